@@ -1,0 +1,141 @@
+// trace.h - what a recorded trace is, as its readers see it.
+//
+// A trace is one capture of a program's region of interest: a table of static basic blocks (instruction
+// kinds, register reads and writes, memory slots) and the dynamic stream of block executions with the
+// virtual address of every data access. It is replayed under any layout, because libmosalloc keeps each
+// allocation at the same pool offset whatever the layout. On disk: header, block table, delta-coded zstd
+// frames with checksums, index (see artifacts/tracer/README.md). This header is the contract between
+// the tracer (writer) and the simulator (reader).
+//
+// Not modelled: kernel-side accesses, instruction fetch, data values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace tessera::trace {
+
+/// Pool kinds, named in layout files `brk` and `mmap`.
+enum class PoolKind : uint8_t { heap = 0, anon = 1 };
+
+/// One pool of libmosalloc in the traced process.
+struct Pool {
+    PoolKind kind;
+    uint64_t base;        ///< virtual address of pool offset 0 (aligned to 1GB)
+    uint64_t size_bytes;  ///< reserved span
+    uint64_t used_bytes;  ///< high-water mark when the recording ended
+};
+
+enum class InsnKind : uint8_t {
+    alu = 0, multiply = 1, divide = 2, fp_add = 3, fp_multiply = 4, fp_divide = 5,
+    branch = 6, load = 7, store = 8, load_store = 9, nop = 10, other = 11,
+};
+
+/// One static instruction. Registers are bits: 0-15 general purpose, 16 flags, 17-32 vector registers.
+struct StaticInsn {
+    uint64_t reads;          ///< register bit set: all sources, address registers included
+    uint64_t writes;         ///< register bit set
+    uint64_t address_reads;  ///< the subset of `reads` that forms memory addresses
+    InsnKind kind;
+    uint8_t memory_slots;    ///< data accesses of one execution
+    uint8_t length_bytes;
+};
+
+/// One memory slot of a block, in program order.
+struct MemorySlot {
+    uint16_t insn;    ///< index into StaticBlock::insns
+    uint8_t is_store;
+    uint8_t size_bytes;
+};
+
+struct StaticBlock {
+    uint64_t pc;
+    std::vector<StaticInsn> insns;
+    std::vector<MemorySlot> slots;
+};
+
+struct Header {
+    std::string program;          ///< command line of the traced program
+    std::string origin;           ///< "qemu" or "champsim"
+    std::vector<Pool> pools;
+    uint64_t accesses = 0;        ///< data accesses in the dynamic stream
+    uint64_t instructions = 0;
+    uint64_t block_executions = 0;
+    uint64_t distinct_4kb_pages = 0;
+    uint32_t threads = 1;
+    bool complete_roi = true;     ///< false: stopped at --max-accesses before the ROI ended
+    std::string checksum;         ///< sha256 (hex) of the stream's content, independent of compression
+};
+
+/// A refused trace; what() names the file, the frame, the byte offset and what to do.
+struct TraceError : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// One decoded frame: structure of arrays, reused between calls of Reader::next.
+///
+/// Execution e of the frame is block `block_ids[e]` with `access_counts[e]` accesses; its accesses follow
+/// one another in `addresses`. When access_counts[e] equals the block's slot count, access i belongs to slot
+/// i; otherwise (string instructions, predicated vectors) access i belongs to slot min(i, slots-1).
+/// Store or load is in `is_store`, whatever the slot says.
+struct Frame {
+    uint64_t index = 0;
+    uint64_t first_instruction = 0;  ///< instructions of the stream before this frame
+    uint64_t first_access = 0;
+    uint64_t instructions = 0;
+    std::vector<uint32_t> block_ids;
+    std::vector<uint16_t> access_counts;
+    std::vector<uint64_t> addresses;  ///< virtual address of each access
+    std::vector<uint8_t> is_store;    ///< 0 load, 1 store, one per access
+};
+
+/// Sequential and seekable reader. Not thread safe; open one per thread.
+class Reader {
+public:
+    /// Opens and verifies header and block table. Throws TraceError.
+    static Reader open(const std::string& path);
+    Reader(Reader&&) noexcept;
+    Reader& operator=(Reader&&) noexcept;
+    ~Reader();
+
+    const Header& header() const;
+    const std::vector<StaticBlock>& blocks() const;
+    size_t frame_count() const;
+
+    /// Decodes the next frame into `out`; false at the end. Throws TraceError (frame, offset) when damaged.
+    bool next(Frame& out);
+    /// The next call of next() returns frame `index` (0-based, < frame_count()).
+    void seek(size_t index);
+
+private:
+    struct Impl;
+    explicit Reader(std::unique_ptr<Impl>);
+    std::unique_ptr<Impl> impl_;
+};
+
+/// Writer used by importers, generators and tests; the QEMU plugin writes the same format.
+class Writer {
+public:
+    static Writer create(const std::string& path);
+    Writer(Writer&&) noexcept;
+    Writer& operator=(Writer&&) noexcept;
+    ~Writer();
+
+    /// Registers a block and returns its id (0, 1, 2, ...).
+    uint32_t add_block(StaticBlock block);
+    /// Appends one execution with `count` accesses.
+    void append(uint32_t block, const uint64_t* addresses, const uint8_t* is_store, uint16_t count);
+    /// Completes the file (counts and checksum are filled in here). Without it the file is refused.
+    void finish(Header header);
+
+private:
+    struct Impl;
+    explicit Writer(std::unique_ptr<Impl>);
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tessera::trace

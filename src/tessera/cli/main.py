@@ -1,0 +1,68 @@
+"""Entry point of ``tessera``: a table of commands, each imported only when it is used.
+
+A new command is one module with a click command or group, and one line in :data:`COMMANDS`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+from tessera import __version__
+from tessera.errors import TesseraError
+
+#: name -> (module, attribute, one-line help). The help is repeated here so that
+#: ``tessera --help`` imports nothing heavy.
+COMMANDS: dict[str, tuple[str, str, str]] = {
+    "build": ("tessera.container.cli", "build", "Build components inside the toolchain image."),
+    "doctor": ("tessera.doctor.cli", "doctor", "Report what this machine can do; change nothing."),
+    "host": ("tessera.host.cli", "host", "Run a workload on this machine under real mosaics."),
+    "layouts": ("tessera.layouts.cli", "layouts", "Generate and check layouts (mosaics of pages)."),
+    "models": ("tessera.models.cli", "models", "Fit runtime models and predict runtimes."),
+    "mosalloc": ("tessera.mosalloc.cli", "mosalloc", "Run a program under a mosaic of page sizes."),
+    "platform": ("tessera.platforms.cli", "platform", "List, show and detect platforms."),
+    "report": ("tessera.report.cli", "report", "Render the report; check the claims."),
+    "simulate": ("tessera.simulate.cli", "simulate", "Simulate a trace under many layouts."),
+    "trace": ("tessera.traces.cli", "trace", "Record, inspect and import memory traces."),
+    "workload": ("tessera.workloads.cli", "workload", "List and run workloads."),
+}
+
+
+class LazyGroup(click.Group):
+    """A click group whose commands are imported on first use."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, attribute, _ = COMMANDS[cmd_name]
+        return getattr(importlib.import_module(module), attribute)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name][2]) for name in sorted(COMMANDS)])
+
+    def resolve_command(self, ctx, args):
+        name = click.utils.make_str(args[0])
+        if name not in COMMANDS:
+            ctx.fail(f"no command '{name}'; use one of: {', '.join(sorted(COMMANDS))}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__)
+def cli() -> None:
+    """From partial simulations of virtual memory to runtimes that can be trusted."""
+
+
+def main() -> None:
+    """Run the command line; a :class:`TesseraError` becomes a message and an exit status."""
+    try:
+        cli(standalone_mode=True)
+    except TesseraError as error:
+        click.echo(f"tessera: {error}", err=True)
+        sys.exit(error.exit_code)

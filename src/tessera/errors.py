@@ -1,0 +1,36 @@
+"""The one exception that users see.
+
+Every failure that a user can cause or mend is raised as :class:`TesseraError`, which names what was
+asked, what was found and the next step; the command line prints it without a traceback.
+"""
+
+from __future__ import annotations
+
+EXIT_FAILED = 1  #: the work was understood and failed (a cell, a check, a claim)
+EXIT_USAGE = 2  #: the request itself is wrong (unknown name, malformed file, missing tool)
+
+
+class TesseraError(Exception):
+    """A failure with a remedy.
+
+    Args:
+        asked: what the user wanted, with the owner of the rule ("layout big.csv line 3: pageSize 8192").
+        found: what is there instead, and the rule it breaks ("page sizes are 4096, 2097152, 1073741824").
+        remedy: the next step, a command where there is one.
+        exit_code: process exit status (default :data:`EXIT_USAGE`).
+    """
+
+    def __init__(self, asked: str, found: str, remedy: str, *, exit_code: int = EXIT_USAGE):
+        super().__init__(f"{asked}: {found}\n  what to do: {remedy}")
+        self.asked = asked
+        self.found = found
+        self.remedy = remedy
+        self.exit_code = exit_code
+
+
+def unknown_name(kind: str, name: str, valid: list[str] | tuple[str, ...]) -> TesseraError:
+    """An unknown ``kind`` (workload, platform, model, ...) with the list of valid names."""
+    listed = ", ".join(sorted(valid)) or "none"
+    return TesseraError(
+        f"{kind} '{name}'", f"no such {kind}", f"use one of: {listed}"
+    )
