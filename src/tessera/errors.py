@@ -31,6 +31,4 @@ class TesseraError(Exception):
 def unknown_name(kind: str, name: str, valid: list[str] | tuple[str, ...]) -> TesseraError:
     """An unknown ``kind`` (workload, platform, model, ...) with the list of valid names."""
     listed = ", ".join(sorted(valid)) or "none"
-    return TesseraError(
-        f"{kind} '{name}'", f"no such {kind}", f"use one of: {listed}"
-    )
+    return TesseraError(f"{kind} '{name}'", f"no such {kind}", f"use one of: {listed}")

@@ -1,0 +1,46 @@
+"""A folder of layout files, in the order in which people list them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tessera.errors import TesseraError
+from tessera.layouts.model import canonical_name
+
+
+def layout_files(folder: Path | str) -> list[Path]:
+    """Every layout CSV of a folder (``manifest.csv`` is not one), in natural order, ``1gb`` last.
+
+    Raises:
+        TesseraError: no folder, no layout in it, or two files that name the same layout.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise TesseraError(
+            f"layouts folder {folder}",
+            "no such folder",
+            "make layouts: tessera layouts generate --trace T --platform P --out DIR",
+        )
+    files = [path for path in folder.glob("*.csv") if path.name != "manifest.csv"]
+    if not files:
+        raise TesseraError(
+            f"layouts folder {folder}",
+            "it holds no layout (*.csv)",
+            "tessera layouts generate --help",
+        )
+    names = [canonical_name(path.stem) for path in files]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise TesseraError(
+            f"layouts folder {folder}",
+            f"two files name the layout {', '.join(twice)} (4kb is growing-0, 2mb is growing-8)",
+            "keep one of them",
+        )
+    return sorted(files, key=_order)
+
+
+def _order(path: Path) -> tuple:
+    name = canonical_name(path.stem)
+    parts = [int(p) if p.isdigit() else p for p in re.split(r"(\d+)", name)]
+    return (name == "1gb", [(isinstance(p, int), p) for p in parts if p != ""])

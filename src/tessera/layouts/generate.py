@@ -1,0 +1,76 @@
+"""The 54 + 1 layouts of a workload on a platform, with a manifest (MICRO'20 VI-B, VII-D)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from tessera.layouts import heuristics
+from tessera.layouts.model import Layout, write_layout
+from tessera.layouts.space import Space
+from tessera.units import PAGE_1GB, PAGE_2MB
+
+MANIFEST_COLUMNS = ("layout", "heuristic", "parameter", "pages_2mb", "pages_1gb", "duplicate_of")
+ENOUGH_DISTINCT = 45
+RANDOM_COUNT = 9
+
+
+def miss_vector(space: Space, profile: pd.DataFrame) -> np.ndarray:
+    """Misses per 2MB of S from the simulator's profile (``pool,offset_bytes,stlb_misses``)."""
+    misses = np.zeros(space.size // PAGE_2MB)
+    for row in profile.itertuples(index=False):
+        span = space.used_bytes.get(row.pool, 0)
+        if row.offset_bytes < span:
+            misses[space.position(row.pool, row.offset_bytes) // PAGE_2MB] += row.stlb_misses
+    return misses
+
+
+def generate(
+    space: Space, profile: pd.DataFrame, *, seed: int = 1, random_count: int = RANDOM_COUNT
+) -> list[Layout]:
+    """Growing 9, random ``random_count`` (9; 55 make the 100-layout mode), sliding 36, and 1gb."""
+    spans = [
+        *heuristics.growing(space),
+        *heuristics.random(space, random_count, seed),
+        *heuristics.sliding(space, miss_vector(space, profile)),
+    ]
+    return [space.layout(*span) for span in spans] + [space.layout_1gb()]
+
+
+def manifest(layouts: list[Layout]) -> pd.DataFrame:
+    """One row a layout; ``duplicate_of`` names the first layout with the same windows."""
+    first: dict[tuple, str] = {}
+    rows = []
+    for layout in layouts:
+        heuristic, _, rest = layout.name.partition("-")
+        original = first.setdefault(layout.windows, layout.name)
+        duplicate = "" if original == layout.name else original
+        pages = layout.pages(PAGE_2MB), layout.pages(PAGE_1GB)
+        rows.append((layout.name, heuristic, rest, *pages, duplicate))
+    return pd.DataFrame(rows, columns=list(MANIFEST_COLUMNS))
+
+
+def distinct(table: pd.DataFrame) -> int:
+    """Number of distinct layouts in a manifest, 1gb not counted."""
+    return int(((table.duplicate_of == "") & (table.layout != "1gb")).sum())
+
+
+def too_few_reason(table: pd.DataFrame, space: Space) -> str:
+    """Why fewer than 45 layouts are distinct; empty when there are enough."""
+    count = distinct(table)
+    if count >= ENOUGH_DISTINCT:
+        return ""
+    return (
+        f"{count} distinct layouts (fewer than {ENOUGH_DISTINCT}): the program uses only "
+        f"{space.size // PAGE_2MB} pages of 2MB, too few for steps of 1/8 of its hot regions"
+    )
+
+
+def write_all(layouts: list[Layout], table: pd.DataFrame, out: Path) -> None:
+    """Write ``<name>.csv`` for each layout and ``manifest.csv``."""
+    out.mkdir(parents=True, exist_ok=True)
+    for layout in layouts:
+        write_layout(layout, out / f"{layout.name}.csv")
+    table.to_csv(out / "manifest.csv", index=False)

@@ -1,0 +1,1 @@
+"""Running the simulator: all layouts of a platform over one trace, with a cache of finished cells."""

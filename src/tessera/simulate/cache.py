@@ -1,0 +1,57 @@
+"""Content-addressed cache of finished cells: what makes a killed run resume.
+
+A cell's key is a hash of everything its numbers depend on. Each cell is one small JSON file, written
+under a temporary name and renamed, so a kill at any moment leaves whole cells or none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+
+
+def content_key(*parts: str) -> str:
+    """SHA-256 over length-prefixed parts (no two part lists collide by concatenation)."""
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part.encode()
+        digest.update(f"{len(data)}:".encode() + data)
+    return digest.hexdigest()
+
+
+def file_sha256(path: Path) -> str:
+    """SHA-256 (hex) of a file's bytes."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+class CellCache:
+    """A folder of cells; ``get`` and ``put`` by key. ``None`` as folder: nothing is kept."""
+
+    def __init__(self, folder: Path | None):
+        self.folder = folder
+
+    def get(self, key: str) -> dict | None:
+        """The cell of this key; a file that is not readable JSON counts as absent."""
+        if self.folder is None:
+            return None
+        try:
+            return json.loads(self._path(key).read_text())
+        except (OSError, ValueError):
+            return None
+
+    def put(self, key: str, cell: dict) -> None:
+        """Keep a finished cell."""
+        if self.folder is None:
+            return
+        path = self._path(key)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+        temporary.write_text(json.dumps(cell, sort_keys=True))
+        temporary.replace(path)
+
+    def _path(self, key: str) -> Path:
+        assert self.folder is not None
+        return self.folder / key[:2] / f"{key}.json"
