@@ -1,0 +1,9 @@
+"""Published numbers with their sources (``reference-results/``): the only place they come from.
+
+``load("table8_rsquared")`` is one table, ``names()`` lists them, ``lookup`` picks single numbers.
+"""
+
+from tessera.reference.lookup import lookup, select
+from tessera.reference.tables import COMMON_COLUMNS, default_dir, load, names
+
+__all__ = ["COMMON_COLUMNS", "default_dir", "load", "lookup", "names", "select"]

@@ -1,0 +1,88 @@
+"""Shapes, sources and loader errors of the published tables."""
+
+from __future__ import annotations
+
+import pytest
+
+from tessera import reference
+from tessera.errors import TesseraError
+from tessera.reference.tables import LEADING_COLUMNS, TRAILING_COLUMNS
+
+ROWS = {
+    "opera_platforms": 23,
+    "opera_table1_tlbs": 20,
+    "opera_table4_overheads": 60,
+    "opera_table6_xalancbmk": 22,
+    "opera_values": 46,
+    "printed_errors": 19,
+    "printed_values": 48,
+    "table3_platforms": 27,
+    "table4_tlbs": 35,
+    "table5_workloads": 19,
+    "table6_cv_errors": 4,
+    "table7_xalancbmk": 18,
+    "table8_rsquared": 168,
+}
+
+
+def test_the_tables_are_the_ones_listed_here():
+    assert reference.names() == sorted(ROWS)
+
+
+@pytest.mark.parametrize("name", sorted(ROWS))
+def test_shape_and_source(name):
+    frame = reference.load(name)
+    assert len(frame) == ROWS[name]
+    assert tuple(frame.columns[:3]) == LEADING_COLUMNS
+    assert tuple(frame.columns[-4:]) == TRAILING_COLUMNS
+    paper = "opera-d5.10" if name.startswith("opera") else "micro20"
+    assert set(frame["paper"]) == {paper}
+    assert (frame["location"] != "").all() and (frame["section"] != "").all()
+    assert (frame.loc[frame["value"].notna(), "unit"] != "").all()
+    keys = list(frame.columns[3:-4])
+    assert not frame.duplicated(keys).any()
+
+
+@pytest.mark.parametrize("name", sorted(ROWS))
+def test_the_readme_describes_it(name):
+    assert f"`{name}.csv`" in (reference.default_dir() / "README.md").read_text()
+
+
+def test_unknown_table_lists_the_valid_ones():
+    with pytest.raises(TesseraError, match="table6_cv_errors"):
+        reference.load("table9")
+
+
+def test_unknown_folder(tmp_path):
+    with pytest.raises(TesseraError, match="no such folder"):
+        reference.load("table6_cv_errors", tmp_path / "absent")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("paper,location,section,value,unit,provenance\n", "columns missing: note"),
+        (
+            "paper,location,section,value,unit,provenance,note\na,b,c,1,x,simulated,\n",
+            "must be 'published'",
+        ),
+        ("paper,location,section,value,unit,provenance,note\na,b,c,big,x,published,\n", "number"),
+    ],
+    ids=["column missing", "foreign provenance", "word as value"],
+)
+def test_a_broken_table_is_refused(tmp_path, text, message):
+    (tmp_path / "bad.csv").write_text(text)
+    with pytest.raises(TesseraError, match=message):
+        reference.load("bad", tmp_path)
+
+
+def test_lookup_needs_exactly_one_number():
+    assert reference.lookup("table6_cv_errors", {"model": "mosmodel"}) == 4.3
+    with pytest.raises(TesseraError, match="4 rows match"):
+        reference.lookup("table6_cv_errors")
+    with pytest.raises(TesseraError, match="no row matches"):
+        reference.lookup("table6_cv_errors", {"model": "poly9"})
+    with pytest.raises(TesseraError, match="no such column"):
+        reference.lookup("table6_cv_errors", {"modle": "poly1"})
+    with pytest.raises(TesseraError, match="holds no number"):
+        reference.lookup("table5_workloads", {"workload": "spec06/mcf"})
