@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "layouts": ("tessera.layouts.cli", "layouts", "Generate and check layouts (mosaics of pages)."),
     "models": ("tessera.models.cli", "models", "Fit runtime models and predict runtimes."),
     "mosalloc": ("tessera.mosalloc.cli", "mosalloc", "Run a program under a mosaic of page sizes."),
+    "pipeline": ("tessera.pipeline.cli", "pipeline", "The workflow's own steps; not for hands."),
     "platform": ("tessera.platforms.cli", "platform", "List, show and detect platforms."),
     "report": ("tessera.report.cli", "report", "Render the report; check the claims."),
     "simulate": ("tessera.simulate.cli", "simulate", "Simulate a trace under many layouts."),

@@ -1,0 +1,56 @@
+# Tessera's pipeline, link by link. `./run reproduce` (or `snakemake --cores all reproduce` in an
+# activated environment) runs config/default.yaml; `./run smoke` runs config/smoke.yaml.
+#
+#   build.smk    toolchain image; allocator, tracer, simulator and workloads inside it
+#   trace.smk    one recorded trace per workload
+#   layouts.smk  54 + 1gb layouts per workload and platform
+#   cells.smk    simulated cells, one job per workload and platform, all layouts inside
+#   host.smk     real runs under real mosaics; this machine as a simulated platform
+#   models.smk   every runtime model, fitted and cross-validated
+#   report.smk   claims, figures, notebook, provenance, site
+
+from pathlib import Path
+
+from snakemake.utils import validate
+
+from tessera.pipeline.retry import forget_failures
+
+if not config:
+    configfile: "config/default.yaml"
+
+validate(config, "workflow/schemas/config.schema.json")
+
+RESULTS = f"results/{config['name']}"
+WORKLOADS = list(config["workloads"])
+PLATFORMS = config["platforms"]
+forget_failures(Path(RESULTS))  # what failed last time is tried again
+
+wildcard_constraints:
+    workload="[a-z0-9-]+",
+    platform="[a-z0-9-]+",
+    component="[a-z]+",
+
+include: "workflow/rules/build.smk"
+include: "workflow/rules/trace.smk"
+include: "workflow/rules/layouts.smk"
+include: "workflow/rules/cells.smk"
+include: "workflow/rules/host.smk"
+include: "workflow/rules/models.smk"
+include: "workflow/rules/report.smk"
+
+localrules: reproduce, smoke
+
+
+rule reproduce:
+    """The main job: everything, then the claims table; its exit status is the check's."""
+    default_target: True
+    input: f"{RESULTS}/report/index.html",
+    message: "Checking the claims"
+    shell: "tessera report check --results {RESULTS}"
+
+
+rule smoke:
+    """The same chain on tiny inputs: ./run smoke."""
+    input: f"{RESULTS}/report/index.html",
+    message: "Checking the claims"
+    shell: "tessera report check --results {RESULTS}"

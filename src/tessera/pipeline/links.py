@@ -1,0 +1,115 @@
+"""The links between a recording and the models, each turning failures into rows."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+import pandas as pd
+
+from tessera import cells, platforms
+from tessera.errors import TesseraError
+from tessera.layouts import generate, heuristics
+from tessera.layouts.model import canonical_name
+from tessera.layouts.space import Space
+from tessera.pipeline.record import recorded
+from tessera.simulate.cache import CellCache
+from tessera.simulate.plan import parse_sampling
+from tessera.simulate.runner import Progress, miss_profile
+from tessera.simulate.runner import simulate as run_simulator
+
+
+def make_layouts(info_path: Path, platform: Path, seed: int, random_count: int, out: Path) -> pd.DataFrame:
+    """Layouts and manifest.csv (``out``) of a recording; a failed recording gives an empty manifest."""
+    info, trace = recorded(info_path)
+    for stale in out.parent.glob("*.csv"):
+        stale.unlink()
+    out.parent.mkdir(parents=True, exist_ok=True)
+    if info["status"] != "ok":
+        table = pd.DataFrame(columns=list(generate.MANIFEST_COLUMNS))
+        table.to_csv(out, index=False)
+        return table
+    space = Space.from_trace_info(info)
+    with tempfile.TemporaryDirectory(prefix="tessera-profile-") as folder:
+        found = miss_profile(trace, platforms.load(platform), Path(folder) / "misses.csv")
+        profile = pd.read_csv(found)
+    made = generate.generate(space, profile, seed=seed, random_count=random_count)
+    table = generate.manifest(made)
+    generate.write_all(made, table, out.parent)
+    profile.to_csv(out.with_name("misses.profile"), index=False)
+    reason = generate.too_few_reason(table, space)
+    out.with_name("note.txt").write_text(reason + "\n" if reason else "")
+    return table
+
+
+def select_layouts(manifest: Path, wanted: list[str], out: Path) -> pd.DataFrame:
+    """Copy the named layouts of one folder to another, with their rows of the manifest."""
+    table = pd.read_csv(manifest, keep_default_na=False)
+    names = [canonical_name(name) for name in wanted]
+    if len(table) and (missing := [name for name in names if name not in set(table.layout)]):
+        raise TesseraError(
+            f"host layouts {', '.join(missing)}",
+            "not among the generated layouts",
+            f"use names from {manifest}",
+        )
+    out.parent.mkdir(parents=True, exist_ok=True)
+    for stale in out.parent.glob("*.csv"):
+        stale.unlink()
+    for name in names if len(table) else []:
+        shutil.copy(manifest.with_name(f"{name}.csv"), out.with_name(f"{name}.csv"))
+    chosen = table[table.layout.isin(names)]
+    chosen.to_csv(out, index=False)
+    return chosen
+
+
+def simulate_cells(
+    info_path: Path,
+    manifest: Path,
+    platform_path: Path,
+    *,
+    engine: str,
+    sampling: str,
+    cache: Path,
+    out: Path,
+    progress: Progress,
+) -> pd.DataFrame:
+    """Simulated cells of all layouts of a manifest; whatever fails is a ``failed`` row with the reason."""
+    info, trace = recorded(info_path)
+    platform = platforms.load(platform_path)
+    names = list(pd.read_csv(manifest, keep_default_na=False).layout)
+    try:
+        if info["status"] != "ok":
+            raise TesseraError(f"trace of {info['workload']}", "recording failed", info["message"])
+        rows = run_simulator(
+            trace,
+            platform,
+            [manifest.with_name(f"{name}.csv") for name in names],
+            workload=info["workload"],
+            engine=engine,
+            sampling=parse_sampling(sampling),
+            cache=CellCache(cache),
+            progress=progress,
+        )
+    except TesseraError as error:
+        message = f"{error.asked}: {error.found}; {error.remedy}"
+        rows = failed_rows(info["workload"], platform.name, names or expected_names(), message, engine)
+    return cells.write_cells(rows, out)
+
+
+def expected_names(random_count: int = generate.RANDOM_COUNT) -> list[str]:
+    """Names of the 54 + 1 layouts, for a workload whose layouts could not be made."""
+    steps = range(heuristics.STEPS + 1)
+    names = [f"growing-{i}" for i in steps] + [f"random-{i}" for i in range(random_count)]
+    return names + [f"sliding-{x}-{i}" for x in heuristics.HOT_PERCENT for i in steps] + ["1gb"]
+
+
+def failed_rows(workload: str, platform: str, layouts: list[str], message: str, engine: str) -> list[dict]:
+    """One ``failed`` row per layout, all with the same reason."""
+    head = {"workload": workload, "platform": platform, "repeat": 0, "status": "failed"}
+    return [head | {"layout": name, "message": message, "engine": engine} for name in layouts]
+
+
+def concat_cells(parts: list[Path], out: Path) -> pd.DataFrame:
+    """All cells in one table, in contract order."""
+    return cells.write_cells(pd.concat([cells.read_cells(part) for part in parts]), out)

@@ -1,0 +1,46 @@
+"""Outputs that record a failure are removed before a run, so that the next run tries again.
+
+What failed is written down as a result (a failed recording in info.json, failed rows in a cells file)
+and lets the rest of the pipeline go on. Finished cells stay in the cache and cost nothing the second time.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import sys
+from pathlib import Path
+
+
+#: arguments of snakemake processes that must change nothing
+NOT_A_RUN = {"--mode", "-n", "--dry-run", "--dryrun", "--summary", "--list", "--lint", "--unlock", "--dag"}
+
+
+def forget_failures(results: Path) -> list[Path]:
+    """Delete outputs under ``results`` that record a failure, or skipped host cells that could run now.
+
+    Only the main process of a real run does this: a job's own process and a dry run must not.
+    """
+    if NOT_A_RUN.intersection(sys.argv):
+        return []
+    stale = [path for path in results.glob("traces/*/info.json") if _recording_failed(path)]
+    stale += [path for path in results.glob("cells/*/*.csv") if _has_status(path, {"failed"})]
+    stale += [path for path in results.glob("host/simulated.csv") if _has_status(path, {"failed"})]
+    unwanted = {"failed", "skipped"} if os.environ.get("TESSERA_RESERVE") == "1" else {"failed"}
+    stale += [path for path in results.glob("host/cells.csv") if _has_status(path, unwanted)]
+    for path in stale:
+        path.unlink(missing_ok=True)
+    return stale
+
+
+def _recording_failed(path: Path) -> bool:
+    try:
+        return json.loads(path.read_text()).get("status") != "ok"
+    except (OSError, ValueError):
+        return True
+
+
+def _has_status(path: Path, statuses: set[str]) -> bool:
+    with path.open(newline="") as stream:
+        return any(row.get("status") in statuses for row in csv.DictReader(stream))
