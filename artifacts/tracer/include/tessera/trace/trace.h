@@ -28,6 +28,7 @@ struct Pool {
     uint64_t base;        ///< virtual address of pool offset 0 (aligned to 1GB)
     uint64_t size_bytes;  ///< reserved span
     uint64_t used_bytes;  ///< high-water mark when the recording ended
+    uint64_t distinct_4kb_pages = 0;  ///< pages of this pool that the stream touches; filled in by the writer
 };
 
 enum class InsnKind : uint8_t {
@@ -63,12 +64,13 @@ struct Header {
     std::string origin;           ///< "qemu" or "champsim"
     std::vector<Pool> pools;
     uint64_t accesses = 0;        ///< data accesses in the dynamic stream
+    uint64_t stores = 0;          ///< those of them that store
     uint64_t instructions = 0;
     uint64_t block_executions = 0;
     uint64_t distinct_4kb_pages = 0;
     uint32_t threads = 1;
     bool complete_roi = true;     ///< false: stopped at --max-accesses before the ROI ended
-    std::string checksum;         ///< sha256 (hex) of the stream's content, independent of compression
+    std::string checksum;         ///< sha256 (hex) of the content (README: Checksum), independent of compression
 };
 
 /// A refused trace; what() names the file, the frame, the byte offset and what to do.
@@ -110,6 +112,9 @@ public:
     bool next(Frame& out);
     /// The next call of next() returns frame `index` (0-based, < frame_count()).
     void seek(size_t index);
+    /// Decodes every frame and compares its content, and the whole, with the checksums; throws TraceError.
+    /// next() checks only that the stored bytes are those that were written, which is what damage changes.
+    void verify();
 
 private:
     struct Impl;
@@ -117,10 +122,11 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
-/// Writer used by importers, generators and tests; the QEMU plugin writes the same format.
+/// Writer used by the QEMU plugin, importers, generators and tests. It writes to `path` + ".partial" and
+/// finish() renames that to `path`, so a trace that exists is complete; without finish() nothing is left.
 class Writer {
 public:
-    static Writer create(const std::string& path);
+    static Writer create(const std::string& path);  ///< throws TraceError when `path` cannot be written
     Writer(Writer&&) noexcept;
     Writer& operator=(Writer&&) noexcept;
     ~Writer();
@@ -129,7 +135,7 @@ public:
     uint32_t add_block(StaticBlock block);
     /// Appends one execution with `count` accesses.
     void append(uint32_t block, const uint64_t* addresses, const uint8_t* is_store, uint16_t count);
-    /// Completes the file (counts and checksum are filled in here). Without it the file is refused.
+    /// Completes the file (counts, page counts and checksum are filled in here).
     void finish(Header header);
 
 private:

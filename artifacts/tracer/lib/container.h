@@ -1,0 +1,67 @@
+// container.h - the file around the frames.
+//
+//   preamble (fixed size) | frame 0 | frame 1 | ... | header text | block table (zstd) | index
+//
+// The tail is last because it is known last. The preamble is written last, at the start of the file, with
+// checksums of itself and of the tail; the index has a checksum for each frame. Whatever byte changes,
+// one of them notices.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "digest.h"
+#include "tessera/trace/trace.h"
+
+namespace tessera::trace {
+
+constexpr uint64_t file_magic = 0x3143525453534554;  // "TESSTRC1"
+
+/// Limits that a writer keeps and a reader enforces, so that a crafted index cannot ask for all memory.
+constexpr size_t max_frame_accesses = size_t{1} << 20;
+constexpr size_t max_frame_executions = size_t{1} << 20;
+constexpr uint64_t max_frame_text_bytes = uint64_t{64} << 20;
+constexpr uint64_t max_table_bytes = uint64_t{1} << 32;
+
+struct Preamble {
+    uint64_t magic = file_magic;
+    uint64_t tail_offset = 0;
+    uint64_t header_bytes = 0;
+    uint64_t table_bytes = 0;       ///< compressed
+    uint64_t table_text_bytes = 0;  ///< before compression
+    uint64_t frames = 0;
+    Digest tail_digest{};
+    Digest self_digest{};  ///< of the fields above
+};
+static_assert(sizeof(Preamble) == 112, "no padding: the struct is the format");
+
+struct IndexEntry {
+    uint64_t offset = 0;
+    uint64_t stored_bytes = 0;
+    uint64_t text_bytes = 0;  ///< before compression
+    uint64_t executions = 0;
+    uint64_t accesses = 0;
+    uint64_t instructions = 0;
+    Digest stored_digest{};   ///< of the bytes in the file: finds damage
+    Digest content_digest{};  ///< of the decoded content: goes into the trace's checksum
+};
+static_assert(sizeof(IndexEntry) == 112, "no padding: the struct is the format");
+
+inline Digest self_digest(const Preamble& preamble) {
+    return digest(&preamble, sizeof preamble - sizeof preamble.self_digest);
+}
+
+/// The trace's identity: sha256 over the block table and each frame's counts and content digest.
+std::string content_checksum(const std::string& table_text, const std::vector<IndexEntry>& index);
+
+std::string table_to_text(const std::vector<StaticBlock>& blocks);
+/// False when malformed.
+bool table_from_text(const std::string& text, std::vector<StaticBlock>& blocks);
+
+/// Lines `key=value`, so that any language reads them without this library.
+std::string header_to_text(const Header& header);
+/// Empty when well formed, else what is wrong.
+std::string header_from_text(const std::string& text, Header& header);
+
+}  // namespace tessera::trace

@@ -1,0 +1,234 @@
+#include "frame_codec.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "block_stream.h"
+#include "bytes.h"
+
+namespace tessera::trace {
+namespace {
+
+// Literal bytes by width; widths 1, 2, 3, 4 are split into byte planes.
+constexpr int plane_widths[] = {1, 2, 3, 4, 8};
+constexpr int width_index[code_count] = {-1, -1, 0, 0, 1, 1, 2, 3, 4};
+
+int64_t sign_extend(uint64_t value, int bits) { return static_cast<int64_t>(value << (64 - bits)) >> (64 - bits); }
+
+/// The value that a code stores: a difference, a low half or the address.
+uint64_t literal(Code code, const SlotState& slot, uint64_t address, uint64_t previous) {
+    switch (code) {
+        case last_1: case last_2: case last_3: return address - slot.last;
+        case prev_1: case prev_2: return address - previous;
+        default: return address;
+    }
+}
+
+/// Exceptions as (gap since the last one, value) pairs behind their count.
+class Exceptions {
+public:
+    void add(uint64_t position, uint64_t value) {
+        put_varint(text_, position - last_);
+        put_varint(text_, value);
+        last_ = position;
+        ++count_;
+    }
+    std::string finish() const {
+        std::string out;
+        put_varint(out, count_);
+        return out + text_;
+    }
+
+private:
+    std::string text_;
+    uint64_t last_ = 0;
+    uint64_t count_ = 0;
+};
+
+/// Calls apply(position, value) for each exception; false when malformed or not below `limit`.
+template <typename Apply>
+bool read_exceptions(Cursor in, uint64_t limit, Apply apply) {
+    uint64_t position = 0;
+    for (uint64_t count = in.get_varint(); in.ok() && count > 0; --count) {
+        const uint64_t gap = in.get_varint();
+        if (gap >= limit - position) return false;
+        position += gap;
+        if (!apply(position, in.get_varint())) return false;
+    }
+    return in.ok() && in.at_end();
+}
+
+void put_section(std::string& out, const std::string& section) {
+    put_varint(out, section.size());
+    out += section;
+}
+
+Cursor take_section(Cursor& in) {
+    const uint64_t size = in.get_varint();
+    const char* from = size <= in.left() ? in.take(size) : nullptr;
+    if (!from) in.fail();
+    return Cursor(from, from ? size : 0);
+}
+
+}  // namespace
+
+void SlotMap::add(const StaticBlock& block) {
+    first_slots_.push_back(static_cast<uint32_t>(is_store_.size()));
+    slot_counts_.push_back(static_cast<uint16_t>(block.slots.size()));
+    instructions_.push_back(static_cast<uint32_t>(block.insns.size()));
+    for (const MemorySlot& slot : block.slots) is_store_.push_back(slot.is_store != 0);
+    if (block.slots.empty()) is_store_.push_back(0);
+}
+
+std::string encode_frame(const Frame& frame, const SlotMap& slots) {
+    Exceptions counts, stores;
+    std::string codes(frame.addresses.size(), '\0');
+    std::vector<uint64_t> literals[5];
+    std::vector<SlotState> states(slots.slot_total());
+    uint64_t previous = 0;
+    size_t access = 0;
+    for (size_t e = 0; e < frame.block_ids.size(); ++e) {
+        const uint32_t id = frame.block_ids[e];
+        const uint32_t first = slots.first_slot(id);
+        const uint32_t expected = slots.slot_count(id);
+        const uint32_t count = frame.access_counts[e];
+        if (count != expected) counts.add(e, count);
+        const uint32_t last_slot = first + (expected ? expected - 1 : 0);
+        for (uint32_t i = 0; i < count; ++i, ++access) {
+            const uint32_t slot = std::min(first + i, last_slot);
+            const uint64_t address = frame.addresses[access];
+            if (frame.is_store[access] != slots.is_store()[slot]) stores.add(access, frame.is_store[access]);
+            const Code code = choose(states[slot], address, previous);
+            codes[access] = static_cast<char>(code);
+            if (width_index[code] >= 0)
+                literals[width_index[code]].push_back(literal(code, states[slot], address, previous));
+            states[slot].update(address, previous);
+            previous = address;
+        }
+    }
+    std::string out;
+    put_section(out, encode_blocks(frame.block_ids, slots.block_total()));
+    put_section(out, counts.finish());
+    put_section(out, stores.finish());
+    out += codes;
+    for (int w = 0; w < 5; ++w) {
+        const bool planes = plane_widths[w] <= 4;
+        for (int byte = 0; planes && byte < plane_widths[w]; ++byte)
+            for (const uint64_t value : literals[w]) out.push_back(static_cast<char>(value >> (8 * byte)));
+        for (size_t i = 0; !planes && i < literals[w].size(); ++i) put(out, literals[w][i]);
+    }
+    return out;
+}
+
+const char* decode_frame(const std::string& text, const FrameShape& shape, const SlotMap& slots,
+                         std::vector<SlotState>& states, Frame& out) {
+    Cursor in(text);
+    Cursor blocks = take_section(in);
+    const Cursor counts = take_section(in);
+    const Cursor stores = take_section(in);
+    const auto* codes = reinterpret_cast<const uint8_t*>(in.take(shape.accesses));
+    if (!in.ok()) return "its sections are cut short";
+    const size_t block_bytes = blocks.left();
+    if (!decode_blocks(blocks.take(block_bytes), block_bytes, shape.executions, slots.block_total(), out.block_ids))
+        return "its block sequence is malformed";
+
+    out.access_counts.resize(shape.executions);
+    out.instructions = 0;
+    for (size_t e = 0; e < shape.executions; ++e) {
+        out.access_counts[e] = slots.slot_count(out.block_ids[e]);
+        out.instructions += slots.instructions(out.block_ids[e]);
+    }
+    const bool counts_ok = read_exceptions(counts, shape.executions, [&](uint64_t e, uint64_t count) {
+        out.access_counts[e] = static_cast<uint16_t>(count);
+        return count <= UINT16_MAX;
+    });
+    uint64_t total = 0;
+    for (const uint16_t count : out.access_counts) total += count;
+    if (!counts_ok || total != shape.accesses) return "its access counts disagree with the index";
+    if (out.instructions != shape.instructions) return "its instructions disagree with the index";
+
+    // The codes fix how many literals of each width follow: checked once, so the loop below needs no bounds.
+    uint64_t tally[256] = {};
+    for (uint64_t i = 0; i < shape.accesses; ++i) ++tally[codes[i]];
+    uint64_t known = 0, literal_counts[5] = {};
+    for (int code = 0; code < code_count; ++code) {
+        known += tally[code];
+        if (width_index[code] >= 0) literal_counts[width_index[code]] += tally[code];
+    }
+    uint64_t literal_bytes = 0;
+    for (int w = 0; w < 5; ++w) literal_bytes += literal_counts[w] * plane_widths[w];
+    if (known != shape.accesses || literal_bytes != in.left()) return "its address codes are malformed";
+
+    const uint8_t* planes[5][4] = {};
+    for (int w = 0; w < 4; ++w)
+        for (int byte = 0; byte < plane_widths[w]; ++byte)
+            planes[w][byte] = reinterpret_cast<const uint8_t*>(in.take(literal_counts[w]));
+    const char* raw = in.take(literal_counts[4] * 8);
+
+    out.addresses.resize(shape.accesses);
+    out.is_store.resize(shape.accesses);
+    states.assign(slots.slot_total(), SlotState{});
+    uint64_t previous = 0;
+    size_t access = 0, at1 = 0, at2 = 0, at3 = 0, at4 = 0;
+    for (size_t e = 0; e < shape.executions; ++e) {
+        const uint32_t id = out.block_ids[e];
+        const uint32_t first = slots.first_slot(id);
+        const uint32_t expected = slots.slot_count(id);
+        const uint32_t last_slot = first + (expected ? expected - 1 : 0);
+        const uint32_t count = out.access_counts[e];
+        for (uint32_t i = 0; i < count; ++i, ++access) {
+            const uint32_t slot = std::min(first + i, last_slot);
+            SlotState& state = states[slot];
+            uint64_t address;
+            switch (codes[access]) {
+                case stride_hit: address = state.last + state.stride; break;
+                case gap_hit: address = previous + state.gap; break;
+                case last_1: address = state.last + sign_extend(planes[0][0][at1++], 8); break;
+                case prev_1: address = previous + sign_extend(planes[0][0][at1++], 8); break;
+                case last_2:
+                case prev_2: {
+                    const uint64_t value = planes[1][0][at2] | planes[1][1][at2] << 8;
+                    address = (codes[access] == last_2 ? state.last : previous) + sign_extend(value, 16);
+                    ++at2;
+                    break;
+                }
+                case last_3: {
+                    const uint64_t value = planes[2][0][at3] | planes[2][1][at3] << 8 | planes[2][2][at3] << 16;
+                    address = state.last + sign_extend(value, 24);
+                    ++at3;
+                    break;
+                }
+                case low_4: {
+                    const uint64_t value = planes[3][0][at4] | planes[3][1][at4] << 8 | planes[3][2][at4] << 16 |
+                                           uint64_t{planes[3][3][at4]} << 24;
+                    address = (state.last & ~uint64_t{0xffffffff}) | value;
+                    ++at4;
+                    break;
+                }
+                default:
+                    std::memcpy(&address, raw, 8);
+                    raw += 8;
+            }
+            state.update(address, previous);
+            previous = address;
+            out.addresses[access] = address;
+            out.is_store[access] = slots.is_store()[slot];
+        }
+    }
+    const bool stores_ok = read_exceptions(stores, shape.accesses, [&](uint64_t i, uint64_t value) {
+        out.is_store[i] = static_cast<uint8_t>(value);
+        return value <= 1;
+    });
+    return stores_ok ? nullptr : "its store flags are malformed";
+}
+
+Digest frame_digest(const Frame& frame) {
+    Digester digester;
+    digester.add(frame.block_ids.data(), frame.block_ids.size() * sizeof frame.block_ids[0]);
+    digester.add(frame.access_counts.data(), frame.access_counts.size() * sizeof frame.access_counts[0]);
+    digester.add(frame.addresses.data(), frame.addresses.size() * sizeof frame.addresses[0]);
+    digester.add(frame.is_store.data(), frame.is_store.size());
+    return digester.finish();
+}
+
+}  // namespace tessera::trace

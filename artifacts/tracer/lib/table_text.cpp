@@ -1,0 +1,73 @@
+// table_text.cpp - the static blocks as bytes, and the checksum that covers them.
+#include "bytes.h"
+#include "container.h"
+#include "sha256.h"
+
+namespace tessera::trace {
+
+std::string table_to_text(const std::vector<StaticBlock>& blocks) {
+    std::string out;
+    put_varint(out, blocks.size());
+    for (const StaticBlock& block : blocks) {
+        put(out, block.pc);
+        put_varint(out, block.insns.size());
+        put_varint(out, block.slots.size());
+        for (const StaticInsn& insn : block.insns) {
+            put(out, insn.reads);
+            put(out, insn.writes);
+            put(out, insn.address_reads);
+            put(out, insn.kind);
+            put(out, insn.memory_slots);
+            put(out, insn.length_bytes);
+        }
+        for (const MemorySlot& slot : block.slots) {
+            put(out, slot.insn);
+            put(out, slot.is_store);
+            put(out, slot.size_bytes);
+        }
+    }
+    return out;
+}
+
+bool table_from_text(const std::string& text, std::vector<StaticBlock>& blocks) {
+    constexpr size_t insn_bytes = 27, slot_bytes = 4, block_bytes = 10;
+    Cursor in(text);
+    const uint64_t count = in.get_varint();
+    if (count > in.left() / block_bytes) return false;
+    blocks.assign(count, {});
+    for (StaticBlock& block : blocks) {
+        block.pc = in.get<uint64_t>();
+        const uint64_t insns = in.get_varint(), slots = in.get_varint();
+        if (insns > in.left() / insn_bytes || slots > in.left() / slot_bytes || slots > UINT16_MAX) return false;
+        block.insns.resize(insns);
+        block.slots.resize(slots);
+        for (StaticInsn& insn : block.insns) {
+            insn.reads = in.get<uint64_t>();
+            insn.writes = in.get<uint64_t>();
+            insn.address_reads = in.get<uint64_t>();
+            insn.kind = in.get<InsnKind>();
+            insn.memory_slots = in.get<uint8_t>();
+            insn.length_bytes = in.get<uint8_t>();
+            if (insn.kind > InsnKind::other) return false;
+        }
+        for (MemorySlot& slot : block.slots) {
+            slot.insn = in.get<uint16_t>();
+            slot.is_store = in.get<uint8_t>();
+            slot.size_bytes = in.get<uint8_t>();
+            if (slot.insn >= insns || slot.is_store > 1) return false;
+        }
+    }
+    return in.ok() && in.at_end();
+}
+
+std::string content_checksum(const std::string& table_text, const std::vector<IndexEntry>& index) {
+    std::string message = table_text;
+    for (const IndexEntry& entry : index) {
+        put(message, entry.executions);
+        put(message, entry.accesses);
+        put(message, entry.content_digest);
+    }
+    return sha256_hex(message);
+}
+
+}  // namespace tessera::trace

@@ -1,0 +1,143 @@
+// writer.cpp - collects executions into frames, encodes each when it is full.
+#include <zstd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "bytes.h"
+#include "container.h"
+#include "file.h"
+#include "frame_codec.h"
+#include "page_set.h"
+#include "tessera/trace/trace.h"
+
+namespace tessera::trace {
+namespace {
+
+// Level 1: higher levels gain about a tenth in size here and halve the recording rate.
+constexpr int compression_level = 1;
+
+std::string compress(const std::string& text) {
+    std::string out(ZSTD_compressBound(text.size()), '\0');
+    const size_t size = ZSTD_compress(out.data(), out.size(), text.data(), text.size(), compression_level);
+    if (ZSTD_isError(size))
+        throw TraceError(std::string("compress a frame: ") + ZSTD_getErrorName(size) + "\n  what to do: free memory and record again");
+    out.resize(size);
+    return out;
+}
+
+}  // namespace
+
+struct Writer::Impl {
+    std::string path;
+    File file;
+    std::vector<StaticBlock> blocks;
+    SlotMap slots;
+    Frame frame;
+    std::vector<IndexEntry> index;
+    PageSet pages;
+    uint64_t offset = sizeof(Preamble);
+    uint64_t accesses = 0, stores = 0, instructions = 0, executions = 0;
+    bool finished = false;
+
+    Impl(const std::string& target) : path(target), file(File::create(target + ".partial")) {}
+    ~Impl() {
+        if (!finished) std::remove(file.path().c_str());
+    }
+
+    void flush() {
+        if (frame.block_ids.empty()) return;
+        const std::string text = encode_frame(frame, slots);
+        const std::string stored = compress(text);
+        IndexEntry entry;
+        entry.offset = offset;
+        entry.stored_bytes = stored.size();
+        entry.text_bytes = text.size();
+        entry.executions = frame.block_ids.size();
+        entry.accesses = frame.addresses.size();
+        entry.instructions = frame.instructions;
+        entry.stored_digest = digest(stored.data(), stored.size());
+        entry.content_digest = frame_digest(frame);
+        file.write_at(offset, stored.data(), stored.size());
+        offset += stored.size();
+        index.push_back(entry);
+
+        for (const uint64_t address : frame.addresses) pages.add(address);
+        for (const uint8_t store : frame.is_store) stores += store;
+        accesses += entry.accesses;
+        instructions += entry.instructions;
+        executions += entry.executions;
+        frame.block_ids.clear();
+        frame.access_counts.clear();
+        frame.addresses.clear();
+        frame.is_store.clear();
+        frame.instructions = 0;
+    }
+};
+
+Writer::Writer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Writer::Writer(Writer&&) noexcept = default;
+Writer& Writer::operator=(Writer&&) noexcept = default;
+Writer::~Writer() = default;
+
+Writer Writer::create(const std::string& path) { return Writer(std::make_unique<Impl>(path)); }
+
+uint32_t Writer::add_block(StaticBlock block) {
+    if (block.slots.size() > UINT16_MAX)
+        throw TraceError("block at " + std::to_string(block.pc) + ": " + std::to_string(block.slots.size()) +
+                         " memory slots; a block has at most 65535\n  what to do: split the block");
+    impl_->slots.add(block);
+    impl_->blocks.push_back(std::move(block));
+    return static_cast<uint32_t>(impl_->blocks.size() - 1);
+}
+
+void Writer::append(uint32_t block, const uint64_t* addresses, const uint8_t* is_store, uint16_t count) {
+    Impl& w = *impl_;
+    if (block >= w.blocks.size())
+        throw TraceError("append to trace " + w.path + ": block " + std::to_string(block) + " of " +
+                         std::to_string(w.blocks.size()) + "\n  what to do: register blocks with add_block first");
+    if (w.frame.addresses.size() + count > max_frame_accesses || w.frame.block_ids.size() == max_frame_executions)
+        w.flush();
+    w.frame.block_ids.push_back(block);
+    w.frame.access_counts.push_back(count);
+    w.frame.addresses.insert(w.frame.addresses.end(), addresses, addresses + count);
+    for (uint16_t i = 0; i < count; ++i) w.frame.is_store.push_back(is_store[i] != 0);
+    w.frame.instructions += w.slots.instructions(block);
+}
+
+void Writer::finish(Header header) {
+    Impl& w = *impl_;
+    w.flush();
+    const std::string table_text = table_to_text(w.blocks);
+    header.accesses = w.accesses;
+    header.stores = w.stores;
+    header.instructions = w.instructions;
+    header.block_executions = w.executions;
+    header.distinct_4kb_pages = w.pages.count();
+    for (Pool& pool : header.pools) pool.distinct_4kb_pages = w.pages.count(pool.base, pool.base + pool.size_bytes);
+    header.checksum = content_checksum(table_text, w.index);
+
+    const std::string header_text = header_to_text(header);
+    const std::string table = compress(table_text);
+    std::string tail = header_text + table;
+    for (const IndexEntry& entry : w.index) put(tail, entry);
+
+    Preamble preamble;
+    preamble.tail_offset = w.offset;
+    preamble.header_bytes = header_text.size();
+    preamble.table_bytes = table.size();
+    preamble.table_text_bytes = table_text.size();
+    preamble.frames = w.index.size();
+    preamble.tail_digest = digest(tail.data(), tail.size());
+    preamble.self_digest = self_digest(preamble);
+    w.file.write_at(w.offset, tail.data(), tail.size());
+    w.file.write_at(0, &preamble, sizeof preamble);
+    w.file.close();
+    if (std::rename(w.file.path().c_str(), w.path.c_str()) != 0)
+        throw TraceError("rename " + w.file.path() + " to " + w.path + ": " + std::strerror(errno) +
+                         "\n  what to do: give a path whose folder you may write to");
+    w.finished = true;
+}
+
+}  // namespace tessera::trace
