@@ -19,7 +19,14 @@ def test_columns_are_those_of_the_contract():
 
 
 def test_rows_survive_a_round_trip(tmp_path):
-    row = {"workload": "gups", "platform": "p", "layout": "1gb", "status": "ok", "stlb_misses": 7, "repeat": 0}
+    row = {
+        "workload": "gups",
+        "platform": "p",
+        "layout": "1gb",
+        "status": "ok",
+        "stlb_misses": 7,
+        "repeat": 0,
+    }
     cells.write_cells([row, row | {"status": "failed", "message": "no, really"}], tmp_path / "cells.csv")
     table = cells.read_cells(tmp_path / "cells.csv")
     assert list(table.message) == ["", "no, really"]
@@ -42,7 +49,15 @@ def test_unknown_status_is_refused(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "count"),
-    [("4096", 4096), ("4KB", 4096), ("4 kb", 4096), ("2MB", 2 << 20), ("2MiB", 2 << 20), ("3G", 3 << 30), (7, 7)],
+    [
+        ("4096", 4096),
+        ("4KB", 4096),
+        ("4 kb", 4096),
+        ("2MB", 2 << 20),
+        ("2MiB", 2 << 20),
+        ("3G", 3 << 30),
+        (7, 7),
+    ],
 )
 def test_sizes(text, count):
     assert parse_bytes(text) == count

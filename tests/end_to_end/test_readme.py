@@ -1,0 +1,70 @@
+"""Every command of the README and the docs runs; paths that they name exist."""
+
+import re
+import shlex
+
+import pytest
+
+from .conftest import ROOT, run_sh
+
+pytestmark = [pytest.mark.slow, pytest.mark.toolchain]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def commands(page):
+    for block in re.findall(r"```sh\n(.*?)```", page.read_text(), re.DOTALL):
+        for line in block.replace("\\\n", " ").splitlines():
+            if words := shlex.split(line, comments=True):
+                yield words
+
+
+def as_run(words):
+    """The words after ./run, with reproduce on the smoke configuration; None when not for a test."""
+    assert words[0] == "./run", f"a documented command that no test can run: {words}"
+    words = words[1:]
+    if "test" in words:
+        return None  # this very suite
+    if "reproduce" in words:
+        words += ["--configfile", "config/smoke.yaml"]
+    return words
+
+
+def test_readme_names_both_commands_and_is_short():
+    text = PAGES[0].read_text()
+    assert "./run test" in text and "reproduce" in text
+    assert len(text.splitlines()) < 250
+
+
+def test_commands_run_in_the_order_of_the_page(smoke, reserved):
+    assert smoke.status == 0
+    seen = 0
+    for words in commands(PAGES[0]):
+        if (run := as_run(words)) is None:
+            continue
+        if "mosalloc" in run and not reserved:
+            continue  # needs 2MB pages; tests/mosalloc has the refusal
+        done = run_sh(*run)
+        assert done.returncode == 0, f"{words}\n{done.stdout[-3000:]}"
+        seen += 1
+    assert seen >= 8
+
+
+@pytest.fixture
+def reserved():
+    """64 2MB pages for the README's mosalloc example, when allowed."""
+    import os
+
+    if os.environ.get("TESSERA_RESERVE") != "1":
+        yield False
+        return
+    from tessera.reserve import reserve_huge_pages
+
+    with reserve_huge_pages(64):
+        yield True
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_and_paths_exist(page):
+    text = page.read_text()
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
+        assert (page.parent / target).exists(), f"{page.name} links to {target}"

@@ -1,0 +1,124 @@
+"""The cell cache and the runner's use of it, with the simulator replaced by a recorder of its calls."""
+
+import json
+
+import pytest
+
+from tessera.errors import TesseraError
+from tessera.layouts.folder import layout_files
+from tessera.platforms import Platform
+from tessera.platforms.model import Value
+from tessera.simulate import runner
+from tessera.simulate.cache import CellCache, content_key
+from tessera.simulate.plan import FULL, parse_sampling
+
+PLATFORM = Platform("p", "test", "none", {"tlb.entries": Value(64, "assumed: test")})
+HEAD = "type,pageSize,startOffset,endOffset\nmmap,-1,0,1GB\n"
+
+
+@pytest.fixture
+def setting(tmp_path, monkeypatch):
+    """Three layouts, two of them alike, and a fake simulator that fails on request."""
+    folder = tmp_path / "layouts"
+    folder.mkdir()
+    for name, row in {
+        "growing-0": "",
+        "random-1": "mmap,2MB,0,2MB\n",
+        "random-2": "mmap,2MB,0,2MB\n",
+    }.items():
+        (folder / f"{name}.csv").write_text(HEAD + row)
+    simulator = tmp_path / "tessera-sim"
+    simulator.write_text("binary 1")
+    calls = []
+
+    def fake(simulator, trace, platform, layouts, engine, sampling, progress):
+        calls.append([path.stem for path in layouts])
+        for path in layouts:
+            yield path, {"status": "ok", "message": "", "stlb_misses": len(path.read_text())}
+
+    monkeypatch.setattr(runner, "_run", fake)
+    monkeypatch.setattr(runner, "built", lambda *_: simulator)
+    monkeypatch.setattr(runner, "trace_identity", lambda trace: trace.read_text())
+    (tmp_path / "t.tst").write_text("trace 1")
+
+    def run(**changes):
+        options = {"workload": "w", "engine": "timing", "sampling": FULL, "cache": CellCache(tmp_path / "c")}
+        return runner.simulate(tmp_path / "t.tst", PLATFORM, layout_files(folder), **(options | changes))
+
+    return run, calls, tmp_path
+
+
+def test_equal_layouts_are_simulated_once_and_finished_cells_not_again(setting):
+    run, calls, _ = setting
+    first = run()
+    assert calls == [["growing-0", "random-2"]] or calls == [["growing-0", "random-1"]]
+    assert [row["layout"] for row in first] == ["growing-0", "random-1", "random-2"]
+    assert run() == first and len(calls) == 1
+
+
+def test_anything_the_numbers_depend_on_makes_a_new_cell(setting):
+    run, calls, folder = setting
+    run()
+    (folder / "t.tst").write_text("trace 2")
+    run()
+    (folder / "tessera-sim").write_text("binary 2")
+    run()
+    run(engine="partial")
+    run(sampling=parse_sampling("units=3"))
+    assert len(calls) == 5
+
+
+def test_rows_before_a_crash_are_kept(setting, monkeypatch):
+    run, calls, _ = setting
+    whole = runner._run
+
+    def dies(*args):
+        yield next(whole(*args))
+        raise TesseraError("tessera-sim", "killed", "run again")
+
+    monkeypatch.setattr(runner, "_run", dies)
+    with pytest.raises(TesseraError):
+        run()
+    monkeypatch.setattr(runner, "_run", whole)
+    assert len(run()) == 3
+    assert len(calls[0]) == 2 and len(calls[1]) == 1
+
+
+def test_failed_rows_are_not_kept(setting, monkeypatch):
+    run, calls, _ = setting
+    whole = runner._run
+
+    def refuses(*args):
+        for path, _ in whole(*args):
+            yield path, {"status": "failed", "message": "no"}
+
+    monkeypatch.setattr(runner, "_run", refuses)
+    assert {row["status"] for row in run()} == {"failed"}
+    monkeypatch.setattr(runner, "_run", whole)
+    assert {row["status"] for row in run()} == {"ok"}
+
+
+def test_a_torn_cell_counts_as_absent(tmp_path):
+    cache = CellCache(tmp_path)
+    cache.put("ab12", {"x": 1})
+    assert cache.get("ab12") == {"x": 1}
+    next(tmp_path.glob("*/*.json")).write_text('{"x":')
+    assert cache.get("ab12") is None
+    json.dumps(cache.get("none"))
+
+
+def test_keys_do_not_collide_by_concatenation():
+    assert content_key("ab", "c") != content_key("a", "bc") != content_key("abc")
+
+
+@pytest.mark.parametrize("text", ["fast", "units=0", "units=x", "units=2,timed_instructions=0", "period=3"])
+def test_bad_sampling_is_refused(text):
+    with pytest.raises(TesseraError, match="sampling"):
+        parse_sampling(text)
+
+
+def test_sampling_argument_is_what_the_simulator_reads():
+    assert parse_sampling("full").argument() == "full"
+    assert (
+        parse_sampling("units=3").argument() == "units=3,warmup_accesses=2500000,timed_instructions=1000000"
+    )
