@@ -1,0 +1,131 @@
+// arguments.cpp - see arguments.h.
+#include "common/arguments.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "common/error.h"
+#include "common/number.h"
+
+namespace tessera::workloads {
+namespace {
+
+std::string joined(const std::vector<std::string>& words) {
+    std::string all;
+    for (const auto& word : words) all += (all.empty() ? "" : ", ") + word;
+    return all;
+}
+
+std::string plain(double number) {
+    std::ostringstream out;
+    out.precision(17);
+    out << number;
+    return out.str();
+}
+
+}  // namespace
+
+Arguments::Arguments(std::string program, std::vector<Parameter> table, int argc,
+                     const char* const* argv)
+    : program_(std::move(program)), table_(std::move(table)) {
+    for (int i = 1; i < argc; ++i) {
+        const std::string argument = argv[i];
+        if (argument == "--help" || argument == "-h") {
+            help_asked_ = true;
+            return;
+        }
+        if (!argument.starts_with("--"))
+            throw Error(program_ + ": argument '" + argument + "'", "arguments start with --",
+                        "see " + program_ + " --help");
+        const size_t equals = argument.find('=');
+        const std::string name = argument.substr(2, equals == std::string::npos ? equals : equals - 2);
+        const Parameter& parameter = find(name);
+        if (values_.contains(name))
+            throw Error(owner(parameter), "given twice", "give it once");
+
+        std::string value;
+        if (parameter.kind == Kind::flag) {
+            if (equals != std::string::npos)
+                throw Error(owner(parameter), "takes no value", "write --" + name);
+            value = "yes";
+        } else if (equals != std::string::npos) {
+            value = argument.substr(equals + 1);
+        } else if (i + 1 < argc) {
+            value = argv[++i];
+        } else {
+            throw Error(owner(parameter), "its value is missing", "see " + program_ + " --help");
+        }
+        check(parameter, value);
+        values_[name] = value;
+    }
+    for (const Parameter& parameter : table_)
+        if (parameter.kind != Kind::flag) values_.try_emplace(parameter.name, parameter.fallback);
+}
+
+void Arguments::check(const Parameter& parameter, const std::string& text) const {
+    double value = 0;
+    switch (parameter.kind) {
+        case Kind::flag: return;
+        case Kind::choice:
+            if (std::ranges::find(parameter.choices, text) == parameter.choices.end())
+                throw Error(owner(parameter), "'" + text + "' is not a choice",
+                            "use one of: " + joined(parameter.choices));
+            return;
+        case Kind::count: value = static_cast<double>(parse_count(owner(parameter), text)); break;
+        case Kind::size: value = static_cast<double>(parse_size(owner(parameter), text)); break;
+        case Kind::real: value = parse_real(owner(parameter), text); break;
+    }
+    if (value < parameter.least || value > parameter.most)
+        throw Error(owner(parameter), "'" + text + "' is out of bounds",
+                    "give a value from " + plain(parameter.least) + " to " + plain(parameter.most));
+}
+
+const Parameter& Arguments::find(const std::string& name) const {
+    std::vector<std::string> valid;
+    for (const Parameter& parameter : table_) {
+        if (parameter.name == name) return parameter;
+        if (!parameter.hidden) valid.push_back("--" + parameter.name);
+    }
+    throw Error(program_ + ": argument '--" + name + "'", "no such argument",
+                "use one of: " + joined(valid));
+}
+
+std::string Arguments::owner(const Parameter& parameter) const {
+    return program_ + ": --" + parameter.name;
+}
+
+std::string Arguments::help(const std::string& summary) const {
+    std::ostringstream out;
+    out << program_ << " - " << summary << "\n\n";
+    for (const Parameter& parameter : table_) {
+        if (parameter.hidden) continue;
+        out << "  --" << parameter.name;
+        if (parameter.kind == Kind::choice) out << " {" << joined(parameter.choices) << "}";
+        if (parameter.kind != Kind::flag) out << " (default " << parameter.fallback << ")";
+        out << "\n      " << parameter.help << "\n";
+    }
+    return out.str();
+}
+
+uint64_t Arguments::count(const std::string& name) const {
+    const Parameter& parameter = find(name);
+    const std::string& text = values_.at(name);
+    return parameter.kind == Kind::size ? parse_size(owner(parameter), text)
+                                        : parse_count(owner(parameter), text);
+}
+
+double Arguments::real(const std::string& name) const {
+    return parse_real(owner(find(name)), values_.at(name));
+}
+
+const std::string& Arguments::text(const std::string& name) const {
+    find(name);
+    return values_.at(name);
+}
+
+bool Arguments::flag(const std::string& name) const {
+    find(name);
+    return values_.contains(name);
+}
+
+}  // namespace tessera::workloads

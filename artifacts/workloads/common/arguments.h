@@ -1,0 +1,51 @@
+// arguments.h - command lines from one declared table.
+//
+// Each program lists its parameters once: name, kind, default, bounds, sentence. The table parses and
+// validates the command line and prints --help, so help, defaults and checks cannot drift apart.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tessera::workloads {
+
+enum class Kind { count, size, real, choice, flag };
+
+struct Parameter {
+    std::string name;      ///< without the leading dashes
+    Kind kind;
+    std::string fallback;  ///< default, as it would be typed; "" for flags
+    double least;          ///< inclusive bounds of count, size (bytes) and real
+    double most;
+    std::string help;
+    std::vector<std::string> choices = {};
+    bool hidden = false;   ///< left out of --help (switches for tests)
+};
+
+class Arguments {
+public:
+    /// Parses argv[1..]; throws Error on an unknown, repeated, malformed or out-of-bounds argument.
+    Arguments(std::string program, std::vector<Parameter> table, int argc, const char* const* argv);
+
+    bool help_asked() const { return help_asked_; }
+    std::string help(const std::string& summary) const;
+
+    uint64_t count(const std::string& name) const;  ///< count and size parameters
+    double real(const std::string& name) const;
+    const std::string& text(const std::string& name) const;
+    bool flag(const std::string& name) const;
+
+private:
+    const Parameter& find(const std::string& name) const;
+    void check(const Parameter& parameter, const std::string& text) const;
+    std::string owner(const Parameter& parameter) const;
+
+    std::string program_;
+    std::vector<Parameter> table_;
+    std::map<std::string, std::string> values_;  ///< as typed; already checked
+    bool help_asked_ = false;
+};
+
+}  // namespace tessera::workloads

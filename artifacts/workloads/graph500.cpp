@@ -1,0 +1,102 @@
+// graph500 - Kronecker graph, compression, breadth-first searches from random roots, validation.
+//
+// Graph 500 specification 2.1 (Bader et al.): kernels bfs.h and bfs_validation.h, generator
+// common/kronecker.h. The region of interest is the searches alone; generation, compression and
+// validation lie outside. One parent array per root, so that all searches are one region without a
+// validation in between. The edge list is kept, as in the specification: the validation needs it.
+#include <vector>
+
+#include "bfs.h"
+#include "bfs_validation.h"
+#include "common/anonymous_array.h"
+#include "common/program.h"
+
+using namespace tessera::workloads;
+
+namespace {
+
+struct EdgeList {
+    AnonymousArray<Edge> edges;
+    uint64_t vertex_count;
+
+    uint64_t vertices() const { return vertex_count; }
+    uint64_t count() const { return edges.size(); }
+    const Edge& operator()(uint64_t k) const { return edges[k]; }
+};
+
+EdgeList generate(const KroneckerEdges& edge) {
+    EdgeList list{AnonymousArray<Edge>("edge list", edge.count()), edge.vertices()};
+    list.edges.prefault();
+    for (uint64_t k = 0; k < edge.count(); ++k) list.edges[k] = edge(k);
+    return list;
+}
+
+/// Distinct vertices that have a neighbour, in random order (specification, section 7).
+std::vector<int64_t> choose_roots(const Csr<int64_t>& graph, uint64_t count, uint64_t seed) {
+    std::vector<int64_t> roots;
+    std::vector<bool> taken(graph.vertices(), false);
+    const uint64_t draws = 64 * graph.vertices();  // enough unless almost every vertex is isolated
+    for (uint64_t k = 0; k < draws && roots.size() < count; ++k) {
+        const uint64_t v = below(mix64(~seed, k), graph.vertices());
+        if (taken[v] || graph.degree(v) == 0) continue;
+        taken[v] = true;
+        roots.push_back(static_cast<int64_t>(v));
+    }
+    if (roots.size() < count)
+        throw Error("graph500: --roots " + std::to_string(count),
+                    "the graph has only " + std::to_string(roots.size()) + " vertices with a neighbour",
+                    "ask for fewer roots or a larger --scale");
+    return roots;
+}
+
+Outcome run(const Arguments& arguments) {
+    const auto scale = static_cast<unsigned>(arguments.count("scale"));
+    const uint64_t degree = arguments.count("edge-factor");
+    const uint64_t seed = arguments.count("seed");
+    const EdgeList list = generate(KroneckerEdges(scale, degree << scale, seed));
+    const Csr<int64_t> graph = build_csr<int64_t>(list, Direction::both);
+    const std::vector<int64_t> roots = choose_roots(graph, arguments.count("roots"), seed);
+
+    const uint64_t vertices = graph.vertices();
+    AnonymousArray<int64_t> parents("parents", vertices * roots.size());
+    AnonymousArray<int64_t> queue("queue", vertices);
+    parents.fill(kUnreached);
+    queue.prefault();
+
+    uint64_t reached = 0;
+    const uint64_t roi_ns = region_of_interest_ns([&] {
+        for (size_t i = 0; i < roots.size(); ++i)
+            reached += breadth_first_search(graph, roots[i], parents.data() + i * vertices, queue.data());
+    });
+    if (arguments.flag("self-test-corrupt"))
+        parents[queue[1]] = queue[1];  // a vertex beside the root becomes its own parent: a cycle
+
+    uint64_t checksum = 0, traversed = 0;
+    std::string complaint;
+    for (size_t i = 0; i < roots.size() && complaint.empty(); ++i) {
+        const Validation found = validate_bfs(list, roots[i], parents.data() + i * vertices);
+        complaint = found.complaint;
+        traversed += found.edges_in_component;
+        for (uint64_t v = 0; v < vertices; ++v)  // levels, unlike parents, have one right answer
+            checksum += mix64(i, v) * static_cast<uint64_t>(found.level[v] + 1);
+    }
+
+    Result result("graph500");
+    result.add("scale", uint64_t{scale}).add("edge_factor", degree).add("roots", uint64_t{roots.size()})
+        .add("seed", seed)
+        .add("footprint_bytes", list.edges.bytes() + graph.bytes() + parents.bytes() + queue.bytes())
+        .add("roi_ns", roi_ns).add("reached_vertices", reached).add("traversed_edges", traversed)
+        .add("checksum", checksum);
+    return {result, complaint};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    return run_program("graph500", "breadth-first search of a Kronecker graph",
+                       {{"scale", Kind::count, "21", 2, 40, "log2 of the number of vertices"},
+                        {"edge-factor", Kind::count, "16", 1, 1024, "edges per vertex"},
+                        {"roots", Kind::count, "1", 1, 64, "searches, each from another random root"},
+                        seed_parameter(), corrupt_parameter()},
+                       argc, argv, run);
+}

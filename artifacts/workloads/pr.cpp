@@ -1,0 +1,78 @@
+// pr - PageRank of a random graph. Kernel, oracle and citation: pagerank.h.
+//
+// The edges are generated again wherever they are needed (twice to build, once an iteration to verify),
+// so the graph fits in the memory of its CSR alone and the oracle shares nothing with the kernel.
+#include "common/anonymous_array.h"
+#include "common/program.h"
+#include "pagerank.h"
+
+using namespace tessera::workloads;
+
+namespace {
+
+// Single-precision sums over a row of n entries err by about sqrt(n) * 6e-8 at random; the largest
+// hubs here have some 1e5. A misplaced edge changes some score by far more than this.
+constexpr double kAllowedDifference = 1e-3;
+
+template <class EdgeSource>
+Outcome rank(const Arguments& arguments, const EdgeSource& edge) {
+    const Csr<int32_t> incoming = build_csr<int32_t>(edge, Direction::incoming);
+    const uint64_t vertices = incoming.vertices();
+    AnonymousArray<float> inverse_out_degree("out degrees", vertices);
+    AnonymousArray<float> score("scores", vertices);
+    AnonymousArray<float> contribution("contributions", vertices);
+    inverse_out_degree.prefault();
+    contribution.prefault();
+    score.fill(1.0f / static_cast<float>(vertices));
+    // An edge u->v is one entry "u" of the incoming CSR.
+    const uint64_t edges = incoming.offsets[vertices];
+    for (uint64_t e = 0; e < edges; ++e) inverse_out_degree[incoming.targets[e]] += 1;
+    for (uint64_t v = 0; v < vertices; ++v)
+        if (inverse_out_degree[v] > 0) inverse_out_degree[v] = 1 / inverse_out_degree[v];
+
+    uint64_t iterations = 0;
+    const uint64_t roi_ns = region_of_interest_ns([&] {
+        iterations = pagerank({incoming, inverse_out_degree.data(), score.data(), contribution.data()},
+                              arguments.count("iterations"), arguments.real("tolerance"));
+    });
+    if (arguments.flag("self-test-corrupt")) score[0] *= 1.01f;
+
+    const double difference = largest_difference(score.data(), pagerank_oracle(edge, iterations));
+    std::string complaint;
+    if (!(difference <= kAllowedDifference))
+        complaint = "a score differs from the oracle's by " + std::to_string(difference) +
+                    " of its value, allowed " + std::to_string(kAllowedDifference);
+    double sum = 0;
+    for (uint64_t v = 0; v < vertices; ++v) sum += score[v];
+
+    Result result("pr");
+    result.add("graph", arguments.text("graph")).add("scale", arguments.count("scale"))
+        .add("degree", arguments.count("degree")).add("seed", arguments.count("seed"))
+        .add("iterations", iterations).add("edges", edges)
+        .add("footprint_bytes", incoming.bytes() + inverse_out_degree.bytes() + score.bytes() +
+                                    contribution.bytes())
+        .add("roi_ns", roi_ns).add("checksum", sum).add("largest_difference", difference);
+    return {result, complaint};
+}
+
+Outcome run(const Arguments& arguments) {
+    const auto scale = static_cast<unsigned>(arguments.count("scale"));
+    const uint64_t edges = arguments.count("degree") << scale;
+    const uint64_t seed = arguments.count("seed");
+    if (arguments.text("graph") == "uniform") return rank(arguments, UniformEdges(scale, edges, seed));
+    return rank(arguments, KroneckerEdges(scale, edges, seed));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    return run_program(
+        "pr", "PageRank of a random directed graph",
+        {{"graph", Kind::choice, "kronecker", 0, 0, "how edges are drawn", {"kronecker", "uniform"}},
+         {"scale", Kind::count, "22", 2, 30, "log2 of the number of vertices"},
+         {"degree", Kind::count, "8", 1, 1024, "edges per vertex"},
+         {"iterations", Kind::count, "20", 1, 1000, "at most this many"},
+         {"tolerance", Kind::real, "0.0001", 0, 1, "stop when the scores change by at most this in sum"},
+         seed_parameter(), corrupt_parameter()},
+        argc, argv, run);
+}

@@ -1,0 +1,83 @@
+// The built programs at tiny sizes: result line, exit statuses, and that each verifier can say no.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <string>
+
+namespace {
+
+struct Finished {
+    int status;
+    std::string output;  // stdout and stderr
+};
+
+Finished run(const std::string& arguments) {
+    const std::string command = std::string(WORKLOADS_BIN) + "/" + arguments + " 2>&1";
+    FILE* pipe = popen(command.c_str(), "r");
+    if (pipe == nullptr) return {-1, "popen failed"};
+    std::string output;
+    std::array<char, 4096> buffer;
+    while (const size_t got = fread(buffer.data(), 1, buffer.size(), pipe)) output.append(buffer.data(), got);
+    const int status = pclose(pipe);
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, output};
+}
+
+const char* const kTiny[] = {
+    "gups --size 1MB --reads 10000",
+    "graph500 --scale 8 --roots 4",
+    "pr --scale 8 --iterations 5",
+    "pr --graph uniform --scale 8 --tolerance 0.001",
+};
+
+TEST(EndToEnd, TinyRunsVerify) {
+    for (const char* command : kTiny) {
+        const Finished finished = run(command);
+        EXPECT_EQ(finished.status, 0) << finished.output;
+        EXPECT_TRUE(finished.output.starts_with("{\"workload\": \"")) << finished.output;
+        EXPECT_TRUE(finished.output.ends_with("\"verified\": true}\n")) << finished.output;
+        EXPECT_EQ(std::count(finished.output.begin(), finished.output.end(), '\n'), 1);
+        for (const char* field : {"\"roi_ns\": ", "\"footprint_bytes\": ", "\"checksum\": "})
+            EXPECT_NE(finished.output.find(field), std::string::npos) << field;
+    }
+}
+
+TEST(EndToEnd, ACorruptedAnswerExitsOne) {
+    for (const char* command : kTiny) {
+        const Finished finished = run(std::string(command) + " --self-test-corrupt");
+        EXPECT_EQ(finished.status, 1) << finished.output;
+        EXPECT_NE(finished.output.find("\"verified\": false"), std::string::npos);
+        EXPECT_NE(finished.output.find("what to do: "), std::string::npos);
+    }
+}
+
+TEST(EndToEnd, AWrongRequestExitsTwo) {
+    for (const char* command : {"gups --size 4KX", "gups --size 4095", "graph500 --scale 41", "pr --graph ring",
+                                "graph500 --scale 2 --edge-factor 1 --roots 64", "pr extra"})
+        EXPECT_EQ(run(command).status, 2) << command;
+}
+
+TEST(EndToEnd, TheSameSeedGivesTheSameChecksum) {
+    const auto checksum = [](const std::string& output) {
+        const size_t at = output.find("\"checksum\": ");
+        return output.substr(at, output.find(',', at) - at);
+    };
+    for (const std::string command : kTiny) {
+        const std::string once = checksum(run(command).output);
+        EXPECT_EQ(once, checksum(run(command).output));
+        EXPECT_NE(once, checksum(run(command + " --seed 2").output)) << command;
+    }
+}
+
+TEST(EndToEnd, HelpExitsZeroAndHidesTheSelfTest) {
+    for (const char* program : {"gups", "graph500", "pr"}) {
+        const Finished finished = run(std::string(program) + " --help");
+        EXPECT_EQ(finished.status, 0);
+        EXPECT_NE(finished.output.find("--seed (default 1)"), std::string::npos);
+        EXPECT_EQ(finished.output.find("corrupt"), std::string::npos);
+    }
+}
+
+}  // namespace
