@@ -1,0 +1,88 @@
+"""Published numbers in the shape that figures draw (tables of ``reference-results/``).
+
+Nothing here is read off a picture: where a paper prints no number there is no row, and figures say
+"not published as data". A missing table gives no rows, so figures still show what was obtained.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from tessera import reference as tables
+from tessera.errors import TesseraError
+
+#: our workload -> the paper's rows of the same program, nearest size first
+TWINS: dict[str, tuple[str, ...]] = {
+    "gups": ("gups/8GB", "gups/16GB", "gups/32GB"),
+    "graph500": ("graph500/2GB", "graph500/4GB", "graph500/8GB"),
+    "pr": ("gapbs/pr-twitter",),
+    "bc": ("gapbs/bc-twitter",),
+    "bfs": ("gapbs/bfs-twitter", "gapbs/bfs-road"),
+    "sssp": ("gapbs/sssp-twitter", "gapbs/sssp-web"),
+    "xsbench": ("xsbench/4GB", "xsbench/8GB", "xsbench/16GB"),
+}
+
+
+def _load(name: str, reference: Path | str, key: str) -> pd.DataFrame:
+    """A reference table; an empty one with a ``value`` and a ``key`` column if it can't be read."""
+    try:
+        return tables.load(name, reference)
+    except TesseraError:
+        return pd.DataFrame({column: [] for column in {key, "value"}})
+
+
+def max_errors(reference: Path | str) -> pd.DataFrame:
+    """Figure 2: columns model, max_error (fraction), bound (``equal`` or ``below``)."""
+    rows = _load("printed_errors", reference, "model")
+    if rows.empty:
+        return pd.DataFrame(columns=["model", "max_error", "bound"])
+    rows = rows[rows["location"].str.startswith("Figure 2") & (rows["statistic"] == "max")]
+    rows = rows.assign(max_error=rows["value"] / 100)
+    return rows[["model", "max_error", "bound"]].reset_index(drop=True)
+
+
+def cv_errors(reference: Path | str) -> pd.DataFrame:
+    """Table 6: columns model, max_error (fraction)."""
+    rows = _load("table6_cv_errors", reference, "model")
+    return rows.assign(max_error=rows["value"] / 100)[["model", "max_error"]].reset_index(drop=True)
+
+
+def printed(reference: Path | str, location: str) -> pd.DataFrame:
+    """Printed errors of one figure, with the text's own passages about it (``VII-B text``)."""
+    rows = _load("printed_errors", reference, "model")
+    return rows if rows.empty else rows[rows["location"] == location]
+
+
+def cache_loads(reference: Path | str) -> pd.DataFrame:
+    """Table 7: columns workload, platform, pages, side, level, loads."""
+    rows = _load("table7_xalancbmk", reference, "counter")
+    if rows.empty:
+        return pd.DataFrame(columns=["workload", "platform", "pages", "side", "level", "loads"])
+    rows = rows[rows["counter"].str.endswith("_loads")]
+    rows = rows.assign(level=rows["counter"].str.removesuffix("_loads"), loads=rows["value"] * 1e9)
+    rows = rows.rename(columns={"page_size": "pages", "agent": "side"})
+    return rows[["workload", "platform", "pages", "side", "level", "loads"]].reset_index(drop=True)
+
+
+def rsquared(reference: Path | str) -> pd.DataFrame:
+    """Table 8: columns paper_workload, platform (our name: ``haswell-sim``), input, r_squared."""
+    rows = _load("table8_rsquared", reference, "input")
+    if rows.empty:
+        return pd.DataFrame(columns=["paper_workload", "platform", "input", "r_squared"])
+    rows = rows.rename(columns={"workload": "paper_workload", "value": "r_squared"})
+    rows = rows.assign(platform=rows["platform"] + "-sim")
+    return rows[["paper_workload", "platform", "input", "r_squared"]].reset_index(drop=True)
+
+
+def nearest_workload(name: str, paper: pd.DataFrame) -> str:
+    """The paper's row for our workload ``name``: the same name, else the same program; else empty."""
+    known = set(paper["paper_workload"]) if len(paper) else set()
+    if name in known:
+        return name
+    plain = {one.replace("/", "-").replace("_", "-").lower(): one for one in known}
+    if name.lower() in plain:
+        return plain[name.lower()]
+    candidates = TWINS.get(name.split("-")[0], ())
+    return next((one for one in candidates if one in known), "")

@@ -1,0 +1,108 @@
+"""Names of the figures. A new figure is one file with a ``draw`` and one line in :data:`FIGURES`.
+
+Contract of a figure function: ``draw(results, reference)`` (with ``workload, platform`` behind them when
+``per_pair``) returns ``(matplotlib figure, tidy table)``; ``results`` is a folder or a ``Results``,
+``reference`` the folder of published numbers. The table holds every number that is drawn, published ones
+too, with a ``provenance`` column. Without data it raises ``NotDrawn`` with the reason.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from tessera.errors import unknown_name
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One figure: where its function is, what it says, and whether it exists per workload x platform."""
+
+    name: str
+    function: str  #: ``module:function`` under ``tessera.figures``
+    title: str
+    caption: str
+    per_pair: bool = False
+    argument: str | None = None  #: first argument of functions that draw several figures
+
+    def load(self) -> Callable:
+        """The function, imported on first use."""
+        module, name = self.function.split(":")
+        function = getattr(importlib.import_module(f"tessera.figures.{module}"), name)
+        return partial(function, self.argument) if self.argument else function
+
+
+def _case(name: str, title: str, caption: str) -> Entry:
+    return Entry(name, "case_studies:draw", title, caption, argument=name)
+
+
+FIGURES: tuple[Entry, ...] = (
+    Entry("fig2", "fig2_max_errors:draw", "Largest error of each model",
+          "Largest relative error of each model over all workloads and platforms. Diamonds are the values "
+          "printed in the paper; small ticks are the platforms."),
+    Entry("fig5", "benchmark_errors:draw", "Largest error per workload",
+          "Largest relative error of the nine models for each workload, one panel per platform, log scale. "
+          "The paper's bars are not published as data.", argument="max_error"),
+    Entry("fig6", "benchmark_errors:draw", "Geometric mean error per workload",
+          "Geometric mean of the relative errors of the nine models for each workload, one panel per "
+          "platform, log scale. Exact predictions (error 0) are left out of the mean and counted in the "
+          "data. The paper's bars are not published as data.", argument="geomean_error"),
+    _case("fig3", "A linear model against Mosmodel",
+          "Runtime against walk cycles where the straight line fits worst."),
+    _case("fig7", "What the Basu model predicts",
+          "Runtime against TLB misses, with the line that the Basu model draws from its one point."),
+    _case("fig8", "Where a straight line is enough",
+          "Runtime against walk cycles for a workload that linear regression describes well."),
+    _case("fig9", "The slope of runtime against walk cycles",
+          "A slope above 1 means that a walk costs more than its own cycles."),
+    _case("fig10", "Where a straight line is not enough",
+          "Linear regression against the third-degree polynomial."),
+    _case("fig11", "Predicting 1GB pages",
+          "The 1GB layout was never fitted: both models predict it from its H, M and C."),
+    Entry("table6", "table6_cross_validation:draw", "Cross-validation errors",
+          "Largest K-fold cross-validation error over all workloads and platforms. The paper doesn't print "
+          "K, so every K that was run is drawn; the headline is K = 6."),
+    Entry("table7", "table7_cache_loads:draw", "Who loads from the caches",
+          "Loads that reached each level, by the program and by the page walker, with 4KB and with 2MB "
+          "pages."),
+    Entry("table8", "table8_rsquared:draw", "How much C, M and H explain alone",
+          "R\u00b2 of a straight line in one input, beside the paper's row for the same kind of workload."),
+    Entry("sensitivity", "sensitivity:draw", "How much huge pages help",
+          "Runtime saved with 2MB and with 1GB pages, compared to 4KB pages. From 5% on a workload counts "
+          "as TLB-sensitive."),
+    Entry("host", "host:draw", "Real runs beside simulation",
+          "Difference in clock time between a layout and all-4KB pages on this machine (measured, 95% "
+          "confidence interval) beside the simulated difference. Hybrid: H, M and C are simulated."),
+    Entry("curves", "curves:draw", "Runtime and the models' curves",
+          "Every layout's runtime against walk cycles and against TLB misses, with what the models "
+          "predict for the same layouts.", per_pair=True),
+    Entry("layouts", "layouts_overview:draw", "The layouts",
+          "Where each layout puts huge pages in the address space (heap, then anonymous memory), and its "
+          "runtime.", per_pair=True),
+)  # fmt: skip
+
+
+def _index() -> dict[str, Entry]:
+    names: dict[str, Entry] = {}
+    for entry in FIGURES:
+        if entry.name in names:
+            raise RuntimeError(f"figure '{entry.name}' is registered twice")
+        names[entry.name] = entry
+    return names
+
+
+def get(name: str) -> Entry:
+    """The entry of that name; the error lists the valid names."""
+    index = _index()
+    if name not in index:
+        raise unknown_name("figure", name, list(index))
+    return index[name]
+
+
+def select(names: list[str] | None) -> list[Entry]:
+    """The named entries in registry order; all of them without names."""
+    _index()
+    wanted = {get(name).name for name in names} if names else None
+    return [entry for entry in FIGURES if wanted is None or entry.name in wanted]

@@ -1,0 +1,63 @@
+"""TLB sensitivity (MICRO'20 section VI-A): runtime saved by huge pages, per workload and platform."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from tessera.figures import style
+from tessera.figures.tables import NotDrawn, Results
+
+THRESHOLD = 0.05  #: improvement with 1GB pages from which the paper calls a workload TLB-sensitive
+
+
+def table(results) -> pd.DataFrame:
+    """Columns: workload, platform, layout (growing-8, 1gb), improvement, sensitive, provenance."""
+    cells = Results.of(results).simulated
+    wide = cells.pivot_table(index=["workload", "platform"], columns="layout", values="runtime_cycles")
+    if wide.empty or "growing-0" not in wide:
+        raise NotDrawn("figure sensitivity", "no good growing-0 (all 4KB) cell")
+    rows = []
+    for (workload, platform), runtimes in wide.iterrows():
+        for layout in ("growing-8", "1gb"):
+            if layout in wide and pd.notna(runtimes[layout]) and pd.notna(runtimes["growing-0"]):
+                saved = 1 - runtimes[layout] / runtimes["growing-0"]
+                sensitive = bool(saved >= THRESHOLD) if layout == "1gb" else None
+                rows.append((workload, platform, layout, saved, sensitive, "simulated"))
+    columns = ["workload", "platform", "layout", "improvement", "sensitive", "provenance"]
+    if not rows:
+        raise NotDrawn("figure sensitivity", "no workload has both a 4KB and a huge-page cell")
+    return pd.DataFrame(rows, columns=columns)
+
+
+def draw(results, reference):
+    """A row per workload, a panel per platform: ring 2MB, star 1GB, line at 5%."""
+    rows = table(results)
+    platforms, workloads = sorted(rows["platform"].unique()), sorted(rows["workload"].unique())
+    figure, all_axes = style.panels(
+        1, len(platforms), width=max(7.6, 2.9 * len(platforms)), height=1.5 + 0.27 * len(workloads),
+        sharex=True, sharey=True, squeeze=False,
+    )  # fmt: skip
+    places = np.arange(len(workloads))
+    marks = {"growing-8": ("o", style.PAPER, "2MB pages"), "1gb": ("*", style.ORANGE, "1GB pages")}
+    for axes, platform in zip(all_axes[0], platforms, strict=True):
+        here = rows[rows["platform"] == platform].pivot(
+            index="workload", columns="layout", values="improvement"
+        )
+        here = here.reindex(index=workloads, columns=list(marks))
+        axes.hlines(places, here.min(axis=1).fillna(0), here.max(axis=1).fillna(0), color=style.GRID,
+                    linewidth=3, zorder=1)  # fmt: skip
+        for layout, (marker, face, label) in marks.items():
+            axes.plot(here[layout], places, marker, markersize=11 if marker == "*" else 7, linestyle="none",
+                      markerfacecolor=face, markeredgecolor=style.INK, label=label)  # fmt: skip
+        axes.axvline(THRESHOLD, color=style.VERMILLION, linestyle="--", linewidth=1.1,
+                     label="5%: TLB-sensitive")  # fmt: skip
+        axes.set_title(platform)
+        style.percent_axis(axes.xaxis)
+    all_axes[0, 0].set_yticks(places, workloads)
+    all_axes[0, 0].invert_yaxis()
+    all_axes[0, len(platforms) // 2].set_xlabel("runtime saved compared to 4KB pages")
+    handles, labels = all_axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3)
+    style.headline(figure, "How much huge pages help", "simulated")
+    return figure, rows

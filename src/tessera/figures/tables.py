@@ -1,0 +1,150 @@
+"""A results tree as tables; whatever is missing is an empty table with a note, never a crash.
+
+The tree and the columns are those of docs/contracts.md. Every figure and page reads through
+:class:`Results`, so "which rows count" is decided once, here.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+
+import pandas as pd
+
+from tessera.cells import COLUMNS, read_cells
+from tessera.errors import TesseraError
+from tessera.layouts.model import canonical_name
+
+MODEL_COLUMNS: dict[str, tuple[str, ...]] = {
+    "errors": (
+        "workload", "platform", "model", "protocol", "samples", "max_error", "geomean_error",
+        "zero_errors", "dropped_zero_errors",
+    ),
+    "cv": ("workload", "platform", "model", "folds", "seed", "max_error", "geomean_error"),
+    "rsquared": ("workload", "platform", "input", "r_squared"),
+    "predictions": ("workload", "platform", "layout", "model", "predicted_runtime_cycles"),
+    "coefficients": ("workload", "platform", "model", "term", "coefficient"),
+}  # fmt: skip
+
+ANCHORS = {"growing-0": "4KB", "growing-8": "2MB", "1gb": "1GB"}
+RUN_HINT = "./run reproduce"
+
+
+class NotDrawn(TesseraError):
+    """A figure whose inputs are missing; the report prints the reason in its place."""
+
+    def __init__(self, what: str, reason: str, remedy: str = RUN_HINT):
+        super().__init__(what, reason, remedy, exit_code=1)
+
+
+class Results:
+    """The tables of ``results/<config>``."""
+
+    def __init__(self, directory: Path | str):
+        self.directory = Path(directory)
+        self.notes: list[str] = []  #: what was missing or unreadable, in the order it was noticed
+
+    @classmethod
+    def of(cls, source: Results | Path | str) -> Results:
+        """``source`` itself, or the results of that folder (figures accept both)."""
+        return source if isinstance(source, Results) else cls(source)
+
+    @cached_property
+    def cells(self) -> pd.DataFrame:
+        """Every row of ``cells.csv`` whatever its status; layout names in their canonical form."""
+        table = self._read_cells(self.directory / "cells.csv")
+        extra = self.directory / "host" / "cells.csv"
+        if extra.exists() and not (table["engine"] == "host").any():
+            table = pd.concat([table, self._read_cells(extra)], ignore_index=True)
+        table["layout"] = table["layout"].map(canonical_name)
+        return table
+
+    def _read_cells(self, path: Path) -> pd.DataFrame:
+        try:
+            return read_cells(path)
+        except (TesseraError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+            self._note(f"{path.name}: {getattr(error, 'found', error)}")
+            return pd.DataFrame({name: pd.Series(dtype="object") for name in COLUMNS})
+
+    def _note(self, text: str) -> None:
+        if text not in self.notes:
+            self.notes.append(text)
+
+    @cached_property
+    def simulated(self) -> pd.DataFrame:
+        """Good rows with a runtime in cycles, repeats averaged (the rows that models are fitted to)."""
+        rows = self.cells[(self.cells["status"] == "ok") & self.cells["runtime_cycles"].notna()]
+        return _average(rows)
+
+    @cached_property
+    def hybrid(self) -> pd.DataFrame:
+        """Good rows with measured clock time and simulated H, M, C; never used for model errors."""
+        ok = self.cells["status"] == "ok"
+        rows = self.cells[ok & self.cells["runtime_cycles"].isna() & self.cells["runtime_ns"].notna()]
+        return _average(rows)
+
+    @cached_property
+    def gaps(self) -> pd.DataFrame:
+        """Rows that failed or were skipped."""
+        return self.cells[self.cells["status"] != "ok"].reset_index(drop=True)
+
+    def model_table(self, name: str) -> pd.DataFrame:
+        """One of :data:`MODEL_COLUMNS`, from ``models/<name>.csv``."""
+        path = self.directory / "models" / f"{name}.csv"
+        columns = list(MODEL_COLUMNS[name])
+        try:
+            table = pd.read_csv(path)
+        except FileNotFoundError:
+            self._note(f"models/{name}.csv: no such file")
+            return pd.DataFrame({column: pd.Series(dtype="object") for column in columns})
+        except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+            self._note(f"models/{name}.csv: {error}")
+            return pd.DataFrame({column: pd.Series(dtype="object") for column in columns})
+        missing = [column for column in columns if column not in table.columns]
+        if missing:
+            self._note(f"models/{name}.csv: columns missing: {', '.join(missing)}")
+            return pd.DataFrame({column: pd.Series(dtype="object") for column in columns})
+        if "layout" in table.columns:
+            table["layout"] = table["layout"].map(canonical_name)
+        return table
+
+    @cached_property
+    def errors(self) -> pd.DataFrame:
+        return self.model_table("errors")
+
+    @cached_property
+    def cv(self) -> pd.DataFrame:
+        return self.model_table("cv")
+
+    @cached_property
+    def rsquared(self) -> pd.DataFrame:
+        return self.model_table("rsquared")
+
+    @cached_property
+    def predictions(self) -> pd.DataFrame:
+        return self.model_table("predictions")
+
+    @cached_property
+    def coefficients(self) -> pd.DataFrame:
+        return self.model_table("coefficients")
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """(workload, platform) with at least one good simulated row, sorted."""
+        found = self.simulated[["workload", "platform"]].drop_duplicates()
+        return sorted(found.itertuples(index=False, name=None))
+
+    def samples(self, workload: str, platform: str) -> pd.DataFrame:
+        """Averaged good rows of one pair, by walk cycles."""
+        rows = self.simulated
+        rows = rows[(rows["workload"] == workload) & (rows["platform"] == platform)]
+        return rows.sort_values("walk_cycles").reset_index(drop=True)
+
+
+def _average(rows: pd.DataFrame) -> pd.DataFrame:
+    """Mean over repeats; the widest confidence half-width is kept, not averaged."""
+    keys = ["workload", "platform", "layout", "runtime_provenance", "tlb_provenance", "engine"]
+    numbers = [c for c in COLUMNS if c not in {*keys, "repeat", "status", "message"}]
+    rows = rows[keys + numbers].copy()
+    rows[numbers] = rows[numbers].apply(pd.to_numeric, errors="coerce")
+    how = {c: "max" if c.endswith("_ci95") else "mean" for c in numbers}
+    return rows.groupby(keys, as_index=False, sort=False).agg(how)
