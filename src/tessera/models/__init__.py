@@ -1,14 +1,18 @@
 """Runtime models: from (H, M, C) to a runtime, fitted per workload and platform (docs/models.md).
 
 Bottom up: `terms` (monomials) and `samples` < `base` < `design`, `lasso` < one file per model <
-`registry` < `accuracy`, `crossval`, `rsquared` < `fitting` < `store`, `collect` < `cli`.
+`registry` < `accuracy`, `crossval`, `rsquared` < `tables`, `result` < `fitting` < `store`,
+`collect` < `cli`.
 """
 
 from tessera.models.collect import collect
-from tessera.models.fitting import FitResult, fit_all
+from tessera.models.fitting import fit_all
 from tessera.models.registry import MODELS, create
+from tessera.models.result import FitResult
 from tessera.models.samples import Samples, check_table, read_table
+from tessera.models.tables import TABLES
 
 __all__ = [
-    "MODELS", "FitResult", "Samples", "check_table", "collect", "create", "fit_all", "read_table",
-]
+    "MODELS", "TABLES", "FitResult", "Samples",
+    "check_table", "collect", "create", "fit_all", "read_table",
+]  # fmt: skip

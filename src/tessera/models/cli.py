@@ -46,7 +46,7 @@ def fit(samples: str, out: str, names: tuple[str, ...], folds: str, seed: int) -
     result = fit_all(table, _folds(folds), seed, names)
     for name, message in result.failures.items():
         click.echo(f"tessera models fit: {name} not fitted: {message}", err=True)
-    store.write(result, out, samples)
+    result.write(out, samples)
     for row in result.errors[result.errors["protocol"] == "all"].itertuples():
         if not row.message:
             click.echo(f"{row.model:9} max {row.max_error:8.3%}  geomean {row.geomean_error:8.3%}")

@@ -11,8 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.errors import TesseraError
-from tessera.models.fitting import COLUMNS
-from tessera.models.store import write_table
+from tessera.models.tables import TABLES, write_table
 
 
 def collect(folders: Iterable[str | Path]) -> dict[str, pd.DataFrame]:
@@ -34,7 +33,7 @@ def collect(folders: Iterable[str | Path]) -> dict[str, pd.DataFrame]:
         found[pair] = folder
     if not found:
         raise TesseraError("collect fits", "no folders named", _WHERE)
-    return {table: _concatenate(table, found) for table in COLUMNS}
+    return {table: _concatenate(table, found) for table in TABLES}
 
 
 def write_collected(tables: dict[str, pd.DataFrame], out: str | Path) -> None:
@@ -54,9 +53,9 @@ def _concatenate(table: str, folders: dict[tuple[str, str], Path]) -> pd.DataFra
         if not path.is_file():
             raise TesseraError(f"fit {folder}", f"no {path.name} there", _WHERE)
         frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-        if list(frame.columns) != COLUMNS[table]:
+        if tuple(frame.columns) != TABLES[table]:
             raise TesseraError(
-                f"{path}", f"columns {','.join(frame)}; expected {','.join(COLUMNS[table])}",
+                f"{path}", f"columns {','.join(frame)}; expected {','.join(TABLES[table])}",
                 "fit again with this version",
             )
         frame.insert(0, "workload", workload)

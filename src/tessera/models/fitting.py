@@ -7,50 +7,22 @@ others: its row in `errors` has empty numbers and a `message`, and it has no coe
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 
 import pandas as pd
 
 from tessera.errors import EXIT_FAILED, TesseraError
-from tessera.models.accuracy import Accuracy, accuracy, relative_errors
+from tessera.models.accuracy import accuracy, relative_errors
 from tessera.models.base import CannotFit, RuntimeModel
 from tessera.models.crossval import FOLDS, SEED, held_out_errors
 from tessera.models.registry import create, select
+from tessera.models.result import FitResult
 from tessera.models.rsquared import by_input
 from tessera.models.samples import Samples, Table, check_table
+from tessera.models.tables import TABLES, frame
 from tessera.models.terms import INPUTS
 
-_ACCURACY = list(Accuracy.__dataclass_fields__)
-COLUMNS = {
-    "coefficients": ["model", "term", "coefficient"],
-    "predictions": ["layout", "model", "predicted_runtime_cycles"],
-    "errors": ["model", "protocol", *_ACCURACY, "message"],
-    "cv": ["model", "folds", "seed", "max_error", "geomean_error",
-           "samples", "zero_errors", "dropped_zero_errors", "message"],
-    "rsquared": ["input", "r_squared"],
-}  #: table -> columns; `message` is empty unless the numbers are
-
-
-@dataclass(frozen=True)
-class FitResult:
-    """The five tables (columns: :data:`COLUMNS`) and what `fit.json` keeps beside them.
-
-    ``models`` holds the fitted estimators; ``failures`` {model: message} those that could not be;
-    ``ranges`` {input: (least, greatest)} the fitted samples' extent in raw units.
-    """
-
-    coefficients: pd.DataFrame
-    predictions: pd.DataFrame
-    errors: pd.DataFrame
-    cv: pd.DataFrame
-    rsquared: pd.DataFrame
-    models: dict[str, RuntimeModel]
-    failures: dict[str, str]
-    ranges: dict[str, tuple[float, float]]
-    samples: int
-    folds: tuple[int, ...]
-    seed: int
-    notes: list[str] = field(default_factory=list)
+TEST = "1gb"  #: the protocol of the test point
 
 
 def fit_all(
@@ -76,7 +48,7 @@ def fit_all(
         raise TesseraError(
             "fit models", "; ".join(failures.values()), "correct the samples", exit_code=EXIT_FAILED
         )
-    rows: dict[str, list[dict]] = {name: [] for name in COLUMNS}
+    rows: dict[str, list[dict]] = {name: [] for name in TABLES}
     for name in select(models):
         judged = [("all", table.fitted), (TEST, table.test)]
         if name in failures:
@@ -106,7 +78,7 @@ def fit_all(
         {"input": symbol, "r_squared": value} for symbol, value in by_input(table.fitted).items()
     ]
     return FitResult(
-        **{name: _frame(name, rows[name]) for name in COLUMNS},
+        **{name: frame(name, rows[name]) for name in TABLES},
         models=fitted,
         failures=failures,
         ranges={symbol: _extent(table.fitted, symbol) for symbol in INPUTS},
@@ -115,9 +87,6 @@ def fit_all(
         seed=seed,
         notes=list(table.notes),
     )
-
-
-TEST = "1gb"  #: the protocol of the test point
 
 
 def _fit(names: list[str], samples: Samples) -> tuple[dict[str, RuntimeModel], dict[str, str]]:
@@ -142,12 +111,3 @@ def _extent(samples: Samples, symbol: str) -> tuple[float, float]:
     values = getattr(samples, symbol)
     return float(values.min()), float(values.max())
 
-
-def _frame(name: str, rows: list[dict]) -> pd.DataFrame:
-    """Rows as a frame with the contract's columns; counts stay integers beside empty cells."""
-    frame = pd.DataFrame(rows, columns=COLUMNS[name])
-    for column in {"samples", "zero_errors", "dropped_zero_errors", "folds", "seed"} & set(frame):
-        frame[column] = frame[column].astype("Int64")
-    if "message" in frame:
-        frame["message"] = frame["message"].fillna("").astype(str)
-    return frame

@@ -14,11 +14,11 @@ import numpy as np
 import pandas as pd
 
 from tessera.errors import TesseraError
+from tessera.layouts.model import ALIASES, canonical_name
 
 ANCHOR_4KB = "growing-0"
 ANCHOR_2MB = "growing-8"
 TEST_POINT = "1gb"
-ALIASES = {"4kb": ANCHOR_4KB, "2mb": ANCHOR_2MB}
 COLUMNS = {"R": "runtime_cycles", "H": "stlb_hits", "M": "stlb_misses", "C": "walk_cycles"}
 
 
@@ -97,7 +97,7 @@ def check_table(frame: pd.DataFrame, owner: str = "samples") -> Table:
         notes = [_left_out(row) for _, row in left_out.iterrows()]
         frame = frame[frame["status"].astype(str) == "ok"]
     names = frame["layout"].astype(str).str.strip()
-    frame = frame.assign(layout=names.map(lambda name: ALIASES.get(name, name)))
+    frame = frame.assign(layout=names.map(canonical_name))
     repeated = frame["layout"][frame["layout"].duplicated()].unique()
     if len(repeated):
         raise TesseraError(
@@ -130,7 +130,7 @@ def _numbers(frame: pd.DataFrame, column: str, owner: str) -> np.ndarray:
             f"empty in {len(empty)} of {len(frame)} rows; hybrid cells are compared, not fitted",
             "fit samples whose runtime is in cycles (simulated, or measured with a PMU)",
         )
-    values = pd.to_numeric(text, errors="coerce").to_numpy(dtype=float)
+    values = np.array([_float(cell) for cell in text])
     low = values <= 0 if column == COLUMNS["R"] else values < 0
     bad = np.flatnonzero(~np.isfinite(values) | low)
     if len(bad):
@@ -141,6 +141,14 @@ def _numbers(frame: pd.DataFrame, column: str, owner: str) -> np.ndarray:
             f"correct the {len(bad)} such rows, or mark them status=failed to leave them out",
         )
     return values
+
+
+def _float(text: str) -> float:
+    """Exactly rounded (pandas' parsers may be one bit off), NaN if it is no number."""
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")
 
 
 def _left_out(row: pd.Series) -> str:

@@ -1,70 +1,21 @@
-"""A fit on disk: the tables as CSV and `fit.json`, from which any model predicts again.
+"""A fit read back from its folder: any model of `fit.json` predicts again.
 
-Numbers are written with as many digits as bring the same double back, so a prediction from
-`fit.json` or from `coefficients.csv` equals that in `predictions.csv` to the last bit.
+The same coefficients go through the same evaluator, so a prediction from `fit.json` (or from
+`coefficients.csv`) equals that in `predictions.csv` to the last bit.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-import platform
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
-import tessera
 from tessera.errors import TesseraError, unknown_name
-from tessera.models.fitting import COLUMNS, FitResult
 from tessera.models.registry import MODELS
+from tessera.models.result import FORMAT
 from tessera.models.terms import INPUT_COLUMNS, TERMS, evaluate
-
-FORMAT = 1  #: of fit.json
-LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn")
-
-
-def write_table(frame: pd.DataFrame, path: Path) -> None:
-    """CSV with shortest round-trip floats; empty cells for missing values."""
-    frame.to_csv(path, index=False, lineterminator="\n")  # pandas writes repr floats
-
-
-def write(result: FitResult, out: str | Path, samples: str | Path | None = None) -> Path:
-    """Write the tables and `fit.json` into ``out``; ``samples`` is the file to hash as input."""
-    out = Path(out)
-    out.mkdir(parents=True, exist_ok=True)
-    for name in COLUMNS:
-        write_table(getattr(result, name), out / f"{name}.csv")
-    document = {
-        "format": FORMAT,
-        "samples": result.samples,
-        "folds": list(result.folds),
-        "seed": result.seed,
-        "notes": result.notes,
-        "ranges": {symbol: list(extent) for symbol, extent in result.ranges.items()},
-        "models": {
-            name: {
-                "equation": model.equation,
-                "parameters": model.get_params(),
-                "coefficients": model.coefficients_,
-                "details": model.details_,
-            }
-            for name, model in result.models.items()
-        },
-        "failures": result.failures,
-        "versions": {
-            "tessera": tessera.__version__,
-            "python": platform.python_version(),
-            **{name: version(name) for name in LIBRARIES},
-        },
-        "inputs": {Path(samples).name: _sha256(Path(samples))} if samples else {},
-        "outputs": {f"{name}.csv": _sha256(out / f"{name}.csv") for name in COLUMNS},
-    }
-    text = json.dumps(document, indent=2, allow_nan=False) + "\n"
-    (out / "fit.json").write_text(text, encoding="utf-8")
-    return out
 
 
 @dataclass(frozen=True)
@@ -132,7 +83,3 @@ def read(folder: str | Path) -> StoredFit:
         raise TesseraError(
             f"fit {path}", f"damaged: {type(error).__name__} {error}", "fit again"
         ) from error
-
-
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
