@@ -45,6 +45,12 @@ struct mosalloc_pool_map {
     struct mosalloc_pool pools[MOSALLOC_POOL_COUNT];
     struct mosalloc_window windows[MOSALLOC_MAX_WINDOWS];
     char error[512];          /* NUL-terminated reason when state is 2 */
+    uint64_t softened_protections; /* a huge page grants more than one of its 4KB pages asked for */
+    uint64_t ignored_advice;  /* madvise that would change the mosaic, or that huge pages refuse */
+    uint64_t zeroed_bytes;    /* cleared by hand when memory of a window was reused */
+    uint64_t refused_calls;   /* calls over pool memory that a window makes impossible; they got an error */
+    uint64_t fork_risks;      /* forks with fewer free huge pages than the child could need to copy */
+    uint64_t fallback_windows; /* windows left with 4KB pages because MOSALLOC_ALLOW_FALLBACK was set */
 };
 
 #endif

@@ -1,0 +1,33 @@
+// lock.h - the one lock of the allocator.
+//
+// mmap may be called from signal handlers, so the holder blocks all signals: a handler could otherwise wait for
+// the thread that it interrupted. fork holds the lock across the copy; a later fork handler of the program may
+// still map memory then, which is why the holder may enter again. No libc: pthread mutexes are not to be
+// used before libc has initialised itself, and we are the first library to run.
+#pragma once
+
+#include "core/base.h"
+
+namespace mosalloc {
+
+class Lock {
+public:
+    void acquire();
+    void release();
+
+private:
+    int word_ = 0;  ///< 0 free, 1 held, 2 held and others wait
+};
+
+class Guard {
+public:
+    explicit Guard(Lock& lock) : lock_(lock) { lock_.acquire(); }
+    ~Guard() { lock_.release(); }
+    Guard(const Guard&) = delete;
+    Guard& operator=(const Guard&) = delete;
+
+private:
+    Lock& lock_;
+};
+
+}  // namespace mosalloc

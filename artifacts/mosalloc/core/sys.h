@@ -1,0 +1,73 @@
+// sys.h - system calls without libc. libc's own wrappers are patched to come to us, so we must not use them;
+// and errno is left alone until a hook returns. Every function returns the kernel's value: >= 0, or -errno.
+#pragma once
+
+#include <fcntl.h>
+#include <linux/mman.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "core/base.h"
+
+namespace mosalloc::sys {
+
+inline long call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
+    long result;
+    register long r10 __asm__("r10") = d;
+    register long r8 __asm__("r8") = e;
+    register long r9 __asm__("r9") = f;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
+inline bool failed(long result) { return result < 0 && result >= -4095; }
+
+inline long mmap(uint64_t addr, uint64_t bytes, int prot, int flags, int fd = -1, uint64_t offset = 0) {
+    return call(SYS_mmap, static_cast<long>(addr), static_cast<long>(bytes), prot, flags, fd,
+                static_cast<long>(offset));
+}
+inline long munmap(uint64_t addr, uint64_t bytes) {
+    return call(SYS_munmap, static_cast<long>(addr), static_cast<long>(bytes));
+}
+inline long mprotect(uint64_t addr, uint64_t bytes, int prot) {
+    return call(SYS_mprotect, static_cast<long>(addr), static_cast<long>(bytes), prot);
+}
+inline long madvise(uint64_t addr, uint64_t bytes, int advice) {
+    return call(SYS_madvise, static_cast<long>(addr), static_cast<long>(bytes), advice);
+}
+inline long mremap(uint64_t addr, uint64_t old_bytes, uint64_t bytes, int flags, uint64_t to) {
+    return call(SYS_mremap, static_cast<long>(addr), static_cast<long>(old_bytes), static_cast<long>(bytes),
+                flags, static_cast<long>(to));
+}
+inline long brk(uint64_t addr) { return call(SYS_brk, static_cast<long>(addr)); }
+inline long getpid() { return call(SYS_getpid); }
+inline long open(const char* path, int flags, int mode = 0) {
+    return call(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), flags | O_CLOEXEC, mode);
+}
+inline long close(long fd) { return call(SYS_close, fd); }
+inline long read(long fd, void* to, size_t bytes) {
+    return call(SYS_read, fd, reinterpret_cast<long>(to), static_cast<long>(bytes));
+}
+inline long write(long fd, const void* from, size_t bytes) {
+    return call(SYS_write, fd, reinterpret_cast<long>(from), static_cast<long>(bytes));
+}
+inline long ftruncate(long fd, uint64_t bytes) { return call(SYS_ftruncate, fd, static_cast<long>(bytes)); }
+inline long readlink(const char* path, char* to, size_t bytes) {
+    return call(SYS_readlinkat, AT_FDCWD, reinterpret_cast<long>(path), reinterpret_cast<long>(to),
+                static_cast<long>(bytes));
+}
+[[noreturn]] inline void exit_group(int status) {
+    for (;;) call(SYS_exit_group, status);
+}
+
+/// Zeroed private memory for our own tables; pages cost nothing until touched. 0 when refused.
+inline void* table(uint64_t bytes) {
+    const long at = mmap(0, bytes == 0 ? kPage4K : bytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+    return failed(at) ? nullptr : reinterpret_cast<void*>(at);
+}
+
+}  // namespace mosalloc::sys

@@ -1,0 +1,55 @@
+#include "preload/map_file.h"
+
+#include <cstring>
+
+#include "core/sys.h"
+#include "core/text.h"
+
+namespace mosalloc {
+namespace {
+
+mosalloc_pool_map g_private;
+
+bool owned_by_another(const mosalloc_pool_map* map) {
+    const long owner = static_cast<long>(map->pid);
+    return map->magic == MOSALLOC_POOL_MAP_MAGIC && map->state == 1 && owner != sys::getpid() &&
+           !sys::failed(sys::call(SYS_kill, owner, 0));
+}
+
+}  // namespace
+
+mosalloc_pool_map* open_map(const char* path, char* message, size_t capacity) {
+    auto* map = &g_private;
+    if (path != nullptr) {
+        const long fd = sys::open(path, O_RDWR | O_CREAT, 0644);
+        long at = fd;
+        if (!sys::failed(at)) at = sys::ftruncate(fd, sizeof *map);
+        if (!sys::failed(at)) at = sys::mmap(0, sizeof *map, PROT_READ | PROT_WRITE, MAP_SHARED, static_cast<int>(fd));
+        if (!sys::failed(fd)) sys::close(fd);
+        if (sys::failed(at)) {
+            Text(message, capacity).add("pool map ").add(path).add(": cannot be written (errno ")
+                .number(static_cast<uint64_t>(-at)).add(")");
+            return nullptr;
+        }
+        if (owned_by_another(reinterpret_cast<mosalloc_pool_map*>(at))) sys::munmap(static_cast<uint64_t>(at), sizeof *map);
+        else map = reinterpret_cast<mosalloc_pool_map*>(at);
+    }
+    memset(static_cast<void*>(map), 0, sizeof *map);
+    map->pid = static_cast<uint64_t>(sys::getpid());
+    map->magic = MOSALLOC_POOL_MAP_MAGIC;
+    return map;
+}
+
+mosalloc_pool_map* private_copy(const mosalloc_pool_map* map) {
+    if (map != &g_private) memcpy(static_cast<void*>(&g_private), map, sizeof *map);
+    g_private.pid = static_cast<uint64_t>(sys::getpid());
+    return &g_private;
+}
+
+void mark_refused(mosalloc_pool_map* map, const char* reason) {
+    if (map == nullptr) return;
+    Text(map->error, sizeof map->error).add(reason);
+    __atomic_store_n(&map->state, 2, __ATOMIC_RELEASE);
+}
+
+}  // namespace mosalloc

@@ -1,0 +1,20 @@
+// map_file.h - the pool map: counters that outlive the process, because _exit and SIGKILL run no destructor.
+#pragma once
+
+#include "mosalloc/pool_map.h"
+
+#include "core/base.h"
+
+namespace mosalloc {
+
+/// The map in the file `path`, or in private memory without one, or if a living process other than this one owns
+/// the file (a child of the target that is the target's executable too). Null with `message` filled on failure.
+mosalloc_pool_map* open_map(const char* path, char* message, size_t capacity);
+
+/// A private copy, for a forked child.
+mosalloc_pool_map* private_copy(const mosalloc_pool_map* map);
+
+/// State 2 and the reason. `map` may be null.
+void mark_refused(mosalloc_pool_map* map, const char* reason);
+
+}  // namespace mosalloc

@@ -1,0 +1,20 @@
+// patch.h - makes libc's own memory functions jump to ours.
+//
+// Since glibc 2.34 there is no __morecore, and malloc calls mmap and brk inside libc, where symbol interposition
+// does not reach. So the first bytes of the functions themselves become a jump. malloc's fast path is untouched.
+#pragma once
+
+#include "core/text.h"
+
+namespace mosalloc {
+
+struct Patch {
+    const char* symbol;
+    void* replacement;
+};
+
+/// Patches all or, if it returns false with `error` filled, tells which one failed; the program must not start then,
+/// since it would be half patched.
+bool patch_libc(const Patch* patches, size_t count, Text* error);
+
+}  // namespace mosalloc

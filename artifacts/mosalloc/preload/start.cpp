@@ -1,0 +1,176 @@
+// start.cpp - from LD_PRELOAD to the first hooked call, in the order in which it happens:
+// options -> is this the target? -> pool map -> layout -> reserve -> windows -> patch libc.
+// Any failure ends the process with status 2 before the program runs; nothing falls back in silence.
+#include <cerrno>
+#include <cstring>
+#include <sys/stat.h>
+
+#include "core/layout.h"
+#include "core/sys.h"
+#include "preload/hooks.h"
+#include "preload/hugepages.h"
+#include "preload/map_file.h"
+#include "preload/options.h"
+#include "preload/target.h"
+
+namespace mosalloc {
+namespace {
+
+char g_message[512];
+Layout g_layout;  // too large for a stack
+
+[[noreturn]] void refuse(const char* remedy) {
+    Text message(g_message + strlen(g_message), sizeof g_message - strlen(g_message));
+    if (remedy != nullptr) message.add("\n  what to do: ").add(remedy);
+    mark_refused(runtime().map, g_message);
+    sys::write(2, "mosalloc: ", 10);
+    sys::write(2, g_message, strlen(g_message));
+    sys::write(2, "\n", 1);
+    sys::exit_group(2);
+}
+
+void read_layout(const char* path) {
+    const long fd = sys::open(path, O_RDONLY);
+    struct stat status = {};
+    if (sys::failed(fd) || sys::failed(sys::call(SYS_fstat, fd, reinterpret_cast<long>(&status)))) {
+        Text(g_message).add("layout ").add(path).add(": cannot be opened (errno ").number(static_cast<uint64_t>(-fd)).add(")");
+        refuse("check the path in MOSALLOC_LAYOUT; it is relative to the program's working directory");
+    }
+    const uint64_t size = static_cast<uint64_t>(status.st_size);
+    char* text = static_cast<char*>(sys::table(size));
+    uint64_t got = 0;
+    for (long n = 1; text != nullptr && got < size && n > 0; got += n > 0 ? static_cast<uint64_t>(n) : 0)
+        n = sys::read(fd, text + got, size - got);
+    sys::close(fd);
+    Text error(g_message);
+    if (text == nullptr || got != size) {
+        error.add("layout ").add(path).add(": read ").number(got).add(" of ").size(size);
+        refuse("is it a regular file?");
+    }
+    if (!parse_layout(text, size, path, &g_layout, &error)) refuse(nullptr);
+    sys::munmap(reinterpret_cast<uint64_t>(text), size == 0 ? kPage4K : size);
+}
+
+/// Finds room for both pools above the kernel's heap. Below it glibc's malloc aborts, because the break would seem
+/// to have shrunk. Bases are multiples of 1GB, so that an offset means the same place in a page of any size.
+uint64_t reserve(uint64_t heap_span, uint64_t anon_span) {
+    const uint64_t bytes = heap_span + anon_span, kernel_heap = static_cast<uint64_t>(sys::brk(0));
+    constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    long at = sys::mmap(0, bytes + kPage1G, PROT_NONE, flags);
+    if (!sys::failed(at)) sys::munmap(static_cast<uint64_t>(at), bytes + kPage1G);
+    uint64_t base = sys::failed(at) ? 0 : align_up(static_cast<uint64_t>(at), kPage1G);
+    // With an unlimited stack the kernel maps upward from a third of the address space, below the heap.
+    for (int tries = 0; !sys::failed(at) && tries < 64; ++tries) {
+        if (base > kernel_heap) {
+            const long got = sys::mmap(base, bytes, PROT_NONE, flags | MAP_FIXED_NOREPLACE);
+            if (!sys::failed(got) && static_cast<uint64_t>(got) == base) return base;
+            if (!sys::failed(got)) sys::munmap(static_cast<uint64_t>(got), bytes);
+        }
+        const uint64_t above = base > kernel_heap ? base : align_up(kernel_heap, kPage1G) + (uint64_t{64} << 30);
+        base = above + align_up(bytes, kPage1G);
+    }
+    Text(g_message).add("pools of ").size(bytes).add(": no room above the kernel's heap at ").hex(kernel_heap)
+        .add(sys::failed(at) ? ", mmap failed with errno " : ", last errno ")
+        .number(static_cast<uint64_t>(sys::failed(at) ? -at : ENOMEM));
+    refuse("lower the pool sizes (rows with pageSize -1), or raise the limit: ulimit -v unlimited");
+}
+
+[[noreturn]] void refuse_pages(const Window& window, long result) {
+    const HugePages now = huge_pages(window.page_bytes);
+    const uint64_t asked = g_layout.pages(window.page_bytes);
+    Text text(g_message);
+    text.add("asked for ").number(asked).add(" pages of ").size(window.page_bytes).add(" (layout line ")
+        .number(window.line).add("): ");
+    if (!now.supported) {
+        text.add("this kernel or processor has none");
+        refuse("use a layout without such windows, or a machine with them");
+    }
+    text.add("found ").number(now.free).add(" free of ").number(now.total).add(" reserved (errno ")
+        .number(static_cast<uint64_t>(-result)).add(")");
+    char remedy[256];
+    Text command(remedy);
+    const uint64_t enough = now.total + (asked > now.free ? asked - now.free : 0);
+    if (window.page_bytes == kPage2M) command.add("as root: sysctl vm.nr_hugepages=").number(enough);
+    else command.add("as root: echo ").number(enough).add(" > /sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages");
+    if (asked <= now.free) command.add("; enough pages are free, so look for a limit: the hugetlb cgroup, ulimit -v");
+    refuse(remedy);
+}
+
+void back_windows(const Options& options) {
+    Space& space = runtime().space;
+    mosalloc_pool_map* map = runtime().map;
+    for (size_t i = 0; i < g_layout.window_count; ++i) {
+        const Window& w = g_layout.windows[i];
+        Pool& pool = space.pool(w.pool);
+        const uint64_t at = pool.base() + w.range.start;
+        const long result = back_window(at, w.range.bytes(), w.page_bytes, same_text(options.prefault, "1"));
+        if (!sys::failed(result)) {
+            pool.add_window(w.range, w.page_bytes);
+        } else if (same_text(options.fallback, "1")) {
+            reserve_span(at, w.range.bytes());
+            ++map->fallback_windows;
+        } else {
+            refuse_pages(w, result);
+        }
+        map->windows[i] = {w.pool, w.page_bytes, w.range.start, w.range.end, sys::failed(result) ? 0u : 1u};
+        map->window_count = i + 1;
+    }
+}
+
+void build_space(const Options& options) {
+    const uint64_t heap = g_layout.pool_bytes[MOSALLOC_POOL_HEAP], anon = g_layout.pool_bytes[MOSALLOC_POOL_ANON];
+    const uint64_t heap_span = align_up(heap, kPage1G);
+    const uint64_t base = reserve(heap_span, anon);
+    if (heap_span != heap) sys::munmap(base + heap, heap_span - heap);
+    if (sys::failed(reserve_span(base, heap)) || sys::failed(reserve_span(base + heap_span, anon)) ||
+        !runtime().space.init(base, base + heap_span, g_layout, runtime().map)) {
+        Text(g_message).add("tables for pools of ").size(heap + anon).add(": no memory");
+        refuse("lower the pool sizes (rows with pageSize -1), or raise the limit: ulimit -v unlimited");
+    }
+    for (uint64_t kind = 0; kind < MOSALLOC_POOL_COUNT; ++kind) {
+        const Pool& pool = runtime().space.pool(kind);
+        runtime().map->pools[kind] = {kind, pool.base(), pool.bytes(), 0, 0, 0};
+    }
+    back_windows(options);
+}
+
+void tell(const Options& options) {
+    char line[512];
+    Text text(line);
+    text.add("mosalloc: layout ").add(options.layout).add(", prefault ").add(options.prefault).add(", allow fallback ")
+        .add(options.fallback).add(", windows ").number(g_layout.window_count);
+    for (uint64_t kind = 0; kind < MOSALLOC_POOL_COUNT; ++kind)
+        text.add(", ").add(kPoolNames[kind]).add(" pool at ").hex(runtime().map->pools[kind].base).add(" of ")
+            .size(runtime().map->pools[kind].size_bytes);
+    text.add("\n");
+    sys::write(2, line, text.length());
+}
+
+__attribute__((constructor)) void start(int, char** arguments, char** environment) {
+    Options options;
+    const char* bad = nullptr;
+    const bool good = read_options(environment, &options, &bad);
+    if (!is_target(options.target, arguments[0])) return;
+    runtime().map = open_map(options.pool_map, g_message, sizeof g_message);
+    if (runtime().map == nullptr) refuse("give MOSALLOC_POOL_MAP a file in a folder that can be written");
+    if (!good) {
+        Text(g_message).add(bad).add(": only 0 and 1 are values");
+        refuse("correct the variable");
+    }
+    if (options.layout == nullptr) {
+        Text(g_message).add("MOSALLOC_LAYOUT: not set");
+        refuse("MOSALLOC_LAYOUT=layout.csv, or MOSALLOC_TARGET=program to leave other programs alone");
+    }
+    read_layout(options.layout);
+    build_space(options);
+    watch_forks();
+    size_t count;
+    const Patch* patches = hooks(&count);
+    Text error(g_message);
+    if (!patch_libc(patches, count, &error)) refuse("run without this policy, or with glibc 2.34 or later on x86-64");
+    __atomic_store_n(&runtime().map->state, 1, __ATOMIC_RELEASE);
+    if (same_text(options.verbose, "1")) tell(options);
+}
+
+}  // namespace
+}  // namespace mosalloc
