@@ -1,0 +1,136 @@
+"""Build components with CMake and Ninja into ``build/<component>/``.
+
+A build folder belongs to one toolchain: ``.toolchain`` inside it says which, and another toolchain
+starts from a clean folder, because objects of two compilers must not mix. ``.sources`` holds the state
+of ``artifacts/`` at the last finished build, so that an unchanged checkout starts no program at all.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tessera.container.command import RunOptions
+from tessera.container.engine import NONE
+from tessera.container.host import require_programs, source_environment
+from tessera.container.toolchain import Toolchain, toolchain
+from tessera.errors import TesseraError
+from tessera.paths import build_dir, repo_root
+
+#: In this order: the simulator links the tracer's library, and both report on workloads.
+COMPONENTS = ("mosalloc", "tracer", "simulator", "workloads")
+
+#: Tests of the allocator map huge pages and start programs with address randomisation off.
+TEST_OPTIONS = RunOptions(huge_pages=True, unconfined=True)
+
+#: Seconds for one test of a component.
+TEST_TIMEOUT_SECONDS = 300
+
+Say = Callable[[str], None]
+
+
+def sources_of(component: str) -> Path:
+    """Folder of a component's CMake project; an error if it isn't there."""
+    folder = repo_root() / "artifacts" / component
+    if not (folder / "CMakeLists.txt").exists():
+        raise TesseraError(
+            f"component '{component}'",
+            f"{folder / 'CMakeLists.txt'} does not exist",
+            "restore the checkout: git status, git checkout -- artifacts",
+        )
+    return folder
+
+
+def sources_state() -> str:
+    """A hash that changes when a file below ``artifacts/`` changes (name, size, time of change).
+
+    All components share it: the simulator builds the tracer's library from the tracer's folder.
+    """
+    digest = hashlib.sha256()
+    for folder, folders, files in os.walk(repo_root() / "artifacts"):
+        folders.sort()
+        for name in sorted(files):
+            status = os.stat(os.path.join(folder, name))
+            digest.update(f"{folder}/{name}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
+
+
+def build(component: str, say: Say) -> None:
+    """Bring ``build/<component>/`` up to date; quiet and quick when it is."""
+    source = sources_of(component)
+    folder = build_dir(component)
+    tools = toolchain()
+    identity = json.dumps(_identity(tools), sort_keys=True)
+    with _lock(component):
+        state = sources_state()
+        if not _same(folder / ".toolchain", identity):
+            if folder.exists():
+                say(f"{component}: built by another toolchain before; starting from a clean folder")
+                shutil.rmtree(folder)
+            folder.mkdir(parents=True)
+            (folder / ".toolchain").write_text(identity + "\n")
+        elif _same(folder / ".sources", state):
+            return
+        say(f"{component}: building")
+        env = _environment(tools)
+        tools.run(["cmake", "-S", source, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"], env=env)
+        tools.run(["cmake", "--build", folder], env=env)
+        (folder / ".sources").write_text(state + "\n")
+
+
+def test(component: str) -> int:
+    """Run a built component's own tests, output passed on; returns the number that ctest exits with."""
+    return (
+        toolchain()
+        .run(
+            [
+                "ctest",
+                "--test-dir",
+                build_dir(component),
+                "--output-on-failure",
+                "--no-tests=error",
+                "--timeout",
+                str(TEST_TIMEOUT_SECONDS),
+                "--parallel",
+                str(os.cpu_count() or 1),
+            ],
+            check=False,
+            options=TEST_OPTIONS,
+        )
+        .returncode
+    )
+
+
+def _identity(tools: Toolchain) -> dict[str, str]:
+    """What objects depend on: the engine and its compilers (not the version of the engine)."""
+    facts = tools.describe()
+    facts.pop("engine_version", None)
+    return facts
+
+
+def _environment(tools: Toolchain) -> dict[str, str]:
+    """On the host: the programs must exist, and QEMU's header comes from beside the builds."""
+    if tools.describe()["engine"] != NONE:
+        return {}
+    require_programs()
+    return source_environment()
+
+
+def _same(path: Path, content: str) -> bool:
+    return path.exists() and path.read_text().strip() == content
+
+
+@contextmanager
+def _lock(component: str) -> Iterator[None]:
+    """One build of a component at a time; a second one waits."""
+    locks = build_dir("locks")
+    locks.mkdir(parents=True, exist_ok=True)
+    with (locks / component).open("w") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,61 @@
+"""``tessera build``: images, components, and the components' own tests."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from tessera.container import build as builder
+from tessera.container.engine import DOCKER, engine_name
+from tessera.container.images import ensure_images
+from tessera.errors import EXIT_FAILED, TesseraError, unknown_name
+
+
+def _say(text: str) -> None:
+    click.echo(f"tessera build: {text}", err=True)
+
+
+@click.command()
+@click.argument("components", nargs=-1, metavar="[COMPONENT]...")
+@click.option("--test", is_flag=True, help="Run the components' own tests (ctest) afterwards.")
+@click.option("--image", is_flag=True, help="Build the images only.")
+def build(components: tuple[str, ...], test: bool, image: bool) -> None:
+    """Build components into build/<component>/: all of them, or those named.
+
+    With the engine docker (the default) the images are built first where they are missing, and the
+    components inside the toolchain image; with TESSERA_ENGINE=none, by this machine's compilers.
+    """
+    for component in components:
+        if component not in builder.COMPONENTS:
+            raise unknown_name("component", component, builder.COMPONENTS)
+    if engine_name() == DOCKER:
+        tag = ensure_images(_say)
+        if image:
+            click.echo(tag)
+    elif image:
+        raise TesseraError("--image", "the engine is 'none': no image is used", "drop --image")
+    if image:
+        return
+    chosen = components or builder.COMPONENTS
+    for component in chosen:
+        builder.build(component, _say)
+    if test:
+        _test(chosen)
+
+
+def _test(components: tuple[str, ...]) -> None:
+    """Run every component's tests, then name those that failed."""
+    failed = []
+    for component in components:
+        click.echo(f"== ctest: {component}")
+        sys.stdout.flush()
+        if builder.test(component) != 0:
+            failed.append(component)
+    if failed:
+        raise TesseraError(
+            f"tests of {', '.join(components)}",
+            f"tests failed in: {', '.join(failed)}",
+            f"read the output above; again: ./run tessera build --test {' '.join(failed)}",
+            exit_code=EXIT_FAILED,
+        )

@@ -1,0 +1,148 @@
+"""Build the images that are missing, and record what is in them.
+
+Beside each build ``build/images/`` gets ``<name>-<hash>.json`` (arguments, packages with versions,
+and for the base the SHA-256 of its root file system, which is the same wherever the archive serves
+the same packages) and ``<name>-<hash>.log``.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tessera.container.command import docker_run
+from tessera.container.engine import docker, docker_client, require_docker
+from tessera.container.inputs import BaseArguments, base_tag, docker_folder, toolchain_tag
+from tessera.errors import EXIT_FAILED, TesseraError
+from tessera.paths import build_dir
+
+Say = Callable[[str], None]
+
+
+def image_exists(tag: str) -> bool:
+    """Whether the engine has the image."""
+    return docker("image", "inspect", "--format", "{{.Id}}", tag).returncode == 0
+
+
+def require_image(tag: str) -> str:
+    """The tag, or an error that names the engine or the build that is missing."""
+    if not image_exists(tag):
+        require_docker()
+        raise TesseraError(
+            f"image {tag}",
+            "the engine has no image built from these files of docker/",
+            "./run tessera build --image",
+        )
+    return tag
+
+
+def ensure_images(say: Say) -> str:
+    """Build what is missing, tell ``say`` about it, and return the toolchain's tag."""
+    arguments = BaseArguments.from_environment()
+    toolchain = toolchain_tag(arguments)
+    if image_exists(toolchain):
+        return toolchain
+    require_docker()
+    with _images_lock() as folder:
+        base = base_tag(arguments)
+        if not image_exists(base):
+            say(f"building {base} from Debian's archive (about 40 s)")
+            _build_base(base, arguments, folder)
+        if not image_exists(toolchain):
+            say(f"building {toolchain} (about 2 min)")
+            _build_toolchain(toolchain, base, folder)
+    return toolchain
+
+
+def _build_base(tag: str, arguments: BaseArguments, folder: Path) -> None:
+    if shutil.which("mmdebstrap") is None:
+        raise TesseraError(f"image {tag}", "mmdebstrap is not installed", "sudo apt-get install mmdebstrap")
+    rootfs = folder / f"{_stem(tag)}.tar"
+    script = docker_folder("base") / "build.sh"
+    _logged([str(script), str(rootfs)], tag, folder, arguments.as_environment())
+    sha256 = _sha256(rootfs)
+    _logged([docker_client(), "import", str(rootfs), tag], tag, folder)
+    epoch_file = rootfs.with_name(rootfs.name + ".epoch")
+    _record(
+        tag,
+        folder,
+        {
+            "arguments": arguments.as_environment(),
+            "source_date_epoch": int(epoch_file.read_text()),
+            "rootfs_sha256": sha256,
+        },
+    )
+    rootfs.unlink()
+    epoch_file.unlink()
+
+
+def _build_toolchain(tag: str, base: str, folder: Path) -> None:
+    context = str(docker_folder("toolchain"))
+    _logged([docker_client(), "build", "--build-arg", f"BASE={base}", "--tag", tag, context], tag, folder)
+    _record(tag, folder, {"arguments": {"BASE": base}})
+
+
+def _record(tag: str, folder: Path, facts: dict[str, object]) -> None:
+    """Write the image's manifest: the facts given, its id, and the packages in it."""
+    query = ["dpkg-query", "-W", "-f", "${binary:Package}=${Version}\n"]
+    listed = subprocess.run(docker_run(tag, query), capture_output=True, text=True, check=True).stdout.split()
+    manifest = {
+        "image": tag,
+        "id": docker("image", "inspect", "--format", "{{.Id}}", tag).stdout.strip(),
+        **facts,
+        "packages": dict(line.split("=", 1) for line in listed),
+    }
+    (folder / f"{_stem(tag)}.json").write_text(json.dumps(manifest, indent=2) + "\n")
+
+
+def manifest(tag: str) -> dict[str, object] | None:
+    """The manifest that was recorded when the image was built here; None if it was not."""
+    path = build_dir("images") / f"{_stem(tag)}.json"
+    return json.loads(path.read_text()) if path.exists() else None
+
+
+def _logged(argv: list[str], tag: str, folder: Path, env: dict[str, str] | None = None) -> None:
+    """Run one step of a build with its output in the image's log; a failure shows the log's end."""
+    log = folder / f"{_stem(tag)}.log"
+    with log.open("a") as stream:
+        status = subprocess.run(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            env=os.environ | (env or {}),
+        ).returncode
+    if status != 0:
+        tail = "\n".join(log.read_text(errors="replace").splitlines()[-15:])
+        raise TesseraError(
+            f"image {tag}",
+            f"'{Path(argv[0]).name}' ended with status {status}:\n{tail}",
+            f"read {log}; the machine needs Debian's archive (another mirror: TESSERA_DEBIAN_MIRROR)",
+            exit_code=EXIT_FAILED,
+        )
+
+
+def _stem(tag: str) -> str:
+    return tag.removeprefix("tessera-").replace(":", "-")
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+@contextmanager
+def _images_lock() -> Iterator[Path]:
+    """``build/images``, held by one build at a time."""
+    folder = build_dir("images")
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield folder
