@@ -1,0 +1,93 @@
+// platform.cpp - reading a flat platform file against the table of keys, and the rules between keys.
+#include "base/platform.h"
+
+#include <map>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace tessera::sim {
+namespace {
+
+const PlatformKey* find_key(std::string_view key) {
+    for (const PlatformKey& row : platform_keys())
+        if (key == row.key) return &row;
+    return nullptr;
+}
+
+std::vector<std::string> names_of(auto&& wanted) {
+    std::vector<std::string> names;
+    for (const PlatformKey& row : platform_keys())
+        if (wanted(row)) names.push_back(row.key);
+    return names;
+}
+
+void check_geometry(const std::string& name, const std::string& prefix, const Geometry& g) {
+    const std::string found = prefix + ".entries = " + std::to_string(g.entries) + " with " + prefix +
+                              ".ways = " + std::to_string(g.ways);
+    if (g.entries == 0 && g.ways == 0) return;
+    if (g.entries == 0 || g.ways == 0 || g.entries % g.ways != 0)
+        throw Refusal("platform " + name + ": ways must divide entries, and both be 0 for a structure that does not exist",
+                      found, "correct one of the two");
+}
+
+void check_cache(const std::string& name, const std::string& prefix, const CacheGeometry& c) {
+    if (c.bytes % (64 * c.ways) != 0)
+        throw Refusal("platform " + name + ": a cache holds whole sets of 64-byte lines",
+                      prefix + ".bytes = " + std::to_string(c.bytes) + " with " + prefix + ".ways = " + std::to_string(c.ways),
+                      "make " + prefix + ".bytes a multiple of 64 x ways");
+}
+
+void check_rules(const std::string& name, const Platform& p) {
+    check_geometry(name, "tlb.l1d.4kb", p.l1_4kb);
+    check_geometry(name, "tlb.l1d.2mb", p.l1_2mb);
+    check_geometry(name, "tlb.l1d.1gb", p.l1_1gb);
+    check_geometry(name, "tlb.stlb", p.stlb);
+    check_geometry(name, "tlb.stlb_1gb", p.stlb_1gb);
+    check_geometry(name, "pwc.pde", p.pwc_pde);
+    check_geometry(name, "pwc.pdpte", p.pwc_pdpte);
+    check_geometry(name, "pwc.pml4e", p.pwc_pml4e);
+    check_cache(name, "cache.l1d", p.l1d);
+    check_cache(name, "cache.l2", p.l2);
+    check_cache(name, "cache.l3", p.l3);
+}
+
+}  // namespace
+
+Platform parse_platform(const std::string& text, const std::string& name) {
+    Platform platform;
+    std::map<std::string, size_t, std::less<>> seen;
+    size_t line_number = 0;
+    for (std::string_view raw : split(text, '\n')) {
+        ++line_number;
+        const std::string_view line = trim(raw.substr(0, raw.find('#')));
+        if (line.empty()) continue;
+        const std::string where = "platform " + name + ", line " + std::to_string(line_number);
+        const size_t equals = line.find('=');
+        if (equals == std::string_view::npos)
+            throw Refusal(where + ": `key = value`", "'" + std::string(line) + "'", "write one key = value a line");
+        const std::string key(trim(line.substr(0, equals))), value(trim(line.substr(equals + 1)));
+        const PlatformKey* row = find_key(key);
+        if (row == nullptr)
+            throw Refusal(where + ": key " + key, "no such key",
+                          "valid keys: " + join(names_of([](const PlatformKey&) { return true; }), ", "));
+        if (const auto [before, fresh] = seen.emplace(key, line_number); !fresh)
+            throw Refusal(where + ": key " + key, "already set on line " + std::to_string(before->second), "keep one");
+        const auto number = parse_unsigned(value);
+        if (!number || *number < row->least || *number > row->most)
+            throw Refusal(where + ": " + key + " in " + row->unit + ", a whole number from " + std::to_string(row->least) +
+                              " to " + std::to_string(row->most),
+                          "'" + value + "'", "correct the value");
+        row->field(platform) = *number;
+    }
+    const auto missing = names_of([&](const PlatformKey& row) { return !seen.contains(row.key); });
+    if (!missing.empty())
+        throw Refusal("platform " + name, "keys missing: " + join(missing, ", "),
+                      "give every key (`tessera-sim keys` describes them); there are no defaults");
+    check_rules(name, platform);
+    return platform;
+}
+
+Platform read_platform(const std::string& path) { return parse_platform(read_text(path, "platform file"), path); }
+
+}  // namespace tessera::sim

@@ -1,0 +1,70 @@
+// engine.h - what an engine is, and the list of those there are.
+//
+// Contract. An engine replays one stream under a group of layouts on one platform and returns, for each layout
+// in the order given, counts that depend on nothing but (stream, platform, layout, plan):
+//   - stlb_hits and stlb_misses over the whole stream;
+//   - for each unit of the plan its timed part's instructions, accesses, misses, walk cycles and, when
+//     has_runtime(), runtime; and references by serving level, summed over the timed parts.
+// All engines agree exactly on everything that they have in common. A new engine is one file that ends with a
+// `Registration`, and one line in CMakeLists.txt.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/platform.h"
+#include "engine/sample_plan.h"
+#include "engine/stream.h"
+#include "os/layout.h"
+
+namespace tessera::sim {
+
+struct UnitCounts {
+    uint64_t instructions = 0, accesses = 0, stlb_misses = 0, walk_cycles = 0, runtime_cycles = 0;
+    bool operator==(const UnitCounts&) const = default;
+};
+
+struct LayoutCounts {
+    uint64_t stlb_hits = 0, stlb_misses = 0;
+    std::vector<UnitCounts> units;
+    std::array<uint64_t, 4> program{}, walker{};  ///< references served by L1D, L2, L3, memory
+    bool operator==(const LayoutCounts&) const = default;
+};
+
+struct Request {
+    const Platform& platform;
+    Stream& stream;
+    const SamplePlan& plan;
+    std::vector<const Layout*> layouts;
+    /// Called after each frame with the accesses of that frame.
+    std::function<void(uint64_t)> progress = [](uint64_t) {};
+};
+
+class Engine {
+public:
+    virtual ~Engine() = default;
+    virtual bool has_runtime() const = 0;
+    /// Largest group that run() takes.
+    virtual size_t most_layouts() const = 0;
+    virtual std::vector<LayoutCounts> run(const Request& request) = 0;
+};
+
+struct EngineInfo {
+    std::string name, sentence;
+    std::function<std::unique_ptr<Engine>()> make;
+};
+
+/// All engines, sorted by name.
+const std::vector<EngineInfo>& engines();
+/// Throws Refusal that lists the valid names.
+std::unique_ptr<Engine> make_engine(const std::string& name);
+
+/// A duplicate name aborts at start-up.
+struct Registration {
+    explicit Registration(EngineInfo info);
+};
+
+}  // namespace tessera::sim

@@ -1,0 +1,40 @@
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "engine/engine.h"
+
+namespace tessera::sim {
+namespace {
+
+std::vector<EngineInfo>& table() {
+    static std::vector<EngineInfo> engines;
+    return engines;
+}
+
+}  // namespace
+
+const std::vector<EngineInfo>& engines() { return table(); }
+
+Registration::Registration(EngineInfo info) {
+    auto& all = table();
+    const auto at = std::lower_bound(all.begin(), all.end(), info, [](auto& a, auto& b) { return a.name < b.name; });
+    if (at != all.end() && at->name == info.name) {
+        std::fprintf(stderr, "tessera-sim: two engines are called %s\n", info.name.c_str());
+        std::abort();
+    }
+    all.insert(at, std::move(info));
+}
+
+std::unique_ptr<Engine> make_engine(const std::string& name) {
+    std::vector<std::string> names;
+    for (const EngineInfo& info : engines()) {
+        if (info.name == name) return info.make();
+        names.push_back(info.name);
+    }
+    throw Refusal("--engine " + name, "no such engine", "choose one of: " + join(names, ", "));
+}
+
+}  // namespace tessera::sim

@@ -1,0 +1,85 @@
+#include "engine/sample_plan.h"
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace tessera::sim {
+
+Sampling parse_sampling(const std::string& text) {
+    const std::string asked = "--sampling " + text;
+    const std::string remedy = "write full, or units=20,warmup_accesses=2500000,timed_instructions=1000000";
+    if (text == "full") return {};
+    Sampling sampling{false, 0, 0, 0};
+    bool seen[3] = {};
+    for (std::string_view part : split(text, ',')) {
+        const size_t equals = part.find('=');
+        const std::string_view key = part.substr(0, equals);
+        const int which = key == "units" ? 0 : key == "warmup_accesses" ? 1 : key == "timed_instructions" ? 2 : -1;
+        if (which < 0 || equals == std::string_view::npos) throw Refusal(asked, "'" + std::string(part) + "'", remedy);
+        const auto value = parse_unsigned(part.substr(equals + 1));
+        if (!value || seen[which]) throw Refusal(asked, "'" + std::string(part) + "' is no number or set twice", remedy);
+        seen[which] = true;
+        (which == 0 ? sampling.units : which == 1 ? sampling.warmup_accesses : sampling.timed_instructions) = *value;
+    }
+    if (!seen[0] || !seen[1] || !seen[2]) throw Refusal(asked, "one of the three keys is missing", remedy);
+    if (sampling.units == 0 || sampling.timed_instructions == 0)
+        throw Refusal(asked, "0 units or 0 timed instructions", remedy);
+    return sampling;
+}
+
+SamplePlan::SamplePlan(const Sampling& sampling, const trace::Header& header)
+    : sampling_(sampling), full_(sampling.full), accesses_(header.accesses) {
+    if (full_) return;
+    const double density = header.instructions ? double(header.accesses) / double(header.instructions) : 1;
+    const uint64_t cost = sampling.warmup_accesses + uint64_t(double(sampling.timed_instructions) * density);
+    const uint64_t stride = accesses_ / sampling.units;
+    if (cost >= stride) full_ = true;
+    else lead_ = (stride - cost) / 2;
+}
+
+uint64_t SamplePlan::start_access(size_t unit) const {
+    return uint64_t((__uint128_t(accesses_) * unit) / sampling_.units) + lead_;
+}
+
+/// The part that a block execution beginning at this access belongs to.
+Part PlanCursor::part_at(uint64_t access) {
+    if (plan_.full()) return Part::timed;
+    if (part_ == Part::timed && timed_ >= plan_.sampling().timed_instructions) {
+        part_ = Part::tlb_only;
+        ++unit_;
+    }
+    if (part_ == Part::tlb_only && unit_ < plan_.units() && access >= plan_.start_access(unit_)) {
+        part_ = Part::warm;
+        warm_begin_ = access;
+    }
+    if (part_ == Part::warm && access - warm_begin_ >= plan_.sampling().warmup_accesses) {
+        part_ = Part::timed;
+        timed_ = 0;
+    }
+    return part_;
+}
+
+const std::vector<Segment>& PlanCursor::cut(const trace::Frame& frame) {
+    segments_.clear();
+    const size_t executions = frame.block_ids.size(), accesses = frame.addresses.size();
+    if (plan_.full() || (part_ == Part::tlb_only &&
+                         (unit_ >= plan_.units() || access_ + accesses < plan_.start_access(unit_)))) {
+        segments_.push_back({plan_.full() ? Part::timed : Part::tlb_only, plan_.full() ? 0 : unit_, 0, executions, 0, accesses});
+        access_ += accesses;
+        return segments_;
+    }
+    size_t at = 0;  // access within the frame
+    for (size_t e = 0; e < executions; ++e) {
+        const Part part = part_at(access_ + at);
+        if (segments_.empty() || segments_.back().part != part || segments_.back().unit != unit_)
+            segments_.push_back({part, unit_, e, e, at, at});
+        at += frame.access_counts[e];
+        segments_.back().end_execution = e + 1;
+        segments_.back().end_access = at;
+        if (part == Part::timed) timed_ += blocks_[frame.block_ids[e]].insns.size();
+    }
+    access_ += accesses;
+    return segments_;
+}
+
+}  // namespace tessera::sim
