@@ -3,7 +3,7 @@
 // mmap may be called from signal handlers, so the holder blocks all signals: a handler could otherwise wait for
 // the thread that it interrupted. fork holds the lock across the copy; a later fork handler of the program may
 // still map memory then, which is why the holder may enter again. No libc: pthread mutexes are not to be
-// used before libc has initialised itself, and we are the first library to run.
+// used before libc has initialised itself, and constructors run in an order that nobody guarantees.
 #pragma once
 
 #include "core/base.h"
