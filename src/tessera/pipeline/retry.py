@@ -12,7 +12,6 @@ import os
 import sys
 from pathlib import Path
 
-
 #: arguments of snakemake processes that must change nothing
 NOT_A_RUN = {"--mode", "-n", "--dry-run", "--dryrun", "--summary", "--list", "--lint", "--unlock", "--dag"}
 
