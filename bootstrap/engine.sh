@@ -1,0 +1,30 @@
+# Sourced by ./run: an engine that answers, started if need be and possible.
+# Uses state, say, fail.
+
+engine_answers() {
+    timeout 20 docker version --format '{{.Server.Version}}' > /dev/null 2>&1
+}
+
+ensure_engine() {
+    engine_answers && return
+    local remedy="start it, or use this machine's own compilers: ./run --engine none ..."
+    ((EUID == 0)) ||
+        fail "engine 'docker'" "no engine answers this user" \
+            "sudo systemctl start docker, and sudo adduser $(id -un) docker; or ./run --engine none ..."
+    command -v dockerd > /dev/null || fail "engine 'docker'" "there is no dockerd here" "$remedy"
+    if [[ -d /run/systemd/system ]]; then
+        say "no docker engine answers: systemctl start docker"
+        systemctl start docker || fail "systemctl start docker" "it failed" "$remedy"
+    else
+        say "no docker engine answers: starting dockerd (log: .tessera/dockerd.log; it stays)"
+        # Detached, and without the set-up lock that ./run holds as descriptor 9.
+        setsid nohup dockerd > "$state/dockerd.log" 2>&1 < /dev/null 9>&- &
+    fi
+    local second
+    for second in {1..60}; do
+        engine_answers && return
+        sleep 1
+    done
+    tail -5 "$state/dockerd.log" >&2 2> /dev/null || true
+    fail "engine 'docker'" "it did not answer within a minute" "$remedy"
+}

@@ -1,0 +1,68 @@
+# Sourced by ./run: the Python environment .venv with exactly the packages of requirements.lock.
+# Uses root, state, venv, python, say, fail.
+
+# The environment is right if the lock, the interpreter and the checkout's place are those of the stamp.
+environment_stamp() {
+    { sha256sum < "$root/requirements.lock"; "$python" --version; echo "$root"; } | sha256sum
+}
+
+ensure_environment() {
+    [[ -x $python ]] || fail "Python" "there is no $python" "sudo apt-get install python3 python3-venv"
+    local stamp; stamp=$(environment_stamp)
+    if [[ -x $venv/bin/tessera && -e $state/environment && $(< "$state/environment") == "$stamp" ]]; then
+        return
+    fi
+    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+        fail "Python >= 3.11" "$("$python" --version)" "use Debian 12, Ubuntu 24.04 or later"
+    say "preparing the Python environment .venv"
+    ensure_uv
+    tell_uv_what_pip_knows
+    "$venv/bin/uv" pip sync --quiet --require-hashes --python "$venv/bin/python" "$root/requirements.lock" ||
+        fail "installing requirements.lock" "uv failed (above)" "check the network and pip's settings"
+    # The package itself runs from the checkout.
+    echo "$root/src" > "$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/tessera.pth"
+    printf '#!%s\nfrom tessera.cli.main import main\n\nmain()\n' "$venv/bin/python" > "$venv/bin/tessera"
+    chmod +x "$venv/bin/tessera"
+    printf '%s\n' "$stamp" > "$state/environment"
+}
+
+# uv comes through pip, pinned by the same lock as everything else.
+ensure_uv() {
+    local pinned; pinned=$(mktemp)
+    awk '/^[^ #]/ { keep = /^uv==/ } keep && !/^ *#/' "$root/requirements.lock" > "$pinned"
+    [[ -s $pinned ]] || fail "uv" "requirements.lock does not pin it" "git checkout -- requirements.lock"
+    local version; version=$(sed -n 's/^uv==\([^ ]*\).*/\1/p' "$pinned")
+    if [[ $("$venv/bin/uv" --version 2> /dev/null) != "uv $version"* ]]; then
+        "$python" -m venv "$venv"
+        "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes \
+            --requirement "$pinned" ||
+            fail "installing uv $version" "pip failed (above)" "check the network and pip's settings"
+    fi
+    rm -f "$pinned"
+}
+
+# Machines behind a mirror configure pip; uv reads none of that, so it is handed on unless uv has its own.
+tell_uv_what_pip_knows() {
+    local index links cert
+    index=$(pip_setting index-url) links=$(pip_setting find-links) cert=$(pip_setting cert)
+    [[ -z $index || -n ${UV_DEFAULT_INDEX:-}${UV_INDEX_URL:-} ]] || export UV_DEFAULT_INDEX=$index
+    [[ -z $links || -n ${UV_FIND_LINKS:-} ]] || export UV_FIND_LINKS=${links// /,}
+    [[ -z $cert || -n ${SSL_CERT_FILE:-} ]] || export SSL_CERT_FILE=$cert
+}
+
+pip_setting() { # name, as in pip's configuration file; the environment comes first, as in pip
+    local variable=PIP_${1^^}; variable=${variable//-/_}
+    if [[ -n ${!variable:-} ]]; then
+        echo "${!variable}"
+    else
+        "$venv/bin/python" -m pip config get "global.$1" 2> /dev/null || true
+    fi
+}
+
+# The lock holds versions and hashes, and no address of any index.
+compile_lock() {
+    tell_uv_what_pip_knows
+    "$venv/bin/uv" pip compile --quiet --generate-hashes --python-version 3.11 --no-emit-index-url \
+        --no-emit-find-links --no-header --output-file "$root/requirements.lock" "$@" "$root/requirements.in"
+    say "requirements.lock: $(grep -c == "$root/requirements.lock") packages"
+}
