@@ -122,15 +122,15 @@ _HEADER = f"give a CSV with the header layout,{','.join(COLUMNS.values())}"
 
 def _numbers(frame: pd.DataFrame, column: str, owner: str) -> np.ndarray:
     """A column as floats (n,): finite, not negative, and positive for the runtime."""
-    text = frame[column].astype(str).str.strip()
-    empty = frame["layout"][text.isin(["", "nan", "None", "<NA>"])]
+    text = frame[column].map(lambda cell: "" if pd.isna(cell) else str(cell).strip())
+    empty = frame["layout"][text.isin(["", "nan"])]
     if len(empty) and column == COLUMNS["R"]:
         raise TesseraError(
             f"{owner}: {column} of layout {empty.iloc[0]}",
             f"empty in {len(empty)} of {len(frame)} rows; hybrid cells are compared, not fitted",
             "fit samples whose runtime is in cycles (simulated, or measured with a PMU)",
         )
-    values = np.array([_float(cell) for cell in text])
+    values = np.array([_float(cell) for cell in text], dtype=float)
     low = values <= 0 if column == COLUMNS["R"] else values < 0
     bad = np.flatnonzero(~np.isfinite(values) | low)
     if len(bad):
@@ -152,10 +152,9 @@ def _float(text: str) -> float:
 
 
 def _left_out(row: pd.Series) -> str:
-    reason = str(row.get("message", "")).strip()
-    return f"left out {row['layout']}: status {row['status'] or 'empty'}" + (
-        f" ({reason})" if reason and reason != "nan" else ""
-    )
+    reason = row.get("message", "")
+    because = f" ({reason.strip()})" if isinstance(reason, str) and reason.strip() else ""
+    return f"left out {row['layout']}: status {row['status']}{because}"
 
 
 def _missing_anchors(absent, present, notes=(), owner="samples") -> TesseraError:

@@ -30,7 +30,7 @@ def frame(table: str, rows: list[dict]) -> pd.DataFrame:
     for column in COUNTS & set(result.columns):
         result[column] = result[column].astype("Int64")
     if "message" in result:
-        result["message"] = result["message"].fillna("").astype(str)
+        result["message"] = [text if isinstance(text, str) else "" for text in result["message"]]
     return result
 
 

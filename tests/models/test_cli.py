@@ -1,0 +1,180 @@
+"""`tessera models` end to end, on generated files."""
+
+import hashlib
+import json
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from tessera.errors import TesseraError
+from tessera.models import MODELS, TABLES
+from tessera.models.cli import models
+
+from .builders import make_frame, noisy
+
+
+def run(*arguments, check=True):
+    """Run the command; a TesseraError comes through as in a terminal."""
+    result = CliRunner().invoke(models, [str(a) for a in arguments])
+    if isinstance(result.exception, TesseraError):
+        raise result.exception
+    assert not check or result.exit_code == 0, result.output
+    return result
+
+
+@pytest.fixture(scope="module")
+def table() -> pd.DataFrame:
+    frame = make_frame(noisy())
+    frame["layout"] = frame["layout"].replace({"growing-0": "4kb", "growing-8": "2mb"})
+    extra = {"layout": "1gb", "runtime_cycles": 5.1e9, "stlb_hits": 3, "stlb_misses": 2}
+    frame = pd.concat([frame, pd.DataFrame([extra | {"walk_cycles": 70}])], ignore_index=True)
+    return frame.assign(workload="gups", comment='with, comma and "quotes"')
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, table):
+    root = tmp_path_factory.mktemp("fit")
+    table.to_csv(root / "samples.csv", index=False)
+    run("fit", "--samples", root / "samples.csv", "--out", root / "gups" / "haswell-sim")
+    return root / "gups" / "haswell-sim"
+
+
+def read(path):
+    return pd.read_csv(path, keep_default_na=False, dtype={"term": str})
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_fit_writes_the_tables(folder, name):
+    assert tuple(read(folder / f"{name}.csv").columns) == TABLES[name]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_predict_repeats_predictions_to_the_last_digit(folder, table, model):
+    predictions = read(folder / "predictions.csv").query("model == @model").set_index("layout")
+    for layout, name in [("1gb", "1gb"), ("4kb", "growing-0"), ("random-4", "random-4")]:
+        row = table.set_index("layout").loc[layout]
+        printed = run(
+            "predict", "--fit", folder, "--model", model, "--stlb-hits", row["stlb_hits"],
+            "--stlb-misses", row["stlb_misses"], "--walk-cycles", row["walk_cycles"],
+        ).output
+        assert float(printed) == float(predictions.loc[name, "predicted_runtime_cycles"])
+
+
+def test_coefficients_alone_predict(folder):
+    """coefficients.csv holds the coefficients of fit.json, digit for digit."""
+    document = json.loads((folder / "fit.json").read_text())
+    for model, group in read(folder / "coefficients.csv").groupby("model"):
+        learned = dict(zip(group["term"], group["coefficient"], strict=True))
+        assert learned == document["models"][model]["coefficients"]
+
+
+def test_json_says_what_is_extrapolated(folder, table):
+    first = table.iloc[1]
+    inside = run(
+        "predict", "--json", "--fit", folder, "--model", "poly1", "--stlb-hits",
+        first["stlb_hits"], "--stlb-misses", first["stlb_misses"],
+        "--walk-cycles", first["walk_cycles"],
+    ).output
+    assert json.loads(inside)["inside_fitted_range"] is True
+    outside = json.loads(
+        run("predict", "--json", "--fit", folder, "--model", "poly1", "--stlb-hits",
+            first["stlb_hits"], "--stlb-misses", first["stlb_misses"], "--walk-cycles", 1e12).output
+    )
+    assert outside["inside_fitted_range"] is False
+    assert outside["outside"][0].startswith("walk_cycles = 1e+12 is outside")
+
+
+def test_fit_json_knows_where_it_comes_from(folder):
+    document = json.loads((folder / "fit.json").read_text())
+    samples = folder.parents[1] / "samples.csv"
+    assert document["inputs"] == {"samples.csv": hashlib.sha256(samples.read_bytes()).hexdigest()}
+    errors = hashlib.sha256((folder / "errors.csv").read_bytes()).hexdigest()
+    assert document["outputs"]["errors.csv"] == errors
+    assert {"tessera", "python", "numpy", "scikit-learn"} <= set(document["versions"])
+
+
+def test_fitting_again_writes_the_same_bytes(folder, tmp_path):
+    run("fit", "--samples", folder.parents[1] / "samples.csv", "--out", tmp_path)
+    for path in folder.iterdir():
+        assert (tmp_path / path.name).read_bytes() == path.read_bytes(), path.name
+
+
+def test_chosen_models_folds_and_seed(folder, tmp_path):
+    samples = folder.parents[1] / "samples.csv"
+    run("fit", "--samples", samples, "--out", tmp_path, "--model", "poly1", "--model", "yaniv",
+        "--folds", "3,6", "--seed", 9)
+    assert set(read(tmp_path / "errors.csv")["model"]) == {"yaniv", "poly1"}
+    cv = read(tmp_path / "cv.csv")
+    assert list(cv["folds"]) == [3, 6] and set(cv["seed"]) == {9}
+
+
+def test_failed_cells_are_announced_and_left_out(table, tmp_path):
+    cells = table.assign(status="ok", message="")
+    cells.loc[5, ["status", "message"]] = ["failed", "killed"]
+    cells.loc[5, "runtime_cycles"] = None
+    cells.to_csv(tmp_path / "cells.csv", index=False)
+    result = run("fit", "--samples", tmp_path / "cells.csv", "--out", tmp_path / "out", "--folds", 3)
+    assert "left out growing-5: status failed (killed)" in result.stderr
+    assert set(read(tmp_path / "out" / "errors.csv").query("protocol == 'all'")["samples"]) == {53}
+
+
+def test_list_and_explain(folder):
+    listed = run("list").output
+    assert [line.split()[0] for line in listed.splitlines()] == list(MODELS)
+    assert run("explain", "--fit", folder, "--model", "pham").output.startswith("pham: R = ")
+
+
+def test_collect_puts_workload_and_platform_in_front(folder, tmp_path):
+    run("collect", "--out", tmp_path, folder)
+    for name, columns in TABLES.items():
+        joined = read(tmp_path / f"{name}.csv")
+        assert tuple(joined.columns) == ("workload", "platform", *columns)
+        assert set(joined["workload"]) == {"gups"} and set(joined["platform"]) == {"haswell-sim"}
+        pd.testing.assert_frame_equal(
+            joined.drop(columns=["workload", "platform"]), read(folder / f"{name}.csv")
+        )
+
+
+# name: (arguments with {fit} and {tmp}, what the message must say)
+REFUSED = {
+    "unknown model": ("predict --fit {fit} --model moss", "use one of: alam, basu"),
+    "no fit": ("predict --fit {tmp} --model basu", "no fit.json there"),
+    "negative": ("predict --fit {fit} --model basu --stlb-hits -1", "finite and not negative"),
+    "unknown model to fit": ("fit --samples {fit} --out {tmp} --model moss", "no such file"),
+    "no samples": ("fit --samples {tmp}/none.csv --out {tmp}", "no such file"),
+    "folds": ("fit --samples {samples} --out {tmp} --folds 3,x", "not a list of whole numbers"),
+    "one fold": ("fit --samples {samples} --out {tmp} --folds 1", "whole numbers >= 2"),
+    "no tables": ("collect --out {tmp} {tmp}", "no coefficients.csv there"),
+    "pair twice": ("collect --out {tmp} {fit} {fit}", "same workload and platform"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refusals(name, folder, tmp_path):
+    template, message = REFUSED[name]
+    paths = {"fit": folder, "tmp": tmp_path, "samples": folder.parents[1] / "samples.csv"}
+    arguments = template.format(**paths).split()
+    if arguments[0] == "predict":
+        for option in ("--stlb-hits", "--stlb-misses", "--walk-cycles"):
+            arguments += [] if option in arguments else [option, "1"]
+    with pytest.raises(TesseraError, match=message):
+        run(*arguments)
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [("{", "damaged"), ("[]", "damaged"), ('{"format": 99}', "format 99"), ('{"format": 1}', "damaged")],
+)
+def test_damaged_fits(tmp_path, content, message):
+    (tmp_path / "fit.json").write_text(content)
+    with pytest.raises(TesseraError, match=message):
+        run("predict", "--fit", tmp_path, "--model", "basu", "--stlb-hits", 1,
+            "--stlb-misses", 1, "--walk-cycles", 1)
+
+
+def test_a_model_outside_the_fit_is_explained(folder, tmp_path):
+    samples = folder.parents[1] / "samples.csv"
+    run("fit", "--samples", samples, "--out", tmp_path, "--model", "poly1", "--folds", 3)
+    with pytest.raises(TesseraError, match="this fit has only poly1"):
+        run("explain", "--fit", tmp_path, "--model", "basu")

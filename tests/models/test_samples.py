@@ -1,0 +1,110 @@
+"""Reading samples: what is accepted, what is left out, and what each refusal says."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tessera.errors import TesseraError
+from tessera.models.samples import check_table, read_table
+
+ROWS = {
+    "layout": ["growing-0", "random-3", "growing-8"],
+    "runtime_cycles": ["100", "90", "80"],
+    "stlb_hits": ["1", "2", "3"],
+    "stlb_misses": ["9", "5", "0"],
+    "walk_cycles": ["30", "20", "0"],
+}
+
+
+def frame(**columns) -> pd.DataFrame:
+    return pd.DataFrame(ROWS | columns)
+
+
+def test_columns_become_arrays_in_order_of_the_names():
+    fitted = check_table(frame()).fitted
+    assert fitted.layouts == ("growing-0", "growing-8", "random-3")
+    np.testing.assert_array_equal(fitted.R, [100, 80, 90])
+    np.testing.assert_array_equal(fitted.H, [1, 3, 2])
+    np.testing.assert_array_equal(fitted.M, [9, 0, 5])
+    np.testing.assert_array_equal(fitted.C, [30, 0, 20])
+
+
+def test_other_columns_are_ignored():
+    assert len(check_table(frame(runtime_ns=["", "", ""], colour=["red"] * 3)).fitted) == 3
+
+
+def test_short_names_of_the_anchors():
+    table = check_table(frame(layout=["4kb", "random-3", "2mb"]))
+    assert table.fitted.layouts == ("growing-0", "growing-8", "random-3")
+    assert table.fitted.anchor("growing-0") == (1, 9, 30, 100)
+
+
+def test_the_1gb_layout_is_held_apart():
+    layouts = ["growing-0", "growing-8", "1gb"]
+    table = check_table(frame(layout=layouts))
+    assert table.fitted.layouts == ("growing-0", "growing-8")
+    assert table.test.layouts == ("1gb",)
+
+
+def test_failed_cells_are_left_out_with_a_message():
+    table = check_table(
+        frame(status=["ok", "failed", "ok"], message=["", "out of memory", ""],
+              runtime_cycles=["100", "", "80"])
+    )
+    assert len(table.fitted) == 2
+    assert table.notes == ["left out random-3: status failed (out of memory)"]
+
+
+def test_numbers_of_any_type_are_read():
+    typed = frame().astype({c: float for c in ROWS if c != "layout"})
+    np.testing.assert_array_equal(check_table(typed).fitted.R, [100, 80, 90])
+
+
+# name: (columns, what the message must say)
+REFUSED = {
+    "layout twice": ({"layout": ["growing-0", "growing-0", "growing-8"]}, "growing-0: appears more"),
+    "anchor and its alias": ({"layout": ["growing-0", "4kb", "growing-8"]}, "more than once"),
+    "no 4KB anchor": ({"layout": ["a", "b", "growing-8"]}, r"anchor layout growing-0 \(4kb\)"),
+    "no 2MB anchor": ({"layout": ["growing-0", "b", "c"]}, r"anchor layout growing-8 \(2mb\)"),
+    "no anchors": ({"layout": ["a", "b", "c"]}, "found a, b, c"),
+    "failed anchor": ({"status": ["failed", "ok", "ok"]}, "left out growing-0: status failed"),
+    "empty runtime": ({"runtime_cycles": ["100", "", "80"]}, "compared, not fitted"),
+    "missing runtime": ({"runtime_cycles": [100, None, 80]}, "compared, not fitted"),
+    "zero runtime": ({"runtime_cycles": ["100", "0", "80"]}, "'0'; must be .* greater than 0"),
+    "negative runtime": ({"runtime_cycles": ["100", "-1", "80"]}, "greater than 0"),
+    "text": ({"stlb_hits": ["1", "two", "3"]}, "stlb_hits of layout random-3: 'two'"),
+    "negative": ({"stlb_misses": ["9", "-5", "0"]}, "stlb_misses of layout random-3: '-5'"),
+    "empty input": ({"walk_cycles": ["30", "", "0"]}, "walk_cycles of layout random-3: 'empty'"),
+    "no number": ({"walk_cycles": [30, float("nan"), 0]}, "walk_cycles of layout random-3: 'empty'"),
+    "infinite": ({"walk_cycles": ["30", "inf", "0"]}, "must be a finite number, 0 or more"),
+    "two workloads": ({"workload": ["gups", "gups", "pr"]}, "one workload: found gups, pr"),
+    "two platforms": ({"platform": ["a", "b", "b"]}, "one platform: found a, b"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refusals_name_what_is_wrong(name):
+    columns, message = REFUSED[name]
+    with pytest.raises(TesseraError, match=message):
+        check_table(frame(**columns))
+
+
+def test_missing_columns_are_named_with_those_found():
+    with pytest.raises(TesseraError) as error:
+        check_table(frame().drop(columns=["stlb_hits", "walk_cycles"]))
+    assert "stlb_hits, walk_cycles" in error.value.asked
+    assert "layout, runtime_cycles, stlb_misses" in error.value.found
+
+
+def test_a_missing_anchor_message_lists_a_few_layouts():
+    with pytest.raises(TesseraError, match="a, b, c"):
+        check_table(frame(layout=["a", "b", "c"]))
+
+
+@pytest.mark.parametrize("content, message", [(None, "no such file"), ("", "not a CSV table")])
+def test_files_that_are_no_tables(tmp_path, content, message):
+    path = tmp_path / "samples.csv"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(TesseraError, match=message):
+        read_table(path)
