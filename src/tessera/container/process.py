@@ -8,13 +8,12 @@ or killing the process object kills the container by name.
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tessera.container.engine import docker
+from tessera.interrupts import signals_raise
 
 #: The kernel sends the program SIGTERM when the thread that started it ends, however it ends.
 DIE_WITH_PARENT = ("setpriv", "--pdeathsig", "TERM")
@@ -73,14 +72,8 @@ def stop(process: subprocess.Popen) -> None:
 def stopped_at_exit(process: subprocess.Popen) -> Iterator[None]:
     """Leave no process behind: on an exception, Ctrl-C or SIGTERM it is stopped first."""
 
-    def on_sigterm(number, frame):
-        raise SystemExit(128 + number)
-
-    main = threading.current_thread() is threading.main_thread()
-    previous = signal.signal(signal.SIGTERM, on_sigterm) if main else None
     try:
-        yield
+        with signals_raise():
+            yield
     finally:
         stop(process)
-        if main:
-            signal.signal(signal.SIGTERM, previous)

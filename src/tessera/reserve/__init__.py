@@ -1,0 +1,15 @@
+"""Reserve huge pages for real runs: only with permission, verified, and always given back."""
+
+from tessera.reserve.pools import huge_pages_free, huge_pages_total, supported_sizes
+from tessera.reserve.records import restore_leftovers
+from tessera.reserve.reservation import HugePagesUnavailable, reserve_huge_pages, reserving_allowed
+
+__all__ = [
+    "HugePagesUnavailable",
+    "huge_pages_free",
+    "huge_pages_total",
+    "reserve_huge_pages",
+    "reserving_allowed",
+    "restore_leftovers",
+    "supported_sizes",
+]

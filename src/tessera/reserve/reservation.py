@@ -1,0 +1,75 @@
+"""Have huge pages for a while, with permission, exactly as many as asked, and give them back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tessera.errors import EXIT_FAILED, TesseraError
+from tessera.interrupts import signals_raise
+from tessera.reserve.pools import command_for, huge_pages_free, huge_pages_total, set_total
+from tessera.reserve.records import Record, adjusting, restore_leftovers, take_back
+from tessera.units import PAGE_1GB, PAGE_2MB, format_bytes
+
+
+class HugePagesUnavailable(TesseraError):
+    """Not enough free huge pages, and none may or can be added: a reason to skip real runs."""
+
+
+def reserving_allowed() -> bool:
+    """Whether ``./run --reserve`` (``TESSERA_RESERVE=1``) gave permission to change the pools."""
+    return os.environ.get("TESSERA_RESERVE") == "1"
+
+
+@contextmanager
+def reserve_huge_pages(count_2mb: int, count_1gb: int = 0) -> Iterator[None]:
+    """At least so many huge pages are free at the start of the block; afterwards the pools are as before.
+
+    Pages that are free already are used first and need no permission. Exceptions, Ctrl-C, SIGTERM and SIGHUP
+    restore the pools; after SIGKILL the next reservation or ``./run`` does.
+
+    Raises:
+        HugePagesUnavailable: reserving wasn't allowed, or the kernel found fewer pages than asked.
+    """
+    restore_leftovers()
+    wanted = {size: n for size, n in ((PAGE_2MB, count_2mb), (PAGE_1GB, count_1gb)) if n > 0}
+    with signals_raise():
+        record = Record()
+        try:
+            with adjusting():
+                for size, count in wanted.items():
+                    _grow(record, size, count)
+            yield
+        finally:
+            with adjusting():
+                take_back(record.added)
+            record.close()
+
+
+def _grow(record: Record, page_bytes: int, count: int) -> None:
+    """Add what is missing to ``count`` free pages, written down before it is done."""
+    free = huge_pages_free(page_bytes)
+    if free >= count:
+        return
+    before = huge_pages_total(page_bytes)
+    target = before + count - free
+    asked = f"{count} free {format_bytes(page_bytes)} pages"
+    if not reserving_allowed():
+        raise HugePagesUnavailable(
+            asked,
+            f"{free} are free, and reserving was not allowed",
+            f"./run --reserve ..., or {command_for(page_bytes, target)}",
+        )
+    record.added[page_bytes] = target - before
+    record.write()
+    got = set_total(page_bytes, target)
+    record.added[page_bytes] = max(0, got - before)
+    record.write()
+    if got < target:
+        raise HugePagesUnavailable(
+            asked,
+            f"the kernel found {free + got - before} (memory is full or fragmented)",
+            "end other programs, use a smaller size, or reserve right after a reboot",
+            exit_code=EXIT_FAILED,
+        )
