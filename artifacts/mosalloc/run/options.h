@@ -1,0 +1,26 @@
+// options.h - command line of mosalloc-run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace mosalloc::run {
+
+struct Options {
+    std::string layout;
+    std::string report;   ///< JSON file; empty: none
+    std::string target;   ///< empty: the program itself
+    std::string library;  ///< empty: libmosalloc.so beside mosalloc-run
+    bool allow_fallback = false;
+    bool prefault = true;
+    bool verbose = false;
+    std::vector<std::string> program;
+};
+
+/// Fills `out`. Returns -1 to go on, else the exit status (0 after --help, 2 after a wrong command line).
+int parse_options(int count, char** arguments, Options* out);
+
+/// Prints `mosalloc-run: asked: found`, then what to do; returns `status`.
+int fail(int status, const std::string& asked, const std::string& found, const std::string& remedy);
+
+}  // namespace mosalloc::run

@@ -1,0 +1,23 @@
+// report.h - the JSON of one run: what was asked, what was found, what was counted.
+#pragma once
+
+#include <string>
+
+#include "run/options.h"
+#include "run/smaps.h"
+
+namespace mosalloc::run {
+
+struct Outcome {
+    int wait_status = 0;
+    bool checked = false;  ///< the page sizes were read before the memory went away
+    Findings findings;
+    std::string verdict;  ///< confirmed, mismatch, fallback (a mismatch that --allow-fallback admits), unchecked
+    std::string reason;   ///< empty when confirmed
+};
+
+/// False when the file can't be written.
+bool write_report(const std::string& file, const Options& options, const mosalloc_pool_map& map,
+                  const Outcome& outcome);
+
+}  // namespace mosalloc::run

@@ -1,0 +1,74 @@
+#include "run/smaps.h"
+
+#include <algorithm>
+#include <cinttypes>
+
+namespace mosalloc::run {
+namespace {
+
+constexpr uint64_t kSmallPage = 4096;
+
+uint64_t overlap(uint64_t a_start, uint64_t a_end, uint64_t b_start, uint64_t b_end) {
+    const uint64_t start = std::max(a_start, b_start), end = std::min(a_end, b_end);
+    return end > start ? end - start : 0;
+}
+
+/// Bytes of [start, end) outside all windows of its pool that are backed with huge pages.
+uint64_t outside_windows(const mosalloc_pool_map& map, const mosalloc_pool& pool, uint64_t start, uint64_t end) {
+    uint64_t bytes = overlap(start, end, pool.base, pool.base + pool.size_bytes);
+    for (uint64_t i = 0; i < map.window_count; ++i) {
+        const mosalloc_window& w = map.windows[i];
+        if (w.pool_kind == pool.kind && w.mapped != 0)
+            bytes -= overlap(start, end, pool.base + w.start_offset, pool.base + w.end_offset);
+    }
+    return bytes;
+}
+
+}  // namespace
+
+bool Findings::confirmed() const {
+    return anon_huge_bytes == 0 && wrong_page_bytes == 0 &&
+           std::all_of(windows.begin(), windows.end(), [](const WindowFound& w) { return w.confirmed(); });
+}
+
+std::vector<Area> read_smaps(FILE* file) {
+    std::vector<Area> areas;
+    char line[8192];
+    while (fgets(line, sizeof line, file) != nullptr) {
+        uint64_t start, end, kilobytes;
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " ", &start, &end) == 2) areas.push_back({start, end, 0, 0, 0});
+        else if (areas.empty()) continue;
+        else if (sscanf(line, "KernelPageSize: %" SCNu64, &kilobytes) == 1) areas.back().kernel_page_bytes = kilobytes * 1024;
+        else if (sscanf(line, "MMUPageSize: %" SCNu64, &kilobytes) == 1) areas.back().mmu_page_bytes = kilobytes * 1024;
+        else if (sscanf(line, "AnonHugePages: %" SCNu64, &kilobytes) == 1) areas.back().anon_huge_bytes = kilobytes * 1024;
+    }
+    return areas;
+}
+
+Findings compare(const mosalloc_pool_map& map, const std::vector<Area>& areas) {
+    Findings found;
+    for (uint64_t i = 0; i < map.window_count; ++i) {
+        WindowFound w;
+        w.asked = map.windows[i];
+        const uint64_t base = map.pools[w.asked.pool_kind].base;
+        for (const Area& a : areas) {
+            const uint64_t bytes = overlap(a.start, a.end, base + w.asked.start_offset, base + w.asked.end_offset);
+            if (bytes == 0) continue;
+            const uint64_t page = std::min(a.kernel_page_bytes, a.mmu_page_bytes);
+            w.smallest_page_bytes = w.smallest_page_bytes == 0 ? page : std::min(w.smallest_page_bytes, page);
+            const bool as_asked = a.kernel_page_bytes == w.asked.page_bytes && a.mmu_page_bytes == w.asked.page_bytes;
+            if (as_asked) w.confirmed_bytes += bytes;
+        }
+        found.windows.push_back(w);
+    }
+    for (const mosalloc_pool& pool : map.pools)
+        for (const Area& a : areas) {
+            const uint64_t small = outside_windows(map, pool, a.start, a.end);
+            if (small == 0) continue;
+            found.anon_huge_bytes += a.anon_huge_bytes;
+            if (a.kernel_page_bytes != kSmallPage || a.mmu_page_bytes != kSmallPage) found.wrong_page_bytes += small;
+        }
+    return found;
+}
+
+}  // namespace mosalloc::run

@@ -1,0 +1,38 @@
+// smaps.h - which page sizes the kernel really uses, from the text of /proc/PID/smaps.
+//
+// KernelPageSize is the size of the mapping's pages, MMUPageSize the one in the page tables; both must be what the
+// layout says. AnonHugePages shows transparent huge pages, which would be 2MB pages that nobody asked for.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "mosalloc/pool_map.h"
+
+namespace mosalloc::run {
+
+struct Area {
+    uint64_t start = 0, end = 0;
+    uint64_t kernel_page_bytes = 0, mmu_page_bytes = 0, anon_huge_bytes = 0;
+};
+
+struct WindowFound {
+    mosalloc_window asked = {};
+    uint64_t smallest_page_bytes = 0;  ///< of the mappings in it; 0 if none
+    uint64_t confirmed_bytes = 0;      ///< covered by mappings with the page size asked for
+    bool confirmed() const { return confirmed_bytes == asked.end_offset - asked.start_offset; }
+};
+
+struct Findings {
+    std::vector<WindowFound> windows;
+    uint64_t anon_huge_bytes = 0;   ///< transparent huge pages in 4KB parts of the pools
+    uint64_t wrong_page_bytes = 0;  ///< 4KB parts that are mapped with other pages
+    bool confirmed() const;
+};
+
+std::vector<Area> read_smaps(FILE* file);
+Findings compare(const mosalloc_pool_map& map, const std::vector<Area>& areas);
+
+}  // namespace mosalloc::run

@@ -1,0 +1,103 @@
+#include "run/tracee.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace mosalloc::run {
+namespace {
+
+volatile sig_atomic_t g_program = 0;
+
+void forward(int signal) {
+    if (g_program > 0) kill(g_program, signal);
+}
+
+/// A terminal sends SIGINT and SIGQUIT to the program as well; the launcher stays to report. The others are sent
+/// to the launcher alone, on behalf of the program.
+void set_signals() {
+    struct sigaction ignore = {}, pass = {};
+    ignore.sa_handler = SIG_IGN;
+    pass.sa_handler = forward;
+    pass.sa_flags = SA_RESTART;
+    for (int signal : {SIGINT, SIGQUIT}) sigaction(signal, &ignore, nullptr);
+    for (int signal : {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) sigaction(signal, &pass, nullptr);
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+    std::vector<char*> out;
+    for (const std::string& text : texts) out.push_back(const_cast<char*>(text.c_str()));
+    out.push_back(nullptr);
+    return out;
+}
+
+bool is_stop_signal(int signal) {
+    return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
+}
+
+/// Lets a stopped task go on in the way its stop asks for.
+void resume(int pid, int status, const std::function<void(int)>& at_exit) {
+    const int signal = WSTOPSIG(status), event = status >> 16;
+    if (event == PTRACE_EVENT_EXIT) at_exit(pid);
+    if (event == PTRACE_EVENT_STOP && is_stop_signal(signal)) {
+        ptrace(PTRACE_LISTEN, pid, nullptr, nullptr);  // job control: stay stopped until SIGCONT
+        return;
+    }
+    const long deliver = event == 0 ? signal : 0;
+    ptrace(PTRACE_CONT, pid, nullptr, reinterpret_cast<void*>(deliver));
+}
+
+}  // namespace
+
+Ending run_traced(const std::string& path, const std::vector<std::string>& arguments,
+                  const std::vector<std::string>& environment, bool follow_children,
+                  const std::function<void(int)>& at_exit) {
+    const std::vector<char*> argv = pointers(arguments), envp = pointers(environment);
+    int start[2], failure[2];
+    if (pipe2(start, O_CLOEXEC) != 0 || pipe2(failure, O_CLOEXEC) != 0) return {0, strerror(errno)};
+    const pid_t program = fork();
+    if (program < 0) return {0, strerror(errno)};
+    if (program == 0) {
+        close(start[1]);
+        char go;
+        if (read(start[0], &go, 1) != 1) _exit(127);
+        execve(path.c_str(), argv.data(), envp.data());
+        const int error = errno;
+        const ssize_t written = write(failure[1], &error, sizeof error);
+        _exit(written == sizeof error ? 127 : 126);
+    }
+    close(start[0]);
+    close(failure[1]);
+    long options = PTRACE_O_TRACEEXIT | PTRACE_O_EXITKILL;
+    if (follow_children) options |= PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE;
+    if (ptrace(PTRACE_SEIZE, program, nullptr, reinterpret_cast<void*>(options)) != 0) {
+        const std::string error = std::string("ptrace is refused: ") + strerror(errno);
+        kill(program, SIGKILL);
+        waitpid(program, nullptr, 0);
+        return {0, error};
+    }
+    g_program = program;
+    set_signals();
+    if (write(start[1], "g", 1) != 1) return {0, strerror(errno)};
+    close(start[1]);
+    for (;;) {
+        int status = 0;
+        const pid_t pid = waitpid(-1, &status, __WALL);
+        if (pid < 0 && errno == EINTR) continue;
+        if (pid < 0) return {0, strerror(errno)};
+        if (WIFSTOPPED(status)) {
+            resume(pid, status, at_exit);
+        } else if (pid == program) {
+            g_program = 0;
+            int error = 0;
+            if (read(failure[0], &error, sizeof error) == sizeof error) return {status, strerror(error)};
+            return {status, ""};
+        }
+    }
+}
+
+}  // namespace mosalloc::run

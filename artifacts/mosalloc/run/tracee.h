@@ -1,0 +1,25 @@
+// tracee.h - starts the program and looks at its memory at the last moment before the kernel takes it apart.
+//
+// PTRACE_SEIZE with PTRACE_O_TRACEEXIT stops a task inside exit, with its address space still whole, whatever made it
+// exit: exit, _exit, a fatal signal. Only the main thread is traced, so nothing slows down except the delivery
+// of signals. A SIGKILL may win against the stop; then nothing was checked, and the report says so.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace mosalloc::run {
+
+struct Ending {
+    int wait_status = 0;
+    std::string error;  ///< not empty: the program could not be started or traced
+};
+
+/// Runs `arguments` with `environment` and calls `at_exit(pid)` for each traced process that exits. With
+/// `follow_children` the processes that it starts are traced too (each of their threads stops once, at its end).
+Ending run_traced(const std::string& path, const std::vector<std::string>& arguments,
+                  const std::vector<std::string>& environment, bool follow_children,
+                  const std::function<void(int)>& at_exit);
+
+}  // namespace mosalloc::run
