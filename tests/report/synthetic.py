@@ -27,21 +27,33 @@ def layouts() -> list[str]:
 
 
 def make_tree(
-    root: Path, workloads=WORKLOADS, platforms=PLATFORMS, *, seed: int = 1, host: bool = True,
-    broken: bool = True, models: bool = True,
-) -> Path:  # fmt: skip
+    root: Path,
+    workloads=WORKLOADS,
+    platforms=PLATFORMS,
+    *,
+    seed: int = 1,
+    host: bool = True,
+    broken: bool = True,
+    models: bool = True,
+) -> Path:
     """Write a results tree below ``root``; returns it."""
     random = np.random.default_rng(seed)
     rows = []
     for w, workload in enumerate(workloads):
         for p, platform in enumerate(platforms):
             if broken and (workload, platform) == (workloads[-1], platforms[-1]):
-                rows += [_empty(workload, platform, name, "skipped", "trace missing: run ./run tessera trace record")
-                         for name in layouts()]  # fmt: skip
+                rows += [
+                    _empty(
+                        workload, platform, name, "skipped", "trace missing: run ./run tessera trace record"
+                    )
+                    for name in layouts()
+                ]
                 continue
             cells = _pair(random, workload, platform, w, p)
             if broken and w == 0 and p == 1:
-                cells[20] = _empty(workload, platform, cells[20]["layout"], "failed", "simulator: killed by signal 9")
+                cells[20] = _empty(
+                    workload, platform, cells[20]["layout"], "failed", "simulator: killed by signal 9"
+                )
             rows += cells
             _layout_files(root / "layouts" / workload / platform)
     if host:
@@ -83,16 +95,36 @@ def _pair(random, workload: str, platform: str, w: int, p: int) -> list[dict]:
         r = base + 0.35 * c + 0.25 * c * c / (misses_4kb * latency) + 2.5 * h
         r *= random.normal(1, 0.003)
         loads = 2e9 * (1 + w)
-        cells.append(dict(
-            workload=workload, platform=platform, layout=name, repeat=0, status="ok", message="",
-            runtime_cycles=r, runtime_cycles_ci95=0.004 * r, stlb_hits=round(h), stlb_misses=round(m),
-            walk_cycles=c, walk_cycles_ci95=0.005 * c, instructions=8e9, accesses=3e9,
-            timed_instructions=2.4e7, program_l1d_loads=loads, program_l2_loads=0.22 * loads,
-            program_l3_loads=0.1 * loads + 0.02 * m, program_dram_loads=0.05 * loads,
-            walker_l1d_loads=1.3 * m, walker_l2_loads=0.9 * m, walker_l3_loads=0.5 * m,
-            walker_dram_loads=0.2 * m, runtime_provenance="simulated", tlb_provenance="simulated",
-            engine="timing",
-        ))  # fmt: skip
+        cells.append(
+            dict(
+                workload=workload,
+                platform=platform,
+                layout=name,
+                repeat=0,
+                status="ok",
+                message="",
+                runtime_cycles=r,
+                runtime_cycles_ci95=0.004 * r,
+                stlb_hits=round(h),
+                stlb_misses=round(m),
+                walk_cycles=c,
+                walk_cycles_ci95=0.005 * c,
+                instructions=8e9,
+                accesses=3e9,
+                timed_instructions=2.4e7,
+                program_l1d_loads=loads,
+                program_l2_loads=0.22 * loads,
+                program_l3_loads=0.1 * loads + 0.02 * m,
+                program_dram_loads=0.05 * loads,
+                walker_l1d_loads=1.3 * m,
+                walker_l2_loads=0.9 * m,
+                walker_l3_loads=0.5 * m,
+                walker_dram_loads=0.2 * m,
+                runtime_provenance="simulated",
+                tlb_provenance="simulated",
+                engine="timing",
+            )
+        )
     return cells
 
 
@@ -100,15 +132,37 @@ def _host(random, workload: str) -> list[dict]:
     rows = []
     for layout, factor in (("growing-0", 1.0), ("growing-4", 0.95), ("growing-8", 0.9), ("random-3", 0.96)):
         ns = 2.1e9 * factor * random.normal(1, 0.001)
-        rows.append(dict(
-            workload=workload, platform="host-sim", layout=layout, repeat=0, status="ok", message="",
-            runtime_ns=ns, runtime_ns_ci95=0.004 * ns, stlb_hits=1e7, stlb_misses=8e7 * factor,
-            walk_cycles=3e9 * factor, runtime_provenance="measured", tlb_provenance="simulated",
-            engine="host",
-        ))  # fmt: skip
-        rows.append({**rows[-1], "runtime_ns": None, "runtime_ns_ci95": None, "runtime_cycles": 5e9 * factor**1.2,
-                     "runtime_provenance": "simulated", "engine": "timing"})  # fmt: skip
-    rows.append(_empty(workload, "host-sim", "1gb", "skipped", "no 1GB pages reserved: ./run --reserve reproduce"))
+        rows.append(
+            dict(
+                workload=workload,
+                platform="host-sim",
+                layout=layout,
+                repeat=0,
+                status="ok",
+                message="",
+                runtime_ns=ns,
+                runtime_ns_ci95=0.004 * ns,
+                stlb_hits=1e7,
+                stlb_misses=8e7 * factor,
+                walk_cycles=3e9 * factor,
+                runtime_provenance="measured",
+                tlb_provenance="simulated",
+                engine="host",
+            )
+        )
+        rows.append(
+            {
+                **rows[-1],
+                "runtime_ns": None,
+                "runtime_ns_ci95": None,
+                "runtime_cycles": 5e9 * factor**1.2,
+                "runtime_provenance": "simulated",
+                "engine": "timing",
+            }
+        )
+    rows.append(
+        _empty(workload, "host-sim", "1gb", "skipped", "no 1GB pages reserved: ./run --reserve reproduce")
+    )
     return rows
 
 
@@ -131,7 +185,9 @@ def _layout_files(folder: Path) -> None:
 
 def write_models(root: Path, cells: pd.DataFrame) -> None:
     """Model tables by textbook formulas (not the package's models: tests of figures must not need them)."""
-    ok = cells[(cells["status"] == "ok") & cells["runtime_cycles"].notna() & (cells["platform"] != "host-sim")]
+    ok = cells[
+        (cells["status"] == "ok") & cells["runtime_cycles"].notna() & (cells["platform"] != "host-sim")
+    ]
     errors, cv, squares, predictions, coefficients = [], [], [], [], []
     for (workload, platform), table in ok.groupby(["workload", "platform"]):
         table = table.set_index("layout").astype({"runtime_cycles": float, "walk_cycles": float})
@@ -141,28 +197,61 @@ def write_models(root: Path, cells: pd.DataFrame) -> None:
             relative = (predicted / table["runtime_cycles"] - 1).abs()
             inside = relative.drop("1gb", errors="ignore")
             exact = int((inside < 1e-12).sum())
-            errors.append(dict(pair, model=model, protocol="all", samples=len(inside), max_error=inside.max(),
-                               geomean_error=float(np.exp(np.log(inside[inside > 1e-12]).mean())),
-                               zero_errors=exact, dropped_zero_errors=exact))  # fmt: skip
+            errors.append(
+                dict(
+                    pair,
+                    model=model,
+                    protocol="all",
+                    samples=len(inside),
+                    max_error=inside.max(),
+                    geomean_error=float(np.exp(np.log(inside[inside > 1e-12]).mean())),
+                    zero_errors=exact,
+                    dropped_zero_errors=exact,
+                )
+            )
             if "1gb" in relative:
-                errors.append(dict(pair, model=model, protocol="1gb", samples=1, max_error=relative["1gb"],
-                                   geomean_error=relative["1gb"], zero_errors=0, dropped_zero_errors=0))  # fmt: skip
-            predictions += [dict(pair, layout=name, model=model, predicted_runtime_cycles=value)
-                            for name, value in predicted.items()]  # fmt: skip
+                errors.append(
+                    dict(
+                        pair,
+                        model=model,
+                        protocol="1gb",
+                        samples=1,
+                        max_error=relative["1gb"],
+                        geomean_error=relative["1gb"],
+                        zero_errors=0,
+                        dropped_zero_errors=0,
+                    )
+                )
+            predictions += [
+                dict(pair, layout=name, model=model, predicted_runtime_cycles=value)
+                for name, value in predicted.items()
+            ]
             if model in ("poly1", "poly2", "poly3", "mosmodel"):
-                cv += [dict(pair, model=model, folds=k, seed=1, max_error=inside.max() * (1.1 + 2 / k),
-                            geomean_error=inside.mean()) for k in (3, 6, 9, 27, 54)]  # fmt: skip
+                cv += [
+                    dict(
+                        pair,
+                        model=model,
+                        folds=k,
+                        seed=1,
+                        max_error=inside.max() * (1.1 + 2 / k),
+                        geomean_error=inside.mean(),
+                    )
+                    for k in (3, 6, 9, 27, 54)
+                ]
         slope, start = np.polyfit(fitted["walk_cycles"], fitted["runtime_cycles"], 1)
-        coefficients += [dict(pair, model="poly1", term="1", coefficient=start),
-                         dict(pair, model="poly1", term="C", coefficient=slope),
-                         dict(pair, model="mosmodel", term="1", coefficient=start),
-                         dict(pair, model="mosmodel", term="C", coefficient=slope * 0.8),
-                         dict(pair, model="mosmodel", term="C^2", coefficient=slope * 1e-11)]  # fmt: skip
+        coefficients += [
+            dict(pair, model="poly1", term="1", coefficient=start),
+            dict(pair, model="poly1", term="C", coefficient=slope),
+            dict(pair, model="mosmodel", term="1", coefficient=start),
+            dict(pair, model="mosmodel", term="C", coefficient=slope * 0.8),
+            dict(pair, model="mosmodel", term="C^2", coefficient=slope * 1e-11),
+        ]
         for name, column in (("C", "walk_cycles"), ("M", "stlb_misses"), ("H", "stlb_hits")):
             square = np.corrcoef(fitted[column].astype(float), fitted["runtime_cycles"])[0, 1] ** 2
             squares.append(dict(pair, input=name, r_squared=square))
-    for name, rows in dict(errors=errors, cv=cv, rsquared=squares, predictions=predictions,
-                           coefficients=coefficients).items():  # fmt: skip
+    for name, rows in dict(
+        errors=errors, cv=cv, rsquared=squares, predictions=predictions, coefficients=coefficients
+    ).items():
         (root / "models").mkdir(exist_ok=True)
         pd.DataFrame(rows).to_csv(root / "models" / f"{name}.csv", index=False)
 
@@ -174,9 +263,12 @@ def _predict(table: pd.DataFrame, fitted: pd.DataFrame) -> dict[str, pd.Series]:
     r2, c2 = float(huge["runtime_cycles"]), float(huge["walk_cycles"])
     slope = (r4 - r2) / (c4 - c2)
     found = {
-        "basu": r4 - c4 + c4 / m4 * m, "gandhi": r2 - c2 + c4 / m4 * m,
-        "pham": 7 * h + c + r4 - c4 - 7 * h4, "alam": c + r2 - c2, "yaniv": r2 + slope * (c - c2),
-    }  # fmt: skip
+        "basu": r4 - c4 + c4 / m4 * m,
+        "gandhi": r2 - c2 + c4 / m4 * m,
+        "pham": 7 * h + c + r4 - c4 - 7 * h4,
+        "alam": c + r2 - c2,
+        "yaniv": r2 + slope * (c - c2),
+    }
     x = fitted["walk_cycles"] / 1e9
     for degree in (1, 2, 3):
         line = np.polyfit(x, fitted["runtime_cycles"], degree)

@@ -32,9 +32,14 @@ def draw(column: str, results, reference):
     workloads = sorted(rows["workload"].unique())
     width = max(7.6, 0.62 * len(workloads) + 1.6)
     figure, all_axes = style.panels(
-        len(platforms), 1, width=width, height=1.2 + 2.2 * len(platforms),
-        sharex=True, sharey=True, squeeze=False,
-    )  # fmt: skip
+        len(platforms),
+        1,
+        width=width,
+        height=1.2 + 2.2 * len(platforms),
+        sharex=True,
+        sharey=True,
+        squeeze=False,
+    )
     lines = [
         (row.value / 100, f"paper: {style.MODELS[row.model][0]} typically below {row.value:g}%")
         for row in published.printed(reference, _TITLES[column][2]).itertuples()
@@ -46,12 +51,27 @@ def draw(column: str, results, reference):
         for index, (model, (label, colour, _, _)) in enumerate(style.MODELS.items()):
             values = here[here["model"] == model].set_index("workload")[column].reindex(workloads)
             heights = values.clip(lower=_FLOOR)
-            axes.bar(places - 0.43 + (index + 0.5) * step, heights, width=step, color=colour,
-                     edgecolor=style.INK, linewidth=0.3, label=label)  # fmt: skip
+            axes.bar(
+                places - 0.43 + (index + 0.5) * step,
+                heights,
+                width=step,
+                color=colour,
+                edgecolor=style.INK,
+                linewidth=0.3,
+                label=label,
+            )
         for place, workload in zip(places, workloads, strict=True):
             if workload not in set(here["workload"]):
-                axes.text(place, _FLOOR * 2, "no cells", rotation=90, ha="center", va="bottom",
-                          fontsize=7.5, color=style.MUTED)  # fmt: skip
+                axes.text(
+                    place,
+                    _FLOOR * 2,
+                    "no cells",
+                    rotation=90,
+                    ha="center",
+                    va="bottom",
+                    fontsize=7.5,
+                    color=style.MUTED,
+                )
         for value, words in lines:
             axes.axhline(value, color=style.INK, linestyle=(0, (5, 3)), linewidth=1.1, label=words)
         axes.set_yscale("log")
@@ -64,7 +84,6 @@ def draw(column: str, results, reference):
     middle.set_ylabel(f"{_TITLES[column][1]} (log scale)")
     all_axes[-1, 0].set_xticks(places, workloads, rotation=35, ha="right", rotation_mode="anchor")
     handles, labels = all_axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=5, columnspacing=1.0,
-                  handlelength=1.0)  # fmt: skip
+    figure.legend(handles, labels, loc="outside lower center", ncols=5, columnspacing=1.0, handlelength=1.0)
     style.headline(figure, _TITLES[column][0], "simulated")
     return figure, rows

@@ -75,7 +75,8 @@ def _basu_in_words(results: Results, workload: str, platform: str) -> str:
     signed = ((basu - real) / real).drop("1gb", errors="ignore").dropna()
     if signed.empty:
         return ""
-    return f"obtained: Basu between {style.percent(signed.min())} and +{style.percent(signed.max())} of the runtime"
+    low, high = style.percent(signed.min()), style.percent(signed.max())
+    return f"obtained: Basu between {low} and +{high} of the runtime"
 
 
 def _number_in_words(score, text: str):
@@ -90,27 +91,80 @@ def _number_in_words(score, text: str):
 _C = ("walk_cycles", "walk cycles C")
 _SB, _BW = "sandybridge-sim", "broadwell-sim"
 CASES: dict[str, Case] = {
-    "fig3": Case("A linear model against Mosmodel", "spec06/mcf on SandyBridge",
-                 ("Figure 3",), ("mcf",), _SB, *_C, ("yaniv", "poly1", "mosmodel"),
-                 "largest poly1 error", _error("poly1"), _errors_in_words("yaniv", "poly1", "mosmodel")),
-    "fig7": Case("What the Basu model predicts", "gapbs/sssp-twitter on SandyBridge",
-                 ("Figure 7",), ("sssp-twitter", "sssp"), _SB, "stlb_misses",
-                 "TLB misses M", ("basu",), "largest Basu error", _error("basu"), _basu_in_words),
-    "fig8": Case("Where a straight line is enough", "spec06/omnetpp",
-                 (), ("omnetpp",), _SB, *_C, ("poly1",),
-                 "largest R\u00b2 in C", _r_squared, _number_in_words(_r_squared, "R\u00b2 in C")),
-    "fig9": Case("The slope of runtime against walk cycles", "spec17/xalancbmk on Broadwell",
-                 (), ("xalancbmk",), _BW, *_C, ("poly1",),
-                 "largest slope of poly1", _slope, _number_in_words(_slope, "slope")),
-    "fig10": Case("Where a straight line is not enough", "gups/16GB on SandyBridge",
-                  ("VII-B text", "Figure 10"), ("gups-16gb", "gups"), _SB,
-                  *_C, ("poly1", "poly2", "poly3"), "largest poly1 error", _error("poly1"),
-                  _errors_in_words("poly1", "poly2", "poly3")),
-    "fig11": Case("Predicting 1GB pages", "gapbs/pr-twitter on SandyBridge",
-                  ("Figure 11",), ("pr-twitter", "pr", "pagerank"), _SB, *_C,
-                  ("yaniv", "mosmodel"), "largest Yaniv error at 1GB", _error("yaniv", "1gb"),
-                  _errors_in_words("yaniv", "mosmodel", protocol="1gb")),
-}  # fmt: skip
+    "fig3": Case(
+        "A linear model against Mosmodel",
+        "spec06/mcf on SandyBridge",
+        ("Figure 3",),
+        ("mcf",),
+        _SB,
+        *_C,
+        ("yaniv", "poly1", "mosmodel"),
+        "largest poly1 error",
+        _error("poly1"),
+        _errors_in_words("yaniv", "poly1", "mosmodel"),
+    ),
+    "fig7": Case(
+        "What the Basu model predicts",
+        "gapbs/sssp-twitter on SandyBridge",
+        ("Figure 7",),
+        ("sssp-twitter", "sssp"),
+        _SB,
+        "stlb_misses",
+        "TLB misses M",
+        ("basu",),
+        "largest Basu error",
+        _error("basu"),
+        _basu_in_words,
+    ),
+    "fig8": Case(
+        "Where a straight line is enough",
+        "spec06/omnetpp",
+        (),
+        ("omnetpp",),
+        _SB,
+        *_C,
+        ("poly1",),
+        "largest R\u00b2 in C",
+        _r_squared,
+        _number_in_words(_r_squared, "R\u00b2 in C"),
+    ),
+    "fig9": Case(
+        "The slope of runtime against walk cycles",
+        "spec17/xalancbmk on Broadwell",
+        (),
+        ("xalancbmk",),
+        _BW,
+        *_C,
+        ("poly1",),
+        "largest slope of poly1",
+        _slope,
+        _number_in_words(_slope, "slope"),
+    ),
+    "fig10": Case(
+        "Where a straight line is not enough",
+        "gups/16GB on SandyBridge",
+        ("VII-B text", "Figure 10"),
+        ("gups-16gb", "gups"),
+        _SB,
+        *_C,
+        ("poly1", "poly2", "poly3"),
+        "largest poly1 error",
+        _error("poly1"),
+        _errors_in_words("poly1", "poly2", "poly3"),
+    ),
+    "fig11": Case(
+        "Predicting 1GB pages",
+        "gapbs/pr-twitter on SandyBridge",
+        ("Figure 11",),
+        ("pr-twitter", "pr", "pagerank"),
+        _SB,
+        *_C,
+        ("yaniv", "mosmodel"),
+        "largest Yaniv error at 1GB",
+        _error("yaniv", "1gb"),
+        _errors_in_words("yaniv", "mosmodel", protocol="1gb"),
+    ),
+}
 
 
 def choose(name: str, results: Results) -> tuple[str, str, str]:
@@ -172,6 +226,13 @@ def _test_point(axes, rows: pd.DataFrame, case: Case) -> None:
     for model in case.models:
         spot = test[test["series"] == model]
         label, colour, marker, _ = style.MODELS[model]
-        axes.plot(spot[case.column] / x_scale, spot["runtime_cycles"] / y_scale, marker, color=colour,
-                  markeredgecolor=style.INK, markersize=9, zorder=6,
-                  label=f"{label} at 1GB")  # fmt: skip
+        axes.plot(
+            spot[case.column] / x_scale,
+            spot["runtime_cycles"] / y_scale,
+            marker,
+            color=colour,
+            markeredgecolor=style.INK,
+            markersize=9,
+            zorder=6,
+            label=f"{label} at 1GB",
+        )

@@ -48,8 +48,13 @@ def draw(results, reference, workload: str, platform: str):
     right.set_ylabel("")
     handles, labels = left.get_legend_handles_labels()
     more = [pair for pair in zip(*right.get_legend_handles_labels(), strict=True) if pair[1] not in labels]
-    figure.legend(handles + [h for h, _ in more], labels + [t for _, t in more],
-                  loc="outside lower center", ncols=7, columnspacing=1.2)  # fmt: skip
+    figure.legend(
+        handles + [h for h, _ in more],
+        labels + [t for _, t in more],
+        loc="outside lower center",
+        ncols=7,
+        columnspacing=1.2,
+    )
     style.headline(figure, f"{workload} on {platform}", rows["provenance"].iloc[0])
     return figure, rows
 
@@ -63,24 +68,53 @@ def panel(axes, rows: pd.DataFrame, column: str, words: str, models) -> None:
         label, colour, _, dash = style.MODELS[model]
         line = rows[rows["series"] == model].sort_values(column)
         if len(line):
-            axes.plot(line[column] / x_scale, line["runtime_cycles"] / y_scale, dash, color=colour,
-                      label=label, zorder=3 if model != "mosmodel" else 3.5)  # fmt: skip
+            axes.plot(
+                line[column] / x_scale,
+                line["runtime_cycles"] / y_scale,
+                dash,
+                color=colour,
+                label=label,
+                zorder=3 if model != "mosmodel" else 3.5,
+            )
     fitted = samples[samples["layout"] != "1gb"]
     bars = fitted["runtime_cycles_ci95"].fillna(0) / y_scale
-    axes.errorbar(fitted[column] / x_scale, fitted["runtime_cycles"] / y_scale, yerr=bars, fmt="o",
-                  markersize=4.6, markerfacecolor=style.PAPER, markeredgecolor=style.INK, ecolor=style.MUTED,
-                  markeredgewidth=1.0, elinewidth=0.8, zorder=4, label="layouts")  # fmt: skip
+    axes.errorbar(
+        fitted[column] / x_scale,
+        fitted["runtime_cycles"] / y_scale,
+        yerr=bars,
+        fmt="o",
+        markersize=4.6,
+        markerfacecolor=style.PAPER,
+        markeredgecolor=style.INK,
+        ecolor=style.MUTED,
+        markeredgewidth=1.0,
+        elinewidth=0.8,
+        zorder=4,
+        label="layouts",
+    )
     test = samples[samples["layout"] == "1gb"]
     if len(test):
-        axes.plot(test[column] / x_scale, test["runtime_cycles"] / y_scale, "*", markersize=12,
-                  markerfacecolor=style.ORANGE, markeredgecolor=style.INK, zorder=5,
-                  label="1GB (test point)")  # fmt: skip
+        axes.plot(
+            test[column] / x_scale,
+            test["runtime_cycles"] / y_scale,
+            "*",
+            markersize=12,
+            markerfacecolor=style.ORANGE,
+            markeredgecolor=style.INK,
+            zorder=5,
+            label="1GB (test point)",
+        )
     for layout, name in ANCHORS.items():
         spot = samples[samples["layout"] == layout]
         if len(spot):
-            axes.annotate(name, (spot[column].iloc[0] / x_scale, spot["runtime_cycles"].iloc[0] / y_scale),
-                          xytext=(5, -11 if layout != "1gb" else 7), textcoords="offset points",
-                          fontsize=8, color=style.MUTED)  # fmt: skip
+            axes.annotate(
+                name,
+                (spot[column].iloc[0] / x_scale, spot["runtime_cycles"].iloc[0] / y_scale),
+                xytext=(5, -11 if layout != "1gb" else 7),
+                textcoords="offset points",
+                fontsize=8,
+                color=style.MUTED,
+            )
     axes.set_xlabel(f"{words} ({x_unit})")
     axes.set_ylabel(f"runtime (cycles, {y_unit})")
     _limits(axes, rows, models, samples, y_scale)

@@ -12,7 +12,7 @@ from tessera.figures.tables import NotDrawn, Results
 
 
 def table(results, reference) -> pd.DataFrame:
-    """Columns: source, provenance, scope (``all`` or a platform), model, max_error, bound, workload, platform."""
+    """One row per model and scope (``all`` or a platform), and per value that the paper prints."""
     errors = Results.of(results).errors
     errors = errors[(errors["protocol"] == "all") & errors["model"].isin(style.MODELS)]
     if errors.empty:
@@ -63,22 +63,51 @@ def _panel(axes, rows: pd.DataFrame, models, floor: float) -> None:
             continue
         value = ours["max_error"].iloc[0]
         first = position == 0
-        axes.barh(position, value, left=0, height=0.62, color=colour, edgecolor=style.INK,
-                  label="obtained (simulated)" if first else None)  # fmt: skip
+        axes.barh(
+            position,
+            value,
+            left=0,
+            height=0.62,
+            color=colour,
+            edgecolor=style.INK,
+            label="obtained (simulated)" if first else None,
+        )
         ticks = mine[(mine["source"] != "paper") & (mine["scope"] != "all")]["max_error"]
-        axes.plot(ticks, [position] * len(ticks), "o", markerfacecolor=style.PAPER,
-                  markeredgecolor=style.INK, markeredgewidth=0.9, markersize=4.5,
-                  label="each platform" if first else None)  # fmt: skip
+        axes.plot(
+            ticks,
+            [position] * len(ticks),
+            "o",
+            markerfacecolor=style.PAPER,
+            markeredgecolor=style.INK,
+            markeredgewidth=0.9,
+            markersize=4.5,
+            label="each platform" if first else None,
+        )
         text = style.percent(value)
         if len(paper):
-            axes.plot(paper, [position], "D", markersize=7.5, markerfacecolor=style.PAPER,
-                      markeredgecolor=style.INK, markeredgewidth=1.4, zorder=5,
-                      label="printed in the paper" if first else None)  # fmt: skip
+            axes.plot(
+                paper,
+                [position],
+                "D",
+                markersize=7.5,
+                markerfacecolor=style.PAPER,
+                markeredgecolor=style.INK,
+                markeredgewidth=1.4,
+                zorder=5,
+                label="printed in the paper" if first else None,
+            )
             bound = "below " if paper_rows["bound"].iloc[0] == "below" else ""
             text += f"   (paper: {bound}{style.percent(paper.iloc[0], 0)})"
         right = max([value, *paper, *ticks])
-        axes.annotate(text, (right, position), xytext=(9, 0), textcoords="offset points", va="center",
-                      fontsize=8.5, zorder=6)  # fmt: skip
+        axes.annotate(
+            text,
+            (right, position),
+            xytext=(9, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=8.5,
+            zorder=6,
+        )
     axes.set_yticks(range(len(models)), [style.MODELS[model][0] for model in models])
     axes.invert_yaxis()
     axes.set_xscale("log")

@@ -20,8 +20,9 @@ def table(results) -> pd.DataFrame:
     results = Results.of(results)
     hybrid = results.hybrid
     if hybrid.empty:
-        raise NotDrawn("figure host", "no real run on this machine (no hybrid cells)",
-                       "./run --reserve reproduce")  # fmt: skip
+        raise NotDrawn(
+            "figure host", "no real run on this machine (no hybrid cells)", "./run --reserve reproduce"
+        )
     rows = []
     for (workload, platform), cells in hybrid.groupby(["workload", "platform"]):
         cells = cells.drop_duplicates("layout").set_index("layout")
@@ -37,8 +38,17 @@ def table(results) -> pd.DataFrame:
             rows.append((workload, platform, layout, "clock time", ratio - 1, half, "measured"))
             if {layout, BASE} <= set(simulated.index):
                 cycles = simulated["runtime_cycles"]
-                rows.append((workload, platform, layout, "cycles", cycles[layout] / cycles[BASE] - 1,
-                             np.nan, "simulated"))  # fmt: skip
+                rows.append(
+                    (
+                        workload,
+                        platform,
+                        layout,
+                        "cycles",
+                        cycles[layout] / cycles[BASE] - 1,
+                        np.nan,
+                        "simulated",
+                    )
+                )
     columns = ["workload", "platform", "layout", "quantity", "difference", "ci95", "provenance"]
     if not rows:
         raise NotDrawn("figure host", f"no workload has a measured {BASE} cell to compare with")
@@ -56,9 +66,19 @@ def draw(results, reference):
         part = rows[rows["provenance"] == provenance]
         where = [places[key] for key in part[["workload", "layout"]].itertuples(index=False, name=None)]
         bars = part["ci95"] if provenance == "measured" else None
-        axes.errorbar(part["difference"], where, xerr=bars, fmt=marker, markersize=7, capsize=3,
-                      markerfacecolor=face, markeredgecolor=style.INK, ecolor=style.INK, elinewidth=1.1,
-                      label=provenance)  # fmt: skip
+        axes.errorbar(
+            part["difference"],
+            where,
+            xerr=bars,
+            fmt=marker,
+            markersize=7,
+            capsize=3,
+            markerfacecolor=face,
+            markeredgecolor=style.INK,
+            ecolor=style.INK,
+            elinewidth=1.1,
+            label=provenance,
+        )
     axes.axvline(0, color=style.MUTED, linewidth=1)
     axes.set_yticks(range(len(labels)), labels)
     axes.invert_yaxis()

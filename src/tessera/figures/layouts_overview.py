@@ -54,9 +54,13 @@ def draw(results, reference, workload: str, platform: str):
     rows = table(results, workload, platform)
     names = list(dict.fromkeys(rows["layout"]))
     figure, (left, right) = style.panels(
-        1, 2, width=8.6, height=1.5 + 0.135 * len(names), sharey=True,
+        1,
+        2,
+        width=8.6,
+        height=1.5 + 0.135 * len(names),
+        sharey=True,
         gridspec_kw={"width_ratios": [3, 1]},
-    )  # fmt: skip
+    )
     used = _used_end(rows)
     for place, name in enumerate(names):
         mine = rows[rows["layout"] == name]
@@ -66,8 +70,16 @@ def draw(results, reference, workload: str, platform: str):
     heap = rows[(rows["pool"] == "brk")]["end_bytes"].max()
     if 0 < heap < used:
         left.axvline(heap, color=style.INK, linewidth=1)
-        left.annotate("heap | anonymous", (heap, 0), xytext=(0, 6), textcoords="offset points", ha="center",
-                      fontsize=7.5, color=style.MUTED, annotation_clip=False)  # fmt: skip
+        left.annotate(
+            "heap | anonymous",
+            (heap, 0),
+            xytext=(0, 6),
+            textcoords="offset points",
+            ha="center",
+            fontsize=7.5,
+            color=style.MUTED,
+            annotation_clip=False,
+        )
     ticks = [used * i / 4 for i in range(5)]
     left.set_xticks(ticks, [f"{tick / (1 << 20):.0f}" for tick in ticks])
     left.set_xlim(0, used)

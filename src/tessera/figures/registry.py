@@ -39,49 +39,110 @@ def _case(name: str, title: str, caption: str) -> Entry:
 
 
 FIGURES: tuple[Entry, ...] = (
-    Entry("fig2", "fig2_max_errors:draw", "Largest error of each model",
-          "Largest relative error of each model over all workloads and platforms. Diamonds are the values "
-          "printed in the paper; small ticks are the platforms."),
-    Entry("fig5", "benchmark_errors:draw", "Largest error per workload",
-          "Largest relative error of the nine models for each workload, one panel per platform, log scale. "
-          "The paper's bars are not published as data.", argument="max_error"),
-    Entry("fig6", "benchmark_errors:draw", "Geometric mean error per workload",
-          "Geometric mean of the relative errors of the nine models for each workload, one panel per "
-          "platform, log scale. Exact predictions (error 0) are left out of the mean and counted in the "
-          "data. The paper's bars are not published as data.", argument="geomean_error"),
-    _case("fig3", "A linear model against Mosmodel",
-          "Runtime against walk cycles where the straight line fits worst."),
-    _case("fig7", "What the Basu model predicts",
-          "Runtime against TLB misses, with the line that the Basu model draws from its one point."),
-    _case("fig8", "Where a straight line is enough",
-          "Runtime against walk cycles for a workload that linear regression describes well."),
-    _case("fig9", "The slope of runtime against walk cycles",
-          "A slope above 1 means that a walk costs more than its own cycles."),
-    _case("fig10", "Where a straight line is not enough",
-          "Linear regression against the third-degree polynomial."),
-    _case("fig11", "Predicting 1GB pages",
-          "The 1GB layout was never fitted: both models predict it from its H, M and C."),
-    Entry("table6", "table6_cross_validation:draw", "Cross-validation errors",
-          "Largest K-fold cross-validation error over all workloads and platforms. The paper doesn't print "
-          "K, so every K that was run is drawn; the headline is K = 6."),
-    Entry("table7", "table7_cache_loads:draw", "Who loads from the caches",
-          "Loads that reached each level, by the program and by the page walker, with 4KB and with 2MB "
-          "pages."),
-    Entry("table8", "table8_rsquared:draw", "How much C, M and H explain alone",
-          "R\u00b2 of a straight line in one input, beside the paper's row for the same kind of workload."),
-    Entry("sensitivity", "sensitivity:draw", "How much huge pages help",
-          "Runtime saved with 2MB and with 1GB pages, compared to 4KB pages. From 5% on a workload counts "
-          "as TLB-sensitive."),
-    Entry("host", "host:draw", "Real runs beside simulation",
-          "Difference in clock time between a layout and all-4KB pages on this machine (measured, 95% "
-          "confidence interval) beside the simulated difference. Hybrid: H, M and C are simulated."),
-    Entry("curves", "curves:draw", "Runtime and the models' curves",
-          "Every layout's runtime against walk cycles and against TLB misses, with what the models "
-          "predict for the same layouts.", per_pair=True),
-    Entry("layouts", "layouts_overview:draw", "The layouts",
-          "Where each layout puts huge pages in the address space (heap, then anonymous memory), and its "
-          "runtime.", per_pair=True),
-)  # fmt: skip
+    Entry(
+        "fig2",
+        "fig2_max_errors:draw",
+        "Largest error of each model",
+        "Largest relative error of each model over all workloads and platforms. Diamonds are the values "
+        "printed in the paper; small ticks are the platforms.",
+    ),
+    Entry(
+        "fig5",
+        "benchmark_errors:draw",
+        "Largest error per workload",
+        "Largest relative error of the nine models for each workload, one panel per platform, log scale. "
+        "The paper's bars are not published as data.",
+        argument="max_error",
+    ),
+    Entry(
+        "fig6",
+        "benchmark_errors:draw",
+        "Geometric mean error per workload",
+        "Geometric mean of the relative errors of the nine models for each workload, one panel per "
+        "platform, log scale. Exact predictions (error 0) are left out of the mean and counted in the "
+        "data. The paper's bars are not published as data.",
+        argument="geomean_error",
+    ),
+    _case(
+        "fig3",
+        "A linear model against Mosmodel",
+        "Runtime against walk cycles where the straight line fits worst.",
+    ),
+    _case(
+        "fig7",
+        "What the Basu model predicts",
+        "Runtime against TLB misses, with the line that the Basu model draws from its one point.",
+    ),
+    _case(
+        "fig8",
+        "Where a straight line is enough",
+        "Runtime against walk cycles for a workload that linear regression describes well.",
+    ),
+    _case(
+        "fig9",
+        "The slope of runtime against walk cycles",
+        "A slope above 1 means that a walk costs more than its own cycles.",
+    ),
+    _case(
+        "fig10",
+        "Where a straight line is not enough",
+        "Linear regression against the third-degree polynomial.",
+    ),
+    _case(
+        "fig11",
+        "Predicting 1GB pages",
+        "The 1GB layout was never fitted: both models predict it from its H, M and C.",
+    ),
+    Entry(
+        "table6",
+        "table6_cross_validation:draw",
+        "Cross-validation errors",
+        "Largest K-fold cross-validation error over all workloads and platforms. The paper doesn't print "
+        "K, so every K that was run is drawn; the headline is K = 6.",
+    ),
+    Entry(
+        "table7",
+        "table7_cache_loads:draw",
+        "Who loads from the caches",
+        "Loads that reached each level, by the program and by the page walker, with 4KB and with 2MB pages.",
+    ),
+    Entry(
+        "table8",
+        "table8_rsquared:draw",
+        "How much C, M and H explain alone",
+        "R\u00b2 of a straight line in one input, beside the paper's row for the same kind of workload.",
+    ),
+    Entry(
+        "sensitivity",
+        "sensitivity:draw",
+        "How much huge pages help",
+        "Runtime saved with 2MB and with 1GB pages, compared to 4KB pages. From 5% on a workload counts "
+        "as TLB-sensitive.",
+    ),
+    Entry(
+        "host",
+        "host:draw",
+        "Real runs beside simulation",
+        "Difference in clock time between a layout and all-4KB pages on this machine (measured, 95% "
+        "confidence interval) beside the simulated difference. Hybrid: H, M and C are simulated.",
+    ),
+    Entry(
+        "curves",
+        "curves:draw",
+        "Runtime and the models' curves",
+        "Every layout's runtime against walk cycles and against TLB misses, with what the models "
+        "predict for the same layouts.",
+        per_pair=True,
+    ),
+    Entry(
+        "layouts",
+        "layouts_overview:draw",
+        "The layouts",
+        "Where each layout puts huge pages in the address space (heap, then anonymous memory), and its "
+        "runtime.",
+        per_pair=True,
+    ),
+)
 
 
 def _index() -> dict[str, Entry]:

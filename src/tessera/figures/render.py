@@ -56,8 +56,14 @@ def render(
 
 def _draw(entry, results, reference, out: Path, workload: str, platform: str) -> Drawn:
     stem = stem_of(entry.name, workload, platform)
-    about = dict(name=entry.name, stem=stem, title=entry.title, caption=entry.caption,
-                 workload=workload, platform=platform)  # fmt: skip
+    about = dict(
+        name=entry.name,
+        stem=stem,
+        title=entry.title,
+        caption=entry.caption,
+        workload=workload,
+        platform=platform,
+    )
     extra = (workload, platform) if entry.per_pair else ()
     try:
         with warnings.catch_warnings(), style.context():

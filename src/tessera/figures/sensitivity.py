@@ -35,9 +35,14 @@ def draw(results, reference):
     rows = table(results)
     platforms, workloads = sorted(rows["platform"].unique()), sorted(rows["workload"].unique())
     figure, all_axes = style.panels(
-        1, len(platforms), width=max(7.6, 2.9 * len(platforms)), height=1.5 + 0.27 * len(workloads),
-        sharex=True, sharey=True, squeeze=False,
-    )  # fmt: skip
+        1,
+        len(platforms),
+        width=max(7.6, 2.9 * len(platforms)),
+        height=1.5 + 0.27 * len(workloads),
+        sharex=True,
+        sharey=True,
+        squeeze=False,
+    )
     places = np.arange(len(workloads))
     marks = {"growing-8": ("o", style.PAPER, "2MB pages"), "1gb": ("*", style.ORANGE, "1GB pages")}
     for axes, platform in zip(all_axes[0], platforms, strict=True):
@@ -45,13 +50,28 @@ def draw(results, reference):
             index="workload", columns="layout", values="improvement"
         )
         here = here.reindex(index=workloads, columns=list(marks))
-        axes.hlines(places, here.min(axis=1).fillna(0), here.max(axis=1).fillna(0), color=style.GRID,
-                    linewidth=3, zorder=1)  # fmt: skip
+        axes.hlines(
+            places,
+            here.min(axis=1).fillna(0),
+            here.max(axis=1).fillna(0),
+            color=style.GRID,
+            linewidth=3,
+            zorder=1,
+        )
         for layout, (marker, face, label) in marks.items():
-            axes.plot(here[layout], places, marker, markersize=11 if marker == "*" else 7, linestyle="none",
-                      markerfacecolor=face, markeredgecolor=style.INK, label=label)  # fmt: skip
-        axes.axvline(THRESHOLD, color=style.VERMILLION, linestyle="--", linewidth=1.1,
-                     label="5%: TLB-sensitive")  # fmt: skip
+            axes.plot(
+                here[layout],
+                places,
+                marker,
+                markersize=11 if marker == "*" else 7,
+                linestyle="none",
+                markerfacecolor=face,
+                markeredgecolor=style.INK,
+                label=label,
+            )
+        axes.axvline(
+            THRESHOLD, color=style.VERMILLION, linestyle="--", linewidth=1.1, label="5%: TLB-sensitive"
+        )
         axes.set_title(platform)
         style.percent_axis(axes.xaxis)
     all_axes[0, 0].set_yticks(places, workloads)

@@ -34,16 +34,35 @@ def draw(results, reference):
     for axes, model in zip(all_axes, style.NEW_MODELS, strict=True):
         label, colour, marker, _ = style.MODELS[model]
         mine = ours[ours["model"] == model].set_index("folds")["max_error"].reindex(folds)
-        axes.plot(range(len(folds)), mine, marker + "-", color=colour, markeredgecolor=style.INK,
-                  markersize=7, label="obtained")  # fmt: skip
+        axes.plot(
+            range(len(folds)),
+            mine,
+            marker + "-",
+            color=colour,
+            markeredgecolor=style.INK,
+            markersize=7,
+            label="obtained",
+        )
         if HEADLINE_FOLDS in mine.index and pd.notna(mine[HEADLINE_FOLDS]):
-            axes.annotate(style.percent(mine[HEADLINE_FOLDS]), (folds.index(HEADLINE_FOLDS), mine[HEADLINE_FOLDS]),
-                          xytext=(0, 8), textcoords="offset points", ha="center", fontsize=8.5)  # fmt: skip
+            axes.annotate(
+                style.percent(mine[HEADLINE_FOLDS]),
+                (folds.index(HEADLINE_FOLDS), mine[HEADLINE_FOLDS]),
+                xytext=(0, 8),
+                textcoords="offset points",
+                ha="center",
+                fontsize=8.5,
+            )
         paper = rows[(rows["source"] == "paper") & (rows["model"] == model)]["max_error"]
         for value in paper:
             axes.axhline(value, color=style.INK, linestyle=(0, (5, 3)), linewidth=1.2)
-            axes.annotate(f"paper {style.percent(value)}", (len(folds) - 1, value), xytext=(0, 4),
-                          textcoords="offset points", ha="right", fontsize=8)  # fmt: skip
+            axes.annotate(
+                f"paper {style.percent(value)}",
+                (len(folds) - 1, value),
+                xytext=(0, 4),
+                textcoords="offset points",
+                ha="right",
+                fontsize=8,
+            )
         axes.set_xticks(range(len(folds)), folds)
         axes.set_xlim(-0.5, len(folds) - 0.5)
         axes.set_yscale("log")

@@ -59,8 +59,11 @@ def draw(results, reference):
             position += 1
     handles, labels = all_axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=2)
-    style.headline(figure, f"Loads per cache level: {spot['workload']} on {spot['platform']}",
-                   "simulated, beside published (spec17/xalancbmk on Broadwell)")  # fmt: skip
+    style.headline(
+        figure,
+        f"Loads per cache level: {spot['workload']} on {spot['platform']}",
+        "simulated, beside published (spec17/xalancbmk on Broadwell)",
+    )
     return figure, rows
 
 
@@ -69,11 +72,20 @@ def _bars(axes, rows: pd.DataFrame, scale: float) -> None:
     wide = wide.reindex(list(_LAYOUTS.values()))
     places = range(len(wide))
     axes.bar(places, wide["program"], width=0.6, color=style.SKY, edgecolor=style.INK, label="program")
-    axes.bar(places, wide["walker"], width=0.6, bottom=wide["program"], color=style.VERMILLION,
-             edgecolor=style.INK, hatch="///", label="page walker")  # fmt: skip
+    axes.bar(
+        places,
+        wide["walker"],
+        width=0.6,
+        bottom=wide["program"],
+        color=style.VERMILLION,
+        edgecolor=style.INK,
+        hatch="///",
+        label="page walker",
+    )
     for place, total in zip(places, wide.sum(axis=1), strict=True):
-        axes.annotate(f"{total:.3g}", (place, total), xytext=(0, 3), textcoords="offset points",
-                      ha="center", fontsize=8)  # fmt: skip
+        axes.annotate(
+            f"{total:.3g}", (place, total), xytext=(0, 3), textcoords="offset points", ha="center", fontsize=8
+        )
     axes.set_xticks(list(places), list(wide.index))
     axes.set_ylim(0, max(wide.sum(axis=1).max() * 1.15, 1e-12))
     axes.grid(False, axis="x")

@@ -21,8 +21,7 @@ def table(results, reference) -> pd.DataFrame:
         raise NotDrawn("figure table8", "no R\u00b2 was computed (models/rsquared.csv has no rows)")
     paper = published.rsquared(reference)
     nearest = {name: published.nearest_workload(name, paper) for name in mine["workload"].unique()}
-    mine = mine.assign(source="Tessera", provenance="simulated",
-                       paper_workload=mine["workload"].map(nearest))  # fmt: skip
+    mine = mine.assign(source="Tessera", provenance="simulated", paper_workload=mine["workload"].map(nearest))
     rows = [mine]
     for workload, twin in nearest.items():
         if twin:
@@ -40,9 +39,13 @@ def draw(results, reference):
     paper = paper[~paper.index.duplicated()]
     platforms, workloads = sorted(ours["platform"].unique()), sorted(ours["workload"].unique())
     figure, all_axes = style.panels(
-        1, len(platforms), width=max(7.6, 2.0 + 2.5 * len(platforms)), height=1.4 + 0.4 * len(workloads),
-        sharey=True, squeeze=False,
-    )  # fmt: skip
+        1,
+        len(platforms),
+        width=max(7.6, 2.0 + 2.5 * len(platforms)),
+        height=1.4 + 0.4 * len(workloads),
+        sharey=True,
+        squeeze=False,
+    )
     for axes, platform in zip(all_axes[0], platforms, strict=True):
         wide = ours[ours["platform"] == platform].pivot_table(
             index="workload", columns="input", values="r_squared"

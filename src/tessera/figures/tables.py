@@ -17,14 +17,21 @@ from tessera.layouts.model import canonical_name
 
 MODEL_COLUMNS: dict[str, tuple[str, ...]] = {
     "errors": (
-        "workload", "platform", "model", "protocol", "samples", "max_error", "geomean_error",
-        "zero_errors", "dropped_zero_errors",
+        "workload",
+        "platform",
+        "model",
+        "protocol",
+        "samples",
+        "max_error",
+        "geomean_error",
+        "zero_errors",
+        "dropped_zero_errors",
     ),
     "cv": ("workload", "platform", "model", "folds", "seed", "max_error", "geomean_error"),
     "rsquared": ("workload", "platform", "input", "r_squared"),
     "predictions": ("workload", "platform", "layout", "model", "predicted_runtime_cycles"),
     "coefficients": ("workload", "platform", "model", "term", "coefficient"),
-}  # fmt: skip
+}
 
 ANCHORS = {"growing-0": "4KB", "growing-8": "2MB", "1gb": "1GB"}
 RUN_HINT = "./run reproduce"
@@ -109,16 +116,23 @@ class Results:
         return table
 
     @cached_property
-    def errors(self) -> pd.DataFrame:
+    def errors_raw(self) -> pd.DataFrame:
+        """Errors with the rows of models that could not be fitted (their numbers are empty)."""
         return self.model_table("errors")
 
     @cached_property
+    def errors(self) -> pd.DataFrame:
+        return self.errors_raw[self.errors_raw["max_error"].notna()]
+
+    @cached_property
     def cv(self) -> pd.DataFrame:
-        return self.model_table("cv")
+        table = self.model_table("cv")
+        return table[table["max_error"].notna()]
 
     @cached_property
     def rsquared(self) -> pd.DataFrame:
-        return self.model_table("rsquared")
+        table = self.model_table("rsquared")
+        return table[table["r_squared"].notna()]
 
     @cached_property
     def predictions(self) -> pd.DataFrame:

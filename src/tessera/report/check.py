@@ -1,0 +1,39 @@
+"""Exit status of a results tree: required claims, failed cells, verdicts that provenance forbids."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tessera.figures.tables import Results
+from tessera.report import claims as judged
+from tessera.report import verdicts
+from tessera.report.pages.gaps import grouped
+
+PASSING = ("REPRODUCED", "HOLDS-IN-SIMULATION")
+
+
+def problems(results_dir: Path) -> list[str]:
+    """What makes the check fail, one sentence each; empty when it passes."""
+    results_dir = Path(results_dir)
+    claims = judged.read(results_dir)
+    found = [
+        f"required claim {row['id']}: {row['verdict']} (published {row['published'] or '-'}, "
+        f"obtained {row['obtained'] or '-'}){': ' + row['reason'] if row['reason'] else ''}"
+        for row in claims[claims["required"]].to_dict("records")
+        if row["verdict"] not in PASSING
+    ]
+    results = Results(results_dir)
+    failed = results.gaps[results.gaps["status"] == "failed"]
+    found += [
+        f"{group['count']} failed cells of {group['workload']} on {group['platform']} ({group['layouts']}): "
+        f"{group['message'] or 'no reason was recorded'}; what to do: {group['remedy']}"
+        for group in grouped(failed)
+    ]
+    if results.cells.empty:
+        found.append("no cells: ./run reproduce")
+    found += [f"verdict of {name}: {why}" for name, why in verdicts.objections(claims).items()]
+    page = results_dir / "report" / "index.html"
+    if page.exists():
+        shown = verdicts.shown(page)
+        found += [f"report shows for {name}: {why}" for name, why in verdicts.objections(shown).items()]
+    return found

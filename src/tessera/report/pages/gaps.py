@@ -1,0 +1,71 @@
+"""What is missing: failed and skipped cells, pairs without cells, fits, tables and figures."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+
+_COMMAND = re.compile(
+    r"(?:run|what to do|do|use|try)\s*:?\s*`?((?:\./run|tessera|sysctl|snakemake)[^`;,\n]*)", re.I
+)
+
+
+def page(facts) -> dict:
+    errors = facts.results.errors_raw
+    failed = errors[errors["max_error"].isna() & (errors["protocol"] == "all")]
+    message = failed["message"] if "message" in failed else pd.Series("no reason was recorded", failed.index)
+    return {
+        "title": "Missing",
+        "groups": grouped(facts.results.gaps),
+        "absent": _absent(facts),
+        "fits": failed.assign(message=message).to_dict("records"),
+        "tables": facts.results.notes,
+        "figures": [figure for figure in facts.figures if not figure.ok],
+    }
+
+
+def count(facts) -> int:
+    """Failed cells and pairs without cells: what the navigation shows."""
+    return int((facts.results.gaps["status"] == "failed").sum()) + len(_absent(facts))
+
+
+def grouped(gaps: pd.DataFrame) -> list[dict]:
+    """Rows that share workload, platform, status and message, with the layouts they stand for."""
+    rows = []
+    for (workload, platform, status, message), part in gaps.groupby(
+        ["workload", "platform", "status", "message"], sort=False
+    ):
+        layouts = list(dict.fromkeys(part["layout"]))
+        short = ", ".join(layouts[:3]) + (f" and {len(layouts) - 3} more" if len(layouts) > 3 else "")
+        rows.append(
+            {
+                "workload": workload,
+                "platform": platform,
+                "status": status,
+                "message": message,
+                "count": len(part),
+                "layouts": short,
+                "remedy": remedy(message, status),
+            }
+        )
+    return rows
+
+
+def remedy(message: str, status: str) -> str:
+    """The command that the message names, else the start that tries failed cells again."""
+    found = _COMMAND.search(message)
+    if found:
+        return found.group(1).strip()
+    return "./run reproduce" if status == "failed" else "./run --reserve reproduce"
+
+
+def _absent(facts) -> list[dict]:
+    cells = facts.results.cells
+    there = set(cells[["workload", "platform"]].drop_duplicates().itertuples(index=False, name=None))
+    return [
+        {"workload": workload, "platform": platform}
+        for workload in facts.config.get("workloads") or []
+        for platform in facts.config.get("platforms") or []
+        if (workload, platform) not in there
+    ]

@@ -1,0 +1,51 @@
+"""Provenance: engines and origins per quantity, configuration, versions, machine, hashes, claims' history."""
+
+from __future__ import annotations
+
+import yaml
+
+from tessera.units import format_bytes
+
+
+def page(facts) -> dict:
+    parts = facts.provenance
+    machine = dict(parts.get("machine") or {})
+    if machine.get("memory_bytes"):
+        machine["memory_bytes"] = f"{machine['memory_bytes'] / (1 << 30):.1f} GB"
+    git = dict(parts.get("git") or {})
+    history, changes = git.pop("claims_history", []), git.pop("claims_changes", "")
+    hashes = parts.get("hashes") or {}
+    engine = parts.get("engine") or {}
+    images = {name: f"{len(lines)} lines" for name, lines in (engine.get("images") or {}).items()}
+    blocks = [
+        ("Code", git),
+        ("Engine", {"engine": engine.get("engine"), **images}),
+        ("Machine", machine),
+        ("Versions", parts.get("versions") or {}),
+    ]
+    return {
+        "title": "Provenance",
+        "quantities": (parts.get("quantities") or {}).get("cells") or [],
+        "blocks": [{"title": title, "rows": _rows(values)} for title, values in blocks],
+        "config_text": yaml.safe_dump(facts.config, sort_keys=False, allow_unicode=True),
+        "history": history,
+        "changes": changes,
+        "hashes": [
+            {"title": title, "rows": sorted((hashes.get(name) or {}).items())}
+            for title, name in (("Inputs of the checkout", "inputs"), ("Results", "results"))
+        ],
+    }
+
+
+def _rows(values: dict) -> list[tuple[str, str]]:
+    return [(key.replace("_", " "), _word(key, value)) for key, value in values.items()]
+
+
+def _word(key: str, value) -> str:
+    if value is None:
+        return "not known"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(str(item) for item in value) or "none"
+    return format_bytes(value) if key.endswith("_bytes") and isinstance(value, int) else str(value)

@@ -1,0 +1,131 @@
+"""Write the report: a folder of static pages that needs no server and no network."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import jinja2
+
+from tessera.figures import render as figures
+from tessera.figures import style
+from tessera.figures.render import Drawn
+from tessera.figures.tables import Results
+from tessera.paths import repo_root
+from tessera.provenance import collect
+from tessera.report import claims as judged
+from tessera.report.facts import Facts, shown_path
+from tessera.report.pages import PAGES, Page, gaps, workload, workloads
+from tessera.report.verdicts import VERDICTS
+
+
+def render(
+    results_dir: Path,
+    out: Path | None = None,
+    claims: Path | None = None,
+    reference: Path | None = None,
+    config: Path | None = None,
+) -> Facts:
+    """Evaluate claims, draw figures, gather provenance, write pages.
+
+    Args:
+        results_dir: ``results/<config>``; missing parts become notes in the pages.
+        out: report folder (default ``<results_dir>/report``).
+        claims: claims file (default ``config/claims.yaml``).
+        reference: published numbers (default ``reference-results``).
+        config: effective config (default ``config/<config>.yaml``).
+    """
+    results_dir = Path(results_dir)
+    out = Path(out) if out else results_dir / "report"
+    reference = reference or repo_root() / "reference-results"
+    results = Results(results_dir)
+    table, reason = judged.evaluate(results_dir, claims or judged.claims_path(), reference)
+    facts = Facts(
+        results=results,
+        claims=table,
+        claims_reason=reason,
+        figures=figures.render(results, reference, results_dir / "figures"),
+        provenance=collect(results_dir, config),
+        notebooks=sorted(path.name for path in (results_dir / "notebooks").glob("*.html")),
+    )
+    _copy(results_dir, out, facts)
+    _write(facts, out)
+    return facts
+
+
+def environment() -> jinja2.Environment:
+    """Templates of ``report/templates`` with the filters that pages use."""
+    env = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(repo_root() / "report" / "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    env.filters["percent"] = lambda value: "" if value is None or value != value else style.percent(value)
+    env.globals["verdicts"] = VERDICTS
+    return env
+
+
+def copy_assets(out: Path) -> None:
+    """Style sheet, script and mark beside the pages."""
+    shutil.copytree(repo_root() / "report" / "assets", out / "assets", dirs_exist_ok=True)
+
+
+def _copy(results_dir: Path, out: Path, facts: Facts) -> None:
+    """Everything that pages point at goes into the report folder: it can be moved or published as it is."""
+    copy_assets(out)
+    for folder in ("figures", "data", "notebooks"):
+        shutil.rmtree(out / folder, ignore_errors=True)
+        (out / folder).mkdir(parents=True)
+    for figure in facts.figures:
+        for suffix in (".svg", ".csv") if figure.ok else ():
+            shutil.copy(results_dir / "figures" / f"{figure.stem}{suffix}", out / "figures")
+    for name in facts.notebooks:
+        shutil.copy(results_dir / "notebooks" / name, out / "notebooks")
+    for table in ("claims.csv", "cells.csv"):
+        if (results_dir / table).exists():
+            shutil.copy(results_dir / table, out / "data")
+
+
+def shared(facts: Facts) -> dict:
+    """What every page knows."""
+    git = facts.provenance.get("git") or {}
+    counts = {"gaps.html": gaps.count(facts)}
+    links = [{"href": p.href, "label": p.label, "count": counts.get(p.href)} for p in PAGES]
+    links[3:3] = [
+        {"href": f"notebooks/{name}", "label": "Notebook", "count": None} for name in facts.notebooks[:1]
+    ]
+    return {
+        "name": facts.name,
+        "up": "",
+        "navigation": links,
+        "commit": git.get("commit") or "",
+        "dirty": git.get("dirty"),
+        "render_command": f"./run tessera report render --results {facts.where}",
+        "figure_command": lambda figure: figure_command(facts, figure),
+    }
+
+
+def figure_command(facts: Facts, figure: Drawn) -> str:
+    """The command that draws one figure again."""
+    return f"./run tessera report figures --results {facts.where} --only {figure.name}"
+
+
+def _write(facts: Facts, out: Path) -> None:
+    env, common = environment(), shared(facts)
+    for stale in out.glob("workload-*.html"):
+        stale.unlink()
+    for page in PAGES:
+        _page(env, out, page, common, page.fill(facts))
+    for name in sorted({pair[0] for pair in facts.results.pairs()}):
+        page = Page(workloads.href(name), "workload.html", name, workload.page)
+        _page(env, out, page, common, page.fill(facts, name))
+
+
+def _page(env: jinja2.Environment, out: Path, page: Page, common: dict, content: dict) -> None:
+    text = env.get_template(page.template).render(**common, page=page.href, **content)
+    (out / page.href).write_text(text)
+
+
+__all__ = ["copy_assets", "environment", "render", "shared", "shown_path"]

@@ -1,0 +1,114 @@
+"""Verdicts, what they mean, and which provenance allows them (docs/contracts.md, "Claims").
+
+The rule is checked three times: on the claims table before a page is written, on the written page (from its
+``data-*`` attributes) by ``tessera report check``, and by tests.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pandas as pd
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One verdict: its mark and colour class in pages, and one sentence."""
+
+    name: str
+    mark: str
+    tone: str  #: css class: good, good-soft, bad, bad-soft, none
+    meaning: str
+
+
+VERDICTS: dict[str, Verdict] = {
+    v.name: v
+    for v in (
+        Verdict(
+            "REPRODUCED",
+            "\u2713",
+            "good",
+            "Within the tolerance: arithmetic on printed numbers, a rule that our own data must keep, or a "
+            "measurement on hardware of the claim's class.",
+        ),
+        Verdict(
+            "DEVIATES",
+            "\u2260",
+            "bad",
+            "Outside the tolerance: arithmetic on printed numbers, a rule that our own data must keep, or a "
+            "measurement on hardware of the claim's class.",
+        ),
+        Verdict(
+            "HOLDS-IN-SIMULATION",
+            "\u25d0",
+            "good-soft",
+            "The mechanism shows on a simulated platform; says nothing about the real processor.",
+        ),
+        Verdict(
+            "FAILS-IN-SIMULATION",
+            "\u25d1",
+            "bad-soft",
+            "The mechanism does not show on a simulated platform; the published measurement may be right.",
+        ),
+        Verdict(
+            "NOT-MEASURABLE-HERE",
+            "\u25cb",
+            "none",
+            "Something is missing on this machine; the row names it and the command that would measure it.",
+        ),
+    )
+}
+STRONG, SIMULATED = ("REPRODUCED", "DEVIATES"), ("HOLDS-IN-SIMULATION", "FAILS-IN-SIMULATION")
+
+
+def objection(claim: dict) -> str:
+    """Why the claim's verdict is not allowed; empty when it is."""
+    verdict, provenance, finding = claim["verdict"], claim["provenance"], claim["kind"] == "finding"
+    if verdict not in VERDICTS:
+        return f"'{verdict}' is no verdict"
+    if verdict in STRONG and finding and provenance != "measured":
+        return f"{verdict} of a finding needs a measurement, the provenance is '{provenance or 'empty'}'"
+    if verdict in STRONG and finding and not claim.get("hardware_class"):
+        return f"{verdict} of a measurement needs the hardware class it was measured on"
+    if verdict in STRONG and claim["kind"] == "arithmetic" and provenance not in ("published", ""):
+        return f"arithmetic is about printed numbers, the provenance is '{provenance}'"
+    if verdict in SIMULATED and not (finding and provenance == "simulated"):
+        return f"{verdict} is for findings on simulated numbers: {claim['kind']}, '{provenance or 'empty'}'"
+    return ""
+
+
+def objections(claims: pd.DataFrame) -> dict[str, str]:
+    """Claim id -> why its verdict is not allowed; empty when all are."""
+    found = {str(row["id"]): objection(row) for row in claims.to_dict("records")}
+    return {name: why for name, why in found.items() if why}
+
+
+class _Rows(HTMLParser):
+    """Collects elements that carry a verdict."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.claims: list[dict] = []
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        found = {key.removeprefix("data-"): value or "" for key, value in attributes}
+        if "verdict" in found and "claim" in found:
+            self.claims.append(
+                {
+                    "id": found["claim"],
+                    "verdict": found["verdict"],
+                    "kind": found.get("kind", ""),
+                    "provenance": found.get("provenance", ""),
+                    "hardware_class": found.get("hardware", ""),
+                }
+            )
+
+
+def shown(page: Path) -> pd.DataFrame:
+    """The verdicts that a rendered page shows."""
+    parser = _Rows()
+    parser.feed(page.read_text())
+    columns = ["id", "verdict", "kind", "provenance", "hardware_class"]
+    return pd.DataFrame(parser.claims, columns=columns)
