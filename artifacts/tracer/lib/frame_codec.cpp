@@ -58,6 +58,86 @@ bool read_exceptions(Cursor in, uint64_t limit, Apply apply) {
     return in.ok() && in.at_end();
 }
 
+/// Whether the first `count` <= 8 of eight readable codes are all stride_hit (0).
+bool all_stride_hits(const uint8_t* code, uint32_t count) {
+    uint64_t word;
+    std::memcpy(&word, code, 8);
+    return count == 0 || word << (64 - 8 * count) == 0;
+}
+
+/// The inner loop of reading. Sizes were checked before. The pointers are local and restrict because the
+/// compiler must otherwise assume that every byte it stores may change the vectors that it indexes.
+void decode_addresses(Frame& out, const SlotMap& slots, SlotState* states, const uint8_t* __restrict code,
+                      const uint8_t* const (&planes)[4][4], const char* __restrict raw) {
+    const uint8_t* __restrict one = planes[0][0];
+    const uint8_t* __restrict two[] = {planes[1][0], planes[1][1]};
+    const uint8_t* __restrict three[] = {planes[2][0], planes[2][1], planes[2][2]};
+    const uint8_t* __restrict four[] = {planes[3][0], planes[3][1], planes[3][2], planes[3][3]};
+    size_t at1 = 0, at2 = 0, at3 = 0, at4 = 0;
+    uint64_t* __restrict address_out = out.addresses.data();
+    uint8_t* __restrict store_out = out.is_store.data();
+    const uint32_t* __restrict ids = out.block_ids.data();
+    const uint16_t* __restrict counts = out.access_counts.data();
+    const uint8_t* __restrict slot_stores = slots.is_store();
+    const uint8_t* const code_end = code + out.addresses.size();
+    uint64_t previous = 0;
+
+    const auto decode_one = [&](SlotState& state) {
+        uint64_t address;
+        switch (*code) {
+            case stride_hit: address = state.last + state.stride; break;
+            case gap_hit: address = previous + state.gap; break;
+            case last_1: address = state.last + sign_extend(one[at1++], 8); break;
+            case prev_1: address = previous + sign_extend(one[at1++], 8); break;
+            case last_2: address = state.last + sign_extend(two[0][at2] | two[1][at2] << 8, 16), ++at2; break;
+            case prev_2: address = previous + sign_extend(two[0][at2] | two[1][at2] << 8, 16), ++at2; break;
+            case last_3:
+                address = state.last + sign_extend(three[0][at3] | three[1][at3] << 8 | three[2][at3] << 16, 24);
+                ++at3;
+                break;
+            case low_4: {
+                const uint32_t low = four[0][at4] | four[1][at4] << 8 | four[2][at4] << 16 | uint32_t{four[3][at4]} << 24;
+                address = (state.last & ~uint64_t{0xffffffff}) | low;
+                ++at4;
+                break;
+            }
+            default:
+                std::memcpy(&address, raw, 8);
+                raw += 8;
+        }
+        ++code;
+        state.update(address, previous);
+        *address_out++ = previous = address;
+    };
+
+    for (size_t e = 0, executions = out.block_ids.size(); e < executions; ++e) {
+        const uint32_t first = slots.first_slot(ids[e]);
+        const uint32_t expected = slots.slot_count(ids[e]);
+        const uint32_t count = counts[e];
+        SlotState* state = states + first;
+        if (count == expected) {
+            for (uint32_t i = 0; i < count; ++i) *store_out++ = slot_stores[first + i];
+            if (count <= 8 && code + 8 <= code_end && all_stride_hits(code, count)) {
+                code += count;
+                for (uint32_t i = 0; i < count; ++i) {
+                    const uint64_t address = state[i].last + state[i].stride;
+                    state[i].last = address;
+                    state[i].gap = address - previous;
+                    *address_out++ = previous = address;
+                }
+            } else {
+                for (uint32_t i = 0; i < count; ++i) decode_one(state[i]);
+            }
+        } else {
+            const uint32_t last_slot = expected ? expected - 1 : 0;
+            for (uint32_t i = 0; i < count; ++i) {
+                *store_out++ = slot_stores[first + std::min(i, last_slot)];
+                decode_one(state[std::min(i, last_slot)]);
+            }
+        }
+    }
+}
+
 void put_section(std::string& out, const std::string& section) {
     put_varint(out, section.size());
     out += section;
@@ -148,73 +228,27 @@ const char* decode_frame(const std::string& text, const FrameShape& shape, const
     if (out.instructions != shape.instructions) return "its instructions disagree with the index";
 
     // The codes fix how many literals of each width follow: checked once, so the loop below needs no bounds.
-    uint64_t tally[256] = {};
-    for (uint64_t i = 0; i < shape.accesses; ++i) ++tally[codes[i]];
+    // Four tallies, because equal neighbours would wait for each other's increment.
+    uint32_t tally[4][256] = {};
+    for (uint64_t i = 0; i < shape.accesses; ++i) ++tally[i % 4][codes[i]];
     uint64_t known = 0, literal_counts[5] = {};
-    for (int code = 0; code < code_count; ++code) {
-        known += tally[code];
-        if (width_index[code] >= 0) literal_counts[width_index[code]] += tally[code];
-    }
+    for (int code = 0; code < code_count; ++code)
+        for (const auto& part : tally) {
+            known += part[code];
+            if (width_index[code] >= 0) literal_counts[width_index[code]] += part[code];
+        }
     uint64_t literal_bytes = 0;
     for (int w = 0; w < 5; ++w) literal_bytes += literal_counts[w] * plane_widths[w];
     if (known != shape.accesses || literal_bytes != in.left()) return "its address codes are malformed";
 
-    const uint8_t* planes[5][4] = {};
+    const uint8_t* planes[4][4] = {};
     for (int w = 0; w < 4; ++w)
         for (int byte = 0; byte < plane_widths[w]; ++byte)
             planes[w][byte] = reinterpret_cast<const uint8_t*>(in.take(literal_counts[w]));
-    const char* raw = in.take(literal_counts[4] * 8);
-
     out.addresses.resize(shape.accesses);
     out.is_store.resize(shape.accesses);
     states.assign(slots.slot_total(), SlotState{});
-    uint64_t previous = 0;
-    size_t access = 0, at1 = 0, at2 = 0, at3 = 0, at4 = 0;
-    for (size_t e = 0; e < shape.executions; ++e) {
-        const uint32_t id = out.block_ids[e];
-        const uint32_t first = slots.first_slot(id);
-        const uint32_t expected = slots.slot_count(id);
-        const uint32_t last_slot = first + (expected ? expected - 1 : 0);
-        const uint32_t count = out.access_counts[e];
-        for (uint32_t i = 0; i < count; ++i, ++access) {
-            const uint32_t slot = std::min(first + i, last_slot);
-            SlotState& state = states[slot];
-            uint64_t address;
-            switch (codes[access]) {
-                case stride_hit: address = state.last + state.stride; break;
-                case gap_hit: address = previous + state.gap; break;
-                case last_1: address = state.last + sign_extend(planes[0][0][at1++], 8); break;
-                case prev_1: address = previous + sign_extend(planes[0][0][at1++], 8); break;
-                case last_2:
-                case prev_2: {
-                    const uint64_t value = planes[1][0][at2] | planes[1][1][at2] << 8;
-                    address = (codes[access] == last_2 ? state.last : previous) + sign_extend(value, 16);
-                    ++at2;
-                    break;
-                }
-                case last_3: {
-                    const uint64_t value = planes[2][0][at3] | planes[2][1][at3] << 8 | planes[2][2][at3] << 16;
-                    address = state.last + sign_extend(value, 24);
-                    ++at3;
-                    break;
-                }
-                case low_4: {
-                    const uint64_t value = planes[3][0][at4] | planes[3][1][at4] << 8 | planes[3][2][at4] << 16 |
-                                           uint64_t{planes[3][3][at4]} << 24;
-                    address = (state.last & ~uint64_t{0xffffffff}) | value;
-                    ++at4;
-                    break;
-                }
-                default:
-                    std::memcpy(&address, raw, 8);
-                    raw += 8;
-            }
-            state.update(address, previous);
-            previous = address;
-            out.addresses[access] = address;
-            out.is_store[access] = slots.is_store()[slot];
-        }
-    }
+    decode_addresses(out, slots, states.data(), codes, planes, in.take(literal_counts[4] * 8));
     const bool stores_ok = read_exceptions(stores, shape.accesses, [&](uint64_t i, uint64_t value) {
         out.is_store[i] = static_cast<uint8_t>(value);
         return value <= 1;

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "decode.h"
+
+#include <stdexcept>
+#include <string_view>
+
+#include "kinds.h"
+#include "registers.h"
+
+namespace tessera::tracer {
+namespace {
+
+using trace::InsnKind;
+
+bool in_group(const cs_detail& detail, uint8_t group) {
+    for (int i = 0; i < detail.groups_count; ++i)
+        if (detail.groups[i] == group) return true;
+    return false;
+}
+
+bool is_string_op(const cs_insn& insn) {
+    const std::string_view name = insn.mnemonic;
+    // With the rep prefix capstone's mnemonic is "rep movsb"; SSE's movsd and cmpsd have no rsi or rdi.
+    const size_t space = name.rfind(' ');
+    const std::string_view bare = space == std::string_view::npos ? name : name.substr(space + 1);
+    for (const std::string_view op : {"movs", "cmps", "scas", "stos", "lods"})
+        if (bare.starts_with(op) && bare.size() == op.size() + 1) {
+            const std::string_view operands = insn.op_str;
+            return operands.find("[rsi]") != std::string_view::npos || operands.find("[rdi]") != std::string_view::npos;
+        }
+    return false;
+}
+
+/// xor r, r and its like produce zero whatever r holds, so they wait for nothing.
+bool is_zero_idiom(const cs_insn& insn, const cs_x86& x86) {
+    const std::string_view name = insn.mnemonic;
+    const bool clears = name == "xor" || name == "sub" || name == "pxor" || name == "xorps" || name == "xorpd" ||
+                        name == "vpxor" || name == "vxorps" || name == "vxorpd" || name == "psubd" || name == "psubq";
+    const int last = x86.op_count - 1;
+    return clears && last >= 1 && x86.operands[last].type == X86_OP_REG && x86.operands[last - 1].type == X86_OP_REG &&
+           x86.operands[last].reg == x86.operands[last - 1].reg;
+}
+
+void add_operands(const cs_insn& insn, const cs_x86& x86, bool touches_memory, DecodedInsn& out) {
+    for (int i = 0; i < x86.op_count; ++i) {
+        const cs_x86_op& op = x86.operands[i];
+        if (op.type == X86_OP_REG) {
+            const uint64_t bit = register_bit(op.reg);
+            // capstone 4 leaves `access` empty for some AVX forms; their first operand is the destination.
+            const bool unknown = op.access == 0;
+            if (unknown ? i > 0 : (op.access & CS_AC_READ) != 0) out.insn.reads |= bit;
+            if (unknown ? i == 0 : (op.access & CS_AC_WRITE) != 0) out.insn.writes |= bit;
+        } else if (op.type == X86_OP_MEM) {
+            const uint64_t bits = register_bit(op.mem.base) | register_bit(op.mem.index);
+            out.insn.reads |= bits;
+            if (touches_memory) out.insn.address_reads |= bits;
+            if (touches_memory && op.size > out.operand_bytes) out.operand_bytes = op.size;
+        }
+    }
+    if (is_zero_idiom(insn, x86)) out.insn.reads &= ~register_bit(x86.operands[x86.op_count - 1].reg);
+}
+
+}  // namespace
+
+Decoder::Decoder() {
+    if (cs_open(CS_ARCH_X86, CS_MODE_64, &handle_) != CS_ERR_OK || cs_option(handle_, CS_OPT_DETAIL, CS_OPT_ON) != CS_ERR_OK)
+        throw std::runtime_error("libcapstone: it cannot decode x86-64\n  what to do: install libcapstone with x86 support");
+    insn_ = cs_malloc(handle_);
+}
+
+Decoder::~Decoder() {
+    if (insn_) cs_free(insn_, 1);
+    cs_close(&handle_);
+}
+
+DecodedInsn Decoder::decode(const uint8_t* bytes, size_t size, uint64_t pc) {
+    DecodedInsn out;
+    out.insn.kind = InsnKind::other;
+    out.insn.length_bytes = static_cast<uint8_t>(size);
+    if (!cs_disasm_iter(handle_, &bytes, &size, &pc, insn_)) return out;
+
+    const cs_detail& detail = *insn_->detail;
+    const std::string_view name = insn_->mnemonic;
+    const bool lea = insn_->id == X86_INS_LEA;
+    const bool branch = in_group(detail, X86_GRP_JUMP) || in_group(detail, X86_GRP_CALL) || in_group(detail, X86_GRP_RET);
+    out.insn.kind = branch ? InsnKind::branch : kind_of_mnemonic(name);
+    const bool string = is_string_op(*insn_);
+    if (string) out.insn.kind = InsnKind::alu;
+
+    for (int i = 0; i < detail.regs_read_count; ++i) out.insn.reads |= register_bit(detail.regs_read[i]);
+    for (int i = 0; i < detail.regs_write_count; ++i) out.insn.writes |= register_bit(detail.regs_write[i]);
+    const bool touches_memory = !lea && out.insn.kind != InsnKind::nop;
+    add_operands(*insn_, detail.x86, touches_memory, out);
+    if (out.insn.kind == InsnKind::nop) out.insn.reads = out.insn.writes = 0;
+
+    // Implicit stack accesses take their address from rsp (leave: from rbp).
+    const bool push_or_pop = name.starts_with("push") || name.starts_with("pop") || in_group(detail, X86_GRP_CALL) ||
+                             in_group(detail, X86_GRP_RET);
+    if (push_or_pop && name != "popcnt") {
+        out.insn.address_reads |= rsp_bit;
+        out.insn.reads |= rsp_bit;
+        out.insn.writes |= rsp_bit;
+    }
+    if (insn_->id == X86_INS_LEAVE) {
+        out.insn.address_reads |= rbp_bit;
+        out.insn.reads |= rbp_bit;
+        out.insn.writes |= rbp_bit | rsp_bit;
+    }
+    out.separate_elements = string || name.find("gather") != std::string_view::npos;
+    return out;
+}
+
+void set_memory_kind(trace::StaticInsn& insn, bool loads, bool stores) {
+    if ((!loads && !stores) || insn.kind != InsnKind::alu) return;
+    insn.kind = loads && stores ? InsnKind::load_store : stores ? InsnKind::store : InsnKind::load;
+}
+
+}  // namespace tessera::tracer

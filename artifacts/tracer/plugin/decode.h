@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// decode.h - one instruction's bytes as a trace::StaticInsn, by libcapstone.
+//
+// `kind` is the operation where it has a latency of its own (multiply, divide, fp_*, branch), whether or
+// not it also touches memory; otherwise it is load, store or load_store, set by set_memory_kind() once it is
+// known what the instruction accesses. Memory slots are not decoded: the recorder takes them from what QEMU
+// executes, which is right where disassemblers' access tables are not.
+#pragma once
+
+#include <capstone/capstone.h>
+
+#include <cstdint>
+
+#include "tessera/trace/trace.h"
+
+namespace tessera::tracer {
+
+struct DecodedInsn {
+    trace::StaticInsn insn{};
+    uint16_t operand_bytes = 0;     ///< size of the memory operand, 0 when it has none
+    bool separate_elements = false; ///< a gather or a compare of strings: neighbours are not one access
+};
+
+class Decoder {
+public:
+    Decoder();
+    ~Decoder();
+    Decoder(const Decoder&) = delete;
+    Decoder& operator=(const Decoder&) = delete;
+
+    /// Bytes that capstone does not know become kind `other` without registers.
+    DecodedInsn decode(const uint8_t* bytes, size_t size, uint64_t pc);
+
+private:
+    csh handle_ = 0;
+    cs_insn* insn_ = nullptr;
+};
+
+/// Completes `kind` of an instruction that loads and/or stores.
+void set_memory_kind(trace::StaticInsn& insn, bool loads, bool stores);
+
+}  // namespace tessera::tracer

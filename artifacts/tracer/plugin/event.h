@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// event.h - what the executing program leaves in a buffer: 8 bytes per block execution and per access.
+//
+// A block event is the address of its TranslatedBlock with bit 63 set. A memory event is the guest's
+// virtual address (user addresses stay below 2^47) under a tag of instruction number and direction.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace tessera::tracer {
+
+using Event = uint64_t;
+
+constexpr Event block_flag = uint64_t{1} << 63;
+constexpr int tag_shift = 48;
+constexpr uint64_t address_mask = (uint64_t{1} << tag_shift) - 1;
+constexpr uint32_t store_tag = 1u << 10;      ///< in a tag: this access stores
+constexpr uint32_t max_block_insns = 1u << 10;
+
+/// Guest code as QEMU translated it. Lives until the program ends, since events point at it.
+struct TranslatedBlock {
+    uint64_t pc = 0;
+    std::vector<uint8_t> bytes;
+    std::vector<uint8_t> insn_bytes;  ///< length of each instruction
+    uint32_t first_insn = 0;          ///< number of its first instruction in memory tags
+    uint32_t number = 0;              ///< dense, for the builder's tables
+};
+
+inline Event block_event(const TranslatedBlock* block) { return reinterpret_cast<uint64_t>(block) | block_flag; }
+inline const TranslatedBlock* block_of(Event event) {
+    return reinterpret_cast<const TranslatedBlock*>(event & ~block_flag);
+}
+inline Event memory_tag(uint32_t insn, bool is_store) {
+    return static_cast<Event>(insn | (is_store ? store_tag : 0)) << tag_shift;
+}
+inline uint32_t tag_of(Event event) { return static_cast<uint32_t>(event >> tag_shift); }
+
+}  // namespace tessera::tracer

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// event_buffers.h - a few large buffers that go round between the program and the compressing thread.
+//
+// When all are full the program waits: memory stays bounded and no event is lost.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "event.h"
+
+namespace tessera::tracer {
+
+struct EventBuffer {
+    static constexpr size_t capacity = size_t{1} << 19;
+    /// Room that a block keeps for its accesses: 512 instructions of which some save a whole register file.
+    static constexpr size_t margin = size_t{1} << 16;
+    std::unique_ptr<Event[]> events{new Event[capacity]};
+    size_t count = 0;
+};
+
+class EventBuffers {
+public:
+    EventBuffers();
+    EventBuffer* take_free();              ///< waits for one
+    void give_full(EventBuffer* buffer);
+    EventBuffer* take_full();              ///< waits for one; nullptr after close() when none is left
+    void give_free(EventBuffer* buffer);
+    void close();
+
+private:
+    static constexpr int buffer_count = 4;
+    std::vector<std::unique_ptr<EventBuffer>> all_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<EventBuffer*> free_, full_;
+    bool closed_ = false;
+};
+
+}  // namespace tessera::tracer

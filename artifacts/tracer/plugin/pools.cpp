@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "pools.h"
+
+#include <fstream>
+#include <memory>
+#include <stdexcept>
+
+#include "mosalloc/pool_map.h"
+
+namespace tessera::tracer {
+
+std::vector<trace::Pool> read_pools(const std::string& path) {
+    const auto refuse = [&](const std::string& found, const std::string& remedy) {
+        throw std::runtime_error("pool map " + path + ": " + found + "\n  what to do: " + remedy);
+    };
+    const auto map = std::make_unique<mosalloc_pool_map>();
+    std::ifstream in(path, std::ios::binary);
+    if (!in.read(reinterpret_cast<char*>(map.get()), sizeof *map))
+        refuse("it is missing or short, so libmosalloc was not loaded into the program",
+               "record a dynamically linked program that accepts LD_PRELOAD");
+    if (map->magic != MOSALLOC_POOL_MAP_MAGIC) refuse("it is not a pool map", "build libmosalloc and the tracer from one checkout");
+    if (map->state != 1)
+        refuse(map->state == 2 ? std::string("libmosalloc refused: ") + map->error : "libmosalloc was not initialised", "see the message of libmosalloc above");
+    std::vector<trace::Pool> pools;
+    for (const mosalloc_pool& pool : map->pools)
+        pools.push_back({pool.kind == MOSALLOC_POOL_HEAP ? trace::PoolKind::heap : trace::PoolKind::anon, pool.base,
+                         pool.size_bytes, pool.used_bytes});
+    return pools;
+}
+
+}  // namespace tessera::tracer

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "recorder.h"
+
+#include <csignal>
+#include <unistd.h>
+
+#include <cstdio>
+#include <exception>
+
+#include "pools.h"
+#include "stream_builder.h"
+
+namespace tessera::tracer {
+
+void die(const std::string& message) {
+    std::fprintf(stderr, "tessera-trace plugin: %s\n", message.c_str());
+    _exit(1);
+}
+
+Recorder::Recorder(Settings settings) : settings_(std::move(settings)), writer_(trace::Writer::create(settings_.out)) {
+    current_ = buffers_.take_free();
+    cursor_ = current_->events.get();
+    soft_end_ = cursor_ + EventBuffer::capacity - EventBuffer::margin;
+    hard_end_ = cursor_ + EventBuffer::capacity;
+    // The guest's signals belong to QEMU's threads.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    builder_ = std::thread([this] { build(); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+bool Recorder::hand_over() {
+    current_->count = static_cast<size_t>(cursor_ - current_->events.get());
+    buffers_.give_full(current_);
+    current_ = buffers_.take_free();
+    cursor_ = current_->events.get();
+    soft_end_ = cursor_ + EventBuffer::capacity - EventBuffer::margin;
+    hard_end_ = cursor_ + EventBuffer::capacity;
+    return !limit_reached_.load(std::memory_order_relaxed);
+}
+
+void Recorder::overflow() {
+    die("record " + settings_.out + ": one block made more than " + std::to_string(EventBuffer::margin) +
+        " accesses\n  what to do: report the program; raise EventBuffer::margin");
+}
+
+void Recorder::build() {
+    try {
+        StreamBuilder builder(*writer_, settings_.max_accesses);
+        while (EventBuffer* buffer = buffers_.take_full()) {
+            const Event* events = buffer->events.get();
+            if (!limit_reached_ && !builder.add(events, events + buffer->count)) limit_reached_ = true;
+            buffers_.give_free(buffer);
+        }
+    } catch (const std::exception& error) {
+        writer_.reset();  // removes the partial file
+        die(error.what());
+    }
+}
+
+void Recorder::snapshot_pools() {
+    if (settings_.pool_map.empty()) return;
+    try {
+        pools_ = read_pools(settings_.pool_map);
+    } catch (const std::exception& error) {
+        die(error.what());
+    }
+}
+
+void Recorder::finish(uint32_t threads) {
+    hand_over();
+    buffers_.close();
+    builder_.join();
+    trace::Header header;
+    header.program = settings_.program;
+    header.origin = "qemu";
+    header.pools = pools_;
+    header.threads = threads;
+    header.complete_roi = !limit_reached_;
+    try {
+        writer_->finish(header);
+    } catch (const std::exception& error) {
+        writer_.reset();
+        die(error.what());
+    }
+}
+
+void Recorder::abandon() {
+    builder_.detach();
+    soft_end_ = hard_end_ = current_->events.get() + EventBuffer::capacity;
+}
+
+}  // namespace tessera::tracer

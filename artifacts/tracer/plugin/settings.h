@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// settings.h - what to record, read from a file of `key=value` lines.
+//
+// A file, not plugin arguments: QEMU splits those at commas, and command lines have commas.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace tessera::tracer {
+
+enum class Roi {
+    automatic,  ///< markers if the program's file holds one, else whole
+    markers,    ///< between the markers of roi.h
+    whole,      ///< from the first instruction of the program's own code to its end
+};
+
+struct Settings {
+    std::string out;           ///< the trace
+    std::string program;       ///< command line for the header
+    std::string pool_map;      ///< libmosalloc's pool map; empty: the trace has no pools
+    Roi roi = Roi::automatic;
+    uint64_t max_accesses = 0; ///< 0: no limit
+    bool threads = false;      ///< the program starts threads (plugin.cpp says what changes)
+};
+
+/// Throws std::runtime_error naming the file and the line.
+Settings read_settings(const std::string& path);
+
+/// Whether the file at `path` holds a begin marker.
+bool has_begin_marker(const std::string& path);
+
+}  // namespace tessera::tracer

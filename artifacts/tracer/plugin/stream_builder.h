@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// stream_builder.h - turns events into block executions of a trace.
+//
+// QEMU splits vector accesses into 8-byte parts; neighbouring parts of one instruction are one access here.
+// What a block accesses (its memory slots) is learnt from executions: each distinct pattern of events of a
+// translated block becomes one static block, so the counts of a `rep movs` that copies nothing, or of a
+// masked store, are regular too. After `max_variants` patterns the accesses are recorded under the widest one
+// with an irregular count.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "decode.h"
+#include "event.h"
+#include "tessera/trace/trace.h"
+
+namespace tessera::tracer {
+
+class StreamBuilder {
+public:
+    /// Stops before the execution that would exceed `max_accesses` (0: no limit).
+    StreamBuilder(trace::Writer& writer, uint64_t max_accesses) : writer_(writer), max_accesses_(max_accesses) {}
+
+    /// Events of whole executions: the first one is a block event. False once the limit is reached.
+    bool add(const Event* begin, const Event* end);
+    uint64_t accesses() const { return accesses_; }
+
+private:
+    static constexpr size_t max_variants = 16;
+
+    struct Variant {
+        std::vector<uint16_t> tags;     ///< of the raw events
+        std::vector<uint16_t> kept;     ///< raw events that begin an access
+        std::vector<uint8_t> is_store;  ///< of the kept ones
+        uint32_t block_id = 0;
+    };
+    struct Known {
+        std::vector<DecodedInsn> insns;
+        std::vector<Variant> variants;
+        size_t recent = 0;
+    };
+
+    Known& known(const TranslatedBlock& block);
+    const Variant* match(Known& entry, const Event* begin, size_t count) const;
+    const Variant& learn(const TranslatedBlock& block, Known& entry, const Event* begin, size_t count);
+    bool append(uint32_t block_id, size_t count);
+
+    trace::Writer& writer_;
+    uint64_t max_accesses_;
+    uint64_t accesses_ = 0;
+    Decoder decoder_;
+    std::vector<Known> known_;
+    std::vector<uint64_t> addresses_;
+    std::vector<uint8_t> is_store_;
+};
+
+}  // namespace tessera::tracer
