@@ -15,16 +15,19 @@
 namespace tessera::workloads {
 
 struct Validation {
-    std::string complaint;        ///< empty: a breadth-first tree
-    std::vector<int32_t> level;   ///< -1 where unreached
+    explicit Validation(uint64_t vertices) : level("levels", vertices) {}
+
+    std::string complaint;            ///< empty: a breadth-first tree
+    AnonymousArray<int32_t> level;    ///< -1 where unreached
     uint64_t edges_in_component = 0;  ///< input edges with both ends reached (the specification's m)
 };
 
 namespace detail {
 
 /// Levels by climbing to the first ancestor whose level is known; false on a cycle or a stray parent.
-inline bool find_levels(int64_t root, const int64_t* parent, uint64_t vertices, std::vector<int32_t>& level) {
-    level.assign(vertices, -1);
+inline bool find_levels(int64_t root, const int64_t* parent, AnonymousArray<int32_t>& level) {
+    const uint64_t vertices = level.size();
+    level.fill(-1);
     level[root] = 0;
     std::vector<int64_t> path;
     for (uint64_t v = 0; v < vertices; ++v) {
@@ -44,18 +47,18 @@ inline bool find_levels(int64_t root, const int64_t* parent, uint64_t vertices, 
 
 template <class EdgeSource>
 Validation validate_bfs(const EdgeSource& edge, int64_t root, const int64_t* parent) {
-    Validation found;
     const uint64_t vertices = edge.vertices();
-    const auto complain = [&](std::string text) {
-        found.complaint = "root " + std::to_string(root) + ": " + std::move(text);
-        return found;
+    Validation found(vertices);
+    const auto complain = [&](const std::string& text) {
+        found.complaint = "root " + std::to_string(root) + ": " + text;
+        return std::move(found);
     };
     if (parent[root] != root) return complain("the root is not its own parent");
-    if (!detail::find_levels(root, parent, vertices, found.level))
+    if (!detail::find_levels(root, parent, found.level))
         return complain("the parents form a cycle or leave the graph");
 
-    const std::vector<int32_t>& level = found.level;
-    std::vector<bool> tree_edge_seen(vertices, false);
+    const AnonymousArray<int32_t>& level = found.level;
+    AnonymousArray<bool> tree_edge_seen("tree edges seen", vertices);  // false: a fresh mapping is zero
     tree_edge_seen[root] = true;
     for (uint64_t k = 0; k < edge.count(); ++k) {
         const auto [u, v] = edge(k);

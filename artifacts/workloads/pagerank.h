@@ -8,7 +8,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <vector>
 
 #include "common/csr.h"
 #include "common/measure.h"
@@ -50,19 +49,21 @@ TESSERA_KERNEL inline uint64_t pagerank(const PageRankArrays& arrays, uint64_t l
 
 /// The same number of iterations by pushing along the edge source in double precision; no CSR.
 template <class EdgeSource>
-std::vector<double> pagerank_oracle(const EdgeSource& edge, uint64_t iterations) {
+AnonymousArray<double> pagerank_oracle(const EdgeSource& edge, uint64_t iterations) {
     const uint64_t vertices = edge.vertices();
-    std::vector<double> out_degree(vertices, 0);
+    AnonymousArray<double> out_degree("oracle's out degrees", vertices);
     for (uint64_t k = 0; k < edge.count(); ++k) {
         const auto [from, to] = edge(k);
         if (from != to) out_degree[from] += 1;
     }
-    std::vector<double> score(vertices, 1.0 / static_cast<double>(vertices));
+    AnonymousArray<double> score("oracle's scores", vertices), next("oracle's next scores", vertices);
+    score.fill(1.0 / static_cast<double>(vertices));
     for (uint64_t iteration = 0; iteration < iterations; ++iteration) {
-        std::vector<double> next(vertices, (1.0 - kDamping) / static_cast<double>(vertices));
+        for (uint64_t v = 0; v < vertices; ++v) score[v] *= kDamping / std::fmax(out_degree[v], 1);
+        next.fill((1.0 - kDamping) / static_cast<double>(vertices));
         for (uint64_t k = 0; k < edge.count(); ++k) {
             const auto [from, to] = edge(k);
-            if (from != to) next[to] += kDamping * score[from] / out_degree[from];
+            if (from != to) next[to] += score[from];
         }
         score.swap(next);
     }
@@ -70,7 +71,7 @@ std::vector<double> pagerank_oracle(const EdgeSource& edge, uint64_t iterations)
 }
 
 /// Largest relative difference of a score from the oracle's.
-inline double largest_difference(const float* score, const std::vector<double>& expected) {
+inline double largest_difference(const float* score, const AnonymousArray<double>& expected) {
     double largest = 0;
     for (uint64_t v = 0; v < expected.size(); ++v)
         largest = std::fmax(largest, std::fabs(score[v] - expected[v]) / expected[v]);

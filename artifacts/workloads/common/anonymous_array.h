@@ -44,6 +44,11 @@ public:
         if (data_ != nullptr) munmap(data_, bytes());
     }
 
+    void swap(AnonymousArray& other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(elements_, other.elements_);
+    }
+
     T* data() { return data_; }
     const T* data() const { return data_; }
     T& operator[](uint64_t i) { return data_[i]; }

