@@ -72,7 +72,7 @@ void ReferenceCore::execute(const trace::StaticBlock& block, const std::vector<A
 
         uint64_t dispatch = std::max({dispatched_, dispatches_.oldest(), window_.oldest()});
         const uint64_t base_address = registers_ready(insn.address_reads);
-        uint64_t ready = registers_ready(insn.reads), complete = 0;
+        uint64_t ready = registers_ready(insn.reads | insn.address_reads), complete = 0;
         for (; access < end; ++access) {
             const AccessOutcome& a = accesses[access];
             History& queue = a.is_store ? stores_ : loads_;

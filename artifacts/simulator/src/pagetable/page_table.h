@@ -13,11 +13,9 @@
 
 #include "base/types.h"
 #include "base/level.h"
+#include "pagetable/layout_constants.h"
 
 namespace tessera::sim {
-
-/// User addresses end below 2^47, and program data has physical = virtual, so the two never meet.
-inline constexpr uint64_t page_table_base = uint64_t{1} << 47;
 
 /// Frame numbers (4KB units above page_table_base) of the tables that a walk of one 2MB region reads.
 struct TablePath {

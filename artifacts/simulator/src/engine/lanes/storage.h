@@ -1,0 +1,72 @@
+// storage.h - what the vector code uses instead of the C++ library: a zeroed, aligned, growing array, and
+// set indices for any number of sets.
+#pragma once
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "engine/lanes/vec.h"
+
+namespace tessera::sim::lanes::TESSERA_ISA {
+
+/// Zeroed memory, 64-byte aligned. T is trivially copyable. 64 readable bytes lie before the first element.
+template <class T>
+class Array {
+public:
+    Array() = default;
+    explicit Array(size_t count) { grow(count); }
+    Array(const Array&) = delete;
+    Array& operator=(const Array&) = delete;
+    ~Array() { std::free(memory_); }
+
+    T* data() { return items_; }
+    const T* data() const { return items_; }
+    T& operator[](size_t i) { return items_[i]; }
+    const T& operator[](size_t i) const { return items_[i]; }
+    size_t size() const { return size_; }
+
+    void zero() {
+        if (items_ != nullptr) std::memset(static_cast<void*>(items_), 0, size_ * sizeof(T));
+    }
+
+    /// Keeps the contents, zeroes the new part.
+    void grow(size_t count) {
+        if (count <= size_) return;
+        const size_t bytes = (count * sizeof(T) + 64 + 63) / 64 * 64 + 64;
+        char* memory = static_cast<char*>(std::aligned_alloc(64, bytes));
+        if (memory == nullptr) throw std::bad_alloc();
+        std::memset(memory, 0, bytes);
+        if (items_ != nullptr) std::memcpy(memory + 64, static_cast<const void*>(items_), size_ * sizeof(T));
+        std::free(memory_);
+        memory_ = memory;
+        items_ = reinterpret_cast<T*>(memory + 64);
+        size_ = count;
+    }
+
+private:
+    char* memory_ = nullptr;
+    T* items_ = nullptr;
+    size_t size_ = 0;
+};
+
+/// number mod sets, by a mask or by multiplication. Exact while number x sets < 2^64, which 42-bit line numbers
+/// and at most 2^22 sets keep.
+class SetIndex {
+public:
+    SetIndex() = default;
+    explicit SetIndex(uint64_t sets) : sets_(sets), mask_(sets - 1), reciprocal_(0) {
+        if (sets != 0 && (sets & (sets - 1)) != 0) reciprocal_ = ~uint64_t{0} / sets + 1;
+    }
+    LANES_INLINE_MEMBER uint32_t operator()(uint64_t number) const {
+        if (reciprocal_ == 0) return uint32_t(number & mask_);
+        const uint64_t quotient = uint64_t((static_cast<unsigned __int128>(number) * reciprocal_) >> 64);
+        return uint32_t(number - quotient * sets_);
+    }
+    uint64_t sets() const { return sets_; }
+
+private:
+    uint64_t sets_ = 0, mask_ = 0, reciprocal_ = 0;
+};
+
+}  // namespace tessera::sim::lanes::TESSERA_ISA
