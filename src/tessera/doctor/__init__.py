@@ -1,0 +1,1 @@
+"""What this machine can do, row by row, before and after anything is installed."""
