@@ -84,9 +84,10 @@ void on_block(unsigned vcpu, void* block) {
     if (!recorder->block(static_cast<const TranslatedBlock*>(block))) stop_recording(true);
 }
 
-void on_access(unsigned vcpu, qemu_plugin_meminfo_t, uint64_t address, void* tag) {
+void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* insn_tag) {
     if (vcpu != recorded_vcpu) return;
-    recorder->access(address | reinterpret_cast<Event>(tag));
+    const Event tag = reinterpret_cast<Event>(insn_tag);
+    recorder->access(address | tag | (qemu_plugin_mem_is_store(info) ? memory_tag(0, true) : 0));
 }
 
 void on_begin(unsigned vcpu, void* tail) {
@@ -153,11 +154,10 @@ size_t instrument_accesses(qemu_plugin_tb* tb, size_t first, size_t count) {
     for (size_t i = first; i < count; ++i) {
         qemu_plugin_insn* insn = qemu_plugin_tb_get_insn(tb, i);
         if (marker_of(qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn)) != Marker::none) return i;
-        const auto number = static_cast<uint32_t>(i);
-        qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_R,
-                                         reinterpret_cast<void*>(memory_tag(number, false)));
-        qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W,
-                                         reinterpret_cast<void*>(memory_tag(number, true)));
+        // One callback for both directions: QEMU 7.2 runs callbacks registered for stores only on loads too,
+        // and those for loads only on stores.
+        qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+                                         reinterpret_cast<void*>(memory_tag(static_cast<uint32_t>(i), false)));
     }
     return count;
 }

@@ -1,0 +1,49 @@
+// champsim_record.h - ChampSim's 64-byte trace record and its register numbers.
+//
+// ChampSim writes pin's register numbers; only three have a meaning to it: 6 is the stack pointer, 25 the
+// flags, 26 the instruction pointer. Number 0 and address 0 mean "none".
+//
+// Import: 6 and 25 become our stack pointer and flags bits, 26 has no bit (a write of it marks branches,
+// as is_branch does), any other number n becomes bit n mod 33 - never the bit of the stack pointer or the
+// flags, whose meaning is fixed; such an n takes the next free bit. Different numbers may therefore share a
+// bit: a dependence may be added, none is lost. Export writes bit b as number 64 + b, so that no exported
+// number has a special meaning by accident, and import undoes that exactly.
+#pragma once
+
+#include <cstdint>
+
+namespace tessera::trace::cli {
+
+struct ChampsimRecord {
+    uint64_t ip;
+    uint8_t is_branch;
+    uint8_t branch_taken;
+    uint8_t destination_registers[2];
+    uint8_t source_registers[4];
+    uint64_t destination_memory[2];
+    uint64_t source_memory[4];
+};
+static_assert(sizeof(ChampsimRecord) == 64);
+
+constexpr uint8_t champsim_stack_pointer = 6, champsim_flags = 25, champsim_instruction_pointer = 26;
+constexpr uint8_t exported_bits = 64;  ///< exported numbers start here
+constexpr int register_bits = 33, stack_pointer_bit = 4, flags_bit = 16;
+
+/// Our bit of a ChampSim register, or 0 for none.
+inline uint64_t bit_of_register(uint8_t number) {
+    if (number == 0 || number == champsim_instruction_pointer) return 0;
+    int bit = number % register_bits;
+    if (number == champsim_stack_pointer) bit = stack_pointer_bit;
+    else if (number == champsim_flags) bit = flags_bit;
+    else if (number >= exported_bits && number < exported_bits + register_bits) bit = number - exported_bits;
+    else if (bit == stack_pointer_bit || bit == flags_bit) ++bit;
+    return uint64_t{1} << bit;
+}
+
+inline uint8_t register_of_bit(int bit) {
+    if (bit == stack_pointer_bit) return champsim_stack_pointer;
+    if (bit == flags_bit) return champsim_flags;
+    return static_cast<uint8_t>(exported_bits + bit);
+}
+
+}  // namespace tessera::trace::cli

@@ -1,0 +1,29 @@
+// commands.h - the commands of tessera-trace; each prints to stdout and throws on failure.
+#pragma once
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "tessera/trace/trace.h"
+
+namespace tessera::trace::cli {
+
+/// A wrong request (exit status 2), with message "asked: found\n  what to do: remedy".
+struct UsageError : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+void info(const std::string& path, bool json);
+void verify(const std::string& path);
+/// The static blocks, then the first `limit` accesses.
+void dump(const std::string& path, uint64_t limit);
+
+struct ImportOptions {
+    std::optional<Pool> anon, heap;  ///< spans given by the user
+};
+void import_champsim(const std::string& in, const std::string& out, const ImportOptions& options);
+void export_champsim(const std::string& in, const std::string& out);
+
+}  // namespace tessera::trace::cli

@@ -1,0 +1,81 @@
+// import.cpp - ChampSim's records as a trace: each distinct instruction is a block of its own.
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <tuple>
+
+#include "champsim_record.h"
+#include "commands.h"
+#include "spans.h"
+
+namespace tessera::trace::cli {
+namespace {
+
+using FilePointer = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+/// What makes two records executions of the same static block.
+using Identity = std::tuple<uint64_t, uint64_t, uint64_t, bool, int, int>;  // ip, reads, writes, branch, loads, stores
+
+StaticBlock block_of(const Identity& identity) {
+    const auto& [ip, reads, writes, branch, loads, stores] = identity;
+    StaticInsn insn{};
+    insn.reads = reads;
+    insn.writes = writes;
+    // The record does not say which sources form the address; loads and stores wait for all of them.
+    insn.address_reads = loads + stores > 0 ? reads : 0;
+    insn.memory_slots = static_cast<uint8_t>(loads + stores);
+    insn.kind = branch ? InsnKind::branch
+                : loads && stores ? InsnKind::load_store
+                : loads ? InsnKind::load
+                : stores ? InsnKind::store : InsnKind::alu;
+    StaticBlock block{ip, {insn}, {}};
+    for (int i = 0; i < loads + stores; ++i) block.slots.push_back({0, static_cast<uint8_t>(i >= loads), 8});
+    return block;
+}
+
+template <size_t count>
+uint64_t bits_of(const uint8_t (&registers)[count]) {
+    uint64_t bits = 0;
+    for (const uint8_t number : registers) bits |= bit_of_register(number);
+    return bits;
+}
+
+}  // namespace
+
+void import_champsim(const std::string& in, const std::string& out, const ImportOptions& options) {
+    FilePointer file(std::fopen(in.c_str(), "rb"), std::fclose);
+    if (!file) throw TraceError("open ChampSim trace " + in + ": " + std::strerror(errno) + "\n  what to do: give the path of an uncompressed trace");
+    Writer writer = Writer::create(out);
+    std::map<Identity, uint32_t> blocks;
+    std::set<uint64_t> pages;
+    ChampsimRecord record;
+    uint64_t records = 0;
+    for (size_t got; (got = std::fread(&record, 1, sizeof record, file.get())) > 0; ++records) {
+        if (got != sizeof record || record.is_branch > 1 || record.branch_taken > 1)
+            throw TraceError("ChampSim trace " + in + ", record " + std::to_string(records) + " at byte " + std::to_string(records * sizeof record) +
+                             ": not a whole 64-byte record with flags of 0 or 1\n  what to do: decompress the trace first (tessera trace import does), or use one for x86, not CloudSuite's 96-byte format");
+        uint64_t addresses[6];
+        uint8_t is_store[6];
+        int loads = 0, total = 0;
+        for (const uint64_t address : record.source_memory)
+            if (address) addresses[total] = address, is_store[total++] = 0, ++loads;
+        for (const uint64_t address : record.destination_memory)
+            if (address) addresses[total] = address, is_store[total++] = 1;
+        const Identity identity{record.ip, bits_of(record.source_registers), bits_of(record.destination_registers), record.is_branch != 0, loads, total - loads};
+        const auto [entry, added] = blocks.try_emplace(identity, 0);
+        if (added) entry->second = writer.add_block(block_of(identity));
+        writer.append(entry->second, addresses, is_store, static_cast<uint16_t>(total));
+        for (int i = 0; i < total; ++i) pages.insert(addresses[i] >> 12);
+    }
+    if (std::ferror(file.get())) throw TraceError("read ChampSim trace " + in + ": " + std::strerror(errno) + "\n  what to do: check the disk");
+    Header header;
+    header.program = in;
+    header.origin = "champsim";
+    if (options.heap) header.pools.push_back(*options.heap);
+    if (options.anon) header.pools.push_back(*options.anon);
+    if (!options.heap && !options.anon) header.pools = default_pools(spans_of_pages(pages));
+    writer.finish(header);
+}
+
+}  // namespace tessera::trace::cli

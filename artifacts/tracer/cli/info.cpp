@@ -1,0 +1,94 @@
+// info.cpp - what a trace holds, and whether it is whole.
+#include <cinttypes>
+#include <cstdio>
+#include <filesystem>
+
+#include "commands.h"
+
+namespace tessera::trace::cli {
+namespace {
+
+const char* kind_name(PoolKind kind) { return kind == PoolKind::heap ? "brk" : "mmap"; }
+
+std::string json_string(const std::string& text) {
+    std::string out = "\"";
+    for (const unsigned char c : text) {
+        char escaped[8];
+        if (c == '"' || c == '\\') out += '\\', out += static_cast<char>(c);
+        else if (c < 0x20) std::snprintf(escaped, sizeof escaped, "\\u%04x", c), out += escaped;
+        else out += static_cast<char>(c);
+    }
+    return out + '"';
+}
+
+void print_json(const Header& h, const std::vector<StaticBlock>& blocks, size_t frames, uint64_t file_bytes) {
+    std::printf("{\"program\": %s, \"origin\": %s, \"accesses\": %" PRIu64 ", \"stores\": %" PRIu64
+                ", \"instructions\": %" PRIu64 ", \"block_executions\": %" PRIu64 ", \"distinct_4kb_pages\": %" PRIu64
+                ", \"threads\": %u, \"complete_roi\": %s, \"checksum\": \"%s\", \"checksum_verified\": true, \"file_bytes\": %" PRIu64
+                ", \"blocks\": %zu, \"frames\": %zu, \"pools\": [",
+                json_string(h.program).c_str(), json_string(h.origin).c_str(), h.accesses, h.stores, h.instructions,
+                h.block_executions, h.distinct_4kb_pages, h.threads, h.complete_roi ? "true" : "false", h.checksum.c_str(),
+                file_bytes, blocks.size(), frames);
+    for (size_t i = 0; i < h.pools.size(); ++i)
+        std::printf("%s{\"kind\": \"%s\", \"base\": %" PRIu64 ", \"size_bytes\": %" PRIu64 ", \"used_bytes\": %" PRIu64
+                    ", \"distinct_4kb_pages\": %" PRIu64 "}",
+                    i ? ", " : "", kind_name(h.pools[i].kind), h.pools[i].base, h.pools[i].size_bytes, h.pools[i].used_bytes,
+                    h.pools[i].distinct_4kb_pages);
+    std::printf("]}\n");
+}
+
+double share(uint64_t part, uint64_t whole) { return whole ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0; }
+
+}  // namespace
+
+void info(const std::string& path, bool json) {
+    Reader reader = Reader::open(path);
+    reader.verify();
+    const Header& h = reader.header();
+    const uint64_t file_bytes = std::filesystem::file_size(path);
+    if (json) return print_json(h, reader.blocks(), reader.frame_count(), file_bytes);
+    std::printf("program             %s\n", h.program.c_str());
+    std::printf("origin              %s%s\n", h.origin.c_str(), h.complete_roi ? "" : " (stopped at the limit of accesses: incomplete region of interest)");
+    std::printf("accesses            %" PRIu64 " (%.1f%% loads, %.1f%% stores)\n", h.accesses, share(h.accesses - h.stores, h.accesses), share(h.stores, h.accesses));
+    std::printf("instructions        %" PRIu64 " in %" PRIu64 " executions of %zu blocks\n", h.instructions, h.block_executions, reader.blocks().size());
+    std::printf("threads             %u%s\n", h.threads, h.threads > 1 ? " (only the first is recorded)" : "");
+    std::printf("distinct 4KB pages  %" PRIu64 "\n", h.distinct_4kb_pages);
+    for (const Pool& pool : h.pools)
+        std::printf("pool %-14s base 0x%" PRIx64 ", %" PRIu64 " bytes, %" PRIu64 " used, %" PRIu64 " distinct 4KB pages\n",
+                    kind_name(pool.kind), pool.base, pool.size_bytes, pool.used_bytes, pool.distinct_4kb_pages);
+    std::printf("file                %" PRIu64 " bytes, %.2f per access, %zu frames\n", file_bytes,
+                h.accesses ? static_cast<double>(file_bytes) / static_cast<double>(h.accesses) : 0.0, reader.frame_count());
+    std::printf("checksum            %s (verified)\n", h.checksum.c_str());
+}
+
+void verify(const std::string& path) {
+    Reader reader = Reader::open(path);
+    reader.verify();
+    std::printf("%s: %zu frames, sha256 %s: intact\n", path.c_str(), reader.frame_count(), reader.header().checksum.c_str());
+}
+
+void dump(const std::string& path, uint64_t limit) {
+    static const char* const kinds[] = {"alu", "multiply", "divide", "fp_add", "fp_multiply", "fp_divide", "branch", "load", "store", "load_store", "nop", "other"};
+    Reader reader = Reader::open(path);
+    for (size_t b = 0; b < reader.blocks().size(); ++b) {
+        const StaticBlock& block = reader.blocks()[b];
+        std::printf("block %zu pc 0x%" PRIx64 "\n", b, block.pc);
+        for (const StaticInsn& insn : block.insns)
+            std::printf("  insn %-11s reads 0x%" PRIx64 " writes 0x%" PRIx64 " address 0x%" PRIx64 " slots %u length %u\n",
+                        kinds[static_cast<int>(insn.kind)], insn.reads, insn.writes, insn.address_reads, insn.memory_slots, insn.length_bytes);
+        for (const MemorySlot& slot : block.slots)
+            std::printf("  slot insn %u %s %u bytes\n", slot.insn, slot.is_store ? "store" : "load", slot.size_bytes);
+    }
+    Frame frame;
+    uint64_t printed = 0;
+    while (printed < limit && reader.next(frame)) {
+        size_t access = 0;
+        for (size_t e = 0; e < frame.block_ids.size() && printed < limit; ++e) {
+            std::printf("run %u\n", frame.block_ids[e]);
+            for (uint16_t i = 0; i < frame.access_counts[e]; ++i, ++access, ++printed)
+                std::printf("  %s 0x%" PRIx64 "\n", frame.is_store[access] ? "store" : "load", frame.addresses[access]);
+        }
+    }
+}
+
+}  // namespace tessera::trace::cli
