@@ -1,0 +1,55 @@
+// The verdict over smaps texts: only mappings with the page size asked for, over the whole window, confirm it.
+#include "run/smaps.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+using namespace mosalloc::run;
+
+namespace {
+
+constexpr uint64_t kBase = 0x7f0000000000, k2M = 2u << 20;
+
+std::string area(uint64_t from, uint64_t to, int kernel_kb, int mmu_kb, int thp_kb) {
+    char text[512];
+    snprintf(text, sizeof text, "%llx-%llx rw-p 00000000 00:00 0 \nSize: 4 kB\nKernelPageSize: %8d kB\nMMUPageSize: %8d kB\nAnonHugePages: %8d kB\nVmFlags: rd wr\n",
+             static_cast<unsigned long long>(kBase + from), static_cast<unsigned long long>(kBase + to), kernel_kb, mmu_kb, thp_kb);
+    return text;
+}
+
+Findings judge(const std::string& text) {
+    auto map = std::make_unique<mosalloc_pool_map>();
+    map->pools[0] = {MOSALLOC_POOL_HEAP, kBase + (1ull << 40), 0, 0, 0, 0};
+    map->pools[1] = {MOSALLOC_POOL_ANON, kBase, 8 * k2M, 0, 0, 0};
+    map->window_count = 1;
+    map->windows[0] = {MOSALLOC_POOL_ANON, k2M, 2 * k2M, 4 * k2M, 1};
+    FILE* file = fmemopen(const_cast<char*>(text.data()), text.size(), "r");
+    Findings found = compare(*map, read_smaps(file));
+    fclose(file);
+    return found;
+}
+
+const std::string kBelow = area(0, 2 * k2M, 4, 4, 0), kAbove = area(4 * k2M, 8 * k2M, 4, 4, 0);
+
+TEST(Smaps, ConfirmsWhatWasAsked) {
+    EXPECT_TRUE(judge(kBelow + area(2 * k2M, 4 * k2M, 2048, 2048, 0) + kAbove).confirmed());
+    EXPECT_TRUE(judge(kBelow + area(2 * k2M, 3 * k2M, 2048, 2048, 0) + area(3 * k2M, 4 * k2M, 2048, 2048, 0) + kAbove).confirmed());
+}
+
+TEST(Smaps, SmallPagesInAWindowAreAMismatch) {
+    const Findings found = judge(kBelow + area(2 * k2M, 3 * k2M, 2048, 2048, 0) + area(3 * k2M, 4 * k2M, 4, 4, 0) + kAbove);
+    EXPECT_FALSE(found.confirmed());
+    EXPECT_EQ(found.windows[0].smallest_page_bytes, 4096u);
+    EXPECT_EQ(found.windows[0].confirmed_bytes, k2M);
+}
+
+TEST(Smaps, MissingTransparentSplinteredAndWrongPagesAreMismatches) {
+    EXPECT_FALSE(judge(kBelow + kAbove).confirmed());
+    EXPECT_FALSE(judge(kBelow + area(2 * k2M, 4 * k2M, 2048, 4, 0) + kAbove).confirmed());
+    EXPECT_EQ(judge(area(0, 2 * k2M, 4, 4, 2048) + area(2 * k2M, 4 * k2M, 2048, 2048, 0)).anon_huge_bytes, k2M);
+    EXPECT_EQ(judge(area(0, 2 * k2M, 2048, 2048, 0) + area(2 * k2M, 4 * k2M, 2048, 2048, 0)).wrong_page_bytes, 2 * k2M);
+}
+
+}  // namespace

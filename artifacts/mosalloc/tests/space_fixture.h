@@ -1,0 +1,54 @@
+// space_fixture.h - pools in the test's own address space. Windows are backed with 4KB pages here but take the same
+// code paths (hand zeroing, united protections), so no huge page is needed and the sanitizers can look on.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "core/space.h"
+#include "core/sys.h"
+
+namespace mosalloc {
+
+class SpaceFixture : public testing::Test {
+protected:
+    static constexpr uint64_t kHeapBytes = 8 * kPage2M, kAnonBytes = 16 * kPage2M;
+
+    void build(bool windows) {
+        auto layout = std::make_unique<Layout>();
+        layout->pool_bytes[MOSALLOC_POOL_HEAP] = kHeapBytes;
+        layout->pool_bytes[MOSALLOC_POOL_ANON] = kAnonBytes;
+        const long at = sys::mmap(0, 3 * kPage1G, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+        ASSERT_FALSE(sys::failed(at));
+        reserved_ = static_cast<uint64_t>(at);
+        const uint64_t heap = align_up(reserved_, kPage1G), anon = heap + kPage1G;
+        ASSERT_EQ(reserve_span(heap, kHeapBytes), 0);
+        ASSERT_EQ(reserve_span(anon, kAnonBytes), 0);
+        ASSERT_TRUE(space.init(heap, anon, *layout, &map));
+        if (!windows) return;
+        add_window(space.pool(MOSALLOC_POOL_HEAP), {kPage2M, 3 * kPage2M});
+        add_window(space.pool(MOSALLOC_POOL_ANON), {0, kPage2M});
+        add_window(space.pool(MOSALLOC_POOL_ANON), {3 * kPage2M, 6 * kPage2M});
+    }
+    void TearDown() override { sys::munmap(reserved_, 3 * kPage1G); }
+
+    uint64_t offset(long address) { return static_cast<uint64_t>(address) - anon_base(); }
+    uint64_t anon_base() { return space.pool(MOSALLOC_POOL_ANON).base(); }
+    long map_pages(uint64_t pages, int prot = PROT_READ | PROT_WRITE) { return space.map(pages * kPage4K, prot, false); }
+    long unmap_pages(long address, uint64_t pages) {
+        return space.unmap({static_cast<uint64_t>(address), static_cast<uint64_t>(address) + pages * kPage4K});
+    }
+
+    Space space;
+    mosalloc_pool_map map = {};
+
+private:
+    static void add_window(Pool& pool, Range range) {
+        ASSERT_EQ(sys::mprotect(pool.base() + range.start, range.bytes(), PROT_READ | PROT_WRITE), 0);
+        pool.add_window(range, kPage2M);
+    }
+    uint64_t reserved_ = 0;
+};
+
+}  // namespace mosalloc
