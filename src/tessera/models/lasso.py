@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import solve_triangular
 
-FLOOR = 1e-6  #: the path ends at this share of the largest penalty
-SPAN = 1e-6  #: a feature this close (share of its norm) to the span of the active ones cannot join
+FLOOR = 1e-4  #: the path ends at this share of the largest penalty
+SPAN = 1e-5  #: a feature this close (share of its norm) to the span of the active ones cannot join
 TIE = 1e-9  #: knots closer than this share are one; the feature of lowest index goes first
 MAX_KNOTS = 2000  #: a guard against endless cycling under ties; paths of 19 features have < 100
 
