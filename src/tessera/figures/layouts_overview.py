@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pandas as pd
+from matplotlib.patches import Rectangle
 
 from tessera.errors import TesseraError
 from tessera.figures import style
@@ -91,7 +92,7 @@ def draw(results, reference, workload: str, platform: str):
     left.set_yticks(range(len(names)), names, fontsize=6.5)
     left.set_ylim(len(names) - 0.4, -0.6)
     left.grid(False)
-    handles = [style.plt.Rectangle((0, 0), 1, 1, color=colour) for colour in _COLOURS.values()]
+    handles = [Rectangle((0, 0), 1, 1, color=colour) for colour in _COLOURS.values()]
     figure.legend(handles, ["4KB", "2MB", "1GB"], loc="outside lower center", ncols=3)
     style.headline(figure, f"Layouts of {workload} on {platform}", "simulated")
     return figure, rows

@@ -12,10 +12,7 @@ import re
 from pathlib import Path
 
 import matplotlib
-
-matplotlib.use("svg")
-import matplotlib.pyplot as plt  # noqa: E402
-from matplotlib.figure import Figure  # noqa: E402
+from matplotlib.figure import Figure
 
 INK, MUTED, GRID, PAPER = "#1d2129", "#5b6471", "#dde1e7", "#fefefe"
 DARK = {INK: "#e9ecf1", MUTED: "#a4adba", GRID: "#323946", PAPER: "#181c23"}
@@ -74,13 +71,14 @@ _FONT_STACK = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans
 
 def context():
     """Tessera's matplotlib settings; `render` draws inside it, a notebook may."""
-    return plt.rc_context(_RC)
+    return matplotlib.rc_context(_RC)
 
 
 def panels(rows: int = 1, columns: int = 1, *, width: float = 7.6, height: float = 3.6, **options):
-    """A figure with its axes in Tessera's style."""
+    """A figure with its axes in Tessera's style; without pyplot, so no window and no global state."""
     with context():
-        return plt.subplots(rows, columns, figsize=(width, height), layout="constrained", **options)
+        figure = Figure(figsize=(width, height), layout="constrained")
+        return figure, figure.subplots(rows, columns, **options)
 
 
 def headline(figure: Figure, title: str, provenance: str) -> None:
@@ -122,7 +120,6 @@ def save_svg(figure: Figure, path: Path, *, title: str, description: str) -> Non
     buffer = io.StringIO()
     with context():
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": "Tessera"})
-    plt.close(figure)
     text = re.sub(r"font: ([^;\"]*?)'DejaVu Sans'[^;\"]*", rf"font: \1{_FONT_STACK}", buffer.getvalue())
     head = f"<title>{_escape(title)}</title>\n<desc>{_escape(description)}</desc>\n{_dark_sheet()}"
     text = re.sub(r"(<svg\b[^>]*>)", lambda m: f"{m.group(1)}\n{head}", text, count=1)

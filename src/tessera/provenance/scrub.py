@@ -5,19 +5,18 @@ from __future__ import annotations
 import getpass
 import re
 import socket
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from tessera.paths import repo_root
 
 #: An absolute path with at least two parts; URLs (``https://``) have no space or quote before the slash.
-_ABSOLUTE = re.compile(r"(?<![\w/:.])/(?:[\w.+@-]+/)+[\w.+@-]*")
+_ABSOLUTE = re.compile(r"(?<![\w/:.~<>])/(?:[\w.+@-]+/)+[\w.+@-]*")
 
 
 def scrubber() -> Callable[[object], object]:
     """A function that cleans strings inside nested lists and dictionaries."""
-    swaps = [(str(repo_root()), "."), (str(Path.home()), "~"), (tempfile.gettempdir(), "<tmp>")]
+    swaps = [(str(repo_root()), "."), (str(Path.home()), "~")]
     names = [(socket.gethostname(), "<host>"), (socket.getfqdn(), "<host>"), (_user(), "<user>")]
     # `root` and `localhost` name nobody and are words of their own.
     words = [(n, to) for n, to in names if len(n) > 2 and n not in ("root", "localhost", "user")]
@@ -32,9 +31,10 @@ def scrubber() -> Callable[[object], object]:
         for found, to in swaps:
             if found not in ("", "/"):
                 value = re.sub(rf"{re.escape(found)}(?=/|\b|$)", to, value)
+        value = _ABSOLUTE.sub(lambda match: f"<path>/{Path(match.group()).name}", value)
         for found, to in words:
             value = re.sub(rf"\b{re.escape(found)}\b", to, value)
-        return _ABSOLUTE.sub(lambda match: f"<path>/{Path(match.group()).name}", value)
+        return value
 
     return clean
 

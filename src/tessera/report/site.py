@@ -14,6 +14,7 @@ from tessera.figures.tables import Results
 from tessera.paths import repo_root
 from tessera.provenance import collect
 from tessera.report import claims as judged
+from tessera.report import notebook
 from tessera.report.facts import Facts, shown_path
 from tessera.report.pages import PAGES, Page, gaps, workload, workloads
 from tessera.report.verdicts import VERDICTS
@@ -82,7 +83,8 @@ def _copy(results_dir: Path, out: Path, facts: Facts) -> None:
         for suffix in (".svg", ".csv") if figure.ok else ():
             shutil.copy(results_dir / "figures" / f"{figure.stem}{suffix}", out / "figures")
     for name in facts.notebooks:
-        shutil.copy(results_dir / "notebooks" / name, out / "notebooks")
+        page = (results_dir / "notebooks" / name).read_text()
+        (out / "notebooks" / name).write_text(page.replace(notebook.HOME, notebook.HOME_IN_SITE))
     for table in ("claims.csv", "cells.csv"):
         if (results_dir / table).exists():
             shutil.copy(results_dir / table, out / "data")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from tessera.report.pages.models import anchor
 from tessera.report.verdicts import VERDICTS, objection
 
-
 KINDS = ("finding", "arithmetic", "invariant")  #: in the order of the page: what is most asked for first
 
 

@@ -1,0 +1,146 @@
+"""Figures: drawn from any tree, with the numbers they show, published ones as printed."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+import pandas as pd
+import pytest
+
+from tessera.errors import TesseraError
+from tessera.figures import published, registry, style
+from tessera.figures.fig2_max_errors import table as fig2
+from tessera.figures.host import table as host
+from tessera.figures.render import render
+from tessera.figures.table8_rsquared import table as table8
+from tessera.figures.tables import NotDrawn, Results
+from tessera.paths import repo_root
+
+REFERENCE = repo_root() / "reference-results"
+WORDS = ("simulated", "measured", "published")
+
+
+@pytest.fixture(scope="module")
+def drawn(full_tree, tmp_path_factory):
+    out = tmp_path_factory.mktemp("figures")
+    return out, render(full_tree, REFERENCE, out)
+
+
+def test_every_registered_figure_is_drawn(drawn):
+    _, figures = drawn
+    assert {one.name for one in figures if one.ok} == {entry.name for entry in registry.FIGURES}
+
+
+def test_only_what_has_no_input_is_left_out_with_a_reason(drawn):
+    _, figures = drawn
+    assert [(one.stem, one.reason) for one in figures if not one.ok] == [
+        ("layouts-gups-host-sim", "no layout files in the results tree")
+    ]
+
+
+def test_svg_and_csv_share_a_stem_and_the_title_says_where_numbers_come_from(drawn):
+    out, figures = drawn
+    for one in (figure for figure in figures if figure.ok):
+        text = "".join(ET.parse(out / f"{one.stem}.svg").getroot().itertext())
+        assert any(word in text for word in WORDS), one.stem
+        table = pd.read_csv(out / f"{one.stem}.csv")
+        assert len(table) == one.rows > 0
+        assert set(table["provenance"]) <= set(WORDS), one.stem
+
+
+def test_same_input_gives_the_same_bytes(small_tree, tmp_path):
+    for name in ("one", "two"):
+        render(small_tree, REFERENCE, tmp_path / name, ["fig2"])
+    first, second = ((tmp_path / name / "fig2.svg").read_bytes() for name in ("one", "two"))
+    assert first == second
+
+
+def test_fig2_shows_the_worst_of_all_pairs_beside_the_printed_value(full_tree):
+    rows = fig2(full_tree, REFERENCE).set_index(["source", "model", "scope"])["max_error"]
+    errors = pd.read_csv(full_tree / "models" / "errors.csv")
+    errors = errors[(errors["protocol"] == "all") & (errors["model"] == "basu")]
+    assert rows["Tessera", "basu", "all"] == errors["max_error"].max()
+    assert rows["paper", "basu", "all"] == pytest.approx(1.92)
+    assert ("paper", "poly2", "all") not in rows.index  # the paper prints no bar for poly2
+
+
+def test_published_numbers_come_from_the_reference_tables():
+    assert published.cv_errors(REFERENCE).set_index("model")["max_error"]["mosmodel"] == pytest.approx(0.043)
+    loads = published.cache_loads(REFERENCE).set_index(["pages", "side", "level"])["loads"]
+    assert loads["4KB", "program", "l3"] == pytest.approx(22.4e9)
+
+
+def test_without_reference_results_figures_show_what_was_obtained(small_tree, tmp_path):
+    (tmp_path / "empty").mkdir()
+    figures = render(small_tree, tmp_path / "empty", tmp_path / "out", ["fig2", "table6", "table7", "table8"])
+    assert all(one.ok for one in figures), [one.reason for one in figures]
+    assert set(pd.read_csv(tmp_path / "out" / "fig2.csv")["source"]) == {"Tessera"}
+
+
+def test_table8_sits_beside_the_same_program_of_the_paper(full_tree):
+    rows = table8(full_tree, REFERENCE)
+    twin = rows[(rows["source"] == "paper") & (rows["workload"] == "pr")]
+    assert set(twin["paper_workload"]) == {"gapbs/pr-twitter"}
+
+
+def test_host_compares_differences_and_keeps_the_interval(full_tree):
+    rows = host(full_tree).set_index(["layout", "provenance"])
+    cells = Results(full_tree).hybrid.set_index("layout")
+    ratio = cells["runtime_ns"]["growing-8"] / cells["runtime_ns"]["growing-0"]
+    measured = rows.loc[("growing-8", "measured")]
+    assert measured["difference"] == pytest.approx(ratio - 1)
+    assert measured["ci95"] == pytest.approx(ratio * 0.004 * 2**0.5)
+    assert rows.loc[("growing-8", "simulated")]["difference"] == pytest.approx(0.9**1.2 - 1)
+
+
+def test_hybrid_cells_are_never_among_the_samples(full_tree):
+    results = Results(full_tree)
+    assert results.hybrid["runtime_cycles"].isna().all()
+    assert (results.simulated["engine"] != "host").all()
+
+
+@pytest.mark.parametrize("missing", ["cells.csv", "models/errors.csv", "models/cv.csv", "layouts", "models"])
+def test_a_missing_input_is_a_reason_not_a_crash(small_tree, tmp_path, missing):
+    import shutil
+
+    path = small_tree / missing
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    figures = render(small_tree, REFERENCE, tmp_path / "out")
+    assert any(not one.ok for one in figures)
+    for one in figures:
+        assert one.ok or (one.remedy != "please report this as a bug"), (one.stem, one.reason)
+
+
+def test_a_stale_figure_goes_when_its_input_went(small_tree, tmp_path):
+    render(small_tree, REFERENCE, tmp_path, ["fig2"])
+    (small_tree / "models" / "errors.csv").unlink()
+    render(small_tree, REFERENCE, tmp_path, ["fig2"])
+    assert not (tmp_path / "fig2.svg").exists() and not (tmp_path / "fig2.csv").exists()
+
+
+def test_unknown_figure_names_the_valid_ones():
+    with pytest.raises(TesseraError, match="fig2.*table6"):
+        registry.select(["fig99"])
+
+
+def test_a_figure_registered_twice_aborts(monkeypatch):
+    monkeypatch.setattr(registry, "FIGURES", (*registry.FIGURES, registry.FIGURES[0]))
+    with pytest.raises(RuntimeError, match="fig2"):
+        registry.select(None)
+
+
+def test_models_differ_by_more_than_colour():
+    marks = {(marker, dash) for _, _, marker, dash in style.MODELS.values()}
+    assert len(marks) == len(style.MODELS)
+
+
+@pytest.mark.parametrize(
+    ("fraction", "text"), [(0, "0.00%"), (0.0099, "0.99%"), (0.012, "1.2%"), (0.1, "10%"), (1.92, "192%")]
+)
+def test_percentages_have_as_many_digits_as_are_worth_reading(fraction, text):
+    assert style.percent(fraction) == text
+
+
+def test_empty_tree_says_what_to_run(tmp_path):
+    with pytest.raises(NotDrawn, match="./run reproduce"):
+        fig2(tmp_path, REFERENCE)

@@ -1,0 +1,46 @@
+"""Synthetic results trees for the tests of figures and report (tests/figures uses them too)."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+
+
+def _module(name: str):
+    """A helper module beside this file (tests are no package)."""
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, HERE / f"{name}.py")
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+synthetic = _module("synthetic")
+synthetic_claims = _module("synthetic_claims")
+
+
+@pytest.fixture(scope="session")
+def full_tree(tmp_path_factory):
+    """Three workloads, three platforms and host cells, with one failed cell and one skipped pair."""
+    return synthetic.make_tree(tmp_path_factory.mktemp("full") / "default")
+
+
+@pytest.fixture
+def small_tree(tmp_path):
+    """One workload on one platform, nothing missing; free to be damaged."""
+    return synthetic.make_tree(tmp_path / "small", ("gups",), ("sandybridge-sim",), host=False, broken=False)
+
+
+@pytest.fixture
+def five_claims(monkeypatch):
+    """Claims as `tessera.claims` would return them: one of each verdict."""
+    import tessera.claims
+
+    table = synthetic_claims.claims()
+    monkeypatch.setattr(tessera.claims, "evaluate", lambda *_: table.copy(), raising=False)
+    return table

@@ -1,0 +1,214 @@
+"""The site: complete without a network, honest about what is missing, with verdicts as allowed."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from html.parser import HTMLParser
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from tessera.report import check, site, verdicts
+from tessera.report.cli import report
+from tessera.report.pages import PAGES
+
+
+@pytest.fixture(scope="module")
+def rendered(full_tree, tmp_path_factory):
+    """The full tree rendered once; claims of every verdict."""
+    import tessera.claims
+
+    tree = tmp_path_factory.mktemp("rendered") / "default"
+    shutil.copytree(full_tree, tree)
+    before = getattr(tessera.claims, "evaluate", None)
+    import sys
+
+    tessera.claims.evaluate = lambda *_: sys.modules["synthetic_claims"].claims()
+    try:
+        site.render(tree)
+    finally:
+        tessera.claims.evaluate = before
+    return tree / "report"
+
+
+class _Links(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.links, self.ids, self.images = [], set(), []
+
+    def handle_starttag(self, tag, attributes):
+        values = dict(attributes)
+        self.links += [values[name] for name in ("href", "src") if values.get(name)]
+        if "id" in values:
+            self.ids.add(values["id"])
+        if tag == "img":
+            self.images.append(values)
+
+
+def _parse(path):
+    parser = _Links()
+    parser.feed(path.read_text())
+    return parser
+
+
+def test_all_pages_are_there(rendered):
+    assert all((rendered / page.href).stat().st_size > 1000 for page in PAGES)
+    assert {path.name for path in rendered.glob("workload-*.html")} == {
+        "workload-gups.html",
+        "workload-graph500.html",
+        "workload-pr.html",
+    }
+
+
+def test_every_link_leads_somewhere_inside_the_folder(rendered):
+    pages = {path.name: _parse(path) for path in rendered.glob("*.html")}
+    for name, page in pages.items():
+        for link in page.links:
+            assert not re.match(r"[a-z]+:|//", link), f"{name} needs the network: {link}"
+            target, _, anchor = link.partition("#")
+            assert not target or (rendered / target).exists(), f"{name}: {link}"
+            if anchor:
+                assert anchor in pages[target or name].ids, f"{name}: {link}"
+
+
+def test_style_and_script_load_nothing(rendered):
+    for path in (rendered / "assets").iterdir():
+        assert not re.search(r"url\(|@import|https?://(?!www\.w3\.org)", path.read_text()), path.name
+
+
+def test_every_image_has_words(rendered):
+    for path in rendered.glob("*.html"):
+        for image in _parse(path).images:
+            assert "alt" in image, (path.name, image)
+
+
+def test_no_page_shows_a_verdict_that_its_provenance_forbids(rendered):
+    shown = verdicts.shown(rendered / "index.html")
+    assert set(shown["verdict"]) == set(verdicts.VERDICTS)
+    assert verdicts.objections(shown) == {}
+
+
+def test_missing_cells_are_listed_with_why_and_what_to_do(rendered):
+    text = (rendered / "gaps.html").read_text()
+    assert "simulator: killed by signal 9" in text and "FAILED" in text
+    assert "SKIPPED" in text and "./run tessera trace record" in text
+
+
+def test_skipped_host_cells_name_the_remedy(rendered):
+    text = (rendered / "host.html").read_text()
+    assert "SKIPPED" in text and "./run --reserve reproduce" in text
+
+
+def test_no_machine_path_gets_into_the_site(rendered):
+    from tessera.paths import repo_root
+
+    for path in [*rendered.rglob("*.html"), *rendered.rglob("*.svg")]:
+        assert str(repo_root()) not in path.read_text(), path.name
+        assert str(rendered.parents[1]) not in path.read_text(), path.name
+
+
+def test_numbers_carry_provenance_and_figures_their_data(rendered):
+    text = (rendered / "index.html").read_text()
+    assert 'class="prov simulated"' in text and "figures/fig2.csv" in text
+    assert "--only fig2" in text and (rendered / "figures" / "fig2.csv").exists()
+
+
+DAMAGES = {
+    "empty tree": lambda tree: [shutil.rmtree(p) if p.is_dir() else p.unlink() for p in tree.iterdir()],
+    "no cells": lambda tree: (tree / "cells.csv").unlink(),
+    "no models": lambda tree: shutil.rmtree(tree / "models"),
+    "no layouts": lambda tree: shutil.rmtree(tree / "layouts"),
+    "truncated cells": lambda tree: (tree / "cells.csv").write_text("workload,platform\n"),
+    "empty errors": lambda tree: (tree / "models" / "errors.csv").write_text(""),
+    "no anchors": lambda tree: _keep(tree, lambda cells: ~cells["layout"].str.startswith("growing")),
+    "nothing good": lambda tree: _keep(tree, lambda cells: cells.index < 0),
+    "model not fitted": lambda tree: _unfit(tree, "basu"),
+}
+
+
+def _keep(tree, rows):
+    cells = pd.read_csv(tree / "cells.csv")
+    cells[rows(cells)].to_csv(tree / "cells.csv", index=False)
+
+
+def _unfit(tree, model):
+    path = tree / "models" / "errors.csv"
+    errors = pd.read_csv(path).assign(message="")
+    mine = errors["model"] == model
+    errors.loc[mine, ["max_error", "geomean_error"]] = None
+    errors.loc[mine, "message"] = "no misses in the 4KB run"
+    errors.to_csv(path, index=False)
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_tree_gives_a_report_that_says_so(small_tree, five_claims, damage):
+    DAMAGES[damage](small_tree)
+    facts = site.render(small_tree)
+    for figure in facts.figures:
+        assert figure.remedy != "please report this as a bug", (figure.stem, figure.reason)
+    assert (small_tree / "report" / "index.html").exists()
+
+
+def test_a_model_that_could_not_be_fitted_is_named(small_tree, five_claims):
+    _unfit(small_tree, "basu")
+    site.render(small_tree)
+    assert "no misses in the 4KB run" in (small_tree / "report" / "gaps.html").read_text()
+
+
+def test_claims_that_cannot_be_judged_leave_a_report(small_tree, monkeypatch):
+    import tessera.claims
+    from tessera.errors import TesseraError
+
+    def refuse(*_):
+        raise TesseraError("claims file", "line 3 is broken", "correct it")
+
+    monkeypatch.setattr(tessera.claims, "evaluate", refuse, raising=False)
+    site.render(small_tree)
+    assert "line 3 is broken" in (small_tree / "report" / "index.html").read_text()
+
+
+def test_render_prints_the_claims_and_check_passes_a_clean_tree(small_tree, five_claims):
+    done = CliRunner().invoke(report, ["render", "--results", str(small_tree)])
+    assert done.exit_code == 0, done.output
+    assert "mosmodel-max" in done.output and "HOLDS-IN-SIMULATION" in done.output
+    assert CliRunner().invoke(report, ["check", "--results", str(small_tree)]).exit_code == 0
+
+
+def _set(tree, column, value, claim):
+    claims = pd.read_csv(tree / "claims.csv", dtype=str, keep_default_na=False)
+    claims.loc[claims["id"] == claim, column] = value
+    claims.to_csv(tree / "claims.csv", index=False)
+
+
+def test_check_fails_on_a_required_claim_but_not_on_a_finding(small_tree, five_claims):
+    site.render(small_tree)
+    assert check.problems(small_tree) == []  # a failing finding and a failing optional claim are in it
+    _set(small_tree, "verdict", "DEVIATES", "mosmodel-features")
+    assert any("mosmodel-features" in problem for problem in check.problems(small_tree))
+
+
+def test_check_fails_on_failed_cells_and_not_on_skipped_ones(small_tree, five_claims):
+    site.render(small_tree)
+    cells = pd.read_csv(small_tree / "cells.csv")
+    cells.loc[3, ["status", "message"]] = ["skipped", "no pages"]
+    cells.to_csv(small_tree / "cells.csv", index=False)
+    assert check.problems(small_tree) == []
+    cells.loc[4, ["status", "message"]] = ["failed", "killed; what to do: ./run smoke"]
+    cells.to_csv(small_tree / "cells.csv", index=False)
+    assert any("killed" in problem and "./run smoke" in problem for problem in check.problems(small_tree))
+
+
+def test_check_fails_on_a_verdict_that_provenance_forbids(small_tree, five_claims):
+    site.render(small_tree)
+    _set(small_tree, "verdict", "REPRODUCED", "mosmodel-max")
+    done = CliRunner().invoke(report, ["check", "--results", str(small_tree)])
+    assert done.exit_code == 1 and "mosmodel-max" in done.output
+
+
+def test_check_before_render_says_what_to_run(small_tree):
+    from tessera.errors import TesseraError
+
+    done = CliRunner().invoke(report, ["check", "--results", str(small_tree)])
+    assert isinstance(done.exception, TesseraError) and "report render" in str(done.exception)

@@ -1,0 +1,36 @@
+"""The claims table fits any terminal."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from tessera.report import claims, terminal
+
+
+@pytest.fixture
+def table(five_claims):
+    return claims.tidy(five_claims)
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120, 300])
+def test_no_line_is_wider_than_the_terminal(table, width):
+    assert max(map(len, terminal.table(table, width).splitlines())) <= width
+
+
+def test_verdicts_are_readable_at_80_columns(table):
+    text = terminal.table(table, 80)
+    assert all(name in text for name in table["verdict"])
+
+
+def test_empty_values_are_dashes_and_numbers_short(table):
+    row = next(
+        line for line in terminal.table(table, 200).splitlines() if line.startswith("broadwell-runtime")
+    )
+    assert " - " in row
+    assert claims.write(0.123456789) == "0.1235" and claims.write(float("nan")) == ""
+
+
+def test_conftest_shares_one_module():
+    assert "synthetic_claims" in sys.modules
