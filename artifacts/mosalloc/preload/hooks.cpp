@@ -11,6 +11,10 @@ namespace {
 // Flags that leave a request an ordinary one. Everything else (stacks, locked, 32-bit, huge pages asked for by
 // the program itself, shared) is the kernel's business.
 constexpr int kPlainFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_POPULATE | MAP_DENYWRITE | MAP_EXECUTABLE;
+// Entry points put the stack on 16 bytes themselves: QEMU 7.2 enters signal handlers with a stack that is 8 bytes off,
+// and handlers do call malloc and mmap.
+#define HOOK __attribute__((force_align_arg_pointer))
+
 constexpr int kFixed = MAP_FIXED | MAP_FIXED_NOREPLACE;
 constexpr int kProtections = PROT_READ | PROT_WRITE | PROT_EXEC;
 
@@ -38,7 +42,7 @@ long map_over_pool(uint64_t addr, uint64_t bytes, int prot, int flags, int fd, u
     return runtime().space.map_foreign(range, prot, flags, fd, offset);
 }
 
-void* hook_mmap(void* hint, size_t bytes, int prot, int flags, int fd, off_t offset) {
+HOOK void* hook_mmap(void* hint, size_t bytes, int prot, int flags, int fd, off_t offset) {
     const uint64_t addr = reinterpret_cast<uint64_t>(hint);
     const bool small = bytes != 0 && bytes < UINT64_C(1) << 47 && offset % static_cast<off_t>(kPage4K) == 0;
     const bool plain = small && addr == 0 && (flags & ~kPlainFlags) == 0 && (prot & ~kProtections) == 0 &&
@@ -66,26 +70,26 @@ int over_range(void* start, size_t bytes, InPools in, Outside outside) {
     return static_cast<int>(done(in(Range{addr, addr + align_up(bytes, kPage4K)})));
 }
 
-int hook_munmap(void* start, size_t bytes) {
+HOOK int hook_munmap(void* start, size_t bytes) {
     return over_range(
         start, bytes, [](Range r) { return runtime().space.unmap(r); },
         [=](uint64_t addr) { return sys::munmap(addr, bytes); });
 }
 
-int hook_mprotect(void* start, size_t bytes, int prot) {
+HOOK int hook_mprotect(void* start, size_t bytes, int prot) {
     return over_range(
         start, bytes,
         [=](Range r) { return (prot & ~kProtections) != 0 ? -EINVAL : runtime().space.protect(r, prot); },
         [=](uint64_t addr) { return sys::mprotect(addr, bytes, prot); });
 }
 
-int hook_madvise(void* start, size_t bytes, int advice) {
+HOOK int hook_madvise(void* start, size_t bytes, int advice) {
     return over_range(
         start, bytes, [=](Range r) { return runtime().space.advise(r, advice); },
         [=](uint64_t addr) { return sys::madvise(addr, bytes, advice); });
 }
 
-void* hook_mremap(void* old, size_t old_bytes, size_t bytes, int flags, void* to) {
+HOOK void* hook_mremap(void* old, size_t old_bytes, size_t bytes, int flags, void* to) {
     const uint64_t from = reinterpret_cast<uint64_t>(old), target = reinterpret_cast<uint64_t>(to);
     const bool fixed = (flags & MREMAP_FIXED) != 0;
     const bool sane = old_bytes < UINT64_C(1) << 47 && bytes < UINT64_C(1) << 47;
@@ -100,17 +104,20 @@ void* hook_mremap(void* old, size_t old_bytes, size_t bytes, int flags, void* to
     return reinterpret_cast<void*>(result);
 }
 
-int hook_brk(void* address) {
+/// Like libc's, which asks the kernel and finds a break that is high enough: below the heap is no error, no effect.
+HOOK int hook_brk(void* address) {
     Guard guard(runtime().lock);
+    if (reinterpret_cast<uint64_t>(address) < runtime().space.pool(MOSALLOC_POOL_HEAP).base()) return 0;
     return static_cast<int>(done(runtime().space.set_break(reinterpret_cast<uint64_t>(address))));
 }
 
-void* hook_sbrk(intptr_t increment) {
+HOOK void* hook_sbrk(intptr_t increment) {
     Guard guard(runtime().lock);
     Space& space = runtime().space;
     const uint64_t old = space.current_break();
-    long result = 0;
-    if (increment != 0) result = space.set_break(old + static_cast<uint64_t>(increment));
+    const uint64_t wanted = old + static_cast<uint64_t>(increment);
+    const bool below = increment < 0 && wanted < space.pool(MOSALLOC_POOL_HEAP).base();
+    const long result = increment == 0 || below ? 0 : space.set_break(wanted);
     return reinterpret_cast<void*>(done(sys::failed(result) ? result : static_cast<long>(old)));
 }
 

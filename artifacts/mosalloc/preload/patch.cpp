@@ -19,13 +19,25 @@ struct Entry {
     const void* to = nullptr;
 };
 
+bool in_libc(void* symbol, const ElfW(Sym)** elf) {
+    Dl_info info = {};
+    void* found = nullptr;
+    if (symbol == nullptr || dladdr1(symbol, &info, &found, RTLD_DL_SYMENT) == 0 || found == nullptr) return false;
+    *elf = static_cast<const ElfW(Sym)*>(found);
+    return same_text(base_name(info.dli_fname), "libc.so.6");
+}
+
 /// Where the jump goes: behind endbr64, which indirect calls need under control-flow enforcement.
-bool find_entry(void* libc, const Patch& patch, Entry* out, Text* error) {
-    void* symbol = dlsym(libc, patch.symbol);
-    Dl_info info;
+bool find_entry(const Patch& patch, Entry* out, Text* error) {
     const ElfW(Sym)* elf = nullptr;
-    if (symbol == nullptr || dladdr1(symbol, &info, reinterpret_cast<void**>(const_cast<ElfW(Sym)**>(&elf)), RTLD_DL_SYMENT) == 0 ||
-        elf == nullptr) {
+    // RTLD_NEXT can find a wrapper of the program's own libraries instead. dlopen finds libc itself, but allocates,
+    // and what malloc gets now lies outside the pools: only if need be.
+    void* symbol = dlsym(RTLD_NEXT, patch.symbol);
+    if (!in_libc(symbol, &elf)) {
+        void* libc = dlopen("libc.so.6", RTLD_NOLOAD | RTLD_LAZY);
+        symbol = libc == nullptr ? nullptr : dlsym(libc, patch.symbol);
+    }
+    if (!in_libc(symbol, &elf)) {
         error->add("libc function ").add(patch.symbol).add(": not found in libc.so.6");
         return false;
     }
@@ -55,11 +67,6 @@ __attribute__((noinline)) bool write_jump(const Entry& entry) {
 }  // namespace
 
 bool patch_libc(const Patch* patches, size_t count, Text* error) {
-    void* libc = dlopen("libc.so.6", RTLD_NOLOAD | RTLD_LAZY);
-    if (libc == nullptr) {
-        error->add("libc.so.6: not loaded; mosalloc needs glibc 2.34 or later");
-        return false;
-    }
     if (sys::call(SYS_prctl, kGetMdwe) > 0) {
         error->add("patching libc: the process denies write+execute (PR_SET_MDWE)");
         return false;
@@ -67,7 +74,7 @@ bool patch_libc(const Patch* patches, size_t count, Text* error) {
     Entry entries[16];
     if (count > 16) __builtin_trap();
     for (size_t i = 0; i < count; ++i)
-        if (!find_entry(libc, patches[i], &entries[i], error)) return false;
+        if (!find_entry(patches[i], &entries[i], error)) return false;
     for (size_t i = 0; i < count; ++i)
         if (!write_jump(entries[i])) {
             error->add("patching libc function ").add(patches[i].symbol)

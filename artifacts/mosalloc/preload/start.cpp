@@ -1,5 +1,6 @@
 // start.cpp - from LD_PRELOAD to the first hooked call, in the order in which it happens:
-// options -> is this the target? -> pool map -> layout -> reserve -> windows -> patch libc.
+// options -> is this the target? -> pool map -> layout -> reserve -> windows -> patch libc -> use up
+// what malloc still has of the kernel's heap.
 // Any failure ends the process with status 2 before the program runs; nothing falls back in silence.
 #include <cerrno>
 #include <cstring>
@@ -7,6 +8,7 @@
 
 #include "core/layout.h"
 #include "core/sys.h"
+#include "preload/drain.h"
 #include "preload/hooks.h"
 #include "preload/hugepages.h"
 #include "preload/map_file.h"
@@ -168,6 +170,7 @@ __attribute__((constructor)) void start(int, char** arguments, char** environmen
     const Patch* patches = hooks(&count);
     Text error(g_message);
     if (!patch_libc(patches, count, &error)) refuse("run without this policy, or with glibc 2.34 or later on x86-64");
+    drain_kernel_heap();
     __atomic_store_n(&runtime().map->state, 1, __ATOMIC_RELEASE);
     if (same_text(options.verbose, "1")) tell(options);
 }
