@@ -1,11 +1,13 @@
 // header_text.cpp - the header as lines `key=value` in a fixed order.
 //
 // `pool=<brk|mmap> <base> <size_bytes> <used_bytes> <distinct_4kb_pages>`, once per pool. In values, `%`
-// and line breaks are written %25 and %0A.
+// and line breaks are written %25 and %0A. The last line is `sha256=<of the lines before it>`, for readers
+// in languages without this library's digest.
 #include <charconv>
 #include <sstream>
 
 #include "container.h"
+#include "sha256.h"
 
 namespace tessera::trace {
 namespace {
@@ -55,7 +57,7 @@ std::string header_to_text(const Header& h) {
     for (const Pool& pool : h.pools)
         out << "pool=" << (pool.kind == PoolKind::heap ? "brk" : "mmap") << ' ' << pool.base << ' '
             << pool.size_bytes << ' ' << pool.used_bytes << ' ' << pool.distinct_4kb_pages << '\n';
-    return out.str();
+    return out.str() + "sha256=" + sha256_hex(out.str()) + '\n';
 }
 
 std::string header_from_text(const std::string& text, Header& h) {
@@ -70,6 +72,7 @@ std::string header_from_text(const std::string& text, Header& h) {
         else if (key == "origin") h.origin = unescape(value);
         else if (key == "checksum") h.checksum = value;
         else if (key == "pool") ok = to_pool(value, h.pools.emplace_back());
+        else if (key == "sha256") ok = value == sha256_hex(text.substr(0, text.rfind("sha256=")));
         else if (!to_number(value, number)) ok = false;
         else if (key == "accesses") h.accesses = number;
         else if (key == "stores") h.stores = number;
