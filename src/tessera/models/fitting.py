@@ -18,11 +18,9 @@ from tessera.models.crossval import FOLDS, SEED, held_out_errors
 from tessera.models.registry import create, select
 from tessera.models.result import FitResult
 from tessera.models.rsquared import by_input
-from tessera.models.samples import Samples, Table, check_table
+from tessera.models.samples import TEST_POINT, Samples, Table, check_table
 from tessera.models.tables import TABLES, frame
 from tessera.models.terms import INPUTS
-
-TEST = "1gb"  #: the protocol of the test point
 
 
 def fit_all(
@@ -50,7 +48,7 @@ def fit_all(
         )
     rows: dict[str, list[dict]] = {name: [] for name in TABLES}
     for name in select(models):
-        judged = [("all", table.fitted), (TEST, table.test)]
+        judged = [("all", table.fitted), (TEST_POINT, table.test)]
         if name in failures:
             rows["errors"] += [
                 {"model": name, "protocol": protocol, "samples": len(part), "message": failures[name]}

@@ -64,8 +64,8 @@ class Mosmodel(RuntimeModel):
         selected = list(chosen.active) if chosen else []
         return self._learn(
             least_squares(self.name, design, samples, selected),
-            penalty=chosen.lower if chosen else None,
-            largest_penalty=segments[0].upper if segments else None,
+            penalty=float(chosen.lower) if chosen else None,
+            largest_penalty=float(segments[0].upper) if segments else None,
             knots=len(segments),
             constant_terms=design.constant,
             one_in_ten=len(samples) >= 10 * len(selected),
