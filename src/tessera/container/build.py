@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tessera.container.command import RunOptions
 from tessera.container.engine import NONE
 from tessera.container.host import require_programs, source_environment
 from tessera.container.toolchain import Toolchain, toolchain
@@ -25,12 +24,6 @@ from tessera.paths import build_dir, repo_root
 
 #: In this order: the simulator links the tracer's library, and both report on workloads.
 COMPONENTS = ("mosalloc", "tracer", "simulator", "workloads")
-
-#: Tests of the allocator map huge pages and start programs with address randomisation off.
-TEST_OPTIONS = RunOptions(huge_pages=True, unconfined=True)
-
-#: Seconds for one test of a component.
-TEST_TIMEOUT_SECONDS = 300
 
 Say = Callable[[str], None]
 
@@ -82,29 +75,6 @@ def build(component: str, say: Say) -> None:
         tools.run(["cmake", "-S", source, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"], env=env)
         tools.run(["cmake", "--build", folder], env=env)
         (folder / ".sources").write_text(state + "\n")
-
-
-def test(component: str) -> int:
-    """Run a built component's own tests, output passed on; returns the number that ctest exits with."""
-    return (
-        toolchain()
-        .run(
-            [
-                "ctest",
-                "--test-dir",
-                build_dir(component),
-                "--output-on-failure",
-                "--no-tests=error",
-                "--timeout",
-                str(TEST_TIMEOUT_SECONDS),
-                "--parallel",
-                str(os.cpu_count() or 1),
-            ],
-            check=False,
-            options=TEST_OPTIONS,
-        )
-        .returncode
-    )
 
 
 def _identity(tools: Toolchain) -> dict[str, str]:

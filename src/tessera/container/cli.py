@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from tessera.container import build as builder
+from tessera.container import component_tests
 from tessera.container.engine import DOCKER, engine_name
 from tessera.container.images import ensure_images
 from tessera.errors import EXIT_FAILED, TesseraError, unknown_name
@@ -45,13 +44,17 @@ def build(components: tuple[str, ...], test: bool, image: bool) -> None:
 
 
 def _test(components: tuple[str, ...]) -> None:
-    """Run every component's tests, then name those that failed."""
+    """Run every component's tests; show what failed and the summaries."""
     failed = []
+    with component_tests.huge_pages(_say):
+        for component in components:
+            click.echo(f"== ctest: {component} (all of it: build/{component}/ctest.log)")
+            status, output = component_tests.run_tests(component)
+            click.echo(output)
+            if status != 0:
+                failed.append(component)
     for component in components:
-        click.echo(f"== ctest: {component}")
-        sys.stdout.flush()
-        if builder.test(component) != 0:
-            failed.append(component)
+        click.echo(f"== ctest: {component_tests.summary(component)}")
     if failed:
         raise TesseraError(
             f"tests of {', '.join(components)}",
