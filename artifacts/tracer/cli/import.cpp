@@ -50,7 +50,8 @@ void import_champsim(const std::string& in, const std::string& out, const Import
     std::map<Identity, uint32_t> blocks;
     std::set<uint64_t> pages;
     ChampsimRecord record;
-    uint64_t records = 0;
+    uint64_t records = 0, accesses = 0;
+    bool complete = true;
     for (size_t got; (got = std::fread(&record, 1, sizeof record, file.get())) > 0; ++records) {
         if (got != sizeof record || record.is_branch > 1 || record.branch_taken > 1)
             throw TraceError("ChampSim trace " + in + ", record " + std::to_string(records) + " at byte " + std::to_string(records * sizeof record) +
@@ -62,6 +63,11 @@ void import_champsim(const std::string& in, const std::string& out, const Import
             if (address) addresses[total] = address, is_store[total++] = 0, ++loads;
         for (const uint64_t address : record.destination_memory)
             if (address) addresses[total] = address, is_store[total++] = 1;
+        if (options.max_accesses && accesses + total > options.max_accesses) {
+            complete = false;
+            break;
+        }
+        accesses += total;
         const Identity identity{record.ip, bits_of(record.source_registers), bits_of(record.destination_registers), record.is_branch != 0, loads, total - loads};
         const auto [entry, added] = blocks.try_emplace(identity, 0);
         if (added) entry->second = writer.add_block(block_of(identity));
@@ -72,6 +78,7 @@ void import_champsim(const std::string& in, const std::string& out, const Import
     Header header;
     header.program = in;
     header.origin = "champsim";
+    header.complete_roi = complete;
     if (options.heap) header.pools.push_back(*options.heap);
     if (options.anon) header.pools.push_back(*options.anon);
     if (!options.heap && !options.anon) header.pools = default_pools(spans_of_pages(pages));

@@ -1,0 +1,12 @@
+"""Traces: record, inspect, convert.
+
+From the bottom: :mod:`header` (what a trace says about itself), :mod:`guest` (QEMU's command line),
+:mod:`sysroot` (programs of this machine for the image), :mod:`passing` (output passed on and kept),
+:mod:`record`, :mod:`convert` and :mod:`cli`.
+"""
+
+from tessera.traces.convert import export_champsim, import_champsim, verify
+from tessera.traces.header import info
+from tessera.traces.record import Recorded, record
+
+__all__ = ["Recorded", "export_champsim", "import_champsim", "info", "record", "verify"]

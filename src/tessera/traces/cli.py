@@ -1,0 +1,89 @@
+"""``tessera trace``: record, inspect, check and convert memory traces."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from tessera import traces
+from tessera.traces.convert import describe
+from tessera.traces.record import ROI_CHOICES
+from tessera.units import format_bytes
+
+_PATH = click.Path(path_type=Path)
+
+
+@click.group()
+def trace() -> None:
+    """Record, inspect and import memory traces."""
+
+
+@trace.command(context_settings={"ignore_unknown_options": True})
+@click.option("--out", required=True, type=_PATH, help="The trace to write.")
+@click.option("--pool-size", default="1GB", show_default=True, help="Size of each pool.")
+@click.option("--heap-pool", help="Size of the heap pool, if not --pool-size.")
+@click.option("--anon-pool", help="Size of the anonymous pool, if not --pool-size.")
+@click.option("--max-accesses", type=int, help="Stop recording there; the program runs on to its end.")
+@click.option("--roi", type=click.Choice(ROI_CHOICES), default="auto", show_default=True, help="What to record.")
+@click.option("--threads", is_flag=True, help="The program starts threads (records the first in the ROI).")
+@click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
+def record(out, pool_size, heap_pool, anon_pool, max_accesses, roi, threads, program) -> None:
+    """Record the region of interest of PROGRAM with its arguments (after ``--``)."""
+    done = traces.record(
+        program,
+        out,
+        heap_pool=heap_pool or pool_size,
+        anon_pool=anon_pool or pool_size,
+        max_accesses=max_accesses,
+        roi=roi,
+        threads=threads,
+        show_stdout=True,
+    )
+    found = traces.info(done.trace)
+    click.echo(
+        f"{found['accesses']} accesses, {found['instructions']} instructions, "
+        f"{format_bytes(found['file_bytes'])} -> {done.trace}",
+        err=True,
+    )
+
+
+@trace.command()
+@click.argument("path", type=_PATH)
+@click.option("--json", "as_json", is_flag=True, help="The header as JSON, without reading the frames.")
+def info(path: Path, as_json: bool) -> None:
+    """Describe a trace; without --json every frame is checked."""
+    if as_json:
+        click.echo(json.dumps(traces.info(path), indent=1))
+    else:
+        traces.info(path)
+        click.echo(describe(path), nl=False)
+
+
+@trace.command()
+@click.argument("path", type=_PATH)
+def verify(path: Path) -> None:
+    """Check every frame of a trace."""
+    click.echo(traces.verify(path), nl=False)
+
+
+@trace.command("import")
+@click.argument("source", type=_PATH)
+@click.option("--from", "kind", type=click.Choice(["champsim"]), required=True, help="Format of SOURCE.")
+@click.option("--out", required=True, type=_PATH, help="The trace to write.")
+@click.option("--mmap-pool", metavar="START:END", help="Addresses of the anonymous pool (0x... or decimal).")
+@click.option("--brk-pool", metavar="START:END", help="Addresses of the heap pool.")
+@click.option("--max-accesses", type=int, help="Read no further than this many accesses.")
+def import_(source: Path, kind: str, out: Path, mmap_pool, brk_pool, max_accesses) -> None:
+    """Convert SOURCE (.xz, .gz, .bz2 or plain) to a trace."""
+    traces.import_champsim(source, out, mmap_pool=mmap_pool, brk_pool=brk_pool, max_accesses=max_accesses)
+
+
+@trace.command("export")
+@click.argument("path", type=_PATH)
+@click.option("--to", "kind", type=click.Choice(["champsim"]), required=True, help="Format to write.")
+@click.option("--out", required=True, type=_PATH, help="The file to write.")
+def export(path: Path, kind: str, out: Path) -> None:
+    """Convert a trace to another simulator's format."""
+    traces.export_champsim(path, out)
