@@ -1,0 +1,78 @@
+"""The JSON that ``mosalloc-run --report`` writes, as types."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from tessera.errors import EXIT_FAILED, TesseraError
+
+
+@dataclass(frozen=True)
+class WindowReport:
+    """One window: page sizes in bytes; ``found`` is the smallest in it, 0 if it was not mapped."""
+
+    pool: str
+    start: int
+    end: int
+    asked: int
+    found: int
+    confirmed: bool
+
+
+@dataclass(frozen=True)
+class Report:
+    """What one run asked for and got.
+
+    ``verdict`` is ``confirmed``, ``fallback`` (other pages, and they were allowed), ``mismatch`` or ``unchecked``;
+    ``reason`` says why it is not the first. ``used_bytes`` is the high-water mark of each pool.
+    """
+
+    verdict: str
+    reason: str
+    exit_status: int | None
+    signal: int | None
+    used_bytes: dict[str, int]
+    windows: tuple[WindowReport, ...]
+    counters: dict[str, int]
+    allow_fallback: bool
+
+    @property
+    def confirmed(self) -> bool:
+        """True when every page had the size that the layout says."""
+        return self.verdict == "confirmed"
+
+
+def read_report(path: Path | str) -> Report:
+    """Read a report; a missing or damaged one is an error that names the file."""
+    try:
+        data = json.loads(Path(path).read_text())
+        windows = tuple(
+            WindowReport(
+                w["type"],
+                w["start_offset"],
+                w["end_offset"],
+                w["asked_page_bytes"],
+                w["found_page_bytes"],
+                w["confirmed"],
+            )
+            for w in data["windows"]
+        )
+        return Report(
+            data["verdict"],
+            data["reason"],
+            data["exit_status"],
+            data["signal"],
+            {pool["type"]: pool["used_bytes"] for pool in data["pools"]},
+            windows,
+            data["counters"],
+            data["allow_fallback"],
+        )
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise TesseraError(
+            f"mosalloc report {path}",
+            f"{type(error).__name__}: {error}",
+            "was the program started by mosalloc-run --report?",
+            exit_code=EXIT_FAILED,
+        ) from None

@@ -1,0 +1,66 @@
+"""Call ``mosalloc-run``: the one place that knows its command line.
+
+Real runs happen on the host itself, not in a container: the huge pages, the CPU and the program are the host's. The
+launcher and the library are linked so that any host with glibc 2.34 or later can load them.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tessera.layouts.model import read_layout
+from tessera.paths import built
+
+
+def command(
+    program: Sequence[str],
+    layout: Path | str,
+    *,
+    report: Path | str | None = None,
+    target: str | None = None,
+    allow_fallback: bool = False,
+    prefault: bool = True,
+    verbose: bool = False,
+) -> list[str]:
+    """The argv that runs ``program`` under ``layout``.
+
+    Args:
+        program: argv of the program; its first word is looked up in PATH.
+        report: JSON file for what was asked and found (:func:`tessera.mosalloc.read_report`).
+        target: executable that gets the layout, when ``program`` is a script that starts it.
+        allow_fallback: go on with 4KB pages where huge pages can't be had; the report says so.
+        prefault: fault windows in before the program starts.
+
+    Raises:
+        TesseraError: the layout is malformed, or the launcher is not built.
+    """
+    read_layout(layout)
+    argv = [str(built("mosalloc", "mosalloc-run")), "--layout", str(layout)]
+    if report is not None:
+        argv += ["--report", str(report)]
+    if target is not None:
+        argv += ["--target", target]
+    argv += ["--allow-fallback"] * allow_fallback
+    argv += ["--no-prefault"] * (not prefault)
+    argv += ["--verbose"] * verbose
+    return [*argv, "--", *map(str, program)]
+
+
+def run(
+    program: Sequence[str],
+    layout: Path | str,
+    *,
+    env: Mapping[str, str] | None = None,
+    capture: bool = False,
+    cwd: Path | str | None = None,
+    **options,
+) -> subprocess.CompletedProcess:
+    """Run ``program`` under ``layout`` to its end; ``options`` are those of :func:`command`.
+
+    The return code is the program's own, 2 for a wrong request or missing huge pages, 1 if the pages found are not
+    the pages asked for; the launcher has then said why on stderr.
+    """
+    argv = command(program, layout, **options)
+    return subprocess.run(argv, env=env, cwd=cwd, capture_output=capture, text=True, check=False)

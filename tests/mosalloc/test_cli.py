@@ -1,0 +1,55 @@
+"""``tessera mosalloc``: statuses pass through, layouts are checked first."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from tessera.errors import TesseraError
+from tessera.mosalloc import read_report
+from tessera.mosalloc.cli import mosalloc
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(mosalloc, list(map(str, arguments)))
+
+
+@pytest.mark.toolchain
+def test_the_programs_status_is_the_status(build, layout, tmp_path):
+    report = tmp_path / "r.json"
+    done = invoke("run", "--layout", layout(), "--report", report, "--", sys.executable, "-c", "raise SystemExit(5)")
+    assert done.exit_code == 5
+    assert read_report(report).exit_status == 5
+
+
+def test_a_malformed_layout_is_refused_before_anything_runs(layout):
+    done = invoke("run", "--layout", layout("heap,-1,0,4096"), "--", "true")
+    assert isinstance(done.exception, TesseraError) and "column type" in str(done.exception)
+
+
+def test_check_says_what_is_fine(layout):
+    done = invoke("check", layout())
+    assert done.exit_code == 0 and "ok, 0 windows" in done.output
+
+
+def test_check_knows_the_default_pools(layout):
+    header = "type,pageSize,startOffset,endOffset\n"
+    done = invoke("check", layout("mmap,2MB,12GB,12290MB", pools=header))
+    assert isinstance(done.exception, TesseraError)
+    assert "add a row: mmap,-1,0," in str(done.exception)
+
+
+def test_check_names_missing_huge_pages(layout):
+    pools = "type,pageSize,startOffset,endOffset\nmmap,-1,0,8TB\n"
+    done = invoke("check", layout("mmap,2MB,0,4TB", pools=pools))
+    assert isinstance(done.exception, TesseraError) and done.exception.exit_code == 1
+    assert "2097152 pages of 2MB" in str(done.exception)
+
+
+def test_a_damaged_report_is_named(tmp_path):
+    path = tmp_path / "r.json"
+    path.write_text("{}")
+    with pytest.raises(TesseraError, match=r"mosalloc report .*r.json"):
+        read_report(path)
