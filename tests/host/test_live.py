@@ -30,7 +30,7 @@ def layouts(tmp_path):
 def test_a_real_mosaic_gives_measured_times(tmp_path, layouts):
     needed = WINDOW // PAGE_2MB
     if not reserving_allowed() and huge_pages_free(PAGE_2MB) < needed:
-        pytest.skip(f"{needed} free 2MB pages are missing: TESSERA_RESERVE=1, or sysctl vm.nr_hugepages={needed}")
+        pytest.skip(f"needs {needed} free 2MB pages: TESSERA_RESERVE=1, or sysctl vm.nr_hugepages={needed}")
     out = tmp_path / "cells.csv"
     run_host(Request("gups", "tiny", layouts, out, rule=Rule(half_width=0.5, min_repeats=2, max_repeats=2)))
     cells = read_cells(out).set_index("layout")
