@@ -93,7 +93,9 @@ void expect_same(const LayoutCounts& a, const LayoutCounts& b, bool runtime) {
         EXPECT_EQ(a.units[u].accesses, b.units[u].accesses) << "unit " << u;
         EXPECT_EQ(a.units[u].stlb_misses, b.units[u].stlb_misses) << "unit " << u;
         EXPECT_EQ(a.units[u].walk_cycles, b.units[u].walk_cycles) << "unit " << u;
-        if (runtime) EXPECT_EQ(a.units[u].runtime_cycles, b.units[u].runtime_cycles) << "unit " << u;
+        if (runtime) {
+            EXPECT_EQ(a.units[u].runtime_cycles, b.units[u].runtime_cycles) << "unit " << u;
+        }
     }
 }
 

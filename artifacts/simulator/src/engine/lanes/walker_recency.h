@@ -47,22 +47,39 @@ public:
     LANES_INLINE_MEMBER V reference(uint32_t set, V last, uint32_t now, Mask lanes) {
         const Set& s = sets_[set];
         newest_[set] = now;
-        V* row = &rows_[s.first];
+        V* row = rows_.data() + s.first;
+        return s.rows == 8 ? insert<8>(row, last, now, lanes) : insert(row, s.rows, last, now, lanes);
+    }
+
+private:
+    /// Unrolled for the eight ways of L1D and L2.
+    template <unsigned rows>
+    LANES_INLINE_MEMBER static V insert(V* row, V last, uint32_t now, Mask pending) {
+        const V one = broadcast(1);
+        V old[rows], above = zero();
+        for (unsigned k = 0; k < rows; ++k) old[k] = load(row + k);
+        store(row, select(pending, broadcast(now), old[0]));
+        for (unsigned k = 1; k < rows; ++k) {
+            pending = without(pending, eq(old[k - 1], last));
+            above = add_if(pending, above, one);
+            store(row + k, select(pending, old[k - 1], old[k]));
+        }
+        return add_if(without(pending, eq(old[rows - 1], last)), above, one);
+    }
+
+    LANES_INLINE_MEMBER static V insert(V* row, unsigned rows, V last, uint32_t now, Mask pending) {
         V carry = broadcast(now), above = zero();
         const V one = broadcast(1);
-        Mask pending = lanes;
-        for (unsigned k = 0; k < s.rows; ++k) {
+        for (unsigned k = 0; k < rows; ++k) {
             const V old = load(row + k);
             store(row + k, select(pending, carry, old));
             pending = without(pending, eq(old, last));
             above = add_if(pending, above, one);
-            if (!any(pending)) break;
             carry = old;
         }
         return above;
     }
 
-private:
     struct Set {
         uint32_t first = 0;
         uint16_t rows = 0, capacity = 0;

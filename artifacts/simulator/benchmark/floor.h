@@ -1,0 +1,85 @@
+// floor.h - the simple loops that an engine must not be slower than, and what they share.
+//
+// A floor is what one would write in an afternoon: scalar, exact, one layout at a time, fixed sizes known to the
+// compiler. Offsets stand for addresses (the pool is aligned), so 32-bit tags suffice. The processor is Haswell's:
+// 64-entry and 32-entry L1 DTLBs, 1024-entry shared STLB, 32KB/256KB/30MB caches.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace tessera::sim::benchmark {
+
+struct FloorInput {
+    std::vector<uint64_t> offsets;        ///< pool offset of each access
+    std::vector<uint8_t> region_is_2mb;   ///< by 2MB region of the pool
+};
+
+struct FloorCounts {
+    uint64_t hits = 0, misses = 0, walk_cycles = 0, runtime_cycles = 0;
+};
+
+FloorCounts floor_hm(const FloorInput& input);
+FloorCounts floor_hmc(const FloorInput& input);
+/// Six instructions an access (streams.h), 192-entry window, one walker.
+FloorCounts floor_r(const FloorInput& input);
+
+/// Set-associative move-to-front LRU. Tags are non-zero.
+template <unsigned sets, unsigned ways>
+struct FloorLru {
+    std::vector<uint32_t> tags = std::vector<uint32_t>(sets * ways);
+    static uint32_t set_of(uint32_t number) {
+        if constexpr ((sets & (sets - 1)) == 0) return number & (sets - 1);
+        else return number % sets;  // a constant: the compiler multiplies
+    }
+    bool reference(uint32_t set, uint32_t tag) {
+        uint32_t* way = &tags[set * ways];
+        if (way[0] == tag) return true;
+        unsigned w = 1;
+        while (w < ways && way[w] != tag) ++w;
+        const bool hit = w < ways;
+        for (unsigned k = hit ? w : ways - 1; k > 0; --k) way[k] = way[k - 1];
+        way[0] = tag;
+        return hit;
+    }
+};
+
+enum class FloorTranslation { l1, stlb, miss };
+
+struct FloorTlbs {
+    FloorLru<16, 4> l1_4kb;
+    FloorLru<8, 4> l1_2mb;
+    FloorLru<128, 8> stlb;
+    FloorTranslation translate(uint64_t offset, bool is_2mb) {
+        const uint32_t page = uint32_t(offset >> (is_2mb ? 21 : 12)), tag = (page + 1) << 1 | is_2mb;
+        const bool first = is_2mb ? l1_2mb.reference(l1_2mb.set_of(page), tag) : l1_4kb.reference(l1_4kb.set_of(page), tag);
+        if (first) return FloorTranslation::l1;
+        return stlb.reference(stlb.set_of(page), tag) ? FloorTranslation::stlb : FloorTranslation::miss;
+    }
+};
+
+/// Each level is asked only when the one above misses (the common rule, and the cheapest).
+struct FloorCaches {
+    FloorLru<64, 8> l1d;
+    FloorLru<512, 8> l2;
+    FloorLru<24576, 20> l3;
+    uint32_t load(uint32_t line) {
+        if (l1d.reference(l1d.set_of(line), line + 1)) return 4;
+        if (l2.reference(l2.set_of(line), line + 1)) return 12;
+        return l3.reference(l3.set_of(line), line + 1) ? 36 : 200;
+    }
+};
+
+/// One walk-cache, of page-directory entries.
+struct FloorWalker {
+    FloorLru<8, 4> pde;
+    uint32_t walk(FloorCaches& caches, uint64_t offset, bool is_2mb) {
+        const uint32_t region = uint32_t(offset >> 21), tables = 1u << 30;
+        const uint32_t pde_line = tables + (region >> 3), pte_line = tables + 4096 + uint32_t(offset >> 15);
+        if (is_2mb) return caches.load(pde_line);
+        const uint32_t upper = pde.reference(pde.set_of(region), region + 1) ? 0 : caches.load(pde_line);
+        return upper + caches.load(pte_line);
+    }
+};
+
+}  // namespace tessera::sim::benchmark
