@@ -42,7 +42,9 @@ ensure_uv() {
 }
 
 # Machines behind a mirror configure pip; uv reads none of that, so it is handed on unless uv has its own.
+# Certificates are those that the system trusts, as for apt and git.
 tell_uv_what_pip_knows() {
+    export UV_SYSTEM_CERTS=${UV_SYSTEM_CERTS:-true} UV_PYTHON_DOWNLOADS=never
     local index links cert
     index=$(pip_setting index-url) links=$(pip_setting find-links) cert=$(pip_setting cert)
     [[ -z $index || -n ${UV_DEFAULT_INDEX:-}${UV_INDEX_URL:-} ]] || export UV_DEFAULT_INDEX=$index
