@@ -22,6 +22,7 @@ void dump(const std::string& path, uint64_t limit);
 
 struct ImportOptions {
     std::optional<Pool> anon, heap;  ///< spans given by the user
+    std::string program;             ///< name in the header; empty: the path
     uint64_t max_accesses = 0;       ///< read no further; 0: all
 };
 void import_champsim(const std::string& in, const std::string& out, const ImportOptions& options);

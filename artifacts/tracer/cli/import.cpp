@@ -76,7 +76,7 @@ void import_champsim(const std::string& in, const std::string& out, const Import
     }
     if (std::ferror(file.get())) throw TraceError("read ChampSim trace " + in + ": " + std::strerror(errno) + "\n  what to do: check the disk");
     Header header;
-    header.program = in;
+    header.program = options.program.empty() ? in : options.program;
     header.origin = "champsim";
     header.complete_roi = complete;
     if (options.heap) header.pools.push_back(*options.heap);

@@ -15,7 +15,7 @@ constexpr const char* usage =
     "       tessera-trace verify TRACE             check every frame and the checksum\n"
     "       tessera-trace dump TRACE [ACCESSES]    blocks and the first accesses (default 100)\n"
     "       tessera-trace import-champsim IN OUT [--mmap-pool START:END] [--brk-pool START:END]\n"
-    "                      [--max-accesses N]\n"
+    "                      [--max-accesses N] [--program NAME]\n"
     "       tessera-trace export-champsim TRACE OUT\n";
 
 [[noreturn]] void refuse(const std::string& asked, const std::string& found) {
@@ -52,6 +52,7 @@ int run(const std::vector<std::string>& words) {
         for (size_t i = 3; i < given; i += 2) {
             if (words[i] == "--mmap-pool") options.anon = pool_option(words[i], PoolKind::anon, words[i + 1]);
             else if (words[i] == "--brk-pool") options.heap = pool_option(words[i], PoolKind::heap, words[i + 1]);
+            else if (words[i] == "--program") options.program = words[i + 1];
             else if (words[i] == "--max-accesses") options.max_accesses = number(words[i], words[i + 1]);
             else refuse("import-champsim", "no option '" + words[i] + "'");
         }

@@ -66,6 +66,7 @@ def import_champsim(
     path, target = _existing(source), Path(out).absolute()
     target.parent.mkdir(parents=True, exist_ok=True)
     options = {"--mmap-pool": mmap_pool, "--brk-pool": brk_pool, "--max-accesses": max_accesses}
+    options["--program"] = path.name
     extra = [str(word) for pair in options.items() if pair[1] is not None for word in pair]
     with _decompressed(path, target.parent) as plain:
         _tool(["import-champsim", plain, target, *extra], [plain.parent, target.parent])

@@ -1,0 +1,120 @@
+// Events of a running program become block executions: parts merged, patterns learnt, the limit kept.
+#include <gtest/gtest.h>
+
+#include "plugin/settings.h"
+#include "plugin/stream_builder.h"
+#include "streams.h"
+
+namespace tessera::tracer::testing {
+namespace {
+
+using trace::testing::temporary_path;
+
+Event load(uint32_t insn, uint64_t address) { return memory_tag(insn, false) | address; }
+Event store(uint32_t insn, uint64_t address) { return memory_tag(insn, true) | address; }
+
+class Builder : public ::testing::Test {
+protected:
+    TranslatedBlock block(std::vector<std::vector<uint8_t>> insns) {
+        TranslatedBlock out;
+        out.pc = 0x1000 * (next_ + 1);
+        out.number = next_++;
+        for (const auto& insn : insns) {
+            out.bytes.insert(out.bytes.end(), insn.begin(), insn.end());
+            out.insn_bytes.push_back(static_cast<uint8_t>(insn.size()));
+        }
+        return out;
+    }
+    trace::Frame run(const std::vector<Event>& events, uint64_t limit = 0, bool complete = true) {
+        trace::Writer writer = trace::Writer::create(path);
+        StreamBuilder builder(writer, limit);
+        EXPECT_EQ(builder.add(events.data(), events.data() + events.size()), complete);
+        writer.finish({});
+        trace::Reader reader = trace::Reader::open(path);
+        trace::Frame frame;
+        reader.next(frame);
+        blocks = reader.blocks();
+        std::remove(path.c_str());
+        return frame;
+    }
+    uint32_t next_ = 0;
+    std::string path = temporary_path("builder");
+    std::vector<trace::StaticBlock> blocks;
+};
+
+const std::vector<uint8_t> load_ymm = {0xc5, 0xfc, 0x10, 0x1e};       // vmovups ymm3, [rsi]
+const std::vector<uint8_t> load_rax = {0x48, 0x8b, 0x06};             // mov rax, [rsi]
+const std::vector<uint8_t> add_memory = {0x48, 0x01, 0x06};           // add [rsi], rax
+const std::vector<uint8_t> rep_movsb = {0xf3, 0xa4};
+
+TEST_F(Builder, PartsOfOneVectorAreOneAccess) {
+    const TranslatedBlock b = block({load_ymm, load_rax});
+    const auto frame = run({block_event(&b), load(0, 64), load(0, 72), load(0, 80), load(0, 88), load(1, 96)});
+    EXPECT_EQ(frame.addresses, (std::vector<uint64_t>{64, 96}));
+    ASSERT_EQ(blocks.size(), 1u);
+    ASSERT_EQ(blocks[0].slots.size(), 2u);
+    EXPECT_EQ(blocks[0].slots[0].size_bytes, 32);
+    EXPECT_EQ(blocks[0].slots[1].size_bytes, 8);
+    EXPECT_EQ(blocks[0].insns[0].kind, trace::InsnKind::load);
+}
+
+TEST_F(Builder, NeighboursOfDifferentInstructionsStayApart) {
+    const TranslatedBlock b = block({load_rax, load_rax});
+    EXPECT_EQ(run({block_event(&b), load(0, 64), load(1, 72)}).addresses.size(), 2u);
+}
+
+TEST_F(Builder, ReadModifyWriteIsTwoSlots) {
+    const TranslatedBlock b = block({add_memory});
+    const auto frame = run({block_event(&b), load(0, 64), store(0, 64)});
+    EXPECT_EQ(frame.is_store, (std::vector<uint8_t>{0, 1}));
+    EXPECT_EQ(blocks[0].insns[0].kind, trace::InsnKind::load_store);
+    EXPECT_EQ(blocks[0].insns[0].memory_slots, 2);
+}
+
+TEST_F(Builder, EveryPatternIsARegularBlock) {
+    const TranslatedBlock b = block({rep_movsb});
+    const auto frame = run({block_event(&b), load(0, 1), store(0, 9), block_event(&b), block_event(&b), load(0, 2), store(0, 10)});
+    EXPECT_EQ(frame.block_ids, (std::vector<uint32_t>{0, 1, 0}));
+    EXPECT_EQ(frame.access_counts, (std::vector<uint16_t>{2, 0, 2}));
+    EXPECT_EQ(blocks.size(), 2u);
+}
+
+TEST_F(Builder, TooManyPatternsAreIrregularNotLost) {
+    const TranslatedBlock b = block({rep_movsb});
+    std::vector<Event> events;
+    size_t total = 0;
+    for (uint64_t n = 0; n < 40; ++n) {
+        events.push_back(block_event(&b));
+        for (uint64_t i = 0; i < n; ++i, ++total) events.push_back(load(0, 1000 * n + 16 * i));
+    }
+    const auto frame = run(events);
+    EXPECT_EQ(blocks.size(), 16u);
+    EXPECT_EQ(frame.addresses.size(), total);
+    EXPECT_EQ(frame.block_ids.size(), 40u);
+}
+
+TEST_F(Builder, TheLimitIsNeverExceededAndNeverSplitsABlock) {
+    const TranslatedBlock b = block({add_memory});
+    std::vector<Event> events;
+    for (uint64_t i = 0; i < 10; ++i) events.insert(events.end(), {block_event(&b), load(0, 64), store(0, 64)});
+    EXPECT_EQ(run(events, 7, false).addresses.size(), 6u);
+    EXPECT_EQ(run(events, 20, true).addresses.size(), 20u);
+}
+
+TEST(Settings, UnknownKeysAndValuesAreRefused) {
+    const std::string path = temporary_path("settings");
+    for (const char* text : {"out=x\nroi=sometimes\n", "out=x\ncolour=red\n", "out=x\nmax_accesses=12x\n", "roi=whole\n", "out\n"}) {
+        trace::testing::write_bytes(path, text);
+        EXPECT_THROW(read_settings(path), std::runtime_error) << text;
+    }
+    trace::testing::write_bytes(path, "out=a,b=c\nroi=markers\nmax_accesses=12\nthreads=1\n");
+    const Settings settings = read_settings(path);
+    EXPECT_EQ(settings.out, "a,b=c");
+    EXPECT_EQ(settings.roi, Roi::markers);
+    EXPECT_EQ(settings.max_accesses, 12u);
+    EXPECT_TRUE(settings.threads);
+    std::remove(path.c_str());
+}
+
+}  // namespace
+}  // namespace tessera::tracer::testing

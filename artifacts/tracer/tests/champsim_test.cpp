@@ -1,0 +1,116 @@
+// A trace that goes to ChampSim's format and back keeps addresses, kinds and registers.
+#include <gtest/gtest.h>
+
+#include "cli/champsim_record.h"
+#include "cli/commands.h"
+#include "cli/spans.h"
+#include "streams.h"
+
+namespace tessera::trace::cli::testing {
+namespace {
+
+using namespace trace::testing;
+
+/// Blocks whose instructions fit a record: at most 4 sources and 2 destinations.
+Stream small_stream() {
+    Stream stream;
+    StaticBlock block{0x400000, {}, {}};
+    block.insns = {{0b11, 0b100, 0b11, InsnKind::load, 1, 4},
+                   {1u << 16 | 1u << 4, 1u << 5, 0, InsnKind::alu, 0, 3},
+                   {uint64_t{1} << 32 | 1, 0, 1, InsnKind::store, 1, 5},
+                   {0b1, 1u << 16, 0b1, InsnKind::load_store, 2, 4},
+                   {1u << 16, 0, 0, InsnKind::branch, 0, 2}};
+    block.slots = {{0, 0, 8}, {2, 1, 8}, {3, 0, 8}, {3, 1, 8}};
+    stream.blocks = {block};
+    for (uint64_t i = 0; i < 1000; ++i)
+        stream.executions.push_back({0, {0x4000000000 + 64 * i, 0x4000100000 + 8 * i, 0x5000000000 + i * 4096, 0x5000000000 + i * 4096}, {0, 1, 0, 1}});
+    return stream;
+}
+
+TEST(Champsim, RoundTripKeepsAddressesKindsAndRegisters) {
+    const std::string first = temporary_path("first"), records = temporary_path("records"), second = temporary_path("second");
+    const Stream stream = small_stream();
+    write_stream(first, stream);
+    export_champsim(first, records);
+    EXPECT_EQ(std::filesystem::file_size(records), 1000 * 5 * 64);
+    import_champsim(records, second, {});
+    Reader reader = Reader::open(second);
+    EXPECT_EQ(reader.header().origin, "champsim");
+    EXPECT_EQ(reader.header().instructions, 5000u);
+    Frame frame;
+    ASSERT_TRUE(reader.next(frame));
+    std::vector<uint64_t> addresses;
+    std::vector<uint8_t> stores;
+    for (const Execution& e : stream.executions) {
+        addresses.insert(addresses.end(), e.addresses.begin(), e.addresses.end());
+        stores.insert(stores.end(), e.is_store.begin(), e.is_store.end());
+    }
+    EXPECT_EQ(frame.addresses, addresses);
+    EXPECT_EQ(frame.is_store, stores);
+    for (size_t i = 0; i < 5; ++i) {
+        const StaticInsn& got = reader.blocks()[frame.block_ids[i]].insns[0];
+        EXPECT_EQ(got.reads, stream.blocks[0].insns[i].reads) << i;
+        EXPECT_EQ(got.writes, stream.blocks[0].insns[i].writes) << i;
+        EXPECT_EQ(got.kind, stream.blocks[0].insns[i].kind) << i;
+    }
+    // From there on both formats say the same: a second trip changes nothing.
+    const std::string again = temporary_path("again");
+    export_champsim(second, again);
+    EXPECT_EQ(read_bytes(again).size(), read_bytes(records).size());
+    for (const auto& path : {first, records, second, again}) std::remove(path.c_str());
+}
+
+TEST(Champsim, RegistersWithAMeaningKeepItAndNoneIsLost) {
+    EXPECT_EQ(bit_of_register(0), 0u);
+    EXPECT_EQ(bit_of_register(6), uint64_t{1} << 4);
+    EXPECT_EQ(bit_of_register(25), uint64_t{1} << 16);
+    EXPECT_EQ(bit_of_register(26), 0u);
+    for (int number = 1; number < 256; ++number)
+        if (number != 6 && number != 25 && number != 26 && number != exported_bits + 4 && number != exported_bits + 16) {
+            EXPECT_NE(bit_of_register(number), 0u) << number;
+            EXPECT_EQ(bit_of_register(number) & (1u << 4 | 1u << 16), 0u) << number;
+        }
+    for (int bit = 0; bit < 33; ++bit) EXPECT_EQ(bit_of_register(register_of_bit(bit)), uint64_t{1} << bit);
+}
+
+TEST(Champsim, CutRecordsAreRefusedWithTheirPosition) {
+    const std::string path = temporary_path("cut"), out = temporary_path("cut-out");
+    write_bytes(path, std::string(64 * 3 + 10, '\0'));
+    try {
+        import_champsim(path, out, {});
+        FAIL();
+    } catch (const TraceError& error) {
+        EXPECT_NE(std::string(error.what()).find("record 3 at byte 192"), std::string::npos) << error.what();
+    }
+    EXPECT_FALSE(std::filesystem::exists(out));
+    std::remove(path.c_str());
+}
+
+TEST(Champsim, ManyAccessesBecomeSeveralRecords) {
+    const std::string first = temporary_path("wide"), records = temporary_path("wide-records");
+    Stream stream;
+    stream.blocks = {make_block(0x1000, 1)};
+    stream.executions = {{0, std::vector<uint64_t>(9, 4096), std::vector<uint8_t>(9, 0)}};
+    write_stream(first, stream);
+    export_champsim(first, records);
+    EXPECT_GE(std::filesystem::file_size(records), 64u * 4);
+    std::remove(first.c_str());
+    std::remove(records.c_str());
+}
+
+TEST(Spans, GapsAboveOneGigabyteSplit) {
+    const uint64_t page = 1 << 18;  // pages of 1GB
+    EXPECT_EQ(spans_of_pages({0, 1, page + 1}).size(), 1u);
+    EXPECT_EQ(spans_of_pages({0, 1, page + 3}).size(), 2u);
+    const auto pools = default_pools(spans_of_pages({5, 10 * page, 10 * page + 1, 90 * page}));
+    ASSERT_EQ(pools.size(), 2u);
+    EXPECT_EQ(pools[0].kind, PoolKind::heap);
+    EXPECT_EQ(pools[0].base, 0u);
+    EXPECT_EQ(pools[1].kind, PoolKind::anon);
+    EXPECT_EQ(pools[1].base, 10 * one_gigabyte);
+    EXPECT_EQ(pools[1].used_bytes, 2 * 4096u);
+    EXPECT_TRUE(default_pools({}).empty());
+}
+
+}  // namespace
+}  // namespace tessera::trace::cli::testing
