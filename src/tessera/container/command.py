@@ -71,6 +71,10 @@ def mounts(paths: Sequence[Path]) -> list[Path]:
                 f"mounting {absolute} would hide the image's own folder",
                 "name the single file that is needed",
             )
+        if ":" in str(absolute):
+            raise TesseraError(
+                f"path {path} for the container", "docker can't mount a path with a colon", "rename it"
+            )
         if not any(absolute == mount or mount in absolute.parents for mount in found):
             found.append(absolute)
     return found

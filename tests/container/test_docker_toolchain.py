@@ -1,0 +1,114 @@
+"""Engine docker, for real: the contract of the toolchain on a live engine."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tessera.container import engine
+from tessera.container.images import manifest
+from tessera.container.inputs import base_tag, toolchain_tag
+from tessera.container.toolchain import DockerToolchain
+
+pytestmark = [
+    pytest.mark.toolchain,
+    pytest.mark.skipif(os.environ.get("TESSERA_ENGINE") == "none", reason="this run uses --engine none"),
+]
+
+
+@pytest.fixture(scope="module")
+def tools():
+    return DockerToolchain(toolchain_tag())
+
+
+def test_files_belong_to_the_caller_and_lie_at_the_same_path(tools, tmp_path):
+    tools.run(["sh", "-c", f"echo text > {tmp_path}/file"], paths=[tmp_path])
+    assert (tmp_path / "file").read_text() == "text\n"
+    assert (tmp_path / "file").stat().st_uid == os.getuid()
+
+
+def test_what_is_not_named_is_not_visible(tools, tmp_path):
+    assert tools.run(["test", "-e", tmp_path], check=False).returncode == 1
+
+
+def test_no_network(tools):
+    done = tools.run(["sh", "-c", "ls /sys/class/net"], capture=True)
+    assert done.stdout.split() == ["lo"]
+
+
+def test_status_and_output(tools):
+    done = tools.run(["sh", "-c", "echo out; echo err >&2; exit 3"], capture=True, check=False)
+    assert (done.stdout, done.stderr, done.returncode) == ("out\n", "err\n", 3)
+
+
+def test_image_has_what_components_need(tools):
+    versions = tools.run(["sh", "-c", "qemu-x86_64 --version; g++ --version"], capture=True).stdout
+    assert "version 7.2." in versions and "g++ (Debian 12." in versions
+    header = tools.run(["cat", "/usr/local/include/qemu-plugin.h"], capture=True).stdout
+    assert "qemu_plugin_register_vcpu_mem_cb" in header
+
+
+def test_terminate_ends_the_container(tools):
+    process = tools.popen(["sh", "-c", "echo started; exec sleep 1000"], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "started\n"
+    process.terminate()
+    process.wait(30)
+    assert not _running(process.container_name)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_container_ends_with_its_caller(number, root):
+    code = (
+        "import subprocess\n"
+        "from tessera.container.toolchain import DockerToolchain\n"
+        "from tessera.container.inputs import toolchain_tag\n"
+        "DockerToolchain(toolchain_tag()).run(['sh', '-c', 'echo $HOSTNAME; exec sleep 1000'],"
+        " env={'HOSTNAME': 'started'})\n"
+    )
+    env = os.environ | {"PYTHONPATH": str(root / "src")}
+    before = _containers()
+    caller = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=env,
+                              stderr=subprocess.DEVNULL)  # fmt: skip
+    assert caller.stdout.readline() == "started\n"
+    ours = _children_of(caller.pid, _containers() - before)
+    assert len(ours) == 1
+    caller.send_signal(number)
+    caller.wait(30)
+    assert not _running(ours.pop())
+
+
+def test_manifests_record_packages_and_the_base_is_reproducible():
+    """Built on another machine or before this checkout, an image has no manifest here: nothing to check."""
+    toolchain, base = manifest(toolchain_tag()), manifest(base_tag())
+    if toolchain is None or base is None:
+        pytest.skip("the images were not built from this checkout; docker rmi them to build them here")
+    assert toolchain["packages"]["qemu-user"].startswith("1:7.2")
+    assert base["arguments"]["DEBIAN_SUITE"] == "bookworm"
+    assert len(base["rootfs_sha256"]) == 64
+    assert base["packages"].items() <= toolchain["packages"].items()
+
+
+def _containers() -> set[str]:
+    return set(engine.docker("ps", "--format", "{{.Names}}", "--filter", "name=tessera-").stdout.split())
+
+
+def _children_of(pid: int, names: set[str]) -> set[str]:
+    """Those of ``names`` that a child process of ``pid`` started: others may start containers too."""
+    with open(f"/proc/{pid}/task/{pid}/children") as stream:
+        children = stream.read().split()
+    lines = [open(f"/proc/{child}/cmdline").read() for child in children]
+    return {name for name in names if any(name in line for line in lines)}
+
+
+def _running(name: str) -> bool:
+    """Whether the container still runs after up to 10 s."""
+    for _ in range(50):
+        if name not in _containers():
+            return False
+        time.sleep(0.2)
+    return True

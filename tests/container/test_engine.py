@@ -1,0 +1,58 @@
+"""Unknown, absent and silent engines are errors that say what to do."""
+
+from __future__ import annotations
+
+import pytest
+
+from tessera.container import engine, images
+from tessera.container.toolchain import HostToolchain, toolchain
+from tessera.errors import TesseraError
+
+
+@pytest.fixture(autouse=True)
+def forget():
+    """Answers are remembered per process; each test asks again."""
+    engine.require_docker.cache_clear()
+    toolchain.cache_clear()
+    yield
+    engine.require_docker.cache_clear()
+    toolchain.cache_clear()
+
+
+def test_unknown_engine_lists_the_valid_ones(monkeypatch):
+    monkeypatch.setenv("TESSERA_ENGINE", "podman")
+    with pytest.raises(TesseraError, match="use one of: docker, none"):
+        toolchain()
+
+
+def test_no_docker_command(monkeypatch):
+    monkeypatch.setenv("TESSERA_ENGINE", "docker")
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(TesseraError, match="no docker command") as error:
+        toolchain()
+    assert "--engine none" in error.value.remedy and "./run doctor" in error.value.remedy
+
+
+def test_engine_that_does_not_answer(monkeypatch, tmp_path):
+    client = tmp_path / "docker"
+    client.write_text("#!/bin/sh\nexit 1\n")
+    client.chmod(0o755)
+    monkeypatch.setenv("TESSERA_ENGINE", "docker")
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    with pytest.raises(TesseraError, match="no engine answers") as error:
+        toolchain()
+    assert "--engine none" in error.value.remedy
+
+
+def test_missing_image_names_the_command_that_builds_it(monkeypatch):
+    monkeypatch.setattr(images, "image_exists", lambda tag: False)
+    monkeypatch.setattr(images, "require_docker", lambda: "20.10")
+    with pytest.raises(TesseraError, match="tessera-toolchain:abc") as error:
+        images.require_image("tessera-toolchain:abc")
+    assert error.value.remedy == "./run tessera build --image"
+
+
+def test_engine_none_is_this_machine(monkeypatch):
+    monkeypatch.setenv("TESSERA_ENGINE", "none")
+    assert isinstance(toolchain(), HostToolchain)
+    assert toolchain().describe()["engine"] == "none"
