@@ -18,6 +18,7 @@ public:
 
     uint32_t set_of(uint64_t physical_line) const { return index_(physical_line); }
     void prefetch(uint32_t set) const { program_.prefetch(set), walker_.prefetch(set); }
+    void prefetch_table_line(uint64_t physical_line) const { walker_.prefetch_rows(index_(physical_line)); }
     void add_table_line(uint64_t physical_line) { walker_.add_line(index_(physical_line)); }
 
     /// Lanes of `all` in which the program's reference misses.

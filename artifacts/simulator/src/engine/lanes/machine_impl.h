@@ -101,11 +101,13 @@ private:
         const size_t end = begin + chunk < a.count ? begin + chunk : a.count;
         for (size_t i = begin; i < end; ++i) {
             const uint64_t line = a.addresses[i] >> 6;
+            if (i > begin && line == a.addresses[i - 1] >> 6) continue;  // a repeat needs no sets
             CacheLanes::Sets& sets = sets_[i % chunk];
             sets = caches_.sets_of(line);
             caches_.l2.prefetch(sets.l2);
             caches_.l3.prefetch(sets.l3);
-            walker_.prefetch(a.addresses[i], a.region_table[a.regions[i]]);
+            if (i > 0 && a.addresses[i] >> 12 != a.addresses[i - 1] >> 12)
+                walker_.prefetch(a.addresses[i], a.region_table[a.regions[i]], caches_);
         }
     }
 

@@ -62,8 +62,12 @@ public:
         return latency;
     }
 
-    void prefetch(uint64_t address, const Region& region) const {
-        __builtin_prefetch(&last_[size_t{region.pt_frame} * 64 + ((address >> 15) & 63)], 1);
+    /// For a page that may have to be walked soon.
+    void prefetch(uint64_t address, const Region& region, const CacheLanes& caches) const {
+        const size_t line = size_t{region.pt_frame} * 64 + ((address >> 15) & 63);
+        __builtin_prefetch(&last_[line], 1);
+        caches.l2.prefetch_table_line((page_table_base >> 6) + line);
+        caches.l3.prefetch_table_line((page_table_base >> 6) + line);
     }
 
     TimeSpan time_span() { return {reinterpret_cast<uint32_t*>(last_.data()), last_.size() * lane_count, last_.size() * lane_count, 1}; }

@@ -12,12 +12,23 @@
 namespace tessera::sim::lanes::TESSERA_ISA {
 
 class WalkerRecency {
-public:
-    WalkerRecency(uint64_t sets, uint64_t ways) : ways_(unsigned(ways)), sets_(sets), newest_(sets), rows_(64) {}
+    struct Set {
+        uint32_t first = 0;
+        uint16_t rows = 0, capacity = 0;
+        uint32_t newest = 0;  ///< time of the last reference in any lane
+        uint32_t unused = 0;  ///< a set's record never straddles a host cache line
+    };
 
-    TimeSpan newest_span() { return {newest_.data(), newest_.size(), newest_.size(), 1}; }
+public:
+    WalkerRecency(uint64_t sets, uint64_t ways) : ways_(unsigned(ways)), sets_(sets), rows_(64) {}
+
+    TimeSpan newest_span() { return {&sets_.data()->newest, 1, sizeof(Set) / sizeof(uint32_t), sets_.size()}; }
     TimeSpan row_span() { return {reinterpret_cast<uint32_t*>(rows_.data()), used_ * lane_count, used_ * lane_count, 1}; }
-    void prefetch(uint32_t set) const { __builtin_prefetch(&sets_[set]), __builtin_prefetch(&newest_[set]); }
+    void prefetch(uint32_t set) const { __builtin_prefetch(&sets_[set], 1); }
+    void prefetch_rows(uint32_t set) const {
+        const Set& s = sets_[set];
+        for (unsigned k = 0; k < s.rows; ++k) __builtin_prefetch(rows_.data() + s.first + k, 1);
+    }
 
     /// A page-table line that falls into this set is referenced for the first time in any lane.
     void add_line(uint32_t set) {
@@ -38,15 +49,15 @@ public:
     LANES_INLINE_MEMBER Mask keeps(uint32_t set, unsigned above, uint32_t time, Mask all) const {
         const Set& s = sets_[set];
         const unsigned room = ways_ - 1 - above;  // page-table lines that may have been used since
-        if (newest_[set] < time || s.rows <= room) return all;
+        if (s.newest < time || s.rows <= room) return all;
         return gt(broadcast(time), load(&rows_[s.first + room]));
     }
 
     /// References in `lanes` a page-table line whose last times are `last`. Returns for each lane the number of
     /// page-table lines of the set used since (meaningless where last is 0).
     LANES_INLINE_MEMBER V reference(uint32_t set, V last, uint32_t now, Mask lanes) {
-        const Set& s = sets_[set];
-        newest_[set] = now;
+        Set& s = sets_[set];
+        s.newest = now;
         V* row = rows_.data() + s.first;
         return s.rows == 8 ? insert<8>(row, last, now, lanes) : insert(row, s.rows, last, now, lanes);
     }
@@ -80,11 +91,6 @@ private:
         return above;
     }
 
-    struct Set {
-        uint32_t first = 0;
-        uint16_t rows = 0, capacity = 0;
-    };
-
     /// Growth in large steps, so that copying stays rare.
     size_t grown(size_t wanted) const {
         const size_t now = rows_.size();
@@ -93,7 +99,6 @@ private:
 
     unsigned ways_;
     Array<Set> sets_;
-    Array<uint32_t> newest_;
     Array<V> rows_;
     size_t used_ = 0;
 };
