@@ -6,6 +6,7 @@ keys. ``value`` is numeric (NaN where only a name is printed); every key is text
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 
 import pandas as pd
@@ -39,6 +40,13 @@ def load(table: str, reference_dir: Path | str | None = None) -> pd.DataFrame:
     if table not in valid:
         raise unknown_name("reference table", table, valid)
     path = _folder(reference_dir) / f"{table}.csv"
+    stamp = path.stat()
+    return _checked(path, stamp.st_mtime_ns, stamp.st_size).copy()
+
+
+@lru_cache(maxsize=64)
+def _checked(path: Path, modified_ns: int, size: int) -> pd.DataFrame:
+    """The parsed table; read again when the file changes (claims look up hundreds of numbers)."""
     frame = pd.read_csv(path, dtype=str, keep_default_na=False)
     missing = [name for name in COMMON_COLUMNS if name not in frame.columns]
     if missing:

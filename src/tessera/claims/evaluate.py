@@ -1,0 +1,108 @@
+"""Evaluate every claim against a results tree: one row a claim (docs/contracts.md, "Claims").
+
+A protocol that lacks its input gives NOT-MEASURABLE-HERE. A protocol that breaks on the data it
+finds does too, with a reason that starts with :data:`BROKEN`, which :func:`check` treats as a
+failure of a required claim: no claim passes because its check crashed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import yaml
+
+from tessera.claims import registry
+from tessera.claims.evidence import Evidence
+from tessera.claims.load import load_claims
+from tessera.claims.model import Claim
+from tessera.claims.outcome import Missing, Outcome
+from tessera.claims.tolerance import text
+from tessera.claims.verdicts import DEVIATES, FAILS, Verdict, verdict
+from tessera.errors import TesseraError
+
+COLUMNS = (
+    "id", "paper", "section", "statement", "kind", "published", "obtained", "unit", "tolerance",
+    "verdict", "reason", "protocol", "scope", "provenance", "hardware_class", "required", "figure",
+)  # fmt: skip
+BROKEN = "the check broke"
+
+
+def evaluate(
+    results_dir: Path | str,
+    claims_path: Path | str | None = None,
+    reference_dir: Path | str | None = None,
+) -> pd.DataFrame:
+    """The claims table, in the order of the claims file.
+
+    Raises:
+        TesseraError: a broken claims file or published table; never because of results.
+    """
+    claims = load_claims(claims_path, reference_dir)
+    evidence = Evidence(results_dir, reference_dir)
+    explanations = _explanations(claims_path, {claim.id for claim in claims})
+    rows = [_row(claim, evidence, explanations.get(claim.id, "")) for claim in claims]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def check(claims: pd.DataFrame) -> list[dict]:
+    """Rows of required claims that don't hold, as dictionaries; empty when all is well."""
+    required = claims["required"].map(lambda value: str(value).lower() == "true")
+    bad = claims["verdict"].isin([DEVIATES, FAILS])
+    broken = claims["reason"].fillna("").str.startswith(BROKEN)
+    return claims[required & (bad | broken)].to_dict("records")
+
+
+def _row(claim: Claim, evidence: Evidence, explanation: str) -> dict:
+    outcome, judged = _judge(claim, evidence)
+    reason = "; ".join(part for part in (judged.reason, explanation) if part)
+    return {
+        "id": claim.id,
+        "paper": claim.paper,
+        "section": claim.section,
+        "statement": claim.statement,
+        "kind": claim.kind,
+        "published": text(claim.published),
+        "obtained": text(outcome.value) if outcome else "",
+        "unit": claim.unit,
+        "tolerance": str(claim.tolerance),
+        "verdict": judged.name,
+        "reason": reason,
+        "protocol": claim.protocol,
+        "scope": str(claim.scope),
+        "provenance": outcome.provenance if outcome else "",
+        "hardware_class": claim.hardware_class,
+        "required": claim.required,
+        "figure": claim.figure,
+    }
+
+
+def _judge(claim: Claim, evidence: Evidence) -> tuple[Outcome | None, Verdict]:
+    try:
+        protocol = registry.find(claim.protocol, claim.parameters)
+        outcome = protocol(claim, evidence, **claim.parameters)
+        judged = verdict(claim, outcome.value, outcome.provenance, outcome.hardware_class)
+        return outcome, judged
+    except Missing as missing:
+        return None, verdict(claim, None, "", "", str(missing))
+    except (TesseraError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+        detail = f"{BROKEN}: protocol '{claim.protocol}': {type(error).__name__}: {error}"
+        return None, verdict(claim, None, "", "", detail)
+
+
+def _explanations(claims_path: Path | str | None, ids: set[str]) -> dict[str, str]:
+    """``deviations.yaml`` beside the claims: id -> why it deviates, in words; optional."""
+    if claims_path is None:
+        return {}
+    path = Path(claims_path).with_name("deviations.yaml")
+    if not path.exists():
+        return {}
+    found = yaml.safe_load(path.read_text()) or {}
+    unknown = sorted(set(found) - ids)
+    if unknown:
+        raise TesseraError(
+            f"explanations in {path}",
+            f"no such claims: {', '.join(unknown)}",
+            f"use ids of {Path(claims_path).name}",
+        )
+    return {name: str(words).strip() for name, words in found.items()}

@@ -1,0 +1,1 @@
+"""Protocols, a file per family; :mod:`tessera.claims.registry` has their contract."""

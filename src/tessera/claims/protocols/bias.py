@@ -1,0 +1,97 @@
+"""Sign and place of prediction errors (``models/predictions.csv`` against the cells).
+
+Optimism is (R - predicted) / R: positive where a model promises a shorter runtime than is true.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from tessera.claims.evidence import TEST_LAYOUT, Evidence, Pair
+from tessera.claims.outcome import Missing, Outcome
+from tessera.claims.selection import select
+
+
+def predicted(evidence: Evidence, pair: Pair, model: str) -> pd.DataFrame:
+    """Cells of the pair with ``predicted`` and ``optimism`` (a fraction) of ``model``."""
+    rows = evidence.of_pair("predictions", pair, model=model).set_index("layout")
+    table = evidence.samples(pair).join(rows["predicted_runtime_cycles"].rename("predicted"))
+    table = table.dropna(subset=["predicted", "runtime_cycles"])
+    if table.empty:
+        raise Missing(f"{pair}: {model} predicts none of the layouts that ran")
+    table["optimism"] = 1 - table["predicted"] / table["runtime_cycles"]
+    return table
+
+
+def fitted(evidence: Evidence, pair: Pair, model: str) -> pd.DataFrame:
+    """The same without the 1GB test point."""
+    return predicted(evidence, pair, model).drop(index=TEST_LAYOUT, errors="ignore")
+
+
+def _at(evidence: Evidence, pair: Pair, model: str, layout: str) -> pd.Series:
+    table = predicted(evidence, pair, model)
+    if layout not in table.index:
+        raise Missing(f"{pair}: layout {layout} has no runtime or no prediction by {model}")
+    return table.loc[layout]
+
+
+def optimism_at_fewest_misses(claim, evidence, model: str, how: str) -> Outcome:
+    """Optimism at the fitted layout with the fewest misses, percent."""
+
+    def of(pair: Pair) -> float:
+        table = fitted(evidence, pair, model)
+        return 100 * float(table.loc[table["stlb_misses"].idxmin(), "optimism"])
+
+    return select(claim, evidence).each(of, how)
+
+
+def misses_at_worst_error(claim, evidence, model: str, how: str) -> Outcome:
+    """Where in the range of misses (0 fewest, 1 most) the model errs most."""
+
+    def of(pair: Pair) -> float:
+        table = fitted(evidence, pair, model)
+        misses = table["stlb_misses"]
+        if misses.max() == misses.min():
+            raise Missing(f"{pair}: all layouts miss equally often")
+        worst = misses[table["optimism"].abs().idxmax()]
+        return float((worst - misses.min()) / (misses.max() - misses.min()))
+
+    return select(claim, evidence).each(of, how)
+
+
+def optimistic_pairs(claim, evidence, model: str) -> Outcome:
+    """Share of pairs where the median prediction is too low, percent; the 4KB anchor left out."""
+    selection = select(claim, evidence)
+    optimistic = [
+        fitted(evidence, pair, model).drop(index="growing-0", errors="ignore")["optimism"].median()
+        for pair in selection.pairs
+    ]
+    return selection.outcome(100 * sum(value > 0 for value in optimistic) / len(optimistic))
+
+
+def runtime_over_prediction(claim, evidence, model: str, layout: str, how: str) -> Outcome:
+    """Runtime of one layout over its prediction."""
+
+    def of(pair: Pair) -> float:
+        row = _at(evidence, pair, model, layout)
+        if row["predicted"] <= 0:
+            raise Missing(f"{pair}: {model} predicts a runtime that isn't positive")
+        return float(row["runtime_cycles"] / row["predicted"])
+
+    return select(claim, evidence).each(of, how)
+
+
+def prediction_excess(claim, evidence, model: str, layout: str, how: str) -> Outcome:
+    """By how much the prediction of one layout is too high, percent of the runtime."""
+    return select(claim, evidence).each(
+        lambda pair: -100 * float(_at(evidence, pair, model, layout)["optimism"]), how
+    )
+
+
+PROTOCOLS = {
+    "optimism_at_fewest_misses": optimism_at_fewest_misses,
+    "misses_at_worst_error": misses_at_worst_error,
+    "optimistic_pairs": optimistic_pairs,
+    "runtime_over_prediction": runtime_over_prediction,
+    "prediction_excess": prediction_excess,
+}

@@ -1,0 +1,29 @@
+"""Predictions of the 1GB run, which no model was fitted to (MICRO'20 section VII-D), in percent."""
+
+from __future__ import annotations
+
+from tessera.claims.outcome import Missing, Outcome
+from tessera.claims.protocols.model_errors import error_percent
+from tessera.claims.selection import aggregate, select
+
+TEST_POINT = "1gb"
+
+
+def error_1gb(claim, evidence, model: str, how: str) -> Outcome:
+    """``how`` over the pairs of the error at the 1GB layout."""
+    return select(claim, evidence).each(lambda pair: error_percent(evidence, pair, model, TEST_POINT), how)
+
+
+def error_1gb_ratio(claim, evidence, model: str, base: str) -> Outcome:
+    """Worst such error of ``model`` over the worst of ``base``."""
+    selection = select(claim, evidence)
+    worst = {
+        name: aggregate([error_percent(evidence, pair, name, TEST_POINT) for pair in selection.pairs], "max")
+        for name in (model, base)
+    }
+    if worst[base] == 0:
+        raise Missing(f"{base} predicts every 1GB run exactly, so there is no ratio")
+    return selection.outcome(worst[model] / worst[base])
+
+
+PROTOCOLS = {"error_1gb": error_1gb, "error_1gb_ratio": error_1gb_ratio}

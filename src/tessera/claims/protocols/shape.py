@@ -1,0 +1,40 @@
+"""Shape of fitted models (``models/coefficients.csv``): slope, curvature, intercept."""
+
+from __future__ import annotations
+
+from tessera.claims.evidence import Evidence, Pair
+from tessera.claims.outcome import Outcome
+from tessera.claims.selection import select
+
+BASE_LAYOUT = "growing-0"
+
+
+def coefficient(evidence: Evidence, pair: Pair, model: str, term: str) -> float:
+    """One coefficient, in raw units."""
+    row = evidence.of_pair("coefficients", pair, model=model, term=term).iloc[0]
+    return float(row["coefficient"])
+
+
+def slope(claim, evidence, model: str, how: str) -> Outcome:
+    """Runtime cycles per walk cycle."""
+    return select(claim, evidence).each(lambda p: coefficient(evidence, p, model, "C"), how)
+
+
+def curvature(claim, evidence, model: str, how: str) -> Outcome:
+    """Coefficient of C^2, per cycle."""
+    return select(claim, evidence).each(lambda p: coefficient(evidence, p, model, "C^2"), how)
+
+
+def intercept_over_runtime(claim, evidence, model: str, how: str) -> Outcome:
+    """The ideal runtime as a fraction of the 4KB run's."""
+    return select(claim, evidence).each(
+        lambda p: coefficient(evidence, p, model, "1") / evidence.cell(p, BASE_LAYOUT, "runtime_cycles"),
+        how,
+    )
+
+
+PROTOCOLS = {
+    "slope": slope,
+    "curvature": curvature,
+    "intercept_over_runtime": intercept_over_runtime,
+}

@@ -1,0 +1,124 @@
+"""config/claims.yaml itself, and what its schema refuses."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+import yaml
+
+from tessera.claims import load_claims, registry
+from tessera.claims.model import DECIDED_ANYWHERE
+from tessera.errors import TesseraError
+from tessera.paths import repo_root
+
+
+def test_it_loads_and_covers_both_papers(claims_file):
+    claims = load_claims(claims_file)
+    assert len(claims) >= 150
+    assert {claim.paper for claim in claims} == {"micro20", "opera-d5.10", "tessera"}
+    assert {claim.kind for claim in claims} == {"arithmetic", "invariant", "finding"}
+
+
+def test_only_arithmetic_and_invariants_are_required(claims_file):
+    for claim in load_claims(claims_file):
+        assert not claim.required or claim.kind in DECIDED_ANYWHERE, claim.id
+
+
+def test_every_tolerance_has_its_reason(claims_file):
+    assert all(claim.tolerance.why for claim in load_claims(claims_file))
+
+
+def test_every_protocol_is_used(claims_file):
+    assert {claim.protocol for claim in load_claims(claims_file)} == set(registry.protocols())
+
+
+def test_changes_are_logged():
+    log = (repo_root() / "config" / "claims-changes.md").read_text()
+    assert "Initial set" in log and "before the first cell" in log
+
+
+def entry() -> dict:
+    return {
+        "id": "one", "paper": "micro20", "section": "I", "statement": "s", "kind": "arithmetic",
+        "published": {"value": 4, "reason": "r"}, "unit": "count",
+        "tolerance": {"rule": "exact", "value": 0, "why": "w"},
+        "protocol": {"name": "polynomial_terms",
+                     "parameters": {"variables": 1, "degree": 3, "intercept": True}},
+        "scope": {"workloads": [], "platforms": [], "about": "a"},
+        "hardware_class": "any", "required": True, "figure": "",
+    }  # fmt: skip
+
+
+def load(tmp_path, *entries, **extra):
+    path = tmp_path / "claims.yaml"
+    path.write_text(yaml.safe_dump({"claims": list(entries)} | extra))
+    return load_claims(path)
+
+
+def test_the_entry_that_the_others_are_made_from(tmp_path):
+    assert load(tmp_path, entry())[0].published == 4
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"colour": "red"}, "Additional properties"),
+        ({"kind": "finding"}, "False was expected"),
+        ({"kind": "guess"}, "'guess' is not one of"),
+        ({"hardware_class": "alpha"}, "'alpha' is not one of"),
+        ({"figure": "fig1"}, "'fig1' is not one of"),
+        ({"id": "Upper Case"}, "does not match"),
+        ({"published": {"value": 4}}, "claim 'one', published"),
+        ({"published": {"table": "t", "where": {}}}, "claim 'one', published"),
+        ({"tolerance": {"rule": "roughly", "value": 0, "why": "w"}}, "'roughly' is not one of"),
+        ({"tolerance": {"rule": "exact", "value": 0}}, "'why' is a required property"),
+        ({"tolerance": {"rule": "exact", "value": -1, "why": "w"}}, "less than the minimum"),
+        ({"scope": {"workloads": [], "platforms": ["broadwell-sim"], "about": "a"}}, "not one of"),
+        ({"protocol": {"name": "none", "parameters": {}}}, "no such protocol"),
+        ({"protocol": {"name": "polynomial_terms", "parameters": {}}}, "missing a required"),
+        ({"published": {"table": "table9", "where": {}, "column": "value"}}, "no such reference"),
+        (
+            {"published": {"table": "table6_cv_errors", "where": {"model": "p"}, "column": "value"}},
+            "no row matches",
+        ),
+        (
+            {"published": {"table": "table6_cv_errors", "where": {}, "column": "value"}},
+            "4 rows match",
+        ),
+        (
+            {"published": {"table": "table8_rsquared", "where": {}, "column": "value",
+                           "key": "input"}},
+            "several rows have the same name",
+        ),
+    ],
+)  # fmt: skip
+def test_refused(tmp_path, change, message):
+    with pytest.raises(TesseraError, match=message):
+        load(tmp_path, entry() | change)
+
+
+def test_a_missing_key_is_refused(tmp_path):
+    for name in entry():
+        lacking = copy.deepcopy(entry())
+        del lacking[name]
+        with pytest.raises(TesseraError, match=f"'{name}' is a required property"):
+            load(tmp_path, lacking)
+
+
+def test_an_id_used_twice_is_refused(tmp_path):
+    with pytest.raises(TesseraError, match="id used twice"):
+        load(tmp_path, entry(), entry())
+
+
+def test_an_unknown_top_level_key_is_refused(tmp_path):
+    with pytest.raises(TesseraError, match="Additional properties"):
+        load(tmp_path, entry(), extra={})
+
+
+def test_no_file_and_no_yaml(tmp_path):
+    with pytest.raises(TesseraError, match="no such file"):
+        load_claims(tmp_path / "absent.yaml")
+    (tmp_path / "bad.yaml").write_text("claims: [")
+    with pytest.raises(TesseraError, match="not YAML"):
+        load_claims(tmp_path / "bad.yaml")

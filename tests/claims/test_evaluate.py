@@ -1,0 +1,212 @@
+"""The table as a whole: columns, provenance, missing inputs, and what flips a verdict."""
+
+from __future__ import annotations
+
+import shutil
+
+import pandas as pd
+import pytest
+
+from tessera import reference
+from tessera.claims import COLUMNS, VERDICTS, check, evaluate
+from tessera.errors import TesseraError
+from tessera.report.claims import COLUMNS as REPORT_COLUMNS
+from tessera.report.verdicts import objections
+
+
+def verdicts(tree, claims_file) -> pd.DataFrame:
+    return evaluate(tree.write(), claims_file).set_index("id")
+
+
+def test_columns_are_the_contract_and_what_the_report_reads(tree, claims_file):
+    table = evaluate(tree.write(), claims_file)
+    assert tuple(table.columns) == COLUMNS == REPORT_COLUMNS
+    assert set(table["verdict"]) <= set(VERDICTS)
+    assert objections(table) == {}
+    assert not table["reason"].str.contains("the check broke").any()
+    assert (table.loc[table["verdict"] != "NOT-MEASURABLE-HERE", "obtained"] != "").all()
+    assert (table.loc[table["verdict"] == "NOT-MEASURABLE-HERE", "reason"] != "").all()
+
+
+def test_known_verdicts_of_the_synthetic_tree(tree, claims_file):
+    table = verdicts(tree, claims_file)
+    want = {
+        "micro20-features-19": "REPRODUCED",
+        "micro20-every-model-has-a-zero-error": "DEVIATES",
+        "opera-l1-data-cache": "DEVIATES",
+        "micro20-max-error-basu": "HOLDS-IN-SIMULATION",
+        "micro20-existing-order": "HOLDS-IN-SIMULATION",
+        "micro20-max-error-mosmodel": "HOLDS-IN-SIMULATION",
+        "micro20-mosmodel-typical-geomean": "HOLDS-IN-SIMULATION",
+        "micro20-mosmodel-beats-existing": "HOLDS-IN-SIMULATION",
+        "micro20-slope-above-1-exists": "HOLDS-IN-SIMULATION",
+        "micro20-table6-mosmodel": "HOLDS-IN-SIMULATION",
+        "micro20-table8-gups-sandybridge": "FAILS-IN-SIMULATION",
+        "micro20-h-least-valuable": "HOLDS-IN-SIMULATION",
+        "micro20-best-input-differs": "FAILS-IN-SIMULATION",
+        "micro20-1gb-like-2mb": "HOLDS-IN-SIMULATION",
+        "micro20-hot-region": "FAILS-IN-SIMULATION",
+        "micro20-random-near-anchors": "HOLDS-IN-SIMULATION",
+        "micro20-sliding-most-diverse": "HOLDS-IN-SIMULATION",
+        "micro20-basu-optimistic-near-zero": "HOLDS-IN-SIMULATION",
+        "micro20-pham-optimistic": "HOLDS-IN-SIMULATION",
+        "micro20-cv-100-layouts": "NOT-MEASURABLE-HERE",
+        "micro20-mcf-mosmodel": "NOT-MEASURABLE-HERE",
+        "opera-fewer-pages-win": "FAILS-IN-SIMULATION",
+        "opera-pham-overestimates-graph500": "HOLDS-IN-SIMULATION",
+        "tessera-mosmodel-nonzero": "REPRODUCED",
+        "tessera-anchors-hit": "REPRODUCED",
+        "tessera-degrees-nested": "REPRODUCED",
+        "tessera-layout-count": "REPRODUCED",
+        "tessera-runtime-variation": "NOT-MEASURABLE-HERE",
+    }
+    assert table.loc[list(want), "verdict"].to_dict() == want
+    assert set(table[table["verdict"].str.endswith("SIMULATION")]["provenance"]) == {"simulated"}
+    assert check(table.reset_index()) == []
+
+
+def test_an_empty_folder_decides_arithmetic_only(tmp_path, claims_file):
+    table = evaluate(tmp_path, claims_file)
+    decided = table[table["verdict"] != "NOT-MEASURABLE-HERE"]
+    assert set(decided["kind"]) == {"arithmetic"}
+    assert not table["reason"].str.contains("the check broke").any()
+    assert table.loc[table["kind"] != "arithmetic", "reason"].str.contains("to measure it: ").all()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("cells.csv", None),
+        ("cells.csv", "layout\n"),
+        ("models/errors.csv", None),
+        ("models/predictions.csv", ""),
+        ("models/cv.csv", "workload,platform,model\n"),
+        ("models/coefficients.csv", None),
+    ],
+)
+def test_a_missing_table_is_a_reason_not_a_crash(tree, claims_file, name, content):
+    path = tree.write() / name
+    path.unlink() if content is None else path.write_text(content)
+    table = evaluate(tree.path, claims_file)
+    assert not table["reason"].str.contains("the check broke").any()
+    assert table["verdict"].eq("NOT-MEASURABLE-HERE").sum() > 20
+
+
+def test_a_missing_workload_is_named(tree, claims_file):
+    tree.cells = tree.cells[tree.cells["workload"] != "pr"]
+    row = verdicts(tree, claims_file).loc["micro20-max-error-basu"]
+    assert row["verdict"] == "NOT-MEASURABLE-HERE"
+    assert "pr on haswell" in row["reason"] and "./run reproduce" in row["reason"]
+
+
+def test_a_failed_cell_is_named_with_its_message(tree, claims_file):
+    bad = (tree.cells["workload"] == "pr") & (tree.cells["layout"] == "1gb")
+    tree.cells.loc[bad, ["status", "message"]] = ["failed", "trace is damaged"]
+    row = verdicts(tree, claims_file).loc["micro20-1gb-like-2mb"]
+    assert row["verdict"] == "NOT-MEASURABLE-HERE" and "trace is damaged" in row["reason"]
+
+
+def test_an_error_that_no_model_has(tree, claims_file):
+    tree.errors = tree.errors.assign(message="")
+    bad = (tree.errors["model"] == "basu") & (tree.errors["workload"] == "pr")
+    tree.errors.loc[bad, ["max_error", "geomean_error", "message"]] = [None, None, "alpha undefined"]
+    row = verdicts(tree, claims_file).loc["micro20-max-error-basu"]
+    assert row["verdict"] == "NOT-MEASURABLE-HERE" and "alpha undefined" in row["reason"]
+
+
+def test_hybrid_cells_decide_no_model_error(tree, claims_file):
+    tree.cells["runtime_provenance"] = "measured"
+    table = verdicts(tree, claims_file)
+    findings = table[(table["kind"] == "finding")]
+    assert set(findings["verdict"]) == {"NOT-MEASURABLE-HERE"}
+    assert table.loc["tessera-hybrid-never-fitted", "verdict"] == "DEVIATES"
+    assert [row["id"] for row in check(table.reset_index())] == ["tessera-hybrid-never-fitted"]
+
+
+def test_measured_data_of_the_class_reproduces(tree, claims_file):
+    """The same numbers from real machines: REPRODUCED and DEVIATES instead of the simulation's words."""
+    for name in ("cells", "errors", "cv", "rsquared", "coefficients", "predictions"):
+        table = getattr(tree, name)
+        table["platform"] = table["platform"].str.replace("-sim", "-lab")
+    tree.cells["runtime_provenance"] = tree.cells["tlb_provenance"] = "measured"
+    table = verdicts(tree, claims_file)
+    assert table.loc["micro20-max-error-basu", "verdict"] == "REPRODUCED"
+    assert table.loc["micro20-table8-gups-sandybridge", "verdict"] == "DEVIATES"
+    assert table.loc["micro20-max-error-basu", "provenance"] == "measured"
+    assert not table["verdict"].str.contains("SIMULATION").any() or set(
+        table[table["verdict"].str.contains("SIMULATION")]["provenance"]
+    ) == {"simulated"}
+
+
+def test_one_measured_machine_does_not_stand_for_three(tree, claims_file):
+    extra = tree.cells[tree.cells["platform"] == "broadwell-sim"].copy()
+    extra["platform"] = "broadwell-lab"
+    extra["runtime_provenance"] = extra["tlb_provenance"] = "measured"
+    tree.cells = pd.concat([tree.cells, extra], ignore_index=True)
+    table = verdicts(tree, claims_file)
+    assert table.loc["micro20-max-error-basu", "provenance"] == "simulated"
+    assert table.loc["micro20-broadwell-walks-exceed-runtime", "provenance"] == "measured"
+    assert table.loc["micro20-broadwell-walks-exceed-runtime", "verdict"] == "DEVIATES"
+
+
+@pytest.mark.parametrize(
+    ("table", "where", "value", "claim", "before", "after"),
+    [
+        ("table6_cv_errors", {"model": "mosmodel"}, 1.0, "micro20-table6-mosmodel",
+         "HOLDS-IN-SIMULATION", "FAILS-IN-SIMULATION"),
+        ("printed_values", {"quantity": "coefficients"}, 18, "micro20-features-19",
+         "REPRODUCED", "DEVIATES"),
+        ("table7_xalancbmk", {"counter": "runtime_cycles", "page_size": "4KB"}, 1200,
+         "micro20-table7-slope", "REPRODUCED", "DEVIATES"),
+        ("printed_values", {"quantity": "nonzero_coefficients"}, 1, "tessera-mosmodel-nonzero",
+         "REPRODUCED", "DEVIATES"),
+        ("table8_rsquared", {"workload": "gups/8GB", "platform": "sandybridge", "input": "H"}, 0.5,
+         "micro20-table8-gups-sandybridge", "FAILS-IN-SIMULATION", "HOLDS-IN-SIMULATION"),
+    ],
+)  # fmt: skip
+def test_changing_a_published_value_flips_a_verdict(
+    tree, claims_file, tmp_path, table, where, value, claim, before, after
+):
+    assert verdicts(tree, claims_file).loc[claim, "verdict"] == before
+    folder = tmp_path / "changed"
+    shutil.copytree(reference.default_dir(), folder)
+    frame = pd.read_csv(folder / f"{table}.csv", dtype=str, keep_default_na=False)
+    rows = pd.Series(True, index=frame.index)
+    for key, wanted in where.items():
+        rows &= frame[key] == wanted
+    frame.loc[rows, "value"] = str(value)
+    frame.to_csv(folder / f"{table}.csv", index=False)
+    changed = evaluate(tree.path, claims_file, folder).set_index("id")
+    assert changed.loc[claim, "verdict"] == after
+
+
+def test_evaluating_twice_gives_the_same_table(tree, claims_file):
+    first = evaluate(tree.write(), claims_file)
+    pd.testing.assert_frame_equal(first, evaluate(tree.path, claims_file))
+
+
+def test_check_names_failed_and_broken_required_claims():
+    rows = pd.DataFrame(
+        [
+            ("a", True, "DEVIATES", ""),
+            ("b", False, "DEVIATES", ""),
+            ("c", True, "REPRODUCED", ""),
+            ("d", True, "NOT-MEASURABLE-HERE", "no good cells; to measure it: x"),
+            ("e", True, "NOT-MEASURABLE-HERE", "the check broke: protocol 'x': KeyError: 'y'"),
+            ("f", "true", "DEVIATES", ""),
+        ],
+        columns=["id", "required", "verdict", "reason"],
+    )
+    assert [row["id"] for row in check(rows)] == ["a", "e", "f"]
+
+
+def test_explanations_are_appended_and_checked(tree, claims_file, tmp_path):
+    copy = tmp_path / "claims.yaml"
+    shutil.copy(claims_file, copy)
+    notes = tmp_path / "deviations.yaml"
+    notes.write_text("opera-l1-data-cache: counts both L1 caches\n")
+    table = evaluate(tree.write(), copy).set_index("id")
+    assert table.loc["opera-l1-data-cache", "reason"].endswith("; counts both L1 caches")
+    notes.write_text("no-such-claim: x\n")
+    with pytest.raises(TesseraError, match="no-such-claim"):
+        evaluate(tree.path, copy)

@@ -1,0 +1,41 @@
+"""Names of protocols: duplicates abort, unknown names list the valid ones, parameters are checked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import tessera.claims.protocols
+from tessera.claims import registry
+from tessera.errors import TesseraError
+
+
+def test_a_name_registered_twice_aborts():
+    with pytest.raises(TesseraError, match="already registered by family 'one'"):
+        registry.merge({"one": {"slope": len}, "two": {"slope": max}})
+
+
+def test_unknown_protocol_lists_the_valid_ones():
+    with pytest.raises(TesseraError, match="max_error"):
+        registry.find("max_eror", {})
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"model": "basu"}, {"model": "basu", "how": "max", "colour": "red"}],
+    ids=["one missing", "one too many"],
+)
+def test_parameters_are_checked(parameters):
+    with pytest.raises(TesseraError, match="it takes: model"):
+        registry.find("max_error", parameters)
+
+
+def test_every_file_of_protocols_is_registered():
+    folder = Path(tessera.claims.protocols.__file__).parent
+    files = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    assert files == set(registry.FAMILIES)
+
+
+def test_every_protocol_is_described():
+    assert all(function.__doc__ for function in registry.protocols().values())

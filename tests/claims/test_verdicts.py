@@ -1,0 +1,90 @@
+"""The whole truth table of verdicts: kind x provenance x hardware x whether the value holds."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from tessera.claims.model import KINDS, Claim, Tolerance, class_matches
+from tessera.claims.verdicts import VERDICTS, verdict
+from tessera.report.verdicts import objection
+
+PROVENANCES = ("published", "simulated", "measured", "hybrid", "")
+
+
+def claim(kind: str, hardware_class: str = "broadwell") -> Claim:
+    tolerance = Tolerance("exact", 0, "test")
+    return Claim("x", "micro20", "I", "s", kind, 1.0, "test", "1", tolerance, "p",
+                 hardware_class=hardware_class)  # fmt: skip
+
+
+def expected(kind: str, provenance: str, same_class: bool, good: bool) -> str:
+    """The table of docs/claims.md, written a second time."""
+    if kind == "arithmetic":
+        if provenance != "published":
+            return "NOT-MEASURABLE-HERE"
+        return "REPRODUCED" if good else "DEVIATES"
+    if kind == "invariant":
+        return "REPRODUCED" if good else "DEVIATES"
+    if provenance == "simulated":
+        return "HOLDS-IN-SIMULATION" if good else "FAILS-IN-SIMULATION"
+    if provenance == "measured" and same_class:
+        return "REPRODUCED" if good else "DEVIATES"
+    return "NOT-MEASURABLE-HERE"
+
+
+@pytest.mark.parametrize(
+    ("kind", "provenance", "machine", "obtained"),
+    list(product(KINDS, PROVENANCES, ("broadwell", "haswell", ""), (1.0, 2.0))),
+)
+def test_truth_table(kind, provenance, machine, obtained):
+    judged = verdict(claim(kind), obtained, provenance, machine)
+    assert judged.name == expected(kind, provenance, machine == "broadwell", obtained == 1.0)
+    assert judged.name in VERDICTS
+    assert bool(judged.reason) == (judged.name not in ("REPRODUCED", "HOLDS-IN-SIMULATION"))
+
+
+@pytest.mark.parametrize(("kind", "provenance"), list(product(KINDS, PROVENANCES)))
+def test_nothing_obtained(kind, provenance):
+    judged = verdict(claim(kind), None, provenance, "broadwell", "no PMU; to measure it: x")
+    assert judged == ("NOT-MEASURABLE-HERE", "no PMU; to measure it: x")
+
+
+@pytest.mark.parametrize("value", [float("nan"), {"C": 0.9, "M": float("nan")}])
+def test_not_a_number(value):
+    assert verdict(claim("finding"), value, "simulated", "").name == "NOT-MEASURABLE-HERE"
+
+
+def test_the_reason_of_a_deviation_names_all_three_numbers():
+    reason = verdict(claim("finding"), 2.0, "simulated", "").reason
+    assert reason == "obtained 2 1, published 1, tolerance exact"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "machine", "same"),
+    [
+        ("any", "", True),
+        ("any", "host", True),
+        ("intel-pmu", "haswell", True),
+        ("intel-pmu", "skylake", True),
+        ("intel-pmu", "unknown", False),
+        ("broadwell", "broadwell", True),
+        ("broadwell", "haswell", False),
+        ("other-pmu", "broadwell", False),
+        ("intel-pmu", "intel-pmu", True),
+    ],
+)
+def test_hardware_classes(wanted, machine, same):
+    assert class_matches(wanted, machine) is same
+
+
+@pytest.mark.parametrize(
+    ("kind", "provenance", "machine", "obtained"),
+    list(product(KINDS, ("published", "simulated", "measured"), ("broadwell", "haswell"), (1, 2))),
+)
+def test_the_report_accepts_every_verdict(kind, provenance, machine, obtained):
+    """The report checks verdicts again, by its own rule."""
+    judged = verdict(claim(kind), obtained, provenance, machine)
+    row = {"verdict": judged.name, "kind": kind, "provenance": provenance}
+    assert objection(row | {"hardware_class": "broadwell"}) == ""
