@@ -104,39 +104,51 @@ long Space::move_foreign(Pool* pool, Range old, uint64_t bytes) {
     return result;
 }
 
+/// Neither in place nor at a place that the caller chose: the lowest range that fits.
+long Space::move_anywhere(Pool* pool, Range old, uint64_t bytes) {
+    const long moved = place(bytes, PROT_READ | PROT_WRITE);
+    if (sys::failed(moved)) return moved;
+    const uint64_t at = static_cast<uint64_t>(moved);
+    const int tail_prot = pool->protection_at(old.end - kPage4K);
+    long result = move_to(pool, old, bytes, at);
+    if (!sys::failed(result) && tail_prot != (PROT_READ | PROT_WRITE))
+        result = protect({at + old.bytes(), at + bytes}, tail_prot);
+    if (!sys::failed(result)) result = give(pool, old);
+    if (!sys::failed(result)) return moved;
+    Pool* anon = &pools_[MOSALLOC_POOL_ANON];
+    give(anon, anon->offsets({at, at + bytes}));
+    return result;
+}
+
+long Space::resize(Pool* pool, Range old, uint64_t bytes, bool may_move) {
+    if (bytes <= old.bytes()) {
+        const Range tail{old.start + bytes, old.end};
+        const long result = tail.empty() ? 0 : give(pool, tail);
+        return sys::failed(result) ? result : static_cast<long>(pool->base() + old.start);
+    }
+    const bool foreign = pool->any_foreign(old);
+    if (!foreign && !sys::failed(grow_in_place(pool, old, bytes))) return static_cast<long>(pool->base() + old.start);
+    if (!may_move) return -ENOMEM;
+    return foreign ? move_foreign(pool, old, bytes) : move_anywhere(pool, old, bytes);
+}
+
 long Space::remap(uint64_t old, uint64_t old_bytes, uint64_t bytes, int flags, uint64_t to) {
-    const bool fixed = (flags & MREMAP_FIXED) != 0;
+    const bool fixed = (flags & MREMAP_FIXED) != 0, may_move = (flags & MREMAP_MAYMOVE) != 0;
     old_bytes = align_up(old_bytes, kPage4K);
     bytes = align_up(bytes, kPage4K);
-    if (old % kPage4K != 0 || bytes == 0 || (fixed && (flags & MREMAP_MAYMOVE) == 0)) return -EINVAL;
-    if (old + old_bytes < old || old + bytes < old) return -EINVAL;
-    if (!overlaps({old, old + old_bytes})) return move_in(old, old_bytes, bytes, to);
+    const Range addresses{old, old + old_bytes};
+    if (old % kPage4K != 0 || bytes == 0 || (fixed && !may_move)) return -EINVAL;
+    if (addresses.end < old || old + bytes < old) return -EINVAL;
+    if (fixed && !overlaps(addresses)) return move_in(old, old_bytes, bytes, to);
     // Duplicating (old size 0) and leaving the old range behind are for shared memory and userfaultfd.
     if (old_bytes == 0 || (flags & ~(MREMAP_MAYMOVE | MREMAP_FIXED)) != 0) return refused(-EINVAL);
-    Pool* pool = holder({old, old + old_bytes});
-    if (pool == nullptr) return -EFAULT;
-    const Range range = pool->offsets({old, old + old_bytes});
-    if (!pool->all_used(range)) return -EFAULT;
+    Pool* pool = holder(addresses);
+    if (pool == nullptr || !pool->all_used(pool->offsets(addresses))) return -EFAULT;
     if (!free_.has_room()) return -ENOMEM;
+    const Range range = pool->offsets(addresses);
+    const long result = fixed ? move_fixed(pool, range, bytes, to) : resize(pool, range, bytes, may_move);
     served(is_anon(pool) ? MOSALLOC_POOL_ANON : MOSALLOC_POOL_HEAP);
-    if (fixed) return move_fixed(pool, range, bytes, to);
-    if (bytes <= old_bytes) {
-        const Range tail{range.start + bytes, range.end};
-        const long result = tail.empty() ? 0 : give(pool, tail);
-        return sys::failed(result) ? result : static_cast<long>(old);
-    }
-    const bool foreign = pool->any_foreign(range);
-    if (!foreign && !sys::failed(grow_in_place(pool, range, bytes))) return static_cast<long>(old);
-    if ((flags & MREMAP_MAYMOVE) == 0) return -ENOMEM;
-    if (foreign) return move_foreign(pool, range, bytes);
-    const long moved = map(bytes, PROT_READ | PROT_WRITE, false);
-    if (sys::failed(moved)) return moved;
-    const int tail_prot = pool->protection_at(range.end - kPage4K);
-    long result = move_to(pool, range, bytes, static_cast<uint64_t>(moved));
-    const uint64_t end = static_cast<uint64_t>(moved) + bytes, extra = bytes - old_bytes;
-    if (!sys::failed(result) && tail_prot != (PROT_READ | PROT_WRITE)) result = protect({end - extra, end}, tail_prot);
-    if (!sys::failed(result)) result = give(pool, range);
-    return sys::failed(result) ? result : moved;
+    return result;
 }
 
 }  // namespace mosalloc

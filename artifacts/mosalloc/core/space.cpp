@@ -86,8 +86,16 @@ long Space::give(Pool* pool, Range offsets) {
 }
 
 long Space::map(uint64_t bytes, int prot, bool populate) {
-    Pool& pool = pools_[MOSALLOC_POOL_ANON];
+    const long result = place(bytes, prot);
     served(MOSALLOC_POOL_ANON);
+    // MAP_POPULATE promises nothing, so its result is not looked at.
+    const int advice = (prot & PROT_WRITE) != 0 ? kPopulateWrite : kPopulateRead;
+    if (populate && !sys::failed(result)) sys::madvise(static_cast<uint64_t>(result), bytes, advice);
+    return result;
+}
+
+long Space::place(uint64_t bytes, int prot) {
+    Pool& pool = pools_[MOSALLOC_POOL_ANON];
     uint64_t start;
     if (!free_.take_first_fit(bytes, &start)) return -ENOMEM;
     const Range range{start, start + bytes};
@@ -97,10 +105,6 @@ long Space::map(uint64_t bytes, int prot, bool populate) {
         return result;
     }
     take(&pool, range);
-    --map_->pools[MOSALLOC_POOL_ANON].calls;
-    served(MOSALLOC_POOL_ANON);
-    // MAP_POPULATE promises nothing, so neither do we.
-    if (populate) sys::madvise(pool.base() + start, bytes, (prot & PROT_WRITE) ? kPopulateWrite : kPopulateRead);
     return static_cast<long>(pool.base() + start);
 }
 

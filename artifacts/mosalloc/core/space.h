@@ -48,12 +48,17 @@ private:
     bool owns(const Pool* pool, Range offsets) const;
     void take(Pool* pool, Range offsets);
     long give(Pool* pool, Range offsets);
+    long place(uint64_t bytes, int prot);
     long grow_in_place(Pool* pool, Range old, uint64_t bytes);
     long move_to(Pool* pool, Range old, uint64_t bytes, uint64_t to);
     long move_fixed(Pool* pool, Range old, uint64_t bytes, uint64_t to);
     long move_in(uint64_t old, uint64_t old_bytes, uint64_t bytes, uint64_t to);
     long move_foreign(Pool* pool, Range old, uint64_t bytes);
+    long move_anywhere(Pool* pool, Range old, uint64_t bytes);
+    long resize(Pool* pool, Range old, uint64_t bytes, bool may_move);
+    /// Counts a call and publishes what it changed.
     void served(uint64_t kind);
+    /// Counts a call that a window makes impossible; returns `error`.
     long refused(long error);
 
     Pool pools_[MOSALLOC_POOL_COUNT];
