@@ -40,7 +40,9 @@ def test_every_pin_has_a_hash(lock_text, locked):
     assert [block.split()[0] for block in blocks if "--hash=sha256:" not in block] == []
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "requirements.in", "environment.yml", "pyproject.toml"])
+@pytest.mark.parametrize(
+    "name", ["requirements.lock", "requirements.in", "environment.yml", "pyproject.toml"]
+)
 def test_no_host_is_named(root, name):
     """Anybody's index or mirror serves: hashes decide what is accepted."""
     text = (root / name).read_text()

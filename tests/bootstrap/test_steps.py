@@ -1,0 +1,108 @@
+"""The steps of ./run on a machine that lacks something: packages, engine, uv."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+import pytest
+
+_PRELUDE = """
+set -euo pipefail
+say() {{ printf 'run: %s\\n' "$*" >&2; }}
+fail() {{ printf 'run: %s: %s\\n  what to do: %s\\n' "$1" "$2" "$3" >&2; exit 2; }}
+root={root} state={state} venv={state}/venv python=/usr/bin/python3 engine=docker yes=0
+source {root}/bootstrap/packages.sh
+source {root}/bootstrap/engine.sh
+source {root}/bootstrap/environment.sh
+"""
+
+
+@pytest.fixture
+def bash(root, tmp_path):
+    """Run lines of bash after the steps were sourced."""
+
+    def run(lines: str) -> subprocess.CompletedProcess[str]:
+        script = _PRELUDE.format(root=root, state=tmp_path) + lines
+        return subprocess.run(
+            ["bash", "-c", script], capture_output=True, text=True, stdin=subprocess.DEVNULL
+        )
+
+    return run
+
+
+def test_missing_packages_are_named_and_nobody_is_not_asked(bash):
+    done = bash("have_package() { [[ $1 != mmdebstrap && $1 != git ]]; }\nensure_packages")
+    assert done.returncode == 2
+    assert "missing system packages: git mmdebstrap\n" in done.stderr
+    assert "there is nobody to ask\n  what to do: ./run --yes" in done.stderr
+
+
+def test_with_yes_exactly_the_missing_ones_are_installed(bash, tmp_path):
+    done = bash(
+        'yes=1\nhave_package() { [[ $1 != mmdebstrap ]]; }\nas_root() { echo "$@" >> "$state/calls"; }\n'
+        "ensure_packages"
+    )
+    assert done.returncode == 0, done.stderr
+    # apt's own output goes to a log; so do the words of the stand-in
+    calls = (tmp_path / "calls").read_text().splitlines()
+    assert calls[0] == "apt-get update -qq"
+    assert calls[1].endswith("apt-get install -y -qq --no-install-recommends mmdebstrap")
+    assert (tmp_path / "packages-docker").read_text().split()[0] == "python3-venv"
+
+
+def test_failed_installation_stops(bash):
+    done = bash(
+        "yes=1\nhave_package() { false; }\nas_root() { echo broken; [[ $1 != env ]]; }\nensure_packages"
+    )
+    assert done.returncode == 2
+    assert "broken" in done.stderr and "mend apt" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "engine, packages", [("docker", "docker.io mmdebstrap"), ("none", "g++ cmake qemu-user")]
+)
+def test_packages_of_an_engine(bash, engine, packages):
+    listed = bash(f"packages_of {engine}").stdout.split()
+    assert set(packages.split()) <= set(listed)
+    assert {"python3-venv", "git"} <= set(listed)
+
+
+def test_no_engine_names_the_other_way(bash):
+    done = bash("engine_answers() { false; }\ncommand() { false; }\nensure_engine")
+    assert done.returncode == 2
+    assert "--engine none" in done.stderr
+
+
+def test_uv_is_pinned_by_the_lock(root):
+    """The lines that the bootstrap takes for uv are one requirement with hashes."""
+    program = re.search(r"awk '([^']*)'", (root / "bootstrap" / "environment.sh").read_text()).group(1)
+    taken = subprocess.run(
+        ["awk", program, str(root / "requirements.lock")], capture_output=True, text=True, check=True
+    ).stdout
+    lines = taken.splitlines()
+    assert re.fullmatch(r"uv==[\d.]+ \\", lines[0])
+    assert len(lines) > 1
+    assert all(re.fullmatch(r"    --hash=sha256:[0-9a-f]{64}( \\)?", line) for line in lines[1:])
+
+
+SETTINGS = {
+    "environment first": ("PIP_INDEX_URL=a", "", "a"),
+    "uv's own stays": ("PIP_INDEX_URL=a UV_DEFAULT_INDEX=b", "", "b"),
+    "configuration": ("true", "c", "c"),
+    "nothing": ("true", "", ""),
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_uv_learns_what_pip_knows(bash, name, tmp_path):
+    variables, configured, expected = SETTINGS[name]
+    programs = tmp_path / "venv" / "bin"
+    programs.mkdir(parents=True)
+    (programs / "python").write_text(f'#!/bin/sh\n[ "$5" = global.index-url ] && echo {configured}\nexit 0\n')
+    (programs / "python").chmod(0o755)
+    done = bash(
+        f"unset PIP_INDEX_URL UV_DEFAULT_INDEX UV_INDEX_URL\nexport {variables.replace('true', '')}\n"
+        'tell_uv_what_pip_knows\necho "<${UV_DEFAULT_INDEX:-}>"'
+    )
+    assert done.stdout.splitlines()[-1] == f"<{expected}>", done.stderr
