@@ -32,7 +32,7 @@ def test_refuses(tmp_path, case):
 def test_flattens_by_dots_and_tells_assumed_from_sourced(tmp_path):
     path = tmp_path / "p.yaml"
     path.write_text(
-        HEAD + "tlb: {stlb: {entries: {value: 512, source: Table 4}, ways: {value: 4, source: 'assumed: x'}}}\n"
+        HEAD + "tlb: {stlb: {entries: {value: 512, source: T4}, ways: {value: 4, source: 'assumed: x'}}}\n"
     )
     found = platforms.load(path)
     assert found.flat() == "tlb.stlb.entries = 512\ntlb.stlb.ways = 4\n"

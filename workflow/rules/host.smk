@@ -54,11 +54,11 @@ rule host_run:
     benchmark: f"{RESULTS}/benchmarks/host-run.tsv"
     params:
         workload=HOST["workload"], size=HOST_SIZE, half_width=HOST["half_width"],
-        repeats=HOST["max_repeats"], seed=config["seed"],
+        repeats=HOST["max_repeats"], minutes=HOST["max_minutes"], seed=config["seed"],
         reserve=os.environ.get("TESSERA_RESERVE", "0"),
     threads: workflow.cores
     message: "Running {params.workload} for real under each of the host's layouts"
     shell:
         "tessera pipeline host --workload {params.workload} --size {params.size}"
         " --manifest {input.manifest} --simulated {input.simulated} --half-width {params.half_width}"
-        " --max-repeats {params.repeats} --seed {params.seed} --out {output} 2> >(tee {log} >&2)"
+        " --max-repeats {params.repeats} --max-minutes {params.minutes} --seed {params.seed} --out {output} 2> >(tee {log} >&2)"

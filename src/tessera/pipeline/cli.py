@@ -95,3 +95,26 @@ def fit(cells_path: Path, seed: int, out: Path) -> None:
 
     if reason := fit_cells(cells_path, seed, out):
         click.echo(f"not fitted: {out.parent}: {reason}", err=True)
+
+
+@pipeline.command()
+@click.option("--workload", required=True)
+@click.option("--size", required=True)
+@click.option("--manifest", type=PATH, required=True)
+@click.option("--simulated", type=PATH, required=True)
+@click.option("--half-width", type=float, required=True)
+@click.option("--max-repeats", type=int, required=True)
+@click.option("--max-minutes", type=float, required=True)
+@click.option("--seed", type=int, required=True)
+@click.option("--out", type=PATH, required=True)
+def host(workload, size, manifest, simulated, half_width, max_repeats, max_minutes, seed, out) -> None:
+    """Run a workload for real under the layouts of a manifest."""
+    from tessera.host.rounds import Rule
+    from tessera.pipeline.host import host_cells
+
+    rule = Rule(half_width, max_repeats=max_repeats, max_minutes=max_minutes)
+    table = host_cells(
+        workload, size, manifest, simulated, rule, seed, out, lambda line: click.echo(line, err=True)
+    )
+    for row in table[table.status != "ok"].drop_duplicates("message").itertuples():
+        click.echo(f"{row.status}: {row.workload} on the host, {row.layout}: {row.message}", err=True)

@@ -1,0 +1,43 @@
+"""Real runs on this machine; whatever can't run is a row that says why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from tessera import cells
+from tessera.errors import TesseraError
+from tessera.host import Request, run_host
+from tessera.host.experiment import Progress
+from tessera.host.rounds import Rule
+from tessera.pipeline.links import failed_rows
+
+PLATFORM = "host"
+
+
+def host_cells(
+    workload: str,
+    size: str,
+    manifest: Path,
+    simulated: Path,
+    rule: Rule,
+    seed: int,
+    out: Path,
+    progress: Progress,
+) -> pd.DataFrame:
+    """Hybrid cells of the layouts of ``manifest``; with no layout at all, one ``failed`` row."""
+    names = list(pd.read_csv(manifest, keep_default_na=False).layout)
+    try:
+        if not names:
+            raise TesseraError(
+                f"layouts for {workload} on this machine",
+                "there are none, since its trace failed",
+                "see the trace's row",
+            )
+        files = tuple(manifest.with_name(f"{name}.csv") for name in names)
+        return run_host(Request(workload, size, files, out, simulated, rule, seed), progress)
+    except TesseraError as error:
+        message = f"{error.asked}: {error.found}; {error.remedy}"
+        rows = failed_rows(workload, PLATFORM, names or ["growing-0"], message, "host")
+        return cells.write_cells(rows, out)
