@@ -26,7 +26,9 @@ def trace() -> None:
 @click.option("--heap-pool", help="Size of the heap pool, if not --pool-size.")
 @click.option("--anon-pool", help="Size of the anonymous pool, if not --pool-size.")
 @click.option("--max-accesses", type=int, help="Stop recording there; the program runs on to its end.")
-@click.option("--roi", type=click.Choice(ROI_CHOICES), default="auto", show_default=True, help="What to record.")
+@click.option(
+    "--roi", type=click.Choice(ROI_CHOICES), default="auto", show_default=True, help="What to record."
+)
 @click.option("--threads", is_flag=True, help="The program starts threads (records the first in the ROI).")
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
 def record(out, pool_size, heap_pool, anon_pool, max_accesses, roi, threads, program) -> None:

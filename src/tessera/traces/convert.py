@@ -68,8 +68,12 @@ def import_champsim(
     options = {"--mmap-pool": mmap_pool, "--brk-pool": brk_pool, "--max-accesses": max_accesses}
     options["--program"] = path.name
     extra = [str(word) for pair in options.items() if pair[1] is not None for word in pair]
-    with _decompressed(path, target.parent) as plain:
-        _tool(["import-champsim", plain, target, *extra], [plain.parent, target.parent])
+    with tempfile.TemporaryDirectory(prefix=".import-", dir=target.parent) as name:
+        # A damaged archive looks like a short trace to the tool: the result gets its name afterwards.
+        made = Path(name) / "trace.tst"
+        with _decompressed(path, Path(name)) as plain:
+            _tool(["import-champsim", plain, made, *extra], [plain.parent, target.parent])
+        made.rename(target)
 
 
 def export_champsim(trace: Path | str, out: Path | str) -> None:
@@ -93,29 +97,30 @@ def _decompressed(path: Path, scratch: Path) -> Iterator[Path]:
     if opener is None:
         yield path
         return
-    with tempfile.TemporaryDirectory(prefix=".import-", dir=scratch) as name:
-        pipe = Path(name) / path.stem
-        os.mkfifo(pipe)
-        failure: list[Exception] = []
+    pipe = scratch / path.stem
+    os.mkfifo(pipe)
+    failure: list[Exception] = []
 
-        def feed() -> None:
-            try:
-                with opener(path, "rb") as source, pipe.open("wb") as sink:
-                    while chunk := source.read(1 << 20):
-                        sink.write(chunk)
-            except BrokenPipeError:
-                pass  # the importer has read enough
-            except (OSError, EOFError, lzma.LZMAError) as error:
-                failure.append(error)
+    def feed() -> None:
+        try:
+            with opener(path, "rb") as source, pipe.open("wb") as sink:
+                while chunk := source.read(1 << 20):
+                    sink.write(chunk)
+        except BrokenPipeError:
+            pass  # the importer has read enough
+        except (OSError, EOFError, lzma.LZMAError) as error:
+            failure.append(error)
 
-        feeder = threading.Thread(target=feed, daemon=True)
-        feeder.start()
+    feeder = threading.Thread(target=feed, daemon=True)
+    feeder.start()
+    try:
         yield pipe
-        # An importer that failed before opening the pipe leaves the feeder waiting: let it go.
+    finally:
+        # An importer that failed before it opened the pipe leaves the feeder waiting: let it go.
         with contextlib.suppress(OSError):
             os.close(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK))
         feeder.join(timeout=60)
-        if failure:
-            raise TesseraError(
-                f"decompress {path}", str(failure[0]), "copy the file again", exit_code=EXIT_FAILED
-            )
+    if failure:
+        raise TesseraError(
+            f"decompress {path}", str(failure[0]), "copy the file again", exit_code=EXIT_FAILED
+        )

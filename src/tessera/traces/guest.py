@@ -75,7 +75,9 @@ class Guest:
         plugin, library = built("tracer", "libtessera-trace.so"), built("mosalloc", "libmosalloc.so")
         for path in (plugin, library, self.settings):
             if "," in str(path):
-                raise TesseraError(f"path {path}", "QEMU splits its options at commas", "use a path without one")
+                raise TesseraError(
+                    f"path {path}", "QEMU splits its options at commas", "use a path without one"
+                )
         command = [QEMU, "-cpu", CPU, "-seed", "1", "-plugin", f"{plugin},settings={self.settings}"]
         if self.sysroot:
             command += ["-L", str(self.sysroot)]

@@ -161,7 +161,7 @@ def _check(command: str, guest: Guest, trace: Path, status: int, stdout: str, st
     if _says_unverified(stdout):
         raise TesseraError(
             f"record '{command}'",
-            "its verifier failed (\"verified\": false)",
+            'its verifier failed ("verified": false)',
             "run it without tracing; a trace of a wrong run is not kept",
             exit_code=EXIT_FAILED,
         )

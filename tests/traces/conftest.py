@@ -1,0 +1,55 @@
+"""Small C programs, compiled by the tests, with arrays whose accesses can be counted by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tessera.container import toolchain
+from tessera.paths import build_dir, repo_root
+
+NEEDED = {"tracer": ("libtessera-trace.so", "tessera-trace"), "mosalloc": ("libmosalloc.so",)}
+INCLUDES = '#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include "roi.h"\n'
+
+#: Loops stay as they are written, so that their accesses can be counted.
+COMPILER = "g++ -x c++ -O2 -march=x86-64-v3 -fno-tree-vectorize -fno-tree-loop-distribute-patterns".split()
+
+
+@pytest.fixture(scope="session")
+def components() -> None:
+    """Skip with the build command when components are missing."""
+    for component, names in NEEDED.items():
+        for name in names:
+            if not (build_dir(component) / name).exists():
+                pytest.skip(f"{component} is not built: ./run tessera build {component}")
+
+
+@pytest.fixture
+def compiled(tmp_path: Path, components):
+    """Compile C source (the markers of roi.h are included) in the toolchain; returns the program."""
+    folder = tmp_path / "programs"
+    folder.mkdir()
+
+    def build(name: str, source: str, *flags: str) -> Path:
+        file, program = folder / f"{name}.c", folder / name
+        file.write_text(INCLUDES + source)
+        include = repo_root() / "artifacts" / "workloads" / "common"
+        toolchain().run([*COMPILER, f"-I{include}", *flags, str(file), "-o", str(program)], paths=[folder])
+        return program
+
+    return build
+
+
+@pytest.fixture
+def dumped(components):
+    """The whole content of a trace: static blocks as text lines and accesses in order."""
+
+    def dump(trace: Path) -> tuple[list[str], list[tuple[str, int]]]:
+        tool = str(build_dir("tracer") / "tessera-trace")
+        argv = [tool, "dump", str(trace), "100000000"]
+        lines = toolchain().run(argv, paths=[trace.parent], capture=True).stdout.splitlines()
+        accesses = [line.split() for line in lines if line.startswith(("  load", "  store"))]
+        return lines, [(kind, int(address, 16)) for kind, address in accesses]
+
+    return dump

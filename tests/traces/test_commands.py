@@ -1,0 +1,91 @@
+"""The commands of ``tessera trace``, and requests that they refuse."""
+
+from __future__ import annotations
+
+import json
+import lzma
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from tessera import traces
+from tessera.cli.main import cli
+from tessera.errors import TesseraError
+
+
+def tessera(*arguments: object):
+    return CliRunner().invoke(cli, ["trace", *map(str, arguments)], catch_exceptions=True)
+
+
+@pytest.mark.toolchain
+def test_record_info_verify_export_import(components, tmp_path: Path):
+    trace, records, back = tmp_path / "t.tst", tmp_path / "t.champsim", tmp_path / "back.tst"
+    recorded = tessera("record", "--out", trace, "--max-accesses", 5000, "--", "/bin/echo", "--help")
+    assert recorded.exit_code == 0, recorded.output
+    described = json.loads(tessera("info", trace, "--json").output)
+    assert described["accesses"] <= 5000
+    assert not described["complete_roi"]
+    assert "incomplete" in tessera("info", trace).output
+    assert "intact" in tessera("verify", trace).output
+    assert tessera("export", trace, "--to", "champsim", "--out", records).exit_code == 0
+    packed = tmp_path / "t.champsim.xz"
+    packed.write_bytes(lzma.compress(records.read_bytes()))
+    assert tessera("import", packed, "--from", "champsim", "--out", back).exit_code == 0
+    found = traces.info(back)
+    assert found["accesses"] == described["accesses"]
+    assert found["stores"] == described["stores"]
+    assert found["distinct_4kb_pages"] == described["distinct_4kb_pages"]
+    assert found["program"] == "t.champsim.xz"
+
+
+@pytest.mark.toolchain
+def test_import_takes_pools_and_refuses_bad_ones(components, tmp_path: Path):
+    record = bytearray(64)
+    record[0:8] = (0x400000).to_bytes(8, "little")
+    record[32:40] = (0x7F0000001000).to_bytes(8, "little")
+    plain = tmp_path / "one"
+    plain.write_bytes(bytes(record) * 10)
+    traces.import_champsim(plain, tmp_path / "o.tst", mmap_pool="0x7f0000000000:0x7f0000100000")
+    (pool,) = traces.info(tmp_path / "o.tst")["pools"]
+    assert (pool["kind"], pool["base"], pool["size_bytes"]) == ("mmap", 0x7F0000000000, 1 << 30)
+    assert (pool["used_bytes"], pool["distinct_4kb_pages"]) == (1 << 20, 1)
+    with pytest.raises(TesseraError, match="not START:END"):
+        traces.import_champsim(plain, tmp_path / "p.tst", mmap_pool="12")
+    with pytest.raises(TesseraError, match="64-byte record"):
+        traces.import_champsim(_truncated(plain), tmp_path / "q.tst")
+    assert not (tmp_path / "q.tst").exists()
+
+
+@pytest.mark.toolchain
+def test_a_damaged_archive_is_named(components, tmp_path: Path):
+    packed = tmp_path / "t.xz"
+    packed.write_bytes(lzma.compress(bytes(6400))[:-20])
+    with pytest.raises(TesseraError):
+        traces.import_champsim(packed, tmp_path / "t.tst")
+    assert not (tmp_path / "t.tst").exists()
+
+
+@pytest.mark.parametrize(
+    ("keywords", "found"),
+    [
+        ({"roi": "sometimes"}, "no such region of interest"),
+        ({"max_accesses": 0}, "not positive"),
+        ({"anon_pool": "1000GB"}, "at most"),
+        ({"heap_pool": "many"}, "not a size"),
+    ],
+)
+def test_wrong_requests_are_refused_before_anything_runs(tmp_path: Path, keywords: dict, found: str):
+    with pytest.raises(TesseraError, match=found):
+        traces.record(["/bin/true"], tmp_path / "t.tst", **keywords)
+
+
+def test_an_unknown_program_is_named(tmp_path: Path):
+    with pytest.raises(TesseraError, match="no such program"):
+        traces.record(["/no/such/program"], tmp_path / "t.tst")
+
+
+def _truncated(path: Path) -> Path:
+    cut = path.with_name("cut")
+    cut.write_bytes(path.read_bytes()[:-7])
+    return cut

@@ -1,0 +1,61 @@
+"""The header as Python reads it: the same rules as the C++ reader's, without it."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from pathlib import Path
+
+import pytest
+
+from tessera import traces
+from tessera.errors import TesseraError
+
+LINES = (
+    "program=a%0Ab 100%25\norigin=qemu\naccesses=3\nstores=1\ninstructions=9\nblock_executions=2\n"
+    "distinct_4kb_pages=2\nthreads=1\ncomplete_roi=0\nchecksum=abc\npool=brk 4096 8192 100 1\n"
+)
+
+
+def write_trace(path: Path, lines: str = LINES, extra: bytes = b"") -> Path:
+    """A file with this header, no frames and an empty block table."""
+    text = (lines + f"sha256={hashlib.sha256(lines.encode()).hexdigest()}\n").encode()
+    path.write_bytes(struct.pack("<8sQQQQQ64x", b"TESSTRC1", 112, len(text), 0, 0, 0) + text + extra)
+    return path
+
+
+def test_info_reads_the_header(tmp_path: Path):
+    found = traces.info(write_trace(tmp_path / "t.tst"))
+    assert found["program"] == "a\nb 100%"
+    assert found["complete_roi"] is False
+    assert found["accesses"] == 3
+    assert found["pools"] == [
+        {"kind": "brk", "base": 4096, "size_bytes": 8192, "used_bytes": 100, "distinct_4kb_pages": 1}
+    ]
+    assert found["file_bytes"] == (tmp_path / "t.tst").stat().st_size
+
+
+@pytest.mark.parametrize(
+    ("damage", "found"),
+    [
+        (lambda data: b"", "not a Tessera trace"),
+        (lambda data: b"X" + data[1:], "not a Tessera trace"),
+        (lambda data: data[:-1], "truncated"),
+        (lambda data: data + b"x", "truncated or extended"),
+        (lambda data: data.replace(b"accesses=3", b"accesses=4"), "damaged"),
+    ],
+)
+def test_damage_is_refused_with_a_remedy(tmp_path: Path, damage, found: str):
+    path = write_trace(tmp_path / "t.tst")
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(TesseraError, match=found) as caught:
+        traces.info(path)
+    assert str(path) in caught.value.asked
+    assert "record it again" in caught.value.remedy
+
+
+def test_a_missing_file_and_a_missing_key_are_named(tmp_path: Path):
+    with pytest.raises(TesseraError, match="no such file"):
+        traces.info(tmp_path / "none.tst")
+    with pytest.raises(TesseraError, match="no threads"):
+        traces.info(write_trace(tmp_path / "t.tst", LINES.replace("threads=1\n", "")))
