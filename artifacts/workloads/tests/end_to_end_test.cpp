@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 namespace {
@@ -15,7 +16,9 @@ struct Finished {
 };
 
 Finished run(const std::string& arguments) {
-    const std::string command = std::string(WORKLOADS_BIN) + "/" + arguments + " 2>&1";
+    const char* folder = std::getenv("WORKLOADS_BIN");  // set by ctest
+    if (folder == nullptr) return {-1, "WORKLOADS_BIN is not set: run these tests with ctest"};
+    const std::string command = std::string(folder) + "/" + arguments + " 2>&1";
     FILE* pipe = popen(command.c_str(), "r");
     if (pipe == nullptr) return {-1, "popen failed"};
     std::string output;
