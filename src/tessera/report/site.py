@@ -26,6 +26,7 @@ def render(
     claims: Path | None = None,
     reference: Path | None = None,
     config: Path | None = None,
+    only: list[str] | None = None,
 ) -> Facts:
     """Evaluate claims, draw figures, gather provenance, write pages.
 
@@ -35,6 +36,7 @@ def render(
         claims: claims file (default ``config/claims.yaml``).
         reference: published numbers (default ``reference-results``).
         config: effective config (default ``config/<config>.yaml``).
+        only: names of the figures to draw (default: all); pages say of the others that they weren't drawn.
     """
     results_dir = Path(results_dir)
     out = Path(out) if out else results_dir / "report"
@@ -45,7 +47,7 @@ def render(
         results=results,
         claims=table,
         claims_reason=reason,
-        figures=figures.render(results, reference, results_dir / "figures"),
+        figures=figures.render(results, reference, results_dir / "figures", only),
         provenance=collect(results_dir, config),
         notebooks=sorted(path.name for path in (results_dir / "notebooks").glob("*.html")),
     )

@@ -39,6 +39,8 @@ def _fit(widths: list[int], total: int) -> list[int]:
     widths = list(widths)
     while sum(widths) + _GAP * (len(widths) - 1) > total:
         candidates = [i for i in range(len(widths) - 1) if widths[i] > _LEAST] or [len(widths) - 1]
+        if widths[candidates[-1]] <= 1:
+            candidates = list(range(len(widths)))
         widest = max(candidates, key=lambda i: widths[i])
         if widths[widest] <= 1:
             break

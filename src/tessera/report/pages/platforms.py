@@ -30,8 +30,9 @@ def _platform(facts, name: str) -> dict:
     ]
     return {
         **about,
+        "problem": "",
         "description": platform.description,
         "hardware_class": platform.hardware_class,
-        "values": values,
+        "entries": values,
         "assumed": sum(value["assumed"] for value in values),
     }
