@@ -172,3 +172,38 @@ def test_default_pool_sizes_are_the_librarys(root):
     header = (root / "artifacts/mosalloc/core/layout.h").read_text()
     shifts = re.search(r"kDefaultPoolBytes\[.*?\] = \{(\d+)ull << 30, (\d+)ull << 30\}", header)
     assert [int(n) << 30 for n in shifts.groups()] == [DEFAULT_POOL_BYTES["brk"], DEFAULT_POOL_BYTES["mmap"]]
+
+
+def test_a_policy_against_patching_is_a_refusal(launch, layout):
+    """PR_SET_MDWE (Linux 6.3) denies code pages that were ever writable."""
+    import ctypes
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    set_mdwe, refuse_exec_gain = 65, 1
+    probe = [sys.executable, "-c", f"import ctypes; raise SystemExit(ctypes.CDLL(None).prctl({set_mdwe}, 1, 0, 0, 0) != 0)"]
+    if subprocess.run(probe).returncode != 0:
+        pytest.skip("this kernel has no PR_SET_MDWE (Linux 6.3)")
+    deny = lambda: libc.prctl(set_mdwe, refuse_exec_gain, 0, 0, 0)  # noqa: E731
+    done = launch("--layout", layout(), "--", "echo", "ran", preexec_fn=deny)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "PR_SET_MDWE" in done.stderr
+
+
+def test_an_exec_of_another_program_is_unchecked_not_confirmed(launch, layout, tmp_path):
+    report = tmp_path / "r.json"
+    done = launch("--layout", layout(), "--report", report, "--", "sh", "-c", "exec sleep 0")
+    assert done.returncode == 1 and "exec of another program" in done.stderr
+    assert read_report(report).verdict == "unchecked"
+
+
+def test_a_refusal_inside_a_script_is_not_lost(launch, layout, build):
+    path = layout("mmap,2MB,1MB,3MB")
+    done = launch("--layout", path, "--target", build / "cases", "--", "sh", "-c", f"{build}/cases brk; exit 0")
+    assert done.returncode == 2 and "multiple of the page size" in done.stderr
+
+
+def test_help_teaches(launch):
+    done = launch("--help")
+    assert done.returncode == 0
+    for needed in ("type,pageSize,startOffset,endOffset", "--target", "vm.nr_hugepages", "Exit status"):
+        assert needed in done.stdout

@@ -34,8 +34,9 @@ Layout g_layout;  // too large for a stack
 void read_layout(const char* path) {
     const long fd = sys::open(path, O_RDONLY);
     struct stat status = {};
-    if (sys::failed(fd) || sys::failed(sys::call(SYS_fstat, fd, reinterpret_cast<long>(&status)))) {
-        Text(g_message).add("layout ").add(path).add(": cannot be opened (errno ").number(static_cast<uint64_t>(-fd)).add(")");
+    const long error = sys::failed(fd) ? fd : sys::call(SYS_fstat, fd, reinterpret_cast<long>(&status));
+    if (sys::failed(error)) {
+        Text(g_message).add("layout ").add(path).add(": cannot be opened (errno ").number(static_cast<uint64_t>(-error)).add(")");
         refuse("check the path in MOSALLOC_LAYOUT; it is relative to the program's working directory");
     }
     const uint64_t size = static_cast<uint64_t>(status.st_size);
@@ -44,12 +45,12 @@ void read_layout(const char* path) {
     for (long n = 1; text != nullptr && got < size && n > 0; got += n > 0 ? static_cast<uint64_t>(n) : 0)
         n = sys::read(fd, text + got, size - got);
     sys::close(fd);
-    Text error(g_message);
+    Text reason(g_message);
     if (text == nullptr || got != size) {
-        error.add("layout ").add(path).add(": read ").number(got).add(" of ").size(size);
+        reason.add("layout ").add(path).add(": read ").number(got).add(" of ").size(size);
         refuse("is it a regular file?");
     }
-    if (!parse_layout(text, size, path, &g_layout, &error)) refuse(nullptr);
+    if (!parse_layout(text, size, path, &g_layout, &reason)) refuse(nullptr);
     sys::munmap(reinterpret_cast<uint64_t>(text), size == 0 ? kPage4K : size);
 }
 

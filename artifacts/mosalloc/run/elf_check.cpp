@@ -5,6 +5,7 @@
 #include <cstring>
 #include <elf.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 #include <vector>
 
@@ -65,6 +66,10 @@ Refusal check_program(const std::string& path) {
     if (changes_user || changes_group)
         return {"it is set-user-ID or set-group-ID, and the system drops LD_PRELOAD for such programs (AT_SECURE)",
                 "run a copy without these bits"};
+    // Root has all capabilities already, so for root they change nothing.
+    if (geteuid() != 0 && getxattr(path.c_str(), "security.capability", nullptr, 0) > 0)
+        return {"it carries capabilities, and the system drops LD_PRELOAD for such programs (AT_SECURE)",
+                "run a copy without them"};
     FILE* file = fopen(path.c_str(), "rb");
     if (file == nullptr) return {"it cannot be read", "give yourself the right to read it"};
     const Refusal refusal = check_contents(file, path);

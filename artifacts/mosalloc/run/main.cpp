@@ -90,8 +90,11 @@ void inspect(int pid, const mosalloc_pool_map& map, Outcome* outcome) {
     if (file == nullptr) return;
     const std::vector<Area> areas = read_smaps(file);
     fclose(file);
-    // After a SIGKILL the address space can be gone already: no areas, nothing checked.
-    outcome->checked = !areas.empty();
+    // After a SIGKILL the address space can be gone already; after an exec it is another one, without pools.
+    if (!has_pools(map, areas)) return;
+    // A script may start the target several times: one bad run is not made good by the next.
+    if (outcome->checked && !outcome->findings.confirmed()) return;
+    outcome->checked = true;
     outcome->findings = compare(map, areas);
 }
 
@@ -117,7 +120,7 @@ void judge(const Options& options, const mosalloc_pool_map& map, Outcome* outcom
 int status_of(const Options& options, const mosalloc_pool_map& map, const Outcome& outcome) {
     const int wait = outcome.wait_status;
     const int own = WIFEXITED(wait) ? WEXITSTATUS(wait) : 128 + WTERMSIG(wait);
-    if (map.state == 2) return own;  // the library has printed why
+    if (map.state == 2) return 2;  // the library has printed why
     if (map.state == 0)
         return fail(2, "layout " + options.layout, outcome.reason,
                     "does the program, or the one named by --target, start at all? Does it use glibc?");

@@ -45,6 +45,15 @@ std::vector<Area> read_smaps(FILE* file) {
     return areas;
 }
 
+bool has_pools(const mosalloc_pool_map& map, const std::vector<Area>& areas) {
+    for (const mosalloc_pool& pool : map.pools) {
+        uint64_t mapped = 0;
+        for (const Area& a : areas) mapped += overlap(a.start, a.end, pool.base, pool.base + pool.size_bytes);
+        if (mapped != pool.size_bytes) return false;
+    }
+    return true;
+}
+
 Findings compare(const mosalloc_pool_map& map, const std::vector<Area>& areas) {
     Findings found;
     for (uint64_t i = 0; i < map.window_count; ++i) {

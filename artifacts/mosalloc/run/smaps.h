@@ -33,6 +33,8 @@ struct Findings {
 };
 
 std::vector<Area> read_smaps(FILE* file);
+/// Whether these areas are of a process that has the pools: they are mapped from start to end of its life.
+bool has_pools(const mosalloc_pool_map& map, const std::vector<Area>& areas);
 Findings compare(const mosalloc_pool_map& map, const std::vector<Area>& areas);
 
 }  // namespace mosalloc::run
