@@ -58,6 +58,17 @@ bool read_exceptions(Cursor in, uint64_t limit, Apply apply) {
     return in.ok() && in.at_end();
 }
 
+/// How often `code` occurs. Sums of at most 240 fit a byte, so the compiler counts 16 or more at a time.
+uint64_t occurrences(const uint8_t* codes, uint64_t size, uint8_t code) {
+    uint64_t total = 0;
+    for (uint64_t at = 0; at < size; at += 240) {
+        uint8_t sum = 0;
+        for (uint64_t i = at, end = std::min(at + 240, size); i < end; ++i) sum = static_cast<uint8_t>(sum + (codes[i] == code));
+        total += sum;
+    }
+    return total;
+}
+
 /// Whether the first `count` <= 8 of eight readable codes are all stride_hit (0).
 bool all_stride_hits(const uint8_t* code, uint32_t count) {
     uint64_t word;
@@ -79,6 +90,7 @@ void decode_addresses(Frame& out, const SlotMap& slots, SlotState* states, const
     const uint32_t* __restrict ids = out.block_ids.data();
     const uint16_t* __restrict counts = out.access_counts.data();
     const uint8_t* __restrict slot_stores = slots.is_store();
+    const SlotMap::Block* __restrict blocks = slots.blocks();
     const uint8_t* const code_end = code + out.addresses.size();
     uint64_t previous = 0;
 
@@ -111,12 +123,14 @@ void decode_addresses(Frame& out, const SlotMap& slots, SlotState* states, const
     };
 
     for (size_t e = 0, executions = out.block_ids.size(); e < executions; ++e) {
-        const uint32_t first = slots.first_slot(ids[e]);
-        const uint32_t expected = slots.slot_count(ids[e]);
+        const auto [first, expected, instructions] = blocks[ids[e]];
         const uint32_t count = counts[e];
         SlotState* state = states + first;
         if (count == expected) {
-            for (uint32_t i = 0; i < count; ++i) *store_out++ = slot_stores[first + i];
+            // Eight flags at once: both arrays have that much room behind their last element.
+            std::memcpy(store_out, slot_stores + first, 8);
+            for (uint32_t i = 8; i < count; ++i) store_out[i] = slot_stores[first + i];
+            store_out += count;
             if (count <= 8 && code + 8 <= code_end && all_stride_hits(code, count)) {
                 code += count;
                 for (uint32_t i = 0; i < count; ++i) {
@@ -153,11 +167,12 @@ Cursor take_section(Cursor& in) {
 }  // namespace
 
 void SlotMap::add(const StaticBlock& block) {
-    first_slots_.push_back(static_cast<uint32_t>(is_store_.size()));
-    slot_counts_.push_back(static_cast<uint16_t>(block.slots.size()));
-    instructions_.push_back(static_cast<uint32_t>(block.insns.size()));
+    is_store_.resize(is_store_.size() - 8);
+    blocks_.push_back({static_cast<uint32_t>(is_store_.size()), static_cast<uint16_t>(block.slots.size()),
+                       static_cast<uint32_t>(block.insns.size())});
     for (const MemorySlot& slot : block.slots) is_store_.push_back(slot.is_store != 0);
     if (block.slots.empty()) is_store_.push_back(0);
+    is_store_.resize(is_store_.size() + 8);
 }
 
 std::string encode_frame(const Frame& frame, const SlotMap& slots) {
@@ -215,8 +230,9 @@ const char* decode_frame(const std::string& text, const FrameShape& shape, const
     out.access_counts.resize(shape.executions);
     out.instructions = 0;
     for (size_t e = 0; e < shape.executions; ++e) {
-        out.access_counts[e] = slots.slot_count(out.block_ids[e]);
-        out.instructions += slots.instructions(out.block_ids[e]);
+        const SlotMap::Block& block = slots.blocks()[out.block_ids[e]];
+        out.access_counts[e] = block.slot_count;
+        out.instructions += block.instructions;
     }
     const bool counts_ok = read_exceptions(counts, shape.executions, [&](uint64_t e, uint64_t count) {
         out.access_counts[e] = static_cast<uint16_t>(count);
@@ -228,15 +244,12 @@ const char* decode_frame(const std::string& text, const FrameShape& shape, const
     if (out.instructions != shape.instructions) return "its instructions disagree with the index";
 
     // The codes fix how many literals of each width follow: checked once, so the loop below needs no bounds.
-    // Four tallies, because equal neighbours would wait for each other's increment.
-    uint32_t tally[4][256] = {};
-    for (uint64_t i = 0; i < shape.accesses; ++i) ++tally[i % 4][codes[i]];
     uint64_t known = 0, literal_counts[5] = {};
-    for (int code = 0; code < code_count; ++code)
-        for (const auto& part : tally) {
-            known += part[code];
-            if (width_index[code] >= 0) literal_counts[width_index[code]] += part[code];
-        }
+    for (int code = 0; code < code_count; ++code) {
+        const uint64_t times = occurrences(codes, shape.accesses, static_cast<uint8_t>(code));
+        known += times;
+        if (width_index[code] >= 0) literal_counts[width_index[code]] += times;
+    }
     uint64_t literal_bytes = 0;
     for (int w = 0; w < 5; ++w) literal_bytes += literal_counts[w] * plane_widths[w];
     if (known != shape.accesses || literal_bytes != in.left()) return "its address codes are malformed";
@@ -246,9 +259,10 @@ const char* decode_frame(const std::string& text, const FrameShape& shape, const
         for (int byte = 0; byte < plane_widths[w]; ++byte)
             planes[w][byte] = reinterpret_cast<const uint8_t*>(in.take(literal_counts[w]));
     out.addresses.resize(shape.accesses);
-    out.is_store.resize(shape.accesses);
+    out.is_store.resize(shape.accesses + 8);
     states.assign(slots.slot_total(), SlotState{});
     decode_addresses(out, slots, states.data(), codes, planes, in.take(literal_counts[4] * 8));
+    out.is_store.resize(shape.accesses);
     const bool stores_ok = read_exceptions(stores, shape.accesses, [&](uint64_t i, uint64_t value) {
         out.is_store[i] = static_cast<uint8_t>(value);
         return value <= 1;

@@ -19,20 +19,27 @@ namespace tessera::trace {
 /// What the codec needs of the static blocks, in flat arrays.
 class SlotMap {
 public:
+    struct Block {
+        uint32_t first_slot;
+        uint16_t slot_count;
+        uint32_t instructions;
+    };
+
     void add(const StaticBlock& block);
 
-    size_t block_total() const { return slot_counts_.size(); }
-    uint32_t first_slot(uint32_t block) const { return first_slots_[block]; }
-    uint16_t slot_count(uint32_t block) const { return slot_counts_[block]; }
-    uint64_t instructions(uint32_t block) const { return instructions_[block]; }
-    size_t slot_total() const { return is_store_.size(); }
+    size_t block_total() const { return blocks_.size(); }
+    const Block* blocks() const { return blocks_.data(); }
+    uint32_t first_slot(uint32_t block) const { return blocks_[block].first_slot; }
+    uint16_t slot_count(uint32_t block) const { return blocks_[block].slot_count; }
+    uint64_t instructions(uint32_t block) const { return blocks_[block].instructions; }
+    size_t slot_total() const { return is_store_.size() - 8; }
     const uint8_t* is_store() const { return is_store_.data(); }
 
 private:
-    std::vector<uint32_t> first_slots_;
-    std::vector<uint16_t> slot_counts_;
-    std::vector<uint32_t> instructions_;
-    std::vector<uint8_t> is_store_;  // a block without slots gets one, for accesses it was not expected to make
+    std::vector<Block> blocks_;
+    // A block without slots gets one, for accesses it was not expected to make. Eight more elements at the end let
+    // the decoder copy eight at a time.
+    std::vector<uint8_t> is_store_ = std::vector<uint8_t>(8);
 };
 
 std::string encode_frame(const Frame& frame, const SlotMap& slots);
