@@ -129,6 +129,12 @@ class Tree:
         return self.path
 
 
+@pytest.fixture(scope="session")
+def make_tree() -> type[Tree]:
+    """For fixtures that live longer than a test."""
+    return Tree
+
+
 @pytest.fixture
 def tree(tmp_path) -> Tree:
     """A tree that isn't written yet."""

@@ -1,0 +1,186 @@
+"""Protocols on the synthetic tree, against numbers worked out by hand.
+
+The tree: misses 10 + 1000 (1 - pages / 80), C = 20 M, R = 1000 + 2 C; the 1GB layout is like all-2MB.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from tessera.claims.evidence import Evidence
+from tessera.claims.model import Claim, Scope, Tolerance
+from tessera.claims.outcome import Missing
+from tessera.claims.registry import find
+
+R4, R2 = 1000 + 40 * 1010, 1000 + 40 * 10  #: runtimes of all-4KB and all-2MB
+GUPS = Scope(("gups",), ("sandybridge",))
+EVERY = Scope(("gups", "graph500", "pr"), ("sandybridge", "haswell", "broadwell"))
+
+
+def run(tree, name, parameters, scope=EVERY, hardware_class="intel-pmu"):
+    tree.write()
+    tolerance = Tolerance("exact", 0, "test")
+    claim = Claim("x", "micro20", "I", "s", "finding", 0.0, "t", "1", tolerance, name,
+                  parameters, scope, hardware_class)  # fmt: skip
+    return find(name, parameters)(claim, Evidence(tree.path), **parameters).value
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "expected"),
+    [
+        ("max_error", {"model": "basu", "how": "max"}, 192),
+        ("geomean_error", {"model": "mosmodel", "how": "median"}, 0.3),
+        ("largest_error", {"models": ["alam", "yaniv"]}, 111),
+        ("smallest_max_error", {"models": ["alam", "yaniv"]}, 25),
+        ("max_error_rank", {"model": "poly3", "models": ["poly1", "poly3", "mosmodel"]}, 2),
+        ("orders_better", {"model": "mosmodel", "others": ["yaniv"]}, 1.2218487496),
+        ("platform_error_ratio", {"models": ["basu"], "platform": "broadwell"}, 1),
+        ("error_1gb_ratio", {"model": "yaniv", "base": "mosmodel"}, 25 / 1.5),
+        ("cv_max_error", {"model": "poly2", "folds": 6}, 19.1),
+        ("cv_rank", {"model": "mosmodel", "models": ["poly1", "mosmodel"], "folds": 6}, 1),
+        ("cv_over_all", {"models": ["poly1", "mosmodel"], "folds": 6}, 1.4),
+        ("rsquared", {"inputs": ["C", "H"]}, {"C": 0.99, "H": 0.5}),
+        ("rsquared_rank", {"input": "M"}, 2),
+        ("best_inputs", {}, 1),
+        ("correlation", {"first": "walk_cycles", "second": "stlb_misses", "how": "median"}, 1),
+        ("slope", {"model": "poly1", "how": "max"}, 2),
+        ("curvature", {"model": "poly2", "how": "min"}, 1e-4),
+        ("intercept_over_runtime", {"model": "basu", "how": "max"}, -5 / R4),
+        ("walk_cycles_over_runtime", {"layout": "growing-0", "how": "max"}, 20200 / R4),
+        ("miss_ratio", {"layout": "growing-8", "base": "growing-0", "how": "max"}, 10 / 1010),
+        ("miss_ratios", {"layouts": ["growing-8", "1gb"], "base": "growing-0", "how": "max"},
+         10 / 1010),
+        ("load_ratio", {"column": "program_l3_loads", "layout": "growing-0",
+                        "base": "growing-8", "how": "min"}, 2),
+        ("miss_ratio_within_reach", {"layout": "growing-8", "base": "growing-0", "entries": 80},
+         10 / 1010),
+        ("sensitivity", {"layout": "1gb", "how": "min"}, 100 * (1 - R2 / R4)),
+        ("sensitivity_ratio", {"layout": "1gb", "platform": "sandybridge", "base": "broadwell"}, 1),
+        ("pairs_with_similar_runtime", {"layout": "1gb", "base": "growing-8",
+                                        "within_percent": 5}, 100),
+        ("loss_of_all_large_pages", {"layout": "growing-8", "how": "max"},
+         100 * (R2 / (1000 + 40 * (10 + 1000 * 3 / 80)) - 1)),
+        ("hot_region_share", {"layout": "sliding-80-0", "how": "max"}, 80),
+        ("diversity_ratio", {"bins": 10, "how": "median"}, 4),
+        ("random_near_anchors", {"tenths": 1, "how": "min"}, 100),
+        ("optimism_at_fewest_misses", {"model": "basu", "how": "max"}, 50),
+        ("optimistic_pairs", {"model": "pham"}, 100),
+        ("optimistic_pairs", {"model": "alam"}, 0),
+        ("runtime_over_prediction", {"model": "gandhi", "layout": "1gb", "how": "max"}, 1 / 0.6),
+        ("prediction_excess", {"model": "alam", "layout": "growing-0", "how": "max"}, 18),
+    ],
+)  # fmt: skip
+def test_value(tree, name, parameters, expected):
+    assert run(tree, name, parameters) == pytest.approx(expected, rel=1e-6)
+
+
+def scale(column, layout, factor):
+    def change(tree):
+        rows = tree.cells["layout"] == layout
+        tree.cells.loc[rows, column] = tree.cells.loc[rows, column] * factor
+
+    return change
+
+
+def assign(table, condition, column, value):
+    def change(tree):
+        frame = getattr(tree, table)
+        frame.loc[frame.eval(condition), column] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "change", "good", "bad"),
+    [
+        ("nonzero_coefficients", {"model": "mosmodel"},
+         assign("coefficients", "model == 'mosmodel' and term == 'M'", "coefficient", 1.0), 2, 3),
+        ("anchor_error", {"anchors": {"basu": ["growing-0"]}},
+         scale("runtime_cycles", "growing-0", 2.0), 0, 0.5),
+        ("geomean_over_max", {}, assign("errors", "model == 'basu'", "geomean_error", 3.84), 0.2, 2),
+        ("samples_in_excess", {}, assign("errors", "model == 'basu'", "samples", 55), 0, 1),
+        ("hybrid_pairs_fitted", {},
+         assign("cells", "workload == 'gups'", "runtime_provenance", "measured"), 0, 3),
+        ("translations_per_access", {}, assign("cells", "layout == 'growing-0'", "accesses", 755),
+         0.0151, 2),
+        ("smallest_walk_cycles", {}, assign("cells", "layout == 'growing-1'", "walk_cycles", -1),
+         200, -1),
+        ("walk_references", {"layout": "growing-0"},
+         scale("walker_l1d_loads", "growing-0", 5.0), 1, 5),
+        ("cache_levels_not_nested", {}, scale("walker_l2_loads", "growing-3", 3.0), 0, 9),
+        ("unexplained_cells", {}, assign("cells", "layout == '1gb'", "status", "failed"), 0, 9),
+    ],
+)  # fmt: skip
+def test_rules_of_our_own_data(tree, name, parameters, change, good, bad):
+    assert run(tree, name, parameters, Scope()) == pytest.approx(good)
+    change(tree)
+    assert run(tree, name, parameters, Scope()) == pytest.approx(bad)
+
+
+def test_layout_rules(tree):
+    tree.write()
+    folder = tree.path / "layouts" / "pr" / "haswell-sim"
+    assert run(tree, "layout_count", {}) == 54
+    assert run(tree, "growing_ends_wrong", {}) == 0
+    assert run(tree, "file_pool_windows", {}) == 0
+    (folder / "growing-0.csv").write_text("type,pageSize,startOffset,endOffset\nfile,2097152,0,2097152\n")
+    table = tree.manifest().iloc[:-5]
+    table.loc[table["layout"] == "growing-0", "pages_2mb"] = 1
+    table.loc[10:, "duplicate_of"] = "random-0"
+    table.to_csv(folder / "manifest.csv", index=False)
+    evidence = Evidence(tree.path)
+    for name, expected in (
+        ("layout_count", 50), ("growing_ends_wrong", 1), ("file_pool_windows", 1),
+    ):  # fmt: skip
+        assert find(name, {})(None, evidence).value == expected
+    rule = find("unexplained_duplicates", {"enough": 45})
+    assert rule(None, evidence, enough=45).value == 1
+    (folder / "note.txt").write_text("too few pages\n")
+    assert rule(None, evidence, enough=45).value == 0
+
+
+def test_nested_squared_errors_notice_a_parabola_worse_than_the_line(tree):
+    models = {"models": ["poly1", "poly2", "poly3"]}
+    assert run(tree, "nested_squared_errors", models) <= 1
+    rows = tree.predictions["model"] == "poly3"
+    tree.predictions.loc[rows, "predicted_runtime_cycles"] *= 1.1
+    assert run(tree, "nested_squared_errors", models) > 1
+
+
+def test_host_tables(tree):
+    tree.write()
+    host = tree.path / "host"
+    host.mkdir()
+    rows = tree.cells[tree.cells["layout"] == "growing-0"].head(2).copy()
+    rows["workload"], rows["repeat"] = "gups", [0, 1]
+    rows["runtime_ns"], rows["runtime_provenance"] = [90.0, 110.0], "measured"
+    rows.to_csv(host / "cells.csv", index=False)
+    assert run(tree, "host_variation", {}) == pytest.approx(14.142, rel=1e-3)
+    pd.DataFrame(
+        [("gups", "glibc", 100, 50), ("gups", "mosalloc", 101, 51)],
+        columns=["workload", "allocator", "memory_bytes", "runtime_ns"],
+    ).to_csv(host / "allocator.csv", index=False)
+    assert run(tree, "allocator_overhead", {"quantity": "memory", "how": "max"}) == pytest.approx(1)
+    assert run(tree, "allocator_overhead", {"quantity": "runtime", "how": "mean"}) == (pytest.approx(2))
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "reason"),
+    [
+        ("cv_max_error", {"model": "poly1", "folds": 6, "samples_from": 100}, "54 samples"),
+        ("cv_max_error", {"model": "poly1", "folds": 7}, "folds 7"),
+        ("max_error", {"model": "poly9", "how": "max"}, "model poly9"),
+        ("load_ratio", {"column": "runtime_ns", "layout": "growing-0", "base": "growing-8",
+                        "how": "max"}, "no runtime_ns"),
+        ("sensitivity", {"layout": "absent", "how": "max"}, "layout absent is missing"),
+        ("miss_ratio_within_reach", {"layout": "growing-8", "base": "growing-0", "entries": 79},
+         "no footprint is within the reach of 79"),
+        ("host_variation", {}, "host/cells.csv is not among the results"),
+        ("unavailable", {"missing": "a PMU", "command": "./run measure"}, "./run measure"),
+    ],
+)  # fmt: skip
+def test_missing_inputs_say_what_is_missing(tree, name, parameters, reason):
+    with pytest.raises(Missing) as missing:
+        run(tree, name, parameters, GUPS)
+    assert reason in str(missing.value)
