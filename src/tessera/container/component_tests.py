@@ -50,10 +50,16 @@ def run_tests(component: str) -> tuple[int, str]:
     return status, condensed(log.read_text(errors="replace") if log.exists() else "ctest wrote no log")
 
 
+#: Lines of ctest's log that say nothing new: tests that start, pass or skip (the summary lists the skipped).
+_NOISE = re.compile(
+    r"^\s*Start\s+\d+:|^\s*\d+/\d+ Test .* Passed\s|\*\*\*Skipped|^SKIP: "
+    r"|^\[(HANDLER_)?OUTPUT\]|^Internal ctest|^Test project"
+)
+
+
 def condensed(output: str) -> str:
-    """Output without the lines that start or pass a test: failures with their messages, and the summary."""
-    noise = re.compile(r"^\s*Start\s+\d+:|^\s*\d+/\d+ Test .* Passed\s|\*\*\*Skipped|^SKIP: ")
-    kept = [line for line in output.splitlines() if not noise.search(line)]
+    """Output without the noise: failures with their messages, and the summary."""
+    kept = [line for line in output.splitlines() if not _NOISE.search(line)]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip()
 
 

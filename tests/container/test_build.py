@@ -1,0 +1,91 @@
+"""Builds: nothing runs when nothing changed, and objects of two toolchains never mix."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from tessera.container import build as builder
+from tessera.container.toolchain import Toolchain
+from tessera.errors import TesseraError
+
+
+class Recorder(Toolchain):
+    """A toolchain that writes its commands down."""
+
+    def __init__(self, engine: str = "docker", compiler: str = "1"):
+        self.facts = {"engine": engine, "compiler": compiler, "engine_version": "any"}
+        self.commands: list[list[str]] = []
+
+    def popen(self, argv, paths=(), env=None, *, options=None, **keywords):
+        self.commands.append([str(word) for word in argv])
+        return subprocess.Popen(["true"], **keywords)
+
+    def describe(self):
+        return dict(self.facts)
+
+
+@pytest.fixture
+def checkout(tmp_path, monkeypatch):
+    source = tmp_path / "artifacts" / "tracer"
+    source.mkdir(parents=True)
+    (source / "CMakeLists.txt").write_text("project(x)\n")
+    monkeypatch.setenv("TESSERA_ROOT", str(tmp_path))
+    return tmp_path
+
+
+def _build(monkeypatch, tools: Recorder) -> list[list[str]]:
+    monkeypatch.setattr(builder, "toolchain", lambda: tools)
+    tools.commands.clear()
+    builder.build("tracer", lambda text: None)
+    return list(tools.commands)
+
+
+def test_first_build_configures_and_builds(checkout, monkeypatch):
+    source, folder = str(checkout / "artifacts/tracer"), str(checkout / "build/tracer")
+    assert _build(monkeypatch, Recorder()) == [
+        ["cmake", "-S", source, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"],
+        ["cmake", "--build", folder],
+    ]
+
+
+def test_unchanged_sources_start_no_program(checkout, monkeypatch):
+    _build(monkeypatch, Recorder())
+    assert _build(monkeypatch, Recorder()) == []
+
+
+def test_a_change_anywhere_below_artifacts_builds_again(checkout, monkeypatch):
+    """Of another component too: the simulator builds the tracer's library."""
+    _build(monkeypatch, Recorder())
+    (checkout / "artifacts" / "shared.h").touch()
+    assert len(_build(monkeypatch, Recorder())) == 2
+
+
+@pytest.mark.parametrize("other", [Recorder(compiler="2"), Recorder(engine="docker", compiler="3")])
+def test_another_toolchain_starts_from_a_clean_folder(checkout, monkeypatch, other):
+    _build(monkeypatch, Recorder())
+    (checkout / "build" / "tracer" / "old.o").touch()
+    assert len(_build(monkeypatch, other)) == 2
+    assert not (checkout / "build" / "tracer" / "old.o").exists()
+
+
+def test_another_engine_version_is_the_same_toolchain(checkout, monkeypatch):
+    _build(monkeypatch, Recorder())
+    newer = Recorder()
+    newer.facts["engine_version"] = "another"
+    assert _build(monkeypatch, newer) == []
+
+
+def test_a_failed_build_is_tried_again(checkout, monkeypatch):
+    failing = Recorder()
+    failing.popen = lambda argv, *a, options=None, **k: subprocess.Popen(["false"])
+    with pytest.raises(TesseraError, match="status 1"):
+        _build(monkeypatch, failing)
+    assert len(_build(monkeypatch, Recorder())) == 2
+
+
+def test_a_component_without_project_is_an_error(checkout, monkeypatch):
+    monkeypatch.setattr(builder, "toolchain", Recorder)
+    with pytest.raises(TesseraError, match="CMakeLists.txt does not exist"):
+        builder.build("simulator", lambda text: None)
