@@ -19,7 +19,9 @@ def invoke(*arguments):
 @pytest.mark.toolchain
 def test_the_programs_status_is_the_status(build, layout, tmp_path):
     report = tmp_path / "r.json"
-    done = invoke("run", "--layout", layout(), "--report", report, "--", sys.executable, "-c", "raise SystemExit(5)")
+    done = invoke(
+        "run", "--layout", layout(), "--report", report, "--", sys.executable, "-c", "raise SystemExit(5)"
+    )
     assert done.exit_code == 5
     assert read_report(report).exit_status == 5
 

@@ -19,7 +19,9 @@ pytestmark = pytest.mark.toolchain
 
 def test_python_runs_in_4kb_pools(launch, layout, tmp_path):
     report = tmp_path / "r.json"
-    done = launch("--layout", layout(), "--report", report, "--", sys.executable, "-c", "print(sum(range(10**6)))")
+    done = launch(
+        "--layout", layout(), "--report", report, "--", sys.executable, "-c", "print(sum(range(10**6)))"
+    )
     assert (done.returncode, done.stdout) == (0, "499999500000\n"), done.stderr
     found = read_report(report)
     assert found.confirmed and found.used_bytes["brk"] > 0 and found.used_bytes["mmap"] > 0
@@ -88,7 +90,9 @@ def test_bad_layouts_stop_the_program_before_it_runs(launch, layout, tmp_path):
     report = tmp_path / "r.json"
     done = launch("--layout", layout("mmap,2MB,1MB,3MB"), "--report", report, "--", "echo", "ran")
     assert (done.returncode, done.stdout) == (2, "")
-    assert re.search(r"line 4, column startOffset: '1MB': must be a multiple of the page size 2MB", done.stderr)
+    assert re.search(
+        r"line 4, column startOffset: '1MB': must be a multiple of the page size 2MB", done.stderr
+    )
     assert read_report(report).verdict == "unchecked"
 
 
@@ -107,7 +111,8 @@ def test_missing_huge_pages_fall_back_only_when_allowed_and_recorded(launch, lay
 def test_only_the_target_gets_the_layout(launch, layout, build, tmp_path):
     report = tmp_path / "r.json"
     script = f"ls / > /dev/null; {build}/cases brk; exit 4"
-    done = launch("--layout", layout(), "--report", report, "--verbose", "--target", build / "cases", "--", "sh", "-c", script)
+    options = ("--report", report, "--verbose", "--target", build / "cases")
+    done = launch("--layout", layout(), *options, "--", "sh", "-c", script)
     assert done.returncode == 4
     assert done.stderr.count("mosalloc: layout") == 1
     assert read_report(report).confirmed
@@ -119,7 +124,12 @@ def test_a_target_that_never_starts_is_an_error(launch, layout):
 
 
 def test_signals_reach_the_program(build, layout):
-    program = "import signal, time\nsignal.signal(signal.SIGTERM, lambda *a: exit(9))\nprint('up', flush=True)\ntime.sleep(60)"
+    program = """
+import signal, time
+signal.signal(signal.SIGTERM, lambda *a: exit(9))
+print("up", flush=True)
+time.sleep(60)
+"""
     argv = [str(build / "mosalloc-run"), "--layout", str(layout()), "--", sys.executable, "-c", program]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout.readline() == "up\n"
@@ -156,15 +166,18 @@ def test_offsets_are_the_same_under_qemu(launch, layout, build):
     path = layout()
     native = launch("--layout", path, "--", build / "offsets", "3").stdout
     settings = ["-E", f"LD_PRELOAD={build}/libmosalloc.so", "-E", f"MOSALLOC_LAYOUT={path}"]
-    traced = subprocess.run(["qemu-x86_64", *settings, build / "offsets", "3"], capture_output=True, text=True)
+    traced = subprocess.run(
+        ["qemu-x86_64", *settings, build / "offsets", "3"], capture_output=True, text=True
+    )
     assert native == traced.stdout != ""
 
 
 def test_the_library_needs_no_more_than_glibc_2_34(build):
-    listed = subprocess.run(["objdump", "-T", build / "libmosalloc.so"], capture_output=True, text=True).stdout
+    library = build / "libmosalloc.so"
+    listed = subprocess.run(["objdump", "-T", library], capture_output=True, text=True).stdout
     versions = {tuple(map(int, v.split("."))) for v in re.findall(r"GLIBC_(\d+(?:\.\d+)+)", listed)}
     assert max(versions) <= (2, 34)
-    needed = subprocess.run(["readelf", "-d", build / "libmosalloc.so"], capture_output=True, text=True).stdout
+    needed = subprocess.run(["readelf", "-d", library], capture_output=True, text=True).stdout
     assert re.findall(r"NEEDED.*\[(.*)\]", needed) == ["libc.so.6"]
 
 
@@ -180,8 +193,8 @@ def test_a_policy_against_patching_is_a_refusal(launch, layout):
 
     libc = ctypes.CDLL(None, use_errno=True)
     set_mdwe, refuse_exec_gain = 65, 1
-    probe = [sys.executable, "-c", f"import ctypes; raise SystemExit(ctypes.CDLL(None).prctl({set_mdwe}, 1, 0, 0, 0) != 0)"]
-    if subprocess.run(probe).returncode != 0:
+    probe = f"import ctypes; raise SystemExit(ctypes.CDLL(None).prctl({set_mdwe}, 1, 0, 0, 0) != 0)"
+    if subprocess.run([sys.executable, "-c", probe]).returncode != 0:
         pytest.skip("this kernel has no PR_SET_MDWE (Linux 6.3)")
     deny = lambda: libc.prctl(set_mdwe, refuse_exec_gain, 0, 0, 0)  # noqa: E731
     done = launch("--layout", layout(), "--", "echo", "ran", preexec_fn=deny)
@@ -198,7 +211,9 @@ def test_an_exec_of_another_program_is_unchecked_not_confirmed(launch, layout, t
 
 def test_a_refusal_inside_a_script_is_not_lost(launch, layout, build):
     path = layout("mmap,2MB,1MB,3MB")
-    done = launch("--layout", path, "--target", build / "cases", "--", "sh", "-c", f"{build}/cases brk; exit 0")
+    done = launch(
+        "--layout", path, "--target", build / "cases", "--", "sh", "-c", f"{build}/cases brk; exit 0"
+    )
     assert done.returncode == 2 and "multiple of the page size" in done.stderr
 
 

@@ -15,7 +15,9 @@ ALLOWED = {
 
 @pytest.mark.parametrize("folder", ALLOWED)
 def test_includes_go_downward(root, folder):
-    files = [path for path in (root / "artifacts/mosalloc" / folder).iterdir() if path.suffix in (".h", ".cpp")]
+    files = [
+        path for path in (root / "artifacts/mosalloc" / folder).iterdir() if path.suffix in (".h", ".cpp")
+    ]
     assert files
     for path in files:
         included = set(re.findall(r'#include "(\w+)/', path.read_text()))

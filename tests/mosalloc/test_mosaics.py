@@ -15,6 +15,7 @@ from tessera.units import PAGE_1GB, PAGE_2MB
 pytestmark = [pytest.mark.toolchain, pytest.mark.hugepages]
 
 WINDOWS = ("brk,2MB,0,2MB", "mmap,2MB,2MB,8MB", "mmap,2MB,64MB,72MB")
+ONE_POOL = "type,pageSize,startOffset,endOffset\nmmap,-1,0,12GB\n"
 PROGRAM = "x = bytearray(100 << 20); x[::4096] = b'x' * len(x[::4096]); y = [i for i in range(300000)]"
 
 
@@ -74,19 +75,19 @@ def test_exhaustion_inside_a_window(launch, layout, huge_pages, build):
 def test_one_page_too_few_is_refused_with_the_command(launch, layout, huge_pages):
     huge_pages(8)
     free = huge_pages_free(PAGE_2MB)
-    path = layout(f"mmap,2MB,0,{(free + 1) * PAGE_2MB}", pools="type,pageSize,startOffset,endOffset\nmmap,-1,0,12GB\n")
+    path = layout(f"mmap,2MB,0,{(free + 1) * PAGE_2MB}", pools=ONE_POOL)
     done = launch("--layout", path, "--", sys.executable, "-c", "print('ran')")
     assert (done.returncode, done.stdout) == (2, "")
     assert f"asked for {free + 1} pages of 2MB (layout line 3): found {free} free" in done.stderr
     assert "sysctl vm.nr_hugepages=" in done.stderr
-    path = layout(f"mmap,2MB,0,{free * PAGE_2MB}", pools="type,pageSize,startOffset,endOffset\nmmap,-1,0,12GB\n")
+    path = layout(f"mmap,2MB,0,{free * PAGE_2MB}", pools=ONE_POOL)
     assert launch("--layout", path, "--", sys.executable, "-c", "print('ran')").stdout == "ran\n"
 
 
 def test_fork_without_free_pages_is_counted_and_said(launch, layout, huge_pages, tmp_path):
     huge_pages(8)
     free = huge_pages_free(PAGE_2MB)
-    path = layout(f"mmap,2MB,0,{free * PAGE_2MB}", pools="type,pageSize,startOffset,endOffset\nmmap,-1,0,12GB\n")
+    path = layout(f"mmap,2MB,0,{free * PAGE_2MB}", pools=ONE_POOL)
     report = tmp_path / "r.json"
     fork = "import os\nif os.fork() == 0: os._exit(0)\nos.wait()"
     done = launch("--layout", path, "--report", report, "--", sys.executable, "-c", fork)
@@ -97,7 +98,7 @@ def test_fork_without_free_pages_is_counted_and_said(launch, layout, huge_pages,
 def test_1gb_pages(launch, layout, huge_pages, tmp_path):
     huge_pages(8, 1)
     report = tmp_path / "r.json"
-    path = layout("mmap,1GB,0,1GB", "mmap,2MB,1GB,1026MB", pools="type,pageSize,startOffset,endOffset\nmmap,-1,0,2GB\n")
+    path = layout("mmap,1GB,0,1GB", "mmap,2MB,1GB,1026MB", pools=ONE_POOL)
     done = launch("--layout", path, "--report", report, "--", sys.executable, "-c", PROGRAM)
     assert done.returncode == 0, done.stderr
     assert [w.found for w in read_report(report).windows] == [PAGE_1GB, PAGE_2MB]

@@ -21,7 +21,8 @@ uint64_t pages_in_use(const mosalloc_pool_map* map, uint64_t page_bytes) {
         const mosalloc_window& w = map->windows[i];
         const uint64_t used = map->pools[w.pool_kind].used_bytes;
         const uint64_t end = used < w.end_offset ? align_up(used, page_bytes) : w.end_offset;
-        if (w.page_bytes == page_bytes && w.mapped != 0 && end > w.start_offset) pages += (end - w.start_offset) / page_bytes;
+        const bool counts = w.page_bytes == page_bytes && w.mapped != 0 && end > w.start_offset;
+        pages += counts ? (end - w.start_offset) / page_bytes : 0;
     }
     return pages;
 }

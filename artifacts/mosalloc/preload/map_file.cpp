@@ -31,8 +31,9 @@ mosalloc_pool_map* open_map(const char* path, char* message, size_t capacity) {
                 .number(static_cast<uint64_t>(-at)).add(")");
             return nullptr;
         }
-        if (owned_by_another(reinterpret_cast<mosalloc_pool_map*>(at))) sys::munmap(static_cast<uint64_t>(at), sizeof *map);
-        else map = reinterpret_cast<mosalloc_pool_map*>(at);
+        auto* shared = reinterpret_cast<mosalloc_pool_map*>(at);
+        if (owned_by_another(shared)) sys::munmap(static_cast<uint64_t>(at), sizeof *map);
+        else map = shared;
     }
     memset(static_cast<void*>(map), 0, sizeof *map);
     map->pid = static_cast<uint64_t>(sys::getpid());

@@ -36,7 +36,8 @@ void read_layout(const char* path) {
     struct stat status = {};
     const long error = sys::failed(fd) ? fd : sys::call(SYS_fstat, fd, reinterpret_cast<long>(&status));
     if (sys::failed(error)) {
-        Text(g_message).add("layout ").add(path).add(": cannot be opened (errno ").number(static_cast<uint64_t>(-error)).add(")");
+        Text(g_message).add("layout ").add(path).add(": cannot be opened (errno ")
+            .number(static_cast<uint64_t>(-error)).add(")");
         refuse("check the path in MOSALLOC_LAYOUT; it is relative to the program's working directory");
     }
     const uint64_t size = static_cast<uint64_t>(status.st_size);
@@ -94,7 +95,9 @@ uint64_t reserve(uint64_t heap_span, uint64_t anon_span) {
     Text command(remedy);
     const uint64_t enough = now.total + (asked > now.free ? asked - now.free : 0);
     if (window.page_bytes == kPage2M) command.add("as root: sysctl vm.nr_hugepages=").number(enough);
-    else command.add("as root: echo ").number(enough).add(" > /sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages");
+    else
+        command.add("as root: echo ").number(enough)
+            .add(" > /sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages");
     if (asked <= now.free) command.add("; enough pages are free, so look for a limit: the hugetlb cgroup, ulimit -v");
     refuse(remedy);
 }

@@ -40,8 +40,9 @@ Refusal check_contents(FILE* file, const std::string& path) {
         std::string program(line + 2 + strspn(line + 2, " "));
         const std::string env = "/usr/bin/env ";
         if (program.compare(0, env.size(), env) == 0) program.erase(0, env.size());
-        return {"it is a script", "name its interpreter: -- " + program + " " + path +
-                                      " ..., or the executable that it starts: --target EXE -- " + program + " " + path};
+        const std::string started = "-- " + program + " " + path;
+        return {"it is a script", "name its interpreter: " + started +
+                                      " ..., or the executable that it starts: --target EXE " + started};
     }
     if (got != sizeof header || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
         return {"it is no ELF executable", "name an executable"};

@@ -8,6 +8,15 @@ namespace {
 
 constexpr uint64_t kSmallPage = 4096;
 
+constexpr struct {
+    const char* format;
+    uint64_t Area::*value;
+} kFields[] = {
+    {"KernelPageSize: %" SCNu64, &Area::kernel_page_bytes},
+    {"MMUPageSize: %" SCNu64, &Area::mmu_page_bytes},
+    {"AnonHugePages: %" SCNu64, &Area::anon_huge_bytes},
+};
+
 uint64_t overlap(uint64_t a_start, uint64_t a_end, uint64_t b_start, uint64_t b_end) {
     const uint64_t start = std::max(a_start, b_start), end = std::min(a_end, b_end);
     return end > start ? end - start : 0;
@@ -38,9 +47,9 @@ std::vector<Area> read_smaps(FILE* file) {
         uint64_t start, end, kilobytes;
         if (sscanf(line, "%" SCNx64 "-%" SCNx64 " ", &start, &end) == 2) areas.push_back({start, end, 0, 0, 0});
         else if (areas.empty()) continue;
-        else if (sscanf(line, "KernelPageSize: %" SCNu64, &kilobytes) == 1) areas.back().kernel_page_bytes = kilobytes * 1024;
-        else if (sscanf(line, "MMUPageSize: %" SCNu64, &kilobytes) == 1) areas.back().mmu_page_bytes = kilobytes * 1024;
-        else if (sscanf(line, "AnonHugePages: %" SCNu64, &kilobytes) == 1) areas.back().anon_huge_bytes = kilobytes * 1024;
+        else
+            for (const auto& field : kFields)
+                if (sscanf(line, field.format, &kilobytes) == 1) areas.back().*field.value = kilobytes * 1024;
     }
     return areas;
 }

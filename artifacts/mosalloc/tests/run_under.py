@@ -2,8 +2,8 @@
 """Runs one test program under one condition; exit 77 is SKIP, and says what is missing.
 
 usage: run_under.py BUILD CONDITION PROGRAM [ARGUMENT...]
-conditions: kernel (no library), 4kb, 2mb, 1gb (mosaics; the launcher confirms the pages), qemu (4KB under QEMU),
-preload (another library is preloaded too)
+conditions: kernel (no library), 4kb, 2mb, 1gb (mosaics; the launcher confirms the pages), qemu (4KB under
+QEMU), preload (another library is preloaded too)
 """
 
 import os
@@ -38,7 +38,7 @@ def need_pages(condition: str) -> None:
         skip(f"this kernel has no pages of {kilobytes}KB")
     free = int((folder / "free_hugepages").read_text()) - int((folder / "resv_hugepages").read_text())
     if free < pages:
-        skip(f"{pages} pages of {kilobytes}KB needed, {free} free; as root: echo {pages} > {folder}/nr_hugepages")
+        skip(f"{pages} pages of {kilobytes}KB needed, {free} free; write {pages} to {folder}/nr_hugepages")
 
 
 def main() -> int:
@@ -55,7 +55,14 @@ def main() -> int:
         if condition == "qemu":
             if shutil.which("qemu-x86_64") is None:
                 skip("qemu-x86_64 not found; apt install qemu-user")
-            own = ["-E", f"LD_PRELOAD={library}", "-E", f"MOSALLOC_LAYOUT={layout}", "-E", f"MOSALLOC_TARGET={program[0]}"]
+            own = [
+                "-E",
+                f"LD_PRELOAD={library}",
+                "-E",
+                f"MOSALLOC_LAYOUT={layout}",
+                "-E",
+                f"MOSALLOC_TARGET={program[0]}",
+            ]
             return subprocess.run(["qemu-x86_64", *own, *program]).returncode
         environment = dict(os.environ)
         if condition == "preload":

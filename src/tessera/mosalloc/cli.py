@@ -28,8 +28,8 @@ def mosalloc() -> None:
 def run(program: tuple[str, ...], layout: Path, **options) -> None:
     """Run PROGRAM on this machine with its memory laid out as LAYOUT says.
 
-    The page sizes that the kernel really used are checked when the program ends. The exit status is the program's;
-    2 if the request is wrong or huge pages are missing, 1 if other pages than asked were found.
+    The page sizes that the kernel really used are checked when the program ends. The exit status is the
+    program's; 2 if the request is wrong or huge pages are missing, 1 if other pages than asked were found.
     """
     from tessera.mosalloc.runner import run as run_under
 

@@ -1,4 +1,4 @@
-"""Pool sizes of a layout without size rows; ``core/layout.h`` of the library has the same (a test compares)."""
+"""Pool sizes of a layout without size rows, as in the library's ``core/layout.h`` (a test compares)."""
 
 from __future__ import annotations
 

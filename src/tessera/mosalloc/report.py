@@ -25,8 +25,8 @@ class WindowReport:
 class Report:
     """What one run asked for and got.
 
-    ``verdict`` is ``confirmed``, ``fallback`` (other pages, and they were allowed), ``mismatch`` or ``unchecked``;
-    ``reason`` says why it is not the first. ``used_bytes`` is the high-water mark of each pool.
+    ``verdict`` is ``confirmed``, ``fallback`` (other pages, and they were allowed), ``mismatch`` or
+    ``unchecked``; ``reason`` says why it is not the first. ``used_bytes`` is each pool's high-water mark.
     """
 
     verdict: str

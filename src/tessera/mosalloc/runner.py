@@ -1,7 +1,7 @@
 """Call ``mosalloc-run``: the one place that knows its command line.
 
-Real runs happen on the host itself, not in a container: the huge pages, the CPU and the program are the host's. The
-launcher and the library are linked so that any host with glibc 2.34 or later can load them.
+Real runs happen on the host itself, not in a container: the huge pages, the CPU and the program are the
+host's. The launcher and the library are linked so that any host with glibc 2.34 or later can load them.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ def run(
 ) -> subprocess.CompletedProcess:
     """Run ``program`` under ``layout`` to its end; ``options`` are those of :func:`command`.
 
-    The return code is the program's own, 2 for a wrong request or missing huge pages, 1 if the pages found are not
-    the pages asked for; the launcher has then said why on stderr.
+    The return code is the program's own, 2 for a wrong request or missing huge pages, 1 if the pages found
+    are not the pages asked for; the launcher has then said why on stderr.
     """
     argv = command(program, layout, **options)
     return subprocess.run(argv, env=env, cwd=cwd, capture_output=capture, text=True, check=False)

@@ -1,0 +1,63 @@
+#include "run/verdict.h"
+
+#include <sys/wait.h>
+
+namespace mosalloc::run {
+namespace {
+
+std::string reason_of(const mosalloc_pool_map& map, const Outcome& outcome) {
+    const Findings& found = outcome.findings;
+    if (map.state == 0) return "libmosalloc never started in the program";
+    if (map.state == 2) return map.error;
+    if (!outcome.checked)
+        return "the memory was gone before it could be read (SIGKILL, or exec of another program)";
+    if (found.anon_huge_bytes != 0)
+        return std::to_string(found.anon_huge_bytes) + " bytes of transparent huge pages in 4KB parts";
+    if (found.wrong_page_bytes != 0)
+        return std::to_string(found.wrong_page_bytes) + " bytes of 4KB parts have other pages";
+    for (const WindowFound& w : found.windows)
+        if (!w.confirmed())
+            return "window at offset " + std::to_string(w.asked.start_offset) + ": asked for pages of " +
+                   std::to_string(w.asked.page_bytes) + " bytes, found " + std::to_string(w.smallest_page_bytes);
+    return "";
+}
+
+}  // namespace
+
+void inspect(int pid, const mosalloc_pool_map& map, Outcome* outcome) {
+    if (map.state != 1 || map.pid != static_cast<uint64_t>(pid)) return;
+    FILE* file = fopen(("/proc/" + std::to_string(pid) + "/smaps").c_str(), "r");
+    if (file == nullptr) return;
+    const std::vector<Area> areas = read_smaps(file);
+    fclose(file);
+    // After a SIGKILL the address space can be gone already; after an exec it is another one, without pools.
+    if (!has_pools(map, areas)) return;
+    // A script may start the target several times: one bad run is not made good by the next.
+    if (outcome->checked && !outcome->findings.confirmed()) return;
+    outcome->checked = true;
+    outcome->findings = compare(map, areas);
+}
+
+void judge(const Options& options, const mosalloc_pool_map& map, Outcome* outcome) {
+    if (outcome->checked && outcome->findings.confirmed() && map.fallback_windows == 0) {
+        outcome->verdict = "confirmed";
+        return;
+    }
+    outcome->verdict = !outcome->checked ? "unchecked" : options.allow_fallback ? "fallback" : "mismatch";
+    outcome->reason = reason_of(map, *outcome);
+}
+
+int status_of(const Options& options, const mosalloc_pool_map& map, const Outcome& outcome) {
+    const int wait = outcome.wait_status;
+    const int own = WIFEXITED(wait) ? WEXITSTATUS(wait) : 128 + WTERMSIG(wait);
+    if (map.state == 2) return 2;  // the library has printed why
+    if (map.state == 0)
+        return fail(2, "layout " + options.layout, outcome.reason,
+                    "does the program, or the one named by --target, start at all? Does it use glibc?");
+    if (outcome.verdict == "confirmed" || outcome.verdict == "fallback") return own;
+    const int failed = fail(1, "layout " + options.layout, outcome.reason,
+                            "see --report FILE; --allow-fallback accepts other pages and records it");
+    return outcome.verdict == "unchecked" && own != 0 ? own : failed;
+}
+
+}  // namespace mosalloc::run
