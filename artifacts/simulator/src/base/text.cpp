@@ -35,6 +35,17 @@ std::optional<uint64_t> parse_unsigned(std::string_view text) {
     return value;
 }
 
+std::optional<uint64_t> parse_bytes(std::string_view text) {
+    unsigned shift = 0;
+    if (text.ends_with("KB")) shift = 10;
+    if (text.ends_with("MB")) shift = 20;
+    if (text.ends_with("GB")) shift = 30;
+    if (shift != 0) text.remove_suffix(2);
+    const auto value = parse_unsigned(text);
+    if (!value || *value > (~uint64_t{0} >> shift)) return std::nullopt;
+    return *value << shift;
+}
+
 std::string csv_field(std::string_view text) {
     if (text.find_first_of(",\"\n\r") == std::string_view::npos) return std::string(text);
     std::string quoted = "\"";

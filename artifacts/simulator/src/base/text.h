@@ -15,6 +15,9 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 /// Decimal digits only (no sign, no suffix); nullopt on anything else or on overflow.
 std::optional<uint64_t> parse_unsigned(std::string_view text);
 
+/// Bytes: digits, or digits with KB, MB or GB (powers of two); nullopt on anything else or on overflow.
+std::optional<uint64_t> parse_bytes(std::string_view text);
+
 /// Quoted when it holds a comma, a quote or a line break (RFC 4180).
 std::string csv_field(std::string_view text);
 

@@ -13,7 +13,8 @@ namespace {
 
 std::vector<std::string> layout_paths(const std::string& list) {
     std::vector<std::string> paths;
-    for (std::string_view line : split(read_text(list, "list of layouts"), '\n'))
+    const std::string text = read_text(list, "list of layouts");  // outlives the views that split() returns
+    for (std::string_view line : split(text, '\n'))
         if (const auto path = trim(line); !path.empty()) paths.emplace_back(path);
     if (paths.empty()) throw Refusal("list of layouts " + list, "empty", "write the path of one layout CSV a line");
     return paths;

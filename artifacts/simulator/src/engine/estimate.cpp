@@ -25,7 +25,7 @@ std::array<double, 4> reached(const std::array<uint64_t, 4>& served, double scal
 /// Full walk from memory at every level that the page table has: what a miss can cost at most.
 double dearest_walk(const Platform& platform) { return 4.0 * double(platform.memory_load_cycles); }
 
-std::string whole(double value) { return std::to_string(std::llround(value)); }
+std::string whole(double value) { return std::isnan(value) ? "" : std::to_string(std::llround(value)); }
 
 }  // namespace
 
@@ -33,7 +33,7 @@ Estimate ratio_estimate(const std::vector<double>& y, const std::vector<double>&
     double sum_y = 0, sum_x = 0;
     for (size_t i = 0; i < y.size(); ++i) sum_y += y[i], sum_x += x[i];
     const double ratio = sum_y / sum_x, n = double(y.size());
-    if (y.size() < 2) return {ratio * x_total, 0};
+    if (y.size() < 2) return {ratio * x_total, std::nan("")};  // one unit says nothing about its spread
     double squares = 0;
     for (size_t i = 0; i < y.size(); ++i) squares += (y[i] - ratio * x[i]) * (y[i] - ratio * x[i]);
     const double error = std::sqrt(squares / (n * (n - 1))) / (sum_x / n);

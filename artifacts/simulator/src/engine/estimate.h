@@ -3,7 +3,8 @@
 // H and M are counts. R is the instruction-weighted mean of the units times all instructions. C is
 // M x (walk cycles of the units / misses of the units): M is known exactly, so tying C to it keeps the mean
 // walk of a row what the samples saw, whereas scaling C by instructions would let C drift against M. Both are ratio
-// estimators with the usual between-unit variance; half-widths use Student's t. In full runs they are exact and the half-width is 0.
+// estimators with the usual between-unit variance; half-widths use Student's t. In full runs they are exact and
+// the half-width is 0; with a single unit it is unknown (NaN, an empty field).
 // Program and walker loads are scaled by instructions.
 #pragma once
 

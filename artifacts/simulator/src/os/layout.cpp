@@ -25,8 +25,8 @@ struct Place {  // where a message points
 }
 
 uint64_t offset(const Place& at, const char* column, std::string_view text) {
-    const auto value = parse_unsigned(text);
-    if (!value) refuse(at, column, "bytes, a whole number", text, "write the offset in bytes");
+    const auto value = parse_bytes(text);
+    if (!value) refuse(at, column, "bytes, a whole number (KB, MB, GB allowed)", text, "write the offset in bytes");
     return *value;
 }
 
@@ -46,8 +46,9 @@ std::optional<trace::PoolKind> kind_of(std::string_view type) {
 Window parse_window(const Place& at, const std::vector<std::string_view>& cell, const std::vector<trace::Pool>& pools) {
     Window window{};
     window.line = at.line;
-    if (cell[1] == "2097152") window.page_size = PageSize::large_2mb;
-    else if (cell[1] == "1073741824") window.page_size = PageSize::huge_1gb;
+    const auto page_bytes = parse_bytes(cell[1]);
+    if (page_bytes == 2 * mib) window.page_size = PageSize::large_2mb;
+    else if (page_bytes == gib) window.page_size = PageSize::huge_1gb;
     else refuse(at, "pageSize", "2097152, 1073741824, or -1 for a pool's size", cell[1], "4KB is the default outside windows");
     const auto kind = kind_of(cell[0]);
     if (!kind) refuse(at, "type", "windows of a trace lie in brk or mmap", cell[0], "move the window to one of these pools");

@@ -1,6 +1,6 @@
 // platforms.h - the paper's three processors (and tiny ones) as structs, for tests and benchmarks.
 //
-// tests/simulator/test_platforms.py holds these numbers to config/platforms/*.yaml.
+// Copies of config/platforms/*.yaml for what tests compute by hand; results always come from the files.
 #pragma once
 
 #include "base/platform.h"
