@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from tessera.figures import published, style
-from tessera.figures.tables import NotDrawn, Results
+from tessera.figures.tables import NotDrawn, Results, platform_order
 
 _TITLES = {
     "max_error": ("Largest error per workload", "largest relative error", "Figure 5"),
@@ -28,7 +28,7 @@ def table(column: str, results) -> pd.DataFrame:
 def draw(column: str, results, reference):
     """Grouped bars on a log scale."""
     rows = table(column, results)
-    platforms = sorted(rows["platform"].unique())
+    platforms = platform_order(rows["platform"])
     workloads = sorted(rows["workload"].unique())
     width = max(7.6, 0.62 * len(workloads) + 1.6)
     figure, all_axes = style.panels(

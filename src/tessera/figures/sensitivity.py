@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from tessera.figures import style
-from tessera.figures.tables import NotDrawn, Results
+from tessera.figures.tables import NotDrawn, Results, platform_order
 
 THRESHOLD = 0.05  #: improvement with 1GB pages from which the paper calls a workload TLB-sensitive
 
@@ -33,7 +33,7 @@ def table(results) -> pd.DataFrame:
 def draw(results, reference):
     """A row per workload, a panel per platform: ring 2MB, star 1GB, line at 5%."""
     rows = table(results)
-    platforms, workloads = sorted(rows["platform"].unique()), sorted(rows["workload"].unique())
+    platforms, workloads = platform_order(rows["platform"]), sorted(rows["workload"].unique())
     figure, all_axes = style.panels(
         1,
         len(platforms),

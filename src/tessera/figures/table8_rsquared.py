@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.colors import LinearSegmentedColormap
 
 from tessera.figures import published, style
-from tessera.figures.tables import NotDrawn, Results
+from tessera.figures.tables import NotDrawn, Results, platform_order
 
 INPUTS = ("C", "M", "H")
 #: white to sky blue: dark text stays readable on every shade
@@ -37,7 +37,7 @@ def draw(results, reference):
     ours = rows[rows["source"] == "Tessera"]
     paper = rows[rows["source"] == "paper"].set_index(["workload", "platform", "input"])["r_squared"]
     paper = paper[~paper.index.duplicated()]
-    platforms, workloads = sorted(ours["platform"].unique()), sorted(ours["workload"].unique())
+    platforms, workloads = platform_order(ours["platform"]), sorted(ours["workload"].unique())
     figure, all_axes = style.panels(
         1,
         len(platforms),

@@ -34,7 +34,20 @@ MODEL_COLUMNS: dict[str, tuple[str, ...]] = {
 }
 
 ANCHORS = {"growing-0": "4KB", "growing-8": "2MB", "1gb": "1GB"}
+#: oldest first; others follow by name, the host last
+GENERATIONS = ("sandybridge", "ivybridge", "haswell", "broadwell", "skylake")
 RUN_HINT = "./run reproduce"
+
+
+def platform_order(names) -> list[str]:
+    """Platforms each once: by generation, then by name, the host's last."""
+
+    def rank(name: str) -> tuple:
+        generation = name.split("-")[0]
+        known = GENERATIONS.index(generation) if generation in GENERATIONS else len(GENERATIONS)
+        return generation == "host", known, name
+
+    return sorted(set(names), key=rank)
 
 
 class NotDrawn(TesseraError):

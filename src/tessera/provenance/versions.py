@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import re
@@ -58,9 +59,11 @@ def engine() -> dict:
     """Container engine of this run, and the manifests of its images."""
     name = os.environ.get("TESSERA_ENGINE", "docker")
     images = {}
-    for path in sorted((repo_root() / "build" / "images").glob("*")):
-        if path.is_file() and path.stat().st_size < 1 << 20:
-            images[path.name] = path.read_text(errors="replace").splitlines()
+    for path in sorted((repo_root() / "build" / "images").glob("*.json")):
+        try:
+            images[path.stem] = json.loads(path.read_text())
+        except (OSError, ValueError):
+            images[path.stem] = "unreadable manifest"
     return {"engine": name, "images": images}
 
 

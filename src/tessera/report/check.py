@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tessera.claims import check as failing_claims
 from tessera.figures.tables import Results
 from tessera.report import claims as judged
 from tessera.report import verdicts
 from tessera.report.pages.gaps import grouped
-
-PASSING = ("REPRODUCED", "HOLDS-IN-SIMULATION")
 
 
 def problems(results_dir: Path) -> list[str]:
@@ -19,8 +18,7 @@ def problems(results_dir: Path) -> list[str]:
     found = [
         f"required claim {row['id']}: {row['verdict']} (published {row['published'] or '-'}, "
         f"obtained {row['obtained'] or '-'}){': ' + row['reason'] if row['reason'] else ''}"
-        for row in claims[claims["required"]].to_dict("records")
-        if row["verdict"] not in PASSING
+        for row in failing_claims(claims)
     ]
     results = Results(results_dir)
     failed = results.gaps[results.gaps["status"] == "failed"]

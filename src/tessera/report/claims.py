@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -64,6 +65,21 @@ def tidy(table: pd.DataFrame) -> pd.DataFrame:
     required = table["required"].map(lambda value: str(value).strip().lower() in ("true", "1", "yes"))
     text = table.drop(columns="required").map(write)
     return text.assign(required=required)[list(COLUMNS)]
+
+
+#: units of claims.csv -> as people read them
+UNITS = {"percent": "%", "1": "", "1e9": "billion"}
+_LONG = re.compile(r"-?\d+\.\d{3,}(?:e[+-]?\d+)?")
+
+
+def shown(claim: dict) -> dict:
+    """A claim for reading: four significant digits, ``%`` for percent. claims.csv keeps every digit."""
+    values = {name: _LONG.sub(_round, claim[name]) for name in ("published", "obtained")}
+    return {**claim, **values, "unit": UNITS.get(claim["unit"], claim["unit"])}
+
+
+def _round(number: re.Match) -> str:
+    return f"{float(number.group()):.4g}"
 
 
 def write(value: object) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.figures.render import Drawn, stem_of
-from tessera.figures.tables import Results
+from tessera.figures.tables import Results, platform_order
 from tessera.paths import repo_root
 
 
@@ -61,7 +61,7 @@ class Facts:
     def platforms(self) -> list[str]:
         """Platforms of the configuration in its order, then others that have cells."""
         asked = self.config.get("platforms") or []
-        return list(dict.fromkeys([*asked, *sorted(self.results.cells["platform"].unique())]))
+        return list(dict.fromkeys([*asked, *platform_order(self.results.cells["platform"])]))
 
 
 def shown_path(path: Path) -> str:

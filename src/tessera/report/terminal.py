@@ -6,9 +6,11 @@ import shutil
 
 import pandas as pd
 
+from tessera.report.claims import shown
+
 COLUMNS = ("id", "published", "obtained", "tolerance", "verdict")
 HEADS = ("claim", "published", "obtained", "tolerance", "verdict")
-_LEAST = 8  #: no column is cut below this
+_LEAST = (16, 11, 11, 9)  #: claim, published, obtained, tolerance: cut to here before anything else
 _GAP = 2
 
 
@@ -29,18 +31,21 @@ def counts(claims: pd.DataFrame) -> str:
 
 
 def _row(claim: dict) -> tuple[str, ...]:
+    claim = shown(claim)
     unit = f" {claim['unit']}" if claim["unit"] else ""
     values = [claim[name] + unit if claim[name] else "-" for name in ("published", "obtained")]
     return (claim["id"], *values, claim["tolerance"] or "-", claim["verdict"])
 
 
 def _fit(widths: list[int], total: int) -> list[int]:
-    """Shrink the widest column until all fit; the verdict's is shrunk last."""
+    """Shrink values before names, and the verdict only when nothing else is left."""
     widths = list(widths)
     while sum(widths) + _GAP * (len(widths) - 1) > total:
-        candidates = [i for i in range(len(widths) - 1) if widths[i] > _LEAST] or [len(widths) - 1]
-        if widths[candidates[-1]] <= 1:
-            candidates = list(range(len(widths)))
+        candidates = (
+            [i for i in (1, 2, 3) if widths[i] > _LEAST[i]]
+            or [i for i in (0,) if widths[i] > _LEAST[i]]
+            or list(range(len(widths)))
+        )
         widest = max(candidates, key=lambda i: widths[i])
         if widths[widest] <= 1:
             break

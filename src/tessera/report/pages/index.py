@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tessera.report.claims import shown
 from tessera.report.pages.models import anchor
 from tessera.report.verdicts import VERDICTS, objection
 
@@ -14,7 +15,7 @@ def _kind_order(kinds):
 
 def page(facts) -> dict:
     claims = [
-        {**row, "objection": objection(row), "link": anchor(row["figure"])}
+        {**shown(row), "objection": objection(row), "link": anchor(row["figure"])}
         for row in facts.claims.sort_values("kind", key=_kind_order, kind="stable").to_dict("records")
     ]
     counts = [
@@ -51,30 +52,36 @@ def summary(facts) -> str:
 
 
 def _tiles(facts, claims: list[dict]) -> list[dict]:
-    cells, simulated = facts.results.cells, facts.results.simulated
-    status = cells["status"].value_counts()
+    status = facts.results.cells["status"].value_counts()
     pairs = facts.results.pairs()
     fitted = facts.results.errors[["workload", "platform"]].drop_duplicates()
-    passed = sum(row["verdict"] in ("REPRODUCED", "HOLDS-IN-SIMULATION") for row in claims)
-    judged = sum(row["verdict"] != "NOT-MEASURABLE-HERE" for row in claims)
+    findings = [row["verdict"] for row in claims if row["kind"] == "finding"]
+    exact = [row["verdict"] for row in claims if row["kind"] != "finding"]
     machine = facts.provenance.get("machine") or {}
     engine = (facts.provenance.get("engine") or {}).get("engine", "not recorded")
     missing = [f"{status[name]} {name}" for name in ("failed", "skipped") if status.get(name)]
     return [
-        {
-            "label": "claims that hold",
-            "value": f"{passed} of {judged}",
-            "detail": f"{len(claims) - judged} not measurable here" if len(claims) > judged else "",
-        },
+        _tile("findings that hold", findings),
+        _tile("arithmetic, invariants", exact),
         {
             "label": "good cells",
             "value": int(status.get("ok", 0)),
             "detail": ", ".join(missing) or "none missing",
         },
-        {"label": "pairs of workload and platform", "value": len(pairs), "detail": f"{len(fitted)} fitted"},
-        {"label": "layouts", "value": int(simulated["layout"].nunique()), "detail": "54 + 1 in the full set"},
+        {"label": "workload x platform", "value": len(pairs), "detail": f"{len(fitted)} fitted"},
         {"label": "engine", "value": engine, "detail": machine.get("cpu_model") or ""},
     ]
+
+
+def _tile(label: str, verdicts: list[str]) -> dict:
+    judged = [name for name in verdicts if name != "NOT-MEASURABLE-HERE"]
+    passed = sum(name in ("REPRODUCED", "HOLDS-IN-SIMULATION") for name in judged)
+    unknown = len(verdicts) - len(judged)
+    return {
+        "label": label,
+        "value": f"{passed} of {len(judged)}",
+        "detail": f"{unknown} more not measurable here" if unknown else "all judged",
+    }
 
 
 def _notes(facts) -> list[dict]:

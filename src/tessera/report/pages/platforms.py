@@ -31,7 +31,7 @@ def _platform(facts, name: str) -> dict:
     return {
         **about,
         "problem": "",
-        "description": platform.description,
+        "description": platform.description.rstrip("."),
         "hardware_class": platform.hardware_class,
         "entries": values,
         "assumed": sum(value["assumed"] for value in values),

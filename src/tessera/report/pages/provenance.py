@@ -11,12 +11,12 @@ def page(facts) -> dict:
     parts = facts.provenance
     machine = dict(parts.get("machine") or {})
     if machine.get("memory_bytes"):
-        machine["memory_bytes"] = f"{machine['memory_bytes'] / (1 << 30):.1f} GB"
+        machine["memory"] = f"{machine.pop('memory_bytes') / (1 << 30):.1f} GB"
     git = dict(parts.get("git") or {})
     history, changes = git.pop("claims_history", []), git.pop("claims_changes", "")
     hashes = parts.get("hashes") or {}
     engine = parts.get("engine") or {}
-    images = {name: f"{len(lines)} lines" for name, lines in (engine.get("images") or {}).items()}
+    images = {name: _manifest(content) for name, content in (engine.get("images") or {}).items()}
     blocks = [
         ("Code", git),
         ("Engine", {"engine": engine.get("engine"), **images}),
@@ -35,6 +35,16 @@ def page(facts) -> dict:
             for title, name in (("Inputs of the checkout", "inputs"), ("Results", "results"))
         ],
     }
+
+
+def _manifest(content) -> str:
+    """An image's manifest in one line: its plain entries, and how long its lists are."""
+    if not isinstance(content, dict):
+        return str(content)
+    return ", ".join(
+        f"{key} {len(value)}" if isinstance(value, dict | list) else f"{key} {value}"
+        for key, value in content.items()
+    )
 
 
 def _rows(values: dict) -> list[tuple[str, str]]:
