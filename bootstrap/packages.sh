@@ -50,6 +50,8 @@ ensure_packages() {
 }
 
 allowed_to_install() {
+    ((EUID == 0)) || command -v sudo > /dev/null ||
+        fail "installing $*" "this user is not root and there is no sudo" "as root: apt-get install $*"
     ((yes)) && return
     [[ -t 0 ]] || fail "installing $*" "there is nobody to ask" "./run --yes ..., or install them first"
     local answer
