@@ -175,11 +175,13 @@ void SlotMap::add(const StaticBlock& block) {
     is_store_.resize(is_store_.size() + 8);
 }
 
-std::string encode_frame(const Frame& frame, const SlotMap& slots) {
+const std::string& encode_frame(const Frame& frame, const SlotMap& slots, EncodeBuffers& buffers) {
+    auto& [codes, literals, states, out] = buffers;
     Exceptions counts, stores;
-    std::string codes(frame.addresses.size(), '\0');
-    std::vector<uint64_t> literals[5];
-    std::vector<SlotState> states(slots.slot_total());
+    codes.resize(frame.addresses.size());
+    for (auto& values : literals) values.clear();
+    states.assign(slots.slot_total(), SlotState{});
+    out.clear();
     uint64_t previous = 0;
     size_t access = 0;
     for (size_t e = 0; e < frame.block_ids.size(); ++e) {
@@ -201,7 +203,6 @@ std::string encode_frame(const Frame& frame, const SlotMap& slots) {
             previous = address;
         }
     }
-    std::string out;
     put_section(out, encode_blocks(frame.block_ids, slots.block_total()));
     put_section(out, counts.finish());
     put_section(out, stores.finish());

@@ -42,7 +42,16 @@ private:
     std::vector<uint8_t> is_store_ = std::vector<uint8_t>(8);
 };
 
-std::string encode_frame(const Frame& frame, const SlotMap& slots);
+/// Kept from frame to frame: fresh megabytes would cost a page fault per 4KB each time.
+struct EncodeBuffers {
+    std::string codes;
+    std::vector<uint64_t> literals[5];
+    std::vector<SlotState> states;
+    std::string out;
+};
+
+/// The result lies in `buffers`.
+const std::string& encode_frame(const Frame& frame, const SlotMap& slots, EncodeBuffers& buffers);
 
 /// Sizes that the index promises for a frame.
 struct FrameShape {

@@ -18,13 +18,13 @@ namespace {
 // Level 1: higher levels gain about a tenth in size here and halve the recording rate.
 constexpr int compression_level = 1;
 
-std::string compress(const std::string& text) {
-    std::string out(ZSTD_compressBound(text.size()), '\0');
+/// The compressed bytes lie at the start of `out`, which is only ever grown; returns their number.
+size_t compress(const std::string& text, std::string& out) {
+    if (out.size() < ZSTD_compressBound(text.size())) out.resize(ZSTD_compressBound(text.size()));
     const size_t size = ZSTD_compress(out.data(), out.size(), text.data(), text.size(), compression_level);
     if (ZSTD_isError(size))
         throw TraceError(std::string("compress a frame: ") + ZSTD_getErrorName(size) + "\n  what to do: free memory and record again");
-    out.resize(size);
-    return out;
+    return size;
 }
 
 }  // namespace
@@ -37,6 +37,8 @@ struct Writer::Impl {
     Frame frame;
     std::vector<IndexEntry> index;
     PageSet pages;
+    EncodeBuffers buffers;
+    std::string stored;
     uint64_t offset = sizeof(Preamble);
     uint64_t accesses = 0, stores = 0, instructions = 0, executions = 0;
     bool finished = false;
@@ -48,19 +50,19 @@ struct Writer::Impl {
 
     void flush() {
         if (frame.block_ids.empty()) return;
-        const std::string text = encode_frame(frame, slots);
-        const std::string stored = compress(text);
+        const std::string& text = encode_frame(frame, slots, buffers);
+        const size_t stored_bytes = compress(text, stored);
         IndexEntry entry;
         entry.offset = offset;
-        entry.stored_bytes = stored.size();
+        entry.stored_bytes = stored_bytes;
         entry.text_bytes = text.size();
         entry.executions = frame.block_ids.size();
         entry.accesses = frame.addresses.size();
         entry.instructions = frame.instructions;
-        entry.stored_digest = digest(stored.data(), stored.size());
+        entry.stored_digest = digest(stored.data(), stored_bytes);
         entry.content_digest = frame_digest(frame);
-        file.write_at(offset, stored.data(), stored.size());
-        offset += stored.size();
+        file.write_at(offset, stored.data(), stored_bytes);
+        offset += stored_bytes;
         index.push_back(entry);
 
         for (const uint64_t address : frame.addresses) pages.add(address);
@@ -119,7 +121,8 @@ void Writer::finish(Header header) {
     header.checksum = content_checksum(table_text, w.index);
 
     const std::string header_text = header_to_text(header);
-    const std::string table = compress(table_text);
+    std::string table;
+    table.resize(compress(table_text, table));
     std::string tail = header_text + table;
     for (const IndexEntry& entry : w.index) put(tail, entry);
 

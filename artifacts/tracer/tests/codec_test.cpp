@@ -54,7 +54,8 @@ TEST(FrameCodec, MutatedTextNeverLeavesTheBuffers) {
         frame.is_store.insert(frame.is_store.end(), e.is_store.begin(), e.is_store.end());
         frame.instructions += slots.instructions(e.block);
     }
-    const std::string text = encode_frame(frame, slots);
+    EncodeBuffers buffers;
+    const std::string text = encode_frame(frame, slots, buffers);
     const FrameShape shape{frame.block_ids.size(), frame.addresses.size(), frame.instructions};
     std::vector<SlotState> states;
     Frame back;
