@@ -104,6 +104,8 @@ struct Case {
     Platform platform;
 };
 
+void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+
 class EnginesAgree : public ::testing::TestWithParam<Case> {};
 
 TEST_P(EnginesAgree, OnRandomTracesUnderRandomLayouts) {
