@@ -35,19 +35,26 @@ def checkout(tmp_path, monkeypatch):
     return tmp_path
 
 
-def _build(monkeypatch, tools: Recorder) -> list[list[str]]:
+def _build(monkeypatch, tools: Recorder, *, tests: bool = False) -> list[list[str]]:
     monkeypatch.setattr(builder, "toolchain", lambda: tools)
     tools.commands.clear()
-    builder.build("tracer", lambda text: None)
+    builder.build("tracer", lambda text: None, tests=tests)
     return list(tools.commands)
 
 
 def test_first_build_configures_and_builds(checkout, monkeypatch):
     source, folder = str(checkout / "artifacts/tracer"), str(checkout / "build/tracer")
-    assert _build(monkeypatch, Recorder()) == [
-        ["cmake", "-S", source, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"],
-        ["cmake", "--build", folder],
-    ]
+    configure, compile_all = _build(monkeypatch, Recorder())
+    assert configure[:7] == ["cmake", "-S", source, "-B", folder, "-G", "Ninja"]
+    assert set(configure[7:]) == {"-DCMAKE_BUILD_TYPE=Release", "-DBUILD_TESTING=OFF"}
+    assert compile_all == ["cmake", "--build", folder]
+
+
+def test_tests_are_built_only_when_asked_for(checkout, monkeypatch):
+    """A build with tests serves those who need none; the other way round it is built again."""
+    _build(monkeypatch, Recorder())
+    assert "-DBUILD_TESTING=ON" in _build(monkeypatch, Recorder(), tests=True)[0]
+    assert _build(monkeypatch, Recorder()) == _build(monkeypatch, Recorder(), tests=True) == []
 
 
 def test_unchanged_sources_start_no_program(checkout, monkeypatch):

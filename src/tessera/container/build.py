@@ -54,27 +54,32 @@ def sources_state() -> str:
     return digest.hexdigest()
 
 
-def build(component: str, say: Say) -> None:
-    """Bring ``build/<component>/`` up to date; quiet and quick when it is."""
+def build(component: str, say: Say, *, tests: bool = False) -> None:
+    """Bring ``build/<component>/`` up to date; quiet and quick when it is.
+
+    ``tests`` builds the component's tests and benchmarks too, which takes several times as long.
+    """
     source = sources_of(component)
     folder = build_dir(component)
     tools = toolchain()
     identity = json.dumps(_identity(tools), sort_keys=True)
     with _lock(component):
         state = sources_state()
+        with_tests = f"{state} tests"
         if not _same(folder / ".toolchain", identity):
             if folder.exists():
                 say(f"{component}: built by another toolchain before; starting from a clean folder")
                 shutil.rmtree(folder)
             folder.mkdir(parents=True)
             (folder / ".toolchain").write_text(identity + "\n")
-        elif _same(folder / ".sources", state):
+        elif _same(folder / ".sources", with_tests) or (not tests and _same(folder / ".sources", state)):
             return
-        say(f"{component}: building")
+        say(f"{component}: building" + (" (and its tests)" if tests else ""))
         env = _environment(tools)
-        tools.run(["cmake", "-S", source, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"], env=env)
+        options = ["-DCMAKE_BUILD_TYPE=Release", f"-DBUILD_TESTING={'ON' if tests else 'OFF'}"]
+        tools.run(["cmake", "-S", source, "-B", folder, "-G", "Ninja", *options], env=env)
         tools.run(["cmake", "--build", folder], env=env)
-        (folder / ".sources").write_text(state + "\n")
+        (folder / ".sources").write_text((with_tests if tests else state) + "\n")
 
 
 def _identity(tools: Toolchain) -> dict[str, str]:

@@ -17,7 +17,7 @@ def _say(text: str) -> None:
 
 @click.command()
 @click.argument("components", nargs=-1, metavar="[COMPONENT]...")
-@click.option("--test", is_flag=True, help="Run the components' own tests (ctest) afterwards.")
+@click.option("--test", is_flag=True, help="Build and run the components' own tests (ctest).")
 @click.option("--image", is_flag=True, help="Build the images only.")
 def build(components: tuple[str, ...], test: bool, image: bool) -> None:
     """Build components into build/<component>/: all of them, or those named.
@@ -38,7 +38,7 @@ def build(components: tuple[str, ...], test: bool, image: bool) -> None:
         return
     chosen = components or builder.COMPONENTS
     for component in chosen:
-        builder.build(component, _say)
+        builder.build(component, _say, tests=test)
     if test:
         _test(chosen)
 
