@@ -26,8 +26,10 @@ synthetic_claims = _module("synthetic_claims")
 
 @pytest.fixture(scope="session")
 def full_tree(tmp_path_factory):
-    """Three workloads, three platforms and host cells, with one failed cell and one skipped pair."""
-    return synthetic.make_tree(tmp_path_factory.mktemp("full") / "default")
+    """Three workloads, two platforms and host cells, with one failed cell and one skipped pair."""
+    return synthetic.make_tree(
+        tmp_path_factory.mktemp("full") / "default", platforms=("sandybridge-sim", "broadwell-sim")
+    )
 
 
 @pytest.fixture

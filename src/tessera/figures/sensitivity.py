@@ -75,7 +75,7 @@ def draw(results, reference):
         axes.set_title(platform)
         style.percent_axis(axes.xaxis)
     all_axes[0, 0].set_yticks(places, workloads)
-    all_axes[0, 0].invert_yaxis()
+    all_axes[0, 0].set_ylim(len(workloads) - 0.4, -0.6)
     all_axes[0, len(platforms) // 2].set_xlabel("runtime saved compared to 4KB pages")
     handles, labels = all_axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3)

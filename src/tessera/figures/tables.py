@@ -33,6 +33,7 @@ MODEL_COLUMNS: dict[str, tuple[str, ...]] = {
     "coefficients": ("workload", "platform", "model", "term", "coefficient"),
 }
 
+COMPARISON_COLUMNS = ("layout", "measured_delta", "measured_ci95", "simulated_delta", "pairs")
 ANCHORS = {"growing-0": "4KB", "growing-8": "2MB", "1gb": "1GB"}
 #: oldest first; others follow by name, the host last
 GENERATIONS = ("sandybridge", "ivybridge", "haswell", "broadwell", "skylake")
@@ -110,23 +111,31 @@ class Results:
 
     def model_table(self, name: str) -> pd.DataFrame:
         """One of :data:`MODEL_COLUMNS`, from ``models/<name>.csv``."""
-        path = self.directory / "models" / f"{name}.csv"
-        columns = list(MODEL_COLUMNS[name])
+        return self._csv(f"models/{name}.csv", MODEL_COLUMNS[name])
+
+    def _csv(self, name: str, columns: tuple[str, ...], expected: bool = True) -> pd.DataFrame:
+        """A table of the tree; empty with a note if it is missing (and was ``expected``) or damaged."""
+        problem = ""
         try:
-            table = pd.read_csv(path)
+            table = pd.read_csv(self.directory / name)
+            missing = [column for column in columns if column not in table.columns]
+            problem = f"columns missing: {', '.join(missing)}" if missing else ""
         except FileNotFoundError:
-            self._note(f"models/{name}.csv: no such file")
-            return pd.DataFrame({column: pd.Series(dtype="object") for column in columns})
+            problem = "no such file" if expected else "absent"
         except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-            self._note(f"models/{name}.csv: {error}")
-            return pd.DataFrame({column: pd.Series(dtype="object") for column in columns})
-        missing = [column for column in columns if column not in table.columns]
-        if missing:
-            self._note(f"models/{name}.csv: columns missing: {', '.join(missing)}")
+            problem = str(error)
+        if problem:
+            if problem != "absent":
+                self._note(f"{name}: {problem}")
             return pd.DataFrame({column: pd.Series(dtype="object") for column in columns})
         if "layout" in table.columns:
             table["layout"] = table["layout"].map(canonical_name)
         return table
+
+    @cached_property
+    def comparison(self) -> pd.DataFrame:
+        """``host/comparison.csv``: paired differences of real runs to the all-4KB layout."""
+        return self._csv("host/comparison.csv", COMPARISON_COLUMNS, expected=not self.hybrid.empty)
 
     @cached_property
     def errors_raw(self) -> pd.DataFrame:

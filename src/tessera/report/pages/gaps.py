@@ -6,9 +6,7 @@ import re
 
 import pandas as pd
 
-_COMMAND = re.compile(
-    r"(?:run|what to do|do|use|try)\s*:?\s*`?((?:\./run|tessera|sysctl|snakemake)[^`;,\n]*)", re.I
-)
+_COMMANDS = (re.compile(r"\./run [^`;,)\n]+"), re.compile(r"(?:tessera|sysctl|snakemake) [^`;,)\n]+"))
 
 
 def page(facts) -> dict:
@@ -54,9 +52,9 @@ def grouped(gaps: pd.DataFrame) -> list[dict]:
 
 def remedy(message: str, status: str) -> str:
     """The command that the message names, else the start that tries failed cells again."""
-    found = _COMMAND.search(message)
-    if found:
-        return found.group(1).strip()
+    for pattern in _COMMANDS:
+        if found := pattern.search(message):
+            return found.group().strip()
     return "./run reproduce" if status == "failed" else "./run --reserve reproduce"
 
 

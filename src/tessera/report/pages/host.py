@@ -2,38 +2,36 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
-from tessera.figures.host import BASE
 from tessera.report.pages.gaps import grouped
 
 
 def page(facts) -> dict:
-    hybrid = facts.results.hybrid
     gaps = facts.results.gaps
     mine = gaps[(gaps["engine"] == "host") | gaps["platform"].str.startswith("host")]
     return {
         "title": "Real runs",
         "host_figure": facts.figure("host"),
-        "rows": _rows(hybrid),
+        "rows": _rows(facts),
         "skipped": grouped(mine),
     }
 
 
-def _rows(hybrid: pd.DataFrame) -> list[dict]:
+def _rows(facts) -> list[dict]:
+    compared = facts.results.comparison.drop_duplicates("layout").set_index("layout")
     rows = []
-    for workload, cells in hybrid.groupby("workload", sort=False):
-        cells = cells.drop_duplicates("layout").set_index("layout")
-        base = cells["runtime_ns"].get(BASE)
-        for layout, cell in cells.iterrows():
-            rows.append(
-                {
-                    "workload": workload,
-                    "layout": layout,
-                    "ns": cell["runtime_ns"],
-                    "time": f"{cell['runtime_ns'] / 1e9:.4g} s",
-                    "ci": cell["runtime_ns_ci95"] / cell["runtime_ns"],
-                    "difference": cell["runtime_ns"] / base - 1 if base and layout != BASE else None,
-                }
-            )
+    for cell in facts.results.hybrid.to_dict("records"):
+        known = cell["layout"] in compared.index
+        pair = compared.loc[cell["layout"]] if known else {}
+        rows.append(
+            {
+                "workload": cell["workload"],
+                "layout": cell["layout"],
+                "ns": cell["runtime_ns"],
+                "time": f"{cell['runtime_ns'] / 1e9:.4g} s",
+                "ci": cell["runtime_ns_ci95"] / cell["runtime_ns"],
+                "difference": pair.get("measured_delta"),
+                "difference_ci": pair.get("measured_ci95"),
+                "simulated": pair.get("simulated_delta"),
+            }
+        )
     return rows
