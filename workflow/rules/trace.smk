@@ -1,6 +1,14 @@
 """One trace per workload. info.json is the declared output: it also says why a recording failed, so the
 other workloads go on; trace.tst lies beside it."""
 
+from tessera import workloads
+
+
+def recording_mb(name):
+    """Memory of a recording: the anonymous pool (the heaps are small), QEMU and the tracer's buffers."""
+    size = workloads.load(name).size(config["workloads"][name]["size"])
+    return size.anon_pool // (1 << 20) + 600
+
 
 rule trace:
     input:
@@ -15,7 +23,7 @@ rule trace:
             f"--max-accesses {config['workloads'][w.workload]['max_accesses']}"
             if "max_accesses" in config["workloads"][w.workload] else ""
         ),
-    resources: mem_mb=6500
+    resources: mem_mb=lambda w: recording_mb(w.workload)
     message: "Tracing {wildcards.workload} ({params.size})"
     shell:
         "tessera pipeline record --workload {wildcards.workload} --size {params.size} {params.limit}"
