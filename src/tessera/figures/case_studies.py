@@ -183,7 +183,7 @@ def choose(name: str, results: Results) -> tuple[str, str, str]:
     scores = here if len(here) else scores
     if scores.empty:
         raise NotDrawn(f"figure {name}", f"nothing to choose a workload by ({case.rule})")
-    return *scores.idxmax(), f"in place of the paper's {case.paper}; chosen by: {case.rule}"
+    return *scores.idxmax(), f"for the paper's {case.paper} ({case.rule})"
 
 
 def draw(name: str, results, reference):

@@ -68,7 +68,7 @@ def draw(results, reference, workload: str, platform: str):
         spans = list(zip(mine["start_bytes"], mine["end_bytes"] - mine["start_bytes"], strict=True))
         shades = [_COLOURS.get(size, style.BLUE) for size in mine["page_bytes"]]
         left.broken_barh(spans, (place - 0.4, 0.8), facecolors=shades, linewidth=0)
-    heap = rows[(rows["pool"] == "brk")]["end_bytes"].max()
+    heap = rows[(rows["pool"] == "brk") & (rows["layout"] != "1gb")]["end_bytes"].max()
     if 0 < heap < used:
         left.axvline(heap, color=style.INK, linewidth=1)
         left.annotate(

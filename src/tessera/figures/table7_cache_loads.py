@@ -62,7 +62,7 @@ def draw(results, reference):
     style.headline(
         figure,
         f"Loads per cache level: {spot['workload']} on {spot['platform']}",
-        "simulated, beside published (spec17/xalancbmk on Broadwell)",
+        "simulated; published: xalancbmk",
     )
     return figure, rows
 
