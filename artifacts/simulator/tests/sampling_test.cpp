@@ -51,7 +51,7 @@ TEST(Estimates, OfAStationaryStreamHoldTheFullResult) {
     const Sampling sampling{false, 12, 20000, 15000};
     const auto row = [&](const Sampling& s) {
         const SamplePlan plan(s, stream.header());
-        return estimate_row(layout, simulate("timing", sandybridge(), stream, {layout}, s)[0], stream.header(), sandybridge(), plan, true);
+        return estimate_row(layout, simulate("timing", sandybridge(), stream, {layout}, s)[0], stream.header(), plan, true);
     };
     const Row full = row({}), sampled = row(sampling);
     EXPECT_EQ(full.stlb_misses, sampled.stlb_misses);
@@ -74,14 +74,17 @@ TEST(Estimates, RatioByHand) {
     EXPECT_NEAR(f.ci95, 127.06, 0.01);
 }
 
-TEST(Estimates, WithoutASampledWalkSayWhatTheyAre) {
-    MemoryStream stream = stationary(10);
+TEST(Estimates, ScaleRuntimeAndWalkCyclesByInstructions) {
+    MemoryStream stream = stationary(1000);
     LayoutCounts counts;
-    counts.stlb_misses = 5;
-    counts.units = {{100, 10, 0, 0, 300}};
-    const Row row = estimate_row(all_4kb(), counts, stream.header(), haswell(), SamplePlan({}, stream.header()), true);
-    EXPECT_FALSE(row.message.empty());
-    EXPECT_EQ(row.status, "ok");
+    counts.stlb_misses = 500;  // exact, and of no influence on C
+    counts.units = {{100, 30, 5, 60, 300}, {100, 30, 9, 100, 500}};
+    const Row row = estimate_row(all_4kb(), counts, stream.header(), SamplePlan({}, stream.header()), true);
+    const double scale = double(stream.header().instructions) / 200;
+    EXPECT_DOUBLE_EQ(row.walk_cycles.value, 160 * scale);
+    EXPECT_DOUBLE_EQ(row.runtime_cycles.value, 800 * scale);
+    EXPECT_EQ(row.stlb_misses, 500u);
+    EXPECT_TRUE(row.message.empty());
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ int run_command(int argc, char** argv) {
         request.progress = [&](uint64_t accesses) { progress.add(accesses * (end - begin)); };
         const auto counts = engine->run(request);
         for (size_t i = begin; i < end; ++i)
-            emit(estimate_row(layouts[i], counts[i - begin], header, platform, plan, engine->has_runtime()));
+            emit(estimate_row(layouts[i], counts[i - begin], header, plan, engine->has_runtime()));
     }
     progress.finish();
     return 0;

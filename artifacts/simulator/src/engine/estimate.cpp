@@ -22,9 +22,6 @@ std::array<double, 4> reached(const std::array<uint64_t, 4>& served, double scal
     return loads;
 }
 
-/// Full walk from memory at every level that the page table has: what a miss can cost at most.
-double dearest_walk(const Platform& platform) { return 4.0 * double(platform.memory_load_cycles); }
-
 std::string whole(double value) { return std::isnan(value) ? "" : std::to_string(std::llround(value)); }
 
 }  // namespace
@@ -41,7 +38,7 @@ Estimate ratio_estimate(const std::vector<double>& y, const std::vector<double>&
 }
 
 Row estimate_row(const Layout& layout, const LayoutCounts& counts, const trace::Header& header,
-                 const Platform& platform, const SamplePlan& plan, bool has_runtime) {
+                 const SamplePlan& plan, bool has_runtime) {
     Row row;
     row.layout = layout.name;
     row.has_runtime = has_runtime;
@@ -49,24 +46,16 @@ Row estimate_row(const Layout& layout, const LayoutCounts& counts, const trace::
     row.stlb_misses = counts.stlb_misses;
     row.instructions = header.instructions;
     row.accesses = header.accesses;
-    std::vector<double> instructions, misses, walk, runtime;
-    double sampled_misses = 0;
+    std::vector<double> instructions, walk, runtime;
     for (const UnitCounts& unit : counts.units) {
         row.timed_instructions += unit.instructions;
-        sampled_misses += double(unit.stlb_misses);
         if (unit.instructions == 0) continue;  // the stream ended before this unit
         instructions.push_back(double(unit.instructions));
-        misses.push_back(double(unit.stlb_misses));
         walk.push_back(double(unit.walk_cycles));
         runtime.push_back(double(unit.runtime_cycles));
     }
     if (row.timed_instructions == 0) return failed_row(layout.name, "the plan's units hold no instructions: the trace is empty");
-    if (sampled_misses > 0) row.walk_cycles = ratio_estimate(walk, misses, double(row.stlb_misses));
-    else if (row.stlb_misses > 0) {
-        const double bound = double(row.stlb_misses) * dearest_walk(platform);
-        row.walk_cycles = {bound / 2, bound / 2};
-        row.message = "no walk in the sampled units: walk_cycles is the middle of 0 and the dearest walk for each miss";
-    }
+    row.walk_cycles = ratio_estimate(walk, instructions, double(row.instructions));
     if (has_runtime) row.runtime_cycles = ratio_estimate(runtime, instructions, double(row.instructions));
     if (plan.full()) row.runtime_cycles.ci95 = row.walk_cycles.ci95 = 0;
     const double scale = double(row.instructions) / double(row.timed_instructions);

@@ -1,10 +1,9 @@
 // estimate.h - from an engine's counts to a result row: scaling and confidence.
 //
-// H and M are counts. R is the instruction-weighted mean of the units times all instructions. C is
-// M x (walk cycles of the units / misses of the units): M is known exactly, so tying C to it keeps the mean
-// walk of a row what the samples saw, whereas scaling C by instructions would let C drift against M. Both are ratio
-// estimators with the usual between-unit variance; half-widths use Student's t. In full runs they are exact and
-// the half-width is 0; with a single unit it is unknown (NaN, an empty field).
+// H and M are counts over the whole stream. R and C are the instruction-weighted means of the units times all
+// instructions: both see the same samples, so what a sample exaggerates in one it exaggerates in the other, and R as a
+// function of C keeps its shape. They are ratio estimators with the usual between-unit variance; half-widths use
+// Student's t. In full runs they are exact and the half-width is 0; with a single unit it is unknown (an empty field).
 // Program and walker loads are scaled by instructions.
 #pragma once
 
@@ -30,7 +29,7 @@ struct Row {
 Estimate ratio_estimate(const std::vector<double>& y, const std::vector<double>& x, double x_total);
 
 Row estimate_row(const Layout& layout, const LayoutCounts& counts, const trace::Header& header,
-                 const Platform& platform, const SamplePlan& plan, bool has_runtime);
+                 const SamplePlan& plan, bool has_runtime);
 
 Row failed_row(const std::string& layout, const std::string& message);
 
