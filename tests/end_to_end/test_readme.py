@@ -9,6 +9,8 @@ from .conftest import ROOT, run_sh
 
 pytestmark = [pytest.mark.slow, pytest.mark.toolchain]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+#: pages with commands; those of models.md run in tests/models/test_docs.py on files made for them
+OTHERS = [p for p in PAGES[1:] if "```sh" in p.read_text() and p.name != "models.md"]
 
 
 def commands(page):
@@ -19,9 +21,9 @@ def commands(page):
 
 
 def as_run(words):
-    """The words after ./run, with reproduce on the smoke configuration; None when not for a test."""
+    """The words after ./run, on the smoke configuration and its results; None when not for a test."""
     assert words[0] == "./run", f"a documented command that no test can run: {words}"
-    words = words[1:]
+    words = [word.replace("results/default", "results/smoke") for word in words[1:]]
     if "test" in words:
         return None  # this very suite
     if "reproduce" in words:
@@ -61,6 +63,13 @@ def reserved():
 
     with reserve_huge_pages(64):
         yield True
+
+
+@pytest.mark.parametrize("page", OTHERS, ids=lambda page: page.name)
+def test_commands_of_the_docs_run(smoke, page):
+    for words in commands(page):
+        done = run_sh(*as_run(words))
+        assert done.returncode == 0, f"{words}\n{done.stdout[-3000:]}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

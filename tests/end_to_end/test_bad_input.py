@@ -1,0 +1,163 @@
+"""Bad input gives one clear error each: what was asked, what was found, what to do; the rest goes on."""
+
+import json
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from tessera.cells import read_cells
+
+from .conftest import ROOT, run_sh
+
+pytestmark = [pytest.mark.slow, pytest.mark.toolchain]
+LAYOUT = "type,pageSize,startOffset,endOffset\nmmap,-1,0,160MB\n"
+
+
+def trace_of(smoke):
+    return smoke.results / "traces" / "gups" / "trace.tst"
+
+
+def tessera(*words, **env):
+    return run_sh("tessera", *map(str, words), **env)
+
+
+def refused(done, *words, status=2):
+    assert done.returncode == status, done.stdout
+    assert "what to do:" in done.stdout and "Traceback" not in done.stdout, done.stdout
+    for word in words:
+        assert word in done.stdout, done.stdout
+
+
+def test_unknown_names_list_the_valid_ones(smoke, tmp_path):
+    refused(tessera("workload", "run", "linpack", "--size", "tiny"), "linpack", "gups, pr")
+    refused(tessera("workload", "run", "gups", "--size", "vast"), "vast", "default, paper")
+    trace, layouts = trace_of(smoke), smoke.results / "layouts" / "gups" / "broadwell-sim"
+    words = ["simulate", "--trace", trace, "--layouts", layouts, "--out", tmp_path / "c.csv", "--platform"]
+    refused(tessera(*words, "pentium-sim"), "pentium-sim", "haswell-sim")
+    refused(tessera(*words, "haswell-sim", "--engine", "magic"), "magic", "partial")
+    fit = tmp_path / "fit"
+    samples = smoke.results / "cells" / "gups" / "broadwell-sim.csv"
+    refused(
+        tessera("models", "fit", "--samples", samples, "--out", fit, "--model", "oracle"), "oracle", "yaniv"
+    )
+
+
+def test_bad_layouts_are_failed_rows_and_the_others_go_on(smoke, tmp_path):
+    folder = tmp_path / "layouts"
+    folder.mkdir()
+    for name, rows in {
+        "good": "mmap,2MB,0,4MB\n",
+        "page-size": "mmap,8192,0,8192\n",
+        "overlap": "mmap,2MB,0,4MB\nmmap,2MB,2MB,6MB\n",
+        "misaligned": "mmap,2MB,4096,2MB\n",
+        "outside": "mmap,2MB,160MB,162MB\n",
+        "pool": "stack,2MB,0,2MB\n",
+    }.items():
+        (folder / f"{name}.csv").write_text(LAYOUT + rows)
+    out = tmp_path / "cells.csv"
+    words = ["--trace", trace_of(smoke), "--platform", "haswell-sim", "--layouts", folder, "--out", out]
+    done = tessera("simulate", *words, "--engine", "partial", "--sampling", "units=1,timed_instructions=1000")
+    assert done.returncode == 1, done.stdout
+    rows = read_cells(out).set_index("layout")
+    assert rows.status.to_dict() == {name: "ok" if name == "good" else "failed" for name in rows.index}
+    for name, word in {
+        "page-size": "8192", "overlap": "overlap", "misaligned": "4096",
+        "outside": "outside", "pool": "stack",
+    }.items():  # fmt: skip
+        assert word in rows.message[name] and f"{name}.csv" in rows.message[name], rows.message[name]
+
+
+def test_a_damaged_trace_is_refused_with_frame_and_offset(smoke, tmp_path):
+    broken = tmp_path / "broken.tst"
+    shutil.copy(trace_of(smoke), broken)
+    with broken.open("r+b") as stream:
+        stream.seek(broken.stat().st_size // 2)
+        byte = stream.read(1)[0]
+        stream.seek(-1, os.SEEK_CUR)
+        stream.write(bytes([byte ^ 0x10]))
+    layouts = smoke.results / "layouts" / "gups" / "broadwell-sim"
+    words = [
+        "--trace",
+        broken,
+        "--platform",
+        "haswell-sim",
+        "--layouts",
+        layouts,
+        "--out",
+        tmp_path / "c.csv",
+    ]
+    done = tessera("simulate", *words, "--engine", "partial")
+    refused(done, "frame", "offset", status=done.returncode)
+    assert done.returncode != 0 and not (tmp_path / "c.csv").exists()
+
+
+def test_missing_column_is_named(tmp_path):
+    samples = tmp_path / "samples.csv"
+    samples.write_text("layout,runtime_cycles,stlb_hits,stlb_misses\n4kb,1,2,3\n2mb,1,2,3\n")
+    refused(tessera("models", "fit", "--samples", samples, "--out", tmp_path / "fit"), "walk_cycles")
+
+
+def test_a_wrong_answer_leaves_no_trace(smoke, tmp_path):
+    out = tmp_path / "t.tst"
+    program = [ROOT / "build/workloads/gups", "--size", "1MB", "--reads", "1000", "--self-test-corrupt"]
+    refused(tessera("trace", "record", "--out", out, "--", *program), "gups", status=1)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a full disk needs root")
+def test_a_full_disk_leaves_no_trace(smoke, tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk], check=True)
+    try:
+        program = [ROOT / "build/workloads/gups", "--size", "64MB", "--reads", "2000000"]
+        done = tessera("trace", "record", "--out", disk / "t.tst", "--", *program)
+        refused(done, "space", status=1)
+        assert not (disk / "t.tst").exists()
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+def test_no_engine_names_the_way_without_one(tmp_path):
+    done = tessera("trace", "record", "--out", tmp_path / "t", "--", "/bin/true", DOCKER_HOST="unix:///none")
+    assert done.returncode != 0
+    assert "--engine none" in done.stdout, done.stdout
+
+
+def test_a_failed_recording_becomes_rows_and_is_tried_again(smoke, tmp_path):
+    """The pipeline's links, one by one, on a workload whose recording fails."""
+    info = tmp_path / "traces" / "gups" / "info.json"
+    words = ["--workload", "gups", "--size", "no-such-size", "--out", info]
+    assert tessera("pipeline", "record", *words).returncode == 0
+    assert json.loads(info.read_text())["status"] == "failed"
+    platform = ROOT / "config" / "platforms" / "haswell-sim.yaml"
+    manifest, cells = tmp_path / "l" / "manifest.csv", tmp_path / "cells" / "gups" / "haswell-sim.csv"
+    words = ["--info", info, "--platform", platform]
+    assert (
+        tessera("pipeline", "layouts", *words, "--seed", 1, "--random-count", 9, "--out", manifest).returncode
+        == 0
+    )
+    words += [
+        "--manifest",
+        manifest,
+        "--engine",
+        "timing",
+        "--sampling",
+        "full",
+        "--cache",
+        tmp_path / "cache",
+    ]
+    assert tessera("pipeline", "cells", *words, "--out", cells).returncode == 0
+    rows = read_cells(cells)
+    assert (
+        len(rows) == 55 and set(rows.status) == {"failed"} and rows.message.str.contains("no-such-size").all()
+    )
+    fit = tmp_path / "fit" / "errors.csv"
+    assert tessera("pipeline", "fit", "--cells", cells, "--seed", 1, "--out", fit).returncode == 0
+    assert fit.read_text().startswith("model,") and (fit.parent / "not_fitted.txt").exists()
+
+    from tessera.pipeline.retry import forget_failures
+
+    assert set(forget_failures(tmp_path)) == {info, cells}
