@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tessera.container import RunOptions, toolchain
 from tessera.host.identity import launcher
+from tessera.traces.guest import PINNED_TUNABLES
 
 
 @dataclass(frozen=True)
@@ -22,11 +23,17 @@ def launch(command: list[str], layout: Path) -> Outcome:
     """Run ``command`` once under ``layout``.
 
     The launcher ends with an error when the program's pages were not the ones asked for, so a time
-    that comes back was taken on exactly this mosaic.
+    that comes back was taken on exactly this mosaic. glibc is told to use the routines that the traced run
+    used.
     """
     argv = [launcher(), "--layout", layout, "--", *command]
     done = toolchain().run(
-        argv, paths=[layout.parent], capture=True, check=False, options=RunOptions(huge_pages=True)
+        argv,
+        paths=[layout.parent],
+        env={"GLIBC_TUNABLES": PINNED_TUNABLES},
+        capture=True,
+        check=False,
+        options=RunOptions(huge_pages=True),
     )
     return judge(done.returncode, done.stdout, done.stderr)
 
