@@ -32,6 +32,7 @@ def _rows(facts) -> list[dict]:
                 "difference": pair.get("measured_delta"),
                 "difference_ci": pair.get("measured_ci95"),
                 "simulated": pair.get("simulated_delta"),
+                "note": cell["message"],
             }
         )
     return rows

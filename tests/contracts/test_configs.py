@@ -1,0 +1,56 @@
+"""Every committed configuration is valid and names things that exist."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+
+from tessera import platforms, workloads
+from tessera.pipeline.links import expected_names
+from tessera.simulate.plan import parse_sampling
+
+ROOT = Path(__file__).resolve().parents[2]
+CONFIGS = sorted((ROOT / "config").glob("*.yaml"))
+CONFIGS = [path for path in CONFIGS if path.name != "claims.yaml"]
+SCHEMA = json.loads((ROOT / "workflow" / "schemas" / "config.schema.json").read_text())
+
+
+@pytest.fixture(params=CONFIGS, ids=lambda path: path.stem)
+def config(request):
+    return request.param, yaml.safe_load(request.param.read_text())
+
+
+def test_is_valid_and_named_after_its_file(config):
+    path, tree = config
+    jsonschema.validate(tree, SCHEMA)
+    assert tree["name"] == path.stem
+
+
+def test_names_what_exists(config):
+    _, tree = config
+    for name, options in tree["workloads"].items():
+        workloads.load(name).size(options["size"])
+    assert set(tree["platforms"]) <= set(platforms.names())
+    assert tree["host"]["workload"] in tree["workloads"]
+    assert set(tree["host"]["layouts"]) <= set(expected_names(tree["random_count"]))
+    assert tree["explore"]["workload"] in tree["workloads"]
+    assert tree["explore"]["platform"] in tree["platforms"]
+    parse_sampling(tree["sampling"])
+
+
+@pytest.mark.parametrize("change", [{"name": "A b"}, {"typo": 1}, {"platforms": []}, {"engine": "partial"}])
+def test_schema_refuses(change):
+    tree = yaml.safe_load((ROOT / "config" / "smoke.yaml").read_text()) | change
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(tree, SCHEMA)
+
+
+def test_the_main_job_is_three_workloads_on_three_platforms():
+    tree = yaml.safe_load((ROOT / "config" / "default.yaml").read_text())
+    assert len(tree["workloads"]) == len(tree["platforms"]) == 3
+    plan = parse_sampling(tree["sampling"])
+    assert plan.units * plan.warmup_accesses >= 50_000_000
+    assert plan.units * plan.timed_instructions >= 20_000_000
+    assert len(tree["host"]["layouts"]) == 6
