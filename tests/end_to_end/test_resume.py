@@ -19,7 +19,7 @@ def argv(smoke, out, cache):
     layouts = smoke.results / "layouts" / "graph500" / "sandybridge-sim"
     words = ["simulate", "--trace", trace, "--platform", "sandybridge-sim", "--layouts", layouts]
     words += ["--out", out, "--cache", cache, "--workload", "graph500", "--sampling", "full"]
-    return [sys.executable, "-m", "tessera.cli.main", *map(str, words)]
+    return [sys.executable, "-m", "tessera", *map(str, words)]
 
 
 def cached(cache):
@@ -33,6 +33,7 @@ def test_killed_simulation_goes_on_where_it_was(smoke, tmp_path):
     deadline = time.monotonic() + 120
     while not cached(cache) and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
+    assert process.poll() is None, "the simulation ended before it could be killed"
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     before = cached(cache)
