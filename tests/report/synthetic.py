@@ -153,7 +153,7 @@ def _host(random, workload: str) -> list[dict]:
                 layout=layout,
                 repeat=0,
                 status="ok",
-                message="",
+                message="7 runs: asked 0.50%",
                 runtime_ns=ns,
                 runtime_ns_ci95=0.004 * ns,
                 stlb_hits=1e7,
@@ -167,6 +167,7 @@ def _host(random, workload: str) -> list[dict]:
         rows.append(
             {
                 **rows[-1],
+                "message": "",
                 "runtime_ns": None,
                 "runtime_ns_ci95": None,
                 "runtime_cycles": 5e9 * factor**1.2,

@@ -101,6 +101,10 @@ def test_skipped_host_cells_name_the_remedy(rendered):
     assert "SKIPPED" in text and "./run --reserve reproduce" in text
 
 
+def test_real_runs_say_how_many_and_how_well_known(rendered):
+    assert (rendered / "host.html").read_text().count("7 runs: asked 0.50%") == 4
+
+
 def test_no_machine_path_gets_into_the_site(rendered):
     from tessera.paths import repo_root
 

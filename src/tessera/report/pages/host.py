@@ -17,6 +17,8 @@ def page(facts) -> dict:
 
 
 def _rows(facts) -> list[dict]:
+    real = facts.results.cells[facts.results.cells["engine"] == "host"]
+    notes = {(row.workload, row.layout): row.message for row in real.itertuples()}
     compared = facts.results.comparison.drop_duplicates("layout").set_index("layout")
     rows = []
     for cell in facts.results.hybrid.to_dict("records"):
@@ -32,7 +34,7 @@ def _rows(facts) -> list[dict]:
                 "difference": pair.get("measured_delta"),
                 "difference_ci": pair.get("measured_ci95"),
                 "simulated": pair.get("simulated_delta"),
-                "note": cell["message"],
+                "note": notes.get((cell["workload"], cell["layout"]), ""),
             }
         )
     return rows
