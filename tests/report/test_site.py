@@ -168,6 +168,19 @@ def test_a_damaged_tree_gives_a_report_that_says_so(small_tree, five_claims, dam
     assert (small_tree / "report" / "index.html").exists()
 
 
+def test_notes_of_the_pipeline_on_a_pair_are_shown(small_tree, five_claims):
+    for name, text in (
+        ("layouts/gups/p-sim/note.txt", "11 distinct"),
+        ("models/gups/q-sim/not_fitted.txt", "no 2mb"),
+    ):
+        path = small_tree / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    site.render(small_tree, only=["fig2"])
+    page = (small_tree / "report" / "gaps.html").read_text()
+    assert "gups on p-sim: 11 distinct" in page and "gups on q-sim: no 2mb" in page
+
+
 def test_a_model_that_could_not_be_fitted_is_named(small_tree, five_claims):
     _unfit(small_tree, "basu")
     site.render(small_tree, only=["fig2"])

@@ -59,9 +59,7 @@ def run_host(request: Request, progress: Progress = lambda text: None) -> pd.Dat
     def run_once(layout: str, number: int) -> Run:
         outcome = launch(command, files[layout])
         status = "failed" if outcome.runtime_ns is None else "ok"
-        run = Run(
-            keys[layout], request.workload, layout, number, status, outcome.message, outcome.runtime_ns
-        )
+        run = Run(keys[layout], request.workload, layout, number, status, outcome.message, outcome.runtime_ns)
         log.append(run)
         shown = outcome.message or f"{run.runtime_ns / 1e9:.3f} s"
         progress(f"round {number + 1}, {layout}: {shown}")

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
 import click
-import pandas as pd
 
 from tessera.units import format_bytes
 
@@ -34,22 +32,16 @@ def generate(trace: Path, platform: str, out: Path, seed: int, random_count: int
     regions of this platform's TLB misses under 4KB pages, which are simulated first.
     """
     from tessera import platforms, traces
-    from tessera.layouts import generate as generator
-    from tessera.layouts.space import Space
-    from tessera.simulate.runner import miss_profile
+    from tessera.layouts.generate import distinct
+    from tessera.layouts.make import make_layouts
 
-    space = Space.from_trace_info(traces.info(trace))
-    with tempfile.TemporaryDirectory(prefix="tessera-profile-") as folder:
-        profile = pd.read_csv(miss_profile(trace, platforms.load(platform), Path(folder) / "p.csv"))
-    made = generator.generate(space, profile, seed=seed, random_count=random_count)
-    table = generator.manifest(made)
-    generator.write_all(made, table, out)
-    reason = generator.too_few_reason(table, space)
-    count = generator.distinct(table)
-    size = format_bytes(space.size)
-    click.echo(f"{len(made)} layouts, {count} distinct (1gb not counted), over {size} -> {out}")
-    if reason:
-        click.echo(f"note: {reason}", err=True)
+    made = make_layouts(
+        trace, traces.info(trace), platforms.load(platform), out, seed=seed, random_count=random_count
+    )
+    total, count, size = len(made.manifest), distinct(made.manifest), format_bytes(made.space.size)
+    click.echo(f"{total} layouts, {count} distinct (1gb not counted), over {size} -> {out}")
+    if made.reason:
+        click.echo(f"note: {made.reason}", err=True)
 
 
 @layouts.command()

@@ -39,6 +39,4 @@ def accuracy(errors: np.ndarray) -> Accuracy:
     zeros = errors.size - counted.size
     # logarithms: the product of 54 errors of 1e-6 underflows
     geomean = float(np.exp(np.mean(np.log(counted)))) if counted.size else 0.0
-    return Accuracy(
-        errors.size, float(errors.max()), geomean, zeros, zeros if counted.size else 0
-    )
+    return Accuracy(errors.size, float(errors.max()), geomean, zeros, zeros if counted.size else 0)

@@ -61,9 +61,5 @@ class RuntimeModel(BaseEstimator):
 
 def explain(name: str, coefficients: dict[str, float]) -> str:
     """A fitted model as text, e.g. ``R = 1.2e+09 cycles + 0.83 x C``; inputs in raw units."""
-    parts = [f"{value:.6g}" + ("" if term == "1" else f" x {term}") for term, value in
-             coefficients.items()]
-    return (
-        f"{name}: R = {' + '.join(parts)}\n"
-        "R, C in cycles; M, H in translations (STLB misses and hits)"
-    )
+    parts = [f"{value:.6g}" + ("" if term == "1" else f" x {term}") for term, value in coefficients.items()]
+    return f"{name}: R = {' + '.join(parts)}\nR, C in cycles; M, H in translations (STLB misses and hits)"

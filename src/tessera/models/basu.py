@@ -20,9 +20,7 @@ class Basu(RuntimeModel):
 
     def fit(self, samples: Samples) -> Basu:
         _, misses, walk_cycles, runtime = samples.anchor(ANCHOR_4KB)
-        return self._learn(
-            {"M": cycles_per_miss(self.name, walk_cycles, misses), "1": runtime - walk_cycles}
-        )
+        return self._learn({"M": cycles_per_miss(self.name, walk_cycles, misses), "1": runtime - walk_cycles})
 
 
 def cycles_per_miss(model: str, walk_cycles: float, misses: float) -> float:

@@ -34,7 +34,9 @@ def list_models() -> None:
 @click.option("--out", required=True, type=click.Path(), help="Folder for the tables and fit.json.")
 @click.option("--model", "names", multiple=True, help="A model by name; repeat; default all.")
 @click.option(
-    "--folds", default=",".join(map(str, FOLDS)), show_default=True,
+    "--folds",
+    default=",".join(map(str, FOLDS)),
+    show_default=True,
     help="K of the cross validation, comma-separated.",
 )
 @click.option("--seed", default=SEED, show_default=True, type=click.IntRange(0, 2**32 - 1))

@@ -55,7 +55,8 @@ def _concatenate(table: str, folders: dict[tuple[str, str], Path]) -> pd.DataFra
         frame = pd.read_csv(path, dtype=str, keep_default_na=False)
         if tuple(frame.columns) != TABLES[table]:
             raise TesseraError(
-                f"{path}", f"columns {','.join(frame)}; expected {','.join(TABLES[table])}",
+                f"{path}",
+                f"columns {','.join(frame)}; expected {','.join(TABLES[table])}",
                 "fit again with this version",
             )
         frame.insert(0, "workload", workload)

@@ -28,9 +28,7 @@ def split(n: int, folds: int, seed: int = SEED) -> list[np.ndarray]:
     return np.array_split(np.random.RandomState(seed).permutation(n), folds)
 
 
-def held_out_predictions(
-    model: RuntimeModel, samples: Samples, folds: int, seed: int = SEED
-) -> np.ndarray:
+def held_out_predictions(model: RuntimeModel, samples: Samples, folds: int, seed: int = SEED) -> np.ndarray:
     """Prediction of each sample (n,) in cycles by the model fitted without its fold.
 
     Raises:
@@ -55,8 +53,6 @@ def held_out_predictions(
     return predicted
 
 
-def held_out_errors(
-    model: RuntimeModel, samples: Samples, folds: int, seed: int = SEED
-) -> np.ndarray:
+def held_out_errors(model: RuntimeModel, samples: Samples, folds: int, seed: int = SEED) -> np.ndarray:
     """Relative errors (n,) over all test folds; errors as :func:`held_out_predictions`."""
     return relative_errors(samples.R, held_out_predictions(model, samples, folds, seed))

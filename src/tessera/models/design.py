@@ -51,9 +51,7 @@ def build(samples: Samples, terms: list[Term]) -> Design:
     means, deviations = raw.mean(axis=0), raw.std(axis=0, ddof=0)
     varying = deviations > CONSTANT_TOLERANCE * np.abs(raw).max(axis=0)
     kept = [term for term, keep in zip(terms, varying, strict=True) if keep]
-    factors = [
-        np.prod([scale[s] ** p for s, p in zip(INPUTS, term.powers, strict=True)]) for term in kept
-    ]
+    factors = [np.prod([scale[s] ** p for s, p in zip(INPUTS, term.powers, strict=True)]) for term in kept]
     return Design(
         columns=(raw[:, varying] - means[varying]) / deviations[varying],
         terms=kept,
@@ -64,9 +62,7 @@ def build(samples: Samples, terms: list[Term]) -> Design:
     )
 
 
-def least_squares(
-    model: str, design: Design, samples: Samples, picked: list[int]
-) -> dict[str, float]:
+def least_squares(model: str, design: Design, samples: Samples, picked: list[int]) -> dict[str, float]:
     """Ordinary least squares with an intercept on the ``picked`` columns; raw-unit coefficients.
 
     Raises:

@@ -52,13 +52,13 @@ def fit_all(
         if name in failures:
             rows["errors"] += [
                 {"model": name, "protocol": protocol, "samples": len(part), "message": failures[name]}
-                for protocol, part in judged if part
+                for protocol, part in judged
+                if part
             ]
             continue
         model = fitted[name]
         rows["coefficients"] += [
-            {"model": name, "term": term, "coefficient": value}
-            for term, value in model.coefficients_.items()
+            {"model": name, "term": term, "coefficient": value} for term, value in model.coefficients_.items()
         ]
         for protocol, part in judged:
             if part:
@@ -108,4 +108,3 @@ def _cross_validate(name: str, samples: Samples, folds: int, seed: int) -> dict:
 def _extent(samples: Samples, symbol: str) -> tuple[float, float]:
     values = getattr(samples, symbol)
     return float(values.min()), float(values.max())
-

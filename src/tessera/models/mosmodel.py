@@ -57,9 +57,7 @@ class Mosmodel(RuntimeModel):
             try:
                 segments = lasso_path(design.columns, samples.R - samples.R.mean(), self.floor)
             except PathError as error:
-                raise CannotFit(
-                    self.name, str(error), "please report these samples as a bug"
-                ) from error
+                raise CannotFit(self.name, str(error), "please report these samples as a bug") from error
             chosen = least_penalised(segments, self.max_nonzero)
         selected = list(chosen.active) if chosen else []
         return self._learn(

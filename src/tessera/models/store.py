@@ -80,6 +80,4 @@ def read(folder: str | Path) -> StoredFit:
         ranges = {symbol: tuple(extent) for symbol, extent in document["ranges"].items()}
         return StoredFit(path, coefficients, document["failures"], ranges)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise TesseraError(
-            f"fit {path}", f"damaged: {type(error).__name__} {error}", "fit again"
-        ) from error
+        raise TesseraError(f"fit {path}", f"damaged: {type(error).__name__} {error}", "fit again") from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from pathlib import Path
 
 import pandas as pd
@@ -11,12 +10,12 @@ import pandas as pd
 from tessera import cells, platforms
 from tessera.errors import TesseraError
 from tessera.layouts import generate, heuristics
+from tessera.layouts.make import make_layouts as write_layouts
 from tessera.layouts.model import canonical_name
-from tessera.layouts.space import Space
 from tessera.pipeline.record import recorded
 from tessera.simulate.cache import CellCache
 from tessera.simulate.plan import parse_sampling
-from tessera.simulate.runner import Progress, miss_profile
+from tessera.simulate.runner import Progress
 from tessera.simulate.runner import simulate as run_simulator
 
 
@@ -30,17 +29,11 @@ def make_layouts(info_path: Path, platform: Path, seed: int, random_count: int, 
         table = pd.DataFrame(columns=list(generate.MANIFEST_COLUMNS))
         table.to_csv(out, index=False)
         return table
-    space = Space.from_trace_info(info)
-    with tempfile.TemporaryDirectory(prefix="tessera-profile-") as folder:
-        found = miss_profile(trace, platforms.load(platform), Path(folder) / "misses.csv")
-        profile = pd.read_csv(found)
-    made = generate.generate(space, profile, seed=seed, random_count=random_count)
-    table = generate.manifest(made)
-    generate.write_all(made, table, out.parent)
-    profile.to_csv(out.with_name("misses.profile"), index=False)
-    reason = generate.too_few_reason(table, space)
-    out.with_name("note.txt").write_text(reason + "\n" if reason else "")
-    return table
+    made = write_layouts(
+        trace, info, platforms.load(platform), out.parent, seed=seed, random_count=random_count
+    )
+    out.with_name("note.txt").write_text(made.reason + "\n" if made.reason else "")
+    return made.manifest
 
 
 def select_layouts(manifest: Path, wanted: list[str], out: Path) -> pd.DataFrame:

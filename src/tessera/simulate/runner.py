@@ -86,7 +86,8 @@ def trace_identity(trace: Path) -> str:
     """What a trace's numbers depend on: its content checksum (name and compression don't matter)."""
     from tessera import traces
 
-    return json.dumps([traces.info(trace)["checksum"], traces.info(trace)["pools"]], sort_keys=True)
+    info = traces.info(trace)
+    return json.dumps([info["checksum"], info["pools"]], sort_keys=True)
 
 
 def _run(

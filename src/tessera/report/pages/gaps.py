@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pandas as pd
 
@@ -17,6 +18,7 @@ def page(facts) -> dict:
         "title": "Missing",
         "groups": grouped(facts.results.gaps),
         "absent": _absent(facts),
+        "pair_notes": pair_notes(facts.results.directory),
         "fits": failed.assign(message=message).to_dict("records"),
         "tables": facts.results.notes,
         "figures": [figure for figure in facts.figures if not figure.ok],
@@ -26,6 +28,17 @@ def page(facts) -> dict:
 def count(facts) -> int:
     """Failed cells and pairs without cells: what the navigation shows."""
     return int((facts.results.gaps["status"] == "failed").sum()) + len(_absent(facts))
+
+
+def pair_notes(results: Path) -> list[dict]:
+    """What the pipeline wrote down about a pair: few distinct layouts, or why no model was fitted."""
+    found = []
+    for pattern in ("layouts/*/*/note.txt", "models/*/*/not_fitted.txt"):
+        for path in sorted(results.glob(pattern)):
+            if note := path.read_text().strip():
+                workload, platform = path.parts[-3:-1]
+                found.append({"workload": workload, "platform": platform, "note": note})
+    return found
 
 
 def grouped(gaps: pd.DataFrame) -> list[dict]:

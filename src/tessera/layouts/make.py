@@ -1,0 +1,41 @@
+"""From a recorded trace and a platform to a folder of layouts: profile, generate, write."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from tessera.layouts import generate
+from tessera.layouts.space import Space
+from tessera.platforms import Platform
+from tessera.simulate.runner import miss_profile
+
+
+@dataclass(frozen=True)
+class Made:
+    """What was written: the manifest, the space S, and why layouts are few (empty if they aren't)."""
+
+    manifest: pd.DataFrame
+    space: Space
+    reason: str
+
+
+def make_layouts(
+    trace: Path, info: dict, platform: Platform, out: Path, *, seed: int, random_count: int
+) -> Made:
+    """Write the 54 + 1 layouts of a trace to ``out``, with ``manifest.csv``.
+
+    Args:
+        info: ``tessera.traces.info`` of the trace.
+        platform: its misses under 4KB pages place the sliding windows.
+    """
+    space = Space.from_trace_info(info)
+    with tempfile.TemporaryDirectory(prefix="tessera-profile-") as folder:
+        profile = pd.read_csv(miss_profile(trace, platform, Path(folder) / "misses.csv"))
+    layouts = generate.generate(space, profile, seed=seed, random_count=random_count)
+    table = generate.manifest(layouts)
+    generate.write_all(layouts, table, out)
+    return Made(table, space, generate.too_few_reason(table, space))
