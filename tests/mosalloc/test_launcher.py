@@ -183,7 +183,7 @@ def test_the_library_needs_no_more_than_glibc_2_34(build):
 
 def test_default_pool_sizes_are_the_librarys(root):
     header = (root / "artifacts/mosalloc/core/layout.h").read_text()
-    shifts = re.search(r"kDefaultPoolBytes\[.*?\] = \{(\d+)ull << 30, (\d+)ull << 30\}", header)
+    shifts = re.search(r"kDefaultPoolBytes\[.*?\] = \{(\d+)ull << 30, (\d+)ull << 30, ", header)
     assert [int(n) << 30 for n in shifts.groups()] == [DEFAULT_POOL_BYTES["brk"], DEFAULT_POOL_BYTES["mmap"]]
 
 

@@ -1,34 +1,50 @@
 #!/usr/bin/env python3
-"""Cost with the library as a ratio to cost without it, from interleaved runs; lowest of each counts.
+"""Cost of calls with the library as a ratio to the cost without it: interleaved runs, median of the pairs.
 
 usage: compare.py BUILD [ROUNDS]
-The library runs with 4KB pages only, so the ratio is what catching the calls costs, not what huge pages gain.
+Only the calls, and without intervals, because it needs nothing but Python: `tessera mosalloc bench` has the
+whole table with its bounds. The library runs with 4KB pages only: the ratio is the cost of catching calls.
 """
 
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+ROWS = (
+    "malloc_small_1_thread",
+    "malloc_small_4_threads",
+    "malloc_256KB",
+    "malloc_512KB",
+    "malloc_1MB",
+    "malloc_2MB",
+    "mmap_4KB",
+    "mmap_64KB",
+    "mmap_1MB",
+)
 
-def costs(build: Path, environment: dict[str, str]) -> dict[str, float]:
-    done = subprocess.run([build / "costs"], env=environment, capture_output=True, text=True, check=True)
-    return {name: float(ns) for name, ns in (line.split() for line in done.stdout.splitlines())}
+
+def cost_ns(build: Path, row: str, environment: dict[str, str]) -> float:
+    argv = [str(build / "costs"), row, "5"]
+    done = subprocess.run(argv, env=environment, capture_output=True, text=True, check=True)
+    return float(done.stdout.split()[1])
 
 
 def main() -> None:
-    build, rounds = Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 5
+    build, rounds = Path(sys.argv[1]).resolve(), int(sys.argv[2]) if len(sys.argv) > 2 else 5
     with tempfile.TemporaryDirectory() as folder:
         layout = Path(folder) / "4kb.csv"
         layout.write_text("type,pageSize,startOffset,endOffset\n")
         plain = dict(os.environ)
         ours = plain | {"LD_PRELOAD": str(build / "libmosalloc.so"), "MOSALLOC_LAYOUT": str(layout)}
-        runs = [(costs(build, plain), costs(build, ours)) for _ in range(rounds)]
-    print("operation,without_ns,with_ns,ratio")
-    for name in runs[0][0]:
-        without, with_library = (min(run[side][name] for run in runs) for side in (0, 1))
-        print(f"{name},{without:.2f},{with_library:.2f},{with_library / without:.3f}")
+        print("operation,without_ns,with_ns,ratio")
+        for row in ROWS:
+            pairs = [(cost_ns(build, row, plain), cost_ns(build, row, ours)) for _ in range(rounds)]
+            ratio = statistics.median(with_library / without for without, with_library in pairs)
+            lowest = [min(pair[side] for pair in pairs) for side in (0, 1)]
+            print(f"{row},{lowest[0]:.2f},{lowest[1]:.2f},{ratio:.3f}", flush=True)
 
 
 main()

@@ -1,10 +1,11 @@
 #include "core/layout.h"
 
+#include <algorithm>
+
 namespace mosalloc {
 namespace {
 
 constexpr const char* kColumns[] = {"type", "pageSize", "startOffset", "endOffset"};
-constexpr uint64_t kFilePool = MOSALLOC_POOL_COUNT;
 
 struct Cell {
     const char* text = nullptr;
@@ -83,7 +84,6 @@ private:
     const char* name_;
     Layout* out_;
     Text* error_;
-    bool file_given_ = false;
 };
 
 bool Parser::header(Cell line) {
@@ -103,8 +103,8 @@ bool Parser::row(Cell line, uint64_t number) {
         return remedy();
     }
     const uint64_t pool = cells[0].is("brk") ? uint64_t{MOSALLOC_POOL_HEAP}
-                          : cells[0].is("mmap") ? uint64_t{MOSALLOC_POOL_ANON} : kFilePool;
-    if (pool == kFilePool && !cells[0].is("file")) {
+                          : cells[0].is("mmap") ? uint64_t{MOSALLOC_POOL_ANON} : uint64_t{MOSALLOC_POOL_FILE};
+    if (pool == MOSALLOC_POOL_FILE && !cells[0].is("file")) {
         bad(number, kColumns[0], cells[0]).add("must be one of brk, mmap, file");
         return remedy();
     }
@@ -120,13 +120,13 @@ bool Parser::row(Cell line, uint64_t number) {
 }
 
 bool Parser::size_row(const Cell* cells, uint64_t pool, Range range, uint64_t line, Cell whole) {
-    bool& given = pool == kFilePool ? file_given_ : out_->pool_given[pool];
+    bool& given = out_->pool_given[pool];
     if (given || range.start != 0) {
         bad(line, kColumns[2], given ? whole : cells[2]).add("a pool's size is one row with startOffset 0");
         return remedy();
     }
     given = true;
-    if (pool != kFilePool) out_->pool_bytes[pool] = align_up(range.end, kPage4K);
+    out_->pool_bytes[pool] = align_up(range.end, kPage4K);
     return true;
 }
 
@@ -136,7 +136,7 @@ bool Parser::window_row(const Cell* cells, uint64_t pool, Range range, uint64_t 
         bad(line, kColumns[1], cells[1]).add("must be -1 or one of 4096, 2097152, 1073741824");
         return remedy();
     }
-    if (pool == kFilePool && page != kPage4K) {
+    if (pool == MOSALLOC_POOL_FILE && page != kPage4K) {
         bad(line, kColumns[1], cells[1]).add("the file pool has 4KB pages only");
         return remedy();
     }
@@ -150,7 +150,7 @@ bool Parser::window_row(const Cell* cells, uint64_t pool, Range range, uint64_t 
         bad(line, kColumns[3], cells[3]).add("must be above startOffset ").number(range.start);
         return remedy();
     }
-    if (pool == kFilePool) return true;
+    if (pool == MOSALLOC_POOL_FILE) return true;
     if (out_->window_count == MOSALLOC_MAX_WINDOWS) {
         bad(line, "row", cells[0]).add("a layout has at most ").number(MOSALLOC_MAX_WINDOWS).add(" windows");
         return remedy();
@@ -159,21 +159,14 @@ bool Parser::window_row(const Cell* cells, uint64_t pool, Range range, uint64_t 
     return true;
 }
 
-void Parser::sort() {  // by pool and start; insertion, because generated files are nearly sorted
-    for (size_t i = 1; i < out_->window_count; ++i) {
-        const Window w = out_->windows[i];
-        size_t at = i;
-        for (; at > 0; --at) {
-            const Window& before = out_->windows[at - 1];
-            if (before.pool < w.pool || (before.pool == w.pool && before.range.start <= w.range.start)) break;
-            out_->windows[at] = before;
-        }
-        out_->windows[at] = w;
-    }
+void Parser::sort() {
+    std::sort(out_->windows, out_->windows + out_->window_count, [](const Window& a, const Window& b) {
+        return a.pool != b.pool ? a.pool < b.pool : a.range.start < b.range.start;
+    });
 }
 
 bool Parser::finish() {
-    for (size_t pool = 0; pool < MOSALLOC_POOL_COUNT; ++pool)
+    for (size_t pool = 0; pool < kPools; ++pool)
         if (!out_->pool_given[pool]) out_->pool_bytes[pool] = kDefaultPoolBytes[pool];
     sort();
     size_t kept = 0;
@@ -213,7 +206,7 @@ uint64_t Layout::pages(uint64_t page_bytes) const {
 
 bool parse_layout(const char* text, size_t length, const char* name, Layout* out, Text* error) {
     out->window_count = 0;
-    for (size_t pool = 0; pool < MOSALLOC_POOL_COUNT; ++pool) {
+    for (size_t pool = 0; pool < kPools; ++pool) {
         out->pool_bytes[pool] = 0;
         out->pool_given[pool] = false;
     }

@@ -11,11 +11,13 @@
 
 namespace mosalloc {
 
-/// Pool sizes of a layout without size rows. Together 16GB: reserving costs nothing natively, but QEMU's user
-/// mode pays per reserved page (64GB: 0.2s and 400MB), which is why sizes can be given at all.
-constexpr uint64_t kDefaultPoolBytes[MOSALLOC_POOL_COUNT] = {4ull << 30, 12ull << 30};
+constexpr size_t kPools = MOSALLOC_POOL_COUNT + 1;  // with the file pool
 
-constexpr const char* kPoolNames[MOSALLOC_POOL_COUNT] = {"brk", "mmap"};
+/// Pool sizes of a layout without size rows. Reserving costs nothing natively, but QEMU's user mode pays per
+/// reserved page (64GB: 0.2s and 400MB), which is why sizes can be given at all.
+constexpr uint64_t kDefaultPoolBytes[kPools] = {64ull << 30, 256ull << 30, 16ull << 30};
+
+constexpr const char* kPoolNames[kPools] = {"brk", "mmap", "file"};
 
 struct Window {
     uint64_t pool = 0;
@@ -25,8 +27,8 @@ struct Window {
 };
 
 struct Layout {
-    uint64_t pool_bytes[MOSALLOC_POOL_COUNT] = {};
-    bool pool_given[MOSALLOC_POOL_COUNT] = {};
+    uint64_t pool_bytes[kPools] = {};
+    bool pool_given[kPools] = {};
     size_t window_count = 0;
     Window windows[MOSALLOC_MAX_WINDOWS];
 

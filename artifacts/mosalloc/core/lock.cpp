@@ -22,6 +22,8 @@ void set_signals(uint64_t mask, uint64_t* old) {
 
 }  // namespace
 
+bool Lock::is_mine() { return t_depth > 0; }
+
 void Lock::acquire() {
     if (t_depth > 0) {
         ++t_depth;
@@ -31,7 +33,11 @@ void Lock::acquire() {
     set_signals(~uint64_t{0}, &signals);
     int seen = 0;
     if (!__atomic_compare_exchange_n(&word_, &seen, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-        while (__atomic_exchange_n(&word_, 2, __ATOMIC_ACQUIRE) != 0) futex(&word_, FUTEX_WAIT, 2);
+        while (__atomic_exchange_n(&word_, 2, __ATOMIC_ACQUIRE) != 0) {
+            set_signals(signals, nullptr);  // who waits can be ended
+            futex(&word_, FUTEX_WAIT, 2);
+            set_signals(~uint64_t{0}, nullptr);
+        }
     }
     t_depth = 1;
     t_signals = signals;

@@ -14,6 +14,10 @@ class Lock {
 public:
     void acquire();
     void release();
+    /// In a forked child whose parent held it in another thread.
+    void reset() { word_ = 0; }
+    /// Whether the calling thread holds it.
+    static bool is_mine();
 
 private:
     int word_ = 0;  ///< 0 free, 1 held, 2 held and others wait

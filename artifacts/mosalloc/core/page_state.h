@@ -1,4 +1,4 @@
-// page_state.h - the state byte that a pool keeps for each 4KB page.
+// page_state.h - what a pool remembers of each 4KB page, and of each huge page.
 #pragma once
 
 #include <sys/mman.h>
@@ -10,6 +10,10 @@ namespace mosalloc {
 constexpr uint8_t kProtMask = PROT_READ | PROT_WRITE | PROT_EXEC;  // bits 0-2, as in mprotect
 constexpr uint8_t kUsed = 1 << 3;     ///< handed out
 constexpr uint8_t kDirty = 1 << 4;    ///< in a window, handed out before: clear it before the next owner sees it
-constexpr uint8_t kForeign = 1 << 5;  ///< covered by a mapping of the program's own (MAP_FIXED file or shared)
+constexpr uint8_t kForeign = 1 << 5;  ///< covered by a mapping of the program's own (a file, shared memory)
+constexpr uint8_t kOdd = 1 << 6;      ///< its mapping has attributes (mlock, advice, a key): make a new one on release
+
+/// Of a huge page, beside its protection: on demand, and not mapped now.
+constexpr uint8_t kAbsent = 1 << 7;
 
 }  // namespace mosalloc

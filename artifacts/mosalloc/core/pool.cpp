@@ -1,184 +1,114 @@
+// pool.cpp - what concerns every part of a pool, and parts with 4KB pages. Huge pages are in huge_pages.cpp.
 #include "core/pool.h"
 
 #include <cerrno>
 #include <cstring>
 
-#include "core/page_state.h"
 #include "core/sys.h"
 
 namespace mosalloc {
+namespace {
 
-long reserve_span(uint64_t base, uint64_t bytes) {
-    if (bytes == 0) return 0;
-    const long at = sys::mmap(base, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED);
-    if (sys::failed(at)) return at;
-    // EINVAL: a kernel without transparent huge pages, where 4KB is 4KB anyway.
-    const long advised = sys::madvise(base, bytes, MADV_NOHUGEPAGE);
-    return advised == -EINVAL ? 0 : advised;
-}
-
-bool Pool::init(uint64_t base, uint64_t bytes) {
-    base_ = base;
-    bytes_ = bytes;
-    window_count_ = 0;
-    states_ = static_cast<uint8_t*>(sys::table(bytes / kPage4K));
-    hardware_ = static_cast<uint8_t*>(sys::table(bytes / kPage2M + 1));
-    windows_ = static_cast<Backed*>(sys::table(MOSALLOC_MAX_WINDOWS * sizeof(Backed)));
-    return states_ != nullptr && hardware_ != nullptr && windows_ != nullptr;
-}
-
-void Pool::add_window(Range range, uint64_t page_bytes) {
-    windows_[window_count_++] = {range, page_bytes};
-    memset(hardware_ + range.start / kPage2M, PROT_READ | PROT_WRITE, range.bytes() / kPage2M);
-}
-
-size_t Pool::first_window_after(uint64_t offset) const {
-    size_t low = 0, high = window_count_;
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-        if (windows_[middle].range.end > offset) high = middle;
-        else low = middle + 1;
-    }
-    return low;
-}
-
-template <class F>
-long Pool::for_each_part(Range range, F f) {
-    size_t next = first_window_after(range.start);
-    while (!range.empty()) {
-        Range part = range;
-        uint64_t page_bytes = kPage4K;
-        if (next < window_count_ && windows_[next].range.start <= range.start) {
-            part = range.clip(windows_[next].range);
-            page_bytes = windows_[next++].page_bytes;
-        } else if (next < window_count_ && windows_[next].range.start < range.end) {
-            part.end = windows_[next].range.start;
-        }
-        const long result = f(part, page_bytes);
-        if (sys::failed(result)) return result;
-        range.start = part.end;
-    }
-    return 0;
-}
-
-bool Pool::touches_window(Range range) const {
-    const size_t next = first_window_after(range.start);
-    return next < window_count_ && windows_[next].range.start < range.end;
-}
-
-bool Pool::all_used(Range range) const {
-    for (uint64_t at = range.start; at < range.end; at += kPage4K)
-        if ((*states(at) & kUsed) == 0) return false;
+/// Advice that changes the mapping itself; a new owner of the memory must not inherit it.
+bool leaves_a_mark(int advice) {
+    constexpr int kHarmless[] = {MADV_WILLNEED, MADV_DONTNEED, MADV_FREE, 20 /* COLD */, 21 /* PAGEOUT */,
+                                 22 /* POPULATE_READ */, 23 /* POPULATE_WRITE */};
+    for (const int harmless : kHarmless)
+        if (advice == harmless) return false;
     return true;
 }
 
-bool Pool::any_foreign(Range range) const {
-    for (uint64_t at = range.start; at < range.end; at += kPage4K)
-        if ((*states(at) & kForeign) != 0) return true;
-    return false;
+}  // namespace
+
+long map_small(uint64_t address, uint64_t bytes, int prot, int more_flags) {
+    if (bytes == 0) return 0;
+    const long at = sys::mmap(address, bytes, prot, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | more_flags);
+    if (sys::failed(at)) return at;
+    // EINVAL: a kernel without transparent huge pages, where 4KB is 4KB anyway.
+    const long advised = sys::madvise(address, bytes, MADV_NOHUGEPAGE);
+    return advised == -EINVAL ? 0 : advised;
 }
 
-int Pool::protection_at(uint64_t offset) const { return *states(offset) & kProtMask; }
+/// Not MAP_NORESERVE: memory without access is not charged, and when the program gets access to it, the
+/// kernel's own rules (vm.overcommit_memory) shall decide as they do without us.
+long reserve_span(uint64_t base, uint64_t bytes) { return map_small(base, bytes, PROT_NONE, 0); }
+
+bool Pool::init(uint64_t base, uint64_t bytes, const Policy& policy) {
+    base_ = base;
+    bytes_ = bytes;
+    policy_ = policy;
+    idle_bytes_ = 0;
+    states_ = static_cast<uint8_t*>(sys::table(bytes / kPage4K));
+    hardware_ = static_cast<uint8_t*>(sys::table(bytes / kPage2M + 1));
+    return states_ != nullptr && hardware_ != nullptr && windows_.init();
+}
+
+uint64_t Pool::first_hole(Range range) const {
+    for (uint64_t at = range.start; at < range.end; at += kPage4K)
+        if ((*states(at) & kUsed) == 0) return at;
+    return range.end;
+}
+
+bool Pool::any(Range range, uint8_t flags) const {
+    uint8_t all = 0;
+    const uint8_t* s = states(range.start);
+    const size_t count = range.bytes() / kPage4K;
+    for (size_t i = 0; i < count; ++i) all |= s[i];
+    return (all & flags) != 0;
+}
 
 void Pool::mark(Range range, uint8_t state) {
     memset(states(range.start), state, range.bytes() / kPage4K);
 }
 
-/// Union over used pages; -1 when none is used (then the hardware stays as it is, to save system calls).
-int Pool::wanted_protection(Range page) const {
-    uint8_t all = 0;
-    const uint8_t* s = states(page.start);
-    const size_t count = page.bytes() / kPage4K;
-    for (size_t i = 0; i < count; ++i) all |= (s[i] & kUsed) != 0 ? s[i] : 0;
-    return (all & kUsed) != 0 ? all & kProtMask : -1;
+void Pool::mark_odd(Range range) {
+    for (uint64_t at = range.start; at < range.end; at += kPage4K) *states(at) |= kOdd;
 }
 
-long Pool::set_hardware(Range pages, int prot) {
-    if (pages.empty()) return 0;
-    const long result = sys::mprotect(base_ + pages.start, pages.bytes(), prot);
-    if (!sys::failed(result)) memset(hardware_ + pages.start / kPage2M, prot, pages.bytes() / kPage2M);
-    return result;
-}
-
-/// Gives the huge pages around `range` the union of their pages' protections; one system call per run.
-long Pool::sync_protection(Range range, uint64_t page_bytes) {
-    Range run;
-    int run_prot = -1;
-    bool softened = false;
-    for (uint64_t at = align_down(range.start, page_bytes); at < range.end; at += page_bytes) {
-        const Range page{at, at + page_bytes};
-        const int want = wanted_protection(page);
-        const bool change = want >= 0 && want != hardware_[at / kPage2M];
-        const Range asked = page.clip(range);
-        softened |= want >= 0 && want != protection_at(asked.start);
-        if (change && want == run_prot && run.end == at) {
-            run.end = page.end;
-            continue;
-        }
-        const long result = set_hardware(run, run_prot);
-        if (sys::failed(result)) return result;
-        run = change ? page : Range{};
-        run_prot = change ? want : -1;
-    }
-    counters_.softened_protections += softened ? 1 : 0;
-    return set_hardware(run, run_prot);
-}
-
-/// Window parts are zeroed by hand: MADV_DONTNEED would give the page back to the system, whose reservation for a
-/// private mapping is then gone, and the next touch could end in SIGBUS.
-void Pool::clear_dirty(Range range, uint64_t page_bytes) {
-    const Range pages{align_down(range.start, page_bytes), align_up(range.end, page_bytes)};
-    bool writable = false;
-    for (uint64_t at = range.start; at < range.end;) {
-        uint64_t end = at;
-        while (end < range.end && (*states(end) & kDirty) != 0) end += kPage4K;
-        if (end == at) {
-            at += kPage4K;
-            continue;
-        }
-        if (!writable) {
-            for (uint64_t p = pages.start; p < pages.end; p += page_bytes)
-                if ((hardware_[p / kPage2M] & PROT_WRITE) == 0)
-                    set_hardware({p, p + page_bytes}, hardware_[p / kPage2M] | PROT_READ | PROT_WRITE);
-            writable = true;
-        }
-        memset(reinterpret_cast<void*>(base_ + at), 0, end - at);
-        counters_.zeroed_bytes += end - at;
-        at = end;
-    }
-}
-
-long Pool::commit(Range range, int prot) {
+long Pool::commit(Range range, int prot, bool no_reserve) {
+    if (policy_.protections == Protections::exact && windows_.count() != 0) split_edges(range, prot);
     const uint8_t used = static_cast<uint8_t>(kUsed | (prot & kProtMask));
-    const long result = for_each_part(range, [&](Range part, uint64_t page_bytes) -> long {
-        if (page_bytes == kPage4K) {
-            const long r = prot == PROT_NONE ? 0 : sys::mprotect(base_ + part.start, part.bytes(), prot);
-            if (!sys::failed(r)) mark(part, used);
-            return r;
-        }
-        clear_dirty(part, page_bytes);
-        mark(part, used | kDirty);
-        return sync_protection(part, page_bytes);
+    const long result = windows_.for_each_part(range, [&](Range part, uint64_t page_bytes) -> long {
+        if (page_bytes != kPage4K) return commit_huge(part, page_bytes, prot);
+        long r = 0;
+        if (no_reserve) r = map_small(base_ + part.start, part.bytes(), prot, MAP_NORESERVE);
+        else if (prot != PROT_NONE) r = sys::mprotect(base_ + part.start, part.bytes(), prot);
+        if (!sys::failed(r)) mark(part, used | (no_reserve ? kOdd : 0));
+        return r;
     });
     if (sys::failed(result)) release(range);
     return result;
 }
 
+/// Where the mapping is still the span's own, its contents and access are taken away, which is cheaper than a
+/// new one. A failure (memory locked by mlockall) or an odd mapping takes the long way.
+long Pool::release_small(Range part) {
+    const bool odd = policy_.remap_released || any(part, kOdd | kForeign);
+    const bool untouched = !odd && !any(part, kUsed);
+    mark(part, 0);
+    if (untouched) return 0;
+    const uint64_t at = base_ + part.start, bytes = part.bytes();
+    if (!odd && !sys::failed(sys::madvise(at, bytes, MADV_DONTNEED)) &&
+        !sys::failed(sys::mprotect(at, bytes, PROT_NONE)))
+        return 0;
+    return reserve_span(at, bytes);
+}
+
 long Pool::release(Range range) {
-    return for_each_part(range, [&](Range part, uint64_t page_bytes) -> long {
-        if (page_bytes == kPage4K) {
-            mark(part, 0);
-            // A new mapping undoes everything at once: contents, mlock, advice, file mappings of the program.
-            return reserve_span(base_ + part.start, part.bytes());
-        }
-        for (uint64_t at = part.start; at < part.end; at += kPage4K) *states(at) &= kDirty;
-        return sync_protection(part, page_bytes);
+    return windows_.for_each_part(range, [&](Range part, uint64_t page_bytes) -> long {
+        return page_bytes == kPage4K ? release_small(part) : release_huge(part, page_bytes);
     });
 }
 
 long Pool::protect(Range range, int prot) {
-    if (!all_used(range)) return -ENOMEM;  // what the kernel says of a hole
-    return for_each_part(range, [&](Range part, uint64_t page_bytes) -> long {
+    const Range used{range.start, first_hole(range)};
+    const long result = used.empty() ? 0 : protect_used(used, prot);
+    return sys::failed(result) || used.end == range.end ? result : -ENOMEM;
+}
+
+long Pool::protect_used(Range range, int prot) {
+    if (windows_.count() != 0) split_edges(range, prot);
+    return windows_.for_each_part(range, [&](Range part, uint64_t page_bytes) -> long {
         if (page_bytes == kPage4K) {
             const long r = sys::mprotect(base_ + part.start, part.bytes(), prot);
             if (sys::failed(r)) return r;
@@ -190,27 +120,43 @@ long Pool::protect(Range range, int prot) {
 }
 
 long Pool::advise(Range range, int advice) {
-    return for_each_part(range, [&](Range part, uint64_t page_bytes) -> long {
-        const bool shape = advice == MADV_HUGEPAGE || advice == MADV_NOHUGEPAGE || advice == 25 /* COLLAPSE */;
-        if (shape) {  // the layout decides, not the program
-            ++counters_.ignored_advice;
-            return 0;
-        }
-        if (page_bytes == kPage4K) return sys::madvise(base_ + part.start, part.bytes(), advice);
-        if (advice == MADV_DONTNEED) {  // promises zeros
-            clear_dirty(part, page_bytes);
-            return sync_protection(part, page_bytes);
-        }
-        const bool whole = part.start % page_bytes == 0 && part.end % page_bytes == 0;
-        const bool drops = advice == MADV_FREE || advice == MADV_REMOVE;
-        if (whole && !drops) return sys::madvise(base_ + part.start, part.bytes(), advice);
+    const long known = sys::madvise(base_, 0, advice);  // nothing to do, but an unknown advice is an error
+    if (sys::failed(known)) return known;
+    constexpr int kPopulateRead = 22, kPopulateWrite = 23;
+    if (advice == kPopulateRead || advice == kPopulateWrite) {  // stops at the first hole
+        const Range present{range.start, first_hole(range)};
+        const long result = present.empty() ? 0 : advise_used(present, advice);
+        return sys::failed(result) || present.end == range.end ? result : -ENOMEM;
+    }
+    const auto used = [&](uint64_t at) { return (*states(at) & kUsed) != 0; };
+    bool holes = false;
+    const long result = for_each_run(range, used, [&](Range run) -> long {
+        if (used(run.start)) return advise_used(run, advice);
+        holes = true;
+        return 0;
+    });
+    return sys::failed(result) || !holes ? result : -ENOMEM;
+}
+
+long Pool::advise_used(Range range, int advice) {
+    const bool shape = advice == MADV_HUGEPAGE || advice == MADV_NOHUGEPAGE || advice == 25 /* COLLAPSE */;
+    if (shape) {  // the layout decides, not the program
         ++counters_.ignored_advice;
         return 0;
+    }
+    const bool per_page = advice == MADV_WIPEONFORK || advice == MADV_KEEPONFORK || advice == MADV_DONTFORK ||
+                          advice == MADV_DOFORK;
+    // Hugetlb cannot wipe, and leaves out whole pages only; secrets depend on this, so the page gives way.
+    if (per_page && policy_.protections != Protections::soft) split(range);
+    return windows_.for_each_part(range, [&](Range part, uint64_t page_bytes) -> long {
+        if (page_bytes != kPage4K) return advise_huge(part, page_bytes, advice);
+        if (leaves_a_mark(advice)) mark_odd(part);
+        return sys::madvise(base_ + part.start, part.bytes(), advice);
     });
 }
 
 long Pool::open_for_copy(Range range, int prot) {
-    return for_each_part(range, [&](Range part, uint64_t page_bytes) -> long {
+    return windows_.for_each_part(range, [&](Range part, uint64_t page_bytes) -> long {
         if (page_bytes == kPage4K) return sys::mprotect(base_ + part.start, part.bytes(), prot);
         return set_hardware({align_down(part.start, page_bytes), align_up(part.end, page_bytes)},
                             prot | PROT_READ | PROT_WRITE);
@@ -218,23 +164,31 @@ long Pool::open_for_copy(Range range, int prot) {
 }
 
 long Pool::enforce(Range range) {
-    return for_each_part(range, [&](Range part, uint64_t page_bytes) -> long {
+    return windows_.for_each_part(range, [&](Range part, uint64_t page_bytes) -> long {
         if (page_bytes != kPage4K) return sync_protection(part, page_bytes);
-        for (uint64_t at = part.start, end = at; at < part.end; at = end) {
-            const int prot = protection_at(at);
-            while (end < part.end && protection_at(end) == prot) end += kPage4K;
-            const long result = sys::mprotect(base_ + at, end - at, prot);
-            if (sys::failed(result)) return result;
-        }
-        return 0;
+        const auto prot = [&](uint64_t at) { return protection_at(at); };
+        return for_each_run(part, prot, [&](Range run) -> long {
+            return sys::mprotect(base_ + run.start, run.bytes(), prot(run.start));
+        });
     });
 }
 
-void Pool::record(Range range, const Pool& from, uint64_t from_offset) {
-    for (uint64_t at = range.start; at < range.end; at += kPage4K, from_offset += kPage4K) {
+void Pool::record(Range range, const Pool& from, Range source) {
+    uint64_t offset = source.start;
+    for (uint64_t at = range.start; at < range.end; at += kPage4K) {
         const uint8_t keep = *states(at) & kDirty;
-        *states(at) = static_cast<uint8_t>(keep | (*from.states(from_offset) & ~kDirty));
+        *states(at) = static_cast<uint8_t>(keep | (*from.states(offset) & ~kDirty));
+        if (offset + kPage4K < source.end) offset += kPage4K;
     }
+}
+
+long Pool::renew(Range range) {
+    const auto prot = [&](uint64_t at) { return protection_at(at); };
+    return for_each_run(range, prot, [&](Range run) -> long {
+        const int recorded = prot(run.start);
+        const long released = release(run);
+        return sys::failed(released) ? released : commit(run, recorded);
+    });
 }
 
 void Pool::adopt_foreign(Range range, int prot) {

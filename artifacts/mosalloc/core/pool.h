@@ -1,17 +1,20 @@
 // pool.h - one pool: a span of reserved address space of which ranges are handed out, with a mosaic of page sizes.
 //
-// Encoding: ranges are byte offsets from `base`, multiples of 4KB. One state byte per 4KB page (pages.h). Outside
-// windows the span is reserved PROT_NONE and marked MADV_NOHUGEPAGE; a window is a MAP_HUGETLB mapping that stays
-// for the life of the process.
+// Encoding: ranges are byte offsets from `base`, multiples of 4KB. One state byte per 4KB page (page_state.h). Outside
+// windows the span is reserved PROT_NONE and marked MADV_NOHUGEPAGE; a window is a MAP_HUGETLB mapping.
 // Invariants: a page is `used` exactly when the caller owns it; a handed-out page reads zero; the hardware
 // protection of a huge page is the union of what its used 4KB pages asked for, because mprotect cannot split it.
-// Not modelled: which ranges are handed out (that is FreeList for the anonymous pool, the break for the heap).
+// Where the policy says that this is not enough, the huge page is split into 4KB pages (huge_pages.cpp).
+// Not modelled: which ranges are handed out (that is FreeList, or the break for the heap).
 //
 // Callers hold the lock. Functions return 0 or -errno, like system calls.
 #pragma once
 
 #include "core/base.h"
 #include "core/layout.h"
+#include "core/page_state.h"
+#include "core/policy.h"
+#include "core/window_list.h"
 
 namespace mosalloc {
 
@@ -20,67 +23,134 @@ struct PoolCounters {
     uint64_t softened_protections = 0;  ///< a huge page grants more than one of its 4KB pages asked for
     uint64_t ignored_advice = 0;        ///< madvise that would have changed the mosaic, or that hugetlb refuses
     uint64_t zeroed_bytes = 0;          ///< cleared by hand in windows, on reuse
+    uint64_t split_pages = 0;
+    uint64_t first_split = 0;           ///< offset
+    uint64_t missing_pages = 0;         ///< on demand: huge pages that could not be had
 };
 
 class Pool {
 public:
-    /// Adopts [base, base + bytes), already reserved with `reserve_span`. False when the state table can't be had.
-    bool init(uint64_t base, uint64_t bytes);
-    /// Declares that `range` is backed with pages of `page_bytes` from now on. Windows come in ascending order.
+    /// Adopts [base, base + bytes), already reserved with `reserve_span`. False when the tables can't be had.
+    bool init(uint64_t base, uint64_t bytes, const Policy& policy);
+    /// Declares that `range` is backed with pages of `page_bytes` from now on; on demand, that it will be. Windows
+    /// come in ascending order.
     void add_window(Range range, uint64_t page_bytes);
 
     /// Hands out `range`: zero-filled, with protection `prot`. On failure nothing is handed out.
-    long commit(Range range, int prot);
+    long commit(Range range, int prot, bool no_reserve = false);
     /// Takes `range` back: 4KB parts lose their memory at once, window parts are cleared when reused.
     long release(Range range);
+    /// As the kernel does it: up to the first hole, and then -ENOMEM.
     long protect(Range range, int prot);
+    /// As the kernel does it: all but the holes, and then -ENOMEM.
     long advise(Range range, int advice);
-    /// 4KB parts only: `range` now holds a mapping that the program placed there itself (a file, shared memory).
+    /// `range` now holds a mapping that the program placed there itself (a file, shared memory). Not over windows.
     void adopt_foreign(Range range, int prot);
+    /// The mapping under `range` has attributes of its own from now on (locked, a protection key).
+    void mark_odd(Range range);
+    /// Makes 4KB pages of the huge pages around `range`; 0, or -EBUSY where that cannot be done safely.
+    long split(Range range);
+
     /// Raises the protection of `range` so that it can be copied; protections as recorded stay as they are.
     long open_for_copy(Range range, int prot);
     /// Puts the recorded protections of `range` (again) in force.
     long enforce(Range range);
-    /// Records protections without telling the kernel, which already has them (after mremap).
-    void record(Range range, const Pool& from, uint64_t from_offset);
+    /// Records protections without telling the kernel, which already has them (after mremap). A range longer than its
+    /// source goes on as the source's last page.
+    void record(Range range, const Pool& from, Range source);
+    /// Makes `range` read zero again, protections as they are.
+    long renew(Range range);
+
+    /// Calls f(huge page as offsets, page_bytes) for each mapped huge page with memory that is handed out.
+    template <class F>
+    void for_each_used_huge_page(F f) const;
+    /// Puts 4KB pages under everything in use, for the time of a fork; -EBUSY where other threads can't be held.
+    long lend_small_pages();
+    /// And huge pages again; those that somebody else took meanwhile count as split.
+    void take_huge_pages_back();
+    /// In the child of such a fork: its memory has 4KB pages for good.
+    long leave_huge_pages();
 
     Range span() const { return {base_, base_ + bytes_}; }
     Range offsets(Range addresses) const { return {addresses.start - base_, addresses.end - base_}; }
+    Range addresses(Range offsets) const { return {base_ + offsets.start, base_ + offsets.end}; }
     uint64_t base() const { return base_; }
     uint64_t bytes() const { return bytes_; }
-    bool touches_window(Range range) const;
-    bool all_used(Range range) const;
-    bool any_foreign(Range range) const;
-    int protection_at(uint64_t offset) const;
+    bool touches_window(Range range) const { return windows_.touches(range); }
+    /// The first page of `range` that is not handed out; its end if all are.
+    uint64_t first_hole(Range range) const;
+    bool all_used(Range range) const { return first_hole(range) == range.end; }
+    bool any_foreign(Range range) const { return any(range, kForeign); }
+    int protection_at(uint64_t offset) const { return *states(offset) & kProtMask; }
     const PoolCounters& counters() const { return counters_; }
+    const WindowList& windows() const { return windows_; }
 
 private:
-    struct Backed {
-        Range range;
-        uint64_t page_bytes;
-    };
-    /// Calls f(Range, page_bytes) for the parts of `range` in ascending order, 4096 outside windows; stops at an
-    /// error.
-    template <class F>
-    long for_each_part(Range range, F f);
-    size_t first_window_after(uint64_t offset) const;
+    bool any(Range range, uint8_t flags) const;
     void mark(Range range, uint8_t state);
+    uint8_t* states(uint64_t offset) const { return states_ + offset / kPage4K; }
+    uint8_t& hardware(uint64_t offset) const { return hardware_[offset / kPage2M]; }
+    long release_small(Range part);
+    long protect_used(Range range, int prot);
+    long advise_used(Range range, int advice);
+    /// Calls f(Range) for the runs of equal value of value(offset) in `range`; stops at an error.
+    template <class Value, class F>
+    long for_each_run(Range range, Value value, F f) const;
+
+    // Huge pages (huge_pages.cpp).
+    long commit_huge(Range part, uint64_t page_bytes, int prot);
+    long release_huge(Range part, uint64_t page_bytes);
+    long advise_huge(Range part, uint64_t page_bytes, int advice);
     void clear_dirty(Range range, uint64_t page_bytes);
     int wanted_protection(Range page) const;
     long sync_protection(Range range, uint64_t page_bytes);
     long set_hardware(Range pages, int prot);
-    uint8_t* states(uint64_t offset) const { return states_ + offset / kPage4K; }
+    long make_present(Range part, uint64_t page_bytes);
+    long shrink(Range part, uint64_t page_bytes);
+    bool any_used(Range page) const { return any(page, kUsed); }
+    bool must_split(Range page, Range asked, int prot) const;
+    long split_edges(Range range, int prot);
+    long replace_by_small_pages(Range page);
+    long replace_by_huge_page(Range page);
+    long exchange(Range page, uint64_t copy);
 
+    Policy policy_;
     uint64_t base_ = 0;
     uint64_t bytes_ = 0;
+    uint64_t idle_bytes_ = 0;      ///< on demand: mapped huge pages without used memory
     uint8_t* states_ = nullptr;    ///< per 4KB page
-    uint8_t* hardware_ = nullptr;  ///< per 2MB: protection of the huge page that starts there
-    Backed* windows_ = nullptr;
-    size_t window_count_ = 0;
+    uint8_t* hardware_ = nullptr;  ///< per 2MB: protection of the huge page there, or kAbsent
+    WindowList windows_;
     PoolCounters counters_;
 };
 
+template <class F>
+void Pool::for_each_used_huge_page(F f) const {
+    for (size_t i = 0; i < windows_.count(); ++i) {
+        const WindowList::Window& w = windows_.at(i);
+        for (uint64_t at = w.range.start; at < w.range.end; at += w.page_bytes) {
+            const Range page{at, at + w.page_bytes};
+            if (hardware(at) != kAbsent && any_used(page)) f(page, w.page_bytes);
+        }
+    }
+}
+
+template <class Value, class F>
+long Pool::for_each_run(Range range, Value value, F f) const {
+    for (uint64_t at = range.start, end = at; at < range.end; at = end) {
+        const auto first = value(at);
+        while (end < range.end && value(end) == first) end += kPage4K;
+        const long result = f(Range{at, end});
+        if (result < 0) return result;
+    }
+    return 0;
+}
+
 /// Reserves [base, base + bytes): no access, no memory, 4KB pages only. MAP_FIXED over what is there.
 long reserve_span(uint64_t base, uint64_t bytes);
+/// Maps private anonymous memory that can only have 4KB pages over what is there.
+long map_small(uint64_t address, uint64_t bytes, int prot, int more_flags);
+/// Maps huge pages over what is there; their number is reserved, so touching them does not fail.
+long map_huge(uint64_t address, uint64_t bytes, uint64_t page_bytes, int prot);
 
 }  // namespace mosalloc

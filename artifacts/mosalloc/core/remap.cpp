@@ -4,8 +4,8 @@
 // parts lets the kernel move page tables (MREMAP_DONTUNMAP, Linux 5.7: the old range never becomes a hole into
 // which another thread's mapping could fall); anything else is copied.
 #include <cerrno>
-#include <cstring>
 
+#include "core/copy.h"
 #include "core/space.h"
 #include "core/sys.h"
 
@@ -14,106 +14,146 @@
 #endif
 
 namespace mosalloc {
-
-void copy_pages(uint64_t from, uint64_t to, uint64_t bytes) {
-    static const char zeros[kPage4K] = {};
-    for (uint64_t at = 0; at < bytes; at += kPage4K) {
-        const void* page = reinterpret_cast<const void*>(from + at);
-        if (memcmp(page, zeros, kPage4K) != 0) memcpy(reinterpret_cast<void*>(to + at), page, kPage4K);
-    }
+namespace {
+constexpr int kReadWrite = PROT_READ | PROT_WRITE;
 }
 
 long Space::grow_in_place(Pool* pool, Range old, uint64_t bytes) {
     const Range extra{old.end, old.start + bytes};
-    if (!is_anon(pool) || extra.end > pool->bytes() || !free_.is_free(extra)) return -ENOMEM;
+    if (is_heap(pool) || extra.end > pool->bytes() || !list(pool).is_free(extra)) return -ENOMEM;
     const long result = pool->commit(extra, pool->protection_at(old.end - kPage4K));
     if (sys::failed(result)) return result;
     take(pool, extra);
     return 0;
 }
 
-/// Contents and protections of `old` go to address `to`, where `bytes` of zeroed memory are committed.
+/// Contents and protections of `old` go to address `to`, where `bytes` of zeroed memory are committed; what is longer
+/// than `old` is as its last page. The old range stays as it is, with any contents.
 long Space::move_to(Pool* pool, Range old, uint64_t bytes, uint64_t to) {
     const uint64_t moved = old.bytes() < bytes ? old.bytes() : bytes;
     const Range from{old.start, old.start + moved};
     const uint64_t source = pool->base() + old.start;
     Pool* target = holder({to, to + bytes});
-    const uint64_t to_offset = target == nullptr ? 0 : to - target->base();
-    const bool small_pages =
-        !pool->touches_window(from) && (target == nullptr || !target->touches_window({to_offset, to_offset + moved}));
-    if (small_pages) {
-        const long result = sys::mremap(source, moved, moved, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, to);
+    const Range place = target == nullptr ? Range{0, bytes} : target->offsets({to, to + bytes});
+    if (!pool->touches_window(from) && (target == nullptr || !target->touches_window(place))) {
+        // Longer memory in one call, so that it is one mapping, which the kernel moves as a whole later.
+        const bool grows = bytes > moved;
+        const int flags = MREMAP_MAYMOVE | MREMAP_FIXED | (grows ? 0 : MREMAP_DONTUNMAP);
+        const long result = sys::mremap(source, moved, grows ? bytes : moved, flags, to);
         if (!sys::failed(result)) {
-            if (target != nullptr) target->record({to_offset, to_offset + moved}, *pool, from.start);
+            if (grows) reserve_span(source, moved);
+            if (target != nullptr) target->record(place, *pool, from);
             return 0;
         }  // EFAULT: several mappings (mixed protections); EINVAL: an older kernel. Copying does the same.
     }
-    long result = pool->open_for_copy(from, PROT_READ | PROT_WRITE);
+    long result = pool->open_for_copy(from, kReadWrite);
     if (sys::failed(result)) return result;
     copy_pages(source, to, moved);
-    if (target == nullptr) return 0;
-    target->record({to_offset, to_offset + moved}, *pool, from.start);
-    return target->enforce({to_offset, to_offset + moved});
+    if (target == nullptr) return protect_like(to, bytes, *pool, from);
+    target->record(place, *pool, from);
+    return target->enforce(place);
 }
 
-long Space::move_fixed(Pool* pool, Range old, uint64_t bytes, uint64_t to) {
+/// Gives memory outside the pools the protections that are recorded for `from`.
+long Space::protect_like(uint64_t to, uint64_t bytes, const Pool& pool, Range from) {
+    for (uint64_t at = 0; at < bytes; at += kPage4K) {
+        const uint64_t like = from.start + at < from.end ? from.start + at : from.end - kPage4K;
+        const long result = sys::mprotect(to + at, kPage4K, pool.protection_at(like));
+        if (sys::failed(result)) return result;
+    }
+    return 0;
+}
+
+/// After a move: the old range is free, or (MREMAP_DONTUNMAP) still the program's and reads zero.
+long Space::leave(Pool* pool, Range old, bool keep) { return keep ? pool->renew(old) : give(pool, old); }
+
+long Space::move_fixed(Pool* pool, Range old, uint64_t bytes, uint64_t to, bool keep) {
     const Range addresses{to, to + bytes};
-    const Range source{pool->base() + old.start, pool->base() + old.end};
-    if (to % kPage4K != 0 || addresses.overlaps(source)) return -EINVAL;
-    if (pool->any_foreign(old)) return refused(-EINVAL);
-    constexpr int rw = PROT_READ | PROT_WRITE;
+    if (to % kPage4K != 0 || addresses.overlaps(pool->addresses(old))) return -EINVAL;
+    if (pool->any_foreign(old)) {  // only the kernel can move it, to a place with 4KB pages
+        Pool* target = holder(addresses);
+        const Range place = target == nullptr ? Range{} : target->offsets(addresses);
+        if (target == nullptr ? overlaps(addresses) : !may_place(target, place)) return refused(-EINVAL);
+        if (target != nullptr && target->touches_window(place) && sys::failed(target->split(place))) return refused(-EINVAL);
+        const int prot = pool->protection_at(old.start);
+        const int flags = MREMAP_MAYMOVE | MREMAP_FIXED | (keep ? MREMAP_DONTUNMAP : 0);
+        const long result = sys::mremap(pool->base() + old.start, old.bytes(), bytes, flags, to);
+        if (sys::failed(result)) return result;
+        if (target != nullptr) target->adopt_foreign(place, prot);
+        if (target != nullptr) take(target, place);
+        if (!keep) give(pool, old);
+        return result;
+    }
     long result = overlaps(addresses)
-                      ? map_fixed(addresses, rw)
-                      : sys::mmap(to, bytes, rw, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE);
+                      ? map_fixed(addresses, {kReadWrite})
+                      : sys::mmap(to, bytes, kReadWrite, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED);
     if (!sys::failed(result)) result = move_to(pool, old, bytes, to);
-    if (!sys::failed(result)) result = give(pool, old);
+    if (!sys::failed(result)) result = leave(pool, old, keep);
     return sys::failed(result) ? result : static_cast<long>(to);
 }
 
 /// MREMAP_FIXED that brings a mapping of the kernel's into a pool: it stays the program's own mapping there.
-long Space::move_in(uint64_t old, uint64_t old_bytes, uint64_t bytes, uint64_t to) {
+long Space::move_in(uint64_t old, uint64_t old_bytes, uint64_t bytes, int flags, uint64_t to) {
     Pool* pool = holder({to, to + bytes});
     if (pool == nullptr || to % kPage4K != 0) return refused(-EINVAL);
     const Range range = pool->offsets({to, to + bytes});
-    if (!owns(pool, range) || !free_.has_room()) return refused(-ENOMEM);
-    if (pool->touches_window(range)) return refused(-EINVAL);
-    const long result = sys::mremap(old, old_bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to);
+    if (!may_place(pool, range)) return refused(-ENOMEM);
+    if (pool->touches_window(range) && sys::failed(pool->split(range))) return refused(-EINVAL);
+    const long result = sys::mremap(old, old_bytes, bytes, flags, to);
     if (sys::failed(result)) return result;
-    pool->adopt_foreign(range, PROT_READ | PROT_WRITE);
+    pool->adopt_foreign(range, kReadWrite);
     take(pool, range);
     return result;
 }
 
-/// A file or shared mapping inside a pool cannot be copied, only moved by the kernel.
-long Space::move_foreign(Pool* pool, Range old, uint64_t bytes) {
-    uint64_t start;
-    if (!free_.take_first_fit(bytes, &start)) return -ENOMEM;
-    Pool& anon = pools_[MOSALLOC_POOL_ANON];
-    const Range range{start, start + bytes};
-    long result = -EINVAL;
-    if (!anon.touches_window(range))
-        result = sys::mremap(pool->base() + old.start, old.bytes(), bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
-                             anon.base() + start);
+/// The kernel can make a file or shared mapping longer where nothing is behind it, so the span makes room.
+long Space::grow_foreign(Pool* pool, Range old, uint64_t bytes) {
+    const Range extra{old.end, old.start + bytes};
+    if (is_heap(pool) || extra.end > pool->bytes() || !list(pool).is_free(extra)) return -ENOMEM;
+    if (pool->touches_window(extra)) return -ENOMEM;
+    const uint64_t start = pool->base() + old.start;
+    sys::munmap(start + old.bytes(), extra.bytes());
+    const long result = sys::mremap(start, old.bytes(), bytes, 0, 0);
     if (sys::failed(result)) {
-        free_.give(range);
-        return refused(result);
+        constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
+        if (!sys::failed(sys::mmap(start + old.bytes(), extra.bytes(), PROT_NONE, flags)))
+            reserve_span(start + old.bytes(), extra.bytes());
+        return result;
     }
-    anon.adopt_foreign(range, pool->protection_at(old.start));
-    take(&anon, range);
-    give(pool, old);
+    pool->adopt_foreign(extra, pool->protection_at(old.start));
+    take(pool, extra);
+    return 0;
+}
+
+/// A file or shared mapping inside a pool cannot be copied, only moved by the kernel.
+long Space::move_foreign(Pool* pool, Range old, uint64_t bytes, bool keep) {
+    Pool& target = pools_[MOSALLOC_POOL_FILE];
+    FreeList& free = list(&target);
+    uint64_t start;
+    if (!free.take_first_fit(bytes, &start)) return full(MOSALLOC_POOL_FILE, bytes);
+    const Range range{start, start + bytes};
+    const uint64_t to = target.base() + start;
+    const int prot = pool->protection_at(old.start);
+    const int flags = MREMAP_MAYMOVE | MREMAP_FIXED | (keep ? MREMAP_DONTUNMAP : 0);
+    const long result = sys::mremap(pool->base() + old.start, old.bytes(), bytes, flags, to);
+    if (sys::failed(result)) {
+        reserve_span(to, bytes);
+        free.give(range);
+        return result;
+    }
+    target.adopt_foreign(range, prot);
+    take(&target, range);
+    if (!old.empty() && !keep) give(pool, old);
     return result;
 }
 
 /// Neither in place nor at a place that the caller chose: the lowest range that fits.
-long Space::move_anywhere(Pool* pool, Range old, uint64_t bytes) {
-    const long moved = place(bytes, PROT_READ | PROT_WRITE);
+long Space::move_anywhere(Pool* pool, Range old, uint64_t bytes, bool keep) {
+    const long moved = place(bytes, {kReadWrite});
     if (sys::failed(moved)) return moved;
     const uint64_t at = static_cast<uint64_t>(moved);
-    const int tail_prot = pool->protection_at(old.end - kPage4K);
     long result = move_to(pool, old, bytes, at);
-    if (!sys::failed(result) && tail_prot != (PROT_READ | PROT_WRITE))
-        result = protect({at + old.bytes(), at + bytes}, tail_prot);
-    if (!sys::failed(result)) result = give(pool, old);
+    if (!sys::failed(result)) result = leave(pool, old, keep);
     if (!sys::failed(result)) return moved;
     Pool* anon = &pools_[MOSALLOC_POOL_ANON];
     give(anon, anon->offsets({at, at + bytes}));
@@ -127,27 +167,36 @@ long Space::resize(Pool* pool, Range old, uint64_t bytes, bool may_move) {
         return sys::failed(result) ? result : static_cast<long>(pool->base() + old.start);
     }
     const bool foreign = pool->any_foreign(old);
-    if (!foreign && !sys::failed(grow_in_place(pool, old, bytes))) return static_cast<long>(pool->base() + old.start);
+    const long grown = foreign ? grow_foreign(pool, old, bytes) : grow_in_place(pool, old, bytes);
+    if (!sys::failed(grown)) return static_cast<long>(pool->base() + old.start);
     if (!may_move) return -ENOMEM;
-    return foreign ? move_foreign(pool, old, bytes) : move_anywhere(pool, old, bytes);
+    return foreign ? move_foreign(pool, old, bytes, false) : move_anywhere(pool, old, bytes, false);
 }
 
 long Space::remap(uint64_t old, uint64_t old_bytes, uint64_t bytes, int flags, uint64_t to) {
     const bool fixed = (flags & MREMAP_FIXED) != 0, may_move = (flags & MREMAP_MAYMOVE) != 0;
+    const bool keep = (flags & MREMAP_DONTUNMAP) != 0;
     old_bytes = align_up(old_bytes, kPage4K);
     bytes = align_up(bytes, kPage4K);
     const Range addresses{old, old + old_bytes};
-    if (old % kPage4K != 0 || bytes == 0 || (fixed && !may_move)) return -EINVAL;
+    const bool unknown = (flags & ~(MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP)) != 0;
+    if (old % kPage4K != 0 || bytes == 0 || unknown || (fixed && !may_move)) return -EINVAL;
+    if (keep && (!may_move || old_bytes != bytes)) return -EINVAL;
     if (addresses.end < old || old + bytes < old) return -EINVAL;
-    if (fixed && !overlaps(addresses)) return move_in(old, old_bytes, bytes, to);
-    // Duplicating (old size 0) and leaving the old range behind are for shared memory and userfaultfd.
-    if (old_bytes == 0 || (flags & ~(MREMAP_MAYMOVE | MREMAP_FIXED)) != 0) return refused(-EINVAL);
-    Pool* pool = holder(addresses);
-    if (pool == nullptr || !pool->all_used(pool->offsets(addresses))) return -EFAULT;
-    if (!free_.has_room()) return -ENOMEM;
+    if (fixed && !overlaps({old, old + (old_bytes == 0 ? kPage4K : old_bytes)}))
+        return move_in(old, old_bytes, bytes, flags, to);
+    const Range first{old, old + (old_bytes == 0 ? kPage4K : old_bytes)};
+    Pool* pool = holder(first);
+    if (pool == nullptr || !pool->all_used(pool->offsets(first))) return -EFAULT;
     const Range range = pool->offsets(addresses);
-    const long result = fixed ? move_fixed(pool, range, bytes, to) : resize(pool, range, bytes, may_move);
-    served(is_anon(pool) ? MOSALLOC_POOL_ANON : MOSALLOC_POOL_HEAP);
+    const bool foreign = pool->any_foreign(pool->offsets(first));
+    if (!is_heap(pool) && !list(pool).has_room()) return -ENOMEM;
+    long result;
+    if (old_bytes == 0) result = foreign && may_move && !fixed ? move_foreign(pool, range, bytes, false) : -EINVAL;
+    else if (fixed) result = move_fixed(pool, range, bytes, to, keep);
+    else if (keep) result = foreign ? move_foreign(pool, range, bytes, true) : move_anywhere(pool, range, bytes, true);
+    else result = resize(pool, range, bytes, may_move);
+    served(kind_of(pool));
     return result;
 }
 

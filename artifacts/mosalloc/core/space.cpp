@@ -11,13 +11,13 @@ constexpr size_t kMaxHoles = 1 << 20;
 constexpr int kPopulateRead = 22, kPopulateWrite = 23;  // MADV_POPULATE_*, Linux 5.14
 }  // namespace
 
-bool Space::init(uint64_t heap_base, uint64_t anon_base, const Layout& layout, mosalloc_pool_map* map) {
-    const uint64_t bases[MOSALLOC_POOL_COUNT] = {heap_base, anon_base};
-    for (size_t kind = 0; kind < MOSALLOC_POOL_COUNT; ++kind)
-        if (!pools_[kind].init(bases[kind], layout.pool_bytes[kind])) return false;
-    auto* holes = static_cast<Range*>(sys::table(kMaxHoles * sizeof(Range)));
-    if (holes == nullptr) return false;
-    free_.init(holes, kMaxHoles, layout.pool_bytes[MOSALLOC_POOL_ANON]);
+bool Space::init(const uint64_t (&bases)[kPools], const Layout& layout, const Policy& policy, mosalloc_pool_map* map) {
+    for (size_t kind = 0; kind < kPools; ++kind) {
+        if (!pools_[kind].init(bases[kind], layout.pool_bytes[kind], policy)) return false;
+        auto* holes = static_cast<Range*>(sys::table(kMaxHoles * sizeof(Range)));
+        if (holes == nullptr) return false;
+        free_[kind].init(holes, kMaxHoles, layout.pool_bytes[kind]);
+    }
     break_ = 0;
     map_ = map;
     return true;
@@ -36,18 +36,33 @@ Pool* Space::holder(Range addresses) {
 }
 
 void Space::served(uint64_t kind) {
-    mosalloc_pool& out = map_->pools[kind];
-    ++out.calls;
-    out.live_bytes = kind == MOSALLOC_POOL_HEAP ? break_ : pools_[kind].bytes() - free_.free_bytes();
+    mosalloc_pool& shown = out(kind);
+    ++shown.calls;
+    shown.live_bytes = kind == MOSALLOC_POOL_HEAP ? break_ : pools_[kind].bytes() - free_[kind].free_bytes();
+    publish();
+}
+
+void Space::publish() {
     const PoolCounters &heap = pools_[MOSALLOC_POOL_HEAP].counters(), &anon = pools_[MOSALLOC_POOL_ANON].counters();
     map_->softened_protections = heap.softened_protections + anon.softened_protections;
     map_->ignored_advice = heap.ignored_advice + anon.ignored_advice;
     map_->zeroed_bytes = heap.zeroed_bytes + anon.zeroed_bytes;
+    map_->missing_pages = heap.missing_pages + anon.missing_pages;
+    map_->split_pages = heap.split_pages + anon.split_pages;
+    map_->split_pool_kind = anon.split_pages != 0 ? MOSALLOC_POOL_ANON : MOSALLOC_POOL_HEAP;
+    map_->split_offset = anon.split_pages != 0 ? anon.first_split : heap.first_split;
 }
 
 long Space::refused(long error) {
     ++map_->refused_calls;
     return error;
+}
+
+/// Counts a request that does not fit; the launcher tells which size would have done.
+long Space::full(uint64_t kind, uint64_t bytes) {
+    ++map_->full_calls[kind];
+    if (map_->full_largest_bytes[kind] < bytes) map_->full_largest_bytes[kind] = bytes;
+    return -ENOMEM;
 }
 
 /// Calls f(pool or null, address range) for the parts of `addresses` inside and outside the pools, ascending.
@@ -72,111 +87,207 @@ long Space::for_each_area(Range addresses, F f) {
     return 0;
 }
 
+template <class Inside, class Outside>
+long Space::over(Range addresses, Inside inside, Outside outside) {
+    return for_each_area(addresses, [&](Pool* pool, Range part) -> long {
+        if (pool == nullptr) return outside(part);
+        const long result = inside(pool, pool->offsets(part));
+        served(kind_of(pool));
+        return result;
+    });
+}
+
 void Space::take(Pool* pool, Range offsets) {
-    mosalloc_pool& out = map_->pools[is_anon(pool) ? MOSALLOC_POOL_ANON : MOSALLOC_POOL_HEAP];
-    if (is_anon(pool)) free_.take(offsets);
-    if (out.used_bytes < offsets.end) out.used_bytes = offsets.end;
+    mosalloc_pool& shown = out(kind_of(pool));
+    if (!is_heap(pool)) list(pool).take(offsets);
+    if (shown.used_bytes < offsets.end) shown.used_bytes = offsets.end;
 }
 
 long Space::give(Pool* pool, Range offsets) {
-    if (is_anon(pool) && !free_.has_room()) return -ENOMEM;
+    if (!is_heap(pool) && !list(pool).has_room()) return -ENOMEM;
     const long result = pool->release(offsets);
-    if (!sys::failed(result) && is_anon(pool)) free_.give(offsets);
+    if (!sys::failed(result) && !is_heap(pool)) list(pool).give(offsets);
     return result;
 }
 
-long Space::map(uint64_t bytes, int prot, bool populate) {
-    const long result = place(bytes, prot);
-    served(MOSALLOC_POOL_ANON);
+/// What can fail or cost only after the memory is there: locking it, touching it.
+long Space::settle(long address, uint64_t bytes, const Request& request) {
+    const uint64_t start = static_cast<uint64_t>(address);
+    if (request.lock && sys::failed(lock({start, start + bytes}, 0))) {
+        unmap({start, start + bytes});
+        return -EAGAIN;  // what mmap says of MAP_LOCKED above the limit
+    }
     // MAP_POPULATE promises nothing, so its result is not looked at.
-    const int advice = (prot & PROT_WRITE) != 0 ? kPopulateWrite : kPopulateRead;
-    if (populate && !sys::failed(result)) sys::madvise(static_cast<uint64_t>(result), bytes, advice);
-    return result;
+    const int advice = (request.prot & PROT_WRITE) != 0 ? kPopulateWrite : kPopulateRead;
+    if (request.populate) sys::madvise(start, bytes, advice);
+    return address;
 }
 
-long Space::place(uint64_t bytes, int prot) {
+long Space::map(uint64_t bytes, const Request& request) {
+    const long result = place(bytes, request);
+    served(MOSALLOC_POOL_ANON);
+    if (sys::failed(result) || !(request.lock || request.populate)) return result;
+    return settle(result, bytes, request);
+}
+
+long Space::place(uint64_t bytes, const Request& request) {
     Pool& pool = pools_[MOSALLOC_POOL_ANON];
+    FreeList& free = free_[MOSALLOC_POOL_ANON];
     uint64_t start;
-    if (!free_.take_first_fit(bytes, &start)) return -ENOMEM;
+    if (!free.take_first_fit(bytes, &start)) return full(MOSALLOC_POOL_ANON, bytes);
     const Range range{start, start + bytes};
-    const long result = pool.commit(range, prot);
+    const long result = pool.commit(range, request.prot, request.no_reserve);
     if (sys::failed(result)) {
-        free_.give(range);
+        free.give(range);
         return result;
     }
     take(&pool, range);
     return static_cast<long>(pool.base() + start);
 }
 
-/// May the program place a mapping here? The heap ends at the break; above it the next brk will come along.
-bool Space::owns(const Pool* pool, Range offsets) const {
-    return is_anon(pool) || offsets.end <= align_up(break_, kPage4K);
+long Space::map_file(uint64_t bytes, int prot, int flags, int fd, uint64_t offset) {
+    Pool& pool = pools_[MOSALLOC_POOL_FILE];
+    FreeList& free = free_[MOSALLOC_POOL_FILE];
+    uint64_t start;
+    if (!free.take_first_fit(bytes, &start)) return full(MOSALLOC_POOL_FILE, bytes);
+    const Range range{start, start + bytes};
+    const long result = sys::mmap(pool.base() + start, bytes, prot, flags | MAP_FIXED, fd, offset);
+    if (sys::failed(result)) {
+        reserve_span(pool.base() + start, bytes);  // the kernel may have taken the span away before it refused
+        free.give(range);
+        return result;
+    }
+    pool.adopt_foreign(range, prot);
+    take(&pool, range);
+    served(MOSALLOC_POOL_FILE);
+    return result;
 }
 
-long Space::map_fixed(Range addresses, int prot) {
+/// May the program place a mapping here? The heap ends at the break; above it the next brk will come along.
+bool Space::owns(const Pool* pool, Range offsets) const {
+    return !is_heap(pool) || offsets.end <= align_up(break_, kPage4K);
+}
+
+bool Space::may_place(Pool* pool, Range offsets) {
+    return owns(pool, offsets) && (is_heap(pool) || list(pool).has_room());
+}
+
+bool Space::vacant(Range addresses) {
+    Pool* pool = holder(addresses);
+    return pool != nullptr && !is_heap(pool) && list(pool).is_free(pool->offsets(addresses));
+}
+
+long Space::map_fixed(Range addresses, const Request& request) {
     Pool* pool = holder(addresses);
     if (pool == nullptr) return refused(-EINVAL);
     const Range range = pool->offsets(addresses);
-    if (!owns(pool, range) || !free_.has_room()) return refused(-ENOMEM);
+    if (!may_place(pool, range)) return refused(-ENOMEM);
     long result = pool->release(range);
-    if (!sys::failed(result)) result = pool->commit(range, prot);
+    if (!sys::failed(result)) result = pool->commit(range, request.prot, request.no_reserve);
     if (sys::failed(result)) return result;
     take(pool, range);
-    served(is_anon(pool) ? MOSALLOC_POOL_ANON : MOSALLOC_POOL_HEAP);
-    return static_cast<long>(addresses.start);
+    served(kind_of(pool));
+    return settle(static_cast<long>(addresses.start), addresses.bytes(), request);
 }
 
 long Space::map_foreign(Range addresses, int prot, int flags, int fd, uint64_t offset) {
     Pool* pool = holder(addresses);
     if (pool == nullptr) return refused(-EINVAL);
     const Range range = pool->offsets(addresses);
-    if (!owns(pool, range) || !free_.has_room()) return refused(-ENOMEM);
-    if (pool->touches_window(range)) return refused(-EINVAL);
+    if (!may_place(pool, range)) return refused(-ENOMEM);
+    if (pool->touches_window(range) && sys::failed(pool->split(range))) return refused(-EINVAL);
+    flags = (flags & ~MAP_FIXED_NOREPLACE) | MAP_FIXED;
     const long result = sys::mmap(addresses.start, addresses.bytes(), prot, flags, fd, offset);
     if (sys::failed(result)) return result;
     pool->adopt_foreign(range, prot);
     take(pool, range);
-    served(is_anon(pool) ? MOSALLOC_POOL_ANON : MOSALLOC_POOL_HEAP);
+    served(kind_of(pool));
     return result;
 }
 
 long Space::unmap(Range addresses) {
-    return for_each_area(addresses, [&](Pool* pool, Range part) -> long {
-        if (pool == nullptr) return sys::munmap(part.start, part.bytes());
-        const long result = give(pool, pool->offsets(part));
-        served(is_anon(pool) ? MOSALLOC_POOL_ANON : MOSALLOC_POOL_HEAP);
-        return result;
-    });
+    return over(
+        addresses, [&](Pool* pool, Range part) { return give(pool, part); },
+        [](Range part) { return sys::munmap(part.start, part.bytes()); });
 }
 
 long Space::protect(Range addresses, int prot) {
-    return for_each_area(addresses, [&](Pool* pool, Range part) -> long {
-        if (pool == nullptr) return sys::mprotect(part.start, part.bytes(), prot);
-        const long result = pool->protect(pool->offsets(part), prot);
-        served(is_anon(pool) ? MOSALLOC_POOL_ANON : MOSALLOC_POOL_HEAP);
-        return result;
-    });
+    return over(
+        addresses, [&](Pool* pool, Range part) { return pool->protect(part, prot); },
+        [&](Range part) { return sys::mprotect(part.start, part.bytes(), prot); });
+}
+
+long Space::protect_with_key(Range addresses, int prot, int key) {
+    const auto kernel = [&](Range part) {
+        return sys::call(SYS_pkey_mprotect, static_cast<long>(part.start), static_cast<long>(part.bytes()), prot, key);
+    };
+    return over(
+        addresses,
+        [&](Pool* pool, Range part) -> long {
+            const Range used{part.start, pool->first_hole(part)};
+            if (pool->touches_window(used) && sys::failed(pool->split(used))) return refused(-EINVAL);
+            long result = used.empty() ? -ENOMEM : pool->protect(used, prot);
+            if (!sys::failed(result)) result = kernel(pool->addresses(used));
+            if (!sys::failed(result)) pool->mark_odd(used);
+            return sys::failed(result) || used.end == part.end ? result : -ENOMEM;
+        },
+        kernel);
 }
 
 long Space::advise(Range addresses, int advice) {
-    return for_each_area(addresses, [&](Pool* pool, Range part) -> long {
-        if (pool == nullptr) return sys::madvise(part.start, part.bytes(), advice);
-        const long result = pool->advise(pool->offsets(part), advice);
-        served(is_anon(pool) ? MOSALLOC_POOL_ANON : MOSALLOC_POOL_HEAP);
-        return result;
-    });
+    return over(
+        addresses, [&](Pool* pool, Range part) { return pool->advise(part, advice); },
+        [&](Range part) { return sys::madvise(part.start, part.bytes(), advice); });
+}
+
+long Space::lock(Range addresses, int flags) {
+    const auto kernel = [&](Range part) {
+        const long at = static_cast<long>(part.start), bytes = static_cast<long>(part.bytes());
+        return flags == 0 ? sys::call(SYS_mlock, at, bytes) : sys::call(SYS_mlock2, at, bytes, flags);
+    };
+    return over(
+        addresses,
+        [&](Pool* pool, Range part) -> long {
+            const Range used{part.start, pool->first_hole(part)};
+            pool->mark_odd(used);
+            const long result = used.empty() ? 0 : kernel(pool->addresses(used));  // hugetlb is never swapped
+            return sys::failed(result) || used.end == part.end ? result : -ENOMEM;
+        },
+        kernel);
+}
+
+long Space::unlock(Range addresses) {
+    const auto kernel = [](Range part) {
+        return sys::call(SYS_munlock, static_cast<long>(part.start), static_cast<long>(part.bytes()));
+    };
+    return over(
+        addresses,
+        [&](Pool* pool, Range part) -> long {
+            const Range used{part.start, pool->first_hole(part)};
+            const long result = used.empty() ? 0 : kernel(pool->addresses(used));
+            return sys::failed(result) || used.end == part.end ? result : -ENOMEM;
+        },
+        kernel);
+}
+
+long Space::check_mapped(Range addresses) {
+    return over(
+        addresses, [](Pool* pool, Range part) -> long { return pool->all_used(part) ? 0 : -ENOMEM; },
+        [](Range) -> long { return 0; });
 }
 
 long Space::set_break(uint64_t address) {
     Pool& pool = pools_[MOSALLOC_POOL_HEAP];
-    if (address < pool.base() || address > pool.base() + pool.bytes()) return -ENOMEM;
+    if (address < pool.base()) return -ENOMEM;
     const uint64_t wanted = address - pool.base();
+    if (wanted > pool.bytes()) return full(MOSALLOC_POOL_HEAP, wanted);
     const uint64_t old_end = align_up(break_, kPage4K), end = align_up(wanted, kPage4K);
     const long result = end > old_end ? pool.commit({old_end, end}, PROT_READ | PROT_WRITE)
                         : end < old_end ? pool.release({end, old_end}) : 0;
     if (sys::failed(result)) return result;
     break_ = wanted;
-    if (map_->pools[MOSALLOC_POOL_HEAP].used_bytes < wanted) map_->pools[MOSALLOC_POOL_HEAP].used_bytes = wanted;
+    mosalloc_pool& shown = out(MOSALLOC_POOL_HEAP);
+    if (shown.used_bytes < wanted) shown.used_bytes = wanted;
     served(MOSALLOC_POOL_HEAP);
     return 0;
 }

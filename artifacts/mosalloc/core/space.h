@@ -1,7 +1,7 @@
-// space.h - the two pools as one program sees them: the memory calls of Linux, answered from the pools.
+// space.h - the pools as one program sees them: the memory calls of Linux, answered from the pools.
 //
-// The heap pool is a break that moves; the anonymous pool hands out the lowest range that fits (first fit, as
-// in MICRO'20 section V). Which offsets a program gets depends on its calls only, never on the windows.
+// The heap pool is a break that moves; the anonymous and the file pool hand out the lowest range that fits (first
+// fit, as in MICRO'20 section V). Which offsets a program gets depends on its calls only, never on the windows.
 //
 // Callers hold the lock. Results are the kernel's: an address or 0, or -errno. Calls that concern no pool return
 // through `outside`, which passes them on.
@@ -18,23 +18,43 @@ namespace mosalloc {
 class Space {
 public:
     /// Pools at these addresses, reserved already. `map` gets every change. False when tables can't be had.
-    bool init(uint64_t heap_base, uint64_t anon_base, const Layout& layout, mosalloc_pool_map* map);
+    bool init(const uint64_t (&bases)[kPools], const Layout& layout, const Policy& policy, mosalloc_pool_map* map);
     Pool& pool(uint64_t kind) { return pools_[kind]; }
     /// A forked child keeps its own count, in a map of its own.
     void set_map(mosalloc_pool_map* map) { map_ = map; }
+    /// Shows the pools' counters in the map.
+    void publish();
 
     bool overlaps(Range addresses) const;
     /// The pool that holds all of `addresses`, or null.
     Pool* holder(Range addresses);
 
-    long map(uint64_t bytes, int prot, bool populate);
+    /// What a request for private anonymous memory asks beside its size.
+    struct Request {
+        int prot = 0;
+        bool populate = false;
+        bool no_reserve = false;
+        bool lock = false;
+    };
+    long map(uint64_t bytes, const Request& request);
+    /// A file or shared memory, anywhere. -ENOMEM when the file pool is full, -EINVAL when this mapping cannot lie
+    /// there (hugetlbfs); the kernel's own place is right then.
+    long map_file(uint64_t bytes, int prot, int flags, int fd, uint64_t offset);
     /// MAP_FIXED of private anonymous memory inside one pool.
-    long map_fixed(Range addresses, int prot);
-    /// MAP_FIXED of anything else (a file, shared memory) inside one pool; impossible over a window.
+    long map_fixed(Range addresses, const Request& request);
+    /// MAP_FIXED of anything else (a file, shared memory) inside one pool; over a window it splits huge pages.
     long map_foreign(Range addresses, int prot, int flags, int fd, uint64_t offset);
+    /// Whether nothing in `addresses` is handed out: MAP_FIXED_NOREPLACE may have it.
+    bool vacant(Range addresses);
     long unmap(Range addresses);
     long protect(Range addresses, int prot);
+    long protect_with_key(Range addresses, int prot, int key);
     long advise(Range addresses, int advice);
+    long lock(Range addresses, int flags);
+    long unlock(Range addresses);
+    /// -ENOMEM if something in `addresses` is in a pool and not handed out: there the kernel would answer for the
+    /// reserved span, which the program must not see.
+    long check_mapped(Range addresses);
     long remap(uint64_t old, uint64_t old_bytes, uint64_t bytes, int flags, uint64_t to);
 
     uint64_t current_break() const { return pools_[MOSALLOC_POOL_HEAP].base() + break_; }
@@ -44,30 +64,41 @@ public:
 private:
     template <class F>
     long for_each_area(Range addresses, F f);
-    bool is_anon(const Pool* pool) const { return pool == &pools_[MOSALLOC_POOL_ANON]; }
+    /// Passes the parts of `addresses` inside and outside the pools on, and counts them.
+    template <class Inside, class Outside>
+    long over(Range addresses, Inside inside, Outside outside);
+    uint64_t kind_of(const Pool* pool) const { return static_cast<uint64_t>(pool - pools_); }
+    bool is_heap(const Pool* pool) const { return pool == &pools_[MOSALLOC_POOL_HEAP]; }
+    FreeList& list(const Pool* pool) { return free_[kind_of(pool)]; }
+    mosalloc_pool& out(uint64_t kind) { return kind < MOSALLOC_POOL_COUNT ? map_->pools[kind] : map_->file_pool; }
     bool owns(const Pool* pool, Range offsets) const;
+    bool may_place(Pool* pool, Range offsets);
     void take(Pool* pool, Range offsets);
     long give(Pool* pool, Range offsets);
-    long place(uint64_t bytes, int prot);
+    long place(uint64_t bytes, const Request& request);
+    long settle(long address, uint64_t bytes, const Request& request);
+    long full(uint64_t kind, uint64_t bytes);
+
+    // remap.cpp
     long grow_in_place(Pool* pool, Range old, uint64_t bytes);
     long move_to(Pool* pool, Range old, uint64_t bytes, uint64_t to);
-    long move_fixed(Pool* pool, Range old, uint64_t bytes, uint64_t to);
-    long move_in(uint64_t old, uint64_t old_bytes, uint64_t bytes, uint64_t to);
-    long move_foreign(Pool* pool, Range old, uint64_t bytes);
-    long move_anywhere(Pool* pool, Range old, uint64_t bytes);
+    long protect_like(uint64_t to, uint64_t bytes, const Pool& pool, Range from);
+    long leave(Pool* pool, Range old, bool keep);
+    long move_fixed(Pool* pool, Range old, uint64_t bytes, uint64_t to, bool keep);
+    long move_in(uint64_t old, uint64_t old_bytes, uint64_t bytes, int flags, uint64_t to);
+    long grow_foreign(Pool* pool, Range old, uint64_t bytes);
+    long move_foreign(Pool* pool, Range old, uint64_t bytes, bool keep);
+    long move_anywhere(Pool* pool, Range old, uint64_t bytes, bool keep);
     long resize(Pool* pool, Range old, uint64_t bytes, bool may_move);
     /// Counts a call and publishes what it changed.
     void served(uint64_t kind);
     /// Counts a call that a window makes impossible; returns `error`.
     long refused(long error);
 
-    Pool pools_[MOSALLOC_POOL_COUNT];
-    FreeList free_;
-    uint64_t break_ = 0;  ///< offset
+    Pool pools_[kPools];
+    FreeList free_[kPools];  ///< the heap's is not used
+    uint64_t break_ = 0;     ///< offset
     mosalloc_pool_map* map_ = nullptr;
 };
-
-/// Copies `from` to `to`, which reads zero; pages that are all zero are skipped, so sparse memory stays sparse.
-void copy_pages(uint64_t from, uint64_t to, uint64_t bytes);
 
 }  // namespace mosalloc

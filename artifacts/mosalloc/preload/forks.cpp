@@ -1,8 +1,16 @@
 // forks.cpp - fork with pools.
 //
-// 4KB parts are copied on write like any memory. Windows too, but the copy needs a free huge page, which nobody
-// has reserved for the child: without one the child is killed by SIGBUS when it writes there. The library cannot
-// change that, so it counts forks in danger and says so once.
+// 4KB parts are copied on write like any memory. Windows too, but each copy needs a free huge page, which nobody has
+// reserved for the child: without one the kernel takes the page away from the child when the parent writes, and the
+// child dies with SIGBUS at its next touch, reading included. So where too few huge pages are free, the windows in
+// use get 4KB pages for the moment of the fork, the child keeps these, and the parent gets its huge pages back:
+// two copies, counted.
+//
+// Our lock is taken where libc's fork calls _Fork, after it took the locks of malloc: in a fork handler it would be taken
+// before these, while other threads take it with malloc's locks in hand, and each would wait for the other.
+#include "preload/forks.h"
+
+#include <cerrno>
 #include <pthread.h>
 
 #include "core/sys.h"
@@ -14,46 +22,117 @@
 namespace mosalloc {
 namespace {
 
-/// Pages of one size in windows below the high-water mark: what a child could have to copy.
-uint64_t pages_in_use(const mosalloc_pool_map* map, uint64_t page_bytes) {
+/// A word that reads zero in a forked child (MADV_WIPEONFORK); null where the kernel or QEMU has none.
+volatile uint64_t* g_same_process = nullptr;
+
+bool g_lent = false;  ///< between the handlers of one fork, which holds the lock
+
+/// Huge pages in use: what a child could have to copy.
+uint64_t pages_in_use(uint64_t wanted_page_bytes) {
     uint64_t pages = 0;
-    for (uint64_t i = 0; i < map->window_count; ++i) {
-        const mosalloc_window& w = map->windows[i];
-        const uint64_t used = map->pools[w.pool_kind].used_bytes;
-        const uint64_t end = used < w.end_offset ? align_up(used, page_bytes) : w.end_offset;
-        const bool counts = w.page_bytes == page_bytes && w.mapped != 0 && end > w.start_offset;
-        pages += counts ? (end - w.start_offset) / page_bytes : 0;
-    }
+    for (uint64_t kind = 0; kind < MOSALLOC_POOL_COUNT; ++kind)
+        runtime().space.pool(kind).for_each_used_huge_page(
+            [&](Range, uint64_t page_bytes) { pages += page_bytes == wanted_page_bytes ? 1 : 0; });
     return pages;
 }
 
-void before_fork() {
-    mosalloc_pool_map* map = runtime().map;
+bool enough_pages() {
     constexpr uint64_t kSizes[] = {kPage2M, kPage1G};
     for (const uint64_t page_bytes : kSizes) {
-        const uint64_t needed = map->window_count == 0 ? 0 : pages_in_use(map, page_bytes);
-        if (needed == 0) continue;
-        const uint64_t free = huge_pages(page_bytes).free;
-        if (free >= needed || map->fork_risks++ != 0) continue;
-        char line[256];
-        Text text(line);
-        text.add("mosalloc: fork: the child could need ").number(needed).add(" pages of ").size(page_bytes).add(", ")
-            .number(free).add(" are free\n  what to do: reserve that many more if the child dies with SIGBUS\n");
-        sys::write(2, line, text.length());
+        const uint64_t needed = pages_in_use(page_bytes);
+        if (needed != 0 && huge_pages(page_bytes).free < needed) return false;
     }
-    runtime().lock.acquire();
+    return true;
 }
 
-void after_in_parent() { runtime().lock.release(); }
+void lend_small_pages() {
+    mosalloc_pool_map* map = runtime().map;
+    g_lent = true;
+    map->fork_copied_bytes += kPage2M * pages_in_use(kPage2M) + kPage1G * pages_in_use(kPage1G);
+    bool safe = true;
+    for (uint64_t kind = 0; kind < MOSALLOC_POOL_COUNT && safe; ++kind)
+        safe = !sys::failed(runtime().space.pool(kind).lend_small_pages());
+    if (safe || map->fork_risks++ != 0) return;
+    char line[320];
+    Text text(line);
+    text.add("mosalloc: fork: the child could need ").number(pages_in_use(kPage2M)).add(" pages of 2MB and ")
+        .number(pages_in_use(kPage1G)).add(" of 1GB, fewer are free, and other threads cannot be held back while it "
+        "gets 4KB pages\n  what to do: reserve that many more, or allow userfaultfd, if the child dies with SIGBUS\n");
+    sys::write(2, line, text.length());
+}
+
+void before_fork() {
+    runtime().lock.acquire();
+    ++runtime().map->forks;
+    g_lent = false;
+    if (runtime().map->window_count != 0 && !enough_pages()) lend_small_pages();
+}
+
+void after_in_parent() {
+    for (uint64_t kind = 0; kind < MOSALLOC_POOL_COUNT && g_lent; ++kind)
+        runtime().space.pool(kind).take_huge_pages_back();
+    runtime().space.publish();
+    runtime().lock.release();
+}
+
+void adopt_process() {
+    Runtime& here = runtime();
+    here.map = private_copy(here.map);
+    here.space.set_map(here.map);
+    here.outside.set_map(here.map);
+    if (g_same_process != nullptr) *g_same_process = 1;
+}
+
+/// Like the kernel when a copy on write finds no memory, but with a word about it.
+[[noreturn]] void die(const char* reason) {
+    char line[160];
+    Text text(line);
+    text.add("mosalloc: forked child: ").add(reason).add("; it ends here\n");
+    sys::write(2, line, text.length());
+    constexpr int kKill = 9;
+    for (;;) sys::call(SYS_kill, sys::getpid(), kKill);
+}
 
 void after_in_child() {
-    runtime().map = private_copy(runtime().map);
-    runtime().space.set_map(runtime().map);
+    adopt_process();
+    for (uint64_t kind = 0; kind < MOSALLOC_POOL_COUNT && g_lent; ++kind)
+        if (sys::failed(runtime().space.pool(kind).leave_huge_pages())) die("its reserved memory could not be mapped");
     runtime().lock.release();
+}
+
+/// In place of libc's _Fork inside fork.
+pid_t (*g_fork)() = nullptr;
+pid_t fork_under_lock() {
+    before_fork();
+    const pid_t child = g_fork();
+    if (child == 0) after_in_child();
+    else after_in_parent();
+    return child;
 }
 
 }  // namespace
 
-void watch_forks() { pthread_atfork(before_fork, after_in_parent, after_in_child); }
+void watch_forks() {
+    const auto at = reinterpret_cast<uint64_t>(sys::table(kPage4K));
+    if (at != 0 && !sys::failed(sys::madvise(at, kPage4K, MADV_WIPEONFORK))) {
+        g_same_process = reinterpret_cast<volatile uint64_t*>(at);
+        *g_same_process = 1;
+    }
+    void* original = nullptr;
+    if (redirect_calls("fork", "_Fork", reinterpret_cast<void*>(fork_under_lock), &original))
+        g_fork = reinterpret_cast<pid_t (*)()>(original);
+    else  // another libc: right as long as no other thread allocates at that moment
+        pthread_atfork(before_fork, after_in_parent, after_in_child);
+}
+
+Entry::Entry() {
+    if (g_same_process != nullptr && *g_same_process == 0 && !Lock::is_mine()) {
+        runtime().lock.reset();
+        adopt_process();
+    }
+    runtime().lock.acquire();
+}
+
+Entry::~Entry() { runtime().lock.release(); }
 
 }  // namespace mosalloc

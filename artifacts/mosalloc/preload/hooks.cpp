@@ -1,124 +1,262 @@
-// hooks.cpp - decides which call concerns a pool; the rest goes to the kernel unchanged and is counted.
+// hooks.cpp - decides which call concerns a pool; the rest goes to the kernel unchanged. Both are counted.
 #include "preload/hooks.h"
 
 #include <cerrno>
+#include <sys/stat.h>
 
 #include "core/sys.h"
+#include "preload/forks.h"
 
 namespace mosalloc {
 namespace {
 
-// Flags that leave a request an ordinary one. Everything else (stacks, locked, 32-bit, huge pages asked for by
-// the program itself, shared) is the kernel's business.
-constexpr int kPlainFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_POPULATE | MAP_DENYWRITE | MAP_EXECUTABLE;
+// Flags that leave a request an ordinary one. Everything else (memory that grows down, 32-bit, huge pages asked for by
+// the program itself) is the kernel's business.
+constexpr int kPlainFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_POPULATE | MAP_LOCKED | MAP_DENYWRITE |
+                            MAP_EXECUTABLE;
+constexpr int kFileFlags = MAP_TYPE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_POPULATE | MAP_DENYWRITE | MAP_EXECUTABLE;
+constexpr int kFixed = MAP_FIXED | MAP_FIXED_NOREPLACE;
+constexpr int kProtections = PROT_READ | PROT_WRITE | PROT_EXEC;
+constexpr uint64_t kAddressEnd = UINT64_C(1) << 47;
+
 // Entry points put the stack on 16 bytes themselves: QEMU 7.2 enters signal handlers with a stack that is 8 bytes off,
 // and handlers do call malloc and mmap.
 #define HOOK __attribute__((force_align_arg_pointer))
 
-constexpr int kFixed = MAP_FIXED | MAP_FIXED_NOREPLACE;
-constexpr int kProtections = PROT_READ | PROT_WRITE | PROT_EXEC;
+enum class By { pool, kernel };
 
-long done(long result) {
+/// Counts a call and turns the kernel's result into libc's.
+long done(mosalloc_call call, By by, long result) {
+    mosalloc_pool_map* map = runtime().map;
+    mosalloc_call_count& count = map->calls[call];
+    __atomic_fetch_add(by == By::pool ? &count.pool : &count.kernel, 1, __ATOMIC_RELAXED);
+    if (by == By::kernel) __atomic_fetch_add(&map->passed_through, 1, __ATOMIC_RELAXED);
     if (!sys::failed(result)) return result;
+    __atomic_fetch_add(&count.failed, 1, __ATOMIC_RELAXED);
     errno = static_cast<int>(-result);
     return -1;
-}
-
-long passed(long result) {
-    __atomic_fetch_add(&runtime().map->passed_through, 1, __ATOMIC_RELAXED);
-    return done(result);
 }
 
 bool in_pools(uint64_t addr, uint64_t bytes) {
     return bytes != 0 && addr + bytes > addr && runtime().space.overlaps({addr, addr + bytes});
 }
 
+bool is_anonymous(int flags) {
+    return (flags & (MAP_TYPE | MAP_ANONYMOUS)) == (MAP_PRIVATE | MAP_ANONYMOUS);
+}
+
+bool is_plain(int prot, int flags) {
+    const int plain = kPlainFlags | (runtime().stacks_in_pool ? MAP_STACK : 0);
+    return is_anonymous(flags) && (flags & ~plain) == 0 && (prot & ~kProtections) == 0;
+}
+
+Space::Request request(int prot, int flags) {
+    return {prot, (flags & MAP_POPULATE) != 0, (flags & MAP_NORESERVE) != 0, (flags & MAP_LOCKED) != 0};
+}
+
+/// Devices choose their own addresses; only plain files and shared memory go to the file pool.
+bool is_file_pools(uint64_t addr, int prot, int flags, int fd) {
+    if (addr != 0 || (flags & ~kFileFlags) != 0 || (prot & ~kProtections) != 0) return false;
+    if ((flags & MAP_ANONYMOUS) != 0) return (flags & MAP_TYPE) == MAP_SHARED;
+    struct stat status = {};
+    return !sys::failed(sys::call(SYS_fstat, fd, reinterpret_cast<long>(&status))) && S_ISREG(status.st_mode);
+}
+
 long map_over_pool(uint64_t addr, uint64_t bytes, int prot, int flags, int fd, uint64_t offset) {
     const Range range{addr, addr + align_up(bytes, kPage4K)};
-    if (addr % kPage4K != 0) return -EINVAL;
-    if ((flags & MAP_FIXED) == 0) return -EEXIST;  // MAP_FIXED_NOREPLACE: the whole span is mapped
-    const bool plain = (flags & ~(kPlainFlags | MAP_FIXED | MAP_STACK)) == 0 && (prot & ~kProtections) == 0;
-    if (plain && (flags & MAP_ANONYMOUS) != 0) return runtime().space.map_fixed(range, prot);
-    return runtime().space.map_foreign(range, prot, flags, fd, offset);
+    Space& space = runtime().space;
+    if ((flags & MAP_FIXED_NOREPLACE) != 0 && !space.vacant(range)) return -EEXIST;
+    if (is_plain(prot, flags & ~(kFixed | MAP_STACK))) return space.map_fixed(range, request(prot, flags));
+    return space.map_foreign(range, prot, flags, fd, offset);
+}
+
+long map_outside(uint64_t addr, uint64_t bytes, int prot, int flags, int fd, uint64_t offset) {
+    const long result = sys::mmap(addr, bytes, prot, flags, fd, offset);
+    if (sys::failed(result) || !is_anonymous(flags)) return result;
+    const uint64_t at = static_cast<uint64_t>(result), size = align_up(bytes, kPage4K);
+    const Entry entry;
+    runtime().outside.mapped({at, at + size});
+    if (addr != 0 && (flags & kFixed) == 0) runtime().map->hinted_bytes += size;
+    return result;
+}
+
+/// Answers from a pool; false with the pool's answer in `result` where this request is the kernel's business.
+bool map_in_pools(uint64_t addr, size_t bytes, int prot, int flags, int fd, uint64_t offset, long* result) {
+    if (bytes == 0 || bytes >= kAddressEnd || offset % kPage4K != 0) return false;
+    const bool fixed = (flags & kFixed) != 0, over = addr % kPage4K == 0 && in_pools(addr, bytes);
+    const uint64_t size = align_up(bytes, kPage4K);
+    if (over) {  // a place of the program's own choice; a mere hint is taken where that place is free
+        const Entry entry;
+        *result = map_over_pool(addr, bytes, prot, fixed ? flags : flags | MAP_FIXED_NOREPLACE, fd, offset);
+        if (fixed || *result != -EEXIST) return true;
+    }
+    if (fixed) return false;
+    if (is_plain(prot, flags) && (addr == 0 || over || runtime().hints_in_pool)) {
+        const Entry entry;
+        *result = runtime().space.map(size, request(prot, flags));
+        return true;
+    }
+    if (!is_file_pools(over ? 0 : addr, prot, flags, fd)) return false;
+    const Entry entry;
+    *result = runtime().space.map_file(size, prot, flags, fd, offset);
+    return !sys::failed(*result);  // no room there, or not for this file: the kernel knows
 }
 
 HOOK void* hook_mmap(void* hint, size_t bytes, int prot, int flags, int fd, off_t offset) {
-    const uint64_t addr = reinterpret_cast<uint64_t>(hint);
-    const bool small = bytes != 0 && bytes < UINT64_C(1) << 47 && offset % static_cast<off_t>(kPage4K) == 0;
-    const bool plain = small && addr == 0 && (flags & ~kPlainFlags) == 0 && (prot & ~kProtections) == 0 &&
-                       (flags & (MAP_PRIVATE | MAP_ANONYMOUS)) == (MAP_PRIVATE | MAP_ANONYMOUS);
-    long result;
-    if (plain) {
-        Guard guard(runtime().lock);
-        result = done(runtime().space.map(align_up(bytes, kPage4K), prot, (flags & MAP_POPULATE) != 0));
-    } else if (small && (flags & kFixed) != 0 && in_pools(addr, bytes)) {
-        Guard guard(runtime().lock);
-        result = done(map_over_pool(addr, bytes, prot, flags, fd, static_cast<uint64_t>(offset)));
-    } else {
-        result = passed(sys::mmap(addr, bytes, prot, flags, fd, static_cast<uint64_t>(offset)));
-    }
-    return reinterpret_cast<void*>(result);
+    const uint64_t addr = reinterpret_cast<uint64_t>(hint), from = static_cast<uint64_t>(offset);
+    long result = 0;
+    const bool pooled = map_in_pools(addr, bytes, prot, flags, fd, from, &result);
+    if (!pooled) result = map_outside(addr, bytes, prot, flags, fd, from);
+    return reinterpret_cast<void*>(done(MOSALLOC_CALL_MMAP, pooled ? By::pool : By::kernel, result));
 }
 
-/// munmap, mprotect and madvise differ in one line: what the pools do with a whole, aligned range.
-template <class InPools, class Outside>
-int over_range(void* start, size_t bytes, InPools in, Outside outside) {
+/// The calls over a range differ in two lines: what the pools do with a whole, aligned range, and what the kernel does.
+template <class InPools, class Kernel>
+long over_range(mosalloc_call call, const void* start, size_t bytes, InPools in, Kernel kernel) {
     const uint64_t addr = reinterpret_cast<uint64_t>(start);
-    if (addr % kPage4K != 0 || bytes > UINT64_C(1) << 47 || !in_pools(addr, bytes))
-        return static_cast<int>(passed(outside(addr)));
-    Guard guard(runtime().lock);
-    return static_cast<int>(done(in(Range{addr, addr + align_up(bytes, kPage4K)})));
+    if (addr % kPage4K != 0 || bytes > kAddressEnd || !in_pools(addr, bytes)) return done(call, By::kernel, kernel());
+    const Entry entry;
+    return done(call, By::pool, in(Range{addr, addr + align_up(bytes, kPage4K)}));
 }
 
 HOOK int hook_munmap(void* start, size_t bytes) {
-    return over_range(
-        start, bytes, [](Range r) { return runtime().space.unmap(r); },
-        [=](uint64_t addr) { return sys::munmap(addr, bytes); });
+    return static_cast<int>(over_range(
+        MOSALLOC_CALL_MUNMAP, start, bytes, [](Range r) { return runtime().space.unmap(r); },
+        [=] {
+            const uint64_t addr = reinterpret_cast<uint64_t>(start);
+            const long result = sys::munmap(addr, bytes);
+            if (sys::failed(result) || runtime().outside.empty()) return result;
+            const Entry entry;
+            runtime().outside.unmapped({addr, addr + align_up(bytes, kPage4K)});
+            return result;
+        }));
 }
 
 HOOK int hook_mprotect(void* start, size_t bytes, int prot) {
-    return over_range(
-        start, bytes,
+    return static_cast<int>(over_range(
+        MOSALLOC_CALL_MPROTECT, start, bytes,
         [=](Range r) { return (prot & ~kProtections) != 0 ? -EINVAL : runtime().space.protect(r, prot); },
-        [=](uint64_t addr) { return sys::mprotect(addr, bytes, prot); });
+        [=] { return sys::mprotect(reinterpret_cast<uint64_t>(start), bytes, prot); }));
+}
+
+HOOK int hook_pkey_mprotect(void* start, size_t bytes, int prot, int key) {
+    return static_cast<int>(over_range(
+        MOSALLOC_CALL_PKEY_MPROTECT, start, bytes,
+        [=](Range r) {
+            return key == -1 ? runtime().space.protect(r, prot) : runtime().space.protect_with_key(r, prot, key);
+        },
+        [=] {
+            return sys::call(SYS_pkey_mprotect, reinterpret_cast<long>(start), static_cast<long>(bytes), prot, key);
+        }));
 }
 
 HOOK int hook_madvise(void* start, size_t bytes, int advice) {
+    return static_cast<int>(over_range(
+        MOSALLOC_CALL_MADVISE, start, bytes, [=](Range r) { return runtime().space.advise(r, advice); },
+        [=] { return sys::madvise(reinterpret_cast<uint64_t>(start), bytes, advice); }));
+}
+
+/// Returns the error instead of setting errno, and takes MADV_DONTNEED's zeros back from its POSIX namesake.
+HOOK int hook_posix_madvise(void* start, size_t bytes, int advice) {
+    if (advice == POSIX_MADV_DONTNEED) return 0;
+    const int before = errno;
+    const long result = over_range(
+        MOSALLOC_CALL_POSIX_MADVISE, start, bytes, [=](Range r) { return runtime().space.advise(r, advice); },
+        [=] { return sys::madvise(reinterpret_cast<uint64_t>(start), bytes, advice); });
+    const int error = result == 0 ? 0 : errno;
+    errno = before;
+    return error;
+}
+
+long lock_memory(mosalloc_call call, const void* start, size_t bytes, int flags) {
+    const uint64_t addr = align_down(reinterpret_cast<uint64_t>(start), kPage4K);
+    const uint64_t size = bytes + (reinterpret_cast<uint64_t>(start) - addr);
     return over_range(
-        start, bytes, [=](Range r) { return runtime().space.advise(r, advice); },
-        [=](uint64_t addr) { return sys::madvise(addr, bytes, advice); });
+        call, reinterpret_cast<void*>(addr), size, [=](Range r) { return runtime().space.lock(r, flags); },
+        [=] {
+            const long at = reinterpret_cast<long>(start), all = static_cast<long>(bytes);
+            return flags == 0 ? sys::call(SYS_mlock, at, all) : sys::call(SYS_mlock2, at, all, flags);
+        });
+}
+
+HOOK int hook_mlock(const void* start, size_t bytes) {
+    return static_cast<int>(lock_memory(MOSALLOC_CALL_MLOCK, start, bytes, 0));
+}
+
+HOOK int hook_mlock2(const void* start, size_t bytes, int flags) {
+    return static_cast<int>(lock_memory(MOSALLOC_CALL_MLOCK2, start, bytes, flags));
+}
+
+HOOK int hook_munlock(const void* start, size_t bytes) {
+    const uint64_t addr = align_down(reinterpret_cast<uint64_t>(start), kPage4K);
+    const uint64_t size = bytes + (reinterpret_cast<uint64_t>(start) - addr);
+    return static_cast<int>(over_range(
+        MOSALLOC_CALL_MUNLOCK, reinterpret_cast<void*>(addr), size, [](Range r) { return runtime().space.unlock(r); },
+        [=] { return sys::call(SYS_munlock, reinterpret_cast<long>(start), static_cast<long>(bytes)); }));
+}
+
+/// mincore and msync: the kernel's answer, except that what is free in a pool does not exist for the program.
+template <class Kernel>
+int asked_of_kernel(mosalloc_call call, const void* start, size_t bytes, Kernel kernel) {
+    return static_cast<int>(over_range(
+        call, start, bytes,
+        [&](Range r) {
+            const long result = kernel();
+            return sys::failed(result) ? result : runtime().space.check_mapped(r);
+        },
+        kernel));
+}
+
+HOOK int hook_mincore(void* start, size_t bytes, unsigned char* out) {
+    return asked_of_kernel(MOSALLOC_CALL_MINCORE, start, bytes, [=] {
+        return sys::call(SYS_mincore, reinterpret_cast<long>(start), static_cast<long>(bytes), reinterpret_cast<long>(out));
+    });
+}
+
+HOOK int hook_msync(void* start, size_t bytes, int flags) {
+    return asked_of_kernel(MOSALLOC_CALL_MSYNC, start, bytes, [=] {
+        return sys::call(SYS_msync, reinterpret_cast<long>(start), static_cast<long>(bytes), flags);
+    });
 }
 
 HOOK void* hook_mremap(void* old, size_t old_bytes, size_t bytes, int flags, void* to) {
     const uint64_t from = reinterpret_cast<uint64_t>(old), target = reinterpret_cast<uint64_t>(to);
     const bool fixed = (flags & MREMAP_FIXED) != 0;
-    const bool sane = old_bytes < UINT64_C(1) << 47 && bytes < UINT64_C(1) << 47;
+    const bool sane = old_bytes < kAddressEnd && bytes < kAddressEnd;
     const bool ours = sane && (in_pools(from, old_bytes == 0 ? 1 : old_bytes) || (fixed && in_pools(target, bytes)));
     long result;
     if (ours) {
-        Guard guard(runtime().lock);
-        result = done(runtime().space.remap(from, old_bytes, bytes, flags, target));
+        const Entry entry;
+        result = runtime().space.remap(from, old_bytes, bytes, flags, target);
     } else {
-        result = passed(sys::mremap(from, old_bytes, bytes, flags, target));
+        result = sys::mremap(from, old_bytes, bytes, flags, target);
+        if (!sys::failed(result) && !runtime().outside.empty()) {
+            const Entry entry;
+            const uint64_t at = static_cast<uint64_t>(result);
+            runtime().outside.moved({from, from + align_up(old_bytes, kPage4K)}, {at, at + align_up(bytes, kPage4K)});
+        }
     }
-    return reinterpret_cast<void*>(result);
+    return reinterpret_cast<void*>(done(MOSALLOC_CALL_MREMAP, ours ? By::pool : By::kernel, result));
 }
 
 /// Like libc's, which asks the kernel and finds a break that is high enough: below the heap is no error, no effect.
 HOOK int hook_brk(void* address) {
-    Guard guard(runtime().lock);
-    if (reinterpret_cast<uint64_t>(address) < runtime().space.pool(MOSALLOC_POOL_HEAP).base()) return 0;
-    return static_cast<int>(done(runtime().space.set_break(reinterpret_cast<uint64_t>(address))));
+    const Entry entry;
+    const uint64_t wanted = reinterpret_cast<uint64_t>(address);
+    Space& space = runtime().space;
+    const bool below = wanted < space.pool(MOSALLOC_POOL_HEAP).base();
+    return static_cast<int>(done(MOSALLOC_CALL_BRK, By::pool, below ? 0 : space.set_break(wanted)));
 }
 
 HOOK void* hook_sbrk(intptr_t increment) {
-    Guard guard(runtime().lock);
+    const Entry entry;
     Space& space = runtime().space;
     const uint64_t old = space.current_break();
     const uint64_t wanted = old + static_cast<uint64_t>(increment);
     const bool below = increment < 0 && wanted < space.pool(MOSALLOC_POOL_HEAP).base();
     const long result = increment == 0 || below ? 0 : space.set_break(wanted);
-    return reinterpret_cast<void*>(done(sys::failed(result) ? result : static_cast<long>(old)));
+    const long answer = sys::failed(result) ? result : static_cast<long>(old);
+    return reinterpret_cast<void*>(done(MOSALLOC_CALL_SBRK, By::pool, answer));
 }
 
 }  // namespace
@@ -130,10 +268,20 @@ Runtime& runtime() {
 
 const Patch* hooks(size_t* count) {
     static const Patch kHooks[] = {
-        {"mmap", reinterpret_cast<void*>(hook_mmap)},         {"munmap", reinterpret_cast<void*>(hook_munmap)},
-        {"mprotect", reinterpret_cast<void*>(hook_mprotect)}, {"madvise", reinterpret_cast<void*>(hook_madvise)},
-        {"mremap", reinterpret_cast<void*>(hook_mremap)},     {"brk", reinterpret_cast<void*>(hook_brk)},
+        {"mmap", reinterpret_cast<void*>(hook_mmap)},
+        {"munmap", reinterpret_cast<void*>(hook_munmap)},
+        {"mprotect", reinterpret_cast<void*>(hook_mprotect)},
+        {"madvise", reinterpret_cast<void*>(hook_madvise)},
+        {"mremap", reinterpret_cast<void*>(hook_mremap)},
+        {"brk", reinterpret_cast<void*>(hook_brk)},
         {"sbrk", reinterpret_cast<void*>(hook_sbrk)},
+        {"mlock", reinterpret_cast<void*>(hook_mlock)},
+        {"mlock2", reinterpret_cast<void*>(hook_mlock2)},
+        {"munlock", reinterpret_cast<void*>(hook_munlock)},
+        {"mincore", reinterpret_cast<void*>(hook_mincore)},
+        {"msync", reinterpret_cast<void*>(hook_msync)},
+        {"posix_madvise", reinterpret_cast<void*>(hook_posix_madvise)},
+        {"pkey_mprotect", reinterpret_cast<void*>(hook_pkey_mprotect)},
     };
     *count = sizeof kHooks / sizeof kHooks[0];
     return kHooks;

@@ -3,6 +3,7 @@
 
 #include "core/lock.h"
 #include "core/space.h"
+#include "preload/outside.h"
 #include "preload/patch.h"
 
 namespace mosalloc {
@@ -11,14 +12,14 @@ namespace mosalloc {
 struct Runtime {
     Space space;
     Lock lock;
+    Outside outside;
     mosalloc_pool_map* map = nullptr;
+    bool hints_in_pool = false;   ///< an address hint does not keep memory out of the anonymous pool
+    bool stacks_in_pool = false;  ///< MAP_STACK neither
 };
 Runtime& runtime();
 
 /// Symbol and replacement of every function that is patched.
 const Patch* hooks(size_t* count);
-
-/// Registers the fork handlers: the lock is consistent in the child, and the child keeps its own pool map.
-void watch_forks();
 
 }  // namespace mosalloc

@@ -2,15 +2,15 @@
 
 #include <cerrno>
 
+#include "core/pool.h"
 #include "core/sys.h"
 #include "core/text.h"
 
 namespace mosalloc {
 namespace {
 
-bool read_count(uint64_t page_bytes, const char* file, uint64_t* out) {
-    char path[128], digits[32];
-    Text(path).add("/sys/kernel/mm/hugepages/hugepages-").number(page_bytes / 1024).add("kB/").add(file);
+bool read_number(const char* path, uint64_t* out) {
+    char digits[32];
     const long fd = sys::open(path, O_RDONLY);
     if (sys::failed(fd)) return false;
     const long got = sys::read(fd, digits, sizeof digits);
@@ -19,6 +19,12 @@ bool read_count(uint64_t page_bytes, const char* file, uint64_t* out) {
     for (long i = 0; i < got && digits[i] >= '0' && digits[i] <= '9'; ++i)
         *out = *out * 10 + static_cast<uint64_t>(digits[i] - '0');
     return got > 0;
+}
+
+bool read_count(uint64_t page_bytes, const char* file, uint64_t* out) {
+    char path[128];
+    Text(path).add("/sys/kernel/mm/hugepages/hugepages-").number(page_bytes / 1024).add("kB/").add(file);
+    return read_number(path, out);
 }
 
 }  // namespace
@@ -33,19 +39,33 @@ HugePages huge_pages(uint64_t page_bytes) {
     return out;
 }
 
-long back_window(uint64_t address, uint64_t bytes, uint64_t page_bytes, bool prefault) {
-    const int shift = page_bytes == kPage1G ? 30 : 21;
-    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_HUGETLB | (shift << MAP_HUGE_SHIFT);
-    const long at = sys::mmap(address, bytes, PROT_READ | PROT_WRITE, flags);
-    if (sys::failed(at)) return at;
-    if (!prefault) return 0;
+long back_window(uint64_t address, uint64_t bytes, uint64_t page_bytes) {
+    const long mapped = map_huge(address, bytes, page_bytes, PROT_READ | PROT_WRITE);
+    if (sys::failed(mapped)) return mapped;
     // The mapping reserved its pages, but a hugetlb cgroup charges at the first touch and answers with SIGBUS.
     // Touching now turns that into an error before the program starts. EINVAL: before Linux 5.14.
-    long result = sys::madvise(address, bytes, 23 /* MADV_POPULATE_WRITE */);
+    const long result = sys::madvise(address, bytes, 23 /* MADV_POPULATE_WRITE */);
     if (result != -EINVAL) return result;
     for (uint64_t page = address; page < address + bytes; page += page_bytes)
         *reinterpret_cast<volatile char*>(page) = 0;
     return 0;
+}
+
+bool strict_overcommit() {
+    uint64_t mode = 0;
+    return read_number("/proc/sys/vm/overcommit_memory", &mode) && mode == 2;
+}
+
+bool drops_contents() {
+    const long at = sys::mmap(0, 2 * kPage4K, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
+    if (sys::failed(at)) return false;
+    const uint64_t from = static_cast<uint64_t>(at), to = from + kPage4K;
+    auto* word = reinterpret_cast<volatile char*>(to);
+    bool works = !sys::failed(sys::mremap(from, kPage4K, kPage4K, MREMAP_MAYMOVE | MREMAP_FIXED, to));
+    if (works) *word = 1;
+    works = works && !sys::failed(sys::madvise(to, kPage4K, MADV_DONTNEED)) && *word == 0;
+    sys::munmap(from, 2 * kPage4K);
+    return works;
 }
 
 }  // namespace mosalloc

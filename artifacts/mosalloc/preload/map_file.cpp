@@ -1,6 +1,9 @@
 #include "preload/map_file.h"
 
+#include <cerrno>
+#include <cstddef>
 #include <cstring>
+#include <sys/stat.h>
 
 #include "core/sys.h"
 #include "core/text.h"
@@ -16,6 +19,20 @@ bool owned_by_another(const mosalloc_pool_map* map) {
            !sys::failed(sys::call(SYS_kill, owner, 0));
 }
 
+bool owned_by_another_user(const char* path) {
+    struct stat status = {};
+    return !sys::failed(sys::call(SYS_stat, reinterpret_cast<long>(path), reinterpret_cast<long>(&status))) &&
+           status.st_uid != static_cast<uid_t>(sys::call(SYS_geteuid));
+}
+
+mosalloc_pool_map* started(mosalloc_pool_map* map) {
+    // Without the windows, whose count says how many there are: the table is large, and untouched pages cost nothing.
+    memset(static_cast<void*>(map), 0, offsetof(mosalloc_pool_map, windows));
+    map->pid = static_cast<uint64_t>(sys::getpid());
+    map->magic = MOSALLOC_POOL_MAP_MAGIC;
+    return map;
+}
+
 }  // namespace
 
 mosalloc_pool_map* open_map(const char* path, char* message, size_t capacity) {
@@ -23,9 +40,12 @@ mosalloc_pool_map* open_map(const char* path, char* message, size_t capacity) {
     if (path != nullptr) {
         const long fd = sys::open(path, O_RDWR | O_CREAT, 0644);
         long at = fd;
+        // Room for it, but no rewriting yet: a living owner may be using the file.
         if (!sys::failed(at)) at = sys::ftruncate(fd, sizeof *map);
         if (!sys::failed(at)) at = sys::mmap(0, sizeof *map, PROT_READ | PROT_WRITE, MAP_SHARED, static_cast<int>(fd));
         if (!sys::failed(fd)) sys::close(fd);
+        // A daemon that gave up its rights and started itself again: the map is its parent's, not its own.
+        if (at == -EACCES && owned_by_another_user(path)) return started(map);
         if (sys::failed(at)) {
             Text(message, capacity).add("pool map ").add(path).add(": cannot be written (errno ")
                 .number(static_cast<uint64_t>(-at)).add(")");
@@ -35,14 +55,12 @@ mosalloc_pool_map* open_map(const char* path, char* message, size_t capacity) {
         if (owned_by_another(shared)) sys::munmap(static_cast<uint64_t>(at), sizeof *map);
         else map = shared;
     }
-    memset(static_cast<void*>(map), 0, sizeof *map);
-    map->pid = static_cast<uint64_t>(sys::getpid());
-    map->magic = MOSALLOC_POOL_MAP_MAGIC;
-    return map;
+    return started(map);
 }
 
 mosalloc_pool_map* private_copy(const mosalloc_pool_map* map) {
-    if (map != &g_private) memcpy(static_cast<void*>(&g_private), map, sizeof *map);
+    const size_t used = offsetof(mosalloc_pool_map, windows) + map->window_count * sizeof map->windows[0];
+    if (map != &g_private) memcpy(static_cast<void*>(&g_private), map, used);
     g_private.pid = static_cast<uint64_t>(sys::getpid());
     return &g_private;
 }

@@ -27,17 +27,21 @@ bool in_libc(void* symbol, const ElfW(Sym)** elf) {
     return same_text(base_name(info.dli_fname), "libc.so.6");
 }
 
+/// The function in libc itself. RTLD_NEXT can find a wrapper of the program's own libraries instead; dlopen finds libc,
+/// but allocates, and what malloc gets now lies outside the pools: only if need be.
+void* find_in_libc(const char* name, const ElfW(Sym)** elf) {
+    void* symbol = dlsym(RTLD_NEXT, name);
+    if (in_libc(symbol, elf)) return symbol;
+    void* libc = dlopen("libc.so.6", RTLD_NOLOAD | RTLD_LAZY);
+    symbol = libc == nullptr ? nullptr : dlsym(libc, name);
+    return in_libc(symbol, elf) ? symbol : nullptr;
+}
+
 /// Where the jump goes: behind endbr64, which indirect calls need under control-flow enforcement.
 bool find_entry(const Patch& patch, Entry* out, Text* error) {
     const ElfW(Sym)* elf = nullptr;
-    // RTLD_NEXT can find a wrapper of the program's own libraries instead. dlopen finds libc itself, but allocates,
-    // and what malloc gets now lies outside the pools: only if need be.
-    void* symbol = dlsym(RTLD_NEXT, patch.symbol);
-    if (!in_libc(symbol, &elf)) {
-        void* libc = dlopen("libc.so.6", RTLD_NOLOAD | RTLD_LAZY);
-        symbol = libc == nullptr ? nullptr : dlsym(libc, patch.symbol);
-    }
-    if (!in_libc(symbol, &elf)) {
+    void* symbol = find_in_libc(patch.symbol, &elf);
+    if (symbol == nullptr) {
         error->add("libc function ").add(patch.symbol).add(": not found in libc.so.6");
         return false;
     }
@@ -51,17 +55,20 @@ bool find_entry(const Patch& patch, Entry* out, Text* error) {
     return false;
 }
 
-/// Byte by byte: while its page is not executable, no function of libc may be called, memcpy neither.
-__attribute__((noinline)) bool write_jump(const Entry& entry) {
-    const uint64_t first = align_down(reinterpret_cast<uint64_t>(entry.at), kPage4K);
-    const uint64_t end = align_up(reinterpret_cast<uint64_t>(entry.at) + kJumpBytes, kPage4K);
+/// Byte by byte: while the page is not executable, no function of libc may be called, memcpy neither.
+__attribute__((noinline)) bool write_code(unsigned char* at, const unsigned char* code, size_t bytes) {
+    const uint64_t first = align_down(reinterpret_cast<uint64_t>(at), kPage4K);
+    const uint64_t end = align_up(reinterpret_cast<uint64_t>(at) + bytes, kPage4K);
     if (sys::failed(sys::mprotect(first, end - first, PROT_READ | PROT_WRITE))) return false;
-    volatile unsigned char* to = entry.at;
-    const unsigned char opcode[6] = {0xff, 0x25, 0, 0, 0, 0};
-    for (size_t i = 0; i < 6; ++i) to[i] = opcode[i];
-    const uint64_t address = reinterpret_cast<uint64_t>(entry.to);
-    for (size_t i = 0; i < 8; ++i) to[6 + i] = static_cast<unsigned char>(address >> (8 * i));
+    volatile unsigned char* to = at;
+    for (size_t i = 0; i < bytes; ++i) to[i] = code[i];
     return !sys::failed(sys::mprotect(first, end - first, PROT_READ | PROT_EXEC));
+}
+
+bool write_jump(const Entry& entry) {
+    unsigned char code[kJumpBytes] = {0xff, 0x25, 0, 0, 0, 0};
+    memcpy(code + 6, &entry.to, sizeof entry.to);
+    return write_code(entry.at, code, sizeof code);
 }
 
 }  // namespace
@@ -82,6 +89,30 @@ bool patch_libc(const Patch* patches, size_t count, Text* error) {
             return false;
         }
     return true;
+}
+
+bool redirect_calls(const char* caller, const char* callee, void* replacement, void** original) {
+    const ElfW(Sym)* elf = nullptr;
+    const auto target = reinterpret_cast<intptr_t>(find_in_libc(callee, &elf));
+    auto* code = static_cast<unsigned char*>(find_in_libc(caller, &elf));
+    if (target == 0 || code == nullptr) return false;
+    *original = reinterpret_cast<void*>(target);
+    constexpr unsigned char kCall = 0xe8;  // call rel32, counted from the next instruction
+    constexpr size_t kBytes = 5;
+    size_t found = 0;
+    for (size_t i = 0; i + kBytes <= elf->st_size; ++i) {
+        int32_t distance;
+        memcpy(&distance, code + i + 1, sizeof distance);
+        const auto next = reinterpret_cast<intptr_t>(code + i + kBytes);
+        if (code[i] != kCall || next + distance != target) continue;
+        const intptr_t wanted = reinterpret_cast<intptr_t>(replacement) - next;
+        distance = static_cast<int32_t>(wanted);
+        unsigned char bytes[sizeof distance];
+        memcpy(bytes, &distance, sizeof distance);
+        if (distance != wanted || !write_code(code + i + 1, bytes, sizeof bytes)) return false;
+        ++found;
+    }
+    return found != 0;
 }
 
 }  // namespace mosalloc

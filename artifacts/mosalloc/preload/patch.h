@@ -17,4 +17,8 @@ struct Patch {
 /// since it would be half patched.
 bool patch_libc(const Patch* patches, size_t count, Text* error);
 
+/// Makes the calls of `callee` inside libc's function `caller` call `replacement` instead; `original` is then the
+/// callee. For functions whose own code must still run. False where there is no such call, or it can't be reached.
+bool redirect_calls(const char* caller, const char* callee, void* replacement, void** original);
+
 }  // namespace mosalloc

@@ -1,5 +1,5 @@
 // start.cpp - from LD_PRELOAD to the first hooked call, in the order in which it happens:
-// options -> is this the target? -> pool map -> layout -> reserve -> windows -> patch libc -> use up
+// options -> is this the target? -> pool map -> layout -> reserve -> windows -> patch libc -> forks -> use up
 // what malloc still has of the kernel's heap.
 // Any failure ends the process with status 2 before the program runs; nothing falls back in silence.
 #include <cerrno>
@@ -9,6 +9,7 @@
 #include "core/layout.h"
 #include "core/sys.h"
 #include "preload/drain.h"
+#include "preload/forks.h"
 #include "preload/hooks.h"
 #include "preload/hugepages.h"
 #include "preload/map_file.h"
@@ -55,10 +56,10 @@ void read_layout(const char* path) {
     sys::munmap(reinterpret_cast<uint64_t>(text), size == 0 ? kPage4K : size);
 }
 
-/// Finds room for both pools above the kernel's heap. Below it glibc's malloc aborts, because the break would seem
-/// to have shrunk. Bases are multiples of 1GB, so that an offset means the same place in a page of any size.
-uint64_t reserve(uint64_t heap_span, uint64_t anon_span) {
-    const uint64_t bytes = heap_span + anon_span, kernel_heap = static_cast<uint64_t>(sys::brk(0));
+/// Finds room for all pools above the kernel's heap. Below it glibc's malloc aborts, because the break would seem
+/// to have shrunk. The base is a multiple of 1GB, so that an offset means the same place in a page of any size.
+uint64_t reserve(uint64_t bytes) {
+    const uint64_t kernel_heap = static_cast<uint64_t>(sys::brk(0));
     constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     long at = sys::mmap(0, bytes + kPage1G, PROT_NONE, flags);
     if (!sys::failed(at)) sys::munmap(static_cast<uint64_t>(at), bytes + kPage1G);
@@ -102,17 +103,24 @@ uint64_t reserve(uint64_t heap_span, uint64_t anon_span) {
     refuse(remedy);
 }
 
+/// On demand: the pages are not taken now, but a run that cannot get them should not start.
+long promise_window(const Window& window) {
+    const HugePages now = huge_pages(window.page_bytes);
+    return now.supported && now.free >= g_layout.pages(window.page_bytes) ? 0 : -ENOMEM;
+}
+
 void back_windows(const Options& options) {
     Space& space = runtime().space;
     mosalloc_pool_map* map = runtime().map;
+    map->on_demand = options.policy().on_demand ? 1 : 0;
     for (size_t i = 0; i < g_layout.window_count; ++i) {
         const Window& w = g_layout.windows[i];
         Pool& pool = space.pool(w.pool);
         const uint64_t at = pool.base() + w.range.start;
-        const long result = back_window(at, w.range.bytes(), w.page_bytes, same_text(options.prefault, "1"));
+        const long result = map->on_demand != 0 ? promise_window(w) : back_window(at, w.range.bytes(), w.page_bytes);
         if (!sys::failed(result)) {
             pool.add_window(w.range, w.page_bytes);
-        } else if (same_text(options.fallback, "1")) {
+        } else if (options.is(&Options::fallback, "1")) {
             reserve_span(at, w.range.bytes());
             ++map->fallback_windows;
         } else {
@@ -124,27 +132,39 @@ void back_windows(const Options& options) {
 }
 
 void build_space(const Options& options) {
-    const uint64_t heap = g_layout.pool_bytes[MOSALLOC_POOL_HEAP], anon = g_layout.pool_bytes[MOSALLOC_POOL_ANON];
-    const uint64_t heap_span = align_up(heap, kPage1G);
-    const uint64_t base = reserve(heap_span, anon);
-    if (heap_span != heap) sys::munmap(base + heap, heap_span - heap);
-    if (sys::failed(reserve_span(base, heap)) || sys::failed(reserve_span(base + heap_span, anon)) ||
-        !runtime().space.init(base, base + heap_span, g_layout, runtime().map)) {
-        Text(g_message).add("tables for pools of ").size(heap + anon).add(": no memory");
+    Policy policy = options.policy();
+    policy.remap_released = strict_overcommit() || !drops_contents();
+    uint64_t bases[kPools], total = 0;
+    for (size_t kind = 0; kind < kPools; ++kind) total += align_up(g_layout.pool_bytes[kind], kPage1G);
+    uint64_t at = reserve(total);
+    bool good = true;
+    for (size_t kind = 0; kind < kPools; ++kind) {
+        const uint64_t bytes = g_layout.pool_bytes[kind], span = align_up(bytes, kPage1G);
+        bases[kind] = at;
+        good = good && !sys::failed(reserve_span(at, bytes));
+        if (span != bytes) sys::munmap(at + bytes, span - bytes);
+        at += span;
+    }
+    Runtime& here = runtime();
+    if (!good || !here.space.init(bases, g_layout, policy, here.map) || !here.outside.init(here.map)) {
+        Text(g_message).add("tables for pools of ").size(total).add(": no memory");
         refuse("lower the pool sizes (rows with pageSize -1), or raise the limit: ulimit -v unlimited");
     }
-    for (uint64_t kind = 0; kind < MOSALLOC_POOL_COUNT; ++kind) {
-        const Pool& pool = runtime().space.pool(kind);
-        runtime().map->pools[kind] = {kind, pool.base(), pool.bytes(), 0, 0, 0};
+    for (uint64_t kind = 0; kind < kPools; ++kind) {
+        mosalloc_pool& shown = kind < MOSALLOC_POOL_COUNT ? here.map->pools[kind] : here.map->file_pool;
+        shown = {kind, bases[kind], g_layout.pool_bytes[kind], 0, 0, 0};
     }
+    here.hints_in_pool = options.is(&Options::hints, "pool");
+    here.stacks_in_pool = options.is(&Options::stacks, "pool");
     back_windows(options);
 }
 
 void tell(const Options& options) {
-    char line[512];
+    char line[768];
     Text text(line);
     text.add("mosalloc: layout ").add(options.layout).add(", prefault ").add(options.prefault).add(", allow fallback ")
-        .add(options.fallback).add(", windows ").number(g_layout.window_count);
+        .add(options.fallback).add(", hints ").add(options.hints).add(", stacks ").add(options.stacks).add(", protections ")
+        .add(options.protections).add(", keep bytes ").add(options.keep).add(", windows ").number(g_layout.window_count);
     for (uint64_t kind = 0; kind < MOSALLOC_POOL_COUNT; ++kind)
         text.add(", ").add(kPoolNames[kind]).add(" pool at ").hex(runtime().map->pools[kind].base).add(" of ")
             .size(runtime().map->pools[kind].size_bytes);
@@ -154,13 +174,13 @@ void tell(const Options& options) {
 
 __attribute__((constructor)) void start(int, char** arguments, char** environment) {
     Options options;
-    const char* bad = nullptr;
-    const bool good = read_options(environment, &options, &bad);
+    const char *bad = nullptr, *allowed = nullptr;
+    const bool good = read_options(environment, &options, &bad, &allowed);
     if (!is_target(options.target, arguments[0])) return;
     runtime().map = open_map(options.pool_map, g_message, sizeof g_message);
     if (runtime().map == nullptr) refuse("give MOSALLOC_POOL_MAP a file in a folder that can be written");
     if (!good) {
-        Text(g_message).add(bad).add(": only 0 and 1 are values");
+        Text(g_message).add(bad).add(": must be one of: ").add(allowed);
         refuse("correct the variable");
     }
     if (options.layout == nullptr) {
@@ -169,14 +189,14 @@ __attribute__((constructor)) void start(int, char** arguments, char** environmen
     }
     read_layout(options.layout);
     build_space(options);
-    watch_forks();
     size_t count;
     const Patch* patches = hooks(&count);
     Text error(g_message);
     if (!patch_libc(patches, count, &error)) refuse("run without this policy, or with glibc 2.34 or later on x86-64");
+    watch_forks();
     drain_kernel_heap();
     __atomic_store_n(&runtime().map->state, 1, __ATOMIC_RELEASE);
-    if (same_text(options.verbose, "1")) tell(options);
+    if (options.is(&Options::verbose, "1")) tell(options);
 }
 
 }  // namespace

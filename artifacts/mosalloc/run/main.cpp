@@ -4,9 +4,11 @@
 #include <cstring>
 #include <unistd.h>
 
+#include "run/analysis.h"
 #include "run/elf_check.h"
-#include "run/options.h"
 #include "run/map_file.h"
+#include "run/notes.h"
+#include "run/options.h"
 #include "run/tracee.h"
 #include "run/verdict.h"
 
@@ -29,6 +31,9 @@ std::vector<std::string> environment(const Options& options, const std::string& 
         {"MOSALLOC_PREFAULT", options.prefault ? "1" : "0"},
         {"MOSALLOC_ALLOW_FALLBACK", options.allow_fallback ? "1" : "0"},
         {"MOSALLOC_VERBOSE", options.verbose ? "1" : "0"},
+        {"MOSALLOC_HINTS", options.hints},
+        {"MOSALLOC_STACKS", options.stacks},
+        {"MOSALLOC_PROTECTIONS", options.protections},
     };
     const char* preloaded = getenv("LD_PRELOAD");
     const bool chain = preloaded != nullptr && *preloaded != 0;
@@ -64,16 +69,24 @@ int main(int count, char** arguments) {
         return fail(2, "pool map " + map_file.path(), strerror(errno), "set TMPDIR to a folder that can be written");
     const mosalloc_pool_map& map = *map_file.get();
     Outcome outcome;
+    Analysis analysis(options.interval_ms);
     const std::string shown_target = target_is_file ? absolute(target) : target;
     const Ending ending = run_traced(
         path, options.program, environment(options, library, shown_target, map_file.path()), !options.target.empty(),
-        [&](int pid) { inspect(pid, map, &outcome); });
+        [&](int pid) { inspect(pid, map, &outcome); },
+        {options.analyze.empty() ? 0 : options.interval_ms, [&] { analysis.sample(map); }});
     if (!ending.error.empty())
         return fail(2, "program " + path, ending.error, "can it be executed, and is ptrace allowed here?");
     outcome.wait_status = ending.wait_status;
     judge(options, map, &outcome);
     if (!options.report.empty() && !write_report(options.report, options, map, outcome))
         return fail(1, "report " + options.report, strerror(errno), "check the path");
+    if (!options.analyze.empty()) {
+        analysis.sample(map);
+        if (!analysis.write(options.analyze, map, outcome.outside))
+            return fail(1, "analysis " + options.analyze, strerror(errno), "check the path");
+    }
+    print_notes(map, outcome);
     return status_of(options, map, outcome);
 }
 

@@ -11,6 +11,9 @@ struct Options {
     std::string report;   ///< JSON file; empty: none
     std::string target;   ///< empty: the program itself
     std::string library;  ///< empty: libmosalloc.so beside mosalloc-run
+    std::string analyze;  ///< JSON file; empty: none
+    std::string hints = "kernel", stacks = "kernel", protections = "guards";
+    unsigned interval_ms = 10;
     bool allow_fallback = false;
     bool prefault = true;
     bool verbose = false;

@@ -3,32 +3,12 @@
 #include <cinttypes>
 #include <sys/wait.h>
 
+#include "run/json.h"
+
 namespace mosalloc::run {
 namespace {
 
 constexpr const char* kPools[] = {"brk", "mmap"};
-
-std::string quoted(const std::string& text) {
-    std::string out = "\"";
-    for (const char c : text) {
-        char code[8];
-        if (c == '"' || c == '\\') out += '\\', out += c;
-        else if (static_cast<unsigned char>(c) >= 0x20) out += c;
-        else snprintf(code, sizeof code, "\\u%04x", c), out += code;
-    }
-    return out + "\"";
-}
-
-void write_pools(FILE* file, const mosalloc_pool_map& map) {
-    fputs("  \"pools\": [", file);
-    for (int i = 0; i < MOSALLOC_POOL_COUNT; ++i) {
-        const mosalloc_pool& p = map.pools[i];
-        fprintf(file, "%s\n    {\"type\": \"%s\", \"base\": %" PRIu64 ", \"size_bytes\": %" PRIu64
-                ", \"used_bytes\": %" PRIu64 ", \"live_bytes\": %" PRIu64 ", \"calls\": %" PRIu64 "}",
-                i == 0 ? "" : ",", kPools[p.kind], p.base, p.size_bytes, p.used_bytes, p.live_bytes, p.calls);
-    }
-    fputs("\n  ],\n", file);
-}
 
 void write_windows(FILE* file, const Findings& findings) {
     fputs("  \"windows\": [", file);
@@ -41,23 +21,6 @@ void write_windows(FILE* file, const Findings& findings) {
         separator = ",";
     }
     fputs("\n  ],\n", file);
-}
-
-void write_counters(FILE* file, const mosalloc_pool_map& map) {
-    const struct {
-        const char* name;
-        uint64_t value;
-    } rows[] = {{"passed_through", map.passed_through},     {"softened_protections", map.softened_protections},
-                {"ignored_advice", map.ignored_advice},     {"zeroed_bytes", map.zeroed_bytes},
-                {"refused_calls", map.refused_calls},       {"fork_risks", map.fork_risks},
-                {"fallback_windows", map.fallback_windows}};
-    fputs("  \"counters\": {", file);
-    const char* separator = "";
-    for (const auto& row : rows) {
-        fprintf(file, "%s\"%s\": %" PRIu64, separator, row.name, row.value);
-        separator = ", ";
-    }
-    fputs("},\n", file);
 }
 
 }  // namespace
@@ -77,9 +40,12 @@ bool write_report(const std::string& path, const Options& options, const mosallo
     write_windows(file, outcome.findings);
     fprintf(file, "  \"small_pages\": {\"anon_huge_bytes\": %" PRIu64 ", \"wrong_page_bytes\": %" PRIu64 "},\n",
             outcome.findings.anon_huge_bytes, outcome.findings.wrong_page_bytes);
+    write_calls(file, map);
     write_counters(file, map);
-    fprintf(file, "  \"allow_fallback\": %s,\n  \"prefault\": %s,\n  \"verdict\": %s,\n  \"reason\": %s\n}\n",
+    write_outside(file, outcome.outside);
+    fprintf(file, "  \"allow_fallback\": %s,\n  \"prefault\": %s,\n  \"hints\": %s,\n  \"stacks\": %s,\n  \"protections\": %s,\n  \"verdict\": %s,\n  \"reason\": %s\n}\n",
             options.allow_fallback ? "true" : "false", options.prefault ? "true" : "false",
+            quoted(options.hints).c_str(), quoted(options.stacks).c_str(), quoted(options.protections).c_str(),
             quoted(outcome.verdict).c_str(), quoted(outcome.reason).c_str());
     return fclose(file) == 0;
 }

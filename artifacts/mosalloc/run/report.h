@@ -4,6 +4,7 @@
 #include <string>
 
 #include "run/options.h"
+#include "run/outside.h"
 #include "run/smaps.h"
 
 namespace mosalloc::run {
@@ -12,6 +13,7 @@ struct Outcome {
     int wait_status = 0;
     bool checked = false;  ///< the page sizes were read before the memory went away
     Findings findings;
+    Outside outside;
     std::string verdict;  ///< confirmed, mismatch, fallback (a mismatch that --allow-fallback admits), unchecked
     std::string reason;   ///< empty when confirmed
 };

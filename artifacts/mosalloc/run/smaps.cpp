@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <cstring>
 
 namespace mosalloc::run {
 namespace {
@@ -15,7 +16,20 @@ constexpr struct {
     {"KernelPageSize: %" SCNu64, &Area::kernel_page_bytes},
     {"MMUPageSize: %" SCNu64, &Area::mmu_page_bytes},
     {"AnonHugePages: %" SCNu64, &Area::anon_huge_bytes},
+    {"Rss: %" SCNu64, &Area::resident_bytes},
 };
+
+/// `start-end perms offset device inode name`, as proc(5) describes it.
+bool read_header(const char* line, Area* out) {
+    char access[5] = "";
+    int name_at = 0;
+    const int fields = sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %" SCNu64 " %n", &out->start, &out->end,
+                              access, &out->file_offset, &out->inode, &name_at);
+    if (fields < 2) return false;
+    out->accessible = strncmp(access, "---", 3) != 0;
+    if (name_at > 0) out->name = std::string(line + name_at, strcspn(line + name_at, "\n"));
+    return true;
+}
 
 uint64_t overlap(uint64_t a_start, uint64_t a_end, uint64_t b_start, uint64_t b_end) {
     const uint64_t start = std::max(a_start, b_start), end = std::min(a_end, b_end);
@@ -44,8 +58,9 @@ std::vector<Area> read_smaps(FILE* file) {
     std::vector<Area> areas;
     char line[8192];
     while (fgets(line, sizeof line, file) != nullptr) {
-        uint64_t start, end, kilobytes;
-        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " ", &start, &end) == 2) areas.push_back({start, end, 0, 0, 0});
+        uint64_t kilobytes;
+        Area area;
+        if (read_header(line, &area)) areas.push_back(area);
         else if (areas.empty()) continue;
         else
             for (const auto& field : kFields)
@@ -72,6 +87,9 @@ Findings compare(const mosalloc_pool_map& map, const std::vector<Area>& areas) {
         for (const Area& a : areas) {
             const uint64_t bytes = overlap(a.start, a.end, base + w.asked.start_offset, base + w.asked.end_offset);
             if (bytes == 0) continue;
+            const bool not_yet = map.on_demand != 0 && !a.accessible && a.resident_bytes == 0;
+            if (not_yet) w.confirmed_bytes += bytes;
+            if (not_yet) continue;
             const uint64_t page = std::min(a.kernel_page_bytes, a.mmu_page_bytes);
             w.smallest_page_bytes = w.smallest_page_bytes == 0 ? page : std::min(w.smallest_page_bytes, page);
             const bool as_asked = a.kernel_page_bytes == w.asked.page_bytes && a.mmu_page_bytes == w.asked.page_bytes;

@@ -15,13 +15,16 @@ namespace mosalloc::run {
 
 struct Area {
     uint64_t start = 0, end = 0;
-    uint64_t kernel_page_bytes = 0, mmu_page_bytes = 0, anon_huge_bytes = 0;
+    uint64_t kernel_page_bytes = 0, mmu_page_bytes = 0, anon_huge_bytes = 0, resident_bytes = 0;
+    uint64_t file_offset = 0, inode = 0;
+    bool accessible = true;  ///< has any of r, w, x
+    std::string name;        ///< a file, [heap], [stack], ...; empty: anonymous
 };
 
 struct WindowFound {
     mosalloc_window asked = {};
     uint64_t smallest_page_bytes = 0;  ///< of the mappings in it; 0 if none
-    uint64_t confirmed_bytes = 0;      ///< covered by mappings with the page size asked for
+    uint64_t confirmed_bytes = 0;      ///< covered by mappings with the page size asked for, or on demand by none yet
     bool confirmed() const { return confirmed_bytes == asked.end_offset - asked.start_offset; }
 };
 

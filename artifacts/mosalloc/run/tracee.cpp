@@ -5,13 +5,25 @@
 #include <cstring>
 #include <fcntl.h>
 #include <sys/ptrace.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 namespace mosalloc::run {
 namespace {
 
-volatile sig_atomic_t g_program = 0;
+volatile sig_atomic_t g_program = 0, g_ticked = 0;
+
+/// The timer's signal interrupts waitpid, and does nothing else.
+void start_timer(unsigned interval_ms) {
+    if (interval_ms == 0) return;
+    struct sigaction action = {};
+    action.sa_handler = [](int) { g_ticked = 1; };
+    sigaction(SIGALRM, &action, nullptr);
+    const timeval each = {interval_ms / 1000, interval_ms % 1000 * 1000};
+    const itimerval timer = {each, each};
+    setitimer(ITIMER_REAL, &timer, nullptr);
+}
 
 void forward(int signal) {
     if (g_program > 0) kill(g_program, signal);
@@ -55,7 +67,7 @@ void resume(int pid, int status, const std::function<void(int)>& at_exit) {
 
 Ending run_traced(const std::string& path, const std::vector<std::string>& arguments,
                   const std::vector<std::string>& environment, bool follow_children,
-                  const std::function<void(int)>& at_exit) {
+                  const std::function<void(int)>& at_exit, const Ticks& ticks) {
     const std::vector<char*> argv = pointers(arguments), envp = pointers(environment);
     int start[2], failure[2];
     if (pipe2(start, O_CLOEXEC) != 0 || pipe2(failure, O_CLOEXEC) != 0) return {0, strerror(errno)};
@@ -84,7 +96,12 @@ Ending run_traced(const std::string& path, const std::vector<std::string>& argum
     set_signals();
     if (write(start[1], "g", 1) != 1) return {0, strerror(errno)};
     close(start[1]);
+    start_timer(ticks.interval_ms);
     for (;;) {
+        if (ticks.interval_ms != 0 && g_ticked) {
+            g_ticked = 0;
+            ticks.tick();
+        }
         int status = 0;
         const pid_t pid = waitpid(-1, &status, __WALL);
         if (pid < 0 && errno == EINTR) continue;

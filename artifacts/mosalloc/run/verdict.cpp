@@ -11,6 +11,10 @@ std::string reason_of(const mosalloc_pool_map& map, const Outcome& outcome) {
     if (map.state == 2) return map.error;
     if (!outcome.checked)
         return "the memory was gone before it could be read (SIGKILL, or exec of another program)";
+    if (map.split_pages != 0)
+        return std::to_string(map.split_pages) + " huge pages became 4KB pages, the first at offset " +
+               std::to_string(map.split_offset) + " of the " + (map.split_pool_kind == MOSALLOC_POOL_HEAP ? "brk" : "mmap") +
+               " pool, because the program protects or maps parts of them";
     if (found.anon_huge_bytes != 0)
         return std::to_string(found.anon_huge_bytes) + " bytes of transparent huge pages in 4KB parts";
     if (found.wrong_page_bytes != 0)
@@ -36,10 +40,11 @@ void inspect(int pid, const mosalloc_pool_map& map, Outcome* outcome) {
     if (outcome->checked && !outcome->findings.confirmed()) return;
     outcome->checked = true;
     outcome->findings = compare(map, areas);
+    outcome->outside = classify(map, areas, read_passed(pid, map));
 }
 
 void judge(const Options& options, const mosalloc_pool_map& map, Outcome* outcome) {
-    if (outcome->checked && outcome->findings.confirmed() && map.fallback_windows == 0) {
+    if (outcome->checked && outcome->findings.confirmed() && map.fallback_windows == 0 && map.split_pages == 0) {
         outcome->verdict = "confirmed";
         return;
     }
@@ -56,7 +61,10 @@ int status_of(const Options& options, const mosalloc_pool_map& map, const Outcom
                     "does the program, or the one named by --target, start at all? Does it use glibc?");
     if (outcome.verdict == "confirmed" || outcome.verdict == "fallback") return own;
     const int failed = fail(1, "layout " + options.layout, outcome.reason,
-                            "see --report FILE; --allow-fallback accepts other pages and records it");
+                            map.split_pages != 0
+                                ? "move the windows, or --allow-fallback to accept it, or --protections soft to keep the "
+                                  "pages huge where the program does not wait for the faults"
+                                : "see --report FILE; --allow-fallback accepts other pages and records it");
     return outcome.verdict == "unchecked" && own != 0 ? own : failed;
 }
 

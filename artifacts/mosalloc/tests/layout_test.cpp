@@ -55,7 +55,7 @@ constexpr BadRow kBad[] = {
     {"empty_window", "mmap,-1,0,1GB\nmmap,2MB,2MB,2MB\n", "column endOffset: '2MB'", "above startOffset 2097152"},
     {"end_before_start", "mmap,-1,0,1GB\nmmap,2MB,4MB,2MB\n", "column endOffset: '2MB'", "above startOffset"},
     {"outside_pool", "mmap,-1,0,4MB\nmmap,2MB,2MB,6MB\n", "line 3, column endOffset: '6291456'", "outside its pool of 4MB"},
-    {"outside_default_pool", "brk,2MB,4GB,4098MB\n", "column endOffset", "pool of 4GB (the default"},
+    {"outside_default_pool", "brk,2MB,64GB,65538MB\n", "column endOffset", "pool of 64GB (the default"},
     {"overlap", "mmap,-1,0,1GB\nmmap,2MB,0,8MB\nmmap,2MB,6MB,10MB\n", "line 4, column startOffset: '6291456'", "overlaps the window 0-8388608"},
     {"overlap_out_of_order", "mmap,-1,0,1GB\nmmap,2MB,6MB,10MB\nmmap,2MB,0,8MB\n", "line 3", "overlaps the window 0-8388608"},
     {"small_overlaps_huge", "mmap,-1,0,1GB\nmmap,2MB,0,8MB\nmmap,4KB,8188KB,9MB\n", "line 4", "overlaps"},
@@ -105,7 +105,7 @@ TEST(Layout, WindowCountHasALimitThatIsNamed) {
     EXPECT_TRUE(parse(rows).good);
     const Parsed p = parse(rows + "mmap,2MB,512GB,524290MB\n");
     EXPECT_FALSE(p.good);
-    EXPECT_NE(p.error.find("at most 4096 windows"), std::string::npos) << p.error;
+    EXPECT_NE(p.error.find("at most 16384 windows"), std::string::npos) << p.error;
 }
 
 }  // namespace

@@ -2,10 +2,12 @@
 """Runs one test program under one condition; exit 77 is SKIP, and says what is missing.
 
 usage: run_under.py BUILD CONDITION PROGRAM [ARGUMENT...]
-conditions: kernel (no library), 4kb, 2mb, 1gb (mosaics; the launcher confirms the pages), qemu (4KB under
-QEMU), preload (another library is preloaded too)
+conditions: kernel (no library); 4kb; qemu (4KB under QEMU); preload (another library is preloaded too);
+with huge pages, which the launcher confirms: 2mb, 1gb, demand (2MB pages on demand, none kept), exact (2MB
+pages that split at any difference of protections), stacks (2MB pages, stacks of threads in the pool too)
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -15,15 +17,19 @@ from pathlib import Path
 
 SKIP = 77
 POOLS = "type,pageSize,startOffset,endOffset\nbrk,-1,0,512MB\nmmap,-1,0,{anon}\n"
-WINDOWS = {
-    "4kb": "",
-    "qemu": "",
-    "preload": "",
-    # Edges on purpose: a gap of 4KB pages between windows, and one window in the heap.
-    "2mb": "brk,2MB,0,2MB\nmmap,2MB,0,6MB\nmmap,2MB,8MB,16MB\n",
-    "1gb": "mmap,1GB,0,1GB\n",
+# Edges on purpose: a gap of 4KB pages between windows, and one window in the heap.
+TWO_MB = "brk,2MB,0,2MB\nmmap,2MB,0,6MB\nmmap,2MB,8MB,16MB\n"
+WINDOWS = {"2mb": TWO_MB, "demand": TWO_MB, "exact": TWO_MB, "stacks": TWO_MB, "1gb": "mmap,1GB,0,1GB\n"}
+OPTIONS = {
+    "demand": ["--no-prefault"],
+    "exact": ["--protections", "exact"],
+    "stacks": ["--stacks", "pool", "--protections", "soft"],
 }
-NEEDS = {"2mb": (2048, 8 + 6), "1gb": (1048576, 1)}  # 6: for the copies that forked children make
+VARIABLES = {"demand": {"MOSALLOC_KEEP_BYTES": "0"}}
+# These protect or map over parts of huge pages: they must work, and the launcher must report the split.
+SPLITTING = {"mprotect", "guard", "file_over_memory", "wipe_on_fork", "holes"}
+SPLITS = {"2mb": SPLITTING, "demand": SPLITTING, "1gb": SPLITTING}
+NEEDS = {"1gb": (1048576, 1)} | {name: (2048, 8) for name in ("2mb", "demand", "exact", "stacks")}
 
 
 def skip(reason: str) -> None:
@@ -51,7 +57,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         layout = Path(folder) / "layout.csv"
         anon = "2GB" if condition == "1gb" else "1000MB"
-        layout.write_text(POOLS.format(anon=anon) + WINDOWS[condition])
+        layout.write_text(POOLS.format(anon=anon) + WINDOWS.get(condition, ""))
         if condition == "qemu":
             if shutil.which("qemu-x86_64") is None:
                 skip("qemu-x86_64 not found; apt install qemu-user")
@@ -64,11 +70,27 @@ def main() -> int:
                 f"MOSALLOC_TARGET={program[0]}",
             ]
             return subprocess.run(["qemu-x86_64", *own, *program]).returncode
-        environment = dict(os.environ)
-        if condition == "preload":
-            environment["LD_PRELOAD"] = str(build / "libother.so")
-        run = [str(build / "mosalloc-run"), "--layout", str(layout), "--", *program]
-        return subprocess.run(run, env=environment).returncode
+        return confirmed(build, condition, program, layout)
+
+
+def confirmed(build: Path, condition: str, program: list[str], layout: Path) -> int:
+    """Runs under the launcher; its verdict counts as much as the program's status."""
+    environment = dict(os.environ) | VARIABLES.get(condition, {})
+    if condition == "preload":
+        environment["LD_PRELOAD"] = str(build / "libother.so")
+    report = layout.with_name("report.json")
+    run = [str(build / "mosalloc-run"), "--layout", str(layout), "--report", str(report)]
+    splits = program[-1] in SPLITS.get(condition, set())
+    run += OPTIONS.get(condition, []) + ["--allow-fallback"] * (splits or condition == "exact")
+    status = subprocess.run([*run, "--", *program], env=environment).returncode
+    if status != 0:
+        return status
+    found = json.loads(report.read_text())
+    split_pages = found["counters"]["split_pages"]
+    if condition != "exact" and (split_pages > 0) != splits:
+        print(f"{split_pages} huge pages were split, verdict {found['verdict']}")
+        return 1
+    return 0
 
 
 sys.exit(main())

@@ -19,11 +19,12 @@ std::string area(uint64_t from, uint64_t to, int kernel_kb, int mmu_kb, int thp_
     return text;
 }
 
-Findings judge(const std::string& text) {
+Findings judge(const std::string& text, bool on_demand = false) {
     auto map = std::make_unique<mosalloc_pool_map>();
     map->pools[0] = {MOSALLOC_POOL_HEAP, kBase + (1ull << 40), 0, 0, 0, 0};
     map->pools[1] = {MOSALLOC_POOL_ANON, kBase, 8 * k2M, 0, 0, 0};
     map->window_count = 1;
+    map->on_demand = on_demand ? 1 : 0;
     map->windows[0] = {MOSALLOC_POOL_ANON, k2M, 2 * k2M, 4 * k2M, 1};
     FILE* file = fmemopen(const_cast<char*>(text.data()), text.size(), "r");
     Findings found = compare(*map, read_smaps(file));
@@ -50,6 +51,15 @@ TEST(Smaps, MissingTransparentSplinteredAndWrongPagesAreMismatches) {
     EXPECT_FALSE(judge(kBelow + area(2 * k2M, 4 * k2M, 2048, 4, 0) + kAbove).confirmed());
     EXPECT_EQ(judge(area(0, 2 * k2M, 4, 4, 2048) + area(2 * k2M, 4 * k2M, 2048, 2048, 0)).anon_huge_bytes, k2M);
     EXPECT_EQ(judge(area(0, 2 * k2M, 2048, 2048, 0) + area(2 * k2M, 4 * k2M, 2048, 2048, 0)).wrong_page_bytes, 2 * k2M);
+}
+
+TEST(Smaps, OnDemandAWindowMayBeEmptyButNotSmall) {
+    std::string untouched = area(2 * k2M, 4 * k2M, 4, 4, 0);
+    EXPECT_FALSE(judge(kBelow + untouched + kAbove, true).confirmed());
+    untouched.replace(untouched.find("rw-p"), 4, "---p");
+    EXPECT_TRUE(judge(kBelow + untouched + kAbove, true).confirmed());
+    EXPECT_FALSE(judge(kBelow + untouched + kAbove, false).confirmed());
+    EXPECT_FALSE(judge(kBelow + untouched + "Rss: 4 kB\n" + kAbove, true).confirmed());
 }
 
 }  // namespace

@@ -13,29 +13,32 @@ namespace mosalloc {
 
 class SpaceFixture : public testing::Test {
 protected:
-    static constexpr uint64_t kHeapBytes = 8 * kPage2M, kAnonBytes = 16 * kPage2M;
+    static constexpr uint64_t kHeapBytes = 8 * kPage2M, kAnonBytes = 16 * kPage2M, kFileBytes = 4 * kPage2M,
+                              kReserved = 4 * kPage1G;
 
-    void build(bool windows) {
+    void build(bool windows, const Policy& policy = {}) {
         auto layout = std::make_unique<Layout>();
         layout->pool_bytes[MOSALLOC_POOL_HEAP] = kHeapBytes;
         layout->pool_bytes[MOSALLOC_POOL_ANON] = kAnonBytes;
-        const long at = sys::mmap(0, 3 * kPage1G, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+        layout->pool_bytes[MOSALLOC_POOL_FILE] = kFileBytes;
+        const long at = sys::mmap(0, kReserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
         ASSERT_FALSE(sys::failed(at));
         reserved_ = static_cast<uint64_t>(at);
-        const uint64_t heap = align_up(reserved_, kPage1G), anon = heap + kPage1G;
+        const uint64_t heap = align_up(reserved_, kPage1G), anon = heap + kPage1G, file = anon + kPage1G;
         ASSERT_EQ(reserve_span(heap, kHeapBytes), 0);
         ASSERT_EQ(reserve_span(anon, kAnonBytes), 0);
-        ASSERT_TRUE(space.init(heap, anon, *layout, &map));
+        ASSERT_EQ(reserve_span(file, kFileBytes), 0);
+        ASSERT_TRUE(space.init({heap, anon, file}, *layout, policy, &map));
         if (!windows) return;
         add_window(space.pool(MOSALLOC_POOL_HEAP), {kPage2M, 3 * kPage2M});
         add_window(space.pool(MOSALLOC_POOL_ANON), {0, kPage2M});
         add_window(space.pool(MOSALLOC_POOL_ANON), {3 * kPage2M, 6 * kPage2M});
     }
-    void TearDown() override { sys::munmap(reserved_, 3 * kPage1G); }
+    void TearDown() override { sys::munmap(reserved_, kReserved); }
 
     uint64_t offset(long address) { return static_cast<uint64_t>(address) - anon_base(); }
     uint64_t anon_base() { return space.pool(MOSALLOC_POOL_ANON).base(); }
-    long map_pages(uint64_t pages, int prot = PROT_READ | PROT_WRITE) { return space.map(pages * kPage4K, prot, false); }
+    long map_pages(uint64_t pages, int prot = PROT_READ | PROT_WRITE) { return space.map(pages * kPage4K, {prot}); }
     long unmap_pages(long address, uint64_t pages) {
         return space.unmap({static_cast<uint64_t>(address), static_cast<uint64_t>(address) + pages * kPage4K});
     }

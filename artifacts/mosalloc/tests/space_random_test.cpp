@@ -52,7 +52,7 @@ protected:
                 moved(r, {offset(at), offset(at) + pages * kPage4K});
             } else {
                 const Range& r = live[pick];
-                EXPECT_EQ(space.map_fixed({anon_base() + r.start, anon_base() + r.end}, kRW), static_cast<long>(anon_base() + r.start));
+                EXPECT_EQ(space.map_fixed({anon_base() + r.start, anon_base() + r.end}, {kRW}), static_cast<long>(anon_base() + r.start));
                 expect_and_tag(r.start, r.end, true);
             }
             if (step % 16 == 0)

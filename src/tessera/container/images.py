@@ -19,7 +19,7 @@ from pathlib import Path
 
 from tessera.container.command import docker_run
 from tessera.container.engine import docker, docker_client, require_docker
-from tessera.container.inputs import BaseArguments, base_tag, docker_folder, toolchain_tag
+from tessera.container.inputs import BaseArguments, base_tag, docker_folder, programs_tag, toolchain_tag
 from tessera.errors import EXIT_FAILED, TesseraError
 from tessera.paths import build_dir
 
@@ -38,7 +38,7 @@ def require_image(tag: str) -> str:
         raise TesseraError(
             f"image {tag}",
             "the engine has no image built from these files of docker/",
-            "./run tessera build --image",
+            "./run tessera mosalloc programs" if tag == programs_tag() else "./run tessera build --image",
         )
     return tag
 
@@ -57,8 +57,21 @@ def ensure_images(say: Say) -> str:
             _build_base(base, arguments, folder)
         if not image_exists(toolchain):
             say(f"building {toolchain} (about 2 min)")
-            _build_toolchain(toolchain, base, folder)
+            _build_on(toolchain, base, folder)
     return toolchain
+
+
+def ensure_programs_image(say: Say) -> str:
+    """Like :func:`ensure_images`, and the programs' image on top; returns that one's tag."""
+    programs = programs_tag(BaseArguments.from_environment())
+    if image_exists(programs):
+        return programs
+    toolchain = ensure_images(say)
+    with _images_lock() as folder:
+        if not image_exists(programs):
+            say(f"building {programs} (about 2 min)")
+            _build_on(programs, toolchain, folder)
+    return programs
 
 
 def _build_base(tag: str, arguments: BaseArguments, folder: Path) -> None:
@@ -83,8 +96,9 @@ def _build_base(tag: str, arguments: BaseArguments, folder: Path) -> None:
     epoch_file.unlink()
 
 
-def _build_toolchain(tag: str, base: str, folder: Path) -> None:
-    context = str(docker_folder("toolchain"))
+def _build_on(tag: str, base: str, folder: Path) -> None:
+    """Build the image of ``tag`` by its Dockerfile, on ``base``."""
+    context = str(docker_folder(tag.removeprefix("tessera-").partition(":")[0]))
     _logged([docker_client(), "build", "--build-arg", f"BASE={base}", "--tag", tag, context], tag, folder)
     _record(tag, folder, {"arguments": {"BASE": base}})
 

@@ -1,7 +1,8 @@
 """What the images are made of, and the tags that follow from it.
 
 An image is named by the hash of its inputs: the files of its folder under ``docker/``, its arguments,
-and for the toolchain the tag of its base. The same inputs need no build; a change needs a new one.
+and for the other two the tag of what they are built on. The same inputs need no build; a change needs a
+new one.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class BaseArguments:
 
 
 def docker_folder(image: str) -> Path:
-    """Folder of an image (``base``, ``toolchain``)."""
+    """Folder of an image (``base``, ``toolchain``, ``programs``)."""
     return repo_root() / "docker" / image
 
 
@@ -74,3 +75,9 @@ def toolchain_tag(arguments: BaseArguments | None = None) -> str:
     """Tag of the toolchain image that the checkout's files and the arguments ask for."""
     digest = inputs_digest(docker_folder("toolchain"), {"BASE": base_tag(arguments)})
     return f"tessera-toolchain:{digest[:12]}"
+
+
+def programs_tag(arguments: BaseArguments | None = None) -> str:
+    """Tag of the image with the well-known programs that mosalloc is tested with."""
+    digest = inputs_digest(docker_folder("programs"), {"BASE": toolchain_tag(arguments)})
+    return f"tessera-programs:{digest[:12]}"

@@ -1,11 +1,16 @@
-"""``tessera mosalloc``: programs under mosaics of page sizes. A command is a file of ``commands/`` and a line here."""
+"""``tessera mosalloc``: a command is a file of ``commands/`` and one line here."""
 
 from __future__ import annotations
 
 import click
 
+from tessera.mosalloc.commands.analyze import analyze
+from tessera.mosalloc.commands.bench import bench
 from tessera.mosalloc.commands.check import check
+from tessera.mosalloc.commands.programs import programs
+from tessera.mosalloc.commands.reserve import reserve
 from tessera.mosalloc.commands.run import run
+from tessera.mosalloc.commands.suggest import suggest
 
 
 @click.group()
@@ -15,3 +20,8 @@ def mosalloc() -> None:
 
 mosalloc.add_command(run)
 mosalloc.add_command(check)
+mosalloc.add_command(analyze)
+mosalloc.add_command(reserve)
+mosalloc.add_command(suggest)
+mosalloc.add_command(programs)
+mosalloc.add_command(bench)

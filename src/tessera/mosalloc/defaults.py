@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from tessera.units import GB
 
-DEFAULT_POOL_BYTES = {"brk": 4 * GB, "mmap": 12 * GB}
+DEFAULT_POOL_BYTES = {"brk": 64 * GB, "mmap": 256 * GB}

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tessera.errors import EXIT_FAILED, TesseraError
+
+#: call (``mmap``, ...) -> where it went (``pool``, ``kernel``, ``failed``) -> how often
+Calls = dict[str, dict[str, int]]
 
 
 @dataclass(frozen=True)
@@ -22,11 +25,24 @@ class WindowReport:
 
 
 @dataclass(frozen=True)
+class PoolReport:
+    """One pool in bytes: ``used_bytes`` is its high-water mark, ``live_bytes`` what is handed out now."""
+
+    pool: str
+    base: int
+    size_bytes: int
+    used_bytes: int
+    live_bytes: int
+    calls: int
+
+
+@dataclass(frozen=True)
 class Report:
     """What one run asked for and got.
 
     ``verdict`` is ``confirmed``, ``fallback`` (other pages, and they were allowed), ``mismatch`` or
     ``unchecked``; ``reason`` says why it is not the first. ``used_bytes`` is each pool's high-water mark.
+    ``file_pool``, ``calls`` and ``outside`` are None in reports of launchers that do not count them.
     """
 
     verdict: str
@@ -37,6 +53,10 @@ class Report:
     windows: tuple[WindowReport, ...]
     counters: dict[str, int]
     allow_fallback: bool
+    pools: tuple[PoolReport, ...] = ()
+    file_pool: PoolReport | None = None
+    calls: Calls | None = None
+    outside: dict[str, int | bool] | None = field(default=None)
 
     @property
     def confirmed(self) -> bool:
@@ -68,6 +88,10 @@ def read_report(path: Path | str) -> Report:
             windows,
             data["counters"],
             data["allow_fallback"],
+            tuple(pool_report(pool) for pool in data["pools"]),
+            pool_report({"type": "file"} | data["file_pool"]) if data.get("file_pool") else None,
+            data.get("calls"),
+            data.get("outside"),
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise TesseraError(
@@ -76,3 +100,9 @@ def read_report(path: Path | str) -> Report:
             "was the program started by mosalloc-run --report?",
             exit_code=EXIT_FAILED,
         ) from None
+
+
+def pool_report(row: dict) -> PoolReport:
+    """One entry of ``pools``, or ``file_pool``; KeyError names what is missing."""
+    names = ("base", "size_bytes", "used_bytes", "live_bytes", "calls")
+    return PoolReport(row["type"], *(row[name] for name in names))

@@ -23,6 +23,11 @@ def command(
     allow_fallback: bool = False,
     prefault: bool = True,
     verbose: bool = False,
+    hints: str | None = None,
+    stacks: str | None = None,
+    protections: str | None = None,
+    analyze: Path | str | None = None,
+    interval_ms: int | None = None,
 ) -> list[str]:
     """The argv that runs ``program`` under ``layout``.
 
@@ -31,7 +36,11 @@ def command(
         report: JSON file for what was asked and found (:func:`tessera.mosalloc.read_report`).
         target: executable that gets the layout, when ``program`` is a script that starts it.
         allow_fallback: go on with 4KB pages where huge pages can't be had; the report says so.
-        prefault: fault windows in before the program starts.
+        prefault: fault windows in before the program starts; without, they grow on demand.
+        hints, stacks: ``kernel`` or ``pool``: who gets memory with an address hint, and threads' stacks.
+        protections: ``guards``, ``soft`` or ``exact``: when a huge page is split to keep protections.
+        analyze: JSON file for the footprint over time (:func:`tessera.mosalloc.read_analysis`).
+        interval_ms: time between its samples.
 
     Raises:
         TesseraError: the layout is malformed, or the launcher is not built.
@@ -45,6 +54,16 @@ def command(
     argv += ["--allow-fallback"] * allow_fallback
     argv += ["--no-prefault"] * (not prefault)
     argv += ["--verbose"] * verbose
+    valued = {
+        "--hints": hints,
+        "--stacks": stacks,
+        "--protections": protections,
+        "--analyze": analyze,
+        "--interval-ms": interval_ms,
+    }
+    for option, value in valued.items():
+        if value is not None:  # absent options keep the launcher's own defaults
+            argv += [option, str(value)]
     return [*argv, "--", *map(str, program)]
 
 

@@ -1,13 +1,21 @@
 """Reserve huge pages for real runs: only with permission, verified, and always given back."""
 
-from tessera.reserve.pools import huge_pages_free, huge_pages_total, supported_sizes
-from tessera.reserve.records import restore_leftovers
-from tessera.reserve.reservation import HugePagesUnavailable, reserve_huge_pages, reserving_allowed
+from tessera.reserve.pools import huge_pages_free, huge_pages_total, nodes, supported_sizes
+from tessera.reserve.records import release_kept, restore_leftovers
+from tessera.reserve.reservation import (
+    HugePagesUnavailable,
+    keep_huge_pages,
+    reserve_huge_pages,
+    reserving_allowed,
+)
 
 __all__ = [
     "HugePagesUnavailable",
     "huge_pages_free",
     "huge_pages_total",
+    "keep_huge_pages",
+    "nodes",
+    "release_kept",
     "reserve_huge_pages",
     "reserving_allowed",
     "restore_leftovers",

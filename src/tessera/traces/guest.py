@@ -13,8 +13,12 @@ from pathlib import Path
 from tessera.errors import TesseraError
 from tessera.layouts.model import Layout, write_layout
 from tessera.paths import built
+from tessera.units import MB
 
 QEMU = "qemu-x86_64"
+
+#: QEMU pays for each reserved page, and mappings of files that don't fit go to the kernel as ever.
+FILE_POOL_BYTES = 64 * MB
 
 #: ``max`` has AVX2 (the workloads are built for x86-64-v3); QEMU 7.2 emulates nothing newer.
 CPU = "max"
@@ -57,7 +61,7 @@ class Guest:
         """Write the plugin's settings and a layout with 4KB pages only."""
         lines = {"pool_map": self.pool_map, **settings}
         self.settings.write_text("".join(f"{key}={value}\n" for key, value in lines.items()))
-        pools = {"brk": self.heap_pool_bytes, "mmap": self.anon_pool_bytes}
+        pools = {"brk": self.heap_pool_bytes, "mmap": self.anon_pool_bytes, "file": FILE_POOL_BYTES}
         write_layout(Layout("growing-0", pools), self.folder / "growing-0.csv")
 
     def environment(self) -> dict[str, str]:

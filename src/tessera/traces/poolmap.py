@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tessera.units import format_bytes
 
-_MAGIC = 0x3150414D4C4F4F50
+_MAGIC = b"POOLMAP"  # and a digit: what is read here is at the same place in all versions
 _HEAD = struct.Struct("<5Q")
 _POOL = struct.Struct("<6Q")
 
@@ -16,7 +16,7 @@ def pool_usage(path: Path) -> str:
     """`` (heap pool: x of y used; anonymous pool: ...)``, or nothing when there is no map."""
     try:
         data = path.read_bytes()
-        if _HEAD.unpack_from(data)[0] != _MAGIC:
+        if not data.startswith(_MAGIC):
             return ""
         pools = [_POOL.unpack_from(data, _HEAD.size + i * _POOL.size) for i in range(2)]
     except (OSError, struct.error):

@@ -18,11 +18,12 @@ from pathlib import Path
 
 import click
 
-from tessera.container import toolchain
+from tessera.container import RunOptions, toolchain
 from tessera.container.process import stopped_at_exit
 from tessera.container.toolchain import HostToolchain
 from tessera.errors import EXIT_FAILED, TesseraError, unknown_name
 from tessera.paths import repo_root
+from tessera.traces.companion import Companion, beside
 from tessera.traces.guest import QEMU, Guest
 from tessera.traces.header import info
 from tessera.traces.passing import communicate
@@ -54,6 +55,8 @@ def record(
     roi: str = "auto",
     threads: bool = False,
     show_stdout: bool = False,
+    companion: Companion | None = None,
+    paths: Sequence[Path] = (),
 ) -> Recorded:
     """Run ``argv`` in the toolchain under QEMU and write its trace to ``out``.
 
@@ -64,6 +67,9 @@ def record(
             the executable holds one.
         threads: the program starts threads; the first that enters the region is recorded.
         show_stdout: pass the program's standard output on.
+        companion: what runs beside the program, such as the load of a server, and ends it; the program
+            then shares this machine's network.
+        paths: files and folders outside the checkout that the program opens.
 
     Raises:
         TesseraError: nothing was recorded, for the reason given; ``out`` does not exist then.
@@ -91,7 +97,7 @@ def record(
                 "threads": int(threads),
             }
         )
-        status, stdout, stderr = _run(guest, out.parent, show_stdout)
+        status, stdout, stderr = _run(guest, [out.parent, *paths], show_stdout, companion)
         _check(command_line, guest, partial, status, stdout, stderr)
         partial.rename(out)
     seen = info(out)["threads"]
@@ -129,17 +135,20 @@ def _guest(program: Path, arguments: list[str], folder: Path, pools: dict[str, i
     return Guest(stage(program, sysroot), arguments, folder, **sizes, sysroot=sysroot)
 
 
-def _run(guest: Guest, out_folder: Path, show_stdout: bool) -> tuple[int, str, str]:
+def _run(
+    guest: Guest, paths: Sequence[Path], show_stdout: bool, companion: Companion | None
+) -> tuple[int, str, str]:
     process = toolchain().popen(
         guest.command(),
-        [out_folder],
+        paths,
         guest.environment(),
+        options=RunOptions(network="host") if companion else None,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         errors="replace",
     )
-    with stopped_at_exit(process):
+    with stopped_at_exit(process), beside(process, companion):
         stdout, stderr = communicate(process, show_stdout)
     return process.returncode, stdout, stderr
 

@@ -4,19 +4,21 @@
  * variable MOSALLOC_POOL_MAP (no file, no map). It outlives the process, however that ends. The tracer
  * turns virtual addresses into pool offsets with it; `tessera mosalloc run` checks page sizes with it.
  * All fields are in the byte order of the machine; a reader accepts only MOSALLOC_POOL_MAP_MAGIC.
+ * Readers may look while the program runs: each field is written whole, but fields are not a snapshot of one moment.
  */
 #ifndef MOSALLOC_POOL_MAP_H
 #define MOSALLOC_POOL_MAP_H
 
 #include <stdint.h>
 
-#define MOSALLOC_POOL_MAP_MAGIC UINT64_C(0x3150414d4c4f4f50) /* "POOLMAP1", little endian */
-#define MOSALLOC_POOL_COUNT 2
-#define MOSALLOC_MAX_WINDOWS 4096
+#define MOSALLOC_POOL_MAP_MAGIC UINT64_C(0x3250414d4c4f4f50) /* "POOLMAP2", little endian */
+#define MOSALLOC_POOL_COUNT 2    /* pools that have mosaics; the file pool is kept apart */
+#define MOSALLOC_MAX_WINDOWS 16384 /* each is a mapping of the kernel's, which allows 65530 (vm.max_map_count) */
 
 enum mosalloc_pool_kind {
     MOSALLOC_POOL_HEAP = 0, /* brk in layout files */
     MOSALLOC_POOL_ANON = 1, /* mmap in layout files */
+    MOSALLOC_POOL_FILE = 2, /* file in layout files; 4KB pages only */
 };
 
 struct mosalloc_pool {
@@ -33,7 +35,31 @@ struct mosalloc_window {
     uint64_t page_bytes;      /* 2097152 or 1073741824 (4096 is the default outside windows) */
     uint64_t start_offset;    /* bytes from the pool's base, inclusive */
     uint64_t end_offset;      /* exclusive */
-    uint64_t mapped;          /* 1: backed as asked (mmap succeeded) */
+    uint64_t mapped;          /* 1: backed as asked (mmap succeeded, or will be on demand) */
+};
+
+enum mosalloc_call {
+    MOSALLOC_CALL_MMAP,
+    MOSALLOC_CALL_MUNMAP,
+    MOSALLOC_CALL_MPROTECT,
+    MOSALLOC_CALL_MADVISE,
+    MOSALLOC_CALL_MREMAP,
+    MOSALLOC_CALL_BRK,
+    MOSALLOC_CALL_SBRK,
+    MOSALLOC_CALL_MLOCK,
+    MOSALLOC_CALL_MLOCK2,
+    MOSALLOC_CALL_MUNLOCK,
+    MOSALLOC_CALL_MINCORE,
+    MOSALLOC_CALL_MSYNC,
+    MOSALLOC_CALL_POSIX_MADVISE,
+    MOSALLOC_CALL_PKEY_MPROTECT,
+    MOSALLOC_CALL_COUNT
+};
+
+struct mosalloc_call_count {
+    uint64_t pool;            /* answered from a pool */
+    uint64_t kernel;          /* concerned no pool: given to the kernel unchanged */
+    uint64_t failed;          /* of these, how many returned an error to the program */
 };
 
 struct mosalloc_pool_map {
@@ -43,14 +69,28 @@ struct mosalloc_pool_map {
     uint64_t passed_through;  /* intercepted calls that were given to the kernel unchanged */
     uint64_t window_count;
     struct mosalloc_pool pools[MOSALLOC_POOL_COUNT];
-    struct mosalloc_window windows[MOSALLOC_MAX_WINDOWS];
-    char error[512];          /* NUL-terminated reason when state is 2 */
+    struct mosalloc_pool file_pool;
+    struct mosalloc_call_count calls[MOSALLOC_CALL_COUNT];
     uint64_t softened_protections; /* a huge page grants more than one of its 4KB pages asked for */
+    uint64_t split_pages;     /* huge pages that became 4KB pages because the program protected or mapped parts of them */
+    uint64_t split_offset;    /* where the first of them is, and in which pool */
+    uint64_t split_pool_kind;
     uint64_t ignored_advice;  /* madvise that would change the mosaic, or that huge pages refuse */
     uint64_t zeroed_bytes;    /* cleared by hand when memory of a window was reused */
     uint64_t refused_calls;   /* calls over pool memory that a window makes impossible; they got an error */
+    uint64_t forks;
     uint64_t fork_risks;      /* forks with fewer free huge pages than the child could need to copy */
+    uint64_t fork_copied_bytes; /* of windows, given to such children in 4KB pages */
     uint64_t fallback_windows; /* windows left with 4KB pages because MOSALLOC_ALLOW_FALLBACK was set */
+    uint64_t on_demand;       /* 1: windows grow with the program's use, and parts that it gave back are unmapped */
+    uint64_t missing_pages;   /* on demand: huge pages that could not be had when the program asked for memory */
+    uint64_t hinted_bytes;    /* anonymous memory that went to the kernel because of an address hint */
+    uint64_t full_calls[MOSALLOC_POOL_COUNT + 1];    /* requests that a full pool refused (file: gave to the kernel) */
+    uint64_t full_largest_bytes[MOSALLOC_POOL_COUNT + 1];
+    uint64_t outside_address; /* in the process: `outside_count` pairs (start, end) of anonymous memory that went */
+    uint64_t outside_count;   /* through the library to the kernel. What is in no pool and not here, nobody saw. */
+    char error[512];          /* NUL-terminated reason when state is 2 */
+    struct mosalloc_window windows[MOSALLOC_MAX_WINDOWS];
 };
 
 #endif

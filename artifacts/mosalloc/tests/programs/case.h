@@ -24,7 +24,6 @@ int faults(volatile char* at, int write);
 struct test_case {
     const char* name;
     void (*run)(void);
-    int hardware_protection; /* 1: needs 4KB protection, which memory in windows does not have */
 };
 
 void case_zeroed_again(void);
@@ -46,5 +45,14 @@ void case_threads(void);
 void case_fork(void);
 void case_exec(void);
 void case_signal(void);
+void case_holes(void);
+void case_dontunmap(void);
+void case_files(void);
+void case_spawn(void);
+void case_raw_fork(void);
+void case_wipe_on_fork(void);
+void case_locked(void);
+void case_dlopen(void);
+void case_realloc_sizes(void);
 
 #endif

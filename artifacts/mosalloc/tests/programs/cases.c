@@ -38,31 +38,40 @@ int faults(volatile char* at, int write) {
 }
 
 static const struct test_case kCases[] = {
-    {"zeroed_again", case_zeroed_again, 0},
-    {"partial_munmap", case_partial_munmap, 0},
-    {"mremap", case_mremap, 0},
-    {"mremap_fixed", case_mremap_fixed, 0},
-    {"map_fixed", case_map_fixed, 0},
-    {"file_over_memory", case_file_over_memory, 1},
-    {"map_shared", case_map_shared, 0},
-    {"prot_none", case_prot_none, 0},
-    {"mprotect", case_mprotect, 0},
-    {"guard", case_guard, 1},
-    {"madvise", case_madvise, 0},
-    {"hints_and_flags", case_hints_and_flags, 0},
-    {"malloc_sizes", case_malloc_sizes, 0},
-    {"memalign", case_memalign, 0},
-    {"brk", case_brk, 0},
-    {"threads", case_threads, 0},
-    {"fork", case_fork, 0},
-    {"exec", case_exec, 0},
-    {"signal", case_signal, 0},
+    {"zeroed_again", case_zeroed_again},
+    {"partial_munmap", case_partial_munmap},
+    {"mremap", case_mremap},
+    {"mremap_fixed", case_mremap_fixed},
+    {"map_fixed", case_map_fixed},
+    {"file_over_memory", case_file_over_memory},
+    {"map_shared", case_map_shared},
+    {"prot_none", case_prot_none},
+    {"mprotect", case_mprotect},
+    {"guard", case_guard},
+    {"madvise", case_madvise},
+    {"hints_and_flags", case_hints_and_flags},
+    {"malloc_sizes", case_malloc_sizes},
+    {"memalign", case_memalign},
+    {"brk", case_brk},
+    {"threads", case_threads},
+    {"fork", case_fork},
+    {"exec", case_exec},
+    {"signal", case_signal},
+    {"holes", case_holes},
+    {"dontunmap", case_dontunmap},
+    {"files", case_files},
+    {"spawn", case_spawn},
+    {"raw_fork", case_raw_fork},
+    {"wipe_on_fork", case_wipe_on_fork},
+    {"locked", case_locked},
+    {"dlopen", case_dlopen},
+    {"realloc_sizes", case_realloc_sizes},
 };
 
 int main(int count, char** names) {
     const size_t cases = sizeof kCases / sizeof *kCases;
     if (count == 1) {
-        for (size_t i = 0; i < cases; ++i) printf("%s%s\n", kCases[i].name, kCases[i].hardware_protection ? " 4kb" : "");
+        for (size_t i = 0; i < cases; ++i) puts(kCases[i].name);
         return 0;
     }
     for (int n = 1; n < count; ++n) {

@@ -33,7 +33,7 @@ def check(file: Path) -> None:
         raise TesseraError(
             f"huge pages for {file}",
             "; ".join(missing),
-            "reserve them: ./run --reserve ..., or as root: sysctl vm.nr_hugepages=N",
+            f"reserve them: ./run tessera mosalloc reserve --layout {file}",
             exit_code=EXIT_FAILED,
         )
 

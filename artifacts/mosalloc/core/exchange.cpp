@@ -1,0 +1,127 @@
+// exchange.cpp - a huge page becomes 4KB pages with the same contents, and back.
+//
+// The new pages are built aside and moved into place in one step (mremap), so that readers never find a hole; writers
+// of other threads are held back from the first byte copied to the exchange.
+#include <cerrno>
+#include <cstring>
+
+#include "core/copy.h"
+#include "core/pool.h"
+#include "core/sys.h"
+#include "core/write_gate.h"
+
+namespace mosalloc {
+
+long Pool::split(Range range) {
+    while (!range.empty()) {
+        const Range page = windows_.page_around(range.start);
+        if (page.empty()) {
+            range.start += kPage4K;
+            continue;
+        }
+        if (hardware(page.start) != kAbsent) {
+            WriteGate gate;
+            if (!gate.close(addresses(page))) return -EBUSY;
+            const long result = replace_by_small_pages(page);
+            if (sys::failed(result)) return result;
+        }
+        if (counters_.split_pages++ == 0) counters_.first_split = page.start;
+        if (!windows_.cut(page)) return -ENOMEM;
+        range.start = page.end < range.end ? page.end : range.end;
+    }
+    return 0;
+}
+
+/// Fills `copy` with what is in use in `page` and puts it there.
+long Pool::exchange(Range page, uint64_t copy) {
+    const auto used = [&](uint64_t at) { return (*states(at) & kUsed) != 0; };
+    const auto prot = [&](uint64_t at) { return used(at) ? protection_at(at) : PROT_NONE; };
+    long result = for_each_run(page, prot, [&](Range run) -> long {
+        // Contents survive a time without access (mprotect), so they are copied too.
+        if ((prot(run.start) & PROT_READ) != 0 || !used(run.start)) return 0;
+        const int more = prot(run.start) | PROT_READ;
+        return hardware(run.start) == kAbsent ? sys::mprotect(base_ + run.start, run.bytes(), more)
+                                              : set_hardware(page, hardware(page.start) | PROT_READ);
+    });
+    if (!sys::failed(result))
+        result = for_each_run(page, used, [&](Range run) -> long {
+            return used(run.start) ? copy_pages(base_ + run.start, copy + (run.start - page.start), run.bytes()) : 0;
+        });
+    if (sys::failed(result)) return result;
+    return sys::mremap(copy, page.bytes(), page.bytes(), MREMAP_MAYMOVE | MREMAP_FIXED, base_ + page.start);
+}
+
+long Pool::replace_by_small_pages(Range page) {
+    const long aside = sys::mmap(0, page.bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
+    if (sys::failed(aside)) return aside;
+    const uint64_t copy = static_cast<uint64_t>(aside);
+    sys::madvise(copy, page.bytes(), MADV_NOHUGEPAGE);
+    const long moved = exchange(page, copy);
+    if (sys::failed(moved)) {
+        sys::munmap(copy, page.bytes());
+        return moved;
+    }
+    memset(&hardware(page.start), kAbsent, page.bytes() / kPage2M);
+    for (uint64_t at = page.start; at < page.end; at += kPage4K) *states(at) &= static_cast<uint8_t>(~kDirty);
+    const auto state = [&](uint64_t at) { return *states(at); };
+    return for_each_run(page, state, [&](Range run) -> long {
+        const int prot = (state(run.start) & kUsed) != 0 ? protection_at(run.start) : PROT_NONE;
+        return prot == (PROT_READ | PROT_WRITE) ? 0 : sys::mprotect(base_ + run.start, run.bytes(), prot);
+    });
+}
+
+long Pool::replace_by_huge_page(Range page) {
+    // A place that is aligned for it, found by asking for twice the room.
+    const long room = sys::mmap(0, 2 * page.bytes(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+    if (sys::failed(room)) return room;
+    const uint64_t copy = align_up(static_cast<uint64_t>(room), page.bytes());
+    long result = map_huge(copy, page.bytes(), page.bytes(), PROT_READ | PROT_WRITE);
+    if (!sys::failed(result)) result = exchange(page, copy);
+    sys::munmap(static_cast<uint64_t>(room), 2 * page.bytes());
+    if (sys::failed(result)) return result;
+    memset(&hardware(page.start), PROT_READ | PROT_WRITE, page.bytes() / kPage2M);
+    for (uint64_t at = page.start; at < page.end; at += kPage4K)
+        if ((*states(at) & kUsed) != 0) *states(at) |= kDirty;
+    return sync_protection(page, page.bytes());
+}
+
+long Pool::lend_small_pages() {
+    long result = 0;
+    for_each_used_huge_page([&](Range page, uint64_t) {
+        WriteGate gate;
+        if (!sys::failed(result)) result = gate.close(addresses(page)) ? replace_by_small_pages(page) : -EBUSY;
+    });
+    return result;
+}
+
+void Pool::take_huge_pages_back() {
+    for (size_t i = 0; i < windows_.count(); ++i) {
+        const WindowList::Window w = windows_.at(i);
+        for (uint64_t at = w.range.start; at < w.range.end; at += w.page_bytes) {
+            const Range page{at, at + w.page_bytes};
+            if (hardware(at) != kAbsent || !any_used(page)) continue;
+            WriteGate gate;
+            if (gate.close(addresses(page)) && !sys::failed(replace_by_huge_page(page))) continue;
+            if (counters_.split_pages++ == 0) counters_.first_split = page.start;
+            windows_.cut(page);
+            return take_huge_pages_back();  // the list has changed
+        }
+    }
+}
+
+long Pool::leave_huge_pages() {
+    for (size_t i = 0; i < windows_.count(); ++i) {
+        const WindowList::Window& w = windows_.at(i);
+        for (uint64_t at = w.range.start; at < w.range.end; at += w.page_bytes) {
+            const Range page{at, at + w.page_bytes};
+            if (any_used(page)) continue;
+            const long result = reserve_span(base_ + at, w.page_bytes);
+            if (sys::failed(result)) return result;
+            mark(page, 0);
+        }
+    }
+    windows_.clear();
+    return 0;
+}
+
+}  // namespace mosalloc

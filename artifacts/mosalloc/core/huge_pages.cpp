@@ -1,0 +1,205 @@
+// huge_pages.cpp - the parts of a pool that have 2MB or 1GB pages: protections that the hardware cannot give,
+// memory that is cleared by hand, pages on demand. The way to 4KB pages and back is in exchange.cpp.
+#include <cerrno>
+#include <cstring>
+
+#include "core/pool.h"
+#include "core/sys.h"
+
+namespace mosalloc {
+
+long map_huge(uint64_t address, uint64_t bytes, uint64_t page_bytes, int prot) {
+    const int shift = page_bytes == kPage1G ? 30 : 21;
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_HUGETLB | (shift << MAP_HUGE_SHIFT);
+    const long at = sys::mmap(address, bytes, prot, flags);
+    return sys::failed(at) ? at : 0;
+}
+
+void Pool::add_window(Range range, uint64_t page_bytes) {
+    windows_.add(range, page_bytes);
+    const int state = policy_.on_demand ? int{kAbsent} : PROT_READ | PROT_WRITE;
+    memset(&hardware(range.start), state, range.bytes() / kPage2M);
+}
+
+/// Union over used pages; -1 when none is used (then the hardware stays as it is, to save system calls).
+int Pool::wanted_protection(Range page) const {
+    uint8_t all = 0;
+    const uint8_t* s = states(page.start);
+    const size_t count = page.bytes() / kPage4K;
+    for (size_t i = 0; i < count; ++i) all |= (s[i] & kUsed) != 0 ? s[i] : 0;
+    return (all & kUsed) != 0 ? all & kProtMask : -1;
+}
+
+long Pool::set_hardware(Range pages, int prot) {
+    if (pages.empty()) return 0;
+    const long result = sys::mprotect(base_ + pages.start, pages.bytes(), prot);
+    if (!sys::failed(result)) memset(&hardware(pages.start), prot, pages.bytes() / kPage2M);
+    return result;
+}
+
+/// Gives the huge pages around `range` the union of their pages' protections; one system call per run.
+long Pool::sync_protection(Range range, uint64_t page_bytes) {
+    Range run;
+    int run_prot = -1;
+    bool softened = false;
+    for (uint64_t at = align_down(range.start, page_bytes); at < range.end; at += page_bytes) {
+        const Range page{at, at + page_bytes};
+        const int want = wanted_protection(page);
+        const bool change = want >= 0 && want != hardware(at);
+        const Range asked = page.clip(range);
+        softened |= want >= 0 && want != protection_at(asked.start);
+        if (change && want == run_prot && run.end == at) {
+            run.end = page.end;
+            continue;
+        }
+        const long result = set_hardware(run, run_prot);
+        if (sys::failed(result)) return result;
+        run = change ? page : Range{};
+        run_prot = change ? want : -1;
+    }
+    counters_.softened_protections += softened ? 1 : 0;
+    return set_hardware(run, run_prot);
+}
+
+/// Zeroed by hand: MADV_DONTNEED would give the page back to the system, whose reservation for a private mapping is
+/// gone then (before Linux 6.10), and the next touch could end in SIGBUS.
+void Pool::clear_dirty(Range range, uint64_t page_bytes) {
+    const Range pages{align_down(range.start, page_bytes), align_up(range.end, page_bytes)};
+    bool writable = false;
+    for (uint64_t at = range.start; at < range.end;) {
+        uint64_t end = at;
+        while (end < range.end && (*states(end) & kDirty) != 0) end += kPage4K;
+        if (end == at) {
+            at += kPage4K;
+            continue;
+        }
+        if (!writable) {
+            for (uint64_t p = pages.start; p < pages.end; p += page_bytes)
+                if ((hardware(p) & PROT_WRITE) == 0)
+                    set_hardware({p, p + page_bytes}, hardware(p) | PROT_READ | PROT_WRITE);
+            writable = true;
+        }
+        memset(reinterpret_cast<void*>(base_ + at), 0, end - at);
+        counters_.zeroed_bytes += end - at;
+        at = end;
+    }
+}
+
+/// On demand: maps the huge pages of `part` that are not there. -ENOMEM when the system has too few; what was mapped
+/// until then stays, as idle pages.
+long Pool::make_present(Range part, uint64_t page_bytes) {
+    const Range pages{align_down(part.start, page_bytes), align_up(part.end, page_bytes)};
+    const auto absent = [&](uint64_t at) { return hardware(at) == kAbsent; };
+    for (uint64_t at = pages.start, end = at; at < pages.end; at = end) {
+        end = at + page_bytes;
+        if (!absent(at)) {
+            if (!any_used({at, end})) idle_bytes_ -= page_bytes;
+            continue;
+        }
+        while (end < pages.end && absent(end)) end += page_bytes;
+        const long result = map_huge(base_ + at, end - at, page_bytes, PROT_READ | PROT_WRITE);
+        if (sys::failed(result)) {
+            counters_.missing_pages += (end - at) / page_bytes;
+            reserve_span(base_ + at, end - at);
+            // Pages before `at` are present and still unused: they count as idle again.
+            for (uint64_t p = pages.start; p < at; p += page_bytes)
+                if (!any_used({p, p + page_bytes})) idle_bytes_ += page_bytes;
+            return result;
+        }
+        memset(&hardware(at), PROT_READ | PROT_WRITE, (end - at) / kPage2M);
+    }
+    return 0;
+}
+
+/// On demand: huge pages around `part` without used memory go back to the system once more than `keep_bytes` of them
+/// lie idle. The threshold keeps a program that frees and allocates in turn from having 1GB zeroed each time.
+long Pool::shrink(Range part, uint64_t page_bytes) {
+    const Range pages{align_down(part.start, page_bytes), align_up(part.end, page_bytes)};
+    for (uint64_t at = pages.start; at < pages.end; at += page_bytes) {
+        const Range page{at, at + page_bytes};
+        if (hardware(at) == kAbsent || any_used(page)) continue;
+        if (idle_bytes_ + page_bytes <= policy_.keep_bytes) {
+            idle_bytes_ += page_bytes;
+            continue;
+        }
+        const long result = reserve_span(base_ + at, page_bytes);
+        if (sys::failed(result)) return result;
+        memset(&hardware(at), kAbsent, page_bytes / kPage2M);
+        mark(page, 0);
+    }
+    return 0;
+}
+
+long Pool::commit_huge(Range part, uint64_t page_bytes, int prot) {
+    if (policy_.on_demand) {
+        const long result = make_present(part, page_bytes);
+        if (sys::failed(result)) return result;
+    }
+    clear_dirty(part, page_bytes);
+    mark(part, static_cast<uint8_t>(kUsed | kDirty | (prot & kProtMask)));
+    return sync_protection(part, page_bytes);
+}
+
+long Pool::release_huge(Range part, uint64_t page_bytes) {
+    // Pages that were idle before this call are counted already, so only those with used memory are looked at.
+    bool was_used = false;
+    for (uint64_t at = part.start; at < part.end; at += kPage4K) {
+        was_used |= (*states(at) & kUsed) != 0;
+        if (!policy_.on_demand) *states(at) &= kDirty;
+    }
+    if (!policy_.on_demand) return was_used ? sync_protection(part, page_bytes) : 0;
+    for (uint64_t at = align_down(part.start, page_bytes); at < part.end; at += page_bytes) {
+        const Range page{at, at + page_bytes};
+        const Range freed = page.clip(part);
+        if (!any_used(freed)) continue;
+        for (uint64_t p = freed.start; p < freed.end; p += kPage4K) *states(p) &= kDirty;
+        long result = shrink(page, page_bytes);
+        if (!sys::failed(result) && hardware(at) != kAbsent) result = sync_protection(freed, page_bytes);
+        if (sys::failed(result)) return result;
+    }
+    return 0;
+}
+
+long Pool::advise_huge(Range part, uint64_t page_bytes, int advice) {
+    if (advice == MADV_DONTNEED) {  // promises zeros
+        clear_dirty(part, page_bytes);
+        return sync_protection(part, page_bytes);
+    }
+    if (advice == MADV_REMOVE) return -EINVAL;  // the kernel's answer for private memory
+    const bool whole = part.start % page_bytes == 0 && part.end % page_bytes == 0;
+    if (whole && advice != MADV_FREE) return sys::madvise(base_ + part.start, part.bytes(), advice);
+    ++counters_.ignored_advice;
+    return 0;
+}
+
+/// Would giving `prot` to `asked`, a part of `page`, be more than the policy allows to soften?
+bool Pool::must_split(Range page, Range asked, int prot) const {
+    int others = 0;
+    bool different = false, reduced = false;
+    for (uint64_t at = page.start; at < page.end; at += kPage4K) {
+        if ((*states(at) & kUsed) == 0) continue;
+        const int has = protection_at(at);
+        if (asked.start <= at && at < asked.end) {
+            reduced |= (has & ~prot) != 0;
+        } else {
+            others |= has;
+            different |= has != prot;
+        }
+    }
+    if (policy_.protections == Protections::exact) return different;
+    return policy_.protections == Protections::guards && reduced && (others & ~prot) != 0;
+}
+
+/// Whole huge pages get any protection; only the first and the last one of `range` can be covered in part. Where a
+/// split is impossible the page is softened, which sync_protection counts.
+long Pool::split_edges(Range range, int prot) {
+    const uint64_t edges[] = {range.start, range.end - kPage4K};
+    for (const uint64_t edge : edges) {
+        const Range page = windows_.page_around(edge);
+        if (page.empty() || range.contains(page) || hardware(page.start) == kAbsent) continue;
+        if (must_split(page, range.clip(page), prot)) split(page.clip(range));
+    }
+    return 0;
+}
+
+}  // namespace mosalloc

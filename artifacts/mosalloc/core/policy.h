@@ -1,0 +1,22 @@
+// policy.h - the choices that a pool has where huge pages cannot do what 4KB pages can.
+#pragma once
+
+#include "core/base.h"
+
+namespace mosalloc {
+
+/// What happens when a program wants different protections inside one huge page, which the hardware cannot give.
+enum class Protections : uint8_t {
+    soft,    ///< the page grants the union of what its parts ask for; counted
+    guards,  ///< as soft, but memory whose protection is reduced gets 4KB pages: the program may wait for the fault
+    exact,   ///< any difference makes 4KB pages
+};
+
+struct Policy {
+    Protections protections = Protections::guards;
+    bool on_demand = false;           ///< huge pages are mapped when their memory is handed out, not at start
+    uint64_t keep_bytes = kPage1G;    ///< on demand: unused huge pages up to this stay mapped, for the next owner
+    bool remap_released = false;      ///< only a new mapping really frees memory (strict overcommit, QEMU)
+};
+
+}  // namespace mosalloc

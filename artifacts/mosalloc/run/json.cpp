@@ -1,0 +1,90 @@
+#include "run/json.h"
+
+#include <cinttypes>
+
+namespace mosalloc::run {
+namespace {
+
+constexpr const char* kCalls[MOSALLOC_CALL_COUNT] = {"mmap",   "munmap",  "mprotect", "madvise", "mremap",
+                                                     "brk",    "sbrk",    "mlock",    "mlock2",  "munlock",
+                                                     "mincore", "msync",  "posix_madvise", "pkey_mprotect"};
+
+void write_pool(FILE* file, const char* name, const mosalloc_pool& p) {
+    fprintf(file, "{\"type\": \"%s\", \"base\": %" PRIu64 ", \"size_bytes\": %" PRIu64 ", \"used_bytes\": %" PRIu64
+            ", \"live_bytes\": %" PRIu64 ", \"calls\": %" PRIu64 "}", name, p.base, p.size_bytes, p.used_bytes,
+            p.live_bytes, p.calls);
+}
+
+}  // namespace
+
+std::string quoted(const std::string& text) {
+    std::string out = "\"";
+    for (const char c : text) {
+        char code[8];
+        if (c == '"' || c == '\\') out += '\\', out += c;
+        else if (static_cast<unsigned char>(c) >= 0x20) out += c;
+        else snprintf(code, sizeof code, "\\u%04x", c), out += code;
+    }
+    return out + "\"";
+}
+
+void write_pools(FILE* file, const mosalloc_pool_map& map) {
+    fputs("  \"pools\": [\n    ", file);
+    write_pool(file, "brk", map.pools[MOSALLOC_POOL_HEAP]);
+    fputs(",\n    ", file);
+    write_pool(file, "mmap", map.pools[MOSALLOC_POOL_ANON]);
+    fputs("\n  ],\n  \"file_pool\": ", file);
+    write_pool(file, "file", map.file_pool);
+    fputs(",\n", file);
+}
+
+void write_calls(FILE* file, const mosalloc_pool_map& map) {
+    fputs("  \"calls\": {", file);
+    const char* separator = "";
+    for (int i = 0; i < MOSALLOC_CALL_COUNT; ++i) {
+        const mosalloc_call_count& c = map.calls[i];
+        if (c.pool + c.kernel == 0) continue;
+        fprintf(file, "%s\n    \"%s\": {\"pool\": %" PRIu64 ", \"kernel\": %" PRIu64 ", \"failed\": %" PRIu64 "}",
+                separator, kCalls[i], c.pool, c.kernel, c.failed);
+        separator = ",";
+    }
+    fputs("\n  },\n", file);
+}
+
+void write_counters(FILE* file, const mosalloc_pool_map& map) {
+    const uint64_t full = map.full_calls[MOSALLOC_POOL_HEAP] + map.full_calls[MOSALLOC_POOL_ANON];
+    const uint64_t *largest = map.full_largest_bytes, heap = largest[MOSALLOC_POOL_HEAP], anon = largest[MOSALLOC_POOL_ANON];
+    const struct {
+        const char* name;
+        uint64_t value;
+    } rows[] = {{"passed_through", map.passed_through},
+                {"softened_protections", map.softened_protections},
+                {"split_pages", map.split_pages},
+                {"ignored_advice", map.ignored_advice},
+                {"zeroed_bytes", map.zeroed_bytes},
+                {"refused_calls", map.refused_calls},
+                {"forks", map.forks},
+                {"fork_risks", map.fork_risks},
+                {"fork_copied_bytes", map.fork_copied_bytes},
+                {"fallback_windows", map.fallback_windows},
+                {"missing_pages", map.missing_pages},
+                {"hinted_bytes", map.hinted_bytes},
+                {"pool_full_calls", full},
+                {"largest_refused_bytes", heap > anon ? heap : anon},
+                {"file_pool_full_calls", map.full_calls[MOSALLOC_POOL_FILE]}};
+    fputs("  \"counters\": {", file);
+    const char* separator = "";
+    for (const auto& row : rows) {
+        fprintf(file, "%s\"%s\": %" PRIu64, separator, row.name, row.value);
+        separator = ", ";
+    }
+    fputs("},\n", file);
+}
+
+void write_outside(FILE* file, const Outside& o) {
+    fprintf(file, "  \"outside\": {\"kernel_heap_bytes\": %" PRIu64 ", \"stack_bytes\": %" PRIu64
+            ", \"anonymous_bytes\": %" PRIu64 ", \"unseen_bytes\": %" PRIu64 ", \"second_libc\": %s},\n",
+            o.kernel_heap_bytes, o.stack_bytes, o.anonymous_bytes, o.unseen_bytes, o.second_libc ? "true" : "false");
+}
+
+}  // namespace mosalloc::run

@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""Randomized differential test: the same calls with and without the library must have the same results.
+
+usage: compare.py BUILD [--operations N] [--threads N] [--layout NAME]... [--seed N] [--keep-going]
+                  [--library FILE] [--except OPERATION]...
+BUILD is the component's build folder. The operations are cut into parts of their own seed each. The first
+part whose outputs differ is run again with a trace; the first operation that differs is printed with both
+results and the command that repeats it. Exit status 0: no difference, 1: different, 77: a layout had to be
+skipped (its huge pages are missing) and nothing differed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+
+SKIP = 77
+PART = 250_000
+HANGS_AFTER_S = 60  # a part takes about one second
+POOLS = "type,pageSize,startOffset,endOffset\nbrk,-1,0,256MB\nmmap,-1,0,1000MB\n"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A layout, how the library is to keep it, and what has no exact answer under it."""
+
+    rows: str = ""
+    environment: tuple[tuple[str, str], ...] = ()
+    without: tuple[str, ...] = ()
+    pages_2mb: int = 0
+
+
+# Under windows a child would need huge pages of its own for what it writes: forks are left out.
+_2MB = "brk,2MB,0,4MB\nmmap,2MB,0,4MB\nmmap,2MB,6MB,10MB\n"
+CASES = {
+    "4kb": Case(),
+    "2mb": Case(_2MB, (("MOSALLOC_PROTECTIONS", "guards"),), ("--no-faults", "--no-forks", "--no-locks"), 6),
+    "2mb-exact": Case(_2MB, (("MOSALLOC_PROTECTIONS", "exact"),), ("--no-forks", "--no-locks"), 6),
+    "2mb-soft": Case(
+        _2MB,
+        (("MOSALLOC_PROTECTIONS", "soft"),),
+        ("--no-faults", "--no-forks", "--no-locks", "--no-foreign"),
+        6,
+    ),
+}
+
+
+def free_2mb_pages() -> int:
+    """Pages of 2MB that are free and not promised to anybody."""
+    folder = Path("/sys/kernel/mm/hugepages/hugepages-2048kB")
+    if not folder.exists():
+        return 0
+    return int((folder / "free_hugepages").read_text()) - int((folder / "resv_hugepages").read_text())
+
+
+def output_of(process: subprocess.Popen) -> str:
+    """All that it prints; a process that hangs is ended, and says so."""
+    try:
+        return process.communicate(timeout=HANGS_AFTER_S)[0]
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return f"{process.communicate()[0]}hung for {HANGS_AFTER_S} s\n"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The program, and the environment that puts the library under test before it."""
+
+    program: Path
+    environment: dict[str, str]
+    without: tuple[str, ...]
+
+    def argv(self, seed: int, operations: int, threads: int) -> list[str]:
+        return [str(self.program), str(seed), str(operations), str(threads), *self.without]
+
+    def start(self, argv: list[str], with_library: bool) -> subprocess.Popen:
+        env = dict(os.environ) | (self.environment if with_library else {})
+        return subprocess.Popen(argv, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    def differs(self, seed: int, operations: int, threads: int) -> bool:
+        argv = self.argv(seed, operations, threads)
+        both = [self.start(argv, with_library) for with_library in (False, True)]
+        outputs = [(output_of(process), process.returncode) for process in both]
+        if outputs[0][1] != 0:
+            raise SystemExit(f"the program fails without the library: {' '.join(argv)}\n{outputs[0][0]}")
+        return outputs[0] != outputs[1]
+
+
+def by_thread(text: str) -> dict[str, list[str]]:
+    """Lines of a trace by the thread (or child of a thread) that wrote them: their order there is fixed."""
+    lines: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        lines.setdefault(line.split(" ", 1)[0], []).append(line)
+    return lines
+
+
+def shorten(plain: str, ours: str) -> str:
+    """Both lines up to the first result that differs, and a few before it."""
+    words = list(zip_longest(plain.split(), ours.split(), fillvalue="(nothing)"))
+    at = next(i for i, (a, b) in enumerate(words) if a != b)
+    shown = [a for a, _ in words[: min(at, 3)]] + (["..."] if at > 9 else [])
+    shown += [a for a, _ in words[max(3, at - 6) : at]]
+    common = " ".join(shown)
+    return f"  at:      {common}\n  without: {words[at][0]}\n  with:    {words[at][1]}"
+
+
+def first_difference(subject: Subject, argv: list[str]) -> str:
+    """Trace both runs and show the first operation that differs, and the one before it."""
+    runs = [subject.start([*argv, "--trace"], with_library) for with_library in (False, True)]
+    traces = [by_thread(output_of(process)) for process in runs]
+    found: list[tuple[int, str]] = []
+    for thread, lines in traces[0].items():
+        before = ""
+        for plain, ours in zip_longest(lines, traces[1].get(thread, []), fillvalue=""):
+            if plain != ours:
+                operation = int(plain.split()[1]) if plain and thread != "digest" else sys.maxsize
+                found.append((operation, f"  before:  {before[:100]}\n{shorten(plain, ours)}"))
+                break
+            before = plain
+    extra = [line for name, lines in traces[1].items() if name not in traces[0] for line in lines]
+    ended = [process.returncode for process in runs]
+    found += [(sys.maxsize, f"  with the library only: {line}") for line in extra[:1]]
+    return min(found)[1] if found else f"  exit status {ended[0]} without, {ended[1]} with the library"
+
+
+def compare(name: str, subject: Subject, operations: int, threads: int, seed: int, keep_going: bool) -> int:
+    """Run all parts of one case; the number of parts that differ."""
+    done, differences, start = 0, 0, time.monotonic()
+    while done < operations:
+        part = min(PART, operations - done)
+        if subject.differs(seed, part, threads):
+            differences += 1
+            argv = subject.argv(seed, part, threads)
+            settings = " ".join(f"{key}={value}" for key, value in subject.environment.items())
+            print(f"DIFFERENT {name}: seed {seed}\n{first_difference(subject, argv)}")
+            print(f"  repeat:  {settings} {' '.join(argv)} --trace", flush=True)
+        done, seed = done + part, seed + 1
+        if differences and not keep_going:
+            break
+    seconds = time.monotonic() - start
+    verdict = "FAIL" if differences else "PASS"
+    print(
+        f"{verdict} {name}: {done} operations, {threads} threads, {differences} differences, {seconds:.1f} s",
+        flush=True,
+    )
+    return differences
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("build", type=Path)
+    parser.add_argument(
+        "--operations", type=int, default=200_000, help="for each layout and number of threads"
+    )
+    parser.add_argument("--threads", type=int, action="append", help="default: 1 and 4")
+    parser.add_argument("--layout", choices=CASES, action="append", help="default: 4kb")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep-going", action="store_true", help="go on after a difference")
+    parser.add_argument("--except", dest="left_out", action="append", default=[], metavar="OPERATION")
+    parser.add_argument("--library", type=Path, help="preload this instead of BUILD/libmosalloc.so")
+    options = parser.parse_args()
+    # Absolute: the loader would look a bare name up elsewhere.
+    library = (options.library or options.build / "libmosalloc.so").resolve()
+    folder = options.build.resolve() / "differential-layouts"
+    folder.mkdir(exist_ok=True)
+    different = skipped = 0
+    for name in options.layout or ["4kb"]:
+        case = CASES[name]
+        if free_2mb_pages() < case.pages_2mb:
+            skipped += 1
+            print(
+                f"SKIP {name}: {case.pages_2mb} pages of 2MB needed, {free_2mb_pages()} free;"
+                f" as root: sysctl vm.nr_hugepages={case.pages_2mb}"
+            )
+            continue
+        layout = folder / f"{name}.csv"
+        layout.write_text(POOLS + case.rows)
+        environment = {"LD_PRELOAD": str(library), "MOSALLOC_LAYOUT": str(layout)} | dict(case.environment)
+        without = (*case.without, *(f"--except={name}" for name in options.left_out))
+        subject = Subject(options.build / "differential", environment, without)
+        for threads in options.threads or [1, 4]:
+            different += compare(name, subject, options.operations, threads, options.seed, options.keep_going)
+    return 1 if different else SKIP if skipped else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

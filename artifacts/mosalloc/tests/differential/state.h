@@ -1,0 +1,74 @@
+// state.h - what one thread of the differential test knows: its areas, its blocks of malloc, its random numbers.
+//
+// An area is memory that one mmap gave and that this thread alone uses. Addresses never reach the output; an area
+// is a number there, and a place in it is a page number. The thread only does what has one right answer: it never
+// looks at memory that another mapping may take, and it moves pages by mremap only if one call made them all
+// (`epoch`), because where the kernel merges neighbours is its own affair.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "log.h"
+#include "random.h"
+
+namespace differential {
+
+constexpr size_t kPage = 4096;
+constexpr unsigned kAreas = 24, kBlocks = 128, kMaxPages = 768, kMaxThreads = 16;
+constexpr unsigned kFilePages = 24;  ///< each thread's file; 100 more bytes make the last page a partial one
+
+enum Kind : uint8_t { kHole, kPrivate, kShared, kFilePrivate, kFileShared };
+
+struct PageState {
+    Kind kind = kHole;
+    uint8_t prot = 0;
+    bool undefined = false;  ///< after MADV_FREE: old contents or zero, until the whole page is written
+    bool touched = false;
+    uint32_t epoch = 0;
+};
+
+struct Area {
+    char* base = nullptr;
+    unsigned pages = 0;
+    PageState page[kMaxPages];
+    char* at(unsigned index) const { return base + index * kPage; }
+};
+
+struct Block {
+    char* at = nullptr;
+    size_t bytes = 0;
+};
+
+/// What the layout under test can't keep, and is therefore left out on both sides.
+struct Options {
+    uint64_t seed = 1, operations = 100000;
+    unsigned threads = 1;
+    bool trace = false;
+    bool faults = true;    ///< windows with softened protections do not fault
+    bool forks = true;     ///< a child under windows needs huge pages of its own
+    bool foreign = true;   ///< files and shared memory over windows can be refused
+    bool locks = true;     ///< mlock of a part of a huge page
+    unsigned left_out = 0; ///< operations by name, to look for the next difference behind a known one
+    const char* except[32] = {};
+};
+
+struct Thread {
+    const Options* options = nullptr;
+    unsigned index = 0;
+    bool alone = true;  ///< no other thread can fill a hole
+    Random random;
+    Log log;
+    uint32_t epoch = 0;
+    int file = -1, file_read_only = -1;
+    Area areas[kAreas];
+    Block blocks[kBlocks];
+};
+
+/// Pages [first, end) of an area.
+struct Span {
+    unsigned area, first, end;
+    unsigned pages() const { return end - first; }
+};
+
+}  // namespace differential

@@ -1,0 +1,106 @@
+// What each policy does when parts of one huge page shall have different protections. The windows of the fixture have
+// 4KB pages underneath, so what the hardware would allow is read from the pool's books.
+#include <cstring>
+
+#include "tests/space_fixture.h"
+
+using namespace mosalloc;
+
+namespace {
+
+constexpr int kRW = PROT_READ | PROT_WRITE;
+
+class ProtectionsTest : public SpaceFixture {
+protected:
+    void build(Protections how) {
+        Policy policy;
+        policy.protections = how;
+        SpaceFixture::build(true, policy);
+        start_ = static_cast<uint64_t>(map_pages(512));  // the first window: one page of 2MB
+        memset(reinterpret_cast<void*>(start_), 'x', kPage2M);
+    }
+    Range pages(uint64_t from, uint64_t to) const { return {start_ + from * kPage4K, start_ + to * kPage4K}; }
+    Pool& pool() { return space.pool(MOSALLOC_POOL_ANON); }
+    bool is_huge() { return pool().touches_window({0, kPage2M}); }
+    bool keeps_contents() const {
+        const char* at = reinterpret_cast<const char*>(start_);
+        for (uint64_t i = 0; i < kPage2M; ++i)
+            if (at[i] != 'x') return false;
+        return true;
+    }
+    uint64_t start_ = 0;
+};
+
+TEST_F(ProtectionsTest, SoftNeverSplits) {
+    build(Protections::soft);
+    EXPECT_EQ(space.protect(pages(3, 5), PROT_NONE), 0);
+    EXPECT_TRUE(is_huge());
+    EXPECT_EQ(map.softened_protections, 1u);
+    EXPECT_EQ(map.split_pages, 0u);
+    EXPECT_TRUE(keeps_contents());
+}
+
+TEST_F(ProtectionsTest, GuardsSplitWhereAccessIsTakenAway) {
+    build(Protections::guards);
+    EXPECT_EQ(space.protect(pages(3, 5), PROT_READ), 0);
+    EXPECT_FALSE(is_huge());
+    EXPECT_EQ(map.split_pages, 1u);
+    EXPECT_EQ(map.split_offset, 0u);
+    EXPECT_TRUE(keeps_contents());
+    EXPECT_TRUE(pool().touches_window({3 * kPage2M, 4 * kPage2M}));  // other windows stay
+    EXPECT_EQ(space.protect(pages(10, 20), PROT_READ), 0);           // it is split already
+    EXPECT_EQ(map.split_pages, 1u);
+}
+
+TEST_F(ProtectionsTest, GuardsDoNotSplitAWholePageNorMemoryThatGainsAccess) {
+    build(Protections::guards);
+    EXPECT_EQ(space.protect(pages(0, 512), PROT_READ), 0);  // the hardware can do that
+    EXPECT_EQ(space.protect(pages(0, 512), PROT_NONE), 0);
+    EXPECT_EQ(space.protect(pages(7, 9), kRW), 0);  // as an allocator that commits what it had reserved
+    EXPECT_TRUE(is_huge());
+    EXPECT_EQ(map.split_pages, 0u);
+    EXPECT_EQ(space.protect(pages(0, 512), kRW), 0);
+    EXPECT_TRUE(keeps_contents());
+}
+
+TEST_F(ProtectionsTest, ExactSplitsAtAnyDifference) {
+    build(Protections::exact);
+    EXPECT_EQ(space.protect(pages(0, 512), PROT_NONE), 0);
+    EXPECT_TRUE(is_huge());
+    EXPECT_EQ(space.protect(pages(7, 9), kRW), 0);
+    EXPECT_FALSE(is_huge());
+    EXPECT_EQ(map.softened_protections, 0u);
+    EXPECT_EQ(space.protect(pages(0, 512), PROT_READ), 0);
+    EXPECT_TRUE(keeps_contents());
+}
+
+TEST_F(ProtectionsTest, AFileOverAPartSplitsAndTheRestKeepsItsContents) {
+    build(Protections::guards);
+    const Range middle = pages(100, 102);
+    const int flags = MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED;
+    EXPECT_EQ(space.map_foreign(middle, kRW, flags, -1, 0), static_cast<long>(middle.start));
+    EXPECT_EQ(*reinterpret_cast<char*>(middle.start), 0);
+    memset(reinterpret_cast<void*>(middle.start), 'x', middle.bytes());
+    EXPECT_TRUE(keeps_contents());
+    EXPECT_EQ(map.split_pages, 1u);
+    EXPECT_EQ(space.unmap(pages(0, 512)), 0);
+    EXPECT_EQ(map_pages(512), static_cast<long>(start_));
+    for (uint64_t i = 0; i < kPage2M; ++i) ASSERT_EQ(reinterpret_cast<char*>(start_)[i], 0);
+}
+
+TEST_F(ProtectionsTest, WipeOnForkSplitsBecauseHugePagesCannot) {
+    build(Protections::guards);
+    EXPECT_EQ(space.advise(pages(1, 2), MADV_WIPEONFORK), 0);
+    EXPECT_FALSE(is_huge());
+    EXPECT_EQ(space.advise(pages(1, 2), 12345), -EINVAL);
+}
+
+TEST_F(ProtectionsTest, FreedPartsOfASplitPageReadZeroWhenReused) {
+    build(Protections::guards);
+    EXPECT_EQ(space.unmap(pages(50, 60)), 0);
+    EXPECT_EQ(space.protect(pages(3, 4), PROT_READ), 0);
+    EXPECT_EQ(map_pages(10), static_cast<long>(pages(50, 60).start));
+    for (uint64_t i = 0; i < 10 * kPage4K; ++i) ASSERT_EQ(reinterpret_cast<char*>(pages(50, 60).start)[i], 0);
+}
+
+}  // namespace

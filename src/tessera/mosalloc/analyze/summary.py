@@ -1,0 +1,105 @@
+"""An analysis in words: footprints, calls, memory outside the pools, and what to do about them."""
+
+from __future__ import annotations
+
+from tessera.mosalloc.analyze.model import POOLS, Analysis
+from tessera.mosalloc.report import PoolReport
+from tessera.units import KB, MB, PAGE_2MB, format_bytes, round_up
+
+OUTSIDE = {
+    "kernel_heap_bytes": "the kernel's own heap",
+    "stack_bytes": "stacks",
+    "anonymous_bytes": "anonymous memory",
+    "unseen_bytes": "anonymous memory mapped by calls that can't be seen",
+}
+
+
+def about(count: float) -> str:
+    """A size for people, with two digits or so: 1.2GB."""
+    for suffix, unit in (("GB", 1 << 30), ("MB", MB), ("KB", KB)):
+        if count >= unit:
+            number = count / unit
+            return f"{number:.0f}{suffix}" if number >= 100 else f"{number:.3g}{suffix}"
+    return f"{count:.0f}B"
+
+
+def summary(found: Analysis) -> list[str]:
+    """The lines that ``tessera mosalloc analyze`` prints."""
+    seconds = found.duration_ms / 1000
+    lines = [f"{len(found.samples)} samples, one in {found.interval_ms} ms, over {seconds:.2f} s", ""]
+    lines.append(f"{'':15} {'size':>8} {'high-water':>10} {'peak live':>10} {'end live':>9} {'calls':>8}")
+    for pool in found.pools:
+        name = POOLS[pool.pool][1]
+        sizes = (pool.used_bytes, found.peak_live_bytes(pool), pool.live_bytes)
+        high, peak, end = map(about, sizes)
+        lines.append(f"{name:15} {about(pool.size_bytes):>8} {high:>10} {peak:>10} {end:>9} {pool.calls:>8}")
+    if found.calls:
+        lines += ["", f"{'calls':15} {'pool':>10} {'kernel':>10} {'failed':>10}"]
+        for call, went in sorted(found.calls.items()):
+            counts = [went.get(where, 0) for where in ("pool", "kernel", "failed")]
+            if any(counts):
+                lines.append(f"  {call:13} {counts[0]:>10} {counts[1]:>10} {counts[2]:>10}")
+    if found.outside:
+        lines += ["", "outside the pools at the end"]
+        lines += [f"  {OUTSIDE[key]}: {about(size)}" for key, size in outside_bytes(found).items() if size]
+    return lines + ["", *[f"- {line}" for line in advice(found)]]
+
+
+def outside_bytes(found: Analysis) -> dict[str, int]:
+    """Bytes outside the pools by kind; anonymous memory without the part that can't be seen."""
+    sizes = {key: int(found.outside.get(key, 0)) for key in OUTSIDE}
+    sizes["anonymous_bytes"] = max(0, sizes["anonymous_bytes"] - sizes["unseen_bytes"])
+    return sizes
+
+
+def advice(found: Analysis) -> list[str]:
+    """What an engineer could change, most important first."""
+    counters, outside, sizes = found.counters, found.outside, outside_bytes(found)
+    lines = []
+    if counters.get("pool_full_calls"):
+        lines.append(_full(found))
+    if outside.get("second_libc"):
+        lines.append("a second copy of libc is loaded (dlmopen?): its memory is not in the pools")
+    reached = sum(found.peak_live_bytes(pool) for pool in found.pools)
+    for key, remedy in (
+        ("stack_bytes", "--stacks pool puts stacks of threads into the anonymous pool"),
+        ("anonymous_bytes", "--hints pool takes memory that the program asks for at an address"),
+        ("unseen_bytes", "it was not mapped through libc, so no layout reaches it"),
+        ("kernel_heap_bytes", "it was allocated before the library started"),
+    ):
+        if sizes[key] > reached / 10:
+            lines.append(f"{about(sizes[key])} are {OUTSIDE[key]} outside the pools: {remedy}")
+    if counters.get("split_pages"):
+        lines.append(
+            f"{counters['split_pages']} huge pages were split, because the program protected or mapped parts "
+            "of them: move the windows, or --protections soft"
+        )
+    if counters.get("fork_risks"):
+        lines.append(
+            f"{counters['fork_risks']} forks had fewer free huge pages than the child could need: add some"
+        )
+    return lines + [line for pool in found.pools if (line := _fit(pool))]
+
+
+def _fit(pool: PoolReport) -> str:
+    """The size row that would do; nothing for a pool that is not used."""
+    size = round_up(pool.used_bytes, PAGE_2MB)
+    if size == 0 or pool.pool == "file":
+        return ""
+    name = POOLS[pool.pool][1]
+    row = f"{pool.pool},-1,0,{format_bytes(size)}"
+    pages = f"{size // PAGE_2MB} x 2MB if all of it were huge"
+    return f"the {name} would fit in {about(size)} (row `{row}`), {pages}"
+
+
+def _full(found: Analysis) -> str:
+    refused = found.counters.get("largest_refused_bytes", 0)
+    sizes = ", ".join(
+        f"{POOLS[pool.pool][1]} {about(round_up(pool.size_bytes + refused, PAGE_2MB))}"
+        for pool in found.pools
+        if pool.pool != "file"
+    )
+    return (
+        f"a pool was full {found.counters['pool_full_calls']} times (largest refused: {about(refused)}): "
+        f"give sizes such as {sizes}"
+    )

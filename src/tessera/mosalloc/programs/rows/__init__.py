@@ -1,0 +1,1 @@
+"""The programs, one file each; :mod:`tessera.mosalloc.programs.registry` registers them."""

@@ -1,0 +1,77 @@
+"""What huge pages a layout needs, what this machine has, and what an administrator would type."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tessera.layouts.model import Layout
+from tessera.reserve.pools import (
+    command_for,
+    huge_pages_free,
+    huge_pages_total,
+    nodes,
+    pool_folder,
+)
+from tessera.units import PAGE_1GB, PAGE_2MB, format_bytes
+
+
+@dataclass(frozen=True)
+class Need:
+    """Pages of one size that a layout needs on the machine, or on one NUMA node.
+
+    Attributes:
+        free_on_nodes: node -> free pages; empty where the kernel has no NUMA nodes.
+    """
+
+    page_bytes: int
+    pages: int
+    free: int
+    total: int
+    free_on_nodes: dict[int, int]
+    node: int | None = None
+
+    @property
+    def missing(self) -> int:
+        """Pages to add."""
+        return max(0, self.pages - self.free)
+
+    @property
+    def command(self) -> str:
+        """What adds them; used pages stay."""
+        return command_for(self.page_bytes, self.total + self.missing, self.node)
+
+    def sentence(self) -> str:
+        """One line: needed, free (and where), to be added."""
+        where = f" on node {self.node}" if self.node is not None else ""
+        spread = ", ".join(f"node {node}: {free}" for node, free in self.free_on_nodes.items())
+        beside = f" ({spread})" if spread else ""
+        size = format_bytes(self.page_bytes)
+        return (
+            f"{size} pages: {self.pages} needed{where}, {self.free} free{beside}, {self.missing} to be added"
+        )
+
+
+def needs(layout: Layout, node: int | None = None) -> list[Need]:
+    """One entry for each size of huge pages that the layout uses.
+
+    Raises:
+        TesseraError: this machine has no pages of a size, or no such node.
+    """
+    found = []
+    for page_bytes in (PAGE_2MB, PAGE_1GB):
+        pages = layout.pages(page_bytes)
+        if not pages:
+            continue
+        pool_folder(page_bytes, node)
+        chosen = () if node is None else (node,)
+        found.append(
+            Need(
+                page_bytes,
+                pages,
+                huge_pages_free(page_bytes, *chosen),
+                huge_pages_total(page_bytes, *chosen),
+                {each: huge_pages_free(page_bytes, each) for each in nodes()},
+                node,
+            )
+        )
+    return found

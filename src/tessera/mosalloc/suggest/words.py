@@ -1,0 +1,89 @@
+"""What ``tessera mosalloc suggest`` prints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tessera.layouts.model import Layout
+from tessera.mosalloc.suggest.profile import Profile
+from tessera.mosalloc.suggest.trial import Trial
+from tessera.units import PAGE_2MB, format_bytes
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """The layout and what is expected of it.
+
+    Attributes:
+        share: the part of the pools' misses that was to be removed.
+        left: misses with the layout: simulated, or 4KB misses outside its pages where nothing was simulated.
+        reached: whether the goal is met.
+        touched: 2MB pages of the pools that have misses at all.
+    """
+
+    layout: Layout
+    share: float
+    left: float
+    reached: bool
+    touched: int
+
+
+def profile_lines(profile: Profile) -> list[str]:
+    """How the profile was made, and where the misses lie."""
+    lines = [f"profile ({profile.provenance}): {profile.method}"]
+    lines += [f"  note: {note}" for note in profile.notes]
+    total = profile.total or 1
+    lines.append(f"TLB misses with 4KB pages: {profile.total:,.0f}")
+    for pool, name in (("brk", "heap pool"), ("mmap", "anonymous pool")):
+        count = sum(misses for page, misses in profile.misses.items() if page[0] == pool)
+        pages = sum(page[0] == pool for page in profile.misses)
+        lines.append(f"  {name:15} {count:>14,.0f}  {count / total:6.1%}  in {pages} pages of 2MB")
+    lines.append(
+        f"  {'outside':15} {profile.outside:>14,.0f}  {profile.outside / total:6.1%}  "
+        "stacks, files, program and libraries: no layout reaches them"
+    )
+    return lines
+
+
+def proposal_lines(profile: Profile, proposal: Proposal) -> list[str]:
+    """The pages, and the misses that are left."""
+    pages = proposal.layout.pages(PAGE_2MB)
+    lines = [f"suggested: {pages} pages of 2MB of {proposal.touched} that have misses"]
+    for window in proposal.layout.windows:
+        size = format_bytes(window.end - window.start)
+        lines.append(f"  {window.pool:4} {format_bytes(window.start):>8} + {size}")
+    removed, total = profile.total - proposal.left, profile.total or 1
+    inside = profile.in_pools or 1
+    if profile.provenance == "simulated":
+        lines.append(
+            f"predicted (simulated): {proposal.left:,.0f} misses left; {removed / inside:.1%} of the pools' "
+            f"misses and {removed / total:.1%} of all are gone"
+        )
+    else:
+        lines.append(
+            f"predicted: at most {removed / inside:.1%} of the pools' misses and {removed / total:.1%} of "
+            "all go; 2MB pages miss too, which was not simulated: --apply measures the gain"
+        )
+    if not proposal.reached:
+        lines.append(
+            f"the goal of {proposal.share:.0%} of the pools' misses is not reached: more 2MB pages "
+            "than these do not help, or --max-pages forbids them"
+        )
+    return lines
+
+
+def trial_lines(trial: Trial) -> list[str]:
+    """The measured gain with its interval, and whether it is one."""
+    gain, metric = trial.gain, trial.metric
+    before, after = (sum(values) / len(values) for values in (trial.before, trial.after))
+    direction = "higher" if metric.higher_is_better else "lower"
+    lines = [
+        f"measured on this machine: {metric.name}, {direction} is better: {before:.4g} with 4KB pages, "
+        f"{after:.4g} with the layout (means)",
+        f"gain {gain.value:+.2%} +- {gain.half_width:.2%} (95% interval, {gain.count} pairs)",
+    ]
+    if not trial.proven:
+        lines.append("the interval contains 0: no gain is shown; more pairs make it narrower")
+    elif gain.value < 0:
+        lines.append("the layout is worse than 4KB pages here")
+    return lines

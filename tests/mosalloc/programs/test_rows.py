@@ -1,0 +1,47 @@
+"""Every program of the table under every layout; huge pages and programs that are missing SKIP by name."""
+
+from __future__ import annotations
+
+import pytest
+
+from tessera.container.engine import DOCKER, engine_name
+from tessera.container.images import ensure_programs_image
+from tessera.mosalloc.programs import table
+from tessera.mosalloc.programs.model import PASS, SKIP, Outcome
+from tessera.mosalloc.programs.mosaics import LAYOUTS
+from tessera.mosalloc.programs.registry import PROGRAMS
+from tessera.mosalloc.programs.session import Session
+
+pytestmark = [pytest.mark.toolchain, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def outcomes(build):
+    """``outcomes(name)``: one program's outcome by layout; all layouts run once, beside one plain run."""
+    if engine_name() == DOCKER:
+        ensure_programs_image(print)
+    session, known = Session(), {}
+
+    def of(name: str) -> dict[str, Outcome]:
+        if name not in known:
+            known[name] = {outcome.layout: outcome for outcome in session.run([PROGRAMS[name]])}
+        return known[name]
+
+    return of
+
+
+def rows() -> list:
+    found = []
+    for name in PROGRAMS:
+        for layout in LAYOUTS:
+            marks = () if layout == "4kb" else (pytest.mark.hugepages,)
+            found.append(pytest.param(name, layout, marks=marks, id=f"{name}-{layout}"))
+    return found
+
+
+@pytest.mark.parametrize(("name", "layout"), rows())
+def test_program(outcomes, name, layout):
+    outcome = outcomes(name)[layout]
+    if outcome.verdict == SKIP:
+        pytest.skip(outcome.reason)
+    assert outcome.verdict == PASS, table.details(outcome)

@@ -1,0 +1,208 @@
+"""Loads of servers, and before/after: who is started, who is ended, what is compared, what is no gain."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tessera.errors import TesseraError
+from tessera.mosalloc.suggest import load as loads
+from tessera.mosalloc.suggest.load import Load, LoadRun, ended_well, number_in
+from tessera.mosalloc.suggest.trial import Metric, Trial, compare, run_once
+from tessera.mosalloc.suggest.words import trial_lines
+from tessera.reserve import HugePagesUnavailable
+
+#: Listens after a while, answers, and says goodbye on SIGTERM; argv: port, seconds until it listens.
+SERVER = """
+import signal, socket, sys, time
+signal.signal(signal.SIGTERM, lambda *a: sys.exit(0))
+time.sleep(float(sys.argv[2]))
+s = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+while True:
+    s.accept()[0].close()
+"""
+
+
+@pytest.fixture
+def port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return probe.getsockname()[1]
+
+
+@pytest.fixture
+def server(port):
+    def start(*, after: float = 0.2) -> subprocess.Popen:
+        return subprocess.Popen([sys.executable, "-c", SERVER, str(port), str(after)])
+
+    return start
+
+
+# --- loads ----------------------------------------------------------------------------------------------
+
+
+def test_the_load_starts_when_the_port_answers_and_then_the_server_is_ended(server, port):
+    run, started = LoadRun(Load("sleep 0.3; echo rps=12.5", port)), time.monotonic()
+    process = server(after=0.4)
+    run(process)
+    assert process.wait(10) == 0  # its own orderly end
+    assert 0.3 <= run.seconds <= time.monotonic() - started - 0.4  # waiting does not count
+    assert number_in(run.output, "rps=([0-9.]+)") == 12.5
+
+
+def test_a_failing_load_is_an_error_with_its_last_words(server, port):
+    process = server()
+    try:
+        with pytest.raises(TesseraError, match="it ended with status 3: cannot"):
+            LoadRun(Load("echo cannot; exit 3", port))(process)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_server_that_ends_before_it_answers(port):
+    process = subprocess.Popen(["sh", "-c", "exit 5"])
+    with pytest.raises(TesseraError, match="ended with status 5 before it answered"):
+        LoadRun(Load("true", port))(process)
+
+
+def test_a_server_that_never_answers(monkeypatch, port):
+    monkeypatch.setattr(loads, "READY_TIMEOUT_SECONDS", 0.2)
+    process = subprocess.Popen(["sleep", "60"])
+    try:
+        with pytest.raises(TesseraError, match=f"--ready-port {port}: no answer"):
+            LoadRun(Load("true", port))(process)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_port_that_answers_already_is_refused():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        with pytest.raises(TesseraError, match="something answers there before"):
+            Load("true", taken.getsockname()[1]).require_free_port()
+
+
+@pytest.mark.parametrize(
+    "status, load, well",
+    [
+        (0, None, True),
+        (1, None, False),
+        (143, None, False),
+        (143, Load("true"), True),
+        (-15, Load("true"), True),
+        (130, Load("true"), False),
+        (130, Load("true", None, signal.SIGINT), True),
+    ],
+)
+def test_which_ends_are_successes(status, load, well):
+    assert ended_well(status, load) == well
+
+
+@pytest.mark.parametrize(
+    "output, value", [("rps=1\nrps=2.5\n", 2.5), ("none", None), ("rps=.", None), ("", None)]
+)
+def test_numbers_in_outputs(output, value):
+    if value is None:
+        with pytest.raises(TesseraError, match="--metric"):
+            number_in(output, r"rps=([0-9.]+)")
+    else:
+        assert number_in(output, r"rps=([0-9.]+)") == value
+
+
+# --- before and after -----------------------------------------------------------------------------------
+
+
+def trial(before, after, **metric) -> Trial:
+    return Trial(tuple(before), tuple(after), Metric(**metric))
+
+
+def test_half_the_time_is_a_gain_of_50_percent():
+    done = trial([2.0, 4.0, 3.0], [1.0, 2.0, 1.5])
+    assert (done.gain.value, done.gain.half_width, done.proven) == (0.5, 0.0, True)
+    assert "gain +50.00% +- 0.00% (95% interval, 3 pairs)" in trial_lines(done)
+
+
+def test_a_rate_gains_when_it_grows():
+    done = trial([100.0, 200.0], [110.0, 220.0], pattern="(x)", higher_is_better=True)
+    assert done.gain.value == pytest.approx(0.1) and done.proven
+    assert trial([110.0, 220.0], [100.0, 200.0], pattern="(x)", higher_is_better=True).gain.value < 0
+
+
+def test_an_interval_that_contains_0_is_no_gain():
+    """Ratios 0.9 and 1.0: t for one degree of freedom is 12.7, so two pairs prove nothing."""
+    done = trial([1.0, 1.0], [0.9, 1.0])
+    half = math.log(1 / 0.9) / 2
+    assert done.gain.value == pytest.approx(1 - math.sqrt(0.9))
+    assert done.gain.half_width == pytest.approx(math.sqrt(0.9) * math.expm1(12.7062 * half), rel=1e-4)
+    assert not done.proven
+    assert any("contains 0: no gain is shown" in line for line in trial_lines(done))
+
+
+def test_a_loss_is_called_a_loss():
+    lines = trial_lines(trial([1.0, 1.0, 1.0], [1.1, 1.1, 1.1]))
+    assert any("worse than 4KB" in line for line in lines)
+
+
+def test_one_pair_is_refused(layout):
+    with pytest.raises(TesseraError, match="--pairs 1"):
+        compare(["true"], layout(), load=None, metric=Metric(), pairs=1, allowed=True)
+
+
+@pytest.mark.toolchain
+def test_pairs_run_both_layouts_and_count_what_the_program_prints(build, layout, tmp_path):
+    """Without huge pages nothing need be reserved, so this runs everywhere."""
+    seen = []
+    metric = Metric(pattern="took=([0-9.]+)")
+    program = ["sh", "-c", f"echo $MOSALLOC_LAYOUT >> {tmp_path}/seen; echo took=2.0"]
+    path = layout(name="suggested.csv")
+    done = compare(program, path, load=None, metric=metric, pairs=3, allowed=False, progress=seen.append)
+    assert (done.before, done.after) == ((2.0,) * 3, (2.0,) * 3)
+    names = [os.path.basename(line) for line in (tmp_path / "seen").read_text().split()]
+    assert sorted(names[:2]) == ["growing-0.csv", "suggested.csv"]  # warm-up
+    assert [sorted(names[i : i + 2]) for i in (2, 4, 6)] == [["growing-0.csv", "suggested.csv"]] * 3
+    assert len(seen) == 3
+
+
+@pytest.mark.toolchain
+def test_the_time_of_a_program_is_its_wall_time(build, layout):
+    seconds = run_once(["sleep", "0.3"], layout(), None, Metric())
+    assert 0.3 <= seconds < 1.5
+
+
+@pytest.mark.toolchain
+def test_a_servers_time_is_that_of_its_load(build, layout, port):
+    program = [sys.executable, "-c", SERVER, str(port), "0.5"]
+    seconds = run_once(program, layout(), Load("sleep 0.2", port), Metric())
+    assert 0.2 <= seconds < 0.5
+
+
+@pytest.mark.toolchain
+def test_a_failing_run_is_no_value(build, layout):
+    with pytest.raises(TesseraError, match="status 4: sad"):
+        run_once(["sh", "-c", "echo sad; exit 4"], layout(), None, Metric())
+
+
+@pytest.mark.toolchain
+def test_a_run_on_unconfirmed_pages_is_no_value(build, layout):
+    """A shell that becomes another program can't be checked."""
+    with pytest.raises(TesseraError, match="run of sh"):
+        run_once(["sh", "-c", "exec sleep 0"], layout(), None, Metric())
+
+
+def test_huge_pages_need_consent(monkeypatch, tmp_path, layout):
+    for name in ("nr_hugepages", "free_hugepages", "resv_hugepages"):
+        pool = tmp_path / "sysfs" / "hugepages-2048kB"
+        pool.mkdir(parents=True, exist_ok=True)
+        (pool / name).write_text("0\n")
+    monkeypatch.setenv("TESSERA_HUGEPAGES_SYSFS", str(tmp_path / "sysfs"))
+    monkeypatch.setenv("TESSERA_ROOT", str(tmp_path))
+    with pytest.raises(HugePagesUnavailable, match="2 free 2MB pages: 0 are free"):
+        path = layout("mmap,2MB,0,4MB")
+        compare(["true"], path, load=None, metric=Metric(), pairs=2, allowed=False)
