@@ -24,6 +24,7 @@ long Pool::split(Range range) {
             if (!gate.close(addresses(page))) return -EBUSY;
             const long result = replace_by_small_pages(page);
             if (sys::failed(result)) return result;
+            if (policy_.on_demand && !any_used(page)) idle_bytes_ -= page.bytes();
         }
         if (counters_.split_pages++ == 0) counters_.first_split = page.start;
         if (!windows_.cut(page)) return -ENOMEM;
@@ -94,6 +95,16 @@ long Pool::lend_small_pages() {
     return result;
 }
 
+/// The gate holds writers of 4KB pages only where there is a page, if only the system's page of zeros.
+void Pool::bring_in(Range page) {
+    constexpr int kPopulateRead = 22;
+    const auto writable = [&](uint64_t at) { return (*states(at) & kUsed) != 0 && (protection_at(at) & PROT_WRITE) != 0; };
+    for_each_run(page, writable, [&](Range run) -> long {
+        if (writable(run.start)) sys::madvise(base_ + run.start, run.bytes(), kPopulateRead);
+        return 0;
+    });
+}
+
 void Pool::take_huge_pages_back() {
     for (size_t i = 0; i < windows_.count(); ++i) {
         const WindowList::Window w = windows_.at(i);
@@ -101,6 +112,7 @@ void Pool::take_huge_pages_back() {
             const Range page{at, at + w.page_bytes};
             if (hardware(at) != kAbsent || !any_used(page)) continue;
             WriteGate gate;
+            bring_in(page);
             if (gate.close(addresses(page)) && !sys::failed(replace_by_huge_page(page))) continue;
             if (counters_.split_pages++ == 0) counters_.first_split = page.start;
             windows_.cut(page);

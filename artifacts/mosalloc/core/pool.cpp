@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/sys.h"
+#include "core/table.h"
 
 namespace mosalloc {
 namespace {
@@ -38,8 +39,8 @@ bool Pool::init(uint64_t base, uint64_t bytes, const Policy& policy) {
     bytes_ = bytes;
     policy_ = policy;
     idle_bytes_ = 0;
-    states_ = static_cast<uint8_t*>(sys::table(bytes / kPage4K));
-    hardware_ = static_cast<uint8_t*>(sys::table(bytes / kPage2M + 1));
+    states_ = static_cast<uint8_t*>(make_table(bytes / kPage4K));
+    hardware_ = static_cast<uint8_t*>(make_table(bytes / kPage2M + 1));
     return states_ != nullptr && hardware_ != nullptr && windows_.init();
 }
 

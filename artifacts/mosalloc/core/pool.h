@@ -113,6 +113,7 @@ private:
     long replace_by_small_pages(Range page);
     long replace_by_huge_page(Range page);
     long exchange(Range page, uint64_t copy);
+    void bring_in(Range page);
 
     Policy policy_;
     uint64_t base_ = 0;

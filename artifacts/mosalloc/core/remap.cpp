@@ -49,16 +49,22 @@ long Space::move_to(Pool* pool, Range old, uint64_t bytes, uint64_t to) {
     long result = pool->open_for_copy(from, kReadWrite);
     if (sys::failed(result)) return result;
     copy_pages(source, to, moved);
-    if (target == nullptr) return protect_like(to, bytes, *pool, from);
-    target->record(place, *pool, from);
-    return target->enforce(place);
+    return protect_like({to, to + bytes}, *pool, from);
 }
 
-/// Gives memory outside the pools the protections that are recorded for `from`.
-long Space::protect_like(uint64_t to, uint64_t bytes, const Pool& pool, Range from) {
-    for (uint64_t at = 0; at < bytes; at += kPage4K) {
-        const uint64_t like = from.start + at < from.end ? from.start + at : from.end - kPage4K;
-        const long result = sys::mprotect(to + at, kPage4K, pool.protection_at(like));
+/// Gives `addresses`, which can be read and written, the protections that are recorded for `from`; what is longer is as
+/// its last page.
+long Space::protect_like(Range addresses, const Pool& pool, Range from) {
+    const auto like = [&](uint64_t at) {
+        const uint64_t offset = from.start + (at - addresses.start);
+        return pool.protection_at(offset < from.end ? offset : from.end - kPage4K);
+    };
+    Range run = addresses;
+    for (; !run.empty(); run = {run.end, addresses.end}) {
+        const int prot = like(run.start);
+        run.end = run.start;
+        while (run.end < addresses.end && like(run.end) == prot) run.end += kPage4K;
+        const long result = prot == kReadWrite ? 0 : protect(run, prot);
         if (sys::failed(result)) return result;
     }
     return 0;

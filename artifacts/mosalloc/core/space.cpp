@@ -3,18 +3,20 @@
 #include <cerrno>
 
 #include "core/sys.h"
+#include "core/table.h"
 
 namespace mosalloc {
 namespace {
 /// Free ranges at most; the table costs memory only as far as it is used. A pool with more holes is full.
 constexpr size_t kMaxHoles = 1 << 20;
 constexpr int kPopulateRead = 22, kPopulateWrite = 23;  // MADV_POPULATE_*, Linux 5.14
+constexpr int kLockOnFault = 1;                         // MLOCK_ONFAULT
 }  // namespace
 
 bool Space::init(const uint64_t (&bases)[kPools], const Layout& layout, const Policy& policy, mosalloc_pool_map* map) {
     for (size_t kind = 0; kind < kPools; ++kind) {
         if (!pools_[kind].init(bases[kind], layout.pool_bytes[kind], policy)) return false;
-        auto* holes = static_cast<Range*>(sys::table(kMaxHoles * sizeof(Range)));
+        auto* holes = static_cast<Range*>(make_table(kMaxHoles * sizeof(Range)));
         if (holes == nullptr) return false;
         free_[kind].init(holes, kMaxHoles, layout.pool_bytes[kind]);
     }
@@ -241,19 +243,21 @@ long Space::advise(Range addresses, int advice) {
 }
 
 long Space::lock(Range addresses, int flags) {
-    const auto kernel = [&](Range part) {
+    const auto kernel = [](Range part, int how) {
         const long at = static_cast<long>(part.start), bytes = static_cast<long>(part.bytes());
-        return flags == 0 ? sys::call(SYS_mlock, at, bytes) : sys::call(SYS_mlock2, at, bytes, flags);
+        return how == 0 ? sys::call(SYS_mlock, at, bytes) : sys::call(SYS_mlock2, at, bytes, how);
     };
     return over(
         addresses,
         [&](Pool* pool, Range part) -> long {
             const Range used{part.start, pool->first_hole(part)};
+            const bool hole = used.end != part.end;
             pool->mark_odd(used);
-            const long result = used.empty() ? 0 : kernel(pool->addresses(used));  // hugetlb is never swapped
-            return sys::failed(result) || used.end == part.end ? result : -ENOMEM;
+            // Up to a hole the kernel locks what is there, but brings nothing in. (Hugetlb is never swapped.)
+            const long result = used.empty() ? 0 : kernel(pool->addresses(used), hole ? kLockOnFault : flags);
+            return sys::failed(result) || !hole ? result : -ENOMEM;
         },
-        kernel);
+        [&](Range part) { return kernel(part, flags); });
 }
 
 long Space::unlock(Range addresses) {

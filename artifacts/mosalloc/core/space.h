@@ -82,7 +82,7 @@ private:
     // remap.cpp
     long grow_in_place(Pool* pool, Range old, uint64_t bytes);
     long move_to(Pool* pool, Range old, uint64_t bytes, uint64_t to);
-    long protect_like(uint64_t to, uint64_t bytes, const Pool& pool, Range from);
+    long protect_like(Range addresses, const Pool& pool, Range from);
     long leave(Pool* pool, Range old, bool keep);
     long move_fixed(Pool* pool, Range old, uint64_t bytes, uint64_t to, bool keep);
     long move_in(uint64_t old, uint64_t old_bytes, uint64_t bytes, int flags, uint64_t to);

@@ -63,11 +63,4 @@ inline long readlink(const char* path, char* to, size_t bytes) {
     for (;;) call(SYS_exit_group, status);
 }
 
-/// Zeroed private memory for our own tables; pages cost nothing until touched. 0 when refused.
-inline void* table(uint64_t bytes) {
-    const long at = mmap(0, bytes == 0 ? kPage4K : bytes, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
-    return failed(at) ? nullptr : reinterpret_cast<void*>(at);
-}
-
 }  // namespace mosalloc::sys

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "core/sys.h"
+#include "core/table.h"
 #include "mosalloc/pool_map.h"
 
 namespace mosalloc {
@@ -12,7 +13,7 @@ constexpr size_t kCapacity = 4 * MOSALLOC_MAX_WINDOWS;  // costs memory only as 
 
 bool WindowList::init() {
     count_ = 0;
-    windows_ = static_cast<Window*>(sys::table(kCapacity * sizeof(Window)));
+    windows_ = static_cast<Window*>(make_table(kCapacity * sizeof(Window)));
     return windows_ != nullptr;
 }
 

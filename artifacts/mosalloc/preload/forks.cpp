@@ -14,6 +14,7 @@
 #include <pthread.h>
 
 #include "core/sys.h"
+#include "core/table.h"
 #include "core/text.h"
 #include "preload/hooks.h"
 #include "preload/hugepages.h"
@@ -113,7 +114,7 @@ pid_t fork_under_lock() {
 }  // namespace
 
 void watch_forks() {
-    const auto at = reinterpret_cast<uint64_t>(sys::table(kPage4K));
+    const auto at = reinterpret_cast<uint64_t>(make_table(kPage4K));
     if (at != 0 && !sys::failed(sys::madvise(at, kPage4K, MADV_WIPEONFORK))) {
         g_same_process = reinterpret_cast<volatile uint64_t*>(at);
         *g_same_process = 1;

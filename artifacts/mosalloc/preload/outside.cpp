@@ -1,6 +1,7 @@
 #include "preload/outside.h"
 
 #include "core/sys.h"
+#include "core/table.h"
 
 namespace mosalloc {
 namespace {
@@ -8,11 +9,12 @@ constexpr size_t kCapacity = 1 << 16;  // beyond that the launcher's account is 
 }
 
 bool Outside::init(mosalloc_pool_map* map) {
-    auto* table = static_cast<Range*>(sys::table(kCapacity * sizeof(Range)));
+    auto* table = static_cast<Range*>(make_table(kCapacity * sizeof(Range)));
     if (table == nullptr) return false;
     ranges_.init(table, kCapacity, 0);
     map_ = map;
     map_->outside_address = reinterpret_cast<uint64_t>(table);
+    for (size_t i = 0; i < table_count(); ++i) mapped(table_at(i));
     return true;
 }
 

@@ -1,5 +1,6 @@
 // outside.h - anonymous memory that went through the library to the kernel: stacks, hints, huge pages of the
 // program's own. With it the launcher tells what nobody saw: raw system calls, the dynamic linker, a second libc.
+// Our own tables are in it as well.
 //
 // Callers hold the lock.
 #pragma once

@@ -8,6 +8,7 @@
 
 #include "core/layout.h"
 #include "core/sys.h"
+#include "core/table.h"
 #include "preload/drain.h"
 #include "preload/forks.h"
 #include "preload/hooks.h"
@@ -42,7 +43,7 @@ void read_layout(const char* path) {
         refuse("check the path in MOSALLOC_LAYOUT; it is relative to the program's working directory");
     }
     const uint64_t size = static_cast<uint64_t>(status.st_size);
-    char* text = static_cast<char*>(sys::table(size));
+    char* text = static_cast<char*>(make_table(size));
     uint64_t got = 0;
     for (long n = 1; text != nullptr && got < size && n > 0; got += n > 0 ? static_cast<uint64_t>(n) : 0)
         n = sys::read(fd, text + got, size - got);
@@ -53,7 +54,7 @@ void read_layout(const char* path) {
         refuse("is it a regular file?");
     }
     if (!parse_layout(text, size, path, &g_layout, &reason)) refuse(nullptr);
-    sys::munmap(reinterpret_cast<uint64_t>(text), size == 0 ? kPage4K : size);
+    drop_table(text, size);
 }
 
 /// Finds room for all pools above the kernel's heap. Below it glibc's malloc aborts, because the break would seem

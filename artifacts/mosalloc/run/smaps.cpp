@@ -27,6 +27,7 @@ bool read_header(const char* line, Area* out) {
                               access, &out->file_offset, &out->inode, &name_at);
     if (fields < 2) return false;
     out->accessible = strncmp(access, "---", 3) != 0;
+    out->shared = access[0] != 0 && access[3] == 's';
     if (name_at > 0) out->name = std::string(line + name_at, strcspn(line + name_at, "\n"));
     return true;
 }

@@ -18,6 +18,7 @@ struct Area {
     uint64_t kernel_page_bytes = 0, mmu_page_bytes = 0, anon_huge_bytes = 0, resident_bytes = 0;
     uint64_t file_offset = 0, inode = 0;
     bool accessible = true;  ///< has any of r, w, x
+    bool shared = false;
     std::string name;        ///< a file, [heap], [stack], ...; empty: anonymous
 };
 

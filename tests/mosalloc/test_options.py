@@ -1,0 +1,67 @@
+"""The library's own environment, without the launcher: defaults, choices, and what a wrong value says."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+
+import pytest
+
+pytestmark = pytest.mark.toolchain
+
+
+def run(build, layout, **variables):
+    environment = dict(os.environ) | {
+        "LD_PRELOAD": str(build / "libmosalloc.so"),
+        "MOSALLOC_LAYOUT": str(layout()),
+        **variables,
+    }
+    return subprocess.run(["echo", "ran"], env=environment, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "allowed"),
+    [
+        ("MOSALLOC_PREFAULT", "yes", "0 1"),
+        ("MOSALLOC_ALLOW_FALLBACK", "2", "0 1"),
+        ("MOSALLOC_HINTS", "maybe", "kernel pool"),
+        ("MOSALLOC_STACKS", "ker", "kernel pool"),
+        ("MOSALLOC_PROTECTIONS", "", "soft guards exact"),
+        ("MOSALLOC_KEEP_BYTES", "1GB", "a number of bytes"),
+        ("MOSALLOC_KEEP_BYTES", "9" * 19, "a number of bytes"),
+    ],
+)
+def test_wrong_values_stop_the_program_and_name_the_right_ones(build, layout, variable, value, allowed):
+    done = run(build, layout, **{variable: value})
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{variable}: must be one of: {allowed}" in done.stderr
+    assert "what to do: correct the variable" in done.stderr
+
+
+def test_verbose_shows_every_option_in_effect(build, layout):
+    done = run(build, layout, MOSALLOC_VERBOSE="1", MOSALLOC_PROTECTIONS="exact", MOSALLOC_KEEP_BYTES="4096")
+    assert (done.returncode, done.stdout) == (0, "ran\n")
+    said = "prefault 1, allow fallback 0, hints kernel, stacks kernel, protections exact, keep bytes 4096"
+    assert said in done.stderr
+    assert len(re.findall(r"pool at 0x[0-9a-f]+ of ", done.stderr)) == 2
+
+
+def test_every_variable_of_the_library_is_documented(root):
+    source = (root / "artifacts/mosalloc/preload/options.cpp").read_text()
+    readme = (root / "artifacts/mosalloc/README.md").read_text()
+    variables = set(re.findall(r'\{"(MOSALLOC_\w+)"', source))
+    assert len(variables) >= 10
+    assert {name for name in variables if f"`{name}`" not in readme} == set()
+
+
+def test_every_counter_of_the_report_is_a_field_of_the_map(root):
+    """A counter that the library counts and nobody can read is as good as none."""
+    header = (root / "artifacts/mosalloc/include/mosalloc/pool_map.h").read_text()
+    counted = re.findall(
+        r"^    uint64_t (\w+(?:_pages|_calls|_bytes|_risks|_advice|_protections|_windows));", header, re.M
+    )
+    writer = (root / "artifacts/mosalloc/run/json.cpp").read_text()
+    assert len(counted) >= 10
+    pool_fields = {"size_bytes", "used_bytes", "live_bytes", "page_bytes"}
+    assert {name for name in counted if name not in pool_fields and f"map.{name}" not in writer} == set()
