@@ -55,8 +55,17 @@ def test_predict_repeats_predictions_to_the_last_digit(folder, table, model):
     for layout, name in [("1gb", "1gb"), ("4kb", "growing-0"), ("random-4", "random-4")]:
         row = table.set_index("layout").loc[layout]
         printed = run(
-            "predict", "--fit", folder, "--model", model, "--stlb-hits", row["stlb_hits"],
-            "--stlb-misses", row["stlb_misses"], "--walk-cycles", row["walk_cycles"],
+            "predict",
+            "--fit",
+            folder,
+            "--model",
+            model,
+            "--stlb-hits",
+            row["stlb_hits"],
+            "--stlb-misses",
+            row["stlb_misses"],
+            "--walk-cycles",
+            row["walk_cycles"],
         ).output
         assert float(printed) == float(predictions.loc[name, "predicted_runtime_cycles"])
 
@@ -72,14 +81,35 @@ def test_coefficients_alone_predict(folder):
 def test_json_says_what_is_extrapolated(folder, table):
     first = table.iloc[1]
     inside = run(
-        "predict", "--json", "--fit", folder, "--model", "poly1", "--stlb-hits",
-        first["stlb_hits"], "--stlb-misses", first["stlb_misses"],
-        "--walk-cycles", first["walk_cycles"],
+        "predict",
+        "--json",
+        "--fit",
+        folder,
+        "--model",
+        "poly1",
+        "--stlb-hits",
+        first["stlb_hits"],
+        "--stlb-misses",
+        first["stlb_misses"],
+        "--walk-cycles",
+        first["walk_cycles"],
     ).output
     assert json.loads(inside)["inside_fitted_range"] is True
     outside = json.loads(
-        run("predict", "--json", "--fit", folder, "--model", "poly1", "--stlb-hits",
-            first["stlb_hits"], "--stlb-misses", first["stlb_misses"], "--walk-cycles", 1e12).output
+        run(
+            "predict",
+            "--json",
+            "--fit",
+            folder,
+            "--model",
+            "poly1",
+            "--stlb-hits",
+            first["stlb_hits"],
+            "--stlb-misses",
+            first["stlb_misses"],
+            "--walk-cycles",
+            1e12,
+        ).output
     )
     assert outside["inside_fitted_range"] is False
     assert outside["outside"][0].startswith("walk_cycles = 1e+12 is outside")
@@ -102,8 +132,21 @@ def test_fitting_again_writes_the_same_bytes(folder, tmp_path):
 
 def test_chosen_models_folds_and_seed(folder, tmp_path):
     samples = folder.parents[1] / "samples.csv"
-    run("fit", "--samples", samples, "--out", tmp_path, "--model", "poly1", "--model", "yaniv",
-        "--folds", "3,6", "--seed", 9)
+    run(
+        "fit",
+        "--samples",
+        samples,
+        "--out",
+        tmp_path,
+        "--model",
+        "poly1",
+        "--model",
+        "yaniv",
+        "--folds",
+        "3,6",
+        "--seed",
+        9,
+    )
     assert set(read(tmp_path / "errors.csv")["model"]) == {"yaniv", "poly1"}
     cv = read(tmp_path / "cv.csv")
     assert list(cv["folds"]) == [3, 6] and set(cv["seed"]) == {9}
@@ -170,8 +213,19 @@ def test_refusals(name, folder, tmp_path):
 def test_damaged_fits(tmp_path, content, message):
     (tmp_path / "fit.json").write_text(content)
     with pytest.raises(TesseraError, match=message):
-        run("predict", "--fit", tmp_path, "--model", "basu", "--stlb-hits", 1,
-            "--stlb-misses", 1, "--walk-cycles", 1)
+        run(
+            "predict",
+            "--fit",
+            tmp_path,
+            "--model",
+            "basu",
+            "--stlb-hits",
+            1,
+            "--stlb-misses",
+            1,
+            "--walk-cycles",
+            1,
+        )
 
 
 def test_a_model_outside_the_fit_is_explained(folder, tmp_path):

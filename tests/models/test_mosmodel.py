@@ -80,9 +80,7 @@ def test_runtimes_times_k_are_predictions_times_k(scale):
 def test_inputs_times_k_leave_predictions(symbol, scale):
     s = noisy()
     inputs = {name: getattr(s, name) * (scale if name == symbol else 1) for name in "HMC"}
-    np.testing.assert_allclose(
-        predictions(make_samples(s.R, **inputs)), predictions(s), rtol=1e-9
-    )
+    np.testing.assert_allclose(predictions(make_samples(s.R, **inputs)), predictions(s), rtol=1e-9)
 
 
 @settings(max_examples=20, deadline=None)
@@ -91,9 +89,7 @@ def test_order_of_the_samples_does_not_matter(order):
     s = noisy()
     model, permuted = create("mosmodel").fit(s), create("mosmodel").fit(s.subset(order))
     assert list(model.coefficients_) == list(permuted.coefficients_)
-    np.testing.assert_allclose(
-        permuted.predict(s.H, s.M, s.C), model.predict(s.H, s.M, s.C), rtol=1e-10
-    )
+    np.testing.assert_allclose(permuted.predict(s.H, s.M, s.C), model.predict(s.H, s.M, s.C), rtol=1e-10)
 
 
 def test_refit_is_least_squares_on_the_selected_terms():

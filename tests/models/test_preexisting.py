@@ -83,4 +83,3 @@ def test_equal_walk_cycles_leave_yaniv_undefined():
 def test_a_missing_anchor_is_named(name):
     with pytest.raises(TesseraError, match="anchor layout growing-[08]"):
         create(name).fit(anchors().subset([]))
-

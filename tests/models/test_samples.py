@@ -48,8 +48,9 @@ def test_the_1gb_layout_is_held_apart():
 
 def test_failed_cells_are_left_out_with_a_message():
     table = check_table(
-        frame(status=["ok", "failed", "ok"], message=["", "out of memory", ""],
-              runtime_cycles=["100", "", "80"])
+        frame(
+            status=["ok", "failed", "ok"], message=["", "out of memory", ""], runtime_cycles=["100", "", "80"]
+        )
     )
     assert len(table.fitted) == 2
     assert table.notes == ["left out random-3: status failed (out of memory)"]

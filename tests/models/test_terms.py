@@ -39,9 +39,7 @@ def test_arrays_and_scalars_agree_to_the_last_bit():
     coefficients = {name: generator.uniform(-1, 1) for name in TERMS}
     H, M, C = (np.array([generator.uniform(0, 1e9) for _ in range(33)]) for _ in range(3))
     together = evaluate(coefficients, H, M, C)
-    assert [float(evaluate(coefficients, *point)) for point in zip(H, M, C, strict=True)] == list(
-        together
-    )
+    assert [float(evaluate(coefficients, *point)) for point in zip(H, M, C, strict=True)] == list(together)
 
 
 def test_order_of_the_mapping_does_not_matter():

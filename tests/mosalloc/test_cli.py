@@ -10,6 +10,8 @@ from click.testing import CliRunner
 from tessera.errors import TesseraError
 from tessera.mosalloc import read_report
 from tessera.mosalloc.cli import mosalloc
+from tessera.mosalloc.defaults import DEFAULT_POOL_BYTES
+from tessera.units import PAGE_2MB
 
 
 def invoke(*arguments):
@@ -36,11 +38,16 @@ def test_check_says_what_is_fine(layout):
     assert done.exit_code == 0 and "ok, 0 windows" in done.output
 
 
-def test_check_knows_the_default_pools(layout):
+@pytest.mark.parametrize("pool", ["brk", "mmap"])
+def test_check_knows_the_default_pools(layout, pool):
+    """The first window behind the default pool is refused; the last one in it only lacks its page."""
+    end = DEFAULT_POOL_BYTES[pool]
     header = "type,pageSize,startOffset,endOffset\n"
-    done = invoke("check", layout("mmap,2MB,12GB,12290MB", pools=header))
+    done = invoke("check", layout(f"{pool},2MB,{end},{end + PAGE_2MB}", pools=header))
     assert isinstance(done.exception, TesseraError)
-    assert "add a row: mmap,-1,0," in str(done.exception)
+    assert f"add a row: {pool},-1,0," in str(done.exception)
+    done = invoke("check", layout(f"{pool},2MB,{end - PAGE_2MB},{end}", pools=header))
+    assert done.exit_code == 0 or "huge pages for" in str(done.exception)
 
 
 def test_check_names_missing_huge_pages(layout):

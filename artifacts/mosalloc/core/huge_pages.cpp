@@ -47,7 +47,7 @@ long Pool::sync_protection(Range range, uint64_t page_bytes) {
         const int want = wanted_protection(page);
         const bool change = want >= 0 && want != hardware(at);
         const Range asked = page.clip(range);
-        softened |= want >= 0 && want != protection_at(asked.start);
+        softened |= want >= 0 && (*states(asked.start) & kUsed) != 0 && want != protection_at(asked.start);
         if (change && want == run_prot && run.end == at) {
             run.end = page.end;
             continue;

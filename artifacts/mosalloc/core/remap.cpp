@@ -34,15 +34,17 @@ long Space::move_to(Pool* pool, Range old, uint64_t bytes, uint64_t to) {
     const Range from{old.start, old.start + moved};
     const uint64_t source = pool->base() + old.start;
     Pool* target = holder({to, to + bytes});
-    const Range place = target == nullptr ? Range{0, bytes} : target->offsets({to, to + bytes});
-    if (!pool->touches_window(from) && (target == nullptr || !target->touches_window(place))) {
+    const Range place = target == nullptr ? Range{} : target->offsets({to, to + bytes});
+    // Memory that leaves the pools is copied: the kernel may see several mappings in what the program got as one, and
+    // outside the pools nobody could hide that from its next mremap.
+    if (target != nullptr && !pool->touches_window(from) && !target->touches_window(place)) {
         // Longer memory in one call, so that it is one mapping, which the kernel moves as a whole later.
         const bool grows = bytes > moved;
         const int flags = MREMAP_MAYMOVE | MREMAP_FIXED | (grows ? 0 : MREMAP_DONTUNMAP);
         const long result = sys::mremap(source, moved, grows ? bytes : moved, flags, to);
         if (!sys::failed(result)) {
             if (grows) reserve_span(source, moved);
-            if (target != nullptr) target->record(place, *pool, from);
+            target->record(place, *pool, from);
             return 0;
         }  // EFAULT: several mappings (mixed protections); EINVAL: an older kernel. Copying does the same.
     }

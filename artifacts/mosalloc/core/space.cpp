@@ -242,6 +242,22 @@ long Space::advise(Range addresses, int advice) {
         [&](Range part) { return sys::madvise(part.start, part.bytes(), advice); });
 }
 
+/// Up to a hole the kernel locks what is there, but brings nothing in. So it gets a real hole for the moment; in a
+/// huge page there can't be one, and hugetlb is never swapped anyway.
+template <class Kernel>
+void Space::lock_up_to_hole(Pool* pool, Range used, Kernel kernel) {
+    const Range hole{used.end, used.end + kPage4K};
+    if (pool->touches_window(hole)) {
+        kernel(pool->addresses(used), kLockOnFault);
+        return;
+    }
+    const uint64_t at = pool->base() + hole.start;
+    sys::munmap(at, kPage4K);
+    kernel(pool->addresses({used.start, hole.end}), 0);
+    if (!sys::failed(sys::mmap(at, kPage4K, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE)))
+        reserve_span(at, kPage4K);
+}
+
 long Space::lock(Range addresses, int flags) {
     const auto kernel = [](Range part, int how) {
         const long at = static_cast<long>(part.start), bytes = static_cast<long>(part.bytes());
@@ -251,11 +267,10 @@ long Space::lock(Range addresses, int flags) {
         addresses,
         [&](Pool* pool, Range part) -> long {
             const Range used{part.start, pool->first_hole(part)};
-            const bool hole = used.end != part.end;
             pool->mark_odd(used);
-            // Up to a hole the kernel locks what is there, but brings nothing in. (Hugetlb is never swapped.)
-            const long result = used.empty() ? 0 : kernel(pool->addresses(used), hole ? kLockOnFault : flags);
-            return sys::failed(result) || !hole ? result : -ENOMEM;
+            if (used.end == part.end) return kernel(pool->addresses(used), flags);
+            if (!used.empty()) lock_up_to_hole(pool, used, kernel);
+            return -ENOMEM;
         },
         [&](Range part) { return kernel(part, flags); });
 }

@@ -71,6 +71,8 @@ private:
     bool is_heap(const Pool* pool) const { return pool == &pools_[MOSALLOC_POOL_HEAP]; }
     FreeList& list(const Pool* pool) { return free_[kind_of(pool)]; }
     mosalloc_pool& out(uint64_t kind) { return kind < MOSALLOC_POOL_COUNT ? map_->pools[kind] : map_->file_pool; }
+    template <class Kernel>
+    void lock_up_to_hole(Pool* pool, Range used, Kernel kernel);
     bool owns(const Pool* pool, Range offsets) const;
     bool may_place(Pool* pool, Range offsets);
     void take(Pool* pool, Range offsets);

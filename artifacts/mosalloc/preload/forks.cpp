@@ -2,8 +2,8 @@
 //
 // 4KB parts are copied on write like any memory. Windows too, but each copy needs a free huge page, which nobody has
 // reserved for the child: without one the kernel takes the page away from the child when the parent writes, and the
-// child dies with SIGBUS at its next touch, reading included. So where too few huge pages are free, the windows in
-// use get 4KB pages for the moment of the fork, the child keeps these, and the parent gets its huge pages back:
+// child dies with SIGBUS at its next touch, reading included. So where too few huge pages are free, or they are of
+// 1GB, the windows in use get 4KB pages for the moment of the fork, the child keeps these, and the parent gets its huge pages back:
 // two copies, counted.
 //
 // Our lock is taken where libc's fork calls _Fork, after it took the locks of malloc: in a fork handler it would be taken
@@ -37,13 +37,11 @@ uint64_t pages_in_use(uint64_t wanted_page_bytes) {
     return pages;
 }
 
-bool enough_pages() {
-    constexpr uint64_t kSizes[] = {kPage2M, kPage1G};
-    for (const uint64_t page_bytes : kSizes) {
-        const uint64_t needed = pages_in_use(page_bytes);
-        if (needed != 0 && huge_pages(page_bytes).free < needed) return false;
-    }
-    return true;
+/// Never for 1GB pages: Linux 6.18 was seen to give a child zeros for such a page that its parent wrote to (a program
+/// without this library shows it as well), and a copy of 1GB for one write helps nobody.
+bool can_share_huge_pages() {
+    const uint64_t needed = pages_in_use(kPage2M);
+    return pages_in_use(kPage1G) == 0 && (needed == 0 || huge_pages(kPage2M).free >= needed);
 }
 
 void lend_small_pages() {
@@ -66,7 +64,7 @@ void before_fork() {
     runtime().lock.acquire();
     ++runtime().map->forks;
     g_lent = false;
-    if (runtime().map->window_count != 0 && !enough_pages()) lend_small_pages();
+    if (runtime().map->window_count != 0 && !can_share_huge_pages()) lend_small_pages();
 }
 
 void after_in_parent() {

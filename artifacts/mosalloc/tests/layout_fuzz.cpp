@@ -14,8 +14,9 @@ using namespace mosalloc;
 
 namespace {
 
-constexpr const char* kWords[] = {"brk", "mmap", "file", "-1", "0", "4096", "2097152", "2MB", "1GB", "64MB", "4GB", ",", ",",
-                                  ",", "\n", "\n", "\r\n", " ", "type,pageSize,startOffset,endOffset\n", "heap", "-5",
+constexpr const char* kWords[] = {"brk", "mmap", "file", "-1", "0", "4096", "2097152", "2MB", "1GB", "64MB", "4GB",
+                                  ",", ",", ",", "\n", "\n", "\r\n", " ",
+                                  "type,pageSize,startOffset,endOffset\n", "heap", "-5",
                                   "99999999999999999999", "9TB", "\t", "\0", "KIB", "7"};
 
 std::string random_file(std::mt19937_64& rng) {
@@ -24,8 +25,8 @@ std::string random_file(std::mt19937_64& rng) {
     for (size_t i = 0; i < rows; ++i) {
         const uint64_t page = rng() % 2 == 0 ? kPage2M : kPage1G, start = rng() % 8 * page;
         if (rng() % 3 == 0) text += rng() % 2 == 0 ? "brk,-1,0,8GB\n" : "mmap,-1,0,16GB\n";
-        text += std::string(rng() % 2 == 0 ? "brk," : "mmap,") + std::to_string(page) + "," + std::to_string(start) + "," +
-                std::to_string(start + rng() % 4 * page) + "\n";
+        text += std::string(rng() % 2 == 0 ? "brk," : "mmap,") + std::to_string(page) + "," + std::to_string(start) +
+                "," + std::to_string(start + rng() % 4 * page) + "\n";
     }
     const size_t mutations = rng() % 4;
     for (size_t i = 0; i < mutations; ++i) {
@@ -42,7 +43,8 @@ bool rules_hold(const Layout& layout) {
         const Window& w = layout.windows[i];
         if (w.range.empty() || w.range.start % w.page_bytes != 0 || w.range.end % w.page_bytes != 0) return false;
         if (w.range.end > layout.pool_bytes[w.pool]) return false;
-        if (i > 0 && layout.windows[i - 1].pool == w.pool && layout.windows[i - 1].range.overlaps(w.range)) return false;
+        const Window* before = i == 0 ? nullptr : &layout.windows[i - 1];
+        if (before != nullptr && before->pool == w.pool && before->range.overlaps(w.range)) return false;
     }
     return true;
 }

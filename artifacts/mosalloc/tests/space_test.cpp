@@ -153,6 +153,24 @@ TEST_P(SpaceTest, MemoryLeftBehindByDontunmapReadsZero) {
     EXPECT_EQ(offset(map_pages(1)), 1200 * kPage4K);
 }
 
+TEST_P(SpaceTest, MemoryThatLeavesThePoolsIsOneMapping) {
+    const long a = map_pages(4);
+    const uint64_t at = static_cast<uint64_t>(a);
+    // The second half has been writable before, the first has not: two mappings for the kernel, one for the program.
+    EXPECT_EQ(unmap_pages(a, 4), 0);
+    EXPECT_EQ(space.map(2 * kPage4K, {PROT_READ}), a);
+    EXPECT_EQ(space.map(2 * kPage4K, {kRW}), a + static_cast<long>(2 * kPage4K));
+    EXPECT_EQ(space.protect({at, at + 4 * kPage4K}, PROT_READ), 0);
+    const long room = sys::mmap(0, 8 * kPage4K, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS);
+    const uint64_t to = static_cast<uint64_t>(room);
+    constexpr int flags = MREMAP_MAYMOVE | MREMAP_FIXED;
+    EXPECT_EQ(space.remap(at, 4 * kPage4K, 4 * kPage4K, flags, to), room);
+    sys::munmap(to + 4 * kPage4K, 4 * kPage4K);
+    EXPECT_EQ(sys::mremap(to, 4 * kPage4K, 6 * kPage4K, 0, 0), room);
+    sys::munmap(to, 6 * kPage4K);
+    EXPECT_TRUE(space.vacant({at, at + 4 * kPage4K}));
+}
+
 TEST_P(SpaceTest, KnowsWhatIsVacant) {
     const long a = map_pages(8);
     const uint64_t at = static_cast<uint64_t>(a);

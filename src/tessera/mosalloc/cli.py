@@ -8,6 +8,7 @@ from tessera.mosalloc.commands.analyze import analyze
 from tessera.mosalloc.commands.bench import bench
 from tessera.mosalloc.commands.check import check
 from tessera.mosalloc.commands.programs import programs
+from tessera.mosalloc.commands.proof import proof
 from tessera.mosalloc.commands.reserve import reserve
 from tessera.mosalloc.commands.run import run
 from tessera.mosalloc.commands.suggest import suggest
@@ -25,3 +26,4 @@ mosalloc.add_command(reserve)
 mosalloc.add_command(suggest)
 mosalloc.add_command(programs)
 mosalloc.add_command(bench)
+mosalloc.add_command(proof)

@@ -77,6 +77,7 @@ void set_prot(Thread& t, Span span, int prot) {
 void check_page(Thread& t, const Area& area, unsigned index, bool whole) {
     const PageState& page = area.page[index];
     if (page.undefined || (!t.options->faults && !allowed(page, PROT_READ))) return;
+    if (page.kind == kHole && !t.options->hole_faults) return;
     t.log.result("read", whole ? read_whole_page(area.at(index)) : read_page(area.at(index)));
 }
 
@@ -84,13 +85,14 @@ void write_one(Thread& t, Area& area, unsigned index) {
     PageState& page = area.page[index];
     const uint64_t value = t.random.next();
     if (!t.options->faults && !allowed(page, PROT_WRITE)) return;
+    if (page.kind == kHole && !t.options->hole_faults) return;
     const int signal = write_page(area.at(index), value, page.undefined);
     t.log.result("write", static_cast<uint64_t>(signal));
     if (signal == 0) page.undefined = false, page.touched = true;
 }
 
 void probe_faults(Thread& t, const Area& area, unsigned index) {
-    if (!t.options->faults) return;
+    if (!t.options->faults || (area.page[index].kind == kHole && !t.options->hole_faults)) return;
     t.log.result("faults", static_cast<uint64_t>(try_read(area.at(index)) | try_write(area.at(index)) << 8));
 }
 

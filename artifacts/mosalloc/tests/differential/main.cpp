@@ -25,7 +25,8 @@ Thread g_threads[differential::kMaxThreads];
 pthread_barrier_t g_start;  // a stack of a thread that starts late could fall into a hole of another one
 
 [[noreturn]] void usage() {
-    fprintf(stderr, "usage: differential SEED OPERATIONS THREADS (1..%u) [--trace] [--no-faults] [--no-forks]"
+    fprintf(stderr, "usage: differential SEED OPERATIONS THREADS (1..%u) [--trace] [--no-faults] [--no-hole-faults]"
+                    " [--no-forks]"
                     " [--no-foreign] [--no-locks] [--except=OPERATION]...\n", differential::kMaxThreads);
     exit(2);
 }
@@ -33,6 +34,7 @@ pthread_barrier_t g_start;  // a stack of a thread that starts late could fall i
 bool set(Options* options, const char* word) {
     if (strcmp(word, "--trace") == 0) return options->trace = true;
     if (strcmp(word, "--no-faults") == 0) return !(options->faults = false);
+    if (strcmp(word, "--no-hole-faults") == 0) return !(options->hole_faults = false);
     if (strcmp(word, "--no-forks") == 0) return !(options->forks = false);
     if (strcmp(word, "--no-foreign") == 0) return !(options->foreign = false);
     if (strcmp(word, "--no-locks") == 0) return !(options->locks = false);

@@ -46,6 +46,7 @@ struct Options {
     unsigned threads = 1;
     bool trace = false;
     bool faults = true;    ///< windows with softened protections do not fault
+    bool hole_faults = true;  ///< memory that was given back in a window stays readable until it is reused
     bool forks = true;     ///< a child under windows needs huge pages of its own
     bool foreign = true;   ///< files and shared memory over windows can be refused
     bool locks = true;     ///< mlock of a part of a huge page

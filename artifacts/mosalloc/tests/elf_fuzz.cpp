@@ -1,0 +1,124 @@
+// Mutated ELF files and scripts: check_program must end with an answer, stay inside memory (the sanitizers watch), and
+// never accept a file that has no dynamic linker in it. Time-boxed: seconds as argument, seed printed.
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <elf.h>
+#include <random>
+#include <string>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <vector>
+
+#include "run/elf_check.h"
+
+using namespace mosalloc::run;
+
+namespace {
+
+constexpr char kGlibc[] = "/lib64/ld-linux-x86-64.so.2", kMusl[] = "/lib/ld-musl-x86_64.so.1";
+
+template <class T>
+void append(std::string* out, const T& value) {
+    out->append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+/// The smallest file that the dynamic linker's name can be read from.
+std::string program(std::mt19937_64& rng) {
+    Elf64_Ehdr header = {};
+    memcpy(header.e_ident, ELFMAG, SELFMAG);
+    header.e_ident[EI_CLASS] = rng() % 16 == 0 ? ELFCLASS32 : ELFCLASS64;
+    header.e_machine = rng() % 16 == 0 ? EM_AARCH64 : EM_X86_64;
+    header.e_phoff = sizeof header;
+    header.e_phentsize = sizeof(Elf64_Phdr);
+    header.e_phnum = static_cast<Elf64_Half>(1 + rng() % 4);
+    const std::string linker = rng() % 4 == 0 ? kMusl : kGlibc;
+    std::string out;
+    append(&out, header);
+    const unsigned at = static_cast<unsigned>(rng() % (header.e_phnum + 1u));  // in one of five none at all
+    for (unsigned i = 0; i < header.e_phnum; ++i) {
+        Elf64_Phdr part = {};
+        part.p_type = i == at ? PT_INTERP : PT_LOAD;
+        part.p_offset = sizeof header + header.e_phnum * sizeof part;
+        part.p_filesz = i == at ? linker.size() + 1 : rng() % 100000;
+        append(&out, part);
+    }
+    return out + linker + '\0' + std::string(rng() % 200, 'x');
+}
+
+std::string script(std::mt19937_64& rng) {
+    static constexpr const char* kLines[] = {"#!/bin/sh\n", "#! /usr/bin/env bash\n", "#!", "#!\n",
+                                             "#!/usr/bin/env ", "#!   "};
+    return kLines[rng() % 6] + std::string(rng() % 600, rng() % 2 == 0 ? 'a' : ' ');
+}
+
+/// Numbers at the borders of what fields can hold.
+uint64_t border(std::mt19937_64& rng) {
+    static constexpr uint64_t kValues[] = {0, 1, 63, 64, 4095, 4096, 4097, 0xffff, 0x7fffffff, 0xffffffff,
+                                           INT64_MAX, uint64_t{1} << 63, UINT64_MAX};
+    return kValues[rng() % (sizeof kValues / sizeof *kValues)];
+}
+
+std::string random_file(std::mt19937_64& rng) {
+    std::string text = rng() % 5 == 0 ? script(rng) : program(rng);
+    const size_t mutations = rng() % 3 == 0 ? 0 : rng() % 5;
+    for (size_t i = 0; i < mutations && !text.empty(); ++i) {
+        const size_t at = rng() % text.size();
+        const uint64_t value = border(rng);
+        switch (rng() % 4) {
+            case 0: text[at] = static_cast<char>(rng()); break;
+            case 1: text.resize(at); break;
+            case 2: text.replace(at, 0, std::string(rng() % 5000, static_cast<char>(rng()))); break;
+            default: {  // a whole field of a header
+                const size_t field = at / 8 * 8 % 512, bytes = rng() % 2 == 0 ? 8 : 2;
+                if (field + bytes <= text.size()) memcpy(&text[field], &value, bytes);
+            }
+        }
+    }
+    return text;
+}
+
+const char* broken_rule(const Refusal& refusal, const std::string& text) {
+    if (refusal.found.empty() != refusal.remedy.empty()) return "a refusal says what to do";
+    if (!refusal.found.empty()) return nullptr;
+    if (text.compare(0, SELFMAG, ELFMAG, SELFMAG) != 0) return "what is accepted is an ELF file";
+    if (text.size() < sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr)) return "what is accepted has a program header";
+    const Elf64_Word interpreter = PT_INTERP;
+    const std::string type(reinterpret_cast<const char*>(&interpreter), sizeof interpreter);
+    if (text.find(type) == std::string::npos) return "what is accepted names a dynamic linker";
+    return nullptr;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+    const double seconds = count > 1 ? atof(arguments[1]) : 2;
+    const uint64_t seed = count > 2 ? strtoull(arguments[2], nullptr, 10) : std::random_device{}();
+    std::mt19937_64 rng(seed);
+    const int fd = memfd_create("program", 0);
+    const std::string path = "/proc/self/fd/" + std::to_string(fd);
+    uint64_t files = 0, accepted = 0, musl = 0, scripts = 0;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+    for (; std::chrono::steady_clock::now() < end; ++files) {
+        const std::string text = random_file(rng);
+        const auto bytes = static_cast<ssize_t>(text.size());
+        if (ftruncate(fd, 0) != 0 || pwrite(fd, text.data(), text.size(), 0) != bytes) return 2;
+        const Refusal refusal = check_program(path);
+        accepted += refusal.found.empty() ? 1 : 0;
+        musl += refusal.found.find("musl") != std::string::npos ? 1 : 0;
+        scripts += refusal.found.find("script") != std::string::npos ? 1 : 0;
+        const char* rule = broken_rule(refusal, text);
+        if (rule != nullptr) {
+            FILE* kept = fopen("elf_fuzz.failed", "wb");
+            if (kept != nullptr) fwrite(text.data(), 1, text.size(), kept), fclose(kept);
+            printf("seed %llu, file %llu (in ./elf_fuzz.failed): %s\n", static_cast<unsigned long long>(seed),
+                   static_cast<unsigned long long>(files), rule);
+            return 1;
+        }
+    }
+    printf("seed %llu: %llu files, %llu accepted, %llu for musl, %llu scripts\n", static_cast<unsigned long long>(seed),
+           static_cast<unsigned long long>(files), static_cast<unsigned long long>(accepted),
+           static_cast<unsigned long long>(musl), static_cast<unsigned long long>(scripts));
+    return accepted == 0 || accepted == files || musl == 0 || scripts == 0;  // one side only tests nothing
+}

@@ -1,0 +1,252 @@
+"""Each trap of a preloaded allocator, and each failure of the one we come after: where it is tested.
+
+A test is named as its runner names it: ``2mb.fork`` (ctest, in the build folder) or ``file.py::function``
+(pytest, relative to tests/mosalloc). ``4kb``, ``2mb``, ... before a ctest case are the conditions of
+artifacts/mosalloc/tests/run_under.py; the same case also runs on the bare kernel, which is the oracle.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+TRAP, FAILURE = "trap", "known failure"
+
+
+@dataclass(frozen=True)
+class Row:
+    """``kind`` is TRAP (of the technique) or FAILURE (of the original); ``tests`` must all exist."""
+
+    kind: str
+    name: str
+    sentence: str
+    tests: tuple[str, ...]
+
+
+def trap(name: str, sentence: str, *tests: str) -> Row:
+    return Row(TRAP, name, sentence, tests)
+
+
+def failure(name: str, sentence: str, *tests: str) -> Row:
+    return Row(FAILURE, name, sentence, tests)
+
+
+def under(case: str, *conditions: str) -> tuple[str, ...]:
+    """A case of the ctest suite under each of some conditions, all 4KB and all 2MB if none is named."""
+    return tuple(f"{condition}.{case}" for condition in conditions or ("4kb", "2mb"))
+
+
+ROWS: tuple[Row, ...] = (
+    trap(
+        "heap_above_the_kernels",
+        "With its heap pool below the kernel's heap, malloc sees a break that shrank and aborts.",
+        "traps/test_before_start.py::test_the_heap_pool_lies_above_the_kernels_heap",
+        "test_launcher.py::test_unlimited_stacks_put_mappings_low_and_the_pools_above_the_heap",
+    ),
+    trap(
+        "calls_of_before",
+        "The dynamic linker and earlier constructors have memory already: it is used up and reported.",
+        "traps/test_before_start.py::test_memory_of_before_is_reported_and_used_up",
+        "traps/test_before_start.py::test_another_preloaded_library_stays_and_its_memory_is_reported",
+    ),
+    trap(
+        "ends_without_destructors",
+        "_exit and SIGKILL run no destructor, so the pool map must outlive the process in a file.",
+        "traps/test_endings.py::test_the_pool_map_is_readable_after",
+        "traps/test_endings.py::test_nothing_is_left_when_the_launcher_is_killed",
+        "test_mosaics.py::test_pages_are_confirmed_however_the_program_ends",
+        "test_mosaics.py::test_pages_go_back_when_the_program_ends",
+    ),
+    trap(
+        "run_sh",
+        "A script's shell inherits the environment; only the target may get the layout.",
+        "traps/test_before_start.py::test_run_sh_gets_no_layout_but_the_target_does",
+        "test_launcher.py::test_only_the_target_gets_the_layout",
+        "test_launcher.py::test_scripts_are_refused_with_their_interpreter",
+    ),
+    trap(
+        "address_space_limit",
+        "The reservation counts against RLIMIT_AS: one that is too tight is named, one that is enough works.",
+        "traps/test_before_start.py::test_address_space_limit",
+        "traps/test_before_start.py::test_a_limit_met_later_is_ENOMEM_as_without_the_library",
+        "test_launcher.py::test_address_space_limits_are_named",
+    ),
+    trap(
+        "mdwe",
+        "Where a policy forbids to change code, libc cannot be patched: refused before the program runs.",
+        "test_launcher.py::test_a_policy_against_patching_is_a_refusal",
+    ),
+    trap(
+        "static_programs",
+        "Nothing can be preloaded into a static program; the ELF file says so before it runs.",
+        "test_launcher.py::test_static_programs_are_refused",
+    ),
+    trap(
+        "secure_programs",
+        "The system drops LD_PRELOAD from set-user-ID programs (AT_SECURE).",
+        "test_launcher.py::test_set_user_id_programs_are_refused",
+    ),
+    trap(
+        "musl",
+        "Programs for another libc have other entry points.",
+        "test_launcher.py::test_musl_programs_are_refused",
+    ),
+    trap(
+        "dlmopen",
+        "A second copy of libc is not patched: it is detected and its memory counted as unseen.",
+        "traps/test_unseen.py::test_dlmopen_is_detected",
+    ),
+    trap(
+        "raw_system_calls",
+        "Memory taken without libc comes past every preloaded library: its size is reported.",
+        "traps/test_unseen.py::test_raw_system_calls_are_detected",
+        "traps/test_unseen.py::test_without_them_nothing_is_said",
+        *under("raw_fork"),
+    ),
+    trap(
+        "signals",
+        "A handler that allocates may interrupt an allocation of its own thread.",
+        *under("signal"),
+    ),
+    trap(
+        "fork_inside_malloc",
+        "A fork while other threads are inside malloc must neither stand still nor tear the tables.",
+        *under("fork"),
+        "traps/test_processes.py::test_fork_while_other_threads_are_inside_malloc",
+    ),
+    trap(
+        "mprotect_of_132KB",
+        "Hugetlb refuses to protect a part of a page, which is how malloc grows its arenas.",
+        "traps/test_huge_parts.py::test_calls_that_hugetlb_refuses",
+        *under("prot_none", "2mb", "1gb"),
+    ),
+    trap(
+        "munmap_of_4KB",
+        "Hugetlb refuses to unmap a part of a page.",
+        "traps/test_huge_parts.py::test_calls_that_hugetlb_refuses",
+        *under("partial_munmap", "2mb", "1gb"),
+        *under("holes", "2mb", "1gb"),
+    ),
+    trap(
+        "guard_pages",
+        "One page of a huge page can't be made to fault; the huge page gives way, or softness is counted.",
+        "traps/test_huge_parts.py::test_a_guard_page_traps_under_guards",
+        "traps/test_huge_parts.py::test_a_guard_page_is_soft_under_soft",
+        "traps/test_huge_parts.py::test_a_guard_page_in_4kb_parts_costs_nothing",
+        *under("guard", "4kb", "2mb", "exact"),
+    ),
+    trap(
+        "file_over_a_window",
+        "A file mapped over a part of a huge page must be that file.",
+        "traps/test_huge_parts.py::test_a_file_mapped_over_a_window",
+        *under("file_over_memory"),
+    ),
+    trap(
+        "fork_without_free_pages",
+        "A child that writes to a huge page needs another; without one the kernel kills it by SIGBUS.",
+        "traps/test_forks.py::test_fork_without_free_pages",
+        "traps/test_forks.py::test_fork_one_page_short_is_a_fork_without_pages",
+        "traps/test_forks.py::test_fork_with_enough_pages_copies_nothing_ahead",
+        "test_mosaics.py::test_fork_without_free_pages_gives_the_child_small_ones",
+    ),
+    trap(
+        "pages_taken_by_others",
+        "On demand a page may be gone when it is needed: ENOMEM for the program, never SIGBUS.",
+        "traps/test_on_demand.py::test_pages_that_somebody_else_took_are_ENOMEM",
+        "traps/test_on_demand.py::test_a_run_that_could_never_have_them_does_not_start",
+    ),
+    trap(
+        "pages_on_demand",
+        "Pages are taken as they are used and go back past a threshold.",
+        "traps/test_on_demand.py::test_pages_are_taken_as_they_are_used",
+        "traps/test_on_demand.py::test_unused_pages_are_kept_up_to_the_threshold",
+        "traps/test_on_demand.py::test_with_prefault_all_are_taken_at_start",
+        *under("zeroed_again", "demand"),
+        *under("malloc_sizes", "demand"),
+    ),
+    trap(
+        "children_of_another_user",
+        "A daemon that gave up its rights may not write the map of its parent; it lives all the same.",
+        "traps/test_processes.py::test_a_child_of_another_user_has_a_map_of_its_own",
+    ),
+    trap(
+        "transparent_huge_pages",
+        "With THP `always` the kernel would make huge pages of what shall be 4KB.",
+        "traps/test_machine.py::test_4kb_stays_4kb_when_thp_is_always",
+        "traps/test_machine.py::test_windows_beside_thp_always",
+    ),
+    trap(
+        "overcommit",
+        "Reserving must cost nothing in each mode of vm.overcommit_memory, and refusals are the kernel's.",
+        "traps/test_machine.py::test_overcommit",
+    ),
+    trap(
+        "many_windows",
+        "Each window is a mapping, of which the kernel allows 65530.",
+        "traps/test_machine.py::test_4000_windows",
+        "traps/test_machine.py::test_200_windows_with_their_pages",
+        "Layout.WindowCountHasALimitThatIsNamed",
+    ),
+    failure(
+        "threads",
+        "Several threads in the pools at once.",
+        *under("threads"),
+        "ThreadsTest.NobodyGetsMemoryOfAnother",
+    ),
+    failure("memalign", "posix_memalign, aligned_alloc and friends.", *under("memalign")),
+    failure(
+        "mremap",
+        "Growing, shrinking and moving, to a place of the program's choice too.",
+        *under("mremap"),
+        *under("mremap_fixed"),
+        *under("dontunmap"),
+        *under("realloc_sizes"),
+    ),
+    failure(
+        "map_fixed_and_hints",
+        "A place of the program's choice, replaced or respected.",
+        *under("map_fixed"),
+        *under("hints_and_flags"),
+    ),
+    failure("map_shared", "Shared memory is seen by a child.", *under("map_shared"), *under("files")),
+    failure("mprotect", "PROT_NONE reservations and changing protections.", *under("mprotect")),
+    failure(
+        "zeroed_again", "Memory reads zero after munmap and mmap.", *under("zeroed_again"), *under("brk")
+    ),
+    failure("partial_munmap", "The rest of a mapping stays.", *under("partial_munmap")),
+    failure("fork", "A child has its own memory.", *under("fork", "4kb", "2mb", "1gb")),
+    failure("exec_of_children", "A program that starts others.", *under("exec"), *under("spawn")),
+    failure(
+        "pool_exhaustion",
+        "NULL and ENOMEM for the program, a message with the row that would do for its user.",
+        "traps/test_full_pools.py::test_the_message_names_pool_mark_and_a_row_that_does",
+        "traps/test_full_pools.py::test_malloc_goes_on_until_both_pools_are_full",
+        "traps/test_full_pools.py::test_nothing_is_said_when_nothing_was_refused",
+        "test_mosaics.py::test_exhaustion_inside_a_window",
+        "test_launcher.py::test_pools_full_is_ENOMEM",
+    ),
+    failure(
+        "2MB_and_1GB_together",
+        "Pages of both sizes in one pool.",
+        "test_mosaics.py::test_1gb_pages",
+        "test_proof.py::test_with_a_page_of_1gb_too",
+    ),
+    failure(
+        "preloaded_already",
+        "LD_PRELOAD names another library: both are there.",
+        *under("malloc_sizes", "preload"),
+        *under("threads", "preload"),
+        "traps/test_before_start.py::test_another_preloaded_library_stays_and_its_memory_is_reported",
+    ),
+    failure(
+        "addresses_not_reused",
+        "Virtual memory grows with each call, though what is mapped does not.",
+        "traps/test_processes.py::test_addresses_are_reused",
+        "FreeList.AgreesWithTheOracleAndAlwaysCoalesces",
+    ),
+    failure(
+        "slow_malloc",
+        "Small malloc and free cost 1.7 times what they cost without it.",
+        "test_benchmark.py::test_bounds_are_the_promised_ones",
+        "test_benchmark.py::test_quick_run",
+    ),
+)
