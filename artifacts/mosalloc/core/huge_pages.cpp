@@ -141,19 +141,12 @@ long Pool::commit_huge(Range part, uint64_t page_bytes, int prot) {
 }
 
 long Pool::release_huge(Range part, uint64_t page_bytes) {
-    // Pages that were idle before this call are counted already, so only those with used memory are looked at.
-    bool was_used = false;
-    for (uint64_t at = part.start; at < part.end; at += kPage4K) {
-        was_used |= (*states(at) & kUsed) != 0;
-        if (!policy_.on_demand) *states(at) &= kDirty;
-    }
-    if (!policy_.on_demand) return was_used ? sync_protection(part, page_bytes) : 0;
     for (uint64_t at = align_down(part.start, page_bytes); at < part.end; at += page_bytes) {
         const Range page{at, at + page_bytes};
         const Range freed = page.clip(part);
-        if (!any_used(freed)) continue;
+        if (!any_used(freed)) continue;  // idle pages are counted already
         for (uint64_t p = freed.start; p < freed.end; p += kPage4K) *states(p) &= kDirty;
-        long result = shrink(page, page_bytes);
+        long result = policy_.on_demand ? shrink(page, page_bytes) : 0;
         if (!sys::failed(result) && hardware(at) != kAbsent) result = sync_protection(freed, page_bytes);
         if (sys::failed(result)) return result;
     }
@@ -174,20 +167,21 @@ long Pool::advise_huge(Range part, uint64_t page_bytes, int advice) {
 
 /// Would giving `prot` to `asked`, a part of `page`, be more than the policy allows to soften?
 bool Pool::must_split(Range page, Range asked, int prot) const {
-    int others = 0;
-    bool different = false, reduced = false;
-    for (uint64_t at = page.start; at < page.end; at += kPage4K) {
-        if ((*states(at) & kUsed) == 0) continue;
-        const int has = protection_at(at);
-        if (asked.start <= at && at < asked.end) {
-            reduced |= (has & ~prot) != 0;
-        } else {
-            others |= has;
-            different |= has != prot;
-        }
+    const auto any_page = [&](Range range, auto wanted) {
+        for (uint64_t at = range.start; at < range.end; at += kPage4K)
+            if ((*states(at) & kUsed) != 0 && wanted(protection_at(at))) return true;
+        return false;
+    };
+    const auto others = [&](auto wanted) {
+        return any_page({page.start, asked.start}, wanted) || any_page({asked.end, page.end}, wanted);
+    };
+    switch (policy_.protections) {
+        case Protections::soft: return false;
+        case Protections::exact: return others([=](int has) { return has != prot; });
+        case Protections::guards: break;
     }
-    if (policy_.protections == Protections::exact) return different;
-    return policy_.protections == Protections::guards && reduced && (others & ~prot) != 0;
+    const auto more = [=](int has) { return (has & ~prot) != 0; };
+    return any_page(asked, more) && others(more);
 }
 
 /// Whole huge pages get any protection; only the first and the last one of `range` can be covered in part. Where a

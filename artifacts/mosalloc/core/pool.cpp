@@ -164,16 +164,6 @@ long Pool::open_for_copy(Range range, int prot) {
     });
 }
 
-long Pool::enforce(Range range) {
-    return windows_.for_each_part(range, [&](Range part, uint64_t page_bytes) -> long {
-        if (page_bytes != kPage4K) return sync_protection(part, page_bytes);
-        const auto prot = [&](uint64_t at) { return protection_at(at); };
-        return for_each_run(part, prot, [&](Range run) -> long {
-            return sys::mprotect(base_ + run.start, run.bytes(), prot(run.start));
-        });
-    });
-}
-
 void Pool::record(Range range, const Pool& from, Range source) {
     uint64_t offset = source.start;
     for (uint64_t at = range.start; at < range.end; at += kPage4K) {

@@ -53,8 +53,6 @@ public:
 
     /// Raises the protection of `range` so that it can be copied; protections as recorded stay as they are.
     long open_for_copy(Range range, int prot);
-    /// Puts the recorded protections of `range` (again) in force.
-    long enforce(Range range);
     /// Records protections without telling the kernel, which already has them (after mremap). A range longer than its
     /// source goes on as the source's last page.
     void record(Range range, const Pool& from, Range source);

@@ -41,7 +41,9 @@ _2MB = "brk,2MB,0,4MB\nmmap,2MB,0,4MB\nmmap,2MB,6MB,10MB\n"
 CASES = {
     "4kb": Case(),
     "2mb": Case(_2MB, (("MOSALLOC_PROTECTIONS", "guards"),), ("--no-faults", "--no-forks", "--no-locks"), 6),
-    "2mb-exact": Case(_2MB, (("MOSALLOC_PROTECTIONS", "exact"),), ("--no-hole-faults", "--no-forks", "--no-locks"), 6),
+    "2mb-exact": Case(
+        _2MB, (("MOSALLOC_PROTECTIONS", "exact"),), ("--no-hole-faults", "--no-forks", "--no-locks"), 6
+    ),
     "2mb-soft": Case(
         _2MB,
         (("MOSALLOC_PROTECTIONS", "soft"),),
