@@ -21,7 +21,10 @@ long Pool::split(Range range) {
         }
         if (hardware(page.start) != kAbsent) {
             WriteGate gate;
-            if (!gate.close(addresses(page))) return -EBUSY;
+            if (!gate.close(addresses(page))) {
+                ++counters_.unsplit_pages;
+                return -EBUSY;
+            }
             const long result = replace_by_small_pages(page);
             if (sys::failed(result)) return result;
             if (policy_.on_demand && !any_used(page)) idle_bytes_ -= page.bytes();

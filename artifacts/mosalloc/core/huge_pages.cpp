@@ -188,9 +188,10 @@ bool Pool::must_split(Range page, Range asked, int prot) const {
 /// split is impossible the page is softened, which sync_protection counts.
 long Pool::split_edges(Range range, int prot) {
     const uint64_t edges[] = {range.start, range.end - kPage4K};
-    for (const uint64_t edge : edges) {
+    for (const uint64_t& edge : edges) {
         const Range page = windows_.page_around(edge);
-        if (page.empty() || range.contains(page) || hardware(page.start) == kAbsent) continue;
+        const bool again = &edge != edges && page.start <= range.start;  // both edges in one page
+        if (page.empty() || again || range.contains(page) || hardware(page.start) == kAbsent) continue;
         if (must_split(page, range.clip(page), prot)) split(page.clip(range));
     }
     return 0;

@@ -24,6 +24,7 @@ struct PoolCounters {
     uint64_t ignored_advice = 0;        ///< madvise that would have changed the mosaic, or that hugetlb refuses
     uint64_t zeroed_bytes = 0;          ///< cleared by hand in windows, on reuse
     uint64_t split_pages = 0;
+    uint64_t unsplit_pages = 0;         ///< due, but other threads could not be held back
     uint64_t first_split = 0;           ///< offset
     uint64_t missing_pages = 0;         ///< on demand: huge pages that could not be had
 };

@@ -51,6 +51,7 @@ void Space::publish() {
     map_->zeroed_bytes = heap.zeroed_bytes + anon.zeroed_bytes;
     map_->missing_pages = heap.missing_pages + anon.missing_pages;
     map_->split_pages = heap.split_pages + anon.split_pages;
+    map_->unsplit_pages = heap.unsplit_pages + anon.unsplit_pages;
     map_->split_pool_kind = anon.split_pages != 0 ? MOSALLOC_POOL_ANON : MOSALLOC_POOL_HEAP;
     map_->split_offset = anon.split_pages != 0 ? anon.first_split : heap.first_split;
 }

@@ -118,10 +118,12 @@ void watch_forks() {
         *g_same_process = 1;
     }
     void* original = nullptr;
-    if (redirect_calls("fork", "_Fork", reinterpret_cast<void*>(fork_under_lock), &original))
+    if (redirect_calls("fork", "_Fork", reinterpret_cast<void*>(fork_under_lock), &original)) {
         g_fork = reinterpret_cast<pid_t (*)()>(original);
-    else  // another libc: right as long as no other thread allocates at that moment
+    } else {  // another libc: right as long as no other thread allocates at that moment
+        runtime().map->fork_late_lock = 1;
         pthread_atfork(before_fork, after_in_parent, after_in_child);
+    }
 }
 
 Entry::Entry() {

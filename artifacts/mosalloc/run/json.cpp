@@ -60,6 +60,7 @@ void write_counters(FILE* file, const mosalloc_pool_map& map) {
     } rows[] = {{"passed_through", map.passed_through},
                 {"softened_protections", map.softened_protections},
                 {"split_pages", map.split_pages},
+                {"unsplit_pages", map.unsplit_pages},
                 {"ignored_advice", map.ignored_advice},
                 {"zeroed_bytes", map.zeroed_bytes},
                 {"refused_calls", map.refused_calls},

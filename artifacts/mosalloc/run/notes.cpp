@@ -33,6 +33,13 @@ void print_notes(const mosalloc_pool_map& map, const Outcome& outcome) {
     if (map.missing_pages != 0)
         note(std::to_string(map.missing_pages) + " huge pages were asked on demand and not to be had (ENOMEM)",
              "reserve more, or without --no-prefault take all at start");
+    if (map.unsplit_pages != 0)
+        note(std::to_string(map.unsplit_pages) + " times a huge page should have been split, but other threads could not be "
+             "held back: guard pages in it do not trap",
+             "allow userfaultfd (docker: --security-opt seccomp=unconfined), or move the windows");
+    if (map.fork_late_lock != 0 && map.forks != 0)
+        note("this libc's fork could not be entered: a fork while another thread allocates can hang",
+             "report the version of glibc; programs that fork with one thread are safe");
     if (!outcome.checked) return;
     const Outside& outside = outcome.outside;
     if (outside.second_libc)

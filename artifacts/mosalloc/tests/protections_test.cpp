@@ -1,6 +1,7 @@
 // What each policy does when parts of one huge page shall have different protections. The windows of the fixture have
 // 4KB pages underneath, so what the hardware would allow is read from the pool's books.
 #include <cstring>
+#include <sys/resource.h>
 
 #include "tests/space_fixture.h"
 
@@ -101,6 +102,22 @@ TEST_F(ProtectionsTest, FreedPartsOfASplitPageReadZeroWhenReused) {
     EXPECT_EQ(space.protect(pages(3, 4), PROT_READ), 0);
     EXPECT_EQ(map_pages(10), static_cast<long>(pages(50, 60).start));
     for (uint64_t i = 0; i < 10 * kPage4K; ++i) ASSERT_EQ(reinterpret_cast<char*>(pages(50, 60).start)[i], 0);
+}
+
+TEST_F(ProtectionsTest, ASplitThatCannotBeDoneSafelyIsSoftenedAndCounted) {
+    build(Protections::guards);
+    rlimit limit = {};
+    ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    const rlimit none = {0, limit.rlim_max};  // neither the count of threads nor userfaultfd can be had
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+    const long result = space.protect(pages(3, 4), PROT_NONE);  // both edges are the same page
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    EXPECT_EQ(result, 0);
+    EXPECT_TRUE(is_huge());
+    EXPECT_EQ(map.unsplit_pages, 1u);
+    EXPECT_EQ(map.softened_protections, 1u);
+    EXPECT_EQ(map.split_pages, 0u);
+    EXPECT_TRUE(keeps_contents());
 }
 
 }  // namespace

@@ -73,6 +73,7 @@ struct mosalloc_pool_map {
     struct mosalloc_call_count calls[MOSALLOC_CALL_COUNT];
     uint64_t softened_protections; /* a huge page grants more than one of its 4KB pages asked for */
     uint64_t split_pages;     /* huge pages that became 4KB pages because the program protected or mapped parts of them */
+    uint64_t unsplit_pages;   /* splits that were due and could not be done while other threads run: softened instead */
     uint64_t split_offset;    /* where the first of them is, and in which pool */
     uint64_t split_pool_kind;
     uint64_t ignored_advice;  /* madvise that would change the mosaic, or that huge pages refuse */
@@ -80,6 +81,7 @@ struct mosalloc_pool_map {
     uint64_t refused_calls;   /* calls over pool memory that a window makes impossible; they got an error */
     uint64_t forks;
     uint64_t fork_risks;      /* forks with fewer free huge pages than the child could need to copy */
+    uint64_t fork_late_lock;  /* 1: libc's fork has no call that could be redirected; a fork can wait for malloc for ever */
     uint64_t fork_copied_bytes; /* of windows, given to such children in 4KB pages */
     uint64_t fallback_windows; /* windows left with 4KB pages because MOSALLOC_ALLOW_FALLBACK was set */
     uint64_t on_demand;       /* 1: windows grow with the program's use, and parts that it gave back are unmapped */
