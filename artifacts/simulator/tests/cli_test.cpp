@@ -27,7 +27,7 @@ protected:
         write_trace();
         Platform p = haswell();
         std::string flat;
-        for (const PlatformKey& row : platform_keys()) flat += std::string(row.key) + " = " + std::to_string(row.field(p)) + "\n";
+        for (const PlatformKey& row : platform_keys()) flat += std::string(row.key) + " = " + (row.word ? row.word(p) : std::to_string(row.field(p))) + "\n";
         file("haswell.flat", flat);
         file("growing-0.csv", "type,pageSize,startOffset,endOffset\nmmap,-1,0,67108864\n");
         file("growing-8.csv", "type,pageSize,startOffset,endOffset\nmmap,-1,0,67108864\nmmap,2097152,0,67108864\n");

@@ -13,7 +13,7 @@ std::string valid(const std::string& skip = "") {
     for (const PlatformKey& row : platform_keys()) {
         if (row.key == skip) continue;
         const std::string key = row.key;
-        text += key + " = " + std::to_string(key.ends_with(".bytes") ? 65536 : row.least) + "\n";
+        text += key + " = " + (row.word ? "lru" : std::to_string(key.starts_with("cache.") && key.ends_with(".bytes") ? 65536 : row.least)) + "\n";
     }
     return text;
 }
@@ -36,7 +36,7 @@ TEST(PlatformFile, EachMissingKeyIsNamed) {
 TEST(PlatformFile, FaultsAreNamed) {
     expect_refused(valid() + "tlb.l3.entries = 4\n", {"tlb.l3.entries", "no such key", "tlb.stlb.entries"});
     expect_refused(valid() + "walker.count = 1\n", {"walker.count", "already set"});
-    expect_refused(valid("walker.count") + "walker.count = 9\n", {"walker.count", "'9'", "from 1 to 8"});
+    expect_refused(valid("walker.count") + "walker.count = 9\n", {"walker.count", "'9'", "from 0 to 8"});
     expect_refused(valid("walker.count") + "walker.count = two\n", {"walker.count", "'two'"});
     expect_refused(valid() + "nonsense\n", {"key = value", "nonsense"});
     expect_refused(valid("tlb.stlb.ways") + "tlb.stlb.ways = 4\n", {"tlb.stlb.entries = 0", "tlb.stlb.ways = 4"});

@@ -43,10 +43,13 @@ void check_rules(const std::string& name, const Platform& p) {
     check_geometry(name, "tlb.l1d.2mb", p.l1_2mb);
     check_geometry(name, "tlb.l1d.1gb", p.l1_1gb);
     check_geometry(name, "tlb.stlb", p.stlb);
+    check_geometry(name, "tlb.l1i", p.l1i);
+    check_geometry(name, "tlb.stlb_2mb", p.stlb_2mb);
     check_geometry(name, "tlb.stlb_1gb", p.stlb_1gb);
     check_geometry(name, "pwc.pde", p.pwc_pde);
     check_geometry(name, "pwc.pdpte", p.pwc_pdpte);
     check_geometry(name, "pwc.pml4e", p.pwc_pml4e);
+    check_geometry(name, "pwc.pml5e", p.pwc_pml5e);
     check_cache(name, "cache.l1d", p.l1d);
     check_cache(name, "cache.l2", p.l2);
     check_cache(name, "cache.l3", p.l3);
@@ -73,6 +76,11 @@ Platform parse_platform(const std::string& text, const std::string& name) {
                           "valid keys: " + join(names_of([](const PlatformKey&) { return true; }), ", "));
         if (const auto [before, fresh] = seen.emplace(key, line_number); !fresh)
             throw Refusal(where + ": key " + key, "already set on line " + std::to_string(before->second), "keep one");
+        if (row->word != nullptr) {
+            if (value.empty()) throw Refusal(where + ": " + key + ", a name", "nothing", "see `tessera-sim keys`");
+            row->word(platform) = value;
+            continue;
+        }
         const auto number = parse_unsigned(value);
         if (!number || *number < row->least || *number > row->most)
             throw Refusal(where + ": " + key + " in " + row->unit + ", a whole number from " + std::to_string(row->least) +

@@ -1,0 +1,22 @@
+// memory_level.h - who serves a reference, and how long a load of it takes.
+#pragma once
+
+#include "base/platform.h"
+#include "base/types.h"
+
+namespace tessera::sim {
+
+enum class MemoryLevel : uint8_t { l1d = 0, l2 = 1, l3 = 2, dram = 3 };
+
+/// Fixed per level: time that queues and row buffers add is the clock's business (R), never C's.
+inline Cycles load_cycles(const Platform& p, MemoryLevel level) {
+    switch (level) {
+        case MemoryLevel::l1d: return Cycles(p.l1d.load_cycles);
+        case MemoryLevel::l2: return Cycles(p.l2.load_cycles);
+        case MemoryLevel::l3: return Cycles(p.l3.load_cycles);
+        case MemoryLevel::dram: break;
+    }
+    return Cycles(p.memory_load_cycles);
+}
+
+}  // namespace tessera::sim

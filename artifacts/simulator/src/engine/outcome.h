@@ -1,0 +1,51 @@
+// outcome.h - what happened to a chunk of accesses in up to 64 layouts: the boundary between function and time.
+//
+// The functional stage (engine/lanes, or engine/scalar for designs without a lane implementation) fills it in program order;
+// the clock (engine/timing) reads it, sixteen lanes at a time. Lane masks have bit l for the group's layout l; bits of
+// lanes that do not exist are 0. Plain data only: it crosses into code compiled for other instruction sets.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tessera::sim {
+
+inline constexpr unsigned max_lanes = 64;
+inline constexpr size_t chunk_accesses = 2048;      ///< accesses of one chunk, at most
+inline constexpr size_t chunk_executions = 2048;    ///< block executions of one chunk, at most
+
+/// A line that a prefetcher asked for after access `access` of the chunk. Masks as for demand accesses;
+/// a prefetch into L2 leaves L1D alone, and its l1d_missed is all lanes.
+struct PrefetchOutcome {
+    uint32_t access;
+    uint32_t into_l1d;     ///< 1: into L1D, 0: into L2
+    uint64_t line;         ///< physical address / 64
+    uint64_t l1d_missed, l2_missed, l3_missed;
+};
+
+/// The instruction side before execution `execution` of the chunk: a code page that missed the L1 ITLB.
+struct FetchOutcome {
+    uint32_t execution;
+    uint32_t cycles_row;   ///< row of walk_cycles, when walks != 0
+    uint64_t walks;        ///< lanes whose STLB missed too (all lanes looked it up)
+    uint64_t walk_l1d_missed;
+};
+
+struct Outcomes {
+    size_t accesses = 0;
+    uint64_t looked_up[chunk_accesses];        ///< lanes that missed the L1 DTLB
+    uint64_t walks[chunk_accesses];            ///< lanes that walked (a subset of looked_up)
+    uint64_t walk_l1d_missed[chunk_accesses];  ///< lanes whose walk had a load that missed L1D (a subset of walks)
+    uint32_t cycles_row[chunk_accesses];       ///< row of walk_cycles, meaningful when walks != 0
+    uint64_t l1d_missed[chunk_accesses], l2_missed[chunk_accesses], l3_missed[chunk_accesses];  ///< the access's own line; nested
+
+    size_t cycles_rows = 0;
+    uint32_t (*walk_cycles)[max_lanes] = nullptr;  ///< latency of each lane's walk; 0 in lanes that did not walk. Owned by the producer
+
+    size_t prefetches = 0;
+    const PrefetchOutcome* prefetch = nullptr;  ///< in program order, owned by the producer
+    size_t fetches = 0;
+    const FetchOutcome* fetch = nullptr;        ///< in program order, owned by the producer
+};
+
+}  // namespace tessera::sim
