@@ -7,6 +7,8 @@
 #   cells.smk    simulated cells, one job per workload and platform, all layouts inside
 #   host.smk     real runs under real mosaics; this machine as a simulated platform
 #   models.smk   every runtime model, fitted and cross-validated
+#   studies.smk  sampling, ablations, and a sweep over what is assumed
+#   validation.smk  engines, closed forms, this machine's chase and mosaics, invariants
 #   report.smk   claims, figures, notebook, provenance, site
 
 from pathlib import Path
@@ -36,6 +38,8 @@ include: "workflow/rules/layouts.smk"
 include: "workflow/rules/cells.smk"
 include: "workflow/rules/host.smk"
 include: "workflow/rules/models.smk"
+include: "workflow/rules/studies.smk"
+include: "workflow/rules/validation.smk"
 include: "workflow/rules/report.smk"
 
 localrules: reproduce, smoke

@@ -22,14 +22,17 @@ def _module(name: str):
 
 synthetic = _module("synthetic")
 synthetic_claims = _module("synthetic_claims")
+synthetic_studies = _module("synthetic_studies")
 
 
 @pytest.fixture(scope="session")
 def full_tree(tmp_path_factory):
     """Three workloads, two platforms and host cells, with one failed cell and one skipped pair."""
-    return synthetic.make_tree(
+    tree = synthetic.make_tree(
         tmp_path_factory.mktemp("full") / "default", platforms=("sandybridge-sim", "broadwell-sim")
     )
+    synthetic_studies.write(tree)
+    return tree
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from tessera.platforms import Platform
 from tessera.platforms.model import Value
 from tessera.simulate import runner
 from tessera.simulate.cache import CellCache, content_key
-from tessera.simulate.plan import FULL, parse_sampling
+from tessera.simulate.plan import FULL, Intervals, parse_sampling
 
 PLATFORM = Platform("p", "test", "none", {"tlb.entries": Value(64, "assumed: test")})
 HEAD = "type,pageSize,startOffset,endOffset\nmmap,-1,0,1GB\n"
@@ -31,10 +31,10 @@ def setting(tmp_path, monkeypatch):
     simulator.write_text("binary 1")
     calls = []
 
-    def fake(simulator, trace, platform, layouts, engine, sampling, progress):
+    def fake(job, layouts, keep, progress):
         calls.append([path.stem for path in layouts])
         for path in layouts:
-            yield path, {"status": "ok", "message": "", "stlb_misses": len(path.read_text())}
+            keep(path, {"status": "ok", "message": "", "stlb_misses": len(path.read_text())}, [{"unit": 0}])
 
     monkeypatch.setattr(runner, "_run", fake)
     monkeypatch.setattr(runner, "built", lambda *_: simulator)
@@ -65,15 +65,29 @@ def test_anything_the_numbers_depend_on_makes_a_new_cell(setting):
     run()
     run(engine="partial")
     run(sampling=parse_sampling("units=3"))
-    assert len(calls) == 5
+    run(sampling=Intervals.of([(0, 0, 10, 1.0)]))
+    run(sampling=Intervals.of([(0, 0, 10, 2.0)]))
+    assert len(calls) == 7
+    run(threads=4)
+    assert len(calls) == 7  # threads change the time only
+
+
+def test_units_of_cached_cells_are_there_too(setting):
+    run, calls, _ = setting
+    first, second = [], []
+    run(units=first)
+    run(units=second)
+    assert len(calls) == 1 and first == second
+    assert [unit["layout"] for unit in first] == ["growing-0", "random-1", "random-2"]
+    assert first[0] == {"platform": "p", "layout": "growing-0", "unit": 0}
 
 
 def test_rows_before_a_crash_are_kept(setting, monkeypatch):
     run, calls, _ = setting
     whole = runner._run
 
-    def dies(*args):
-        yield next(whole(*args))
+    def dies(job, layouts, keep, progress):
+        whole(job, layouts[:1], keep, progress)
         raise TesseraError("tessera-sim", "killed", "run again")
 
     monkeypatch.setattr(runner, "_run", dies)
@@ -81,16 +95,16 @@ def test_rows_before_a_crash_are_kept(setting, monkeypatch):
         run()
     monkeypatch.setattr(runner, "_run", whole)
     assert len(run()) == 3
-    assert len(calls[0]) == 2 and len(calls[1]) == 1
+    assert [len(call) for call in calls] == [1, 1]
 
 
 def test_failed_rows_are_not_kept(setting, monkeypatch):
     run, calls, _ = setting
     whole = runner._run
 
-    def refuses(*args):
-        for path, _ in whole(*args):
-            yield path, {"status": "failed", "message": "no"}
+    def refuses(job, layouts, keep, progress):
+        for path in layouts:
+            keep(path, {"status": "failed", "message": "no"}, [])
 
     monkeypatch.setattr(runner, "_run", refuses)
     assert {row["status"] for row in run()} == {"failed"}
@@ -109,16 +123,3 @@ def test_a_torn_cell_counts_as_absent(tmp_path):
 
 def test_keys_do_not_collide_by_concatenation():
     assert content_key("ab", "c") != content_key("a", "bc") != content_key("abc")
-
-
-@pytest.mark.parametrize("text", ["fast", "units=0", "units=x", "units=2,timed_instructions=0", "period=3"])
-def test_bad_sampling_is_refused(text):
-    with pytest.raises(TesseraError, match="sampling"):
-        parse_sampling(text)
-
-
-def test_sampling_argument_is_what_the_simulator_reads():
-    assert parse_sampling("full").argument() == "full"
-    assert (
-        parse_sampling("units=3").argument() == "units=3,warmup_accesses=2500000,timed_instructions=1000000"
-    )

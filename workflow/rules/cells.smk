@@ -17,7 +17,7 @@ rule cells:
     shell:
         "tessera pipeline cells --info {input.info} --manifest {input.manifest} --platform {input.platform}"
         " --engine {params.engine} --sampling {params.sampling} --cache {params.cache}"
-        " --out {output} 2> >(tee {log} >&2)"
+        " --threads {threads} --out {output} 2> >(tee {log} >&2)"
 
 
 rule all_cells:

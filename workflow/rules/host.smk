@@ -42,7 +42,7 @@ rule host_simulated:
     shell:
         "tessera pipeline cells --info {input.info} --manifest {input.manifest} --platform {input.platform}"
         " --engine {params.engine} --sampling {params.sampling} --cache {params.cache}"
-        " --out {output} 2> >(tee {log} >&2)"
+        " --threads {threads} --out {output} 2> >(tee {log} >&2)"
 
 
 rule host_run:

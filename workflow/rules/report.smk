@@ -19,6 +19,8 @@ rule report:
     input:
         rules.all_models.output,
         rules.notebook.output,
+        study_outputs(),
+        VALIDATION_TABLES,
         f"{RESULTS}/cells.csv",
         "config/claims.yaml",
         sorted(str(p) for p in Path("reference-results").glob("*.csv")),

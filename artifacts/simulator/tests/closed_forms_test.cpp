@@ -1,8 +1,8 @@
 // closed_forms_test.cpp - streams whose H, M and R one can work out by hand, on the paper's processors.
 #include <gtest/gtest.h>
 
+#include "support/engines.h"
 #include "support/platforms.h"
-#include "support/synthetic.h"
 
 namespace tessera::sim::testing {
 namespace {
@@ -19,7 +19,7 @@ MemoryStream cyclic(uint64_t pages, uint64_t rounds, uint64_t stride = 4096) {
 }
 
 LayoutCounts under_4kb(const Platform& platform, MemoryStream& stream) {
-    return simulate("timing", platform, stream, {all_4kb()})[0];
+    return on_all_engines(platform, stream, {all_4kb()})[0];
 }
 
 struct Chase {
@@ -61,26 +61,13 @@ TEST(Stride, PagesOfOneSetThrashTheFirstLevelOnly) {
     EXPECT_EQ(counts.stlb_hits, 45u);
 }
 
-TEST(UniformRandom, MissRatioIsTheShareThatDoesNotFit) {
-    StreamBuilder builder;
-    const uint32_t block = builder.independent_load();
-    std::mt19937_64 random(1);
-    const uint64_t pages = 8192, accesses = 400000;
-    for (uint64_t i = 0; i < accesses; ++i) builder.load(block, heap_base + random() % pages * 4096);
-    MemoryStream stream = builder.finish();
-    for (const Platform& p : {sandybridge(), haswell(), broadwell()}) {
-        const LayoutCounts counts = under_4kb(p, stream);
-        EXPECT_NEAR(double(counts.stlb_misses) / accesses, 1.0 - double(p.stlb.entries) / pages, 0.01);
-    }
-}
-
 TEST(LargePages, SandyBridgeWalksOnEveryFirstLevelMiss) {
     MemoryStream stream = cyclic(64, 10, 2 << 20);
     const std::vector<Layout> layouts = {all_of(PageSize::large_2mb, pool)};
-    const LayoutCounts sandy = simulate("partial", sandybridge(), stream, layouts)[0];
+    const LayoutCounts sandy = on_all_engines(sandybridge(), stream, layouts)[0];
     EXPECT_EQ(sandy.stlb_misses, 640u);
     EXPECT_EQ(sandy.stlb_hits, 0u);
-    const LayoutCounts broad = simulate("partial", broadwell(), stream, layouts)[0];
+    const LayoutCounts broad = on_all_engines(broadwell(), stream, layouts)[0];
     EXPECT_EQ(broad.stlb_misses, 64u);  // shared second level
     EXPECT_EQ(broad.stlb_hits, 576u);
 }
@@ -92,34 +79,10 @@ TEST(LargePages, GigabytesOnBroadwellOnlyHaveASecondLevel) {
         for (uint64_t g = 0; g < 8; ++g) builder.load(block, heap_base + (g << 30));
     MemoryStream stream = builder.finish();
     const std::vector<Layout> layouts = {{"1gb", {window(trace::PoolKind::heap, PageSize::huge_1gb, 0, uint64_t{16} << 30)}}};
-    EXPECT_EQ(simulate("partial", haswell(), stream, layouts)[0].stlb_misses, 80u);
-    const LayoutCounts broad = simulate("partial", broadwell(), stream, layouts)[0];
+    EXPECT_EQ(on_all_engines(haswell(), stream, layouts)[0].stlb_misses, 80u);
+    const LayoutCounts broad = on_all_engines(broadwell(), stream, layouts)[0];
     EXPECT_EQ(broad.stlb_misses, 8u);
     EXPECT_EQ(broad.stlb_hits, 72u);
-}
-
-TEST(WalkCycles, AColdWalkReadsFourEntriesAndAWarmOneOne) {
-    Platform p = haswell();
-    StreamBuilder builder;
-    const uint32_t block = builder.chasing_load();
-    builder.load(block, heap_base);                // four loads from memory
-    builder.load(block, heap_base + 16 * 4096);    // same table page, another line of it: PDE cached
-    MemoryStream stream = builder.finish();
-    const LayoutCounts counts = under_4kb(p, stream);
-    EXPECT_EQ(counts.units[0].walk_cycles, 5 * p.memory_load_cycles);
-    EXPECT_EQ(counts.walker, (std::array<uint64_t, 4>{0, 0, 0, 5}));
-}
-
-TEST(WalkCycles, PageTablesEvictProgramData) {
-    // 4096 lines, eight in each of L2's 512 sets, just fill it; page-table lines of walks push some of them out.
-    StreamBuilder builder;
-    const uint32_t block = builder.chasing_load();
-    for (int round = 0; round < 6; ++round)
-        for (uint64_t p = 0; p < 4096; ++p) builder.load(block, heap_base + p * 4096 + p / 8 % 64 * 64);
-    MemoryStream stream = builder.finish();
-    const auto counts = simulate("timing", haswell(), stream, {all_4kb(), all_of(PageSize::huge_1gb, pool)});
-    EXPECT_LE(counts[1].program[2] + counts[1].program[3], 4096u + 64);  // cold misses, and one walk's lines
-    EXPECT_GT(counts[0].program[2] + counts[0].program[3], counts[1].program[2] + counts[1].program[3]);
 }
 
 TEST(Runtime, IndependentMissesOverlapAndChasesDoNot) {
@@ -133,7 +96,7 @@ TEST(Runtime, IndependentMissesOverlapAndChasesDoNot) {
     }
     MemoryStream x = independent.finish(), y = chasing.finish();
     for (const Layout& layout : {all_4kb(), all_of(PageSize::large_2mb, pool)}) {
-        const LayoutCounts fast = simulate("timing", broadwell(), x, {layout})[0], slow = simulate("timing", broadwell(), y, {layout})[0];
+        const LayoutCounts fast = on_all_engines(broadwell(), x, {layout})[0], slow = on_all_engines(broadwell(), y, {layout})[0];
         EXPECT_EQ(fast.stlb_misses, slow.stlb_misses);
         EXPECT_EQ(fast.units[0].walk_cycles, slow.units[0].walk_cycles);
         EXPECT_GT(slow.units[0].runtime_cycles, 2 * fast.units[0].runtime_cycles);
@@ -160,15 +123,6 @@ TEST(Runtime, AChainOfAdditionsTakesACycleEach) {
     for (int i = 0; i < 100000; ++i) builder.run(block, {}, {});
     MemoryStream stream = builder.finish();
     EXPECT_EQ(under_4kb(haswell(), stream).units[0].runtime_cycles, 100000u);
-}
-
-TEST(Invariants, MissesAndHitsStayWithinAccessesAndLargePagesHelp) {
-    MemoryStream stream = cyclic(3000, 5);
-    const auto counts = simulate("timing", broadwell(), stream, {all_4kb(), all_of(PageSize::large_2mb, pool), all_of(PageSize::huge_1gb, pool)});
-    for (const LayoutCounts& c : counts) EXPECT_LE(c.stlb_hits + c.stlb_misses, 15000u);
-    EXPECT_LE(counts[1].stlb_misses, counts[0].stlb_misses);
-    EXPECT_LE(counts[2].stlb_misses, counts[1].stlb_misses);
-    EXPECT_LT(counts[1].units[0].runtime_cycles, counts[0].units[0].runtime_cycles);
 }
 
 }  // namespace

@@ -1,13 +1,17 @@
-// lanes_test.cpp - parts of the lane machine that random traces reach too rarely: stamps running out, set indices.
+// lanes_test.cpp - parts of the lane machine that random traces reach too rarely: set indices, the numbering of regions, names of
+// two bytes, the choice of an instruction set.
 #include <gtest/gtest.h>
 
+#include "base/error.h"
+#include "engine/lanes/configure.h"
 #include "engine/lanes/isa.h"
 #include "engine/lanes/region_table.h"
-#include "engine/lanes/time_stamps.h"
+#include "support/isa.h"
 #include "support/platforms.h"
 #include "support/synthetic.h"
 
 #define TESSERA_ISA lanes_test_isa
+#include "engine/lanes/rows.h"
 #include "engine/lanes/storage.h"
 
 namespace tessera::sim::testing {
@@ -15,50 +19,114 @@ namespace {
 
 TEST(SetIndex, IsTheRemainderForAnyNumberOfSets) {
     std::mt19937_64 random(5);
-    for (uint64_t sets : {1ull, 2ull, 3ull, 9ull, 64ull, 256ull, 12288ull, 49152ull, 53248ull, 1000003ull}) {
+    for (uint64_t sets : {1ull, 2ull, 3ull, 9ull, 64ull, 256ull, 12288ull, 49152ull, 53248ull, 1000003ull, 67108863ull}) {
         const lanes::lanes_test_isa::SetIndex index(sets);
         for (int i = 0; i < 20000; ++i) {
-            const uint64_t line = random() >> 22;  // 42 bits
+            const uint64_t line = random() >> (random() % 60);
             ASSERT_EQ(index(line), line % sets) << line << " of " << sets;
         }
-        ASSERT_EQ(index((uint64_t{1} << 42) - 1), ((uint64_t{1} << 42) - 1) % sets);
+        for (const uint64_t edge : {uint64_t{0}, sets - 1, sets, ~uint64_t{0}, ~uint64_t{0} / sets * sets - 1}) ASSERT_EQ(index(edge), edge % sets);
     }
 }
 
-/// Counts of one lane after the same accesses, with stamps renumbered after each piece or never.
-lanes::LaneCounts run_pieces(bool renumber) {
-    const Layout layout = all_4kb();
-    lanes::RegionTable regions({{trace::PoolKind::heap, heap_base, uint64_t{1} << 30, 0}}, {&layout});
-    const auto machine = lanes::make_machine(tiny(1), 1);
+/// The plain build of rows.h, whose bytes are computed by carries; the vector builds use the processor's instructions.
+TEST(Rows, OperationsOnBytesAreExact) {
+    using namespace lanes::lanes_test_isa;
     std::mt19937_64 random(6);
-    for (int piece = 0; piece < 40; ++piece) {
-        std::vector<uint64_t> addresses;
-        for (int i = 0; i < 500; ++i) addresses.push_back(heap_base + random() % (uint64_t{1} << 22));
-        std::vector<uint32_t> ids;
-        regions.map(addresses, ids);
-        const std::vector<uint8_t> stores(addresses.size());
-        machine->counted({addresses.data(), ids.data(), stores.data(), addresses.size(), regions.regions(), regions.table_frames()});
-        if (renumber) lanes::renumber_stamps(*machine);
+    for (int i = 0; i < 20000; ++i) {
+        Row a, b, out;
+        for (unsigned lane = 0; lane < 64; ++lane) a.byte[lane] = uint8_t(random()), b.byte[lane] = random() % 2 ? a.byte[lane] : uint8_t(random() % 2 * 128);
+        const uint64_t chosen = random();
+        uint64_t same = 0;
+        for (unsigned part = 0; part < parts; ++part) {
+            const PartLanes lanes = lanes_of(bits_of_part(chosen, part));
+            ASSERT_EQ(bits_of(lanes), bits_of_part(chosen, part));
+            same |= bits_of(equal(load(&a, part), load(&b, part))) << (part * part_lanes % 64);
+            store(&out, part, select(lanes, load(&a, part), load(&b, part)));
+        }
+        for (unsigned lane = 0; lane < 64; ++lane) {
+            ASSERT_EQ(same >> lane & 1, uint64_t{a.byte[lane] == b.byte[lane]});
+            ASSERT_EQ(out.byte[lane], chosen >> lane & 1 ? a.byte[lane] : b.byte[lane]);
+        }
     }
-    return machine->counts();
 }
 
-TEST(TimeStamps, RenumberingChangesNothing) {
-    const lanes::LaneCounts a = run_pieces(false), b = run_pieces(true);
-    EXPECT_EQ(a.unit_walk_cycles[0], b.unit_walk_cycles[0]);
-    for (int level = 0; level < 3; ++level) EXPECT_EQ(a.program_missed[level][0], b.program_missed[level][0]);
-    EXPECT_GT(a.program_missed[2][0], 0u);
-}
-
-TEST(RegionTable, RefusesMoreMemoryThanItCanNumber) {
+TEST(RegionTable, NumbersRegionsInTheOrderOfTouchAndRefusesMoreThanFit) {
     const Layout layout = all_4kb();
-    lanes::RegionTable regions({}, {&layout});
-    std::vector<uint64_t> addresses;
-    for (uint64_t r = 0; r < lanes::RegionTable::most_regions; ++r) addresses.push_back(r << 21);
-    std::vector<uint32_t> ids;
-    regions.map(addresses, ids);
-    addresses = {lanes::RegionTable::most_regions << 21};
-    EXPECT_ANY_THROW(regions.map(addresses, ids));
+    const std::vector<const Layout*> layouts = {&layout};
+    lanes::RegionTable regions({{trace::PoolKind::heap, heap_base, uint64_t{1} << 30, 0}}, layouts, 4, 3);
+    const uint64_t touched[] = {heap_base + 5, 0x7fff00000000, heap_base + 9, heap_base + (uint64_t{1} << 29)}, fourth = 0, wide = uint64_t{1} << 48;
+    uint32_t ids[4];
+    regions.map(touched, 4, ids);
+    EXPECT_EQ(std::vector<uint32_t>(ids, ids + 4), (std::vector<uint32_t>{1, 2, 1, 3}));
+    EXPECT_THROW(regions.map(&fourth, 1, ids), Refusal);
+    EXPECT_THROW(regions.map(&wide, 1, ids), Refusal);
+}
+
+TEST(Isa, UnknownNameIsRefused) {
+    const ForcedIsa forced("sse");
+    EXPECT_THROW(lanes::chosen_isa(), Refusal);
+}
+
+/// 64 layouts, each with 4KB pages in a region of its own and 2MB pages elsewhere: a set then holds up to 64 x ways different pages.
+struct ManyNames {
+    Platform platform = tiny(0);
+    std::vector<Layout> layouts;
+    MemoryStream stream;
+
+    explicit ManyNames(const char* replacement) : stream(make_stream()) {
+        platform.l1_replacement = platform.stlb_replacement = replacement;
+        platform.l1_4kb = {8, 4}, platform.stlb = {24, 12}, platform.stlb_holds_2mb = 1;
+        for (uint64_t l = 0; l < 64; ++l) {
+            const uint64_t region = uint64_t{2} << 20, end = uint64_t{64} << 21;
+            Layout layout{"own-" + std::to_string(l), {}};
+            if (l > 0) layout.windows.push_back(window(trace::PoolKind::heap, PageSize::large_2mb, 0, l * region));
+            if (l < 63) layout.windows.push_back(window(trace::PoolKind::heap, PageSize::large_2mb, (l + 1) * region, end));
+            layouts.push_back(layout);
+        }
+    }
+    static MemoryStream make_stream() {
+        StreamBuilder builder;
+        const uint32_t load = builder.independent_load();
+        std::mt19937_64 random(11);
+        for (int i = 0; i < 30000; ++i) builder.load(load, heap_base + (random() % 64 << 21) + (random() % 40 << 12));
+        return builder.finish();
+    }
+};
+
+TEST(Names, ArraysGoOverToTwoBytesWhenOneIsTooFew) {
+    const ManyNames many("lru");
+    std::vector<const Layout*> layouts;
+    for (const Layout& layout : many.layouts) layouts.push_back(&layout);
+    lanes::RegionTable regions(many.stream.header().pools, layouts, 4);
+    const auto machine = lanes::make_machine(lanes::configure(many.platform, layouts.size()));
+    for (const trace::Frame& frame : many.stream.frames()) {
+        std::vector<uint32_t> ids(frame.addresses.size());
+        regions.map(frame.addresses.data(), ids.size(), ids.data());
+        lanes::Work work{};
+        work.addresses = frame.addresses.data();
+        work.regions = ids.data();
+        work.count = ids.size();
+        work.region_table = regions.regions();
+        machine->tlb_only(work);
+    }
+    EXPECT_GE(machine->wide_arrays(), 1u);
+}
+
+TEST(Names, CountsAreExactAcrossTheChange) {
+    for (const char* replacement : {"lru", "tree-plru", "srrip"}) {
+        ManyNames many(replacement);
+        const auto truth = simulate("reference", many.platform, many.stream, many.layouts);
+        for (const char* isa : instruction_sets()) {
+            SCOPED_TRACE(std::string(replacement) + " " + isa);
+            const ForcedIsa forced(isa);
+            auto found = simulate("partial", many.platform, many.stream, many.layouts);
+            for (size_t i = 0; i < found.size(); ++i) {
+                found[i].units[0].runtime_cycles = truth[i].units[0].runtime_cycles;
+                ASSERT_EQ(truth[i], found[i]) << "layout " << i;
+            }
+        }
+    }
 }
 
 }  // namespace

@@ -64,27 +64,18 @@ TEST(Estimates, OfAStationaryStreamHoldTheFullResult) {
     EXPECT_LT(sampled.runtime_cycles.ci95, 0.05 * sampled.runtime_cycles.value);
 }
 
-TEST(Estimates, RatioByHand) {
-    const Estimate e = ratio_estimate({2, 4, 6}, {1, 2, 3}, 60);
-    EXPECT_DOUBLE_EQ(e.value, 120);
-    EXPECT_NEAR(e.ci95, 0, 1e-9);
-    // ratio 2; residuals -1, +1; standard error sqrt(2/2)/1 = 1; t(1 degree) = 12.706
-    const Estimate f = ratio_estimate({1, 3}, {1, 1}, 10);
-    EXPECT_DOUBLE_EQ(f.value, 20);
-    EXPECT_NEAR(f.ci95, 127.06, 0.01);
+TEST(Plan, EnormousNumbersMeanAllOfIt) {
+    MemoryStream stream = stationary(1000);
+    EXPECT_TRUE(SamplePlan(Sampling{false, 2, UINT64_MAX, UINT64_MAX}, stream.header()).full());
+    EXPECT_TRUE(SamplePlan(Sampling{false, UINT64_MAX, 0, 1}, stream.header()).full());
 }
 
-TEST(Estimates, ScaleRuntimeAndWalkCyclesByInstructions) {
-    MemoryStream stream = stationary(1000);
-    LayoutCounts counts;
-    counts.stlb_misses = 500;  // exact, and of no influence on C
-    counts.units = {{100, 30, 5, 60, 300}, {100, 30, 9, 100, 500}};
-    const Row row = estimate_row(all_4kb(), counts, stream.header(), SamplePlan({}, stream.header()), true);
-    const double scale = double(stream.header().instructions) / 200;
-    EXPECT_DOUBLE_EQ(row.walk_cycles.value, 160 * scale);
-    EXPECT_DOUBLE_EQ(row.runtime_cycles.value, 800 * scale);
-    EXPECT_EQ(row.stlb_misses, 500u);
-    EXPECT_TRUE(row.message.empty());
+TEST(Plan, UnitsLieInTheMiddleOfEqualStrides) {
+    MemoryStream stream = stationary(1000);  // 1000 accesses, 3000 instructions
+    const SamplePlan plan(Sampling{false, 4, 40, 30}, stream.header());  // stride 250, cost 50: 100 before and after
+    ASSERT_EQ(plan.units(), 4u);
+    for (size_t unit = 0; unit < 4; ++unit) EXPECT_EQ(plan.start_access(unit), 250 * unit + 100);
+    EXPECT_TRUE(plan.equal_weights());
 }
 
 }  // namespace

@@ -19,6 +19,8 @@ void info(const std::string& path, bool json);
 void verify(const std::string& path);
 /// The static blocks, then the first `limit` accesses.
 void dump(const std::string& path, uint64_t limit);
+/// Writes the part of `in` from about `start_access` on, of about `accesses`, to `out` (cut at block executions).
+void cut(const std::string& in, const std::string& out, uint64_t start_access, uint64_t accesses);
 
 struct ImportOptions {
     std::optional<Pool> anon, heap;  ///< spans given by the user

@@ -14,6 +14,7 @@ constexpr const char* usage =
     "usage: tessera-trace info TRACE [--json]      contents; every frame is checked\n"
     "       tessera-trace verify TRACE             check every frame and the checksum\n"
     "       tessera-trace dump TRACE [ACCESSES]    blocks and the first accesses (default 100)\n"
+    "       tessera-trace cut TRACE OUT --start N --accesses N   a part of a trace as a trace of its own\n"
     "       tessera-trace import-champsim IN OUT [--mmap-pool START:END] [--brk-pool START:END]\n"
     "                      [--max-accesses N] [--program NAME]\n"
     "       tessera-trace export-champsim TRACE OUT\n";
@@ -46,6 +47,8 @@ int run(const std::vector<std::string>& words) {
     if (command == "info" && (given == 2 || (given == 3 && words[2] == "--json"))) return info(words[1], given == 3), 0;
     if (command == "verify" && given == 2) return verify(words[1]), 0;
     if (command == "dump" && (given == 2 || given == 3)) return dump(words[1], given == 3 ? number("dump", words[2]) : 100), 0;
+    if (command == "cut" && given == 7 && words[3] == "--start" && words[5] == "--accesses")
+        return cut(words[1], words[2], number(words[3], words[4]), number(words[5], words[6])), 0;
     if (command == "export-champsim" && given == 3) return export_champsim(words[1], words[2]), 0;
     if (command == "import-champsim" && given >= 3 && given % 2 == 1) {
         ImportOptions options;

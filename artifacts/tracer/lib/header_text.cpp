@@ -2,8 +2,10 @@
 //
 // `pool=<brk|mmap> <base> <size_bytes> <used_bytes> <distinct_4kb_pages>`, once per pool. In values, `%`
 // and line breaks are written %25 and %0A. The last line is `sha256=<of the lines before it>`, for readers
-// in languages without this library's digest.
+// in languages without this library's digest. A reader takes each key once, and no header without all of them.
 #include <charconv>
+#include <map>
+#include <set>
 #include <sstream>
 
 #include "container.h"
@@ -42,7 +44,25 @@ bool to_pool(const std::string& text, Pool& pool) {
     std::string kind;
     words >> kind >> pool.base >> pool.size_bytes >> pool.used_bytes >> pool.distinct_4kb_pages;
     pool.kind = kind == "brk" ? PoolKind::heap : PoolKind::anon;
-    return !words.fail() && (kind == "brk" || kind == "mmap");
+    return !words.fail() && words.eof() && (kind == "brk" || kind == "mmap");
+}
+
+/// What layouts rely on: one pool of a kind, inside the address space. Empty when it holds.
+std::string wrong_pools(const std::vector<Pool>& pools) {
+    for (const Pool& pool : pools) {
+        if (pool.size_bytes > UINT64_MAX - pool.base) return "a pool ends behind the address space";
+        for (const Pool& other : pools)
+            if (&other != &pool && other.kind == pool.kind) return "two pools are of one kind";
+    }
+    return {};
+}
+
+/// Of a damaged line, what a message can hold.
+std::string shown(const std::string& text) {
+    std::string out = text.substr(0, 80);
+    for (char& c : out)
+        if (c < ' ' || c > '~') c = '?';
+    return text.size() > 80 ? out + "..." : out;
 }
 
 }  // namespace
@@ -61,30 +81,35 @@ std::string header_to_text(const Header& h) {
 }
 
 std::string header_from_text(const std::string& text, Header& h) {
-    std::istringstream lines(text);
+    const size_t sum_at = text.rfind("sha256=");
+    if (sum_at == std::string::npos || text.substr(sum_at) != "sha256=" + sha256_hex(text.substr(0, sum_at)) + '\n')
+        return "its last line is not the sha256 of the lines before it";
+    uint64_t threads = 0, complete_roi = 0;
+    const std::map<std::string, uint64_t*> numbers = {
+        {"accesses", &h.accesses}, {"stores", &h.stores}, {"instructions", &h.instructions}, {"block_executions", &h.block_executions},
+        {"distinct_4kb_pages", &h.distinct_4kb_pages}, {"threads", &threads}, {"complete_roi", &complete_roi}};
+    const std::map<std::string, std::string*> words = {{"program", &h.program}, {"origin", &h.origin}, {"checksum", &h.checksum}};
+    std::set<std::string> seen;
+    std::istringstream lines(text.substr(0, sum_at));
     for (std::string line; std::getline(lines, line);) {
         const size_t equals = line.find('=');
-        if (equals == std::string::npos) return "header line '" + line + "' has no '='";
+        if (equals == std::string::npos) return "header line '" + shown(line) + "' has no '='";
         const std::string key = line.substr(0, equals), value = line.substr(equals + 1);
-        uint64_t number = 0;
+        const auto number = numbers.find(key);
+        const auto word = words.find(key);
         bool ok = true;
-        if (key == "program") h.program = unescape(value);
-        else if (key == "origin") h.origin = unescape(value);
-        else if (key == "checksum") h.checksum = value;
-        else if (key == "pool") ok = to_pool(value, h.pools.emplace_back());
-        else if (key == "sha256") ok = value == sha256_hex(text.substr(0, text.rfind("sha256=")));
-        else if (!to_number(value, number)) ok = false;
-        else if (key == "accesses") h.accesses = number;
-        else if (key == "stores") h.stores = number;
-        else if (key == "instructions") h.instructions = number;
-        else if (key == "block_executions") h.block_executions = number;
-        else if (key == "distinct_4kb_pages") h.distinct_4kb_pages = number;
-        else if (key == "threads") h.threads = static_cast<uint32_t>(number);
-        else if (key == "complete_roi") h.complete_roi = number != 0;
-        else return "unknown header key '" + key + "'";
-        if (!ok) return "header line '" + line + "' is malformed";
+        if (key == "pool") ok = to_pool(value, h.pools.emplace_back());
+        else if (!seen.insert(key).second) return "header key '" + shown(key) + "' is given twice";
+        else if (number != numbers.end()) ok = to_number(value, *number->second);
+        else if (word != words.end()) *word->second = key == "checksum" ? value : unescape(value);
+        else return "unknown header key '" + shown(key) + "'";
+        if (!ok) return "header line '" + shown(line) + "' is malformed";
     }
-    return {};
+    if (seen.size() != numbers.size() + words.size()) return "header keys are missing: it has " + std::to_string(seen.size()) + " of 10";
+    if (threads > UINT32_MAX || complete_roi > 1) return "header numbers threads and complete_roi are out of range";
+    h.threads = static_cast<uint32_t>(threads);
+    h.complete_roi = complete_roi != 0;
+    return wrong_pools(h.pools);
 }
 
 }  // namespace tessera::trace

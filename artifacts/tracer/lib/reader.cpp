@@ -42,7 +42,7 @@ struct Reader::Impl {
         if (p.self_digest != self_digest(p)) refuse("preamble", 0, "damaged (checksum differs)");
         const uint64_t index_bytes = p.frames * sizeof(IndexEntry);
         const uint64_t expected = p.tail_offset + p.header_bytes + p.table_bytes + index_bytes;
-        const bool sums = p.tail_offset <= file_bytes && p.header_bytes <= file_bytes && p.table_bytes <= file_bytes &&
+        const bool sums = p.tail_offset >= sizeof p && p.tail_offset <= file_bytes && p.header_bytes <= file_bytes && p.table_bytes <= file_bytes &&
                           p.frames <= file_bytes / sizeof(IndexEntry);  // else the sum could wrap around
         if (!sums || expected != file_bytes || p.table_text_bytes > max_table_bytes)
             refuse("end of file", file_bytes, "the trace should have " + std::to_string(expected) + " bytes: truncated or extended");
@@ -52,8 +52,11 @@ struct Reader::Impl {
 
         const std::string wrong = header_from_text(tail.substr(0, p.header_bytes), header);
         if (!wrong.empty()) refuse("header", p.tail_offset, wrong);
+        const char* const table = tail.data() + p.header_bytes;
+        if (ZSTD_getFrameContentSize(table, p.table_bytes) != p.table_text_bytes)  // before so many bytes are asked for
+            refuse("block table", p.tail_offset + p.header_bytes, "its size is not the one promised");
         table_text.resize(p.table_text_bytes);
-        const size_t got = ZSTD_decompressDCtx(zstd.get(), table_text.data(), table_text.size(), tail.data() + p.header_bytes, p.table_bytes);
+        const size_t got = ZSTD_decompressDCtx(zstd.get(), table_text.data(), table_text.size(), table, p.table_bytes);
         if (got != table_text.size() || !table_from_text(table_text, blocks))
             refuse("block table", p.tail_offset + p.header_bytes, "malformed");
         for (const StaticBlock& block : blocks) slots.add(block);
@@ -86,6 +89,8 @@ struct Reader::Impl {
         stored.resize(entry.stored_bytes);
         if (!file.read_at(entry.offset, stored.data(), stored.size())) refuse_frame(i, "the file ends inside this frame");
         if (digest(stored.data(), stored.size()) != entry.stored_digest) refuse_frame(i, "damaged (checksum differs)");
+        if (ZSTD_getFrameContentSize(stored.data(), stored.size()) != entry.text_bytes)
+            refuse_frame(i, "its zstd data does not give the promised size");
         text.resize(entry.text_bytes);
         const size_t got = ZSTD_decompressDCtx(zstd.get(), text.data(), text.size(), stored.data(), stored.size());
         if (got != text.size()) refuse_frame(i, "its zstd data does not give the promised size");

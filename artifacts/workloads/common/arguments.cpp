@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <string_view>
 
 #include "common/error.h"
 #include "common/number.h"
@@ -14,6 +15,15 @@ std::string joined(const std::vector<std::string>& words) {
     std::string all;
     for (const auto& word : words) all += (all.empty() ? "" : ", ") + word;
     return all;
+}
+
+/// The parts of a list such as 16,32,64; an empty part stays, so that its parsing complains.
+std::vector<std::string_view> parts_of(std::string_view text) {
+    std::vector<std::string_view> parts;
+    for (size_t comma; (comma = text.find(',')) != std::string_view::npos; text.remove_prefix(comma + 1))
+        parts.push_back(text.substr(0, comma));
+    parts.push_back(text);
+    return parts;
 }
 
 std::string plain(double number) {
@@ -66,6 +76,10 @@ void Arguments::check(const Parameter& parameter, const std::string& text) const
     double value = 0;
     switch (parameter.kind) {
         case Kind::flag: return;
+        case Kind::counts:
+            for (const std::string_view part : parts_of(text))
+                check_bounds(parameter, std::string(part), static_cast<double>(parse_count(owner(parameter), part)));
+            return;
         case Kind::choice:
             if (std::ranges::find(parameter.choices, text) == parameter.choices.end())
                 throw Error(owner(parameter), "'" + text + "' is not a choice",
@@ -75,6 +89,10 @@ void Arguments::check(const Parameter& parameter, const std::string& text) const
         case Kind::size: value = static_cast<double>(parse_size(owner(parameter), text)); break;
         case Kind::real: value = parse_real(owner(parameter), text); break;
     }
+    check_bounds(parameter, text, value);
+}
+
+void Arguments::check_bounds(const Parameter& parameter, const std::string& text, double value) const {
     if (value < parameter.least || value > parameter.most)
         throw Error(owner(parameter), "'" + text + "' is out of bounds",
                     "give a value from " + plain(parameter.least) + " to " + plain(parameter.most));
@@ -112,6 +130,14 @@ uint64_t Arguments::count(const std::string& name) const {
     const std::string& text = values_.at(name);
     return parameter.kind == Kind::size ? parse_size(owner(parameter), text)
                                         : parse_count(owner(parameter), text);
+}
+
+std::vector<uint64_t> Arguments::counts(const std::string& name) const {
+    const Parameter& parameter = find(name);
+    std::vector<uint64_t> found;
+    for (const std::string_view part : parts_of(values_.at(name)))
+        found.push_back(parse_count(owner(parameter), part));
+    return found;
 }
 
 double Arguments::real(const std::string& name) const {

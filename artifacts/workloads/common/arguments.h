@@ -11,13 +11,13 @@
 
 namespace tessera::workloads {
 
-enum class Kind { count, size, real, choice, flag };
+enum class Kind { count, counts, size, real, choice, flag };
 
 struct Parameter {
     std::string name;      ///< without the leading dashes
     Kind kind;
     std::string fallback;  ///< default, as it would be typed; "" for flags
-    double least;          ///< inclusive bounds of count, size (bytes) and real
+    double least;          ///< inclusive bounds of count, each of counts, size (bytes) and real
     double most;
     std::string help;
     std::vector<std::string> choices = {};
@@ -33,6 +33,7 @@ public:
     std::string help(const std::string& summary) const;
 
     uint64_t count(const std::string& name) const;  ///< count and size parameters
+    std::vector<uint64_t> counts(const std::string& name) const;  ///< at least one
     double real(const std::string& name) const;
     const std::string& text(const std::string& name) const;
     bool flag(const std::string& name) const;
@@ -40,6 +41,7 @@ public:
 private:
     const Parameter& find(const std::string& name) const;
     void check(const Parameter& parameter, const std::string& text) const;
+    void check_bounds(const Parameter& parameter, const std::string& text, double value) const;
     std::string owner(const Parameter& parameter) const;
 
     std::string program_;

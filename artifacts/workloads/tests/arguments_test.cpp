@@ -14,6 +14,7 @@ const std::vector<Parameter> kTable = {
     {"reads", Kind::count, "10", 1, 100, "reads"},
     {"tolerance", Kind::real, "0.5", 0, 1, "tolerance"},
     {"graph", Kind::choice, "kronecker", 0, 0, "graph", {"kronecker", "uniform"}},
+    {"sizes", Kind::counts, "4,8", 2, 64, "sizes"},
     {"secret", Kind::flag, "", 0, 0, "for tests", {}, true},
 };
 
@@ -55,9 +56,18 @@ TEST(Arguments, BoundsAreInclusive) {
     EXPECT_NE(complaint({"--size", "4095"}).find("from 4096 to 1048576"), std::string::npos);
 }
 
+TEST(Arguments, ListsOfCounts) {
+    EXPECT_EQ(parse({}).counts("sizes"), (std::vector<uint64_t>{4, 8}));
+    EXPECT_EQ(parse({"--sizes", "64"}).counts("sizes"), (std::vector<uint64_t>{64}));
+    EXPECT_EQ(parse({"--sizes=2,64,3"}).counts("sizes"), (std::vector<uint64_t>{2, 64, 3}));
+    EXPECT_NE(complaint({"--sizes", "2,65"}).find("'65' is out of bounds"), std::string::npos);
+    EXPECT_NE(complaint({"--sizes", "2,"}).find("not a non-negative integer"), std::string::npos);
+    EXPECT_NE(complaint({"--sizes", ""}).find("not a non-negative integer"), std::string::npos);
+}
+
 TEST(Arguments, MistakesAreNamed) {
     const struct { std::vector<const char*> words; const char* said; } cases[] = {
-        {{"--sise", "4KB"}, "use one of: --size, --reads, --tolerance, --graph"},
+        {{"--sise", "4KB"}, "use one of: --size, --reads, --tolerance, --graph, --sizes"},
         {{"size"}, "arguments start with --"},
         {{"--size"}, "its value is missing"},
         {{"--reads", "1", "--reads", "2"}, "given twice"},

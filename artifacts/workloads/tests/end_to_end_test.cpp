@@ -75,12 +75,38 @@ TEST(EndToEnd, TheSameSeedGivesTheSameChecksum) {
 }
 
 TEST(EndToEnd, HelpExitsZeroAndHidesTheSelfTest) {
-    for (const char* program : {"gups", "graph500", "pr"}) {
+    for (const char* program : {"gups", "graph500", "pr", "chase"}) {
         const Finished finished = run(std::string(program) + " --help");
         EXPECT_EQ(finished.status, 0);
         EXPECT_NE(finished.output.find("--seed (default 1)"), std::string::npos);
         EXPECT_EQ(finished.output.find("corrupt"), std::string::npos);
     }
+}
+
+const char* const kChase = "chase --elements 17,64 --chains 1,4 --rounds 3 --accesses 1001";
+
+TEST(EndToEnd, AChasePrintsEachMeasurementThenItsLine) {
+    const Finished finished = run(kChase);
+    EXPECT_EQ(finished.status, 0) << finished.output;
+    EXPECT_TRUE(finished.output.starts_with("elements,chains,round,accesses,ns\n")) << finished.output;
+    EXPECT_TRUE(finished.output.ends_with("\"verified\": true}\n")) << finished.output;
+    // a header, three rounds of four measurements and a clock, a result
+    EXPECT_EQ(std::count(finished.output.begin(), finished.output.end(), '\n'), 1 + 3 * 5 + 1);
+    for (const char* head : {"\n17,1,2,1001,", "\n17,4,0,1004,", "\n64,4,1,1004,", "\n0,0,2,2097152,"})
+        EXPECT_NE(finished.output.find(head), std::string::npos) << head;
+}
+
+TEST(EndToEnd, AChaseThatGoesAstrayExitsOne) {
+    for (const char* frames : {"random", "ascending", "contiguous"}) {
+        const std::string command = std::string(kChase) + " --frames " + frames;
+        EXPECT_EQ(run(command).status, 0) << frames;
+        EXPECT_EQ(run(command + " --self-test-corrupt").status, 1) << frames;
+    }
+}
+
+TEST(EndToEnd, AWrongChaseExitsTwo) {
+    for (const char* request : {"--elements 1", "--elements 4,,8", "--elements 4 --chains 5", "--stride 100", "--chains 65"})
+        EXPECT_EQ(run(std::string("chase ") + request).status, 2) << request;
 }
 
 }  // namespace

@@ -26,7 +26,9 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "platform": ("tessera.platforms.cli", "platform", "List, show and detect platforms."),
     "report": ("tessera.report.cli", "report", "Render the report; check the claims."),
     "simulate": ("tessera.simulate.cli", "simulate", "Simulate a trace under many layouts."),
+    "study": ("tessera.studies.cli", "study", "Study the simulator: sampling, ablations, assumptions."),
     "trace": ("tessera.traces.cli", "trace", "Record, inspect and import memory traces."),
+    "validate": ("tessera.validation.cli", "validate", "Validate the simulator and this machine's platform."),
     "workload": ("tessera.workloads.cli", "workload", "List and run workloads."),
 }
 

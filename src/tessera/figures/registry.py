@@ -127,6 +127,52 @@ FIGURES: tuple[Entry, ...] = (
         "confidence interval) beside the simulated difference. Hybrid: H, M and C are simulated.",
     ),
     Entry(
+        "sampling",
+        "sampling_errors:draw",
+        "Errors of sampling",
+        "Full simulation of a window against samples of it at the same cost. Above: error of the "
+        "runtime's difference to 4KB pages, as a share of the full gain from 4KB to 2MB pages; below: error "
+        "of the runtime. Whiskers: 95% intervals, which only systematic samples have. `Perfect contents`: "
+        "TLBs and caches are right at the start of each sample.",
+    ),
+    Entry(
+        "sampling-phases",
+        "sampling_phases:draw",
+        "Phases of the window",
+        "Cycles per instruction of each interval of the window in full simulation; the marks below are the "
+        "intervals that each sampling method simulates.",
+    ),
+    Entry(
+        "ablations",
+        "ablations:draw",
+        "What a mechanism does to slope and curvature",
+        "Runtime above that of the all-2MB layout against walk cycles, with one mechanism switched off at a "
+        "time. Each point is a layout; the dotted line has slope 1.",
+    ),
+    Entry(
+        "sweep",
+        "sweep:draw",
+        "Conclusions under other assumptions",
+        "Each column is one assumed value changed; a cross means that the conclusion is not what it is at "
+        "the baseline.",
+    ),
+    Entry(
+        "validation-chase",
+        "validation_chase:draw",
+        "Pointer chases: measured and simulated",
+        "Cycles per access over growing footprints: this machine (medians of rounds), its platform file from "
+        "CPUID and assumed values, and the file calibrated on these chases. Dashed lines: steps found in the "
+        "measurement.",
+    ),
+    Entry(
+        "validation-mosaics",
+        "validation_mosaics:draw",
+        "Differences between layouts: simulated against measured",
+        "Each point is a layout's runtime relative to all-4KB pages; on the diagonal simulation and real run "
+        "agree, within the band their difference is at most 25% of the measured gain of 2MB pages. Whiskers: "
+        "95% intervals of the measurement.",
+    ),
+    Entry(
         "curves",
         "curves:draw",
         "Runtime and the models' curves",

@@ -61,15 +61,24 @@ def select(manifest: Path, names: str, out: Path) -> None:
 @click.option("--engine", required=True)
 @click.option("--sampling", required=True)
 @click.option("--cache", type=PATH, required=True)
+@click.option("--threads", type=int, default=1)
 @click.option("--out", type=PATH, required=True)
-def cells(info, manifest, platform, engine, sampling, cache, out) -> None:
+def cells(info, manifest, platform, engine, sampling, cache, threads, out) -> None:
     """Simulate all layouts of a manifest on one platform."""
     from tessera.pipeline.links import simulate_cells
-    from tessera.simulate.cli import Ticker
+    from tessera.simulate.progress import Ticker
 
     ticker = Ticker(f"{info.parent.name} on {platform.stem}")
     table = simulate_cells(
-        info, manifest, platform, engine=engine, sampling=sampling, cache=cache, out=out, progress=ticker
+        info,
+        manifest,
+        platform,
+        engine=engine,
+        sampling=sampling,
+        cache=cache,
+        threads=threads,
+        out=out,
+        progress=ticker,
     )
     for row in table[table.status == "failed"].drop_duplicates("message").itertuples():
         click.echo(f"failed: {row.workload}, {row.platform}, {row.layout}: {row.message}", err=True)

@@ -66,6 +66,7 @@ def simulate_cells(
     cache: Path,
     out: Path,
     progress: Progress,
+    threads: int = 1,
 ) -> pd.DataFrame:
     """Simulated cells of all layouts of a manifest; whatever fails is a ``failed`` row with the reason."""
     info, trace = recorded(info_path)
@@ -83,6 +84,7 @@ def simulate_cells(
             sampling=parse_sampling(sampling),
             cache=CellCache(cache),
             progress=progress,
+            threads=threads,
         )
     except TesseraError as error:
         message = f"{error.asked}: {error.found}; {error.remedy}"

@@ -26,6 +26,8 @@ def forget_failures(results: Path) -> list[Path]:
     stale = [path for path in results.glob("traces/*/info.json") if _recording_failed(path)]
     stale += [path for path in results.glob("cells/*/*.csv") if _has_status(path, {"failed"})]
     stale += [path for path in results.glob("host/simulated.csv") if _has_status(path, {"failed"})]
+    stale += [path for path in results.glob("studies/windows/*/info.json") if _recording_failed(path)]
+    stale += [path for path in results.glob("studies/**/*.csv") if _has_status(path, {"failed"})]
     unwanted = {"failed", "skipped"} if os.environ.get("TESSERA_RESERVE") == "1" else {"failed"}
     stale += [path for path in results.glob("host/cells.csv") if _has_status(path, unwanted)]
     for path in stale:

@@ -1,4 +1,4 @@
-"""``tessera platform``: list, show and detect platforms."""
+"""``tessera platform``: list, show, check and detect platforms."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 
 @click.group()
 def platform() -> None:
-    """List, show and detect platforms."""
+    """List, show, check and detect platforms."""
 
 
 @platform.command("list")
@@ -25,14 +25,46 @@ def list_platforms() -> None:
 
 @platform.command()
 @click.argument("name")
-def show(name: str) -> None:
-    """Every value of a platform with its source."""
+@click.option("--assumed", is_flag=True, help="Only the values that no document gives, with the reason.")
+def show(name: str, assumed: bool) -> None:
+    """Every value of a platform with its unit and source. NAME is a platform or a YAML file."""
     from tessera import platforms
+    from tessera.platforms.keys import all_keys
 
     found = platforms.load(name)
+    rows = {key: v for key, v in sorted(found.values.items()) if v.assumed or not assumed}
+    keys = all_keys()
     width = max(map(len, found.values))
-    for key, value in sorted(found.values.items()):
-        click.echo(f"{key:{width}}  {value.value!s:>12}  {value.source}")
+    for key, value in rows.items():
+        unit = keys[key].unit.replace("name", "")
+        click.echo(f"{key:{width}}  {value.value!s:>12} {unit:18}  {value.source}")
+    if assumed:
+        click.echo(f"{len(rows)} of {len(found.values)} values assumed")
+
+
+@platform.command()
+@click.argument("files", nargs=-1, required=True, metavar="NAME|FILE...")
+def check(files: tuple[str, ...]) -> None:
+    """Say whether the simulator would accept these platforms, and if not, what is wrong.
+
+    Keys, bounds, types and sources first, then the simulator's rules between keys and the names of
+    components. Exit status 2 when one is refused.
+    """
+    from tessera.errors import TesseraError
+    from tessera.platforms.check import check as run
+
+    refused: TesseraError | None = None
+    for file in files:
+        try:
+            found = run(file)
+        except TesseraError as error:
+            click.echo(f"{file}: refused: {error}", err=True)
+            refused = error
+        else:
+            assumed = sum(v.assumed for v in found.values.values())
+            click.echo(f"{file}: accepted, {len(found.values)} values, {assumed} of them assumed")
+    if refused:
+        raise SystemExit(refused.exit_code)
 
 
 @platform.command()
@@ -40,10 +72,13 @@ def show(name: str) -> None:
 def detect(out: Path) -> None:
     """Describe this machine as a simulated platform.
 
-    TLB and cache sizes come from CPUID where it reports them; every other value keeps its
-    `assumed` source.
+    TLB and cache sizes come from CPUID where it reports them, documented values of the core from
+    config/platforms/hosts where its model is listed; every other value keeps its `assumed` source.
     """
     from tessera.platforms.detect import detect as run
 
-    count = run(out)
-    click.echo(f"{out}: {count} values from CPUID")
+    found = run(out)
+    core = f"core generation {found.generation}" if found.generation else "core generation not listed"
+    click.echo(f"{out}: {found.from_cpuid} values from CPUID, {core}")
+    for value in found.impossible:
+        click.echo(f"  CPUID reports {value}, which is outside the key's bounds: left assumed")

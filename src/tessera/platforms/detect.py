@@ -1,4 +1,5 @@
-"""This machine as a simulated platform: CPUID's sizes over the template's assumed values.
+"""This machine as a simulated platform: the template's assumed values, then what is documented of its core
+generation (``config/platforms/hosts``), then what CPUID and the kernel report.
 
 A hypervisor can hide or falsify CPUID's numbers; they are taken as reported and say so in their source.
 """
@@ -6,6 +7,8 @@ A hypervisor can hide or falsify CPUID's numbers; they are taken as reported and
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import yaml
@@ -13,13 +16,37 @@ import yaml
 from tessera.container import toolchain
 from tessera.errors import EXIT_FAILED, TesseraError
 from tessera.paths import built
-from tessera.platforms.model import TEMPLATE, folder, load
+from tessera.platforms import strict_yaml
+from tessera.platforms.keys import all_keys
+from tessera.platforms.model import TEMPLATE, Value, folder, leaves, load
 
 SOURCE = "CPUID of this machine"
+IN_A_GUEST = "CPUID of this machine, as its hypervisor reports it"
 
 
-def detect(out: Path) -> int:
-    """Write the platform file of this machine; returns how many values CPUID gave."""
+@dataclass(frozen=True)
+class Report:
+    """What the processor and the kernel say; ``values`` maps keys to reported numbers."""
+
+    vendor: str = ""
+    family: int = 0
+    model: int = 0
+    hypervisor: bool = False
+    values: dict[str, int] = field(default_factory=dict)
+    kernel: dict[str, Value] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Detected:
+    """What write_platform() did."""
+
+    from_cpuid: int
+    generation: str | None  #: name of the file in ``hosts`` that knows this core
+    impossible: tuple[str, ...]  #: reported values outside a key's bounds, left assumed
+
+
+def detect(out: Path) -> Detected:
+    """Write the platform file of this machine."""
     simulator = built("simulator", "tessera-sim")
     done = toolchain().run([str(simulator), "cpuid"], capture=True, check=False)
     try:
@@ -31,31 +58,71 @@ def detect(out: Path) -> int:
             "this needs an x86-64 processor; simulate a platform of config/platforms instead",
             exit_code=EXIT_FAILED,
         ) from None
-    return write_platform({k: v for k, v in reported.items() if isinstance(v, int)}, out)
+    about = {k: reported.pop(k) for k in ("vendor", "family", "model", "hypervisor") if k in reported}
+    values = {k: v for k, v in reported.items() if v is not None}
+    cpuinfo = Path("/proc/cpuinfo")
+    kernel = kernel_values(cpuinfo.read_text()) if cpuinfo.exists() else {}
+    return write_platform(Report(**about, values=values, kernel=kernel), out)
 
 
-def write_platform(reported: dict[str, int], out: Path) -> int:
-    """Overlay ``reported`` (dotted key -> value) on the template and write ``out``; count of overlaid keys.
+def kernel_values(cpuinfo: str) -> dict[str, Value]:
+    """Page-table levels, and in a guest the clock, from the text of ``/proc/cpuinfo``.
 
-    A key that the template does not have is left out: the simulator has no such parameter.
+    On bare metal its clock is the moment's, which would give a new platform at each detection.
     """
-    tree = yaml.safe_load((folder() / f"{TEMPLATE}.yaml").read_text())
-    tree["name"] = "host-sim"
-    tree["description"] = "this machine, from CPUID and assumed values"
-    count = sum(_overlay(tree, key.split("."), value) for key, value in reported.items())
+    found = re.search(r"^flags\s*:(.*)$", cpuinfo, re.M)
+    flags = found[1].split() if found else []
+    clock = re.search(r"^cpu MHz\s*: (\d+)\.(\d{3})", cpuinfo, re.M)
+    values = {}
+    if clock and "hypervisor" in flags:
+        hz = int(clock[1]) * 1_000_000 + int(clock[2]) * 1_000
+        values["core.frequency_hz"] = Value(hz, "cpu MHz in /proc/cpuinfo of this virtual machine")
+    if flags:
+        levels = 5 if "la57" in flags else 4
+        values["page_table.levels"] = Value(levels, "la57 flag in /proc/cpuinfo of this machine")
+    return values
+
+
+def write_platform(report: Report, out: Path) -> Detected:
+    """Overlay template, generation, kernel and CPUID, in this order, and write ``out``.
+
+    A reported number outside its key's bounds is left out.
+    """
+    template = strict_yaml.read(folder() / f"{TEMPLATE}.yaml", "platform template")
+    generation = generation_of(report)
+    layers = [generation_values(generation) if generation else {}, report.kernel]
+    source = IN_A_GUEST if report.hypervisor else SOURCE
+    known = all_keys()
+    possible = {k: v for k, v in report.values.items() if k in known and not known[k].rule_broken_by(v)}
+    layers.append({k: Value(v, source) for k, v in possible.items()})
+    for layer in layers:
+        for key, value in layer.items():
+            _put(template, key.split("."), value)
+    template["name"] = "host-sim"
+    core = f" ({generation.stem})" if generation else ""
+    template["description"] = f"this machine{core}: CPUID over documented and assumed values"
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(yaml.safe_dump(tree, sort_keys=False))
+    out.write_text(yaml.safe_dump(template, sort_keys=False, width=1000))
     load(out)
-    return count
+    impossible = tuple(f"{k} = {v}" for k, v in report.values.items() if k in known and k not in possible)
+    return Detected(len(possible), generation.stem if generation else None, impossible)
 
 
-def _overlay(tree: dict, path: list[str], value: int) -> bool:
-    node = tree
+def generation_of(report: Report) -> Path | None:
+    """The file of ``hosts`` that lists this vendor, family and model."""
+    for path in sorted((folder() / "hosts").glob("*.yaml")):
+        tree = strict_yaml.read(path, "core generation")
+        if tree["vendor"] == report.vendor and [report.family, report.model] in tree["models"]:
+            return path
+    return None
+
+
+def generation_values(path: Path) -> dict[str, Value]:
+    """Documented and assumed values of a core generation."""
+    return leaves(strict_yaml.read(path, "core generation")["values"], path)
+
+
+def _put(tree: dict, path: list[str], value: Value) -> None:
     for key in path[:-1]:
-        node = node.get(key)
-        if not isinstance(node, dict):
-            return False
-    if path[-1] not in node:
-        return False
-    node[path[-1]] = {"value": value, "source": SOURCE}
-    return True
+        tree = tree[key]
+    tree[path[-1]] = {"value": value.value, "source": value.source}

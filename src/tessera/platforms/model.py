@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
 from tessera.errors import TesseraError, unknown_name
 from tessera.paths import repo_root
+from tessera.platforms import strict_yaml
+from tessera.platforms.keys import all_keys, shown
 
 HEAD = ("name", "description", "hardware_class")
 TEMPLATE = "host-template"  #: the host's assumed values; `tessera platform detect` completes it
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")  #: names become file names and table cells
+HELP = "see docs/add-a-platform.md"
 
 
 @dataclass(frozen=True)
 class Value:
-    """One parameter: a number (base units of its key) or word, and where it comes from."""
+    """One parameter: a whole number (base units of its key) or a component's name, and its source."""
 
-    value: int | float | str
+    value: int | str
     source: str
 
     @property
@@ -38,7 +42,7 @@ class Platform:
 
     def flat(self) -> str:
         """The ``key = value`` text that the simulator reads, sorted by key."""
-        return "".join(f"{key} = {_plain(v.value)}\n" for key, v in sorted(self.values.items()))
+        return "".join(f"{key} = {v.value}\n" for key, v in sorted(self.values.items()))
 
 
 def folder() -> Path:
@@ -52,57 +56,83 @@ def names() -> list[str]:
 
 
 def load(name_or_path: str | Path) -> Platform:
-    """The platform of this name, or of this YAML file.
+    """The platform of this name, or of this YAML file: every key once, in bounds, with its source.
+
+    Rules between keys are the simulator's (``tessera platform check`` asks it).
 
     Raises:
-        TesseraError: unknown name, or a file that is not a platform (names file, key and rule).
+        TesseraError: unknown name, or a file that is not a platform (names file, key, value and rule).
     """
     path = Path(name_or_path)
     if path.suffix not in (".yaml", ".yml"):
         path = folder() / f"{name_or_path}.yaml"
         if not path.exists():
             raise unknown_name("platform", str(name_or_path), names())
-    try:
-        tree = yaml.safe_load(path.read_text())
-    except OSError as error:
-        raise TesseraError(f"platform file {path}", str(error.strerror), "check the path") from None
-    except yaml.YAMLError as error:
-        raise TesseraError(f"platform file {path}", f"not YAML: {error}", "correct the file") from None
+    return from_tree(strict_yaml.read(path, "platform file"), path)
+
+
+def from_tree(tree: object, path: Path) -> Platform:
+    """As load(), from what the YAML file ``path`` holds."""
     if not isinstance(tree, dict):
-        raise TesseraError(f"platform file {path}", "not a mapping", "see docs/add-a-platform.md")
-    missing = [key for key in HEAD if not isinstance(tree.get(key), str)]
+        raise TesseraError(f"platform file {path}", "not a mapping", HELP)
+    missing = [key for key in HEAD if not isinstance(tree.get(key), str) or not tree[key].strip()]
     if missing:
-        raise TesseraError(
-            f"platform file {path}",
-            f"no text for {', '.join(missing)}",
-            "see docs/add-a-platform.md",
-        )
-    values: dict[str, Value] = {}
-    _flatten(path, {k: v for k, v in tree.items() if k not in HEAD}, "", values)
+        raise TesseraError(f"platform file {path}", f"no text for {', '.join(missing)}", HELP)
+    for key in ("name", "hardware_class"):
+        if not NAME.fullmatch(tree[key]):
+            raise _bad(path, key, f"{shown(tree[key])} is not a plain name (letters, digits, . - _)")
+    values = leaves({k: v for k, v in tree.items() if k not in HEAD}, path)
+    _check_keys(path, values)
     return Platform(tree["name"], tree["description"], tree["hardware_class"], values)
 
 
-def _flatten(path: Path, tree: dict, prefix: str, values: dict[str, Value]) -> None:
+def leaves(tree: dict, path: Path, prefix: str = "") -> dict[str, Value]:
+    """Dotted key -> value of each ``{value, source}``; says which node is neither that nor a mapping."""
+    values: dict[str, Value] = {}
     for key, node in tree.items():
         dotted = f"{prefix}{key}"
         if not isinstance(node, dict):
-            raise _bad(path, dotted, f"'{node}' is not {{value, source}}")
+            raise _bad(path, dotted, f"{shown(node)} is not {{value, source}}")
+        if not node:
+            raise _bad(path, dotted, "empty")
         if "value" not in node and "source" not in node:
-            _flatten(path, node, f"{dotted}.", values)
+            values |= leaves(node, path, f"{dotted}.")
             continue
-        value, source = node.get("value"), node.get("source")
         if set(node) != {"value", "source"}:
-            raise _bad(path, dotted, f"needs value and source, has {', '.join(map(str, node))}")
-        if not isinstance(source, str) or not source.strip():
-            raise _bad(path, dotted, "source is empty; cite a document or write 'assumed: why'")
-        if not isinstance(value, int | float | str) or value == "":
-            raise _bad(path, dotted, f"value '{value}' is neither a number nor a word")
-        values[dotted] = Value(value, source)
+            raise _bad(path, dotted, f"needs value and source, has {', '.join(node)}")
+        if fault := _fault_of_source(node["source"]):
+            raise _bad(path, dotted, fault)
+        if type(node["value"]) not in (int, str):
+            raise _bad(path, dotted, f"{shown(node['value'])} is neither a whole number nor a name")
+        values[dotted] = Value(node["value"], node["source"])
+    return values
+
+
+def _fault_of_source(source: object) -> str | None:
+    if not isinstance(source, str) or not source.strip():
+        return "source is empty; cite a document or write 'assumed: why'"
+    if source.startswith("assumed") and not re.match(r"assumed: \S", source):
+        return f"source {shown(source)} gives no reason; write 'assumed: why'"
+    return None
+
+
+def _check_keys(path: Path, values: dict[str, Value]) -> None:
+    known = all_keys()
+    for key in values:
+        if key not in known:
+            near = difflib.get_close_matches(key, known, n=1)
+            hint = f"did you mean {near[0]}? " if near else ""
+            raise TesseraError(
+                f"platform file {path}, key {key}", "no such key", f"{hint}valid keys: {', '.join(known)}"
+            )
+    missing = [key for key in known if key not in values]
+    if missing:
+        remedy = "give every key (`tessera-sim keys` describes them); there are no defaults"
+        raise TesseraError(f"platform file {path}", f"keys missing: {', '.join(missing)}", remedy)
+    for key, value in values.items():
+        if fault := known[key].rule_broken_by(value.value):
+            raise _bad(path, key, fault)
 
 
 def _bad(path: Path, key: str, rule: str) -> TesseraError:
-    return TesseraError(f"platform file {path}, key {key}", rule, "see docs/add-a-platform.md")
-
-
-def _plain(value: int | float | str) -> str:
-    return str(int(value)) if isinstance(value, bool) else str(value)
+    return TesseraError(f"platform file {path}, key {key}", rule, HELP)

@@ -1,17 +1,28 @@
 """The sampling plan: which part of the region of interest is simulated with caches and time.
 
 H and M are always exact over the whole region; C and R come from the plan's units and are scaled by
-instructions (docs/architecture.md, Sampling).
+instructions (docs/simulate.md). A plan is a :class:`Sampling` (evenly spaced units, or all) or an
+:class:`Intervals` (units at chosen places); both have ``argument()``, a text that says everything about
+it, and ``arguments(folder)``, what ``tessera-sim run`` is called with.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 from dataclasses import dataclass
+from pathlib import Path
 
 from tessera.errors import TesseraError
 
-ENGINES = ("partial", "timing", "reference")
+#: name -> what it gives; the same names as ``tessera-sim engines``
+ENGINES = {
+    "partial": "H, M, C of all layouts in one pass; for models of TLB misses and walk cycles",
+    "timing": "R too: an out-of-order core on top of the same counts",
+    "reference": "everything, one layout at a time, slow and obvious; checks the other two",
+}
 KEYS = ("units", "warmup_accesses", "timed_instructions")
+INTERVAL_COLUMNS = ("start_access", "warmup_accesses", "timed_instructions", "weight")
 
 
 @dataclass(frozen=True)
@@ -32,7 +43,59 @@ class Sampling:
             return "full"
         return ",".join(f"{key}={getattr(self, key)}" for key in KEYS)
 
+    def arguments(self, folder: Path) -> list[str]:
+        """Options of ``tessera-sim run``; ``folder`` is for files that they name."""
+        return ["--sampling", self.argument()]
 
+
+@dataclass(frozen=True)
+class Intervals:
+    """Units at chosen places; ``text`` is the CSV (:data:`INTERVAL_COLUMNS`) that the simulator checks.
+
+    ``start_access`` is where a unit's warm-up begins. Units are sorted and do not overlap, warm-up included
+    (a unit that directly follows another needs none: contents of caches are kept). Estimates are
+    ``sum(weight * y) / sum(weight * instructions)`` times all instructions.
+    """
+
+    text: str
+
+    @classmethod
+    def read(cls, path: Path) -> Intervals:
+        """From a file.
+
+        Raises:
+            TesseraError: it can't be read.
+        """
+        try:
+            return cls(path.read_text())
+        except (OSError, UnicodeDecodeError) as error:
+            raise TesseraError(
+                f"--interval-file {path}",
+                f"it can't be read ({error})",
+                f"write a CSV with the columns {','.join(INTERVAL_COLUMNS)}",
+            ) from None
+
+    @classmethod
+    def of(cls, rows: list[tuple[int, int, int, float]]) -> Intervals:
+        """From rows of :data:`INTERVAL_COLUMNS`."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(INTERVAL_COLUMNS)
+        writer.writerows(rows)
+        return cls(text.getvalue())
+
+    def argument(self) -> str:
+        """The whole plan as a text."""
+        return "intervals\n" + self.text
+
+    def arguments(self, folder: Path) -> list[str]:
+        """Options of ``tessera-sim run``; writes the file that they name into ``folder``."""
+        path = folder / "intervals.csv"
+        path.write_text(self.text)
+        return ["--interval-file", str(path)]
+
+
+Plan = Sampling | Intervals
 FULL = Sampling(0, 0, 0)
 
 
@@ -43,7 +106,7 @@ def parse_sampling(text: str) -> Sampling:
     values: dict[str, int] = {}
     for part in text.split(","):
         key, _, number = part.partition("=")
-        if key.strip() not in KEYS or not number.strip().isdigit():
+        if key.strip() not in KEYS or not number.strip().isdecimal():
             raise TesseraError(
                 f"--sampling {text}",
                 f"'{part}' is not one of {', '.join(k + '=N' for k in KEYS)}",
@@ -57,3 +120,32 @@ def parse_sampling(text: str) -> Sampling:
             "write --sampling full for the whole region",
         )  # fmt: skip
     return plan
+
+
+def plan_of(
+    sampling: str | None,
+    intervals: int | None,
+    warmup: int | None,
+    timed: int | None,
+    interval_file: Path | None,
+) -> Plan:
+    """The plan of the command line's options, of which one way of saying it may be used.
+
+    Raises:
+        TesseraError: two ways at once, or ``--warmup`` or ``--timed`` without ``--intervals``.
+    """
+    plain = [value for value in (intervals, warmup, timed) if value is not None]
+    if (sampling is not None) + bool(plain) + (interval_file is not None) > 1:
+        raise TesseraError(
+            "--sampling, --intervals (--warmup, --timed) and --interval-file",
+            "more than one of these three ways to say which parts count",
+            "keep one",
+        )
+    if interval_file is not None:
+        return Intervals.read(interval_file)
+    if sampling is not None:
+        return parse_sampling(sampling)
+    if plain and intervals is None:
+        raise TesseraError("--warmup or --timed", "no --intervals", "say how many units: --intervals 20")
+    given = {"units": intervals, "warmup_accesses": warmup, "timed_instructions": timed}
+    return Sampling(**{key: value for key, value in given.items() if value is not None})

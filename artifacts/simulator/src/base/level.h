@@ -1,14 +1,19 @@
-// level.h - the four levels of an x86-64 page table, top down.
+// level.h - the levels of an x86-64 page table, top down. Four-level tables begin at pml4e.
 #pragma once
+
+#include <cstddef>
+#include <vector>
 
 #include "base/types.h"
 
 namespace tessera::sim {
 
-enum class Level : uint8_t { pml4e = 0, pdpte = 1, pde = 2, pte = 3 };
+enum class Level : uint8_t { pml5e = 0, pml4e = 1, pdpte = 2, pde = 3, pte = 4 };
+
+inline constexpr size_t level_count = 5;
 
 /// One entry of this level maps 2^shift bytes.
-constexpr unsigned coverage_shift(Level level) { return 39 - 9 * static_cast<unsigned>(level); }
+constexpr unsigned coverage_shift(Level level) { return 48 - 9 * static_cast<unsigned>(level); }
 
 constexpr Level next(Level level) { return static_cast<Level>(static_cast<unsigned>(level) + 1); }
 
@@ -16,5 +21,17 @@ constexpr Level next(Level level) { return static_cast<Level>(static_cast<unsign
 constexpr Level leaf_level(PageSize size) {
     return size == PageSize::small_4kb ? Level::pte : size == PageSize::large_2mb ? Level::pde : Level::pdpte;
 }
+
+/// One page-table entry that a walk reads.
+struct EntryRead {
+    PhysAddr address;
+    Level level;
+};
+
+/// What a walk reads when no walk cache helps, in order; the last entry maps the page. Entries of a level above the
+/// last one's only point to the next and may be kept by walk caches; a format without such entries has none.
+using WalkPath = std::vector<EntryRead>;
+
+constexpr bool points_onward(const EntryRead& entry, Level leaf) { return entry.level < leaf; }
 
 }  // namespace tessera::sim

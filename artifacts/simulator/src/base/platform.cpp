@@ -1,9 +1,10 @@
-// platform.cpp - reading a flat platform file against the table of keys, and the rules between keys.
+// platform.cpp - reading a flat platform file against the table of keys; platform_rules.cpp has the rules between keys.
 #include "base/platform.h"
 
 #include <map>
 
 #include "base/error.h"
+#include "base/platform_rules.h"
 #include "base/text.h"
 
 namespace tessera::sim {
@@ -20,39 +21,6 @@ std::vector<std::string> names_of(auto&& wanted) {
     for (const PlatformKey& row : platform_keys())
         if (wanted(row)) names.push_back(row.key);
     return names;
-}
-
-void check_geometry(const std::string& name, const std::string& prefix, const Geometry& g) {
-    const std::string found = prefix + ".entries = " + std::to_string(g.entries) + " with " + prefix +
-                              ".ways = " + std::to_string(g.ways);
-    if (g.entries == 0 && g.ways == 0) return;
-    if (g.entries == 0 || g.ways == 0 || g.entries % g.ways != 0)
-        throw Refusal("platform " + name + ": ways must divide entries, and both be 0 for a structure that does not exist",
-                      found, "correct one of the two");
-}
-
-void check_cache(const std::string& name, const std::string& prefix, const CacheGeometry& c) {
-    if (c.bytes % (64 * c.ways) != 0)
-        throw Refusal("platform " + name + ": a cache holds whole sets of 64-byte lines",
-                      prefix + ".bytes = " + std::to_string(c.bytes) + " with " + prefix + ".ways = " + std::to_string(c.ways),
-                      "make " + prefix + ".bytes a multiple of 64 x ways");
-}
-
-void check_rules(const std::string& name, const Platform& p) {
-    check_geometry(name, "tlb.l1d.4kb", p.l1_4kb);
-    check_geometry(name, "tlb.l1d.2mb", p.l1_2mb);
-    check_geometry(name, "tlb.l1d.1gb", p.l1_1gb);
-    check_geometry(name, "tlb.stlb", p.stlb);
-    check_geometry(name, "tlb.l1i", p.l1i);
-    check_geometry(name, "tlb.stlb_2mb", p.stlb_2mb);
-    check_geometry(name, "tlb.stlb_1gb", p.stlb_1gb);
-    check_geometry(name, "pwc.pde", p.pwc_pde);
-    check_geometry(name, "pwc.pdpte", p.pwc_pdpte);
-    check_geometry(name, "pwc.pml4e", p.pwc_pml4e);
-    check_geometry(name, "pwc.pml5e", p.pwc_pml5e);
-    check_cache(name, "cache.l1d", p.l1d);
-    check_cache(name, "cache.l2", p.l2);
-    check_cache(name, "cache.l3", p.l3);
 }
 
 }  // namespace
@@ -92,7 +60,7 @@ Platform parse_platform(const std::string& text, const std::string& name) {
     if (!missing.empty())
         throw Refusal("platform " + name, "keys missing: " + join(missing, ", "),
                       "give every key (`tessera-sim keys` describes them); there are no defaults");
-    check_rules(name, platform);
+    check_platform_rules(name, platform);
     return platform;
 }
 

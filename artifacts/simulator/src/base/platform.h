@@ -51,6 +51,7 @@ struct Platform {
     CoreLatencies latency;
 
     std::string mmu_design = "conventional";
+    std::string tlb_organisation = "split";
     Geometry l1_4kb, l1_2mb, l1_1gb;                     ///< L1 DTLB, split by page size
     uint64_t l1_2mb_in_4kb = 0, l1_1gb_in_4kb = 0;       ///< 1: translations of this size live in the array of 4KB ones
     Geometry l1i;                                        ///< L1 ITLB; 0 entries: the instruction side is not simulated
@@ -61,6 +62,7 @@ struct Platform {
 
     std::string page_table_format = "radix";
     uint64_t page_table_levels = 4;
+    std::string walk_cache = "paging-structure";
     Geometry pwc_pde, pwc_pdpte, pwc_pml4e, pwc_pml5e;   ///< page-walk caches, one per level of non-leaf entries
     uint64_t walkers = 0;                                ///< 0: as many as there are misses (ablation)
     uint64_t walker_uses_mshrs = 0;                      ///< 1: a walk with a load that misses L1D holds one MSHR

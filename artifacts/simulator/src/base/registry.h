@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "base/error.h"
@@ -65,6 +66,16 @@ private:
     };
     std::string kind_;
     std::map<std::string, Row> rows_;
+};
+
+/// The registration line at the end of a component's file:
+/// `const Registered row(replacements(), "lru", "what it is", [](size_t sets, size_t ways) { return std::make_unique<Lru>(sets, ways); });`
+struct Registered {
+    template <class Interface, class... Arguments>
+    Registered(Registry<Interface, Arguments...>& registry, const std::string& name, const std::string& sentence,
+               std::type_identity_t<typename Registry<Interface, Arguments...>::Make> make) {
+        registry.add(name, sentence, std::move(make));
+    }
 };
 
 }  // namespace tessera::sim

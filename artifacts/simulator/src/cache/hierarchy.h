@@ -1,23 +1,18 @@
 // hierarchy.h - L1D, L2 and L3 as an oracle sees them: sets of std::list, most recently used first.
 //
-// Models: true LRU at each level, set index = line number modulo the number of sets (12288 sets are fine), lines
-// of 64 bytes, allocate on read and write. Recency is global: every reference refreshes its line at all three
-// levels, also when L1 serves it, so that each level holds the lines of its sets that the program and the
-// walker used last. Where a level's sets refine the level above and it has no fewer ways (all three paper platforms)
-// the hierarchy is inclusive by construction, without back-invalidations. README.md says why this rule was
-// chosen. Not modelled: prefetchers, write-back traffic, other cores, slices and their address hash.
+// Models: true LRU at each level, set index = line number modulo the number of sets (12288 sets are fine), 64-byte lines,
+// allocation on reads and writes. A level is referenced only by what missed the level above; where it misses too it
+// takes the line as its most recent and drops its least recent. No level includes or excludes another, nothing is
+// invalidated from below. Not modelled: write-back traffic, other cores, slices and their address hash.
 #pragma once
 
 #include <algorithm>
 #include <list>
 #include <vector>
 
-#include "base/platform.h"
-#include "base/types.h"
+#include "cache/memory_level.h"
 
 namespace tessera::sim {
-
-enum class MemoryLevel : uint8_t { l1d = 0, l2 = 1, l3 = 2, dram = 3 };
 
 class CacheLevel {
 public:
@@ -45,24 +40,38 @@ class Hierarchy {
 public:
     explicit Hierarchy(const Platform& p) : l1d_(p.l1d), l2_(p.l2), l3_(p.l3) {}
 
-    /// The level that serves this reference: the first that holds the line.
-    MemoryLevel reference(LineNumber line) {
-        const bool in_l1d = l1d_.reference(line), in_l2 = l2_.reference(line), in_l3 = l3_.reference(line);
-        return in_l1d ? MemoryLevel::l1d : in_l2 ? MemoryLevel::l2 : in_l3 ? MemoryLevel::l3 : MemoryLevel::dram;
+    /// The level that serves a load or store.
+    MemoryLevel reference(LineNumber line) { return l1d_.reference(line) ? MemoryLevel::l1d : reference_below_l1d(line); }
+    /// The level that serves a prefetch into L2.
+    MemoryLevel reference_below_l1d(LineNumber line) {
+        if (l2_.reference(line)) return MemoryLevel::l2;
+        return l3_.reference(line) ? MemoryLevel::l3 : MemoryLevel::dram;
     }
 
 private:
     CacheLevel l1d_, l2_, l3_;
 };
 
-inline Cycles load_cycles(const Platform& p, MemoryLevel level) {
-    switch (level) {
-        case MemoryLevel::l1d: return Cycles(p.l1d.load_cycles);
-        case MemoryLevel::l2: return Cycles(p.l2.load_cycles);
-        case MemoryLevel::l3: return Cycles(p.l3.load_cycles);
-        case MemoryLevel::dram: break;
+/// The caches as the walker and the program see them. walker.pollutes = 0 keeps a second hierarchy without walker loads:
+/// the program is then served by that one, the walker still by the one that both move, so that C does not change.
+class DataCaches {
+public:
+    explicit DataCaches(const Platform& p) : pollutes_(p.walker_pollutes != 0), mixed_(p), clean_(p) {}
+
+    MemoryLevel walker(LineNumber line) { return mixed_.reference(line); }
+    MemoryLevel program(LineNumber line) {
+        const MemoryLevel level = mixed_.reference(line);
+        return pollutes_ ? level : clean_.reference(line);
     }
-    return Cycles(p.memory_load_cycles);
-}
+    MemoryLevel prefetch_into_l1d(LineNumber line) { return program(line); }
+    MemoryLevel prefetch_into_l2(LineNumber line) {
+        const MemoryLevel level = mixed_.reference_below_l1d(line);
+        return pollutes_ ? level : clean_.reference_below_l1d(line);
+    }
+
+private:
+    bool pollutes_;
+    Hierarchy mixed_, clean_;
+};
 
 }  // namespace tessera::sim

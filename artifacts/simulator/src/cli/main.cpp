@@ -1,32 +1,38 @@
 // main.cpp - tessera-sim: picks the subcommand, turns refusals into exit statuses.
 #include <cstdio>
-#include <cstring>
+#include <string>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "cli/commands.h"
 #include "tessera/trace/trace.h"
 
 namespace {
 
-const char* const usage =
-    "tessera-sim run --trace T --platform FLAT --layouts LISTFILE --engine NAME [--sampling full|units=..,..] [--group 16]\n"
-    "tessera-sim profile --trace T --platform FLAT --out misses.csv\n"
-    "tessera-sim keys | engines | cpuid\n";
+using namespace tessera::sim;
+
+void print_usage() {
+    std::puts("tessera-sim - replays a recorded trace under many memory layouts\n\n"
+              "  tessera-sim COMMAND [--option value]...      `tessera-sim run --help` explains the options\n");
+    for (const Command& command : commands()) std::printf("  %-9s %s\n", command.name, command.sentence);
+    std::puts("\nExample: H, M and C of three layouts. (`tessera simulate` writes the platform file itself, from config/platforms.)\n"
+              "  printf '%s\\n' L/growing-0.csv L/growing-4.csv L/growing-8.csv > list\n"
+              "  tessera-sim run --trace gups.tst --platform haswell.flat --layouts list --engine partial > cells.csv\n\n"
+              "Exit status: 0 done; 1 failure of the machine or a bug; 2 wrong request or damaged input; 130, 143 stopped by a signal.");
+}
 
 int dispatch(int argc, char** argv) {
-    using namespace tessera::sim;
-    const char* command = argc > 1 ? argv[1] : "";
-    if (std::strcmp(command, "run") == 0) return run_command(argc - 2, argv + 2);
-    if (std::strcmp(command, "profile") == 0) return profile_command(argc - 2, argv + 2);
-    if (std::strcmp(command, "keys") == 0 && argc == 2) return keys_command();
-    if (std::strcmp(command, "engines") == 0 && argc == 2) return engines_command();
-    if (std::strcmp(command, "cpuid") == 0 && argc == 2) return cpuid_command();
-    if (std::strcmp(command, "--help") == 0 || std::strcmp(command, "help") == 0) {
-        std::fputs(usage, stdout);
+    const std::string name = argc > 1 ? argv[1] : "";
+    std::vector<std::string> names;
+    for (const Command& command : commands()) {
+        if (name == command.name) return command.run(argc - 2, argv + 2);
+        names.push_back(command.name);
+    }
+    if (name == "--help" || name == "-h" || name == "help") {
+        print_usage();
         return 0;
     }
-    throw Refusal("command '" + std::string(command) + "'", "no such command with these arguments",
-                  std::string("use one of\n") + usage);
+    throw Refusal("command '" + name + "'", "no such command", "use one of: " + join(names, ", ") + "; tessera-sim --help says more");
 }
 
 }  // namespace
@@ -41,7 +47,8 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "tessera-sim: %s\n", error.what());
         return 2;
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "tessera-sim: %s\n  what to do: this is a failure of the machine or a bug; report it with the command line\n", error.what());
+        std::fprintf(stderr, "tessera-sim: %s\n  what to do: this is a failure of the machine or a bug; report it with the command line\n",
+                     error.what());
         return 1;
     }
 }

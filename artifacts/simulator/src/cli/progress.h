@@ -1,40 +1,38 @@
-// progress.h - `progress <done> <total> accesses x layouts` on stderr, about twice a second.
+// progress.h - how far a run is, on stderr, about twice a second.
+//
+// Where stderr is a terminal: one line for people, rewritten in place. Elsewhere a line for programs:
+//   progress <done> <total> <rate> <eta>
+// done and total in accesses x layouts, rate in those a second, eta in seconds ("-" before the first second has passed).
+// May be called from several threads.
 #pragma once
-
-#include <unistd.h>
 
 #include <chrono>
 #include <cstdint>
-#include <cstdio>
+#include <mutex>
+#include <string>
 
 namespace tessera::sim {
 
 class Progress {
 public:
-    explicit Progress(uint64_t total) : total_(total) {}
-    void add(uint64_t work) {
-        done_ += work;
-        const auto now = std::chrono::steady_clock::now();
-        if (now - last_ < std::chrono::milliseconds(500)) return;
-        last_ = now;
-        print();
-    }
-    void finish() {
-        done_ = total_;
-        print();
-        if (terminal_) std::fputc('\n', stderr);
-    }
+    explicit Progress(uint64_t total);
+    void add(uint64_t work);
+    /// Prints the last state; nothing more is done.
+    void finish();
+
+    /// The line for programs, after `seconds` of work.
+    static std::string line(uint64_t done, uint64_t total, double seconds);
+    /// The line for people.
+    static std::string sentence(uint64_t done, uint64_t total, double seconds);
 
 private:
-    void print() const {
-        std::fprintf(stderr, "progress %llu %llu accesses x layouts%s", static_cast<unsigned long long>(done_),
-                     static_cast<unsigned long long>(total_), terminal_ ? "\r" : "\n");
-        std::fflush(stderr);
-    }
+    using Clock = std::chrono::steady_clock;
+    void print(Clock::time_point now);
 
+    std::mutex mutex_;
     uint64_t done_ = 0, total_;
-    bool terminal_ = isatty(2) != 0;
-    std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+    bool terminal_;
+    Clock::time_point begin_, printed_;
 };
 
 }  // namespace tessera::sim

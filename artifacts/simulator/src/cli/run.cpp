@@ -1,72 +1,131 @@
-// run.cpp - `tessera-sim run`: every layout of a list, a group at a time, rows as soon as a group is done.
+// run.cpp - `tessera-sim run`: every layout of a list, in groups, each row as soon as it and those before it are done.
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/groups.h"
+#include "cli/interrupt.h"
 #include "cli/progress.h"
+#include "cli/run_request.h"
 #include "engine/estimate.h"
+#include "engine/read_ahead.h"
 
 namespace tessera::sim {
 namespace {
-
-std::vector<std::string> layout_paths(const std::string& list) {
-    std::vector<std::string> paths;
-    const std::string text = read_text(list, "list of layouts");  // outlives the views that split() returns
-    for (std::string_view line : split(text, '\n'))
-        if (const auto path = trim(line); !path.empty()) paths.emplace_back(path);
-    if (paths.empty()) throw Refusal("list of layouts " + list, "empty", "write the path of one layout CSV a line");
-    return paths;
-}
-
-size_t group_size(const std::string& text, const Engine& engine) {
-    const auto asked = parse_unsigned(text);
-    if (!asked || *asked == 0) throw Refusal("--group " + text, "no positive whole number", "--group 16 suits the fast engines");
-    return std::min<size_t>(*asked, engine.most_layouts());
-}
-
-void emit(const Row& row) {
-    std::puts(format_row(row).c_str());
-    std::fflush(stdout);
-}
 
 std::string one_line(std::string message) {
     for (size_t at; (at = message.find("\n  what to do: ")) != std::string::npos;) message.replace(at, 15, "; what to do: ");
     return message;
 }
 
+/// Where finished layouts go: the row to stdout, units to the file of --interval-out. Lines are flushed, units first, so
+/// that whoever sees a row finds its units.
+class Output {
+public:
+    Output(size_t count, const std::string& units_path) : rows_(count, [this](const std::string& text) { emit(text); }) {
+        if (!units_path.empty()) {
+            units_.reset(std::fopen(units_path.c_str(), "w"));
+            if (!units_) throw Refusal("--interval-out " + units_path, "cannot be written", "name a file in an existing folder");
+            write(units_.get(), unit_header() + "\n");
+        }
+        write(stdout, row_header() + "\n");
+    }
+    void put(size_t place, const Row& row, const std::string& units) { rows_.put(place, units + '\0' + format_row(row)); }
+    void flush() { rows_.flush(); }
+    size_t emitted() const { return emitted_; }
+
+private:
+    static void write(std::FILE* file, const std::string& text) {
+        if (std::fputs(text.c_str(), file) == EOF || std::fflush(file) != 0) throw std::runtime_error("writing results failed: is the disk full?");
+    }
+    void emit(const std::string& text) {
+        const size_t end = text.find('\0');
+        if (units_) write(units_.get(), text.substr(0, end));
+        write(stdout, text.substr(end + 1) + "\n");
+        ++emitted_;
+    }
+
+    std::unique_ptr<std::FILE, int (*)(std::FILE*)> units_{nullptr, std::fclose};
+    InOrder rows_;
+    size_t emitted_ = 0;
+};
+
+struct Listed {
+    size_t place;  // in the list
+    Layout layout;
+};
+
+/// The layouts that can be simulated; the others become failed rows at once.
+std::vector<Listed> read_layouts(const std::vector<std::string>& paths, const std::vector<trace::Pool>& pools, Output& output) {
+    std::vector<Listed> layouts;
+    for (size_t place = 0; place < paths.size(); ++place) {
+        try {
+            layouts.push_back({place, read_layout(paths[place], pools)});
+        } catch (const Refusal& refusal) {
+            output.put(place, failed_row(layout_name(paths[place]), one_line(refusal.what())), "");
+        }
+    }
+    return layouts;
+}
+
+int report_interruption(int signal, size_t done, size_t all) {
+    std::fprintf(stderr,
+                 "tessera-sim: run: stopped by signal %d with %zu of %zu layouts done; their rows are out\n"
+                 "  what to do: `tessera simulate` keeps finished rows, there the same command goes on where it was; "
+                 "by hand, take them off the list\n",
+                 signal, done, all);
+    return 128 + signal;
+}
+
 }  // namespace
 
 int run_command(int argc, char** argv) {
-    const Options options("run", argc, argv, {"trace", "platform", "layouts", "engine"}, {{"sampling", "full"}, {"group", "16"}});
+    const Options options(run_help(), argc, argv);
+    if (options.wants_help()) return 0;
     const auto engine = make_engine(options["engine"]);
     const Platform platform = read_platform(options["platform"]);
-    const Sampling sampling = parse_sampling(options["sampling"]);
     const auto paths = layout_paths(options["layouts"]);
-    const size_t group = group_size(options["group"], *engine);
-    FileStream stream(options["trace"]);
-    const trace::Header& header = stream.header();
-    const SamplePlan plan(sampling, header);
+    const size_t threads = options.whole("threads", 1), asked_group = options["group"] == "auto" ? 0 : options.whole("group", 1);
+    FileStream first(options["trace"]);
+    const trace::Header header = first.header();
+    const SamplePlan plan = plan_of(options, header);
+    catch_signals();
 
-    std::puts(row_header().c_str());
-    std::vector<Layout> layouts;
-    for (const std::string& path : paths) {
-        try {
-            layouts.push_back(read_layout(path, header.pools));
-        } catch (const Refusal& refusal) {
-            emit(failed_row(layout_name(path), one_line(refusal.what())));
-        }
-    }
+    Output output(paths.size(), options["interval-out"]);
+    const std::vector<Listed> layouts = read_layouts(paths, header.pools, output);
+    const Division division = divide(layouts.size(), threads, asked_group, engine->most_layouts(), engine->has_runtime());
     Progress progress(header.accesses * layouts.size());
-    for (size_t begin = 0; begin < layouts.size(); begin += group) {
-        const size_t end = std::min(begin + group, layouts.size());
+    Crew crew;
+    const auto simulate_group = [&](size_t worker, size_t group) {
+        const size_t begin = group * division.group, end = std::min(begin + division.group, layouts.size());
+        FileStream file(options["trace"]);
+        ReadAhead ahead(file);
+        Stream& stream = worker < division.read_ahead ? static_cast<Stream&>(ahead) : file;
         Request request{platform, stream, plan, {}};
-        for (size_t i = begin; i < end; ++i) request.layouts.push_back(&layouts[i]);
-        request.progress = [&](uint64_t accesses) { progress.add(accesses * (end - begin)); };
-        const auto counts = engine->run(request);
-        for (size_t i = begin; i < end; ++i)
-            emit(estimate_row(layouts[i], counts[i - begin], header, plan, engine->has_runtime()));
+        for (size_t i = begin; i < end; ++i) request.layouts.push_back(&layouts[i].layout);
+        request.progress = [&](uint64_t accesses) {
+            if (signal_received() != 0 || crew.failed()) throw Stopped();
+            progress.add(accesses * (end - begin));
+        };
+        const auto counts = make_engine(options["engine"])->run(request);
+        for (size_t i = begin; i < end; ++i) {
+            const Layout& layout = layouts[i].layout;
+            const LayoutCounts& found = counts[i - begin];
+            output.put(layouts[i].place, estimate_row(layout, found, header, plan, engine->has_runtime(), platform.l1i.entries > 0),
+                       format_units(layout, found, plan, engine->has_runtime()));
+        }
+    };
+    try {
+        crew.run((layouts.size() + division.group - 1) / division.group, division.workers, simulate_group);
+    } catch (const Stopped&) {
+        output.flush();
+        return report_interruption(signal_received(), output.emitted(), paths.size());
+    } catch (...) {
+        output.flush();
+        throw;
     }
     progress.finish();
     return 0;

@@ -29,8 +29,10 @@ struct UnitCounts {
 
 struct LayoutCounts {
     uint64_t stlb_hits = 0, stlb_misses = 0;
+    uint64_t instruction_stlb_hits = 0, instruction_stlb_misses = 0;  ///< whole stream; 0 where the platform has no l1i
+    uint64_t instruction_walk_cycles = 0;                             ///< summed over the timed parts
     std::vector<UnitCounts> units;
-    std::array<uint64_t, 4> program{}, walker{};  ///< references served by L1D, L2, L3, memory
+    std::array<uint64_t, 4> program{}, walker{};  ///< references served by L1D, L2, L3, memory; walker: data-side walks
     bool operator==(const LayoutCounts&) const = default;
 };
 

@@ -24,43 +24,74 @@ std::array<double, 4> reached(const std::array<uint64_t, 4>& served, double scal
 
 std::string whole(double value) { return std::isnan(value) ? "" : std::to_string(std::llround(value)); }
 
+/// Cells of one row, in order.
+class Cells {
+public:
+    void add(const std::string& text) { text_ += (first_ ? "" : ",") + text, first_ = false; }
+    void add(uint64_t value) { add(std::to_string(value)); }
+    void add(double value) { add(whole(value)); }
+    void skip(size_t count) {
+        while (count-- > 0) add(std::string());
+    }
+    const std::string& text() const { return text_; }
+
+private:
+    std::string text_;
+    bool first_ = true;
+};
+
 }  // namespace
 
-Estimate ratio_estimate(const std::vector<double>& y, const std::vector<double>& x, double x_total) {
+Estimate ratio_estimate(const std::vector<double>& y, const std::vector<double>& x, double x_total, const std::vector<double>& w) {
+    const auto weight = [&](size_t i) { return w.empty() ? 1.0 : w[i]; };
     double sum_y = 0, sum_x = 0;
-    for (size_t i = 0; i < y.size(); ++i) sum_y += y[i], sum_x += x[i];
+    for (size_t i = 0; i < y.size(); ++i) sum_y += weight(i) * y[i], sum_x += weight(i) * x[i];
     const double ratio = sum_y / sum_x, n = double(y.size());
     if (y.size() < 2) return {ratio * x_total, std::nan("")};  // one unit says nothing about its spread
     double squares = 0;
-    for (size_t i = 0; i < y.size(); ++i) squares += (y[i] - ratio * x[i]) * (y[i] - ratio * x[i]);
-    const double error = std::sqrt(squares / (n * (n - 1))) / (sum_x / n);
+    for (size_t i = 0; i < y.size(); ++i) {
+        const double residual = weight(i) * (y[i] - ratio * x[i]);
+        squares += residual * residual;
+    }
+    const double error = std::sqrt(squares * n / (n - 1)) / sum_x;
     return {ratio * x_total, t95(y.size() - 1) * error * x_total};
 }
 
 Row estimate_row(const Layout& layout, const LayoutCounts& counts, const trace::Header& header,
-                 const SamplePlan& plan, bool has_runtime) {
+                 const SamplePlan& plan, bool has_runtime, bool has_instruction_side) {
     Row row;
     row.layout = layout.name;
     row.has_runtime = has_runtime;
+    row.has_instruction_side = has_instruction_side;
+    row.has_loads = plan.full() || plan.equal_weights();
     row.stlb_hits = counts.stlb_hits;
     row.stlb_misses = counts.stlb_misses;
+    row.instruction_stlb_hits = counts.instruction_stlb_hits;
+    row.instruction_stlb_misses = counts.instruction_stlb_misses;
     row.instructions = header.instructions;
     row.accesses = header.accesses;
-    std::vector<double> instructions, walk, runtime;
-    for (const UnitCounts& unit : counts.units) {
+    std::vector<double> instructions, walk, runtime, weights;
+    for (size_t i = 0; i < counts.units.size(); ++i) {
+        const UnitCounts& unit = counts.units[i];
         row.timed_instructions += unit.instructions;
-        if (unit.instructions == 0) continue;  // the stream ended before this unit
+        if (unit.instructions == 0) {  // the stream ended before this unit's timed part
+            if (!plan.chosen()) continue;
+            return failed_row(layout.name, "interval " + std::to_string(i + 1) +
+                                               " of the interval file holds no instructions: the trace ends in its warm-up");
+        }
         instructions.push_back(double(unit.instructions));
         walk.push_back(double(unit.walk_cycles));
         runtime.push_back(double(unit.runtime_cycles));
+        weights.push_back(plan.weight(i));
     }
     if (row.timed_instructions == 0) return failed_row(layout.name, "the plan's units hold no instructions: the trace is empty");
-    row.walk_cycles = ratio_estimate(walk, instructions, double(row.instructions));
-    if (has_runtime) row.runtime_cycles = ratio_estimate(runtime, instructions, double(row.instructions));
+    row.walk_cycles = ratio_estimate(walk, instructions, double(row.instructions), weights);
+    if (has_runtime) row.runtime_cycles = ratio_estimate(runtime, instructions, double(row.instructions), weights);
     if (plan.full()) row.runtime_cycles.ci95 = row.walk_cycles.ci95 = 0;
     const double scale = double(row.instructions) / double(row.timed_instructions);
     row.program_loads = reached(counts.program, scale);
     row.walker_loads = reached(counts.walker, scale);
+    row.instruction_walk_cycles = double(counts.instruction_walk_cycles) * scale;
     return row;
 }
 
@@ -75,28 +106,53 @@ Row failed_row(const std::string& layout, const std::string& message) {
 std::string row_header() {
     return "layout,status,message,runtime_cycles,runtime_cycles_ci95,stlb_hits,stlb_misses,walk_cycles,walk_cycles_ci95,"
            "instructions,accesses,timed_instructions,program_l1d_loads,program_l2_loads,program_l3_loads,program_dram_loads,"
-           "walker_l1d_loads,walker_l2_loads,walker_l3_loads,walker_dram_loads";
+           "walker_l1d_loads,walker_l2_loads,walker_l3_loads,walker_dram_loads,"
+           "instruction_stlb_hits,instruction_stlb_misses,instruction_walk_cycles";
 }
 
 std::string format_row(const Row& row) {
-    std::vector<std::string> cells = {csv_field(row.layout), row.status, csv_field(row.message)};
+    Cells cells;
+    cells.add(csv_field(row.layout));
+    cells.add(row.status);
+    cells.add(csv_field(row.message));
     if (row.status != "ok") {
-        cells.resize(20);
-    } else {
-        cells.push_back(row.has_runtime ? whole(row.runtime_cycles.value) : "");
-        cells.push_back(row.has_runtime ? whole(row.runtime_cycles.ci95) : "");
-        cells.push_back(std::to_string(row.stlb_hits));
-        cells.push_back(std::to_string(row.stlb_misses));
-        cells.push_back(whole(row.walk_cycles.value));
-        cells.push_back(whole(row.walk_cycles.ci95));
-        cells.push_back(std::to_string(row.instructions));
-        cells.push_back(std::to_string(row.accesses));
-        cells.push_back(std::to_string(row.timed_instructions));
-        for (double loads : row.program_loads) cells.push_back(whole(loads));
-        for (double loads : row.walker_loads) cells.push_back(whole(loads));
+        cells.skip(20);
+        return cells.text();
     }
-    std::string text = cells[0];
-    for (size_t i = 1; i < cells.size(); ++i) text += "," + cells[i];
+    if (row.has_runtime) cells.add(row.runtime_cycles.value), cells.add(row.runtime_cycles.ci95);
+    else cells.skip(2);
+    cells.add(row.stlb_hits);
+    cells.add(row.stlb_misses);
+    cells.add(row.walk_cycles.value);
+    cells.add(row.walk_cycles.ci95);
+    cells.add(row.instructions);
+    cells.add(row.accesses);
+    cells.add(row.timed_instructions);
+    for (const auto& loads : {row.program_loads, row.walker_loads})
+        for (double load : loads) row.has_loads ? cells.add(load) : cells.skip(1);
+    if (!row.has_instruction_side) {
+        cells.skip(3);
+        return cells.text();
+    }
+    cells.add(row.instruction_stlb_hits);
+    cells.add(row.instruction_stlb_misses);
+    row.has_loads ? cells.add(row.instruction_walk_cycles) : cells.skip(1);
+    return cells.text();
+}
+
+std::string unit_header() { return "layout,unit,start_access,instructions,accesses,stlb_misses,walk_cycles,runtime_cycles"; }
+
+std::string format_units(const Layout& layout, const LayoutCounts& counts, const SamplePlan& plan, bool has_runtime) {
+    std::string text;
+    for (size_t i = 0; i < counts.units.size(); ++i) {
+        const UnitCounts& unit = counts.units[i];
+        Cells cells;
+        cells.add(csv_field(layout.name));
+        for (uint64_t value : {uint64_t(i), plan.start_access(i), unit.instructions, unit.accesses, unit.stlb_misses, unit.walk_cycles})
+            cells.add(value);
+        has_runtime ? cells.add(unit.runtime_cycles) : cells.skip(1);
+        text += cells.text() + "\n";
+    }
     return text;
 }
 

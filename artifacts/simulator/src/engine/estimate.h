@@ -1,39 +1,52 @@
 // estimate.h - from an engine's counts to a result row: scaling and confidence.
 //
-// H and M are counts over the whole stream. R and C are the instruction-weighted means of the units times all
+// H and M are counts over the whole stream. R and C are the weighted means of the units per instruction times all
 // instructions: both see the same samples, so what a sample exaggerates in one it exaggerates in the other, and R as a
-// function of C keeps its shape. They are ratio estimators with the usual between-unit variance; half-widths use
-// Student's t. In full runs they are exact and the half-width is 0; with a single unit it is unknown (an empty field).
-// Program and walker loads are scaled by instructions.
+// function of C keeps its shape. With weight w, value y and instructions x of each unit this is the combined ratio
+// estimator sum(w y) / sum(w x) (Cochran, Sampling Techniques, 3rd ed., sections 6.2 and 9A.6: a unit drawn with a chance in
+// inverse proportion to w); half-widths come from the residuals w (y - r x) and Student's t. For units that something
+// chose (one representative a cluster) the half-width is a measure of spread and promises nothing.
+// In full runs results are exact and the half-width is 0; with a single unit it is unknown (an empty field). References and
+// instruction-side walk cycles are counted over all units together and scaled by instructions: with unequal weights
+// those columns are empty.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "engine/engine.h"
 
 namespace tessera::sim {
 
+/// A value and its 95% half-width (NaN: unknown).
 struct Estimate {
     double value = 0, ci95 = 0;
 };
 
 struct Row {
     std::string layout, status = "ok", message;
-    bool has_runtime = false;
+    bool has_runtime = false, has_instruction_side = false, has_loads = true;
     Estimate runtime_cycles, walk_cycles;
     uint64_t stlb_hits = 0, stlb_misses = 0, instructions = 0, accesses = 0, timed_instructions = 0;
     std::array<double, 4> program_loads{}, walker_loads{};  ///< references that reached L1D, L2, L3, memory
+    uint64_t instruction_stlb_hits = 0, instruction_stlb_misses = 0;
+    double instruction_walk_cycles = 0;
 };
 
-/// sum(y)/sum(x) over units, times x_total. pre: sum(x) > 0.
-Estimate ratio_estimate(const std::vector<double>& y, const std::vector<double>& x, double x_total);
+/// sum(w y) / sum(w x) over units, times x_total; without weights each is 1. pre: equal lengths, sum(w x) > 0.
+Estimate ratio_estimate(const std::vector<double>& y, const std::vector<double>& x, double x_total, const std::vector<double>& w = {});
 
 Row estimate_row(const Layout& layout, const LayoutCounts& counts, const trace::Header& header,
-                 const SamplePlan& plan, bool has_runtime);
+                 const SamplePlan& plan, bool has_runtime, bool has_instruction_side = false);
 
 Row failed_row(const std::string& layout, const std::string& message);
 
 std::string row_header();
 std::string format_row(const Row& row);
+
+/// One line a unit: layout,unit,start_access,instructions,accesses,stlb_misses,walk_cycles,runtime_cycles (of its timed part,
+/// unscaled; start_access: where its warm-up begins by plan). runtime_cycles is empty where the engine has none.
+std::string unit_header();
+std::string format_units(const Layout& layout, const LayoutCounts& counts, const SamplePlan& plan, bool has_runtime);
 
 }  // namespace tessera::sim

@@ -11,7 +11,8 @@
 namespace tessera::sim {
 
 inline constexpr unsigned max_lanes = 64;
-inline constexpr size_t chunk_accesses = 2048;      ///< accesses of one chunk, at most
+inline constexpr size_t chunk_accesses = 2048;      ///< a chunk ends at the first execution that brings it here
+inline constexpr size_t chunk_capacity = chunk_accesses + 65535;  ///< accesses of one chunk, at most: an execution may have 65535
 inline constexpr size_t chunk_executions = 2048;    ///< block executions of one chunk, at most
 
 /// A line that a prefetcher asked for after access `access` of the chunk. Masks as for demand accesses;
@@ -19,7 +20,7 @@ inline constexpr size_t chunk_executions = 2048;    ///< block executions of one
 struct PrefetchOutcome {
     uint32_t access;
     uint32_t into_l1d;     ///< 1: into L1D, 0: into L2
-    uint64_t line;         ///< physical address / 64
+    uint64_t line;         ///< virtual address / 64, in the 4KB page of the access
     uint64_t l1d_missed, l2_missed, l3_missed;
 };
 
@@ -33,11 +34,14 @@ struct FetchOutcome {
 
 struct Outcomes {
     size_t accesses = 0;
-    uint64_t looked_up[chunk_accesses];        ///< lanes that missed the L1 DTLB
-    uint64_t walks[chunk_accesses];            ///< lanes that walked (a subset of looked_up)
-    uint64_t walk_l1d_missed[chunk_accesses];  ///< lanes whose walk had a load that missed L1D (a subset of walks)
-    uint32_t cycles_row[chunk_accesses];       ///< row of walk_cycles, meaningful when walks != 0
-    uint64_t l1d_missed[chunk_accesses], l2_missed[chunk_accesses], l3_missed[chunk_accesses];  ///< the access's own line; nested
+    uint64_t looked_up[chunk_capacity];        ///< lanes that missed the L1 DTLB (all arrays below hold `accesses` values)
+    uint64_t walks[chunk_capacity];            ///< lanes that walked (a subset of looked_up)
+    uint64_t walk_l1d_missed[chunk_capacity];  ///< lanes whose walk had a load that missed L1D (a subset of walks)
+    uint32_t cycles_row[chunk_capacity];       ///< row of walk_cycles, meaningful when walks != 0
+    uint64_t l1d_missed[chunk_capacity], l2_missed[chunk_capacity], l3_missed[chunk_capacity];  ///< the access's own line; nested
+
+    /// Of each access, physical address / 64; null: physical = virtual. Same in all lanes (engine/functional.h, scalar_needs_one_lane).
+    const uint64_t* physical_line = nullptr;
 
     size_t cycles_rows = 0;
     uint32_t (*walk_cycles)[max_lanes] = nullptr;  ///< latency of each lane's walk; 0 in lanes that did not walk. Owned by the producer

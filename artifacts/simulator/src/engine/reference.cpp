@@ -1,23 +1,47 @@
-// reference.cpp - the oracle: one layout at a time, std::list LRU, no filters, no SIMD.
+// reference.cpp - the oracle: one layout at a time, one access at a time, std::list caches, no filters, no SIMD.
 //
-// Every access goes through the TLBs; in the plan's warm and timed parts a miss walks the page table through
-// walk-caches and data caches, and the access itself follows. It exists to be read and believed: the property tests hold the
-// fast engines to it. Expect a million accesses x layouts a second.
-#include <unordered_map>
-
+// It exists to be read and believed: the property tests hold the fast engines to it. In program order, before each
+// execution the code pages that the L1 ITLB misses are translated, then each access is translated, walked and served, then
+// the prefetchers ask. Between samples only TLBs and ITLB move. Expect some hundred thousand accesses x layouts a second.
 #include "cache/hierarchy.h"
+#include "cache/prefetch_slots.h"
 #include "engine/engine.h"
+#include "engine/instruction_pc.h"
 #include "engine/reference_core.h"
-#include "mmu/mmu.h"
+#include "mmu/checked_port.h"
+#include "mmu/components.h"
+#include "mmu/instruction_side.h"
+#include "os/address_limit.h"
 
 namespace tessera::sim {
 namespace {
 
+class OraclePort final : public CheckedPort {
+public:
+    OraclePort(const Platform& p, DataCaches& caches) : CheckedPort(p), caches_(caches) {}
+    std::array<uint64_t, 4> walker_served{};  ///< since begin_access()
+    void begin_access() {
+        begin();
+        walker_served = {};
+    }
+
+private:
+    MemoryLevel serve_walker(LineNumber line) override {
+        const MemoryLevel level = caches_.walker(line);
+        ++walker_served[static_cast<size_t>(level)];
+        return level;
+    }
+    MemoryLevel serve_program(LineNumber line) override { return caches_.program(line); }
+
+    DataCaches& caches_;
+};
+
 class Replay {
 public:
     Replay(const Request& request, const Layout& layout)
-        : platform_(request.platform), space_(request.stream.header().pools, layout), tlbs_(platform_),
-          walk_caches_(platform_), caches_(platform_), core_(platform_) {
+        : platform_(request.platform), space_(request.stream.header().pools, layout),
+          design_(designs().make(platform_.mmu_design, DesignContext{platform_, space_})), instructions_(platform_),
+          prefetchers_(platform_), caches_(platform_), port_(platform_, caches_), core_(platform_) {
         counts.units.resize(request.plan.units());
     }
 
@@ -30,12 +54,16 @@ public:
         size_t at = s.begin_access;
         for (size_t e = s.begin_execution; e < s.end_execution; ++e) {
             const trace::StaticBlock& block = blocks[frame.block_ids[e]];
-            execution_.clear();
-            for (size_t i = 0; i < frame.access_counts[e]; ++i, ++at)
-                execution_.push_back(access(VirtAddr(frame.addresses[at]), frame.is_store[at] != 0, s.part, unit));
+            fetches_.clear();
+            instructions_.execute(block.pc, InstructionSide::bytes_of_block(block), [&](VirtAddr page) { fetches_.push_back(fetch(page, s.part)); });
+            accesses_.clear();
+            for (size_t i = 0; i < frame.access_counts[e]; ++i, ++at) {
+                const DemandAccess access{pc_of_access(block, i), VirtAddr(frame.addresses[at]), frame.is_store[at] != 0};
+                accesses_.push_back(demand(access, s.part, unit));
+            }
             if (unit == nullptr) continue;
             unit->instructions += block.insns.size();
-            core_.execute(block, execution_);
+            core_.execute(block, fetches_, accesses_);
         }
         if (unit != nullptr) unit->runtime_cycles = core_.elapsed().value;
     }
@@ -43,41 +71,68 @@ public:
     LayoutCounts counts;
 
 private:
-    AccessOutcome access(VirtAddr address, bool is_store, Part part, UnitCounts* unit) {
-        const TablePath& path = table_.touch(address);
-        const PageSize size = space_.page_size(address);
+    FetchRequest fetch(VirtAddr page, Part part) {
+        check_address(page.value);
+        design_->touch(page);
+        port_.begin_access();
+        const Translation found = part == Part::tlb_only ? design_->fetch_tlb_only(page) : design_->fetch(page, port_);
+        port_.check_fetch(found);
+        counts.instruction_stlb_hits += found == Translation::stlb_hit;
+        counts.instruction_stlb_misses += found == Translation::miss;
+        if (part == Part::timed) counts.instruction_walk_cycles += port_.walk().value;
+        return {found, port_.walk(), port_.walk_l1d_missed()};
+    }
+
+    AccessOutcome demand(const DemandAccess& access, Part part, UnitCounts* unit) {
+        check_address(access.address.value);
+        design_->touch(access.address);
         AccessOutcome outcome;
-        outcome.address = address;
-        outcome.is_store = is_store;
-        outcome.translation = tlbs_.translate(page_of(address, size));
+        outcome.address = access.address;
+        outcome.is_store = access.is_store;
+        port_.begin_access();
+        outcome.translation = part == Part::tlb_only ? design_->access_tlb_only(access.address)
+                                                     : design_->access(access.address, access.is_store, port_);
         counts.stlb_hits += outcome.translation == Translation::stlb_hit;
         counts.stlb_misses += outcome.translation == Translation::miss;
         if (part == Part::tlb_only) return outcome;
-        if (outcome.translation == Translation::miss)
-            outcome.walk = walk(walk_caches_, path, address, size, [&](LineNumber line) {
-                const MemoryLevel level = caches_.reference(line);
-                if (unit != nullptr) ++counts.walker[static_cast<size_t>(level)];
-                return load_cycles(platform_, level);
-            });
-        outcome.level = caches_.reference(line_of(PhysAddr(address.value)));
-        if (unit != nullptr) {
-            ++unit->accesses;
-            ++counts.program[static_cast<size_t>(outcome.level)];
-            unit->stlb_misses += outcome.translation == Translation::miss;
-            unit->walk_cycles += outcome.walk.value;
-        }
+        port_.check_access(outcome.translation);
+        outcome.walk = port_.walk();
+        outcome.walk_missed_l1d = port_.walk_l1d_missed();
+        outcome.level = port_.level();
+        outcome.physical = port_.physical();
+        if (unit != nullptr) count(outcome, *unit);
+        prefetch(access, outcome);
         return outcome;
+    }
+
+    void count(const AccessOutcome& outcome, UnitCounts& unit) {
+        ++unit.accesses;
+        unit.stlb_misses += outcome.translation == Translation::miss;
+        unit.walk_cycles += outcome.walk.value;
+        ++counts.program[static_cast<size_t>(outcome.level)];
+        for (size_t level = 0; level < 4; ++level) counts.walker[level] += port_.walker_served[level];
+    }
+
+    void prefetch(const DemandAccess& access, AccessOutcome& outcome) {
+        prefetchers_.observe(access, [&](VirtAddr target, bool into_l1d) {
+            const PhysAddr physical(outcome.physical.value + (target.value - access.address.value));  // in the same 4KB page
+            const LineNumber line = line_of(physical);
+            const MemoryLevel level = into_l1d ? caches_.prefetch_into_l1d(line) : caches_.prefetch_into_l2(line);
+            outcome.prefetches.push_back({target, physical, into_l1d, level});
+        });
     }
 
     const Platform& platform_;
     AddressSpace space_;
-    Tlbs tlbs_;
-    PageTable table_;
-    WalkCaches walk_caches_;
-    Hierarchy caches_;
+    std::unique_ptr<Design> design_;
+    InstructionSide instructions_;
+    PrefetchSlots prefetchers_;
+    DataCaches caches_;
+    OraclePort port_;
     ReferenceCore core_;
     size_t core_unit_ = SIZE_MAX;
-    std::vector<AccessOutcome> execution_;
+    std::vector<FetchRequest> fetches_;      ///< of the execution at hand
+    std::vector<AccessOutcome> accesses_;
 };
 
 class Reference final : public Engine {
@@ -85,19 +140,20 @@ public:
     bool has_runtime() const override { return true; }
     size_t most_layouts() const override { return SIZE_MAX; }
     std::vector<LayoutCounts> run(const Request& request) override {
-        std::vector<Replay> replays;
-        for (const Layout* layout : request.layouts) replays.emplace_back(request, *layout);
+        check_components(request.platform);
+        std::vector<std::unique_ptr<Replay>> replays;
+        for (const Layout* layout : request.layouts) replays.push_back(std::make_unique<Replay>(request, *layout));
         PlanCursor cursor(request.plan, request.stream.blocks());
         trace::Frame frame;
         request.stream.rewind();
         while (request.stream.next(frame)) {
             const auto& segments = cursor.cut(frame);
-            for (Replay& replay : replays)
-                for (const Segment& segment : segments) replay.segment(frame, request.stream.blocks(), segment);
+            for (auto& replay : replays)
+                for (const Segment& segment : segments) replay->segment(frame, request.stream.blocks(), segment);
             request.progress(frame.addresses.size());
         }
         std::vector<LayoutCounts> results;
-        for (Replay& replay : replays) results.push_back(std::move(replay.counts));
+        for (auto& replay : replays) results.push_back(std::move(replay->counts));
         return results;
     }
 };

@@ -1,13 +1,12 @@
 #include "engine/reference_core.h"
 
-#include <algorithm>
 #include <bit>
 
 namespace tessera::sim {
 
 ReferenceCore::ReferenceCore(const Platform& p)
     : platform_(&p), dispatches_(p.dispatch_width), window_(p.rob_entries), loads_(p.load_queue_entries),
-      stores_(p.store_buffer_entries), mshrs_(p.mshrs), walkers_(p.walkers) {}
+      stores_(p.store_buffer_entries), mshrs_(p.mshrs), walkers_(p.walkers), memory_(p) {}
 
 uint64_t ReferenceCore::registers_ready(uint64_t set) const {
     uint64_t ready = 0;
@@ -30,6 +29,14 @@ uint64_t ReferenceCore::latency(trace::InsnKind kind) const {
     return l.alu;
 }
 
+/// When a walk that could begin at `ready` is done. It holds a walker, and an MSHR if it goes beyond L1D and the platform says so.
+uint64_t ReferenceCore::walked(uint64_t ready, Cycles walk, bool missed_l1d) {
+    const bool needs_mshr = platform_->walker_uses_mshrs != 0 && missed_l1d;
+    const uint64_t done = walkers_.serve(needs_mshr ? std::max(ready, mshrs_.first_free()) : ready, walk.value);
+    if (needs_mshr) mshrs_.take_until(done);
+    return done;
+}
+
 /// When the physical address is known. A page whose walk is under way is waited for.
 uint64_t ReferenceCore::translated(const AccessOutcome& access, uint64_t ready) {
     const uint64_t page = access.address.value >> 12;
@@ -37,29 +44,54 @@ uint64_t ReferenceCore::translated(const AccessOutcome& access, uint64_t ready) 
     uint64_t done = std::max(ready, pending);
     if (access.translation != Translation::l1_hit) done += platform_->stlb_hit_cycles;
     const bool walks = access.translation == Translation::miss;
-    if (walks) done = walkers_.serve(done, access.walk.value);
+    if (walks) done = walked(done, access.walk, access.walk_missed_l1d);
     pages_.set(page, walks ? done : pending);
     return done;
 }
 
 /// When the data has arrived. A line on its way is waited for.
-uint64_t ReferenceCore::arrived(const AccessOutcome& access, uint64_t ready) {
+uint64_t ReferenceCore::arrived(const AccessOutcome& access, uint64_t ready, uint64_t dispatch) {
     const uint64_t line = access.address.value >> line_shift;
     const uint64_t pending = lines_.arrival(line);
     if (access.level == MemoryLevel::l1d) {
         lines_.set(line, pending);
         return std::max(ready + platform_->l1d.load_cycles, pending);
     }
-    if (access.level == MemoryLevel::dram && platform_->memory_cycles_per_line > 0) {
-        ready = std::max(ready, memory_free_);
-        memory_free_ = ready + platform_->memory_cycles_per_line;
-    }
-    const uint64_t done = mshrs_.serve(ready, load_cycles(*platform_, access.level).value);
+    const uint64_t begin = std::max(ready, mshrs_.first_free());
+    uint64_t done = begin + load_cycles(*platform_, access.level).value;
+    if (access.level == MemoryLevel::dram) done = memory_.load(access.physical.value >> line_shift, begin, dispatch, false);
+    done = std::max({done, pending, lines_to_l2_.arrival(line)});
+    mshrs_.take_until(done);
     lines_.set(line, done);
     return done;
 }
 
-void ReferenceCore::execute(const trace::StaticBlock& block, const std::vector<AccessOutcome>& accesses) {
+/// A prefetch goes out when the access that caused it has its physical address. Into L1D it needs an MSHR: it holds one that is free,
+/// or else waits for the first to become free and goes without.
+void ReferenceCore::prefetch(const PrefetchRequest& request, uint64_t issue, uint64_t dispatch) {
+    const uint64_t line = request.address.value >> line_shift;
+    InFlight& table = request.into_l1d ? lines_ : lines_to_l2_;
+    const uint64_t pending = table.arrival(line);
+    table.set(line, pending);
+    if (request.level <= (request.into_l1d ? MemoryLevel::l1d : MemoryLevel::l2)) return;  // already there
+    const uint64_t mshr = request.into_l1d ? mshrs_.first_free() : 0;
+    const uint64_t begin = std::max(issue, mshr);
+    uint64_t done = begin + load_cycles(*platform_, request.level).value;
+    if (request.level == MemoryLevel::dram) done = memory_.load(request.physical.value >> line_shift, begin, dispatch, true);
+    done = std::max(done, pending);
+    if (request.into_l1d) {
+        done = std::max(done, lines_to_l2_.arrival(line));
+        if (mshr <= issue) mshrs_.take_until(done);
+    }
+    table.set(line, done);
+}
+
+void ReferenceCore::execute(const trace::StaticBlock& block, const std::vector<FetchRequest>& fetches,
+                            const std::vector<AccessOutcome>& accesses) {
+    for (const FetchRequest& fetch : fetches) {  // nothing enters while a code page is being translated
+        dispatched_ += platform_->stlb_hit_cycles;
+        if (fetch.translation == Translation::miss) dispatched_ = walked(dispatched_, fetch.walk, fetch.walk_missed_l1d);
+    }
     const auto owner = [&](size_t i) -> size_t {
         if (block.slots.empty()) return block.insns.size() - 1;
         return block.slots[std::min(i, block.slots.size() - 1)].insn;
@@ -71,6 +103,7 @@ void ReferenceCore::execute(const trace::StaticBlock& block, const std::vector<A
         while (end < accesses.size() && owner(end) == index) ++end;
 
         uint64_t dispatch = std::max({dispatched_, dispatches_.oldest(), window_.oldest()});
+        if (platform_->overlap == 0) dispatch = std::max({dispatch, retired_, drained_});
         const uint64_t base_address = registers_ready(insn.address_reads);
         uint64_t ready = registers_ready(insn.reads | insn.address_reads), complete = 0;
         for (; access < end; ++access) {
@@ -78,7 +111,8 @@ void ReferenceCore::execute(const trace::StaticBlock& block, const std::vector<A
             History& queue = a.is_store ? stores_ : loads_;
             dispatch = std::max(dispatch, queue.oldest());
             const uint64_t physical = translated(a, std::max(dispatch, base_address));
-            const uint64_t data = arrived(a, physical);
+            const uint64_t data = arrived(a, physical, dispatch);
+            for (const PrefetchRequest& request : a.prefetches) prefetch(request, physical, dispatch);
             if (a.is_store) {
                 complete = std::max(complete, physical);
                 drained_ = std::max({drained_, retired_, ready, data});

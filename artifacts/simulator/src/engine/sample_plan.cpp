@@ -1,5 +1,7 @@
 #include "engine/sample_plan.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/text.h"
 
@@ -27,32 +29,47 @@ Sampling parse_sampling(const std::string& text) {
     return sampling;
 }
 
-SamplePlan::SamplePlan(const Sampling& sampling, const trace::Header& header)
-    : sampling_(sampling), full_(sampling.full), accesses_(header.accesses) {
+SamplePlan::SamplePlan(const Sampling& sampling, const trace::Header& header) : full_(sampling.full), chosen_(false) {
     if (full_) return;
     const double density = header.instructions ? double(header.accesses) / double(header.instructions) : 1;
-    const uint64_t cost = sampling.warmup_accesses + uint64_t(double(sampling.timed_instructions) * density);
-    const uint64_t stride = accesses_ / sampling.units;
-    if (cost >= stride) full_ = true;
-    else lead_ = (stride - cost) / 2;
+    // In doubles, for a plan may ask for more than 64 bits hold; below the stride both fit.
+    const double cost = double(sampling.warmup_accesses) + double(sampling.timed_instructions) * density;
+    const uint64_t stride = header.accesses / sampling.units;
+    full_ = cost >= double(stride);
+    if (full_) return;
+    const uint64_t lead = (stride - uint64_t(cost)) / 2;
+    for (uint64_t unit = 0; unit < sampling.units; ++unit)
+        intervals_.push_back({uint64_t((__uint128_t(header.accesses) * unit) / sampling.units) + lead, sampling.warmup_accesses,
+                              sampling.timed_instructions, 1});
 }
 
-uint64_t SamplePlan::start_access(size_t unit) const {
-    return uint64_t((__uint128_t(accesses_) * unit) / sampling_.units) + lead_;
+SamplePlan::SamplePlan(std::vector<Interval> intervals) : full_(false), chosen_(true), intervals_(std::move(intervals)) {}
+
+bool SamplePlan::equal_weights() const {
+    return std::all_of(intervals_.begin(), intervals_.end(), [&](const Interval& i) { return i.weight == intervals_[0].weight; });
+}
+
+void PlanCursor::end_unit(uint64_t access) {
+    part_ = Part::tlb_only;
+    ++unit_;
+    if (!plan_.chosen() || unit_ == plan_.units()) return;
+    // Units end at block executions: a beginning within the last one is a matter of rounding, one before it is an overlap.
+    const uint64_t start = plan_.start_access(unit_);
+    if (start < access && start <= execution_begin_)
+        throw Refusal("interval " + std::to_string(unit_ + 1) + " of the interval file, which begins at access " + std::to_string(start),
+                      "the timed part of the one before it ends at access " + std::to_string(access),
+                      "begin it there at the earliest, with that much less warm-up (cache contents are kept between intervals)");
 }
 
 /// The part that a block execution beginning at this access belongs to.
 Part PlanCursor::part_at(uint64_t access) {
     if (plan_.full()) return Part::timed;
-    if (part_ == Part::timed && timed_ >= plan_.sampling().timed_instructions) {
-        part_ = Part::tlb_only;
-        ++unit_;
-    }
+    if (part_ == Part::timed && timed_ >= plan_.interval(unit_).timed_instructions) end_unit(access);
     if (part_ == Part::tlb_only && unit_ < plan_.units() && access >= plan_.start_access(unit_)) {
         part_ = Part::warm;
         warm_begin_ = access;
     }
-    if (part_ == Part::warm && access - warm_begin_ >= plan_.sampling().warmup_accesses) {
+    if (part_ == Part::warm && access - warm_begin_ >= plan_.interval(unit_).warmup_accesses) {
         part_ = Part::timed;
         timed_ = 0;
     }
@@ -73,6 +90,7 @@ const std::vector<Segment>& PlanCursor::cut(const trace::Frame& frame) {
         const Part part = part_at(access_ + at);
         if (segments_.empty() || segments_.back().part != part || segments_.back().unit != unit_)
             segments_.push_back({part, unit_, e, e, at, at});
+        execution_begin_ = access_ + at;
         at += frame.access_counts[e];
         segments_.back().end_execution = e + 1;
         segments_.back().end_access = at;

@@ -1,10 +1,11 @@
 // sample_plan.h - which parts of the stream go through the caches and the clock.
 //
-// TLBs see every access, so H and M are exact. C and R come from `units` evenly spaced samples: each first warms
-// page-walk caches and data caches with warmup_accesses, then counts over timed_instructions. Parts begin and end
-// at block executions, so that every engine cuts at the same places. TLB, walk-cache and cache contents are kept
-// between units; only the pipeline starts empty. A plan that would cover the whole stream anyway is simulated in full, as
-// one unit without warm-up.
+// TLBs see every access, so H and M are exact. C and R come from units: each first warms page-walk caches and data
+// caches with warmup_accesses, then counts over timed_instructions. Units are either evenly spaced (`Sampling`) or at
+// places of the caller's choice (`Interval`s, engine/interval_file.h). Parts begin and end at block executions, so that
+// every engine cuts at the same places. TLB, walk-cache and cache contents are kept between units; only the pipeline
+// starts empty. Evenly spaced units that would cover the whole stream anyway are simulated in full, as one unit
+// without warm-up; chosen intervals never are.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +24,13 @@ struct Sampling {
 /// `full` or `units=20,warmup_accesses=2500000,timed_instructions=1000000`. Throws Refusal.
 Sampling parse_sampling(const std::string& text);
 
+/// One unit. Its warm-up begins at the first block execution that does not begin before start_access (0-based in the
+/// stream), its timed part once warmup_accesses have been made. `weight`: how many parts like this one stand behind it.
+struct Interval {
+    uint64_t start_access = 0, warmup_accesses = 0, timed_instructions = 0;
+    double weight = 1;
+};
+
 enum class Part : uint8_t { tlb_only, warm, timed };
 
 /// Consecutive block executions of one frame that are treated alike.
@@ -36,33 +44,41 @@ struct Segment {
 class SamplePlan {
 public:
     SamplePlan(const Sampling& sampling, const trace::Header& header);
+    /// Units at chosen places. pre: checked by parse_intervals (sorted, inside the stream, weights positive).
+    explicit SamplePlan(std::vector<Interval> intervals);
     bool full() const { return full_; }
-    size_t units() const { return full_ ? 1 : sampling_.units; }
-    uint64_t start_access(size_t unit) const;
-    const Sampling& sampling() const { return sampling_; }
+    size_t units() const { return full_ ? 1 : intervals_.size(); }
+    uint64_t start_access(size_t unit) const { return full_ ? 0 : intervals_[unit].start_access; }
+    /// pre: !full()
+    const Interval& interval(size_t unit) const { return intervals_[unit]; }
+    double weight(size_t unit) const { return full_ ? 1 : intervals_[unit].weight; }
+    bool equal_weights() const;
+    /// Units are where somebody wanted them, so one may not begin late.
+    bool chosen() const { return chosen_; }
 
 private:
-    Sampling sampling_;
-    bool full_;
-    uint64_t accesses_, lead_ = 0;
+    bool full_, chosen_;
+    std::vector<Interval> intervals_;
 };
 
 /// Walks a plan along the stream, frame by frame.
 class PlanCursor {
 public:
     PlanCursor(const SamplePlan& plan, const std::vector<trace::StaticBlock>& blocks) : plan_(plan), blocks_(blocks) {}
-    /// The frame's segments, in order, covering all of it.
+    /// The frame's segments, in order, covering all of it. Throws Refusal when a chosen interval would begin before the
+    /// timed part of the one before it has ended (which only the stream can tell: it is counted in instructions).
     const std::vector<Segment>& cut(const trace::Frame& frame);
 
 private:
     Part part_at(uint64_t access);
+    void end_unit(uint64_t access);
 
     const SamplePlan& plan_;
     const std::vector<trace::StaticBlock>& blocks_;
     std::vector<Segment> segments_;
     size_t unit_ = 0;
     Part part_ = Part::tlb_only;
-    uint64_t access_ = 0, warm_begin_ = 0, timed_ = 0;
+    uint64_t access_ = 0, execution_begin_ = 0, warm_begin_ = 0, timed_ = 0;
 };
 
 }  // namespace tessera::sim

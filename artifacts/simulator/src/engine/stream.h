@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "os/address_limit.h"
 #include "tessera/trace/trace.h"
 
 namespace tessera::sim {
@@ -21,7 +22,8 @@ public:
 
 class FileStream final : public Stream {
 public:
-    explicit FileStream(const std::string& path) : reader_(trace::Reader::open(path)) {}
+    /// Throws TraceError, and Refusal for pools that no 48-bit address space holds.
+    explicit FileStream(const std::string& path) : reader_(trace::Reader::open(path)) { check_pools(reader_.header().pools); }
     const trace::Header& header() const override { return reader_.header(); }
     const std::vector<trace::StaticBlock>& blocks() const override { return reader_.blocks(); }
     void rewind() override {

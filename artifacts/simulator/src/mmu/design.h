@@ -7,17 +7,14 @@
 // time, sampling, layouts and output are the engines' business, so a new design touches no engine.
 #pragma once
 
-#include <functional>
-
 #include "base/platform.h"
 #include "base/registry.h"
 #include "base/types.h"
 #include "cache/memory_level.h"
 #include "os/address_space.h"
+#include "tlb/translation.h"
 
 namespace tessera::sim {
-
-enum class Translation : uint8_t { l1_hit, stlb_hit, miss };
 
 /// What the caches did for a design; one call is one reference.
 class Port {
@@ -32,20 +29,23 @@ public:
 class Design {
 public:
     virtual ~Design() = default;
-    /// One data access. Returns how it was translated; walk cycles are the sum over its walker loads.
-    /// miss: counted in M (and any walker loads are its walk); stlb_hit: counted in H.
-    /// pre: the 2MB region of `address` was made known by touch() in program order.
+    /// One data access: exactly one program() reference, before or after its walker loads. Returns how it was translated:
+    /// stlb_hit is counted in H, miss in M. Only a miss has walker loads (it may have none); walk cycles are the sum of
+    /// their latencies. The clock lets translation precede the access whatever the order of the calls was.
+    /// pre: the 2MB region of `address` was made known by touch().
     virtual Translation access(VirtAddr address, bool is_store, Port& port) = 0;
-    /// Translation of an instruction page that missed the L1 ITLB. No program reference.
+    /// Translation of a 4KB instruction page that missed the L1 ITLB: stlb_hit or miss, as above. No program reference.
     virtual Translation fetch(VirtAddr address, Port& port) = 0;
-    /// H and M only: as access() and fetch(), but nothing reads memory (walk caches and data caches stand still).
+    /// H and M only: as access() and fetch(), but nothing reads memory (walk caches and data caches stand still). A design
+    /// whose H and M depend on what the caches hold cannot give them exactly between samples and must be run in full.
     virtual Translation access_tlb_only(VirtAddr address) = 0;
     virtual Translation fetch_tlb_only(VirtAddr address) = 0;
-    /// First touch of a 2MB region by any layout, in program order (tables are handed out in this order).
+    /// First touch of a 2MB region, in program order, the same in all layouts (tables are handed out in this order).
+    /// Repeating it changes nothing; engines leave out repetitions as they like.
     virtual void touch(VirtAddr address) = 0;
 };
 
-/// What a design is made from; outlives it.
+/// What a design is made from. The platform and the address space outlive the design, this struct does not.
 struct DesignContext {
     const Platform& platform;
     const AddressSpace& space;

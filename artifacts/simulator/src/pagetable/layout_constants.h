@@ -5,7 +5,13 @@
 
 namespace tessera::sim {
 
-/// User addresses end below 2^47, and program data has physical = virtual, so the two never meet.
-inline constexpr uint64_t page_table_base = uint64_t{1} << 47;
+/// Addresses at and above this one are refused (os/address_limit.h).
+inline constexpr uint64_t address_limit = uint64_t{1} << 48;
+
+/// Just above the addresses of a program whose physical = virtual, so the two never meet.
+inline constexpr uint64_t page_table_base = address_limit;
+
+/// Room for tables: 2^27 regions of 2MB need 2^27 page tables and few more.
+inline constexpr uint64_t page_table_end = page_table_base + (uint64_t{1} << 40);
 
 }  // namespace tessera::sim

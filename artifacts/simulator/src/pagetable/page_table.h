@@ -1,9 +1,9 @@
-// page_table.h - where the entries of a 4-level radix page table are in physical memory.
+// page_table.h - where the tables of a 4- or 5-level radix page table are in physical memory.
 //
 // Table pages (512 entries of 8 bytes) are handed out in the order in which the program first touches the
-// regions they map, from a physical region of their own above all program data. The three tables of a region
-// below the root are reserved at its first touch even where a layout maps it with a large page and leaves the lower ones
-// unused: every layout then has its entries at the same addresses, and layouts differ only in which entries
+// regions they map, from a physical region of their own above all program data. The tables of a region
+// below the root are reserved, top down, at its first touch even where a layout maps it with a large page and leaves the
+// lower ones unused: every layout then has its entries at the same addresses, and layouts differ only in which entries
 // walks read. Not modelled: accessed and dirty bit updates, page faults, several address spaces.
 #pragma once
 
@@ -11,30 +11,39 @@
 #include <cstdint>
 #include <unordered_map>
 
-#include "base/types.h"
 #include "base/level.h"
+#include "base/types.h"
 #include "pagetable/layout_constants.h"
 
 namespace tessera::sim {
 
 /// Frame numbers (4KB units above page_table_base) of the tables that a walk of one 2MB region reads.
 struct TablePath {
-    std::array<uint32_t, 4> frame{};  ///< indexed by Level: the table that holds this level's entry
+    std::array<uint32_t, level_count> frame{};  ///< indexed by Level: the table that holds this level's entry
 };
 
 class PageTable {
 public:
-    /// The tables on the path to `address`, reserved top down on the first touch of its 2MB region.
+    explicit PageTable(uint64_t levels = 4) : levels_(levels) {}
+
+    /// The tables on the path to `address`, reserved on the first touch of its 2MB region.
     const TablePath& touch(VirtAddr address) {
         const auto [found, fresh] = paths_.try_emplace(address.value >> 21);
         if (fresh) {
             TablePath& path = found->second;
-            path.frame[1] = table_of(pdpt_, address.value >> 39);
-            path.frame[2] = table_of(pd_, address.value >> 30);
-            path.frame[3] = next_++;
+            const auto reserve = [&](Level level, std::unordered_map<uint64_t, uint32_t>& tables, unsigned shift) {
+                path.frame[static_cast<size_t>(level)] = table_of(tables, address.value >> shift);
+            };
+            if (levels_ == 5) reserve(Level::pml4e, pml4_, 48);  // with 4 levels the PML4 is the root, frame 0
+            reserve(Level::pdpte, pdpt_, 39);
+            reserve(Level::pde, pd_, 30);
+            path.frame[static_cast<size_t>(Level::pte)] = next_++;
         }
         return found->second;
     }
+
+    /// The level whose entry a walk reads first when no walk cache helps.
+    Level root() const { return levels_ == 5 ? Level::pml5e : Level::pml4e; }
 
     uint32_t frames() const { return next_; }
 
@@ -50,8 +59,9 @@ private:
         return found->second;
     }
 
-    uint32_t next_ = 1;  // frame 0 is the PML4
-    std::unordered_map<uint64_t, uint32_t> pdpt_, pd_;
+    uint64_t levels_;
+    uint32_t next_ = 1;  // frame 0 is the root
+    std::unordered_map<uint64_t, uint32_t> pml4_, pdpt_, pd_;
     std::unordered_map<uint64_t, TablePath> paths_;
 };
 

@@ -1,39 +1,24 @@
-// walk_cache.h - the page-walk caches: one array per level of non-leaf page-table entries.
+// walk_cache.h - the contract of page-walk caches: which of a walk's entries need not be read.
 //
-// Models Intel's paging-structure caches (SDM vol. 3A, "Caching Translation Information"): an entry of level k
-// covers an aligned region of virtual memory and lets a walk begin below level k. A walk looks in the PDE cache
-// first, then PDPTE, then PML4E, and begins below the first that hits. Leaf entries are never held (they are the
-// TLB's). Hits cost no cycles. Sizes are not published by Intel: platform files mark them.
+// Only entries that point onward (base/level.h) may be kept; leaf entries are the TLB's. A hit costs no cycles.
+// Calls come in program order: one skip() a walk, then one fill() for each onward entry right after its load.
 #pragma once
 
 #include "base/level.h"
-#include "tlb/tlb.h"
+#include "base/platform.h"
+#include "base/registry.h"
 
 namespace tessera::sim {
 
-class WalkCaches {
+class WalkCache {
 public:
-    explicit WalkCaches(const Platform& p) : pml4e_(p.pwc_pml4e), pdpte_(p.pwc_pdpte), pde_(p.pwc_pde) {}
-
-    /// First level that a walk ending at `leaf` must read.
-    Level begin(VirtAddr address, Level leaf) {
-        for (int above = static_cast<int>(leaf) - 1; above >= 0; --above) {
-            const Level level = static_cast<Level>(above);
-            if (cache(level).lookup(region(address, level))) return next(level);
-        }
-        return Level::pml4e;
-    }
-
-    /// A walk has read the non-leaf entry of `level`.
-    void fill(VirtAddr address, Level level) { cache(level).fill(region(address, level)); }
-
-private:
-    static PageNumber region(VirtAddr address, Level level) {
-        return {address.value >> coverage_shift(level), PageSize::small_4kb};  // the size only pads the key
-    }
-    Tlb& cache(Level level) { return level == Level::pml4e ? pml4e_ : level == Level::pdpte ? pdpte_ : pde_; }
-
-    Tlb pml4e_, pdpte_, pde_;
+    virtual ~WalkCache() = default;
+    /// How many of the path's first entries the walk need not read, < path.size(). pre: path is not empty.
+    virtual size_t skip(VirtAddr address, const WalkPath& path) = 0;
+    virtual void fill(VirtAddr address, Level level) = 0;
 };
+
+/// pwc.kind: name -> walk caches of this platform.
+Registry<WalkCache, const Platform&>& walk_caches();
 
 }  // namespace tessera::sim

@@ -20,7 +20,7 @@ from tessera.simulate.plan import Sampling
 from tessera.simulate.runner import simulate
 
 #: Layouts of one pass: the simulator's lanes.
-LANES = 16
+LANES = 64
 
 #: Only M is used, which is exact whatever is sampled.
 SMALL_SAMPLE = Sampling(1, 1000, 1000)

@@ -8,7 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tessera.report.pages import gaps, guide, host, index, models, platforms, provenance, workloads
+from tessera.report.pages import (
+    ablations,
+    assumptions,
+    gaps,
+    guide,
+    host,
+    index,
+    models,
+    platforms,
+    provenance,
+    sampling,
+    validation,
+    workloads,
+)
 
 
 @dataclass(frozen=True)
@@ -26,6 +39,10 @@ PAGES = (
     Page("models.html", "models.html", "Models", models.page),
     Page("workloads.html", "workloads.html", "Workloads", workloads.page),
     Page("platforms.html", "platforms.html", "Platforms", platforms.page),
+    Page("sampling.html", "sampling.html", "Sampling", sampling.page),
+    Page("ablations.html", "ablations.html", "Ablations", ablations.page),
+    Page("assumptions.html", "assumptions.html", "Assumptions", assumptions.page),
+    Page("validation.html", "validation.html", "Validation", validation.page),
     Page("host.html", "host.html", "Real runs", host.page),
     Page("gaps.html", "gaps.html", "Missing", gaps.page),
     Page("provenance.html", "provenance.html", "Provenance", provenance.page),

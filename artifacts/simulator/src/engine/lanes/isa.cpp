@@ -1,33 +1,43 @@
 #include "engine/lanes/isa.h"
 
 #include <cstdlib>
+#include <new>
 #include <string>
 
 #include "base/error.h"
+#include "engine/lanes/inline.h"
 
 namespace tessera::sim::lanes {
 namespace {
 
+/// What -march=x86-64-v4 and -march=x86-64-v3 let the compiler use.
 bool has_avx512() {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd");
 }
+bool has_avx2() {
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+           __builtin_cpu_supports("fma") && __builtin_cpu_supports("lzcnt");
+}
 
 }  // namespace
 
+void out_of_memory() { throw std::bad_alloc(); }
+
 const char* chosen_isa() {
     const char* asked = std::getenv("TESSERA_SIM_ISA");
-    if (asked == nullptr || *asked == 0) return has_avx512() ? "avx512" : "avx2";
+    if (asked == nullptr || *asked == 0) return has_avx512() ? "avx512" : has_avx2() ? "avx2" : "scalar";
     const std::string isa = asked;
-    if (isa == "avx2") return "avx2";
     if (isa == "avx512" && has_avx512()) return "avx512";
-    throw Refusal("TESSERA_SIM_ISA=" + isa, isa == "avx512" ? "this processor has no AVX-512" : "no such instruction set",
-                  "use avx2 or avx512, or leave it unset");
+    if (isa == "avx2" && has_avx2()) return "avx2";
+    if (isa == "scalar") return "scalar";
+    throw Refusal("TESSERA_SIM_ISA=" + isa, isa == "avx512" || isa == "avx2" ? "this processor does not have it" : "no such instruction set",
+                  "use avx512, avx2 or scalar, or leave it unset for the widest that the processor has");
 }
 
-std::unique_ptr<Machine> make_machine(const Platform& platform, unsigned layouts) {
-    const bool wide = std::string(chosen_isa()) == "avx512";
-    return std::unique_ptr<Machine>(wide ? make_machine_avx512(platform, layouts) : make_machine_avx2(platform, layouts));
+std::unique_ptr<Machine> make_machine(const MachineConfig& config) {
+    const std::string isa = chosen_isa();
+    return std::unique_ptr<Machine>(isa == "avx512" ? make_machine_avx512(config) : isa == "avx2" ? make_machine_avx2(config) : make_machine_scalar(config));
 }
 
 }  // namespace tessera::sim::lanes

@@ -7,8 +7,9 @@
 
 namespace tessera::sim::lanes {
 
-/// `avx512` where the processor has it, else `avx2`; TESSERA_SIM_ISA overrides (tests compare the two). Throws Refusal.
+/// The widest of `avx512`, `avx2` and `scalar` that the processor has; TESSERA_SIM_ISA overrides (tests compare them).
+/// Throws Refusal.
 const char* chosen_isa();
-std::unique_ptr<Machine> make_machine(const Platform& platform, unsigned layouts);
+std::unique_ptr<Machine> make_machine(const MachineConfig& config);
 
 }  // namespace tessera::sim::lanes

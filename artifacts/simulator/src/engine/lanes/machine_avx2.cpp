@@ -4,8 +4,6 @@
 
 namespace tessera::sim::lanes {
 
-Machine* make_machine_avx2(const Platform& platform, unsigned layouts) {
-    return new TESSERA_ISA::LaneMachine(platform, layouts);
-}
+Machine* make_machine_avx2(const MachineConfig& config) { return new TESSERA_ISA::LaneMachine(config); }
 
 }  // namespace tessera::sim::lanes

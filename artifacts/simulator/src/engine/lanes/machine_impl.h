@@ -1,188 +1,182 @@
 // machine_impl.h - the machine of machine.h, compiled once for each instruction set.
 #pragma once
 
-#include "engine/lanes/machine.h"
-#include "engine/lanes/window_lanes.h"
+#include "engine/lanes/lane_walker.h"
 
 namespace tessera::sim::lanes::TESSERA_ISA {
 
 class LaneMachine final : public Machine {
 public:
-    LaneMachine(const Platform& p, unsigned layouts)
-        : active_(uint16_t((1u << layouts) - 1)), all_(mask_of(active_)), tlbs_(p, active_), walker_(p), caches_(p), window_(p) {
+    explicit LaneMachine(const MachineConfig& c)
+        : all_(c.lanes), tlbs_(c.tlb), walker_(c), memory_({shape(c.cache[0]), shape(c.cache[1]), shape(c.cache[2]), c.walker_pollutes}) {
         std::memset(&counts_, 0, sizeof counts_);
     }
 
-    void tlb_only(const Accesses& a) override {
-        last_line_ = 0;  // the TLBs move on while the caches stand still
-        for (size_t i = 0; i < a.count; ++i) {
-            const uint32_t id = a.regions[i];
-            tlbs_.access(a.addresses[i], page_of(a.addresses[i], id), id, a.region_table[id]);
+    void tlb_only(const Work& w) override {
+        last_line_ = no_line;  // the TLBs move on while the caches stand still
+        TlbOutcomes outcomes;
+        size_t next_fetch = 0;
+        for (size_t begin = 0, end; begin < w.count; begin = end) {
+            while (next_fetch < w.fetch_count && w.fetches[next_fetch].access <= begin) fetch_tlb_only(w.fetches[next_fetch++]);
+            end = batch_end(w, begin, next_fetch);
+            tlbs_.run(w, begin, end, outcomes);
         }
-        tlbs_.flush(counts_.stlb_hits, counts_.stlb_misses);
+        while (next_fetch < w.fetch_count) fetch_tlb_only(w.fetches[next_fetch++]);
     }
 
-    void warm(const Accesses& a) override {
-        walker_.reserve_frames(a.table_frames);
-        for (size_t i = 0; i < a.count; ++i) {
-            if (i % chunk == 0) prepare(a, i);
-            functional<false>(a, i);
+    void warm(const Work& w) override { everything<false, false>(w, nullptr); }
+
+    void counted(const Work& w, Outcomes* out) override {
+        counts();
+        uint64_t before[max_lanes];
+        std::memcpy(before, counts_.stlb_misses, sizeof before);
+        if (out == nullptr) everything<true, false>(w, nullptr);
+        else everything<true, true>(w, out);
+        counts();
+        for (unsigned lane = 0; lane < max_lanes; ++lane) counts_.counted_misses[lane] += counts_.stlb_misses[lane] - before[lane];
+        counts_.counted_accesses += w.count;
+    }
+
+    const LaneCounts& counts() override {
+        tlbs_.hits.drain(counts_.stlb_hits);
+        tlbs_.misses.drain(counts_.stlb_misses);
+        tlbs_.instruction_hits.drain(counts_.instruction_stlb_hits);
+        tlbs_.instruction_misses.drain(counts_.instruction_stlb_misses);
+        walks_.loads.drain(counts_.walker_loads);
+        fetches_.loads.drain(counts_.fetcher_loads);
+        for (unsigned level = 0; level < 3; ++level) {
+            program_missed_[level].drain(counts_.program_missed[level]);
+            walks_.missed[level].drain(counts_.walker_missed[level]);
+            fetches_.missed[level].drain(counts_.fetcher_missed[level]);
         }
-        tlbs_.flush(counts_.stlb_hits, counts_.stlb_misses);
+        return counts_;
     }
 
-    void counted(const Accesses& a) override {
-        walker_.reserve_frames(a.table_frames);
-        for (size_t i = 0; i < a.count; ++i) {
-            if (i % chunk == 0) prepare(a, i);
-            functional<true>(a, i);
-        }
-        flush_counted(a.count);
-    }
-
-    void timed(const Accesses& a, const Executions& executions, const Program& program) override {
-        walker_.reserve_frames(a.table_frames);
-        size_t next = 0;
-        for (size_t e = 0; e < executions.count; ++e) {
-            const Block& block = program.blocks[executions.blocks[e]];
-            const uint16_t* slots = program.slot_ops + block.first_slot;
-            const size_t end = next + executions.access_counts[e];
-            const size_t first = next, last_slot = block.slots == 0 ? 0 : block.slots - 1;
-            for (uint32_t o = 0; o < block.ops; ++o) {
-                const Op& op = program.ops[block.first_op + o];
-                const uint8_t* regs = program.regs + op.first_reg;
-                window_.begin(op, regs);
-                while (next < end) {
-                    const size_t i = next - first;
-                    const uint32_t owner = block.slots == 0 ? block.ops - 1 : slots[i < last_slot ? i : last_slot];
-                    if (owner != o) break;
-                    timed_access(a, next++);
-                }
-                window_.end(op, regs + op.address_regs + op.other_regs);
-            }
-        }
-        flush_counted(a.count);
-    }
-
-    void begin_unit() override {
-        std::memset(counts_.unit_misses, 0, sizeof counts_.unit_misses);
-        std::memset(counts_.unit_walk_cycles, 0, sizeof counts_.unit_walk_cycles);
-        window_.reset();
-    }
-
-    const LaneCounts& counts() const override { return counts_; }
-    void runtime(uint64_t cycles[lane_count]) const override { window_.elapsed(cycles); }
-
-    uint32_t stamps_left() const override { return ~now_; }
-    void set_now(uint32_t now) override {
-        now_ = now;
-        last_line_ = 0;
-    }
-    size_t time_spans(TimeSpan* spans, size_t room) override {
-        if (room < 10) return 0;
-        size_t n = caches_.l1d.time_spans(spans);
-        n += caches_.l2.time_spans(spans + n);
-        n += caches_.l3.time_spans(spans + n);
-        spans[n++] = walker_.time_span();
-        return n;
-    }
+    unsigned wide_arrays() const override { return tlbs_.wide_arrays(); }
 
 private:
-    static constexpr size_t chunk = 32;  // accesses whose sets are computed and prefetched ahead
+    static constexpr uint64_t no_line = ~uint64_t{0};
+    static CacheShape shape(const CacheConfig& c) { return {c.sets, c.ways}; }
 
-    LANES_INLINE_MEMBER static uint32_t page_of(uint64_t address, uint32_t region) {
-        return region << 9 | (uint32_t(address >> 12) & 511);
-    }
-    LANES_INLINE_MEMBER static uint32_t line_of(uint64_t address, uint32_t region) {
-        return region << 15 | (uint32_t(address >> 6) & 32767);
-    }
+    void fetch_tlb_only(const Fetch& f) { tlbs_.fetch(f.address, f.region, all_); }
 
-    void prepare(const Accesses& a, size_t begin) {
-        const size_t end = begin + chunk < a.count ? begin + chunk : a.count;
-        for (size_t i = begin; i < end; ++i) {
-            const uint64_t line = a.addresses[i] >> 6;
-            if (i > begin && line == a.addresses[i - 1] >> 6) continue;  // a repeat needs no sets
-            CacheLanes::Sets& sets = sets_[i % chunk];
-            sets = caches_.sets_of(line);
-            caches_.l2.prefetch(sets.l2);
-            caches_.l3.prefetch(sets.l3);
-            if (i > 0 && a.addresses[i] >> 12 != a.addresses[i - 1] >> 12)
-                walker_.prefetch(a.addresses[i], a.region_table[a.regions[i]], caches_);
-        }
+    /// A batch ends before the next fetch, which the second-level TLB must see in its place.
+    static size_t batch_end(const Work& w, size_t begin, size_t next_fetch) {
+        size_t end = begin + TlbOutcomes::batch < w.count ? begin + TlbOutcomes::batch : w.count;
+        if (next_fetch < w.fetch_count && w.fetches[next_fetch].access < end) end = w.fetches[next_fetch].access;
+        return end;
     }
 
-    /// TLBs, walk and caches for one access. A repeat of the previous line changes nothing anywhere.
-    template <bool count>
-    LANES_INLINE_MEMBER void functional(const Accesses& a, size_t i) {
-        TlbOutcome t;
-        DataOutcome data;
-        step<count>(a, i, t, data);
-    }
-
-    template <bool count>
-    LANES_INLINE_MEMBER V step(const Accesses& a, size_t i, TlbOutcome& t, DataOutcome& data) {
-        const uint64_t address = a.addresses[i];
-        const uint32_t id = a.regions[i], line = line_of(address, id);
-        data.all_l1d = true;
-        t.quiet = true;
-        if (line == last_line_) return zero();
-        last_line_ = line;
-        const Region& region = a.region_table[id];
-        t = tlbs_.access(address, page_of(address, id), id, region);
-        V latency = zero();
-        if (!t.quiet && any(t.walk_4kb | t.walk_2mb | t.walk_1gb)) {
-            latency = walker_.walk(address, region, t, caches_, now_, count ? &walker_loads_ : nullptr);
-            now_ += 4;
-            if (count) {
-                walk_cycles_ = walk_cycles_ + latency;
-                unit_misses_ = add_if(t.walk_4kb | t.walk_2mb | t.walk_1gb, unit_misses_, broadcast(1));
+    template <bool count, bool record>
+    void everything(const Work& w, Outcomes* out) {
+        if (record) cycles_.begin(w.count + w.fetch_count);
+        TlbOutcomes outcomes;
+        std::memset(&outcomes, 0, sizeof outcomes);
+        bool clean = true;
+        size_t next_fetch = 0, next_wanted = 0;
+        for (size_t i = 0; i < w.count && i < heads_ahead; ++i) fetch_heads(w, i);
+        for (size_t begin = 0, end; begin < w.count; begin = end) {
+            while (next_fetch < w.fetch_count && w.fetches[next_fetch].access <= begin) fetch<count, record>(w, next_fetch++);
+            end = batch_end(w, begin, next_fetch);
+            const bool changed = tlbs_.run(w, begin, end, outcomes);
+            if (!changed && !clean) std::memset(&outcomes, 0, sizeof outcomes);
+            clean = !changed;
+            for (size_t i = begin; i < end; ++i) {
+                look_ahead(w, i);
+                access<count, record>(w, i, outcomes, i - begin, out);
+                for (; next_wanted < w.wanted_count && w.wanted[next_wanted].access == i; ++next_wanted) prefetch(w.wanted[next_wanted]);
             }
         }
-        if (caches_.program(sets_[i % chunk], line, now_++, all_, data.misses)) {
-            data.all_l1d = false;
-            if (count) program_.add(data.misses);
+        while (next_fetch < w.fetch_count) fetch<count, record>(w, next_fetch++);
+        if (!record) return;
+        out->accesses = w.count;
+        out->cycles_rows = cycles_.used();
+        out->walk_cycles = reinterpret_cast<uint32_t(*)[max_lanes]>(cycles_.row(0));
+        out->fetches = w.fetch_count;
+        out->fetch = w.fetched;
+        out->prefetches = w.wanted_count;
+        out->prefetch = w.wanted;
+    }
+
+    /// Host prefetches for the line and the leaf table entry of an access some time ahead.
+    LANES_INLINE_MEMBER void look_ahead(const Work& w, size_t i) {
+        if (i + heads_ahead < w.count) fetch_heads(w, i + heads_ahead);
+        const size_t near = i + entries_ahead;
+        if (near >= w.count || w.addresses[near] >> 6 == w.addresses[near - 1] >> 6) return;
+        memory_.fetch_entries(w.addresses[near] >> 6);
+        if (w.addresses[near] >> 12 != w.addresses[near - 1] >> 12) memory_.fetch_entries(leaf_line(w, near));
+    }
+    LANES_INLINE_MEMBER void fetch_heads(const Work& w, size_t i) {
+        if (i > 0 && w.addresses[i] >> 6 == w.addresses[i - 1] >> 6) return;
+        memory_.fetch_heads(w.addresses[i] >> 6);
+        if (i == 0 || w.addresses[i] >> 12 != w.addresses[i - 1] >> 12) memory_.fetch_heads(leaf_line(w, i));
+    }
+    LANES_INLINE uint64_t leaf_line(const Work& w, size_t i) { return LaneWalker::leaf_line(w.addresses[i], w.region_table[w.regions[i]]); }
+
+    template <bool count, bool record>
+    LANES_INLINE_MEMBER void access(const Work& w, size_t i, const TlbOutcomes& t, size_t k, Outcomes* out) {
+        const uint64_t address = w.addresses[i], line = address >> 6;
+        const uint64_t walks[3] = {t.walk[0][k], t.walk[1][k], t.walk[2][k]}, any_walk = walks[0] | walks[1] | walks[2];
+        WalkRecord walk{count ? &walks_ : nullptr, nullptr, 0};
+        uint32_t row = 0;
+        if (any_walk != 0) {
+            if (record) walk.cycles = cycles_.row(row = cycles_.take());
+            walker_.walk(walks, address, w.regions[i], w.region_table[w.regions[i]], memory_, walk);
+            last_line_ = no_line;
         }
-        return latency;
-    }
-
-    LANES_INLINE_MEMBER void timed_access(const Accesses& a, size_t i) {
-        if (i % chunk == 0) prepare(a, i);
-        TlbOutcome t;
-        DataOutcome data;
-        const V walk = step<true>(a, i, t, data);
-        const uint64_t address = a.addresses[i];
-        window_.access(address, page_of(address, a.regions[i]), line_of(address, a.regions[i]), a.is_store[i] != 0, t, walk, data);
-    }
-
-    static void drain(V& from, uint64_t* to) {
-        alignas(64) uint32_t lanes[lane_count];
-        store(reinterpret_cast<V*>(lanes), from);
-        for (unsigned lane = 0; lane < lane_count; ++lane) to[lane] += lanes[lane];
-        from = zero();
-    }
-
-    void flush_counted(uint64_t references) {
-        tlbs_.flush(counts_.stlb_hits, counts_.stlb_misses);
-        counts_.program_references += references;
-        drain(unit_misses_, counts_.unit_misses);
-        drain(walk_cycles_, counts_.unit_walk_cycles);
-        drain(walker_loads_.references, counts_.walker_loads);
-        for (int level = 0; level < 3; ++level) {
-            drain(walker_loads_.missed[level], counts_.walker_missed[level]);
-            drain(program_.missed[level], counts_.program_missed[level]);
+        LevelMasks m{0, 0, 0};
+        if (line != last_line_) {  // the line that all lanes used last is still L1D's most recent
+            last_line_ = line;
+            m = memory_.program(line, all_);
+            if (count) {
+                program_missed_[0].add(m.l1d_missed);
+                program_missed_[1].add(m.l2_missed);
+                program_missed_[2].add(m.l3_missed);
+            }
         }
+        if (!record) return;
+        out->looked_up[i] = t.looked_up[k];
+        out->walks[i] = any_walk;
+        out->walk_l1d_missed[i] = walk.l1d_missed;
+        out->cycles_row[i] = row;
+        out->l1d_missed[i] = m.l1d_missed;
+        out->l2_missed[i] = m.l2_missed;
+        out->l3_missed[i] = m.l3_missed;
     }
 
-    uint16_t active_;
-    Mask all_;
-    TlbLanes tlbs_;
-    WalkerLanes walker_;
-    CacheLanes caches_;
-    WindowLanes window_;
-    LoadCounters walker_loads_, program_;
-    V walk_cycles_ = zero(), unit_misses_ = zero();
-    uint32_t now_ = 1, last_line_ = 0;
-    CacheLanes::Sets sets_[chunk];
+    template <bool count, bool record>
+    void fetch(const Work& w, size_t index) {
+        const Fetch& f = w.fetches[index];
+        FetchOutcome& outcome = w.fetched[index];
+        const uint64_t walks = tlbs_.fetch(f.address, f.region, all_);
+        outcome = {f.execution, 0, walks, 0};
+        if (walks == 0) return;
+        WalkRecord walk{count ? &fetches_ : nullptr, nullptr, 0};
+        if (record) walk.cycles = cycles_.row(outcome.cycles_row = cycles_.take());
+        const uint64_t lanes[3] = {walks, 0, 0};
+        walker_.walk(lanes, f.address, f.region, w.region_table[f.region], memory_, walk);
+        outcome.walk_l1d_missed = walk.l1d_missed;
+        last_line_ = no_line;
+    }
+
+    void prefetch(PrefetchOutcome& wanted) {
+        const LevelMasks m = wanted.into_l1d ? memory_.prefetch_l1d(wanted.line, all_) : memory_.prefetch_l2(wanted.line, all_);
+        wanted.l1d_missed = m.l1d_missed;
+        wanted.l2_missed = m.l2_missed;
+        wanted.l3_missed = m.l3_missed;
+        if (wanted.into_l1d) last_line_ = no_line;
+    }
+
+    static constexpr size_t heads_ahead = 32, entries_ahead = 16;
+
+    uint64_t all_;
+    LaneTlbs tlbs_;
+    LaneWalker walker_;
+    MaskedHierarchy memory_;
+    WalkCycles cycles_;
+    LoadCounters walks_, fetches_;
+    LaneCounter program_missed_[3];
+    uint64_t last_line_ = no_line;
     LaneCounts counts_;
 };
 

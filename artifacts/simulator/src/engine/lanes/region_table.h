@@ -1,9 +1,10 @@
 // region_table.h - dense numbers for the 2MB regions that a program touches, and what each lane maps them with.
 //
-// The vector code packs tags into 32 bits. Truncated addresses would collide and give counts that look plausible, so
-// regions are renumbered in first-touch order and a program that touches more than fit is refused.
+// The vector code names pages by region number and index. Parts of addresses would collide and give counts that look
+// plausible, so regions are numbered in the order of their first touch, and a program that touches more than fit is refused.
 #pragma once
 
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -15,30 +16,50 @@ namespace tessera::sim::lanes {
 
 class RegionTable {
 public:
-    /// 17 bits of region, 9 of page, 6 of line: 256GB of touched memory.
-    static constexpr size_t most_regions = (size_t{1} << 17) - 1;
+    /// 4TB of touched memory.
+    static constexpr size_t most_regions = (size_t{1} << 21) - 1;
 
-    RegionTable(const std::vector<trace::Pool>& pools, const std::vector<const Layout*>& layouts);
+    RegionTable(const std::vector<trace::Pool>& pools, const std::vector<const Layout*>& layouts, uint64_t table_levels, size_t most = most_regions);
 
-    /// Region ids of the frame's accesses. Throws Refusal past most_regions.
-    void map(const std::vector<uint64_t>& addresses, std::vector<uint32_t>& ids);
+    /// Region ids of accesses, in program order. Throws Refusal past `most` regions, or at an address of more than 48 bits.
+    void map(const uint64_t* addresses, size_t count, uint32_t* ids) {
+        uint32_t id = last_id_;
+        uint64_t last = last_number_;
+        for (size_t i = 0; i < count; ++i) {
+            if (const uint64_t number = addresses[i] >> 21; number != last) id = id_of(last = number);
+            ids[i] = id;
+        }
+        last_id_ = id;
+        last_number_ = last;
+    }
 
+    /// By id; valid until the next map().
     const Region* regions() const { return regions_.data(); }
-    uint32_t table_frames() const { return page_table_.frames(); }
 
 private:
     struct PoolIds {
-        uint64_t first;             ///< 2MB region number of the pool's base
-        std::vector<uint32_t> ids;  ///< 0: not touched yet
+        uint64_t first, count;  ///< 2MB region numbers
+        std::unique_ptr<uint32_t[], void (*)(void*)> ids;  ///< 0: not touched yet; from calloc: a pool may be far larger than what is touched
     };
-    uint32_t id_of(uint64_t number);
+    uint32_t id_of(uint64_t number) {
+        for (PoolIds& pool : pools_) {
+            if (number - pool.first >= pool.count) continue;
+            uint32_t& id = pool.ids[number - pool.first];
+            return id != 0 ? id : id = add(number);
+        }
+        return id_outside(number);
+    }
+    uint32_t id_outside(uint64_t number);
     uint32_t add(uint64_t number);
 
     std::vector<AddressSpace> spaces_;
     std::vector<PoolIds> pools_;
-    std::unordered_map<uint64_t, uint32_t> outside_;
+    std::unordered_map<uint64_t, uint32_t> outside_, gigabytes_, half_terabytes_;
     std::vector<Region> regions_{1};
     PageTable page_table_;
+    size_t most_;
+    uint64_t last_number_ = ~uint64_t{0};
+    uint32_t last_id_ = 0;
 };
 
 }  // namespace tessera::sim::lanes

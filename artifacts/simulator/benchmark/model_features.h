@@ -1,0 +1,36 @@
+// model_features.h - what the clock can do beyond the floor's model, one row of the benchmark each and one with all of it.
+//
+// The floor of every row is floor_r, the plain model: a ratio says what the engine does with the feature against a loop
+// without it.
+#pragma once
+
+#include "base/platform.h"
+
+namespace tessera::sim::benchmark {
+
+struct Feature {
+    const char* name;
+    void (*enable)(Platform&);
+};
+
+inline void walker_mshrs(Platform& p) { p.walker_uses_mshrs = 1; }
+inline void instruction_side(Platform& p) { p.l1i = {128, 4}; }
+inline void stride(Platform& p) { p.prefetch_l1d = {"stride", 24, 1, 1}; }
+inline void stream(Platform& p) { p.prefetch_l2 = {"stream", 32, 2, 20}; }
+/// Four channels of sixteen banks with 8KB rows, DDR3-1600 at 2.1 GHz, as in config/platforms/haswell-sim.yaml.
+inline void dram_rows(Platform& p) { p.dram = {4, 16, 8192, 29, 29, 10}; }
+inline void everything(Platform& p) {
+    for (const auto enable : {walker_mshrs, instruction_side, stride, stream, dram_rows}) enable(p);
+}
+
+inline constexpr Feature features[] = {
+    {"R", [](Platform&) {}},
+    {"R, walker MSHRs", walker_mshrs},
+    {"R, ITLB", instruction_side},
+    {"R, stride", stride},
+    {"R, stream", stream},
+    {"R, DRAM rows", dram_rows},
+    {"R, everything", everything},
+};
+
+}  // namespace tessera::sim::benchmark

@@ -1,0 +1,164 @@
+// platform_rules.cpp - rules between keys, one function an idea; tests/platform_rules_test.cpp breaks each.
+//
+// What is refused here is impossible, or would be ignored in silence (a size that two arrays claim, a prefetcher without a
+// table). What is only unusual is allowed: studies vary every key.
+#include "base/platform_rules.h"
+
+#include <vector>
+
+#include "base/error.h"
+
+namespace tessera::sim {
+namespace {
+
+/// "key = value, key = value" of the platform, for `found`.
+class Checker {
+public:
+    Checker(const std::string& name, const Platform& platform) : name_(name), platform_(platform) {}
+
+    const Platform& operator*() const { return platform_; }
+    const Platform* operator->() const { return &platform_; }
+
+    [[noreturn]] void refuse(const std::string& rule, const std::vector<std::string>& keys, const std::string& remedy) const {
+        std::string found;
+        for (const std::string& key : keys) found += (found.empty() ? "" : ", ") + key + " = " + value(key);
+        throw Refusal("platform " + name_ + ": " + rule, found, remedy);
+    }
+
+private:
+    std::string value(const std::string& key) const {
+        Platform copy = platform_;
+        for (const PlatformKey& row : platform_keys())
+            if (key == row.key) return row.word ? row.word(copy) : std::to_string(row.field(copy));
+        return "?";
+    }
+    const std::string& name_;
+    const Platform& platform_;
+};
+
+bool exists(const Geometry& g) { return g.entries != 0; }
+
+void geometry(const Checker& check, const std::string& prefix, const Geometry& g) {
+    if (g.entries == 0 && g.ways == 0) return;
+    if (g.entries == 0 || g.ways == 0 || g.entries % g.ways != 0)
+        check.refuse("ways must divide entries, and both be 0 for a structure that does not exist", {prefix + ".entries", prefix + ".ways"},
+                     "correct one of the two");
+}
+
+void geometries(const Checker& check) {
+    geometry(check, "tlb.l1d.4kb", check->l1_4kb);
+    geometry(check, "tlb.l1d.2mb", check->l1_2mb);
+    geometry(check, "tlb.l1d.1gb", check->l1_1gb);
+    geometry(check, "tlb.l1i", check->l1i);
+    geometry(check, "tlb.stlb", check->stlb);
+    geometry(check, "tlb.stlb_2mb", check->stlb_2mb);
+    geometry(check, "tlb.stlb_1gb", check->stlb_1gb);
+    geometry(check, "pwc.pde", check->pwc_pde);
+    geometry(check, "pwc.pdpte", check->pwc_pdpte);
+    geometry(check, "pwc.pml4e", check->pwc_pml4e);
+    geometry(check, "pwc.pml5e", check->pwc_pml5e);
+}
+
+/// Each page size is in exactly one array of the L1 DTLB.
+void l1_size(const Checker& check, const std::string& prefix, const Geometry& own, uint64_t in_4kb) {
+    if (in_4kb == (exists(own) ? 1u : 0u))
+        check.refuse("a page size has an L1 array of its own or lives in the one of 4KB pages, not both and not neither",
+                     {prefix + ".entries", prefix + ".in_4kb"}, "set " + prefix + ".entries and .ways to 0, or " + prefix + ".in_4kb to 0");
+}
+
+/// Each page size is in one second-level array at most.
+void second_level(const Checker& check, const std::string& size, const Geometry& own, uint64_t shares) {
+    const std::string holds = "tlb.stlb.holds_" + size, entries = "tlb.stlb_" + size + ".entries";
+    if (shares && exists(own))
+        check.refuse("a page size is in one second-level array at most", {holds, entries}, "set one of the two to 0");
+    if (shares && !exists(check->stlb))
+        check.refuse("a page size can share the STLB only where there is one", {holds, "tlb.stlb.entries"}, "set " + holds + " to 0");
+}
+
+void page_table(const Checker& check) {
+    if (check->page_table_levels == 4 && exists(check->pwc_pml5e))
+        check.refuse("a four-level page table has no PML5 entries to keep", {"page_table.levels", "pwc.pml5e.entries"},
+                     "set pwc.pml5e.entries and .ways to 0, or page_table.levels to 5");
+}
+
+void cache(const Checker& check, const std::string& prefix, const CacheGeometry& c) {
+    if (c.bytes % (64 * c.ways) != 0)
+        check.refuse("a cache holds whole sets of 64-byte lines", {prefix + ".bytes", prefix + ".ways"},
+                     "make " + prefix + ".bytes a multiple of 64 x ways");
+}
+
+/// Equal times are allowed: a study may make a level free.
+void latencies(const Checker& check) {
+    const struct {
+        const char* key;
+        uint64_t cycles;
+    } level[] = {{"cache.l1d.load_cycles", check->l1d.load_cycles}, {"cache.l2.load_cycles", check->l2.load_cycles},
+                 {"cache.l3.load_cycles", check->l3.load_cycles}, {"memory.load_cycles", check->memory_load_cycles}};
+    for (size_t i = 1; i < 4; ++i)
+        if (level[i].cycles < level[i - 1].cycles)
+            check.refuse("a level is no faster than the one before it", {level[i - 1].key, level[i].key},
+                         "give whole load-to-use times, not what a level adds");
+}
+
+void prefetcher(const Checker& check, const std::string& prefix, const PrefetchSlot& slot) {
+    const bool none = slot.kind == "none";
+    const bool numbers = slot.entries != 0 && slot.degree != 0 && slot.distance != 0;
+    const bool zeros = slot.entries == 0 && slot.degree == 0 && slot.distance == 0;
+    if (none ? !zeros : !numbers)
+        check.refuse(none ? "no prefetcher has no entries, degree or distance" : "a prefetcher needs entries, degree and distance",
+                     {prefix + ".kind", prefix + ".entries", prefix + ".degree", prefix + ".distance"},
+                     none ? "set the three to 0, or name a kind (`tessera-sim list prefetchers`)"
+                          : "give all three, or set " + prefix + ".kind to none");
+}
+
+void dram(const Checker& check) {
+    const Dram& d = check->dram;
+    const std::vector<std::string> keys = {"dram.channels", "dram.banks", "dram.row_bytes", "dram.row_hit_saves_cycles",
+                                           "dram.row_conflict_adds_cycles", "dram.bank_busy_cycles"};
+    if (d.channels == 0) {
+        if (d.banks != 0 || d.row_bytes != 0 || d.row_hit_saves_cycles != 0 || d.row_conflict_adds_cycles != 0 || d.bank_busy_cycles != 0)
+            check.refuse("memory without channels has no banks, rows or bank times", keys, "set all dram keys to 0, or give dram.channels");
+        return;
+    }
+    if (d.banks == 0 || d.row_bytes == 0) check.refuse("a memory channel has banks and rows", keys,
+        "give dram.banks and dram.row_bytes, or set all dram keys to 0");
+    if (d.row_bytes < 64 || (d.row_bytes & (d.row_bytes - 1)) != 0)
+        check.refuse("a row buffer is a power of two of bytes and holds a 64-byte line", {"dram.row_bytes"}, "8192 is usual");
+    if (d.row_hit_saves_cycles >= check->memory_load_cycles)
+        check.refuse("a load from an open row still takes time", {"dram.row_hit_saves_cycles", "memory.load_cycles"},
+                     "give what an open row saves of memory.load_cycles (tRCD)");
+}
+
+/// Letters, digits, - and _: what a registered name can be, and what fits a line of a flat file.
+void words(const Checker& check) {
+    Platform copy = *check;
+    for (const PlatformKey& row : platform_keys()) {
+        if (row.word == nullptr) continue;
+        const std::string& word = row.word(copy);
+        const bool plain = !word.empty() && word.size() <= 64 &&
+                           word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == std::string::npos;
+        if (!plain) check.refuse("a name has 1 to 64 letters, digits, - and _", {row.key}, "see `tessera-sim list`");
+    }
+}
+
+}  // namespace
+
+void check_platform_rules(const std::string& name, const Platform& platform) {
+    const Checker check(name, platform);
+    words(check);
+    geometries(check);
+    l1_size(check, "tlb.l1d.2mb", check->l1_2mb, check->l1_2mb_in_4kb);
+    l1_size(check, "tlb.l1d.1gb", check->l1_1gb, check->l1_1gb_in_4kb);
+    second_level(check, "2mb", check->stlb_2mb, check->stlb_holds_2mb);
+    second_level(check, "1gb", check->stlb_1gb, check->stlb_holds_1gb);
+    page_table(check);
+    cache(check, "cache.l1d", check->l1d);
+    cache(check, "cache.l2", check->l2);
+    cache(check, "cache.l3", check->l3);
+    latencies(check);
+    prefetcher(check, "prefetch.l1d", check->prefetch_l1d);
+    prefetcher(check, "prefetch.l2", check->prefetch_l2);
+    dram(check);
+}
+
+}  // namespace tessera::sim

@@ -1,0 +1,24 @@
+// registries.cpp - the table of this folder's components, and the prefetcher that is none.
+#include "cache/prefetcher.h"
+
+namespace tessera::sim {
+namespace {
+
+class NoPrefetcher final : public Prefetcher {
+public:
+    void observe(const DemandAccess&, std::vector<VirtAddr>&) override {}
+};
+
+}  // namespace
+
+Registry<Prefetcher, const PrefetchSlot&>& prefetchers() {
+    static Registry<Prefetcher, const PrefetchSlot&> registry("prefetcher");
+    return registry;
+}
+
+namespace {
+
+const Registered row(prefetchers(), "none", "asks for nothing", [](const PrefetchSlot&) { return std::make_unique<NoPrefetcher>(); });
+
+}  // namespace
+}  // namespace tessera::sim

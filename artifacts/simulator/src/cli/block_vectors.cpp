@@ -1,0 +1,62 @@
+// block_vectors.cpp - `tessera-sim blocks`: how often each static block ran, interval by interval of the instruction stream.
+//
+// Input of clustered sampling (basic-block vectors: Sherwood et al., ASPLOS 2002). An interval ends with the block execution that
+// completes its instructions, so intervals abut and `start_access` is where a unit of `run --interval-file` has to start.
+// Counts are weighted by block length: they are instructions.
+#include <cstdio>
+#include <vector>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "engine/stream.h"
+
+namespace tessera::sim {
+namespace {
+
+struct Interval {
+    uint64_t index = 0, start_access = 0, instructions = 0, accesses = 0;
+    std::vector<uint64_t> executed;  ///< instructions by block
+
+    void write(std::FILE* out) {
+        for (size_t block = 0; block < executed.size(); ++block) {
+            if (executed[block] == 0) continue;
+            std::fprintf(out, "%llu,%llu,%llu,%llu,%zu,%llu\n", static_cast<unsigned long long>(index),
+                         static_cast<unsigned long long>(start_access), static_cast<unsigned long long>(instructions),
+                         static_cast<unsigned long long>(accesses), block, static_cast<unsigned long long>(executed[block]));
+            executed[block] = 0;
+        }
+        start_access += accesses;
+        ++index;
+        instructions = accesses = 0;
+    }
+};
+
+}  // namespace
+
+int blocks_command(int argc, char** argv) {
+    const Options options("blocks", argc, argv, {"trace", "instructions", "out"}, {});
+    const auto length = parse_unsigned(options["instructions"]);
+    if (!length || *length == 0)
+        throw Refusal("--instructions " + options["instructions"], "no positive whole number", "give the length of an interval, e.g. 1000000");
+    FileStream stream(options["trace"]);
+    std::FILE* out = std::fopen(options["out"].c_str(), "w");
+    if (out == nullptr) throw Refusal("--out " + options["out"], "cannot be written", "name a file in an existing folder");
+    std::fputs("interval,start_access,instructions,accesses,block,executed_instructions\n", out);
+    Interval interval;
+    interval.executed.resize(stream.blocks().size());
+    trace::Frame frame;
+    while (stream.next(frame))
+        for (size_t e = 0; e < frame.block_ids.size(); ++e) {
+            const size_t instructions = stream.blocks()[frame.block_ids[e]].insns.size();
+            interval.executed[frame.block_ids[e]] += instructions;
+            interval.instructions += instructions;
+            interval.accesses += frame.access_counts[e];
+            if (interval.instructions >= *length) interval.write(out);
+        }
+    if (interval.instructions > 0) interval.write(out);
+    if (std::fclose(out) != 0) throw std::runtime_error("writing " + options["out"] + " failed");
+    return 0;
+}
+
+}  // namespace tessera::sim

@@ -1,0 +1,48 @@
+// options.h - `--name value` pairs of a subcommand, and the help text that the same table gives.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tessera::sim {
+
+struct OptionInfo {
+    std::string name;                    ///< without the dashes
+    std::string value;                   ///< what to write behind it, in capitals: FILE
+    std::optional<std::string> fallback; ///< its value when it is not given ("" : not given); none: it is required
+    std::string sentence;
+};
+
+struct CommandHelp {
+    std::string command, sentence;
+    std::vector<OptionInfo> options;
+    std::vector<std::string> examples, notes;
+};
+
+class Options {
+public:
+    /// Throws Refusal on unknown, repeated, missing or valueless options. `--help` among the arguments prints the help on
+    /// stdout instead, and then wants_help() is true.
+    Options(const CommandHelp& help, int argc, char** argv);
+    /// The short form for commands with few options: names only.
+    Options(const std::string& command, int argc, char** argv, const std::vector<std::string>& required,
+            const std::map<std::string, std::string>& optional);
+
+    bool wants_help() const { return wants_help_; }
+    const std::string& operator[](const std::string& key) const { return values_.at(key); }
+    /// The option was given on the command line.
+    bool given(const std::string& key) const { return given_.contains(key); }
+    /// Its value as a whole number of at least `least`; throws Refusal.
+    uint64_t whole(const std::string& key, uint64_t least) const;
+
+private:
+    void parse(const CommandHelp& help, int argc, char** argv);
+
+    std::map<std::string, std::string> values_, given_;
+    bool wants_help_ = false;
+};
+
+}  // namespace tessera::sim

@@ -1,0 +1,77 @@
+// functional.h - the functional stage: what hits and what misses, for up to 64 layouts, in program order.
+//
+// TLBs, walk caches and data caches change in program order and know nothing of time. A driver (engine/replay.h)
+// cuts the stream into chunks and calls one of the three methods for each, in order; the clock reads the outcomes.
+// Contract. What a stage does to a chunk depends on the platform, the layouts and the chunks before it only:
+//   tlb_only  moves the TLBs and the ITLB on; walk caches, data caches and prefetchers stand still;
+//   warm      moves everything on;
+//   counted   as warm, and adds to walk cycles and loads; tells what happened when `out` is not null.
+// H and M (and those of the instruction side) are counted by all three. Two stages exist: engine/lanes (conventional
+// designs, all layouts in one pass) and engine/scalar (any design, a layout at a time); both give the same.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/platform.h"
+#include "engine/outcome.h"
+#include "os/layout.h"
+#include "tessera/trace/trace.h"
+
+namespace tessera::sim {
+
+/// Consecutive whole block executions. accesses <= chunk_capacity, executions <= chunk_executions: a chunk ends
+/// at the first execution that brings it to chunk_accesses.
+struct Chunk {
+    size_t accesses;
+    const uint64_t* addresses;      ///< virtual
+    const uint8_t* is_store;
+    size_t executions;
+    const uint32_t* block_ids;      ///< of each execution
+    const uint16_t* access_counts;  ///< accesses of each execution; they sum to `accesses`
+};
+
+/// One layout's counts since the stage was made. tlb_only and warm chunks count in the first four only.
+struct FunctionalCounts {
+    uint64_t stlb_hits = 0, stlb_misses = 0;                          ///< data side: H and M
+    uint64_t instruction_stlb_hits = 0, instruction_stlb_misses = 0;
+    uint64_t counted_misses = 0, walk_cycles = 0;                     ///< data side, counted chunks
+    uint64_t instruction_walk_cycles = 0;                             ///< counted chunks
+    std::array<uint64_t, 4> program{}, walker{};  ///< references served by L1D, L2, L3, memory; walker: of data-side walks
+    bool operator==(const FunctionalCounts&) const = default;
+};
+
+class Functional {
+public:
+    virtual ~Functional() = default;
+    virtual void tlb_only(const Chunk& chunk) = 0;
+    virtual void warm(const Chunk& chunk) = 0;
+    /// `out` null: counts only. What `out` points to afterwards is valid until the next call.
+    virtual void counted(const Chunk& chunk, Outcomes* out) = 0;
+    /// Of each layout, in the order of the context.
+    virtual std::vector<FunctionalCounts> counts() = 0;
+};
+
+/// What a stage is made from; all of it outlives the stage.
+struct FunctionalContext {
+    const Platform& platform;
+    const std::vector<trace::Pool>& pools;
+    const std::vector<trace::StaticBlock>& blocks;
+    const std::vector<const Layout*>& layouts;  ///< 1..max_lanes
+};
+
+/// Why engine/lanes cannot simulate this platform ("mmu.design = rmm"); empty when it can.
+std::string lanes_lack(const Platform& platform);
+/// pre: lanes_lack(platform) is empty.
+std::unique_ptr<Functional> make_lane_functional(const FunctionalContext& context);
+/// True where physical lines may differ between layouts and time depends on them: such platforms run with one layout a
+/// stage when `counted` gets an `out`.
+bool scalar_needs_one_lane(const Platform& platform);
+/// Any platform. Throws Refusal where a component does not exist.
+std::unique_ptr<Functional> make_scalar_functional(const FunctionalContext& context);
+
+}  // namespace tessera::sim

@@ -1,0 +1,75 @@
+#include "engine/interval_file.h"
+
+#include <charconv>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace tessera::sim {
+namespace {
+
+constexpr std::string_view header = "start_access,warmup_accesses,timed_instructions,weight";
+
+struct Place {  // where a message points
+    const std::string& path;
+    size_t line;
+
+    [[noreturn]] void refuse(const std::string& rule, std::string_view value, const std::string& remedy) const {
+        throw Refusal("intervals " + path + ", line " + std::to_string(line) + ": " + rule, "'" + std::string(value) + "'", remedy);
+    }
+};
+
+uint64_t whole(const Place& at, const char* column, std::string_view text, uint64_t least) {
+    const auto value = parse_unsigned(text);
+    if (!value || *value < least)
+        at.refuse(std::string(column) + ", a whole number, " + std::to_string(least) + " or more", text, "correct the number");
+    return *value;
+}
+
+double weight_of(const Place& at, std::string_view text) {
+    double value = 0;
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    if (error != std::errc() || stop != end || !std::isfinite(value) || value <= 0)
+        at.refuse("weight, a positive number", text, "write how many parts like this one the stream holds (1 for all: the same)");
+    return value;
+}
+
+}  // namespace
+
+std::vector<Interval> parse_intervals(const std::string& text, const std::string& path, uint64_t accesses) {
+    std::vector<Interval> intervals;
+    size_t line_number = 0;
+    bool have_header = false;
+    for (std::string_view raw : split(text, '\n')) {
+        const Place at{path, ++line_number};
+        const std::string_view line = trim(raw);
+        if (line.empty()) continue;
+        if (!have_header) {
+            if (line != header) at.refuse("the header " + std::string(header), line, "begin the file with it");
+            have_header = true;
+            continue;
+        }
+        const auto cell = split(line, ',');
+        if (cell.size() != 4) at.refuse("4 columns, " + std::string(header), line, "correct the row");
+        const Interval interval{whole(at, "start_access", cell[0], 0), whole(at, "warmup_accesses", cell[1], 0),
+                                whole(at, "timed_instructions", cell[2], 1), weight_of(at, cell[3])};
+        // Equality is fine in both checks: a part may consist of blocks without accesses.
+        if (interval.start_access > accesses || interval.warmup_accesses > accesses - interval.start_access)
+            at.refuse("a timed part within the trace's " + std::to_string(accesses) + " accesses", line, "begin earlier or warm less");
+        if (!intervals.empty() && interval.start_access < intervals.back().start_access)
+            at.refuse("intervals in the order of the stream", cell[0], "sort the rows by start_access");
+        if (!intervals.empty() && interval.start_access < intervals.back().start_access + intervals.back().warmup_accesses)
+            at.refuse("no overlap with the interval before it", cell[0], "begin later; caches keep their contents, so less warm-up does");
+        intervals.push_back(interval);
+    }
+    if (intervals.empty()) Place{path, line_number}.refuse("one interval or more below the header", "", "list intervals, or use --sampling");
+    return intervals;
+}
+
+std::vector<Interval> read_intervals(const std::string& path, uint64_t accesses) {
+    return parse_intervals(read_text(path, "interval file"), path, accesses);
+}
+
+}  // namespace tessera::sim

@@ -1,0 +1,26 @@
+// partial_timing.cpp - the fast engines: one driver (engine/replay.h), without and with the clock.
+#include "engine/replay.h"
+
+#include "engine/outcome.h"
+
+namespace tessera::sim {
+namespace {
+
+class Replayed final : public Engine {
+public:
+    explicit Replayed(bool with_clock) : with_clock_(with_clock) {}
+    bool has_runtime() const override { return with_clock_; }
+    size_t most_layouts() const override { return max_lanes; }
+    std::vector<LayoutCounts> run(const Request& request) override { return replay(request, with_clock_); }
+
+private:
+    bool with_clock_;
+};
+
+const Registration partial({"partial", "H, M and C; up to 64 layouts a pass, exactly the reference's counts",
+                            [] { return std::make_unique<Replayed>(false); }});
+const Registration timing({"timing", "H, M, C and R; up to 64 layouts a pass, out-of-order window model in the plan's timed parts",
+                           [] { return std::make_unique<Replayed>(true); }});
+
+}  // namespace
+}  // namespace tessera::sim

@@ -1,0 +1,146 @@
+// reference_resources.h - what instructions and accesses wait for, in the reference core's plain form.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "engine/dram.h"
+
+namespace tessera::sim {
+
+/// Identical servers; a job takes the one that is free first and holds it until it is done.
+class Servers {
+public:
+    explicit Servers(size_t count) : free_(count, 0) {}
+    uint64_t first_free() const { return *std::min_element(free_.begin(), free_.end()); }
+    void take_until(uint64_t done) { *std::min_element(free_.begin(), free_.end()) = done; }
+
+private:
+    std::vector<uint64_t> free_;
+};
+
+/// The page walkers. A job takes the first idle interval that it fits, among the last few that earlier jobs, whose addresses came late,
+/// have left; else the walker that is free first. count 0: any number.
+class Walkers {
+public:
+    static constexpr size_t remembered = 8;
+    explicit Walkers(size_t count) : count_(count), servers_(count) {}
+    /// When a walk that is ready at `ready` is done.
+    uint64_t serve(uint64_t ready, uint64_t duration) {
+        if (count_ == 0) return ready + duration;
+        for (Idle& idle : idle_) {
+            const uint64_t begin = std::max(ready, idle.begin);
+            if (begin + std::max<uint64_t>(duration, 1) <= idle.end) return idle.begin = begin + duration;
+        }
+        const uint64_t free = servers_.first_free(), begin = std::max(ready, free);
+        servers_.take_until(begin + duration);
+        if (begin > free) remember({free, begin});
+        return begin + duration;
+    }
+
+private:
+    struct Idle {
+        uint64_t begin = 0, end = 0;
+    };
+    /// Sorted by end, the later one behind its equals; the one that ends first is forgotten.
+    void remember(Idle idle) {
+        if (idle.end < idle_.front().end) return;
+        idle_.erase(idle_.begin());
+        const auto behind = std::find_if(idle_.begin(), idle_.end(), [&](const Idle& other) { return other.end > idle.end; });
+        idle_.insert(behind, idle);
+    }
+
+    size_t count_;
+    Servers servers_;
+    std::vector<Idle> idle_ = std::vector<Idle>(remembered);
+};
+
+/// The last n values of a sequence; before[n] reads 0.
+class History {
+public:
+    explicit History(size_t n) : values_(n, 0) {}
+    uint64_t oldest() const { return values_[at_]; }
+    void push(uint64_t value) {
+        values_[at_] = value;
+        at_ = (at_ + 1) % values_.size();
+    }
+
+private:
+    std::vector<uint64_t> values_;
+    size_t at_ = 0;
+};
+
+/// When the thing last seen in each slot (line or page, direct mapped) arrives.
+class InFlight {
+public:
+    static constexpr size_t slots = 64;
+    /// Arrival of `what` if it is this slot's thing, else 0.
+    uint64_t arrival(uint64_t what) const { return keys_[what % slots] == what ? times_[what % slots] : 0; }
+    void set(uint64_t what, uint64_t time) {
+        keys_[what % slots] = what;
+        times_[what % slots] = time;
+    }
+
+private:
+    std::vector<uint64_t> keys_ = std::vector<uint64_t>(slots, ~uint64_t{0}), times_ = std::vector<uint64_t>(slots, 0);
+};
+
+/// Something that takes one job every `distance` cycles. A job books the earliest time at which its instruction could have asked,
+/// its dispatch, so that one whose address comes late does not hold up those behind it.
+class Rate {
+public:
+    /// When a job that is ready at `ready` begins.
+    uint64_t demand(uint64_t ready, uint64_t dispatch, uint64_t distance) {
+        const uint64_t begin = std::max(ready, next_);
+        next_ = std::max(next_, dispatch) + distance;
+        return begin;
+    }
+    /// The same for a prefetch, which queues behind prefetch_queue_lines jobs at most.
+    uint64_t prefetch(uint64_t ready, uint64_t dispatch, uint64_t distance) {
+        const uint64_t limit = dispatch + prefetch_queue_lines * distance;
+        const uint64_t begin = std::max(ready, std::min(next_, limit));
+        next_ = std::max(next_, std::min(std::max(next_, dispatch) + distance, limit));
+        return begin;
+    }
+
+private:
+    uint64_t next_ = 0;
+};
+
+/// Memory behind L3: a transfer rate a channel; banks with a rate and an open row each. Rows open in program order.
+class ReferenceMemory {
+public:
+    explicit ReferenceMemory(const Platform& p)
+        : platform_(&p), channels_(std::max<uint64_t>(p.dram.channels, 1)), banks_(p.dram.channels * p.dram.banks) {}
+
+    /// When the line is there. `dispatch`: of the instruction that asks, or caused the prefetch.
+    uint64_t load(uint64_t line, uint64_t ready, uint64_t dispatch, bool is_prefetch) {
+        const Dram& d = platform_->dram;
+        const auto book = [&](Rate& rate, uint64_t distance) {
+            return is_prefetch ? rate.prefetch(ready, dispatch, distance) : rate.demand(ready, dispatch, distance);
+        };
+        const uint64_t transfer_cycles = platform_->memory_cycles_per_line * channels_.size();
+        if (d.channels == 0) return book(channels_[0], transfer_cycles) + platform_->memory_load_cycles;
+        const DramPlace place = dram_place(d, line);
+        Bank& bank = banks_[place.bank];
+        const uint64_t begin = std::max(book(channels_[place.channel], transfer_cycles), book(bank.rate, d.bank_busy_cycles));
+        uint64_t load_cycles = platform_->memory_load_cycles;
+        if (bank.has_row && bank.row == place.row) load_cycles -= d.row_hit_saves_cycles;
+        if (bank.has_row && bank.row != place.row) load_cycles += d.row_conflict_adds_cycles;
+        bank.has_row = true;
+        bank.row = place.row;
+        return begin + load_cycles;
+    }
+
+private:
+    struct Bank {
+        Rate rate;
+        bool has_row = false;
+        uint64_t row = 0;
+    };
+    const Platform* platform_;
+    std::vector<Rate> channels_;
+    std::vector<Bank> banks_;
+};
+
+}  // namespace tessera::sim

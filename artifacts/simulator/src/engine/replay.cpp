@@ -1,0 +1,128 @@
+#include "engine/replay.h"
+
+#include "engine/functional.h"
+#include "engine/lanes/isa.h"
+#include "engine/timing/clock.h"
+#include "mmu/components.h"
+
+namespace tessera::sim {
+namespace {
+
+std::unique_ptr<Functional> make_functional(const FunctionalContext& context) {
+    return lanes_lack(context.platform).empty() ? make_lane_functional(context) : make_scalar_functional(context);
+}
+
+/// One pass over the stream for a group of layouts.
+class Pass {
+public:
+    Pass(const Request& request, const std::vector<const Layout*>& layouts, bool with_clock)
+        : plan_(request.plan), blocks_(request.stream.blocks()),
+          functional_(make_functional({request.platform, request.stream.header().pools, blocks_, layouts})), results_(layouts.size()) {
+        if (with_clock) {
+            clock_ = make_clock(request.platform, blocks_, unsigned(layouts.size()), lanes::chosen_isa());
+            outcomes_ = std::make_unique<Outcomes>();
+        }
+        for (LayoutCounts& r : results_) r.units.resize(plan_.units());
+    }
+
+    void segment(const trace::Frame& frame, const Segment& s) {
+        if (s.part == Part::timed) enter(s.unit);
+        else leave();
+        size_t at = s.begin_access;
+        for (size_t e = s.begin_execution; e < s.end_execution;) {
+            Chunk chunk{0, frame.addresses.data() + at, frame.is_store.data() + at, 0, frame.block_ids.data() + e, frame.access_counts.data() + e};
+            while (e < s.end_execution && chunk.executions < chunk_executions && chunk.accesses < chunk_accesses) {
+                chunk.accesses += frame.access_counts[e++];
+                ++chunk.executions;
+            }
+            at += chunk.accesses;
+            run(chunk, s.part);
+        }
+    }
+
+    std::vector<LayoutCounts> finish() {
+        leave();
+        const auto counts = functional_->counts();
+        for (size_t i = 0; i < results_.size(); ++i) {
+            LayoutCounts& r = results_[i];
+            r.stlb_hits = counts[i].stlb_hits;
+            r.stlb_misses = counts[i].stlb_misses;
+            r.instruction_stlb_hits = counts[i].instruction_stlb_hits;
+            r.instruction_stlb_misses = counts[i].instruction_stlb_misses;
+            r.instruction_walk_cycles = counts[i].instruction_walk_cycles;
+            r.program = counts[i].program;
+            r.walker = counts[i].walker;
+        }
+        return std::move(results_);
+    }
+
+private:
+    void run(const Chunk& chunk, Part part) {
+        if (part == Part::tlb_only) return functional_->tlb_only(chunk);
+        if (part == Part::warm) return functional_->warm(chunk);
+        functional_->counted(chunk, outcomes_.get());
+        if (clock_) clock_->run(chunk, *outcomes_);
+        accesses_ += chunk.accesses;
+        for (size_t e = 0; e < chunk.executions; ++e) instructions_ += blocks_[chunk.block_ids[e]].insns.size();
+    }
+
+    void enter(size_t unit) {
+        if (in_unit_ && unit == unit_) return;
+        leave();
+        in_unit_ = true;
+        unit_ = unit;
+        accesses_ = instructions_ = 0;
+        before_ = functional_->counts();
+        if (clock_) clock_->begin_unit();
+    }
+
+    void leave() {
+        if (!in_unit_) return;
+        in_unit_ = false;
+        uint64_t runtime[max_lanes] = {};
+        if (clock_) clock_->elapsed(runtime);
+        const auto after = functional_->counts();
+        for (size_t i = 0; i < results_.size(); ++i)
+            results_[i].units[unit_] = {instructions_, accesses_, after[i].counted_misses - before_[i].counted_misses,
+                                        after[i].walk_cycles - before_[i].walk_cycles, runtime[i]};
+    }
+
+    const SamplePlan& plan_;
+    const std::vector<trace::StaticBlock>& blocks_;
+    std::unique_ptr<Functional> functional_;
+    std::unique_ptr<Clock> clock_;
+    std::unique_ptr<Outcomes> outcomes_;  ///< only where there is a clock
+    std::vector<FunctionalCounts> before_;
+    std::vector<LayoutCounts> results_;
+    size_t unit_ = 0;
+    bool in_unit_ = false;
+    uint64_t accesses_ = 0, instructions_ = 0;
+};
+
+std::vector<LayoutCounts> pass(const Request& request, const std::vector<const Layout*>& layouts, bool with_clock, uint64_t parts) {
+    Pass pass(request, layouts, with_clock);
+    PlanCursor cursor(request.plan, request.stream.blocks());
+    trace::Frame frame;
+    request.stream.rewind();
+    while (request.stream.next(frame)) {
+        for (const Segment& segment : cursor.cut(frame)) pass.segment(frame, segment);
+        if (parts != 0) request.progress(frame.addresses.size() / parts);
+    }
+    return pass.finish();
+}
+
+}  // namespace
+
+std::vector<LayoutCounts> replay(const Request& request, bool with_clock) {
+    check_components(request.platform);
+    const bool lanes = lanes_lack(request.platform).empty();
+    if (lanes || !with_clock || !scalar_needs_one_lane(request.platform)) return pass(request, request.layouts, with_clock, 1);
+    std::vector<LayoutCounts> results;  // layouts with physical lines of their own: one at a time; progress counts the last pass
+    for (const Layout* layout : request.layouts) {
+        const bool last = layout == request.layouts.back();
+        results.push_back(std::move(pass(request, {layout}, with_clock, last ? 1 : 0).front()));
+    }
+    return results;
+}
+
+}  // namespace tessera::sim

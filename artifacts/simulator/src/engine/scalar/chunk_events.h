@@ -1,0 +1,65 @@
+// chunk_events.h - what a chunk holds besides its accesses, worked out once for all layouts: code pages that miss the
+// L1 ITLB, first touches of 2MB regions, and the lines that prefetchers ask for. None of these depends on the layout.
+#pragma once
+
+#include <bitset>
+#include <memory>
+#include <vector>
+
+#include "cache/prefetch_slots.h"
+#include "engine/functional.h"
+#include "mmu/instruction_side.h"
+
+namespace tessera::sim::scalar {
+
+/// Which 2MB regions were touched. Throws Refusal for an address that the models cannot place.
+class TouchedRegions {
+public:
+    /// True the first time.
+    bool add(uint64_t address);
+
+private:
+    uint64_t last_ = ~uint64_t{0};
+    std::vector<std::unique_ptr<std::bitset<512>>> gigabytes_;
+};
+
+struct Fetch {
+    uint32_t execution;
+    VirtAddr page;
+    bool first_touch;
+};
+
+struct Ask {
+    uint32_t access;
+    VirtAddr target;
+    bool into_l1d;
+};
+
+class ChunkEvents {
+public:
+    ChunkEvents(const Platform& platform, const std::vector<trace::StaticBlock>& blocks);
+
+    /// In the order of chunks. prefetch: whether the prefetchers see this chunk.
+    void read(const Chunk& chunk, bool prefetch);
+
+    const std::vector<Fetch>& fetches() const { return fetches_; }
+    const std::vector<Ask>& asks() const { return asks_; }
+    bool first_touch(size_t access) const { return first_touch_[access] != 0; }
+
+private:
+    struct Block {
+        uint64_t pc, bytes;
+        std::vector<uint64_t> access_pcs;  ///< of access i, or the last one beyond them
+    };
+    void observe(const Chunk& chunk, const Block& block, size_t first, size_t access);
+
+    std::vector<Block> blocks_;
+    InstructionSide instructions_;
+    PrefetchSlots prefetchers_;
+    TouchedRegions regions_;
+    std::vector<Fetch> fetches_;
+    std::vector<Ask> asks_;
+    std::vector<uint8_t> first_touch_;
+};
+
+}  // namespace tessera::sim::scalar

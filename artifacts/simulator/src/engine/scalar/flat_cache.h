@@ -1,0 +1,77 @@
+// flat_cache.h - the caches of cache/hierarchy.h in flat arrays: the same rules, a few nanoseconds a reference.
+//
+// A set is its lines in recency order, most recent first; empty ways hold a line number that no address has. Move to
+// front shifts at most `ways` values, and most references find their line in front.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "cache/memory_level.h"
+
+namespace tessera::sim::scalar {
+
+/// number mod sets without a division: exact for any number, since the quotient is at most one too large.
+class Remainder {
+public:
+    explicit Remainder(uint64_t sets) : sets_(sets), reciprocal_((sets & (sets - 1)) == 0 ? 0 : ~uint64_t{0} / sets + 1) {}
+    uint64_t operator()(uint64_t number) const {
+        if (reciprocal_ == 0) return number & (sets_ - 1);
+        const uint64_t quotient = uint64_t((static_cast<unsigned __int128>(number) * reciprocal_) >> 64);
+        const uint64_t rest = number - quotient * sets_;
+        return rest < sets_ ? rest : rest + sets_;
+    }
+
+private:
+    uint64_t sets_, reciprocal_;
+};
+
+class FlatCache {
+public:
+    explicit FlatCache(const CacheGeometry& g) : ways_(g.ways), set_of_(g.sets()), lines_(g.sets() * g.ways, nothing) {}
+
+    /// True when present; the line is then (or was filled as) the most recently used of its set.
+    bool reference(LineNumber line) {
+        uint64_t* const first = &lines_[set_of_(line.value) * ways_];
+        if (*first == line.value) return true;
+        uint64_t* const end = first + ways_;
+        uint64_t* const found = std::find(first + 1, end, line.value);
+        const bool hit = found != end;
+        std::copy_backward(first, hit ? found : end - 1, hit ? found + 1 : end);
+        *first = line.value;
+        return hit;
+    }
+
+    /// Brings the line's set towards this processor; changes nothing.
+    void fetch_set(LineNumber line) const {
+        const uint64_t* const first = &lines_[set_of_(line.value) * ways_];
+        for (uint64_t way = 0; way < ways_; way += 8) __builtin_prefetch(first + way);
+    }
+
+private:
+    static constexpr uint64_t nothing = ~uint64_t{0};
+    uint64_t ways_;
+    Remainder set_of_;
+    std::vector<uint64_t> lines_;
+};
+
+class FlatHierarchy {
+public:
+    explicit FlatHierarchy(const Platform& p) : l1d_(p.l1d), l2_(p.l2), l3_(p.l3) {}
+    MemoryLevel reference(LineNumber line) { return l1d_.reference(line) ? MemoryLevel::l1d : reference_below_l1d(line); }
+    MemoryLevel reference_below_l1d(LineNumber line) {
+        if (l2_.reference(line)) return MemoryLevel::l2;
+        return l3_.reference(line) ? MemoryLevel::l3 : MemoryLevel::dram;
+    }
+
+    /// Of L2 and L3; an L1D's sets are always near.
+    void fetch_sets(LineNumber line) const {
+        l2_.fetch_set(line);
+        l3_.fetch_set(line);
+    }
+
+private:
+    FlatCache l1d_, l2_, l3_;
+};
+
+}  // namespace tessera::sim::scalar

@@ -1,0 +1,68 @@
+// layout_stage.h - the functional stage of one layout: its design and its caches, moved on a chunk at a time.
+#pragma once
+
+#include "engine/scalar/flat_cache.h"
+#include "engine/scalar/outcome_table.h"
+#include "mmu/checked_port.h"
+#include "os/address_space.h"
+
+namespace tessera::sim::scalar {
+
+/// Data caches of one layout, moved on by its design and by prefetches (rules: cache/hierarchy.h).
+class LayoutCaches final : public CheckedPort {
+public:
+    explicit LayoutCaches(const Platform& p) : CheckedPort(p), mixed_(p) {
+        if (p.walker_pollutes == 0) clean_ = std::make_unique<FlatHierarchy>(p);
+    }
+    MemoryLevel prefetch(LineNumber line, bool into_l1d) {
+        if (into_l1d) return serve_program(line);
+        const MemoryLevel level = mixed_.reference_below_l1d(line);
+        return clean_ == nullptr ? level : clean_->reference_below_l1d(line);
+    }
+    /// Host prefetch for a line that is likely to be asked for soon.
+    void fetch_sets(LineNumber line) const { mixed_.fetch_sets(line); }
+    std::array<uint64_t, 4> walker_served{};  ///< all loads since the stage was made
+
+private:
+    MemoryLevel serve_walker(LineNumber line) override {
+        const MemoryLevel level = mixed_.reference(line);
+        ++walker_served[static_cast<size_t>(level)];
+        return level;
+    }
+    MemoryLevel serve_program(LineNumber line) override {
+        const MemoryLevel level = mixed_.reference(line);
+        return clean_ == nullptr ? level : clean_->reference(line);
+    }
+
+    FlatHierarchy mixed_;
+    std::unique_ptr<FlatHierarchy> clean_;  ///< without walker loads, for the ablation
+};
+
+class LayoutStage {
+public:
+    LayoutStage(const FunctionalContext& context, const Layout& layout, unsigned lane);
+
+    void tlb_only(const Chunk& chunk, const ChunkEvents& events);
+    /// table null: nobody wants outcomes.
+    void warm(const Chunk& chunk, const ChunkEvents& events) { run<false>(chunk, events, nullptr); }
+    void counted(const Chunk& chunk, const ChunkEvents& events, OutcomeTable* table) { run<true>(chunk, events, table); }
+
+    const FunctionalCounts& counts() const { return counts_; }
+
+private:
+    template <bool counted>
+    void run(const Chunk& chunk, const ChunkEvents& events, OutcomeTable* table);
+    template <bool counted>
+    void fetch(const Fetch& fetch, size_t index, OutcomeTable* table);
+    template <bool counted>
+    void access(const Chunk& chunk, const ChunkEvents& events, size_t index, OutcomeTable* table);
+
+    AddressSpace space_;
+    std::unique_ptr<Design> design_;
+    LayoutCaches caches_;
+    bool identity_;  ///< physical = virtual, so that lines to come are known
+    unsigned lane_;
+    FunctionalCounts counts_;
+};
+
+}  // namespace tessera::sim::scalar

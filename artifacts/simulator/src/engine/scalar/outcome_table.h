@@ -1,0 +1,84 @@
+// outcome_table.h - fills an Outcomes layout by layout, with the rows of walk cycles and the lists that it points to.
+#pragma once
+
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "engine/outcome.h"
+#include "engine/scalar/chunk_events.h"
+#include "mmu/checked_port.h"
+
+namespace tessera::sim::scalar {
+
+class OutcomeTable {
+public:
+    /// Empty outcomes of the chunk whose events these are.
+    void begin(Outcomes* out, const Chunk& chunk, const ChunkEvents& events, uint64_t all_lanes) {
+        out_ = out;
+        out->accesses = chunk.accesses;
+        for (uint64_t* masks : {out->looked_up, out->walks, out->walk_l1d_missed, out->l1d_missed, out->l2_missed, out->l3_missed})
+            std::memset(masks, 0, chunk.accesses * sizeof *masks);
+        rows_.clear();
+        fetches_.clear();
+        for (const Fetch& fetch : events.fetches()) fetches_.push_back({fetch.execution, 0, 0, 0});
+        prefetches_.clear();
+        for (const Ask& ask : events.asks()) {
+            const uint64_t missed = ask.into_l1d ? 0 : all_lanes;  // L1D is not asked by a prefetch into L2
+            prefetches_.push_back({ask.access, ask.into_l1d, line_of(PhysAddr(ask.target.value)).value, missed, 0, 0});
+        }
+        lines_.resize(chunk.accesses);
+    }
+
+    void access(size_t i, unsigned lane, const CheckedPort& port, Translation found) {
+        const uint64_t bit = uint64_t{1} << lane;
+        if (found != Translation::l1_hit) out_->looked_up[i] |= bit;
+        if (found == Translation::miss) walk(out_->walks[i], out_->walk_l1d_missed[i], out_->cycles_row[i], lane, port);
+        served(port.level(), bit, out_->l1d_missed[i], out_->l2_missed[i], out_->l3_missed[i]);
+        lines_[i] = line_of(port.physical()).value;
+    }
+    void fetch(size_t i, unsigned lane, const CheckedPort& port, Translation found) {
+        if (found == Translation::miss) walk(fetches_[i].walks, fetches_[i].walk_l1d_missed, fetches_[i].cycles_row, lane, port);
+    }
+    void prefetch(size_t i, unsigned lane, MemoryLevel level) {
+        PrefetchOutcome& p = prefetches_[i];
+        served(level, uint64_t{1} << lane, p.l1d_missed, p.l2_missed, p.l3_missed);
+    }
+
+    void end(bool with_lines) {
+        out_->physical_line = with_lines ? lines_.data() : nullptr;
+        out_->cycles_rows = rows_.size();
+        out_->walk_cycles = reinterpret_cast<uint32_t(*)[max_lanes]>(rows_.data());
+        out_->prefetches = prefetches_.size();
+        out_->prefetch = prefetches_.data();
+        out_->fetches = fetches_.size();
+        out_->fetch = fetches_.data();
+    }
+
+private:
+    using Row = std::array<uint32_t, max_lanes>;
+    static_assert(sizeof(Row) == sizeof(uint32_t[max_lanes]));
+
+    void walk(uint64_t& walks, uint64_t& l1d_missed, uint32_t& row, unsigned lane, const CheckedPort& port) {
+        if (walks == 0) {
+            row = uint32_t(rows_.size());
+            rows_.push_back({});
+        }
+        walks |= uint64_t{1} << lane;
+        if (port.walk_l1d_missed()) l1d_missed |= uint64_t{1} << lane;
+        rows_[row][lane] = uint32_t(port.walk().value);
+    }
+    static void served(MemoryLevel level, uint64_t bit, uint64_t& l1d_missed, uint64_t& l2_missed, uint64_t& l3_missed) {
+        if (level > MemoryLevel::l1d) l1d_missed |= bit;
+        if (level > MemoryLevel::l2) l2_missed |= bit;
+        if (level > MemoryLevel::l3) l3_missed |= bit;
+    }
+
+    Outcomes* out_ = nullptr;
+    std::vector<Row> rows_;
+    std::vector<FetchOutcome> fetches_;
+    std::vector<PrefetchOutcome> prefetches_;
+    std::vector<uint64_t> lines_;
+};
+
+}  // namespace tessera::sim::scalar

@@ -1,0 +1,56 @@
+// batch.h - a chunk in the form that the vector code replays: steps, and what all lanes have in common of each access.
+//
+// Plain data; schedule.h makes it once a chunk.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/outcome.h"
+#include "engine/timing/config.h"
+
+namespace tessera::sim::timing {
+
+/// A static instruction. Registers are listed at regs[first_reg]: address sources, other sources, destinations.
+struct Op {
+    uint32_t first_reg;
+    uint16_t slots, latency_cycles;
+    uint8_t address_regs, other_regs, written_regs;
+};
+
+enum StepFlags : uint16_t {
+    rebase = 1,      ///< move the origin of times first
+    fetch = 2,       ///< not an instruction: fetch[op] of the outcomes holds up dispatch
+    continued = 4,   ///< the instruction began in an earlier step
+    unfinished = 8,  ///< and goes on in the next
+};
+
+/// One instruction, with this many of the chunk's accesses.
+struct Step {
+    uint32_t op;
+    uint16_t accesses, flags;
+};
+
+enum ReferenceFlags : uint8_t { new_page = 1, new_line = 2, is_store = 4, into_l1d = 8 };
+
+/// What all lanes have in common of an access or a prefetch: where in-flight tables and memory keep its times.
+struct Reference {
+    uint8_t page_slot, line_slot;
+    uint8_t l2_slot;                ///< of the table of lines on their way into L2; in_flight_slots: not in it
+    uint8_t flags;                  ///< new_page, new_line: the slot held something else until now
+    uint32_t prefetches;            ///< that follow this access
+    uint32_t channel, bank;         ///< for lanes that load from memory
+    uint32_t row_low, row_high;     ///< row of the bank, plus 1 (0: no row is open)
+};
+
+struct Batch {
+    const Op* ops;
+    const uint8_t* regs;
+    const Step* steps;
+    size_t step_count;
+    const Reference* accesses;
+    const Reference* prefetches;
+    const Outcomes* outcomes;
+};
+
+}  // namespace tessera::sim::timing

@@ -1,0 +1,73 @@
+// clock.cpp - the clock: a schedule in plain code, and the lanes of one instruction set that replay it.
+#include "engine/timing/clock.h"
+
+#include <cstdlib>
+#include <new>
+
+#include "base/error.h"
+#include "engine/timing/group.h"
+#include "engine/timing/schedule.h"
+
+namespace tessera::sim::timing {
+
+size_t group_memory_bytes(const ClockConfig& c, unsigned parts) {
+    const size_t vectors = 64 + size_t{c.dispatch_width} + c.rob_entries + c.load_queue_entries + c.store_buffer_entries + c.mshrs +
+                           c.walkers + 2 * idle_intervals + 3 * in_flight_slots + 1 + c.channels + 3 * size_t{c.banks};
+    return vectors * parts * part_lanes * sizeof(uint32_t);
+}
+
+namespace {
+
+using MakeGroup = Group* (*)(const ClockConfig&, unsigned, void*);
+
+MakeGroup maker_of(const std::string& isa) {
+    if (isa == "avx512") return make_group_avx512;
+    if (isa == "avx2") return make_group_avx2;
+    if (isa == "scalar") return make_group_scalar;
+    throw Refusal("an instruction set for the clock", "'" + isa + "'", "use avx512, avx2 or scalar");
+}
+
+struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+};
+
+class LaneClock final : public Clock {
+public:
+    LaneClock(const Platform& platform, const std::vector<trace::StaticBlock>& blocks, unsigned layouts, MakeGroup make)
+        : config_(clock_config(platform)), schedule_(platform, blocks, config_.steps_between_rebases) {
+        const unsigned parts = (layouts + part_lanes - 1) / part_lanes;
+        memory_.reset(std::aligned_alloc(64, group_memory_bytes(config_, parts)));
+        if (memory_ == nullptr) throw std::bad_alloc();
+        group_.reset(make(config_, parts, memory_.get()));
+    }
+
+    void begin_unit() override {
+        schedule_.begin_unit();
+        group_->begin_unit();
+    }
+
+    void run(const Chunk& chunk, const Outcomes& outcomes) override {
+        if (!group_->run(schedule_.make(chunk, outcomes)))
+            throw Refusal("page walks of less than " + std::to_string(walk_bound_cycles) + " cycles", "a longer one",
+                          "lower the platform's load times, or the loads that the design makes a walk");
+    }
+
+    void elapsed(uint64_t cycles[max_lanes]) const override { group_->elapsed(cycles); }
+
+private:
+    ClockConfig config_;
+    Schedule schedule_;
+    std::unique_ptr<void, Free> memory_;
+    std::unique_ptr<Group> group_;
+};
+
+}  // namespace
+}  // namespace tessera::sim::timing
+
+namespace tessera::sim {
+
+std::unique_ptr<Clock> make_clock(const Platform& platform, const std::vector<trace::StaticBlock>& blocks, unsigned layouts, const std::string& isa) {
+    return std::make_unique<timing::LaneClock>(platform, blocks, layouts, timing::maker_of(isa));
+}
+
+}  // namespace tessera::sim

@@ -1,0 +1,37 @@
+// clock.h - time: an out-of-order window for up to 64 layouts, on top of what the functional stage found.
+//
+// Contract. Runtime depends on nothing but the outcomes, the program's blocks and the platform; a layout's runtime does
+// not depend on which others are in the group. The results are those of engine/reference_core.h, to the cycle, on each
+// instruction set. docs/clock.md is the model's text.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/platform.h"
+#include "engine/functional.h"
+#include "engine/outcome.h"
+#include "tessera/trace/trace.h"
+
+namespace tessera::sim {
+
+class Clock {
+public:
+    virtual ~Clock() = default;
+    /// The pipeline, the queues and memory are empty, the cycle is 0.
+    virtual void begin_unit() = 0;
+    /// Moves time on by the chunk's executions. pre: `outcomes` is what a functional stage's counted() gave for `chunk`,
+    /// with prefetches and fetches in program order, and every prefetch that was asked for, whether or not a lane missed.
+    /// Throws Refusal when a walk took 2^19 cycles or more (times are kept in 32 bits).
+    virtual void run(const Chunk& chunk, const Outcomes& outcomes) = 0;
+    /// Cycles of each layout since begin_unit(): the retirement of its youngest instruction.
+    virtual void elapsed(uint64_t cycles[max_lanes]) const = 0;
+};
+
+/// `isa` is avx512, avx2 or scalar: the caller knows what this processor has. `blocks` outlives the clock.
+/// layouts: 1..max_lanes. Throws Refusal on an unknown isa, or a platform whose latencies do not fit 32-bit times.
+std::unique_ptr<Clock> make_clock(const Platform& platform, const std::vector<trace::StaticBlock>& blocks, unsigned layouts, const std::string& isa);
+
+}  // namespace tessera::sim

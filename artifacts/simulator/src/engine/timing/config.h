@@ -1,0 +1,35 @@
+// config.h - the platform as the vector code of the clock takes it: plain 32-bit numbers.
+//
+// Vector code is compiled once per instruction set and may use nothing of the C++ library that has inline code: a
+// template instantiated with AVX-512 enabled could be the copy that the linker keeps for everyone.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tessera::sim {
+struct Platform;
+}
+
+namespace tessera::sim::timing {
+
+inline constexpr unsigned part_lanes = 16;        ///< layouts of one vector
+inline constexpr unsigned in_flight_slots = 64;   ///< pages, and lines, whose arrival is remembered
+inline constexpr unsigned idle_intervals = 8;     ///< of walkers, that are remembered
+inline constexpr uint32_t walk_bound_cycles = 1u << 19;  ///< each walk takes less: five loads at the bound of memory.load_cycles fit
+
+struct ClockConfig {
+    uint32_t dispatch_width, rob_entries, load_queue_entries, store_buffer_entries, mshrs, walkers;
+    uint32_t overlap, walker_uses_mshrs;
+    uint32_t stlb_hit_cycles, l1d_load_cycles, l2_load_cycles, l3_load_cycles, memory_load_cycles;
+    uint32_t channels, transfer_cycles;           ///< at least one channel; cycles between two lines of one channel
+    uint32_t banks;                               ///< of all channels together; 0: memory has no rows
+    uint32_t bank_busy_cycles, row_hit_cycles, row_conflict_cycles;  ///< load times of an open row, of another row's
+    uint32_t prefetch_queue_lines;
+    uint32_t steps_between_rebases;
+};
+
+/// Throws Refusal when times since an origin that moves every few steps would not fit 32 bits.
+ClockConfig clock_config(const Platform& platform);
+
+}  // namespace tessera::sim::timing

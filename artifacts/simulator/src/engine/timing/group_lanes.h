@@ -1,0 +1,121 @@
+// group_lanes.h - lays a group's memory out, runs batches through the window, moves the origin. Compiled per instruction set.
+#pragma once
+
+#include <cstring>
+
+#include "engine/timing/group.h"
+#include "engine/timing/window_lanes.h"
+
+namespace tessera::sim::timing::TESSERA_ISA {
+
+template <unsigned parts>
+class LaneGroup final : public Group {
+    using V = Vec<parts>;
+    static constexpr unsigned lanes = 16 * parts;
+
+public:
+    LaneGroup(const ClockConfig& c, void* memory) : config_(c), vectors_(static_cast<V*>(memory)) { begin_unit(); }
+
+    void begin_unit() override {
+        std::memset(static_cast<void*>(vectors_), 0, group_memory_bytes(config_, parts));
+        std::memset(origin_, 0, sizeof origin_);
+        const ClockConfig& c = config_;
+        Window<parts>& w = window_;
+        V* next = vectors_;
+        const auto take = [&next](size_t count) { V* first = next; next += count; return first; };
+        const auto history = [&take](size_t count) { V* first = take(count); return History<parts>{first, first, first + count}; };
+        w.registers = take(64);
+        w.dispatches = history(c.dispatch_width);
+        w.window = history(c.rob_entries);
+        w.loads = history(c.load_queue_entries);
+        w.stores = history(c.store_buffer_entries);
+        w.mshrs = {take(c.mshrs), c.mshrs};
+        w.walkers = {{take(c.walkers), c.walkers}, take(idle_intervals), take(idle_intervals)};
+        w.pages = take(in_flight_slots);
+        w.lines = take(in_flight_slots);
+        w.lines_to_l2 = take(in_flight_slots + 1);
+        const auto rates = [&](size_t count, uint32_t distance) {
+            return Rates<parts>{take(count), distance, distance * c.prefetch_queue_lines};
+        };
+        w.memory.channels = rates(c.channels, c.transfer_cycles);
+        w.memory.banks = rates(c.banks, c.bank_busy_cycles);
+        times_ = size_t(next - vectors_);  // what follows are no times
+        w.memory.row_low = take(c.banks);
+        w.memory.row_high = take(c.banks);
+        w.memory.has_rows = c.banks != 0;
+        w.memory.closed_cycles = c.memory_load_cycles;
+        w.memory.hit_cycles = c.row_hit_cycles;
+        w.memory.conflict_cycles = c.row_conflict_cycles;
+        w.stlb_cycles = c.stlb_hit_cycles;
+        w.l1d_cycles = c.l1d_load_cycles;
+        w.l2_cycles = c.l2_load_cycles;
+        w.l3_cycles = c.l3_load_cycles;
+        w.overlap = c.overlap;
+        w.walker_uses_mshrs = c.walker_uses_mshrs;
+        w.retired = w.dispatched = w.drained = w.dispatch = w.base = w.ready = w.complete = w.longest_walk = broadcast<parts>(0);
+    }
+
+    bool run(const Batch& b) override {
+        const Outcomes& o = *b.outcomes;
+        Window<parts> w = window_;
+        size_t access = 0, prefetch = 0;
+        for (const Step *s = b.steps, *last = s + b.step_count; s != last; ++s) {
+            const uint32_t flags = s->flags;
+            if (flags & rebase) [[unlikely]] move_origin(w);
+            if (flags & fetch) [[unlikely]] {
+                w.fetch_page(o.fetch[s->op], o);
+                continue;
+            }
+            const Op& op = b.ops[s->op];
+            const uint8_t* regs = b.regs + op.first_reg;
+            if (!(flags & continued)) w.begin(op, regs);
+            for (unsigned k = 0; k < s->accesses; ++k, ++access) {
+                const Reference& r = b.accesses[access];
+                const V translated = w.access(r, o, access);
+                for (uint32_t p = 0; p < r.prefetches; ++p, ++prefetch) w.prefetch(b.prefetches[prefetch], o.prefetch[prefetch], translated);
+            }
+            if (!(flags & unfinished)) w.end(op, regs);
+        }
+        window_ = w;
+        uint32_t longest[lanes];
+        store_row(longest, w.longest_walk);
+        uint32_t bits = 0;
+        for (const uint32_t lane : longest) bits |= lane;
+        return bits < walk_bound_cycles;
+    }
+
+    void elapsed(uint64_t cycles[max_lanes]) const override {
+        uint32_t now[lanes];
+        store_row(now, window_.retired);
+        for (unsigned lane = 0; lane < lanes; ++lane) cycles[lane] = origin_[lane] + now[lane];
+    }
+
+private:
+    CLOCK_MEMBER void move_origin(Window<parts>& w) {
+        const V origin = w.dispatched;
+        uint32_t by[lanes];
+        store_row(by, origin);
+        for (unsigned lane = 0; lane < lanes; ++lane) origin_[lane] += by[lane];
+        const auto moved = [origin](V time) { return max(time, origin) - origin; };
+        w.retired = moved(w.retired), w.dispatched = moved(w.dispatched), w.drained = moved(w.drained);
+        w.dispatch = moved(w.dispatch), w.base = moved(w.base), w.ready = moved(w.ready), w.complete = moved(w.complete);
+        for (V *v = vectors_, *last = v + times_; v != last; ++v) store(v, moved(load(v)));
+    }
+
+    ClockConfig config_;
+    V* vectors_;
+    size_t times_ = 0;
+    uint64_t origin_[lanes] = {};
+    Window<parts> window_;
+};
+
+CLOCK_INLINE Group* make_group(const ClockConfig& config, unsigned parts, void* memory) {
+    switch (parts) {
+        case 1: return new LaneGroup<1>(config, memory);
+        case 2: return new LaneGroup<2>(config, memory);
+        case 3: return new LaneGroup<3>(config, memory);
+        default: return new LaneGroup<4>(config, memory);
+    }
+}
+
+}  // namespace tessera::sim::timing::TESSERA_ISA

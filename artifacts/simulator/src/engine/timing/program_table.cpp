@@ -1,0 +1,63 @@
+#include "engine/timing/program_table.h"
+
+#include <bit>
+
+namespace tessera::sim::timing {
+namespace {
+
+uint16_t latency_of(trace::InsnKind kind, const CoreLatencies& l) {
+    using enum trace::InsnKind;
+    switch (kind) {
+        case load: case store: case nop: return 0;
+        case multiply: return uint16_t(l.multiply);
+        case divide: return uint16_t(l.divide);
+        case fp_add: return uint16_t(l.fp_add);
+        case fp_multiply: return uint16_t(l.fp_multiply);
+        case fp_divide: return uint16_t(l.fp_divide);
+        case alu: case branch: case load_store: case other: break;
+    }
+    return uint16_t(l.alu);
+}
+
+uint8_t list(uint64_t set, std::vector<uint8_t>& out) {
+    const uint8_t count = uint8_t(std::popcount(set));
+    for (; set != 0; set &= set - 1) out.push_back(uint8_t(std::countr_zero(set)));
+    return count;
+}
+
+/// The registers that each instruction writes and that something can still read: not those that the block overwrites
+/// unread, as most flags are. Leaving such writes out changes no time and saves a store each.
+std::vector<uint64_t> useful_writes(const trace::StaticBlock& block) {
+    std::vector<uint64_t> useful(block.insns.size());
+    uint64_t wanted = ~uint64_t{0};
+    for (size_t i = block.insns.size(); i-- > 0;) {
+        const trace::StaticInsn& insn = block.insns[i];
+        useful[i] = insn.writes & wanted;
+        wanted = (wanted & ~insn.writes) | insn.reads | insn.address_reads;
+    }
+    return useful;
+}
+
+}  // namespace
+
+ProgramTable::ProgramTable(const std::vector<trace::StaticBlock>& blocks, const CoreLatencies& latencies) {
+    for (const trace::StaticBlock& block : blocks) {
+        blocks_.push_back({uint32_t(ops_.size()), uint32_t(block.insns.size()), uint32_t(block.slots.size()), nullptr});
+        const std::vector<uint64_t> writes = useful_writes(block);
+        for (size_t i = 0; i < block.insns.size(); ++i) {
+            const trace::StaticInsn& insn = block.insns[i];
+            Op op{};
+            op.first_reg = uint32_t(regs_.size());
+            op.address_regs = list(insn.address_reads, regs_);
+            op.other_regs = list(insn.reads & ~insn.address_reads, regs_);
+            op.written_regs = list(writes[i], regs_);
+            op.latency_cycles = latency_of(insn.kind, latencies);
+            for (const trace::MemorySlot& slot : block.slots) op.slots = uint16_t(op.slots + (slot.insn == i));
+            ops_.push_back(op);
+            steps_.push_back({uint32_t(ops_.size() - 1), op.slots, 0});
+        }
+    }
+    for (Block& block : blocks_) block.steps = steps_.data() + block.first_op;
+}
+
+}  // namespace tessera::sim::timing

@@ -1,0 +1,31 @@
+// program_table.h - the trace's static blocks in the flat form that the clock replays.
+#pragma once
+
+#include <vector>
+
+#include "base/platform.h"
+#include "engine/timing/batch.h"
+#include "tessera/trace/trace.h"
+
+namespace tessera::sim::timing {
+
+struct Block {
+    uint32_t first_op, ops, slots;
+    const Step* steps;  ///< of an execution with one access a slot
+};
+
+class ProgramTable {
+public:
+    ProgramTable(const std::vector<trace::StaticBlock>& blocks, const CoreLatencies& latencies);
+    const Block& block(uint32_t id) const { return blocks_[id]; }
+    const Op* ops() const { return ops_.data(); }
+    const uint8_t* regs() const { return regs_.data(); }
+
+private:
+    std::vector<Block> blocks_;
+    std::vector<Op> ops_;
+    std::vector<Step> steps_;  ///< parallel to ops_
+    std::vector<uint8_t> regs_;
+};
+
+}  // namespace tessera::sim::timing

@@ -1,0 +1,122 @@
+#include "engine/timing/schedule.h"
+
+#include <algorithm>
+
+#include "engine/dram.h"
+
+namespace tessera::sim::timing {
+
+Schedule::Schedule(const Platform& platform, const std::vector<trace::StaticBlock>& blocks, uint32_t steps_between_rebases)
+    : dram_(platform.dram), program_(blocks, platform.latency), steps_between_rebases_(steps_between_rebases) {}
+
+void Schedule::begin_unit() {
+    for (InFlightKeys* keys : {&pages_, &lines_, &lines_to_l2_}) keys->clear();
+    since_rebase_ = 0;
+}
+
+void Schedule::locate(Reference& reference, uint64_t physical_line) const {
+    const DramPlace place = dram_place(dram_, physical_line);
+    reference.channel = place.channel;
+    reference.bank = place.bank;
+    reference.row_low = uint32_t(place.row + 1);
+    reference.row_high = uint32_t((place.row + 1) >> 32);
+}
+
+Reference Schedule::access(uint64_t address, bool store, uint64_t physical_line, bool from_memory) {
+    const uint64_t page = address >> 12, line = address >> 6;
+    Reference r{};
+    r.page_slot = uint8_t(page % in_flight_slots);
+    r.line_slot = uint8_t(line % in_flight_slots);
+    r.l2_slot = lines_to_l2_.find(line);
+    r.flags = uint8_t(pages_.claim(page) * new_page | lines_.claim(line) * new_line | store * is_store);
+    if (from_memory && dram_.channels != 0) locate(r, physical_line);
+    return r;
+}
+
+Reference Schedule::prefetch(const PrefetchOutcome& outcome, uint64_t physical_line) {
+    Reference r{};
+    r.line_slot = uint8_t(outcome.line % in_flight_slots);
+    if (outcome.into_l1d) {
+        r.l2_slot = lines_to_l2_.find(outcome.line);
+        r.flags = uint8_t(into_l1d | lines_.claim(outcome.line) * new_line);
+    } else {
+        r.flags = uint8_t(lines_to_l2_.claim(outcome.line) * new_line);
+    }
+    if (outcome.l3_missed != 0 && dram_.channels != 0) locate(r, physical_line);
+    return r;
+}
+
+void Schedule::refer(const Chunk& chunk, const Outcomes& outcomes) {
+    accesses_.resize(chunk.accesses);
+    prefetches_.resize(outcomes.prefetches);
+    size_t next = 0;
+    for (size_t i = 0; i < chunk.accesses; ++i) {
+        const uint64_t line = chunk.addresses[i] >> 6;
+        const uint64_t physical = outcomes.physical_line == nullptr ? line : outcomes.physical_line[i];
+        Reference& r = accesses_[i];
+        r = access(chunk.addresses[i], chunk.is_store[i] != 0, physical, outcomes.l3_missed[i] != 0);
+        for (; next < outcomes.prefetches && outcomes.prefetch[next].access == i; ++next, ++r.prefetches)
+            prefetches_[next] = prefetch(outcomes.prefetch[next], physical + (outcomes.prefetch[next].line - line));
+    }
+}
+
+void Schedule::step(uint32_t op, uint32_t accesses) {
+    for (uint32_t done = 0;;) {
+        const uint32_t now = std::min(accesses - done, steps_between_rebases_ - 1);
+        uint32_t flags = done > 0 ? continued : 0;
+        since_rebase_ += now + 1;
+        if (since_rebase_ > steps_between_rebases_) {
+            flags |= rebase;
+            since_rebase_ = now + 1;
+        }
+        done += now;
+        if (done < accesses) flags |= unfinished;
+        steps_.push_back({op, uint16_t(now), uint16_t(flags)});
+        if (done == accesses) return;
+    }
+}
+
+/// An execution with one access a slot, which nearly all are: the block's steps as they stand.
+void Schedule::usual_execution(const Block& block) {
+    const size_t first = steps_.size();
+    steps_.resize(first + block.ops);
+    std::copy_n(block.steps, block.ops, steps_.begin() + ptrdiff_t(first));
+    since_rebase_ += block.ops + block.slots;
+    if (since_rebase_ <= steps_between_rebases_) return;
+    steps_[first].flags |= rebase;
+    since_rebase_ = block.ops + block.slots;
+}
+
+/// Access i belongs to slot i, or to the last slot beyond it; without slots to the last instruction.
+void Schedule::execution(const Block& block, uint32_t accesses) {
+    uint32_t slot = 0;
+    for (uint32_t o = 0; o < block.ops; ++o) {
+        const uint32_t op = block.first_op + o, slots = program_.ops()[op].slots;
+        uint32_t own = std::min(slots, accesses - std::min(accesses, slot));
+        const bool has_last = block.slots == 0 ? o + 1 == block.ops : slots > 0 && slot + slots == block.slots;
+        if (has_last && accesses > block.slots) own += accesses - block.slots;
+        slot += slots;
+        step(op, own);
+    }
+}
+
+Batch Schedule::make(const Chunk& chunk, const Outcomes& outcomes) {
+    refer(chunk, outcomes);
+    steps_.clear();
+    size_t fetched = 0;
+    for (size_t e = 0; e < chunk.executions; ++e) {
+        for (; fetched < outcomes.fetches && outcomes.fetch[fetched].execution == e; ++fetched) {
+            since_rebase_ += 1;
+            const bool move = since_rebase_ > steps_between_rebases_;
+            if (move) since_rebase_ = 1;
+            steps_.push_back({uint32_t(fetched), 0, uint16_t(fetch | (move ? rebase : 0))});
+        }
+        const Block& block = program_.block(chunk.block_ids[e]);
+        const uint32_t count = chunk.access_counts[e];
+        if (count == block.slots && block.ops + block.slots <= steps_between_rebases_) usual_execution(block);
+        else execution(block, count);
+    }
+    return {program_.ops(), program_.regs(), steps_.data(), steps_.size(), accesses_.data(), prefetches_.data(), &outcomes};
+}
+
+}  // namespace tessera::sim::timing

@@ -1,0 +1,58 @@
+// schedule.h - makes batches: which instruction has which accesses, and where their times are kept.
+//
+// All of it is the same in every layout, so it is done once a chunk in plain code. In-flight tables are direct mapped by
+// virtual page and line: their keys live here, their times with the lanes.
+#pragma once
+
+#include <vector>
+
+#include "engine/functional.h"
+#include "engine/timing/program_table.h"
+
+namespace tessera::sim::timing {
+
+/// The keys of one in-flight table.
+class InFlightKeys {
+public:
+    /// True when `what` is new in its slot, which now holds it.
+    bool claim(uint64_t what) {
+        uint64_t& key = keys_[what % in_flight_slots];
+        const bool is_new = key != what;
+        key = what;
+        return is_new;
+    }
+    /// Its slot, or in_flight_slots when it is in none.
+    uint8_t find(uint64_t what) const {
+        return keys_[what % in_flight_slots] == what ? uint8_t(what % in_flight_slots) : uint8_t(in_flight_slots);
+    }
+    void clear() { keys_.assign(in_flight_slots, ~uint64_t{0}); }
+
+private:
+    std::vector<uint64_t> keys_ = std::vector<uint64_t>(in_flight_slots, ~uint64_t{0});
+};
+
+class Schedule {
+public:
+    Schedule(const Platform& platform, const std::vector<trace::StaticBlock>& blocks, uint32_t steps_between_rebases);
+    void begin_unit();
+    /// Valid until the next call.
+    Batch make(const Chunk& chunk, const Outcomes& outcomes);
+
+private:
+    void refer(const Chunk& chunk, const Outcomes& outcomes);
+    Reference access(uint64_t address, bool is_store, uint64_t physical_line, bool from_memory);
+    Reference prefetch(const PrefetchOutcome& outcome, uint64_t physical_line);
+    void locate(Reference& reference, uint64_t physical_line) const;
+    void usual_execution(const Block& block);
+    void execution(const Block& block, uint32_t accesses);
+    void step(uint32_t op, uint32_t accesses);
+
+    Dram dram_;
+    ProgramTable program_;
+    uint32_t steps_between_rebases_, since_rebase_ = 0;
+    InFlightKeys pages_, lines_, lines_to_l2_;
+    std::vector<Step> steps_;
+    std::vector<Reference> accesses_, prefetches_;
+};
+
+}  // namespace tessera::sim::timing

@@ -1,0 +1,136 @@
+// window_lanes.h - the out-of-order window (engine/reference_core.h) for all layouts of a pass.
+//
+// Times are 32-bit cycles since a moving origin: rebase() subtracts each lane's current dispatch time, before which no
+// later time can lie, and clips what does (config.cpp: why 32 bits are enough). Window is copied into a local while a
+// batch runs, so that the compiler keeps its times in registers.
+#pragma once
+
+#include "engine/timing/memory_lanes.h"
+#include "engine/timing/walkers_lanes.h"
+
+namespace tessera::sim::timing::TESSERA_ISA {
+
+template <unsigned parts>
+struct Window {
+    using V = Vec<parts>;
+    using M = Mask<parts>;
+    // What does not change.
+    uint32_t stlb_cycles, l1d_cycles, l2_cycles, l3_cycles;
+    bool overlap, walker_uses_mshrs;
+    // Views of the group's memory.
+    V* registers;
+    History<parts> dispatches, window, loads, stores;
+    Servers<parts> mshrs;
+    Walkers<parts> walkers;
+    V *pages, *lines, *lines_to_l2;  ///< arrivals; lines_to_l2[in_flight_slots] stays 0
+    Memory<parts> memory;
+    // Times.
+    V retired, dispatched, drained;
+    V dispatch, base, ready, complete;  ///< of the instruction at hand
+    V longest_walk;                     ///< bits of all walks' cycles
+
+    CLOCK_MEMBER void begin(const Op& op, const uint8_t* regs) {
+        dispatch = max(max(dispatched, dispatches.oldest()), window.oldest());
+        if (!overlap) dispatch = max(dispatch, max(retired, drained));
+        base = complete = broadcast<parts>(0);
+        for (unsigned r = 0; r < op.address_regs; ++r) base = max(base, load(registers + *regs++));
+        ready = base;
+        for (unsigned r = 0; r < op.other_regs; ++r) ready = max(ready, load(registers + *regs++));
+    }
+
+    CLOCK_MEMBER void end(const Op& op, const uint8_t* regs) {
+        const V result = max(dispatch, ready) + broadcast<parts>(op.latency_cycles);
+        retired = max(retired, max(complete, result));
+        dispatched = dispatch;
+        dispatches.push(dispatch + broadcast<parts>(1));
+        window.push(retired);
+        regs += op.address_regs + op.other_regs;
+        for (unsigned r = 0; r < op.written_regs; ++r) store(registers + regs[r], result);
+    }
+
+    /// Returns when the access is translated, at which its prefetches go out.
+    CLOCK_MEMBER V access(const Reference& r, const Outcomes& o, size_t i) {
+        const bool stores_it = r.flags & is_store;
+        dispatch = max(dispatch, stores_it ? stores.oldest() : loads.oldest());
+        if (r.flags & new_page) store(pages + r.page_slot, broadcast<parts>(0));
+        V physical = max(max(dispatch, base), load(pages + r.page_slot));
+        if (const uint64_t looked_up = o.looked_up[i]; looked_up != 0)
+            physical = translate(r, o, i, add_if(mask_of<parts>(looked_up), physical, broadcast<parts>(stlb_cycles)));
+        if (r.flags & new_line) store(lines + r.line_slot, broadcast<parts>(0));
+        V arrival = max(physical + broadcast<parts>(l1d_cycles), load(lines + r.line_slot));
+        if (const uint64_t missed = o.l1d_missed[i]; missed != 0) arrival = fill(r, o, i, mask_of<parts>(missed), physical, arrival);
+        if (stores_it) {
+            complete = max(complete, physical);
+            drained = max(max(drained, retired), max(ready, arrival));
+            stores.push(drained);
+            drained = drained + broadcast<parts>(1);
+        } else {
+            ready = max(ready, arrival);
+            loads.push(max(retired, arrival));
+        }
+        return physical;
+    }
+
+    /// A prefetch after an access that was translated at `issue`.
+    CLOCK_MEMBER void prefetch(const Reference& r, const PrefetchOutcome& o, V issue) {
+        const bool to_l1d = r.flags & into_l1d;
+        V* slot = (to_l1d ? lines : lines_to_l2) + r.line_slot;
+        if (r.flags & new_line) store(slot, broadcast<parts>(0));
+        const uint64_t missed = to_l1d ? o.l1d_missed : o.l2_missed;
+        if (missed == 0) return;
+        const M lanes = mask_of<parts>(missed), beyond_l2 = mask_of<parts>(o.l2_missed);
+        const V mshr = to_l1d ? mshrs.first() : broadcast<parts>(0), begins = max(issue, mshr);
+        V done = begins + select(beyond_l2, broadcast<parts>(l3_cycles), broadcast<parts>(l2_cycles));
+        if (const uint64_t beyond_l3 = o.l3_missed; beyond_l3 != 0)
+            done = select(mask_of<parts>(beyond_l3), memory.template load_line<true>(r, begins, dispatch, mask_of<parts>(beyond_l3)), done);
+        done = max(done, load(slot));
+        if (to_l1d) {
+            done = max(done, load(lines_to_l2 + r.l2_slot));
+            mshrs.take_until(done, lanes & eq(begins, issue));  // holds an MSHR that was free
+        }
+        store(slot, select(lanes, done, load(slot)));
+    }
+
+    /// Nothing enters while a code page is translated.
+    CLOCK_MEMBER void fetch_page(const FetchOutcome& f, const Outcomes& o) {
+        dispatched = dispatched + broadcast<parts>(stlb_cycles);
+        if (const uint64_t walks = f.walks; walks != 0)
+            dispatched = walk(mask_of<parts>(walks), f.walk_l1d_missed, o.walk_cycles[f.cycles_row], dispatched);
+    }
+
+private:
+    /// `from` in lanes that do not walk, the end of the walk in those that do.
+    CLOCK_MEMBER V walk(M lanes, uint64_t missed_l1d, const uint32_t* cycles, V from) {
+        const V duration = load_row<parts>(cycles);
+        longest_walk = longest_walk | duration;
+        const M needs_mshr = mask_of<parts>(walker_uses_mshrs ? missed_l1d : 0);
+        const V ready_to_walk = walker_uses_mshrs ? select(needs_mshr, max(from, mshrs.first()), from) : from;
+        const V done = walkers.serve(ready_to_walk, duration, lanes);
+        if (walker_uses_mshrs && missed_l1d != 0) mshrs.take_until(done, needs_mshr);
+        return select(lanes, done, from);
+    }
+
+    CLOCK_MEMBER V translate(const Reference& r, const Outcomes& o, size_t i, V looked_up) {
+        const uint64_t walks = o.walks[i];
+        if (walks == 0) return looked_up;
+        const M lanes = mask_of<parts>(walks);
+        const V done = walk(lanes, o.walk_l1d_missed[i], o.walk_cycles[o.cycles_row[i]], looked_up);
+        store(pages + r.page_slot, select(lanes, done, load(pages + r.page_slot)));
+        return done;
+    }
+
+    /// `from_l1d` in lanes that hit L1D, the line's arrival in those that miss.
+    CLOCK_MEMBER V fill(const Reference& r, const Outcomes& o, size_t i, M lanes, V physical, V from_l1d) {
+        const V pending = load(lines + r.line_slot);
+        const V begins = max(physical, mshrs.first());
+        V done = begins + select(mask_of<parts>(o.l2_missed[i]), broadcast<parts>(l3_cycles), broadcast<parts>(l2_cycles));
+        if (const uint64_t beyond_l3 = o.l3_missed[i]; beyond_l3 != 0)
+            done = select(mask_of<parts>(beyond_l3), memory.template load_line<false>(r, begins, dispatch, mask_of<parts>(beyond_l3)), done);
+        done = max(max(done, pending), load(lines_to_l2 + r.l2_slot));
+        mshrs.take_until(done, lanes);
+        store(lines + r.line_slot, select(lanes, done, pending));
+        return select(lanes, done, from_l1d);
+    }
+};
+
+}  // namespace tessera::sim::timing::TESSERA_ISA

@@ -1,0 +1,69 @@
+// checked_port.h - what one access did through its Port, and the proof that the design kept its contract.
+//
+// Engines derive from it and say which level serves a line; a design that breaks the contract of mmu/design.h is a bug,
+// told as std::logic_error, because its counts would look plausible.
+#pragma once
+
+#include <stdexcept>
+
+#include "mmu/design.h"
+
+namespace tessera::sim {
+
+class CheckedPort : public Port {
+public:
+    explicit CheckedPort(const Platform& p) : platform_(p) {}
+
+    MemoryLevel walker_load(PhysAddr address) final {
+        const MemoryLevel level = serve_walker(line_of(address));
+        ++loads_;
+        walk_ += load_cycles(platform_, level);
+        l1d_missed_ |= level != MemoryLevel::l1d;
+        return level;
+    }
+    MemoryLevel program(PhysAddr address) final {
+        ++references_;
+        physical_ = address;
+        return level_ = serve_program(line_of(address));
+    }
+
+    /// Before access() or fetch().
+    void begin() {
+        walk_ = Cycles(0);
+        l1d_missed_ = false;
+        loads_ = references_ = 0;
+    }
+    /// After access() and fetch(): throws std::logic_error.
+    void check_access(Translation found) const {
+        if (references_ != 1) throw std::logic_error("a design referenced the program's line " + std::to_string(references_) + " times in one access");
+        check_walk(found);
+    }
+    void check_fetch(Translation found) const {
+        if (references_ != 0) throw std::logic_error("a design referenced a program line in fetch()");
+        if (found == Translation::l1_hit) throw std::logic_error("a design's fetch() returned l1_hit: the page had missed the L1 ITLB");
+        check_walk(found);
+    }
+
+    Cycles walk() const { return walk_; }
+    bool walk_l1d_missed() const { return l1d_missed_; }
+    MemoryLevel level() const { return level_; }     ///< that served the program's line
+    PhysAddr physical() const { return physical_; }  ///< of the program's reference
+
+protected:
+    virtual MemoryLevel serve_walker(LineNumber line) = 0;
+    virtual MemoryLevel serve_program(LineNumber line) = 0;
+
+private:
+    void check_walk(Translation found) const {
+        if (loads_ != 0 && found != Translation::miss) throw std::logic_error("a design loaded page-table lines for a translation that is no miss");
+    }
+
+    const Platform& platform_;
+    Cycles walk_;
+    bool l1d_missed_ = false;
+    uint64_t loads_ = 0, references_ = 0;
+    MemoryLevel level_ = MemoryLevel::l1d;
+    PhysAddr physical_;
+};
+
+}  // namespace tessera::sim

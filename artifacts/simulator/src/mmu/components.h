@@ -1,0 +1,24 @@
+// components.h - every kind of component that a platform names, in one list.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/platform.h"
+#include "base/registry.h"
+
+namespace tessera::sim {
+
+struct ComponentKind {
+    std::string name;  ///< of `tessera-sim list NAME`
+    std::vector<ComponentInfo> components;
+};
+
+/// All but the engines, sorted by name.
+std::vector<ComponentKind> component_kinds();
+
+/// Throws Refusal that names the platform key and the valid names if a component that the platform asks for does not
+/// exist, or cannot work with the numbers that the platform gives it.
+void check_components(const Platform& platform);
+
+}  // namespace tessera::sim

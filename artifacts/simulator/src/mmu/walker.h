@@ -1,0 +1,37 @@
+// walker.h - a page walk over the platform's page table and walk caches, for designs that need one.
+//
+// From the first entry that the walk caches do not hold, one load an entry down to the leaf; an onward entry goes into its
+// walk cache right after its load, before the next one. Leaf entries are never kept. Not modelled: faults, speculative
+// walks on wrong paths.
+#pragma once
+
+#include "mmu/design.h"
+#include "pagetable/format.h"
+#include "tlb/walk_cache.h"
+
+namespace tessera::sim {
+
+class Walker {
+public:
+    /// Throws Refusal where the platform names a format or walk cache that does not exist.
+    explicit Walker(const Platform& p)
+        : table_(page_table_formats().make(p.page_table_format, p)), walk_cache_(walk_caches().make(p.walk_cache, p)) {}
+
+    void touch(VirtAddr address) { table_->touch(address); }
+
+    void walk(VirtAddr address, PageSize size, Port& port) {
+        table_->entries(address, size, path_);
+        const Level leaf = path_.back().level;
+        for (size_t i = walk_cache_->skip(address, path_); i < path_.size(); ++i) {
+            port.walker_load(path_[i].address);
+            if (points_onward(path_[i], leaf)) walk_cache_->fill(address, path_[i].level);
+        }
+    }
+
+private:
+    std::unique_ptr<PageTableFormat> table_;
+    std::unique_ptr<WalkCache> walk_cache_;
+    WalkPath path_;
+};
+
+}  // namespace tessera::sim

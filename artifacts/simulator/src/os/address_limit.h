@@ -1,0 +1,32 @@
+// address_limit.h - the refusal of addresses that the models cannot place: 48 bits, as x86-64 programs have them.
+#pragma once
+
+#include <cstdio>
+#include <vector>
+
+#include "base/error.h"
+#include "pagetable/layout_constants.h"
+#include "tessera/trace/trace.h"
+
+namespace tessera::sim {
+
+/// Throws Refusal at 2^48 and above.
+inline void check_address(uint64_t address) {
+    if (address < address_limit) return;
+    char text[32];
+    std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
+    throw Refusal("addresses of the trace below 2^48", text, "record a program with 48-bit addresses; wider address spaces are not modelled");
+}
+
+/// Throws Refusal for a pool that ends above 2^48: tables over its 2MB regions would ask for all memory.
+inline void check_pools(const std::vector<trace::Pool>& pools) {
+    for (const trace::Pool& pool : pools) {
+        if (pool.base <= address_limit && pool.size_bytes <= address_limit - pool.base) continue;
+        char text[96];
+        std::snprintf(text, sizeof text, "pool %s from 0x%llx to 0x%llx", pool.kind == trace::PoolKind::heap ? "brk" : "mmap",
+                      static_cast<unsigned long long>(pool.base), static_cast<unsigned long long>(pool.base + pool.size_bytes));
+        throw Refusal("pools of the trace below 2^48", text, "record or import the trace with the pools that the program used");
+    }
+}
+
+}  // namespace tessera::sim

@@ -1,0 +1,11 @@
+// registries.cpp - the table of allocators.
+#include "os/allocator.h"
+
+namespace tessera::sim {
+
+Registry<Allocator, const AddressSpace&>& allocators() {
+    static Registry<Allocator, const AddressSpace&> registry("allocator");
+    return registry;
+}
+
+}  // namespace tessera::sim

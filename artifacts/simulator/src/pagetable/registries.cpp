@@ -1,0 +1,11 @@
+// registries.cpp - the table of page-table formats.
+#include "pagetable/format.h"
+
+namespace tessera::sim {
+
+Registry<PageTableFormat, const Platform&>& page_table_formats() {
+    static Registry<PageTableFormat, const Platform&> registry("page-table format");
+    return registry;
+}
+
+}  // namespace tessera::sim

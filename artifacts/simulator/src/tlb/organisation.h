@@ -1,0 +1,28 @@
+// organisation.h - the contract of a TLB organisation: which arrays there are and which page sizes live where.
+//
+// One object is the data-side L1 and the second level of one layout. Calls come in program order. lookup() changes
+// replacement state and, where the second level serves the page, fills the first; after a miss exactly one fill() of
+// the same page follows. Instruction pages (always 4KB) that missed the L1 ITLB share the second level only.
+#pragma once
+
+#include "base/platform.h"
+#include "base/registry.h"
+#include "base/types.h"
+#include "tlb/translation.h"
+
+namespace tessera::sim {
+
+class TlbOrganisation {
+public:
+    virtual ~TlbOrganisation() = default;
+    virtual Translation lookup(PageNumber page) = 0;
+    virtual void fill(PageNumber page) = 0;
+    virtual bool lookup_instruction(PageNumber page) = 0;
+    /// pre: lookup_instruction(page) was false.
+    virtual void fill_instruction(PageNumber page) = 0;
+};
+
+/// tlb.organisation: name -> organisation on this platform.
+Registry<TlbOrganisation, const Platform&>& tlb_organisations();
+
+}  // namespace tessera::sim

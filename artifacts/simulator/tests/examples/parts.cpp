@@ -1,0 +1,88 @@
+// parts.cpp - one throw-away component of each kind that a conventional design is built from, in a few lines each.
+#include "cache/prefetcher.h"
+#include "os/allocator.h"
+#include "pagetable/format.h"
+#include "pagetable/layout_constants.h"
+#include "tlb/array.h"
+#include "tlb/organisation.h"
+#include "tlb/walk_cache.h"
+
+namespace tessera::sim {
+namespace {
+
+/// Evicts the ways in turn, whatever they hold.
+class RoundRobin final : public Replacement {
+public:
+    RoundRobin(size_t sets, size_t ways) : ways_(ways), next_(sets, 0) {}
+    void hit(size_t, size_t) override {}
+    void fill(size_t set, size_t way) override { next_[set] = (way + 1) % ways_; }
+    size_t victim(size_t set) override { return next_[set]; }
+
+private:
+    size_t ways_;
+    std::vector<size_t> next_;
+};
+const Registered round_robin(replacements(), "example-round-robin", "the ways in turn",
+                             [](size_t sets, size_t ways) { return std::make_unique<RoundRobin>(sets, ways); });
+
+/// One array of the STLB's shape for all page sizes, and no first level.
+class OneArray final : public TlbOrganisation {
+public:
+    explicit OneArray(const Platform& p) : array_(p.stlb, p.stlb_replacement) {}
+    Translation lookup(PageNumber page) override { return array_.lookup(page) ? Translation::stlb_hit : Translation::miss; }
+    void fill(PageNumber page) override { array_.fill(page); }
+    bool lookup_instruction(PageNumber page) override { return array_.lookup(page); }
+    void fill_instruction(PageNumber page) override { array_.fill(page); }
+
+private:
+    TlbArray array_;
+};
+const Registered one_array(tlb_organisations(), "example-one-array", "one array for everything",
+                           [](const Platform& p) { return std::make_unique<OneArray>(p); });
+
+/// Keeps the entry that points onward from the root, of the region walked last.
+class LastRoot final : public WalkCache {
+public:
+    size_t skip(VirtAddr address, const WalkPath& path) override { return path[0].level == Level::pml4e && address.value >> coverage_shift(Level::pml4e) == region_ ? 1 : 0; }
+    void fill(VirtAddr address, Level level) override {
+        if (level == Level::pml4e) region_ = address.value >> coverage_shift(level);
+    }
+
+private:
+    uint64_t region_ = ~uint64_t{0};
+};
+const Registered last_root(walk_caches(), "example-last-root", "the PML4 entry used last", [](const Platform&) { return std::make_unique<LastRoot>(); });
+
+/// A hashed table of 2^24 lines: a walk reads the line that the page's number hashes to, and the next one for large pages.
+class Hashed final : public PageTableFormat {
+public:
+    void touch(VirtAddr) override {}
+    void entries(VirtAddr address, PageSize size, WalkPath& path) override {
+        const uint64_t line = (address.value >> shift_of(size)) * 0x9e3779b97f4a7c15 >> 40;
+        path.assign(size == PageSize::small_4kb ? 1 : 2, {PhysAddr(page_table_base + line * 64), leaf_level(size)});
+        path.back().address.value += 64 * (path.size() - 1);
+    }
+};
+const Registered hashed(page_table_formats(), "example-hashed", "one or two probes of a hashed table",
+                        [](const Platform&) { return std::make_unique<Hashed>(); });
+
+/// Asks for the line behind the access.
+class NextLine final : public Prefetcher {
+public:
+    void observe(const DemandAccess& access, std::vector<VirtAddr>& wanted) override {
+        const VirtAddr next(access.address.value + 64);
+        if (next.value >> 12 == access.address.value >> 12) wanted.push_back(next);
+    }
+};
+const Registered next_line(prefetchers(), "example-next-line", "the next line", [](const PrefetchSlot&) { return std::make_unique<NextLine>(); });
+
+/// Physical memory is virtual memory with gigabytes in reverse order.
+class Backwards final : public Allocator {
+public:
+    PhysAddr physical(VirtAddr address, PageSize) override { return PhysAddr(address.value ^ (((uint64_t{1} << 18) - 1) << 30)); }
+};
+const Registered backwards(allocators(), "example-backwards", "gigabytes in reverse order",
+                           [](const AddressSpace&) { return std::make_unique<Backwards>(); });
+
+}  // namespace
+}  // namespace tessera::sim

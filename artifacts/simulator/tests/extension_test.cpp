@@ -1,0 +1,127 @@
+// extension_test.cpp - what is new is one file with one registration line: throw-away designs and parts of tests/examples
+// are chosen by name in a platform and run on all engines, which know nothing of them and agree exactly.
+#include <gtest/gtest.h>
+
+#include "engine/functional.h"
+#include "mmu/components.h"
+#include "support/engines.h"
+#include "support/isa.h"
+#include "support/random_inputs.h"
+
+namespace tessera::sim::testing {
+namespace {
+
+void expect_agreement_on_random_inputs(const std::function<void(Platform&)>& choose) {
+    for (uint64_t seed = 0; seed < 6; ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        RandomInputs random(seed + 500);
+        Platform platform = random.platform();
+        if (platform.stlb.entries == 0) platform.stlb = {8, 4};
+        platform.stlb_1gb = {2, 2};
+        choose(platform);
+        ASSERT_FALSE(lanes_lack(platform).empty());
+        if (seed % 2) platform.dram = {2, 4, 512, 20, 30, 4};
+        MemoryStream stream = random.stream(5000);
+        const std::vector<Layout> layouts = {all_4kb(), random.layout(1), random.layout(2), random.layout(3)};
+        const auto counts = on_all_engines(platform, stream, layouts, seed % 3 == 2 ? Sampling{false, 3, 300, 200} : Sampling{});
+        EXPECT_GT(counts[0].stlb_misses, 0u);
+        EXPECT_GT(counts[0].units[0].runtime_cycles, 0u);
+        if (::testing::Test::HasFailure()) return;
+    }
+}
+
+TEST(Extension, ADesignRunsOnAllEngines) {
+    expect_agreement_on_random_inputs([](Platform& p) { p.mmu_design = "example-victim-buffer"; });
+}
+
+TEST(Extension, ADesignThatTranslatesBehindTheL1dRunsOnAllEngines) {
+    expect_agreement_on_random_inputs([](Platform& p) { p.mmu_design = "example-virtual-cache"; });
+}
+
+TEST(Extension, PartsOfAConventionalDesignRunOnAllEngines) {
+    expect_agreement_on_random_inputs([](Platform& p) { p.l1_replacement = p.stlb_replacement = p.l1i_replacement = "example-round-robin"; });
+    expect_agreement_on_random_inputs([](Platform& p) { p.tlb_organisation = "example-one-array"; });
+    expect_agreement_on_random_inputs([](Platform& p) { p.walk_cache = "example-last-root"; });
+    expect_agreement_on_random_inputs([](Platform& p) { p.page_table_format = "example-hashed"; });
+    expect_agreement_on_random_inputs([](Platform& p) { p.allocator = "example-backwards"; });
+    expect_agreement_on_random_inputs([](Platform& p) {
+        p.tlb_organisation = "example-one-array", p.stlb_replacement = "example-round-robin", p.walk_cache = "example-last-root";
+        p.page_table_format = "example-hashed", p.allocator = "example-backwards";
+        p.prefetch_l1d = {"example-next-line", 1, 1, 1};
+    });
+}
+
+// Prefetchers do not depend on layouts: the lanes run any of them.
+TEST(Extension, APrefetcherRunsOnTheLanes) {
+    for (const char* isa : instruction_sets()) {
+        const ForcedIsa forced(isa);
+        RandomInputs random(77);
+        Platform platform = random.platform();
+        platform.prefetch_l1d = platform.prefetch_l2 = {"example-next-line", 1, 1, 1};
+        ASSERT_TRUE(lanes_lack(platform).empty());
+        MemoryStream stream = random.stream(5000);
+        on_all_engines(platform, stream, {all_4kb(), random.layout(1), random.layout(2)});
+    }
+}
+
+// That the parts are in use, by closed forms.
+
+/// `rounds` passes over `pages` pages, one load each.
+MemoryStream cycle(uint64_t pages, uint64_t rounds) {
+    StreamBuilder builder;
+    const uint32_t block = builder.chasing_load();
+    for (uint64_t r = 0; r < rounds; ++r)
+        for (uint64_t p = 0; p < pages; ++p) builder.load(block, heap_base + p * 4096);
+    return builder.finish();
+}
+
+TEST(Extension, TheVictimBufferRescuesTheFifthPage) {
+    Platform p = haswell();
+    p.mmu_design = "example-victim-buffer";
+    p.l1_4kb = {4, 4}, p.stlb_1gb = {1, 1};
+    MemoryStream stream = cycle(5, 10);  // LRU: the page asked for next is always the one just evicted
+    const LayoutCounts counts = on_all_engines(p, stream, {all_4kb()})[0];
+    EXPECT_EQ(counts.stlb_misses, 5u);
+    EXPECT_EQ(counts.stlb_hits, 45u);
+}
+
+TEST(Extension, TheVirtualCacheTranslatesOnlyWhatMissesL1d) {
+    Platform p = haswell();
+    p.mmu_design = "example-virtual-cache";
+    p.pwc_pde = p.pwc_pdpte = p.pwc_pml4e = {};
+    StreamBuilder builder;
+    const uint32_t block = builder.chasing_load();
+    for (int round = 0; round < 10; ++round)
+        for (uint64_t page = 0; page < 2000; ++page) builder.load(block, heap_base + page % 100 * 4096 + page % 100 * 64);
+    MemoryStream stream = builder.finish();
+    const LayoutCounts counts = on_all_engines(p, stream, {all_4kb()})[0];
+    EXPECT_EQ(counts.stlb_misses, 100u);  // 100 lines stay in L1D; a physical design would look 100 pages up all the time
+    EXPECT_EQ(counts.stlb_hits, 0u);
+    EXPECT_EQ(counts.program[0], 20000u - 100u);
+}
+
+TEST(Extension, TheHashedTableReadsOneEntryAWalkAndIsNeverSkipped) {
+    Platform p = haswell();
+    p.page_table_format = "example-hashed";
+    MemoryStream stream = cycle(3000, 4);  // more than the STLB holds
+    const auto counts = on_all_engines(p, stream, {all_4kb(), all_of(PageSize::large_2mb, uint64_t{4} << 30)});
+    EXPECT_EQ(counts[0].stlb_misses, 12000u);
+    EXPECT_EQ(counts[0].walker[0] + counts[0].walker[1] + counts[0].walker[2] + counts[0].walker[3], 12000u);
+    EXPECT_EQ(counts[1].stlb_misses, 6u);  // 3000 x 4KB lie in six 2MB pages
+    EXPECT_EQ(counts[1].walker[0] + counts[1].walker[1] + counts[1].walker[2] + counts[1].walker[3], 12u);
+}
+
+TEST(Extension, TheNextLinePrefetcherServesEveryOtherLine) {
+    Platform p = haswell();
+    p.prefetch_l1d = {"example-next-line", 1, 1, 1};
+    StreamBuilder builder;
+    const uint32_t block = builder.independent_load();
+    for (uint64_t line = 0; line < 6400; ++line) builder.load(block, heap_base + line * 64);
+    MemoryStream stream = builder.finish();
+    const LayoutCounts counts = on_all_engines(p, stream, {all_of(PageSize::huge_1gb, uint64_t{4} << 30)})[0];
+    EXPECT_EQ(counts.program[3], 100u);  // the first line of each of 100 pages of 4KB
+    EXPECT_EQ(counts.program[0], 6300u);
+}
+
+}  // namespace
+}  // namespace tessera::sim::testing

@@ -1,0 +1,98 @@
+// replacement_test.cpp - the three policies on sequences that were worked out by hand on paper.
+#include <gtest/gtest.h>
+
+#include "tlb/array.h"
+
+namespace tessera::sim::testing {
+namespace {
+
+/// A set whose ways 0 .. ways - 1 were filled in this order.
+std::unique_ptr<Replacement> filled(const std::string& name, size_t ways) {
+    auto policy = replacements().make(name, 1, ways);
+    for (size_t way = 0; way < ways; ++way) policy->fill(0, way);
+    return policy;
+}
+
+TEST(Lru, EvictsTheLongestUnused) {
+    const auto policy = filled("lru", 4);
+    EXPECT_EQ(policy->victim(0), 0u);
+    policy->hit(0, 0);
+    EXPECT_EQ(policy->victim(0), 1u);
+    policy->fill(0, 1);
+    policy->hit(0, 2);
+    EXPECT_EQ(policy->victim(0), 3u);
+}
+
+// Root and both children point low after 0,1,2,3. A hit on 0 turns root and left child high: right half, its low way.
+TEST(TreePlru, FollowsPointersAwayFromUse) {
+    const auto policy = filled("tree-plru", 4);
+    EXPECT_EQ(policy->victim(0), 0u);
+    policy->hit(0, 0);
+    EXPECT_EQ(policy->victim(0), 2u);  // true LRU would say 1
+    policy->fill(0, 2);
+    EXPECT_EQ(policy->victim(0), 1u);
+    policy->fill(0, 1);
+    EXPECT_EQ(policy->victim(0), 3u);
+}
+
+// Six ways in a tree of eight: the node over ways 6 and 7 exists in no hardware and is never entered.
+TEST(TreePlru, NeverEntersWaysThatDoNotExist) {
+    const auto six = filled("tree-plru", 6);
+    EXPECT_EQ(six->victim(0), 0u);
+    six->hit(0, 0);
+    EXPECT_EQ(six->victim(0), 4u);  // root says high, its high child says high, but only ways 4 and 5 are there
+    six->fill(0, 4);
+    EXPECT_EQ(six->victim(0), 2u);
+    const auto three = filled("tree-plru", 3);
+    three->hit(0, 0);
+    EXPECT_EQ(three->victim(0), 2u);
+    EXPECT_EQ(filled("tree-plru", 1)->victim(0), 0u);
+}
+
+// Intervals after four fills: 2 2 2 2; hit 1: 2 0 2 2; aged to 3 1 3 3.
+TEST(Srrip, EvictsTheLowestWayOfTheDistant) {
+    const auto policy = filled("srrip", 4);
+    policy->hit(0, 1);
+    EXPECT_EQ(policy->victim(0), 0u);
+    policy->fill(0, 0);  // 2 1 3 3
+    EXPECT_EQ(policy->victim(0), 2u);
+    policy->fill(0, 2);  // 2 1 2 3
+    policy->hit(0, 3);   // 2 1 2 0, aged to 3 2 3 1
+    EXPECT_EQ(policy->victim(0), 0u);
+}
+
+TEST(Replacement, SetsAreIndependent) {
+    for (const char* name : {"lru", "tree-plru", "srrip"}) {
+        const auto policy = replacements().make(name, 2, 2);
+        policy->fill(0, 0), policy->fill(0, 1), policy->fill(1, 1), policy->fill(1, 0);
+        policy->hit(0, 0), policy->hit(1, 1);
+        EXPECT_EQ(policy->victim(0), 1u) << name;
+        EXPECT_EQ(policy->victim(1), 0u) << name;
+    }
+}
+
+constexpr PageNumber small(uint64_t number) { return {number, PageSize::small_4kb}; }
+
+TEST(TlbArray, FillsUnusedWaysFirstAndNamesWhatLeaves) {
+    TlbArray array({6, 2}, "lru");  // three sets
+    PageNumber evicted;
+    EXPECT_FALSE(array.lookup(small(4)));
+    EXPECT_FALSE(array.fill(small(4), &evicted));
+    EXPECT_FALSE(array.fill(small(7), &evicted));  // 4, 7 and 10 are 1 mod 3
+    EXPECT_TRUE(array.lookup(small(4)));
+    EXPECT_TRUE(array.fill(small(10), &evicted));
+    EXPECT_EQ(evicted, small(7));
+    EXPECT_TRUE(array.lookup(small(4)));
+    EXPECT_FALSE(array.lookup(small(7)));
+    EXPECT_FALSE(array.lookup({4, PageSize::large_2mb}));  // same number, another page
+}
+
+TEST(TlbArray, WithoutEntriesNeverHits) {
+    TlbArray none({0, 0}, "lru");
+    none.fill(small(1));
+    EXPECT_FALSE(none.exists());
+    EXPECT_FALSE(none.lookup(small(1)));
+}
+
+}  // namespace
+}  // namespace tessera::sim::testing

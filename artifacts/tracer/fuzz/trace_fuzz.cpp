@@ -1,0 +1,109 @@
+// trace_fuzz.cpp - the trace reader on files whose preamble, header, block table, frames or index were changed and sealed
+// again with checksums that fit: what damage cannot reach, and a buggy or hostile writer can.
+#include "container.h"
+#include "fuzz.h"
+#include "lib/sha256.h"
+#include "tests/streams.h"
+
+using namespace tessera;
+
+namespace {
+
+const std::vector<std::string_view> header_words = {
+    "\n", "=", "pool=", "brk ", "mmap ", "accesses=", "sha256=", "checksum=", "threads=4294967297", "-1",
+    "18446744073709551616", " ", "%0A", "complete_roi=2"};
+
+std::string changed(const fuzz::Parts& good, fuzz::Random& rng) {
+    fuzz::Parts parts = good;
+    const auto nothing = [](trace::Preamble&, std::vector<trace::IndexEntry>&) {};
+    switch (rng() % 6) {
+        case 0: {  // the file itself, checksums and all
+            std::string bytes = fuzz::seal(parts, nothing);
+            if (rng() % 4 != 0) fuzz::mutate(bytes, rng, {});
+            return bytes;
+        }
+        case 1:  // two of three times with a sha256 line that fits
+            if (rng() % 3 != 0) parts.header.resize(parts.header.rfind("sha256="));
+            fuzz::mutate(parts.header, rng, header_words);
+            if (parts.header.find("sha256=") == std::string::npos) parts.header += "sha256=" + trace::sha256_hex(parts.header) + '\n';
+            break;
+        case 2: fuzz::mutate(parts.table, rng, {}); break;
+        case 3: fuzz::mutate(parts.frames[rng() % parts.frames.size()], rng, {}); break;
+        case 4:
+            return fuzz::seal(parts, [&](trace::Preamble& p, std::vector<trace::IndexEntry>&) {
+                uint64_t* const fields[] = {&p.tail_offset, &p.header_bytes, &p.table_bytes, &p.table_text_bytes, &p.frames};
+                for (uint64_t edits = 1 + rng() % 3; edits > 0; --edits) {
+                    uint64_t& field = *fields[rng() % std::size(fields)];
+                    field = rng() % 2 ? fuzz::border(rng) : field + rng() % 5 - 2;
+                }
+            });
+        default:
+            return fuzz::seal(parts, [&](trace::Preamble& p, std::vector<trace::IndexEntry>& index) {
+                for (uint64_t edits = 1 + rng() % 4; edits > 0; --edits) {
+                    trace::IndexEntry& e = index[rng() % index.size()];
+                    uint64_t* const fields[] = {&e.offset, &e.stored_bytes, &e.text_bytes, &e.executions, &e.accesses, &e.instructions};
+                    uint64_t& field = *fields[rng() % std::size(fields)];
+                    field = rng() % 2 ? fuzz::border(rng) : field + rng() % 5 - 2;
+                }
+                if (rng() % 4 == 0) p.tail_offset = rng() % sizeof p;
+            });
+    }
+    return fuzz::seal(parts, nothing);
+}
+
+/// What holds of every trace that was read to its end.
+const char* broken_rule(trace::Reader& reader) {
+    uint64_t accesses = 0, instructions = 0;
+    trace::Frame frame;
+    while (reader.next(frame)) {
+        if (frame.first_access != accesses || frame.first_instruction != instructions) return "a frame begins where the one before it ends";
+        uint64_t counted = 0, insns = 0;
+        for (size_t e = 0; e < frame.block_ids.size(); ++e) {
+            if (frame.block_ids[e] >= reader.blocks().size()) return "block ids are below the number of blocks";
+            counted += frame.access_counts[e];
+            insns += reader.blocks()[frame.block_ids[e]].insns.size();
+        }
+        if (frame.access_counts.size() != frame.block_ids.size()) return "one count an execution";
+        if (counted != frame.addresses.size() || counted != frame.is_store.size()) return "one address and one flag an access";
+        if (insns != frame.instructions) return "instructions are those of the blocks";
+        for (const uint8_t flag : frame.is_store)
+            if (flag > 1) return "store flags are 0 or 1";
+        accesses += counted;
+        instructions += insns;
+    }
+    if (accesses != reader.header().accesses || instructions != reader.header().instructions) return "the header's sums are those of the frames";
+    for (const trace::StaticBlock& block : reader.blocks())
+        for (const trace::MemorySlot& slot : block.slots)
+            if (slot.insn >= block.insns.size() || slot.is_store > 1) return "slots belong to instructions of their block";
+    for (const trace::Pool& pool : reader.header().pools)
+        if (pool.size_bytes > UINT64_MAX - pool.base) return "pools end within the address space";
+    return nullptr;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+    fuzz::Run run("trace_fuzz", count, arguments);
+    std::vector<fuzz::Parts> good;
+    for (uint64_t seed = 0; seed < 4; ++seed) {
+        fuzz::MemoryFile file;
+        const std::string path = trace::testing::temporary_path("fuzz");
+        trace::testing::write_stream(path, trace::testing::random_stream(seed, seed == 0 ? 20 : 700, 1 + static_cast<int>(seed) * 5));
+        good.push_back(fuzz::take_apart(trace::testing::read_bytes(path)));
+        std::remove(path.c_str());
+    }
+    fuzz::MemoryFile file;
+    while (run.more()) {
+        const std::string bytes = changed(good[run.rng() % good.size()], run.rng);
+        file.write(bytes);
+        try {
+            trace::Reader reader = trace::Reader::open(file.path());
+            run.accepted(bytes, broken_rule(reader));
+        } catch (const trace::TraceError& error) {
+            run.refused(bytes, error.what());
+        } catch (const std::exception& error) {
+            run.broken(bytes, std::string("only TraceErrors come out of the reader: ") + error.what());
+        }
+    }
+    return run.finish();
+}

@@ -1,0 +1,40 @@
+"""``tessera platform check``: everything about a platform file that can be known before a simulation.
+
+Keys, bounds, types and sources are checked here; rules between keys and the names of components by
+``tessera-sim check``, which reads the file as a simulation does.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from tessera.container import toolchain
+from tessera.errors import TesseraError
+from tessera.paths import built
+from tessera.platforms.model import Platform, load
+
+
+def check(name_or_path: str | Path) -> Platform:
+    """The platform, when the simulator accepts it.
+
+    Raises:
+        TesseraError: what load() refuses, what the simulator refuses (in its words), or a simulator
+            that is not built.
+    """
+    platform = load(name_or_path)
+    simulator = built("simulator", "tessera-sim")
+    with tempfile.TemporaryDirectory(prefix="tessera-platform-") as name:
+        flat = Path(name) / f"{platform.name}.flat"
+        flat.write_text(platform.flat())
+        argv = [str(simulator), "check", "--platform", str(flat)]
+        done = toolchain().run(argv, paths=[flat.parent], capture=True, check=False)
+    if done.returncode:
+        raise refusal(f"platform {name_or_path}", done.returncode, done.stderr)
+    return platform
+
+
+def refusal(asked: str, status: int, stderr: str) -> TesseraError:
+    """The simulator's ``tessera-sim: asked: found\\n  what to do: remedy`` as an error of ours."""
+    found, _, remedy = stderr.strip().removeprefix("tessera-sim: ").partition("\n  what to do: ")
+    return TesseraError(asked, found or f"tessera-sim ended with status {status}", remedy or "report it")

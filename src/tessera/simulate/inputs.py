@@ -1,0 +1,49 @@
+"""The layouts that a command names: folders, files and patterns."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Iterable
+from pathlib import Path
+
+from tessera.errors import TesseraError
+from tessera.layouts.folder import layout_files
+from tessera.layouts.model import canonical_name
+
+
+def find_layouts(words: Iterable[str]) -> list[Path]:
+    """Layout files in the order asked for; a folder's in natural order, a pattern's by name.
+
+    Raises:
+        TesseraError: a word names nothing, or two files name the same layout.
+    """
+    files: list[Path] = []
+    for word in words:
+        files += _files(word)
+    by_name: dict[str, Path] = {}
+    for path in files:
+        name = canonical_name(path.stem)
+        other = by_name.setdefault(name, path)
+        if other is not path:
+            raise TesseraError(
+                f"layout {name}",
+                f"two files name it: {other} and {path} (4kb is growing-0, 2mb is growing-8)",
+                "name one of them",
+            )
+    return files
+
+
+def _files(word: str) -> list[Path]:
+    path = Path(word)
+    if path.is_dir():
+        return layout_files(path)
+    if path.is_file():
+        return [path]
+    found = [Path(name) for name in sorted(glob.glob(word)) if Path(name).name != "manifest.csv"]
+    if not found:
+        raise TesseraError(
+            f"--layouts {word}",
+            "no folder, file or pattern of files",
+            "make layouts: tessera layouts generate --trace T --platform P --out DIR",
+        )
+    return found

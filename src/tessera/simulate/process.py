@@ -1,0 +1,164 @@
+"""One ``tessera-sim run``: started, listened to, stopped.
+
+A row is handed on as soon as it is printed, so that whoever keeps rows loses none of them. When this
+process is told to end (Ctrl-C, SIGTERM, SIGHUP), the simulator is told too, the rows that it has
+finished are handed on, and the run ends with the exit status that the signal asks for. A second signal
+acts at once.
+"""
+
+from __future__ import annotations
+
+import queue
+import signal
+import subprocess
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tessera.container import toolchain
+from tessera.container.process import GRACE_SECONDS
+from tessera.errors import EXIT_FAILED, TesseraError
+from tessera.interrupts import SIGNALS
+from tessera.platforms import Platform
+from tessera.simulate.plan import Plan
+from tessera.simulate.rows import Keep, Rows
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is simulated; ``threads`` changes nothing but the time."""
+
+    simulator: Path
+    trace: Path
+    platform: Platform
+    engine: str
+    plan: Plan
+    threads: int = 1
+
+
+def run(job: Job, layouts: list[Path], keep: Keep, progress: Progress) -> None:
+    """Simulate ``layouts``; ``keep`` gets each row as it comes.
+
+    Raises:
+        TesseraError: the trace, the platform or the plan is refused, or the simulator died.
+        SystemExit: a signal ended the run (status 128 + its number).
+    """
+    with tempfile.TemporaryDirectory(prefix="tessera-simulate-") as name:
+        folder = Path(name)
+        # The simulator names a row by its file's stem, so each file gets a unique short name.
+        copies = {f"layout-{i}": path for i, path in enumerate(layouts)}
+        process = _start(job, folder, copies)
+        try:
+            _listen(process, Rows(folder, copies, keep), progress, folder)
+        finally:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+
+
+def _start(job: Job, folder: Path, copies: dict[str, Path]) -> subprocess.Popen:
+    flat, listing = folder / "platform.txt", folder / "layouts.txt"
+    flat.write_text(job.platform.flat())
+    for stem, path in copies.items():
+        (folder / f"{stem}.csv").write_text(path.read_text())
+    listing.write_text("".join(f"{folder / stem}.csv\n" for stem in copies))
+    argv = [job.simulator, "run", "--trace", job.trace.resolve(), "--platform", flat]
+    argv += ["--layouts", listing, "--engine", job.engine, *job.plan.arguments(folder)]
+    argv += ["--interval-out", folder / "units.csv", "--threads", job.threads]
+    return toolchain().popen(
+        [str(a) for a in argv],
+        paths=[job.trace.resolve(), folder],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+#: The end of the simulator's stdout, among its lines.
+END = None
+
+
+def _listen(process: subprocess.Popen, rows: Rows, progress: Progress, folder: Path) -> None:
+    # Signal handlers may put into a SimpleQueue, so that they never interrupt the keeping of a row.
+    events: queue.SimpleQueue[str | int | None] = queue.SimpleQueue()
+    errors: list[str] = []
+    readers = [
+        threading.Thread(target=_pass_on, args=(process.stdout, events)),
+        threading.Thread(target=_drain, args=(process.stderr, errors, progress)),
+    ]
+    for reader in readers:
+        reader.start()
+    told = 0
+    with _signals_into(events):
+        while (event := events.get()) is not END:
+            if isinstance(event, str):
+                rows.line(event)
+            else:
+                told = event
+                process.terminate()
+                killer = threading.Timer(GRACE_SECONDS, process.kill)
+                killer.daemon = True
+                killer.start()
+        process.wait()
+    if told:
+        killer.cancel()
+    for reader in readers:
+        reader.join()
+    if told:
+        raise SystemExit(128 + told)
+    if process.returncode or rows.seen < len(rows.copies):
+        raise died(process.returncode, "\n".join(errors).replace(f"{folder}/", ""))
+
+
+@contextmanager
+def _signals_into(events: queue.SimpleQueue) -> Iterator[None]:
+    """The first signal becomes an event; the next one acts as it did before. Main thread only."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def first(number, frame):
+        restore()
+        events.put(number)
+
+    def restore():
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+    previous = {number: signal.getsignal(number) for number in (signal.SIGINT, *SIGNALS)}
+    for number in previous:
+        signal.signal(number, first)
+    try:
+        yield
+    finally:
+        restore()
+
+
+def _pass_on(stream, events: queue.SimpleQueue) -> None:
+    for line in stream:
+        if line.endswith("\n"):  # else a killed simulator's last words
+            events.put(line)
+    events.put(END)
+
+
+def _drain(stream, errors: list[str], progress: Progress) -> None:
+    for line in stream:
+        if line.startswith("progress "):
+            progress(line.removeprefix("progress ").rstrip())
+        elif line.strip():
+            errors.append(line.rstrip())
+
+
+def died(status: int, errors: str) -> TesseraError:
+    """The simulator's refusal, or that it ended without one."""
+    text = errors.strip().removeprefix("tessera-sim: ")
+    asked, found, remedy = "tessera-sim", text or f"it ended with status {status}", "see above"
+    if "\n  what to do: " in text:
+        found, _, remedy = text.partition("\n  what to do: ")
+        asked, _, found = found.partition(": ")
+    return TesseraError(asked, found, remedy, exit_code=2 if status == 2 else EXIT_FAILED)

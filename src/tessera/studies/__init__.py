@@ -1,0 +1,9 @@
+"""Studies of the simulator itself: what sampling costs, what a mechanism does, what assumptions decide.
+
+Bottom up: ``window`` (a part of a trace), ``layouts``, ``variants``
+(a platform with some values changed) < ``units`` (counts by interval), ``blocks`` (basic-block vectors),
+``shape`` (slope and curvature) < ``places`` (which intervals a method simulates), ``estimates``, ``points``
+(what a sweep varies), ``conclusions`` < ``sampling``, ``ablations``, ``sweep`` (one study each) <
+``tables`` (what they wrote), ``words`` and ``hypotheses`` (what it says) < ``links`` < ``cli``. See
+docs/studies.md.
+"""

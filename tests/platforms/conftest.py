@@ -1,0 +1,35 @@
+"""A valid platform as a tree that tests break in one place."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+import yaml
+
+from tessera import platforms
+from tessera.platforms import strict_yaml
+from tessera.platforms.model import folder
+
+
+@pytest.fixture(scope="session")
+def _haswell():
+    return strict_yaml.read(folder() / "haswell-sim.yaml", "platform file")
+
+
+@pytest.fixture
+def tree(_haswell):
+    """haswell-sim as nested dicts, to be changed freely."""
+    return copy.deepcopy(_haswell)
+
+
+@pytest.fixture
+def load_tree(tmp_path):
+    """Writes a tree as p.yaml and loads it."""
+
+    def load(tree):
+        path = tmp_path / "p.yaml"
+        path.write_text(yaml.safe_dump(tree, sort_keys=False))
+        return platforms.load(path)
+
+    return load

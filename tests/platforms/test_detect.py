@@ -1,0 +1,80 @@
+"""This machine as a platform: layers over the template, recorded answers in place of this machine's."""
+
+from __future__ import annotations
+
+import pytest
+
+from tessera import platforms
+from tessera.platforms import strict_yaml
+from tessera.platforms.detect import Report, generation_of, kernel_values, write_platform
+from tessera.platforms.model import folder
+
+CLOCK, LEVELS = "core.frequency_hz", "page_table.levels"
+EMERALD_RAPIDS = Report("GenuineIntel", 6, 207, True, {"cache.l2.bytes": 2 << 20, "cache.l2.ways": 16})
+
+
+def test_cpuid_counts_before_the_generation_and_this_before_the_template(tmp_path):
+    out = tmp_path / "folder" / "host-sim.yaml"
+    done = write_platform(EMERALD_RAPIDS, out)
+    found = platforms.load(out)
+    assert (done.from_cpuid, done.generation, done.impossible) == (2, "golden-cove", ())
+    assert found.name == "host-sim" and "golden-cove" in found.description
+    rob, l2, memory = (
+        found.values[k] for k in ("core.rob_entries", "cache.l2.bytes", "memory.cycles_per_line")
+    )
+    assert rob.value == 512 and not rob.assumed
+    assert l2.value == 2 << 20 and "hypervisor" in l2.source
+    assert memory.assumed
+
+
+def test_an_unknown_core_keeps_the_template(tmp_path):
+    report = Report("GenuineIntel", 6, 1, False, {"tlb.stlb.entries": 2048, "tlb.stlb.ways": 16})
+    done = write_platform(report, tmp_path / "p.yaml")
+    found = platforms.load(tmp_path / "p.yaml")
+    assert done.generation is None and "assumed" in found.description
+    assert found.values["tlb.stlb.entries"].value == 2048
+    assert found.values["tlb.stlb.entries"].source == "CPUID of this machine"
+    assert found.values["core.rob_entries"].assumed
+    assert generation_of(Report("AuthenticAMD", 6, 207)) is None
+
+
+def test_impossible_and_unknown_numbers_are_left_out(tmp_path):
+    report = Report(values={"tlb.stlb.entries": 1 << 40, "no.such.key": 1, "cache.l1d.ways": 0})
+    done = write_platform(report, tmp_path / "p.yaml")
+    assert done.from_cpuid == 0
+    assert done.impossible == ("tlb.stlb.entries = 1099511627776", "cache.l1d.ways = 0")
+    assert platforms.load(tmp_path / "p.yaml").values["tlb.stlb.entries"].assumed
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("cpu MHz\t\t: 2300.000\nflags\t\t: fpu hypervisor la57\n", {CLOCK: 2_300_000_000, LEVELS: 5}),
+        ("cpu MHz\t\t: 2894.561\nflags\t\t: fpu hypervisor\n", {CLOCK: 2_894_561_000, LEVELS: 4}),
+        ("cpu MHz\t\t: 800.000\nflags\t\t: fpu\n", {LEVELS: 4}),  # bare metal: the moment's clock
+        ("Features\t: asimd\n", {}),
+    ],
+)
+def test_what_the_kernel_knows(text, expected):
+    assert {k: v.value for k, v in kernel_values(text).items()} == expected
+
+
+@pytest.mark.parametrize("path", sorted((folder() / "hosts").glob("*.yaml")), ids=lambda path: path.stem)
+def test_each_generation_makes_a_platform(path, tmp_path):
+    tree = strict_yaml.read(path, "core generation")
+    assert set(tree) == {"vendor", "models", "values"} and tree["models"]
+    for family, model in tree["models"]:
+        done = write_platform(Report(tree["vendor"], family, model), tmp_path / "p.yaml")
+        assert done.generation == path.stem
+
+
+@pytest.mark.toolchain
+def test_this_machine(tmp_path, root):
+    from tessera.platforms.detect import detect
+
+    if not (root / "build/simulator/tessera-sim").exists():
+        pytest.skip("build/simulator/tessera-sim is missing: ./run tessera build")
+    done = detect(tmp_path / "host-sim.yaml")
+    found = platforms.load(tmp_path / "host-sim.yaml")
+    assert done.impossible == ()
+    assert sum("CPUID" in v.source and not v.assumed for v in found.values.values()) >= done.from_cpuid

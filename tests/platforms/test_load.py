@@ -1,0 +1,118 @@
+"""Loading platforms: what a good file gives, and how each kind of bad file is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from tessera import platforms
+from tessera.errors import TesseraError
+from tessera.platforms.keys import all_keys
+
+
+def at(tree, key):
+    for part in key.split("."):
+        tree = tree[part]
+    return tree
+
+
+def put(key, **changes):
+    return lambda tree: at(tree, key).update(changes)
+
+
+def drop(key):
+    def change(tree):
+        *parents, last = key.split(".")
+        at(tree, ".".join(parents))[last]
+        del (at(tree, ".".join(parents)) if parents else tree)[last]
+
+    return change
+
+
+#: name -> (change of a valid tree, words of the refusal)
+BROKEN = {
+    "no name": (lambda t: t.pop("name"), ["no text for name"]),
+    "description is a list": (lambda t: t.update(description=["d"]), ["no text for description"]),
+    "name is a path": (lambda t: t.update(name="../x"), ["key name", "not a plain name"]),
+    "bare number": (lambda t: t["tlb"].update(stlb=512), ["key tlb.stlb", "512 is not {value, source}"]),
+    "empty group": (lambda t: t["tlb"].update(stlb={}), ["key tlb.stlb", "empty"]),
+    "no source": (
+        lambda t: t["walker"]["count"].pop("source"),
+        ["key walker.count", "needs value and source"],
+    ),
+    "extra word": (put("walker.count", unit="walkers"), ["needs value and source, has value, source, unit"]),
+    "empty source": (put("walker.count", source=" "), ["source is empty"]),
+    "source is a number": (put("walker.count", source=4), ["source is empty"]),
+    "assumed without a reason": (put("walker.count", source="assumed"), ["'assumed' gives no reason"]),
+    "value is a list": (put("walker.count", value=[1]), ["[1] is neither a whole number nor a name"]),
+    "value is a mapping": (put("walker.count", value={"a": 1}), ["neither a whole number nor a name"]),
+    "value is nothing": (put("walker.count", value=None), ["None is neither"]),
+    "NaN": (
+        put("memory.load_cycles", value=float("nan")),
+        ["memory.load_cycles", "nan is neither a whole number"],
+    ),
+    "infinite": (put("memory.load_cycles", value=float("inf")), ["memory.load_cycles", "inf is neither"]),
+    "fraction": (put("memory.load_cycles", value=1.5), ["1.5 is neither a whole number"]),
+    "boolean": (put("walker.pollutes", value=True), ["walker.pollutes", "True is neither a whole number"]),
+    "negative": (
+        put("memory.load_cycles", value=-1),
+        ["-1 is not a whole number of cycles from 1 to 100000"],
+    ),
+    "one too many": (put("walker.count", value=9), ["9 is not a whole number of walkers from 0 to 8"]),
+    "text for a number": (put("walker.count", value="1"), ["'1' is text, not a whole number of walkers"]),
+    "number for a name": (put("tlb.l1d.replacement", value=3), ["3 is not a name"]),
+    "line break in a name": (put("tlb.l1d.replacement", value="lru\ncore.mshrs = 1"), ["is not a name"]),
+    "unknown key": (
+        lambda t: t["tlb"].update(stbl={"entries": {"value": 1, "source": "s"}}),
+        [
+            "key tlb.stbl.entries",
+            "no such key",
+            "did you mean tlb.stlb.entries",
+            "valid keys: core.frequency_hz",
+        ],
+    ),
+    "missing keys": (drop("dram.banks"), ["keys missing: dram.banks", "tessera-sim keys"]),
+    "missing group": (lambda t: t.pop("dram"), ["keys missing: dram.channels, dram.banks, dram.row_bytes"]),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_refuses(case, tree, load_tree):
+    change, words = BROKEN[case]
+    change(tree)
+    with pytest.raises(TesseraError) as error:
+        load_tree(tree)
+    for word in ["p.yaml", *words]:
+        assert word in str(error.value)
+    assert error.value.remedy
+
+
+@pytest.mark.parametrize("key", ["walker.count", "core.mshrs", "tlb.stlb.ways"])
+def test_bounds_are_inclusive(key, tree, load_tree):
+    row = all_keys()[key]
+    for value, accepted in [
+        (row.least, True),
+        (row.most, True),
+        (row.least - 1, False),
+        (row.most + 1, False),
+    ]:
+        at(tree, key)["value"] = value
+        if accepted:
+            assert load_tree(tree).values[key].value == value
+        else:
+            with pytest.raises(TesseraError, match=f"from {row.least} to {row.most}"):
+                load_tree(tree)
+
+
+def test_flattens_by_dots_and_tells_assumed_from_sourced(tree, load_tree):
+    at(tree, "tlb.stlb.entries").update(value=512, source="T4")
+    at(tree, "tlb.stlb.ways").update(value=4, source="assumed: x")
+    found = load_tree(tree)
+    lines = found.flat().splitlines()
+    assert "tlb.stlb.entries = 512" in lines and "tlb.l1d.replacement = lru" in lines
+    assert len(lines) == len(all_keys()) and lines == sorted(lines)
+    assert not found.values["tlb.stlb.entries"].assumed and found.values["tlb.stlb.ways"].assumed
+
+
+def test_unknown_platform_lists_the_known():
+    with pytest.raises(TesseraError, match="haswell-sim"):
+        platforms.load("pentium")

@@ -1,0 +1,134 @@
+"""Studies of a synthetic results tree: tables with the contract's columns, numbers made of formulas."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from tessera.studies import ablations, links, sampling, sweep
+from tessera.studies.places import all_methods
+from tessera.studies.variants import ABLATIONS
+
+LAYOUTS = {"growing-0": 3.0, "growing-4": 2.0, "growing-8": 1.0, "sliding-40-4": 1.5}  #: cycles in phase 2
+INTERVALS, LENGTH = 60, 1000
+
+
+def write(root: Path, workloads=("gups", "graph500"), platform: str = "sandybridge-sim") -> None:
+    """Write studies/ below ``root``."""
+    for workload in workloads:
+        folder = root / "studies"
+        errors, intervals = _sampling(workload, platform)
+        links.write(errors, folder / "sampling" / workload / "errors.csv")
+        links.write(intervals, folder / "sampling" / workload / "intervals.csv")
+        cells = _cells(workload, platform)
+        links.write(cells, folder / "ablations" / workload / platform / "cells.csv")
+        links.write(ablations.shapes(cells), folder / "ablations" / workload / platform / "shapes.csv")
+    links.write(
+        _sweep(workloads[0], platform), root / "studies" / "sweep" / workloads[0] / platform / "sweep.csv"
+    )
+
+
+def _sampling(workload: str, platform: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Two phases: the second is slower with more 4KB pages."""
+    rows = [
+        (
+            layout,
+            unit,
+            unit * 300,
+            LENGTH,
+            300,
+            int(10 * slow),
+            int(LENGTH * (slow - 1)) * late,
+            int(LENGTH * (slow if late else 1)),
+        )
+        for layout, slow in LAYOUTS.items()
+        for unit in range(INTERVALS)
+        for late in [unit >= INTERVALS // 3]
+    ]
+    columns = ["layout", "unit", "start_access", "instructions", "accesses"]
+    full = pd.DataFrame(rows, columns=[*columns, "stlb_misses", "walk_cycles", "runtime_cycles"])
+    truth = full.groupby("layout")[["runtime_cycles", "walk_cycles", "stlb_misses", "instructions"]].sum()
+    vectors = np.eye(2)[np.repeat([0, 1], [INTERVALS // 3, INTERVALS - INTERVALS // 3])]
+    chosen = all_methods(vectors, np.full(INTERVALS, LENGTH), 6, seed=1)
+    found = [row for place in chosen for row in sampling.from_places(place, full, truth)]
+    found += sampling.from_plan(full[full["unit"] % 10 == 5], truth, 2_500_000)
+    about = {
+        "workload": workload,
+        "platform": platform,
+        "status": "ok",
+        "message": "",
+        "provenance": "simulated",
+    }
+    about |= {"window_accesses": INTERVALS * 300, "window_instructions": INTERVALS * LENGTH}
+    errors = pd.DataFrame([about | row for row in found], columns=list(sampling.ERRORS))
+    intervals = full.rename(columns={"unit": "interval"}).assign(
+        workload=workload, platform=platform, provenance="simulated", methods="systematic clustered"
+    )
+    return errors, intervals[list(sampling.INTERVALS)]
+
+
+def _cells(workload: str, platform: str) -> pd.DataFrame:
+    """Slope and bend differ by variant."""
+    forms = {"baseline": (1.5, 5e-10), "no-pollution": (0.9, 4e-10)}
+    forms |= {"infinite-walkers": (0.8, 0.0), "no-overlap": (1.6, 0.0)}
+    rows = []
+    for variant in ABLATIONS:
+        slope, bend = forms[variant.name]
+        for i in range(9):
+            C = 1e9 * (8 - i) / 8
+            rows.append(
+                {
+                    "variant": variant.name,
+                    "workload": workload,
+                    "platform": platform,
+                    "layout": f"growing-{i}",
+                    "repeat": 0,
+                    "status": "ok",
+                    "message": "",
+                    "runtime_cycles": 1e10 + slope * C + bend * C * C,
+                    "walk_cycles": C,
+                    "stlb_misses": C / 50,
+                    "stlb_hits": 1000 + i,
+                    "program_l2_loads": 900,
+                    "program_l3_loads": 900 - 10 * i * (variant.name == "baseline"),
+                    "program_dram_loads": 100,
+                    "engine": "timing",
+                }
+            )
+    return pd.DataFrame(rows, columns=list(ablations.CELLS))
+
+
+def _sweep(workload: str, platform: str) -> pd.DataFrame:
+    """One variation overturns one conclusion, one is refused, one value could not be varied."""
+    head = {"workload": workload, "platform": platform, "provenance": "simulated", "message": ""}
+    rows = []
+    for key, alternative, slope in (
+        ("baseline", "", 0.9),
+        ("memory.load_cycles", "x2", 1.8),
+        ("dram", "off", 0.8),
+    ):
+        for name, number, holds, was in (
+            ("slope-above-1", slope, slope > 1, False),
+            ("sensitive", 0.2, True, True),
+        ):
+            rows.append(
+                head
+                | {
+                    "key": key,
+                    "alternative": alternative,
+                    "status": "ok",
+                    "conclusion": name,
+                    "number": number,
+                    "holds": holds,
+                    "baseline_number": 0.9 if name == "slope-above-1" else 0.2,
+                    "baseline_holds": was,
+                    "survives": holds == was,
+                }
+            )
+    rows.append(
+        head | {"key": "memory.load_cycles", "alternative": "x0.5", "status": "refused", "message": "too low"}
+    )
+    rows.append(head | {"key": "pwc.kind", "status": "skipped", "message": "no alternative is known"})
+    return pd.DataFrame(rows, columns=list(sweep.COLUMNS))

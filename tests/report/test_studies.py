@@ -1,0 +1,96 @@
+"""The studies' pages and figures: what they say is what the tables hold; without data they say so."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+import pytest
+
+from tessera.figures.render import render
+from tessera.paths import repo_root
+from tessera.report import site
+from tessera.studies import hypotheses, sweep, tables, words
+
+FIGURES = ["sampling", "sampling-phases", "ablations", "sweep"]
+PAGES = ("sampling.html", "ablations.html", "assumptions.html")
+
+
+@pytest.fixture(scope="module")
+def rendered(full_tree, tmp_path_factory):
+    """Only the studies' figures, so that it is quick."""
+    out = tmp_path_factory.mktemp("studies") / "report"
+    site.render(full_tree, out, only=FIGURES)
+    return out
+
+
+def text(path) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", path.read_text()))
+
+
+def test_each_page_has_sentences_a_figure_a_table_and_its_provenance(rendered):
+    for name in PAGES:
+        html = (rendered / name).read_text()
+        assert html.count("<li>", html.index('class="findings"')) == 3, name
+        assert "figures/" in html and "<table" in html and 'class="prov simulated"' in html, name
+
+
+def test_sampling_says_what_blind_samples_miss(full_tree, rendered):
+    # Phase 2 is two thirds of 60 intervals and slower with 4KB pages only; the first six are phase 1.
+    errors = tables.good(full_tree, "sampling")
+    blind = errors[(errors["method"] == "blind-first") & (errors["quantity"] == "R")].set_index("layout")
+    assert blind.loc["growing-8", "difference_error"].tolist() == pytest.approx([1.0, 1.0])
+    shown = text(rendered / "sampling.html")
+    assert "blind, first 100%" in shown and "systematic 0.00%" in shown
+    assert "holds the truth for" in words.sampling(errors)[2]
+
+
+def test_ablations_judge_the_papers_explanations(full_tree, rendered):
+    found = hypotheses.judged(tables.good(full_tree, "shapes"))
+    assert [(h["supported"], h["cases"]) for h in found] == [(2, 2), (0, 2), (2, 2), (0, 2), (2, 2)]
+    assert "2 of 2 cases" in text(rendered / "ablations.html")
+
+
+def test_the_sweep_names_what_overturns(full_tree, rendered):
+    table = tables.read(full_tree, "sweep")
+    for column in ("survives", "holds", "baseline_holds"):
+        table[column] = tables.truth(table[column])
+    found = sweep.survival(table).set_index("conclusion")
+    assert found.loc["slope-above-1", ["survives", "points", "overturned_by"]].tolist() == [
+        1, 2, "memory.load_cycles x2",
+    ]  # fmt: skip
+    shown = text(rendered / "assumptions.html")
+    assert "1 of 2 conclusions" in shown and "1 variations were refused" in shown and "too low" in shown
+
+
+def test_a_tree_without_studies_says_so(small_tree, tmp_path):
+    site.render(small_tree, tmp_path / "report", only=["fig2"])
+    for name in PAGES:
+        shown = text(tmp_path / "report" / name)
+        assert "./run reproduce" in shown and "class=findings" not in shown
+    drawn = render(small_tree, repo_root() / "reference-results", tmp_path / "figures", FIGURES)
+    assert [one.ok for one in drawn] == [False] * 4 and all(one.reason for one in drawn)
+
+
+def test_a_failed_study_is_shown_with_its_reason(small_tree, tmp_path):
+    from tessera.studies import ablations, sampling
+    from tessera.studies.links import write
+
+    folder = small_tree / "studies"
+    write(sampling.failed("pr", "haswell-sim", "recording failed"), folder / "sampling" / "pr" / "errors.csv")
+    path = folder / "ablations" / "pr" / "haswell-sim" / "shapes.csv"
+    write(ablations.failed("pr", "haswell-sim", "no layouts"), path)
+    path = folder / "sweep" / "pr" / "haswell-sim" / "sweep.csv"
+    write(sweep.failed("pr", "haswell-sim", "the baseline was refused"), path)
+    site.render(small_tree, tmp_path / "report", only=["fig2"])
+    for name, reason in zip(
+        PAGES, ("recording failed", "no layouts", "the baseline was refused"), strict=True
+    ):
+        assert reason in text(tmp_path / "report" / name)
+
+
+def test_truth_values_survive_a_file(tmp_path):
+    values = pd.DataFrame({"v": [True, False, None]})
+    values.to_csv(tmp_path / "v.csv", index=False)
+    back = tables.truth(pd.read_csv(tmp_path / "v.csv")["v"])
+    assert back[0] is True and back[1] is False and pd.isna(back[2])

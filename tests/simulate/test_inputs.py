@@ -1,0 +1,37 @@
+"""Layouts by folder, file and pattern."""
+
+import pytest
+
+from tessera.errors import TesseraError
+from tessera.simulate.inputs import find_layouts
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in ("growing-10", "growing-2", "1gb", "random-0", "manifest"):
+        (tmp_path / f"{name}.csv").write_text("type,pageSize,startOffset,endOffset\n")
+    return tmp_path
+
+
+def names(*words):
+    return [path.stem for path in find_layouts([str(word) for word in words])]
+
+
+def test_a_folder_in_natural_order(folder):
+    assert names(folder) == ["growing-2", "growing-10", "random-0", "1gb"]
+
+
+def test_files_in_the_order_asked_for_and_patterns_by_name(folder):
+    assert names(folder / "random-0.csv", folder / "growing-*.csv") == ["random-0", "growing-10", "growing-2"]
+    assert "manifest" not in names(folder / "*.csv")
+
+
+def test_nothing_found_and_found_twice(folder):
+    with pytest.raises(TesseraError, match="no folder, file or pattern"):
+        names(folder / "sliding-*.csv")
+    with pytest.raises(TesseraError, match="random-0.*two files"):
+        names(folder, folder / "../" / folder.name / "random-0.csv")
+    (folder / "4kb.csv").write_text("")
+    (folder / "growing-0.csv").write_text("")
+    with pytest.raises(TesseraError, match="growing-0"):
+        names(folder / "4kb.csv", folder / "growing-0.csv")

@@ -1,0 +1,59 @@
+"""Plans: texts that mean the same, options that exclude each other, what the simulator is given."""
+
+from pathlib import Path
+
+import pytest
+
+from tessera.errors import TesseraError
+from tessera.simulate.plan import FULL, Intervals, Sampling, parse_sampling, plan_of
+
+
+@pytest.mark.parametrize(
+    "text", ["fast", "units=0", "units=x", "units=2,timed_instructions=0", "period=3", "units=\u00b2"]
+)
+def test_bad_sampling_is_refused(text):
+    with pytest.raises(TesseraError, match="sampling"):
+        parse_sampling(text)
+
+
+def test_sampling_argument_is_what_the_simulator_reads():
+    assert parse_sampling("full").argument() == "full"
+    assert (
+        parse_sampling("units=3").argument() == "units=3,warmup_accesses=2500000,timed_instructions=1000000"
+    )
+
+
+def test_plain_options_are_the_same_plan():
+    assert plan_of(None, 3, 40, 50, None) == Sampling(3, 40, 50)
+    assert plan_of(None, 3, None, None, None) == parse_sampling("units=3")
+    assert plan_of("full", None, None, None, None) == FULL
+    assert plan_of(None, None, None, None, None) == Sampling()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("full", 3, None, None, None), ("full", None, None, None, Path("f")), (None, 3, None, None, Path("f"))],
+)
+def test_one_way_of_saying_it(options):
+    with pytest.raises(TesseraError, match="keep one"):
+        plan_of(*options)
+
+
+@pytest.mark.parametrize("options", [(None, None, 5, None, None), (None, None, None, 5, None)])
+def test_warmup_needs_intervals(options):
+    with pytest.raises(TesseraError, match="--intervals 20"):
+        plan_of(*options)
+
+
+def test_intervals_reach_the_simulator_as_a_file(tmp_path):
+    plan = Intervals.of([(0, 10, 100, 1.0), (500, 0, 7, 2.5)])
+    flag, path = plan.arguments(tmp_path)
+    assert flag == "--interval-file"
+    lines = Path(path).read_text().splitlines()
+    assert lines == ["start_access,warmup_accesses,timed_instructions,weight", "0,10,100,1.0", "500,0,7,2.5"]
+    assert plan_of(None, None, None, None, Path(path)) == plan
+
+
+def test_a_missing_interval_file_is_named(tmp_path):
+    with pytest.raises(TesseraError, match="absent.csv.*can't be read"):
+        plan_of(None, None, None, None, tmp_path / "absent.csv")

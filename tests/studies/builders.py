@@ -1,0 +1,38 @@
+"""Cells and platforms made of formulas, for tests of the studies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tessera.platforms.model import Platform, Value
+
+#: STLB misses of nine layouts from all-4KB to all-2MB, as shares
+SHARES = [1 - i / 8 for i in range(9)]
+
+
+def platform(**values) -> Platform:
+    """A platform of ``key=(value, source)`` with dots written as double underscores."""
+    table = {key.replace("__", "."): Value(*pair) for key, pair in values.items()}
+    return Platform("made-sim", "made up", "none", table)
+
+
+def rows(
+    runtime: Callable[[float], float], *, walk_cycles: float = 1e9, workload: str = "made", extra: int = 0
+) -> list[dict]:
+    """Cells of growing-0..8 whose runtime is a function of their walk cycles; 50 cycles a walk, 1000 hits.
+
+    ``extra``: what growing-0 loads more from each level than growing-8.
+    """
+    found = []
+    for i, share in enumerate(SHARES):
+        C = share * walk_cycles
+        found.append(
+            {
+                "workload": workload, "platform": "made-sim", "layout": f"growing-{i}", "repeat": 0,
+                "status": "ok", "message": "", "runtime_cycles": runtime(C), "walk_cycles": C,
+                "stlb_misses": C / 50, "stlb_hits": 1000, "engine": "timing",
+                "program_l2_loads": 500 + share * extra, "program_l3_loads": 500 + share * extra,
+                "program_dram_loads": 500,
+            }
+        )  # fmt: skip
+    return found

@@ -1,0 +1,108 @@
+"""Ablations on simulators made of formulas: slopes, bends and what they say of the paper's explanations."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tessera import platforms
+from tessera.errors import TesseraError
+from tessera.simulate.cache import CellCache
+from tessera.simulate.plan import FULL
+from tessera.studies import ablations, hypotheses, variants
+
+from .builders import platform, rows
+
+SWITCHES = {"walker.pollutes": 1, "walker.count": 2, "core.overlap": 1}
+#: variant -> runtime over walk cycles, and the program's extra L3 loads with 4KB pages
+FORMS = {
+    "baseline": (lambda C: 1e10 + 1.5 * C + 5e-10 * C * C, 1000),
+    "no-pollution": (lambda C: 1e10 + 0.9 * C + 1e-10 * C * C, 0),
+    "infinite-walkers": (lambda C: 1e10 + 1.4 * C + 4.9e-10 * C * C, 1000),
+    "no-overlap": (lambda C: 3e10 + 1.6 * C, 1000),
+}
+
+
+def of(values: dict) -> str:
+    """Which variant a platform is."""
+    for variant in variants.ABLATIONS[1:]:
+        if all(values[key].value == value for key, value in variant.changes.items()):
+            return variant.name
+    return "baseline"
+
+
+@pytest.fixture
+def cells(monkeypatch) -> pd.DataFrame:
+    def fake(trace, changed, layouts, **options):
+        runtime, extra = FORMS[of(changed.values)]
+        return rows(runtime, extra=extra)
+
+    monkeypatch.setattr(ablations, "simulate", fake)
+    made = platform(**{k.replace(".", "__"): (v, "a document") for k, v in SWITCHES.items()})
+    layouts = [Path(f"growing-{i}.csv") for i in range(9)]
+    return ablations.simulate_variants("made", Path("t"), made, layouts, FULL, CellCache(None))
+
+
+def test_each_variant_gets_its_shape(cells):
+    found = ablations.shapes(cells).set_index("variant")
+    assert set(found["status"]) == {"ok"} and set(found["provenance"]) == {"simulated"}
+    assert found.loc["no-overlap", "slope"] == pytest.approx(1.6)
+    # a + b x^2 over 0..1: the regression line's slope is b, as for the line through the ends
+    assert found.loc["baseline", "slope"] == pytest.approx(2.0)
+    assert found.loc["baseline", "slope_two_point"] == pytest.approx(2.0)
+    assert found.loc["baseline", "curvature"] == pytest.approx(0.25)  # 0.5 of the range of 2
+    assert found.loc["baseline", "extra_l3_loads"] == 1000
+
+
+def test_hypotheses_are_judged_by_what_the_ablation_takes_away(cells):
+    rows_ = {(h["section"], h["variant"], h["test"]): h for h in hypotheses.judged(ablations.shapes(cells))}
+    found = {f"{section} {variant} {test[:14]}": (h["supported"], h["cases"])
+             for (section, variant, test), h in rows_.items()}  # fmt: skip
+    assert found["MICRO'20 VII-A no-pollution the program's "] == (1, 1)  # 1000 extra loads become 0
+    assert found["MICRO'20 VII-A no-pollution a slope above "] == (1, 1)  # 2.0 becomes 1.0, exactly
+    assert found["MICRO'20 VII-B no-overlap a significant "] == (1, 1)  # straight without overlap
+    assert found["MICRO'20 VII-B no-pollution a significant "] == (1, 1)  # 0.25 becomes 0.1
+    assert found["ours infinite-walkers a significant "] == (0, 1)  # 0.25 becomes 0.26
+
+
+def test_without_the_effect_there_is_no_case(cells):
+    flat = ablations.shapes(cells.assign(**{"runtime_cycles": 1e10 + 0.5 * cells["walk_cycles"]}))
+    assert [h["cases"] for h in hypotheses.judged(flat)] == [1, 0, 0, 0, 0]  # only the extra loads are left
+
+
+def test_a_refused_variant_fails_alone(monkeypatch):
+    def fake(trace, changed, layouts, **options):
+        if of(changed.values) == "infinite-walkers":
+            raise TesseraError("tessera-sim", "ended with status -11", "see above")
+        return rows(FORMS["baseline"][0])
+
+    monkeypatch.setattr(ablations, "simulate", fake)
+    made = platform(**{k.replace(".", "__"): (v, "a document") for k, v in SWITCHES.items()})
+    table = ablations.simulate_variants(
+        "made", Path("t"), made, [Path("growing-0.csv")], FULL, CellCache(None)
+    )
+    found = ablations.shapes(table).set_index("variant")
+    assert found["status"].to_dict() == {
+        "baseline": "ok", "no-pollution": "ok", "infinite-walkers": "failed", "no-overlap": "ok",
+    }  # fmt: skip
+    assert "status -11" in found.loc["infinite-walkers", "message"]
+
+
+def test_every_platform_has_the_switches():
+    for name in platforms.names():
+        for variant in variants.ABLATIONS:
+            changed = variants.varied(platforms.load(name), variant.changes, "ablation: a test")
+            assert all(changed.values[key].value == value for key, value in variant.changes.items())
+
+
+def test_an_unknown_key_names_the_valid_ones():
+    with pytest.raises(TesseraError, match="walker.count"):
+        variants.varied(platform(walker__count=(1, "x")), {"walker.cuont": 0}, "ablation: a test")
+
+
+def test_an_ablation_that_changes_walk_cycles_is_no_ablation(cells):
+    row = (cells["variant"] == "no-overlap") & (cells["layout"] == "growing-3")
+    changed = cells.assign(walk_cycles=cells["walk_cycles"].where(~row, cells["walk_cycles"] + 1))
+    found = ablations.shapes(changed).set_index("variant")
+    assert found.loc["no-overlap", "message"] == "H, M or C differ from the baseline's in 1 of 9 layouts"
+    assert set(found.drop("no-overlap")["status"]) == {"ok"}

@@ -1,0 +1,71 @@
+"""`tessera study`: help that teaches, failures as rows."""
+
+import json
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from tessera.studies.cli import study
+
+
+def run(*words):
+    return CliRunner().invoke(study, [str(word) for word in words], catch_exceptions=False)
+
+
+@pytest.mark.parametrize("name", ["window", "sampling", "ablations", "sweep"])
+def test_help_teaches(name):
+    shown = run(name, "--help")
+    assert shown.exit_code == 0
+    assert "--info" in shown.output and "--out" in shown.output
+    assert name == "window" or "Example" in shown.output
+
+
+@pytest.fixture
+def failed_recording(tmp_path):
+    (tmp_path / "info.json").write_text(
+        json.dumps(
+            {"workload": "made", "size": "tiny", "status": "failed", "message": "QEMU ran out of memory"}
+        )
+    )
+    (tmp_path / "manifest.csv").write_text("layout,heuristic\ngrowing-0,growing\ngrowing-8,growing\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "out"), [("sampling", "errors.csv"), ("ablations", "shapes.csv"), ("sweep", "sweep.csv")]
+)
+def test_a_failed_recording_is_a_failed_row_and_the_command_succeeds(failed_recording, name, out):
+    folder = failed_recording
+    shown = run(
+        name, "--info", folder / "info.json", "--manifest", folder / "manifest.csv",
+        "--platform", "haswell-sim", "--out", folder / "o" / out,
+    )  # fmt: skip
+    assert shown.exit_code == 0
+    table = pd.read_csv(folder / "o" / out)
+    assert table["status"].tolist() == ["failed"] and "QEMU ran out of memory" in table["message"].iloc[0]
+    assert table["workload"].tolist() == ["made"] and table["platform"].tolist() == ["haswell-sim"]
+
+
+def test_a_layout_that_is_not_there_names_those_that_are(failed_recording):
+    folder = failed_recording
+    info = json.loads((folder / "info.json").read_text()) | {"status": "ok"}
+    (folder / "info.json").write_text(json.dumps(info))
+    run(
+        "ablations", "--info", folder / "info.json", "--manifest", folder / "manifest.csv",
+        "--platform", "haswell-sim", "--layouts", "growing-0,growing-9", "--out", folder / "shapes.csv",
+    )  # fmt: skip
+    message = pd.read_csv(folder / "shapes.csv")["message"].iloc[0]
+    assert "growing-9" in message and "growing-0, growing-8" in message
+
+
+def test_an_empty_manifest_is_a_failed_row(failed_recording):
+    folder = failed_recording
+    (folder / "manifest.csv").write_text("layout,heuristic\n")
+    info = json.loads((folder / "info.json").read_text()) | {"status": "ok"}
+    (folder / "info.json").write_text(json.dumps(info))
+    run(
+        "sweep", "--info", folder / "info.json", "--manifest", folder / "manifest.csv",
+        "--platform", "haswell-sim", "--out", folder / "sweep.csv",
+    )  # fmt: skip
+    assert "there are none" in pd.read_csv(folder / "sweep.csv")["message"].iloc[0]

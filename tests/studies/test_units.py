@@ -1,0 +1,107 @@
+"""The built simulator on a trace with two phases: intervals, full simulation and samples of the same."""
+
+import csv
+import subprocess
+
+import numpy as np
+import pytest
+
+from tessera import platforms, traces
+from tessera.paths import built
+from tessera.simulate.plan import parse_sampling
+from tessera.studies import sampling
+from tessera.studies.blocks import block_vectors
+from tessera.studies.units import covering, unit_counts
+from tessera.studies.window import make_window
+
+from .conftest import LOADS
+
+pytestmark = pytest.mark.toolchain
+LENGTH = 10_000  #: instructions of an interval
+PLAN = "units=4,warmup_accesses=2000,timed_instructions=10000"
+
+
+def full_rows(trace, layouts, tmp_path) -> dict[str, dict]:
+    """Rows of ``tessera-sim run --sampling full`` by layout."""
+    platform, listing = tmp_path / "platform.txt", tmp_path / "list.txt"
+    platform.write_text(platforms.load("haswell-sim").flat())
+    listing.write_text("".join(f"{path}\n" for path in layouts))
+    argv = [built("simulator", "tessera-sim"), "run", "--trace", trace, "--platform", platform]
+    argv += ["--layouts", listing, "--engine", "timing", "--sampling", "full"]
+    text = subprocess.run([str(a) for a in argv], capture_output=True, text=True, check=True).stdout
+    return {row["layout"]: row for row in csv.DictReader(text.splitlines())}
+
+
+def test_block_vectors_are_the_two_loops(two_phases):
+    found = block_vectors(two_phases, LENGTH)
+    assert found.instructions.tolist() == [LENGTH] * 12  # two instructions a load
+    assert found.accesses.sum() == 2 * LOADS
+    assert found.start_access.tolist() == [5000 * i for i in range(12)]
+    first, second = found.vectors[:6], found.vectors[6:]
+    assert np.abs(first - first[0]).max() <= 2 and np.abs(second - second[0]).max() <= 2
+    assert first[0] @ second[0] == 0  # no block runs in both
+
+
+def test_intervals_that_abut_are_the_full_simulation(two_phases, layouts, tmp_path):
+    vectors = block_vectors(two_phases, LENGTH)
+    units = unit_counts(two_phases, platforms.load("haswell-sim"), layouts, covering(vectors), tmp_path)
+    assert units.groupby("layout")["start_access"].apply(list).to_dict() == {
+        path.stem: vectors.start_access.tolist() for path in layouts
+    }
+    whole = full_rows(two_phases, layouts, tmp_path)
+    for layout, part in units.groupby("layout"):
+        row = whole[layout]
+        assert part["walk_cycles"].sum() == int(row["walk_cycles"])
+        assert part["stlb_misses"].sum() == int(row["stlb_misses"])
+        assert part["instructions"].sum() == int(row["instructions"])
+        # the pipeline starts empty at each cut: some hundred cycles of tens of thousands
+        assert part["runtime_cycles"].sum() == pytest.approx(int(row["runtime_cycles"]), rel=0.03)
+
+
+def test_a_finished_run_is_kept(two_phases, layouts, tmp_path, monkeypatch):
+    platform = platforms.load("haswell-sim")
+    first = unit_counts(two_phases, platform, layouts, parse_sampling(PLAN), tmp_path)
+    monkeypatch.setattr("tessera.simulate.runner._run", lambda *_: pytest.fail("simulated again"))
+    assert unit_counts(two_phases, platform, layouts, parse_sampling(PLAN), tmp_path).equals(first)
+
+
+def test_blind_sampling_of_the_first_phase_sees_no_walks(two_phases, layouts, tmp_path):
+    # 64 pages stay in the STLB: the first phase walks for its first touches only.
+    request = sampling.Request(
+        "made", two_phases, platforms.load("haswell-sim"), layouts, (PLAN,), 1, tmp_path / "cache"
+    )
+    errors, intervals = sampling.study(request)
+    found = errors.set_index(["method", "warmup", "quantity", "layout"])
+    blind = found.loc[("blind-first", "perfect", "C", "growing-8")]
+    assert abs(blind["difference_error"]) > 0.9  # nearly all of the gain is in the other phase
+    # The second phase gets faster as the caches fill, so two of its intervals are not exact.
+    systematic = found.loc[("systematic", "perfect", "C", "growing-8")]
+    assert abs(systematic["difference_error"]) < 0.5 * abs(blind["difference_error"])
+    assert set(intervals["interval"]) == set(range(12))
+    assert np.isclose(found.loc[("systematic", "perfect", "M", "growing-0"), "truth"],
+                      intervals[intervals["layout"] == "growing-0"]["stlb_misses"].sum())  # fmt: skip
+
+
+def test_a_window_is_the_middle_of_the_trace(two_phases, tmp_path):
+    import json
+
+    info = {"workload": "made", "size": "tiny", "status": "ok", "message": ""} | traces.info(two_phases)
+    (two_phases.parent / "info.json").write_text(json.dumps(info))
+    made = make_window(two_phases.parent / "info.json", 20_000, tmp_path / "w" / "info.json")
+    assert made["window_start_access"] == LOADS - 10_000 and made["accesses"] == 20_000
+    whole, part = block_vectors(two_phases, LENGTH), block_vectors(tmp_path / "w" / "trace.tst", LENGTH)
+    # as much of either loop as the four middle intervals (the cut may move by an instruction)
+    assert part.vectors.sum(axis=0) == pytest.approx(whole.vectors[4:8].sum(axis=0), abs=2)
+    everything = make_window(two_phases.parent / "info.json", 10**9, tmp_path / "all" / "info.json")
+    assert everything["accesses"] == 2 * LOADS and everything["checksum"] == info["checksum"]
+
+
+def test_a_failed_recording_has_no_window(tmp_path):
+    import json
+
+    (tmp_path / "info.json").write_text(
+        json.dumps({"workload": "made", "size": "tiny", "status": "failed", "message": "no memory"})
+    )
+    made = make_window(tmp_path / "info.json", 10, tmp_path / "w" / "info.json")
+    assert made["status"] == "failed" and made["message"] == "no memory"
+    assert not (tmp_path / "w" / "trace.tst").exists()

@@ -1,0 +1,117 @@
+"""The chase's series, its output, and its twin in the simulator."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tessera.layouts.model import read_layout, write_layout
+from tessera.units import PAGE_2MB, PAGE_4KB
+from tessera.validation.chase import latency, measure, series, simulate
+
+
+@pytest.mark.parametrize("one", series.SERIES, ids=lambda one: one.name)
+def test_layouts_are_valid_and_hold_the_array(tmp_path, one):
+    path = tmp_path / f"{one.layout().name}.csv"
+    write_layout(one.layout(), path)
+    layout = read_layout(path)
+    assert layout.pool_bytes["mmap"] > one.array_bytes
+    huge = layout.pages(PAGE_2MB)
+    assert huge == one.pages_2mb
+    assert (huge * PAGE_2MB >= one.array_bytes) == (one.page_bytes == PAGE_2MB)
+
+
+def test_quick_needs_no_huge_pages_and_little_memory():
+    quick = series.series_for(series.scale_of("quick"))
+    assert {"pages", "lines"} <= {one.name for one in quick}
+    assert all(one.pages_2mb == 0 and one.array_bytes <= 16 << 20 for one in quick)
+
+
+def test_unknown_names_list_the_valid_ones():
+    with pytest.raises(Exception, match="full, quick"):
+        series.scale_of("huge")
+
+
+#: the same pairs are in artifacts/workloads/tests/chase_test.cpp
+OFFSETS = [
+    (64, 5, 320),
+    (PAGE_4KB, 0, 0),
+    (PAGE_4KB, 1, 4096 + 64),
+    (PAGE_4KB, 32, 32 * 4096 + 33 * 64),
+    (PAGE_4KB, 63, 63 * 4096 + 0),  # 63 + 1 lines
+    (PAGE_2MB, 1, PAGE_2MB + 4096 + 64),
+    (PAGE_2MB, 512, 512 * PAGE_2MB + (512 + 16) % 64 * 64),
+]
+
+
+@pytest.mark.parametrize("stride, element, offset", OFFSETS)
+def test_offsets_are_those_of_the_program(stride, element, offset):
+    assert simulate.offsets(np.array([element]), stride)[0] == offset
+
+
+@pytest.mark.parametrize("stride", [PAGE_4KB, PAGE_2MB])
+def test_offsets_fill_cache_sets_evenly(stride):
+    """2048 elements: each pair of a line and a 4KB part (modulo 32) once, so every set by bits 6 to 16."""
+    found = simulate.offsets(np.arange(2048), stride)
+    assert len(set((found >> 6 & 2047).tolist())) == 2048
+    assert len(set((found // stride).tolist())) == 2048  # one element per page
+
+
+def test_a_tour_visits_everything_once_before_it_is_timed():
+    one = series.get("pages")
+    order, warmup = simulate.visits(one, 100, 1)
+    assert warmup == 100 and len(order) == 100 + simulate.TIMED
+    assert sorted(order[:100].tolist()) == list(range(100))
+    assert (order[:100] == order[100:200]).all()
+
+
+OUTPUT = """elements,chains,round,accesses,ns
+16,1,0,1000,2000
+0,0,0,3000,1000
+{"workload": "chase", "frames_known": true, "verified": %s}
+"""
+
+
+def test_rows_of_a_run():
+    rows, result = measure.parse(OUTPUT % "true", "pages")
+    assert result["frames_known"] is True
+    table = pd.DataFrame(rows)
+    assert latency.clock_ghz(table) == 3.0
+    found = latency.latencies(table)
+    assert found[["series", "elements", "chains", "ns", "cycles"]].values.tolist() == [
+        ["pages", 16, 1, 2.0, 6.0]
+    ]
+
+
+def test_an_unverified_run_gives_no_rows():
+    with pytest.raises(Exception, match="not verified"):
+        measure.parse(OUTPUT % "false", "pages")
+
+
+def test_missing_huge_pages_skip_a_series_and_say_what_to_do(tmp_path, monkeypatch):
+    from tessera.reserve import HugePagesUnavailable
+
+    def refused(count):
+        if count:
+            raise HugePagesUnavailable(
+                f"{count} free 2MB pages", "0 are free", "sudo sysctl vm.nr_hugepages=9"
+            )
+        return _Nothing()
+
+    monkeypatch.setattr(measure, "reserve_huge_pages", refused)
+    monkeypatch.setattr(measure, "_run", lambda one, scale, seed: measure.parse(OUTPUT % "true", one.name))
+    table = measure.measure(series.scale_of("full"), 1, tmp_path / "chase.csv")
+    states = pd.read_csv(tmp_path / "chase_series.csv", keep_default_na=False).set_index("series")
+    assert states.at["pages", "status"] == "ok"
+    assert states.at["large-pages", "status"] == "skipped"
+    assert "sysctl vm.nr_hugepages" in states.at["large-pages", "message"]
+    assert "large-pages" not in set(table["series"])
+    # rounds of different passes are different rounds
+    assert table[(table["series"] == "pages") & (table["elements"] > 0)]["round"].is_unique
+
+
+class _Nothing:
+    def __enter__(self):
+        return None
+
+    def __exit__(self, *_):
+        return None

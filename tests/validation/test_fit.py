@@ -1,0 +1,88 @@
+"""Latencies come back from chases that were made of them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tessera.platforms.model import Platform, Value
+from tessera.validation.chase import fit, overlap, simulate
+
+TRUE = {
+    "tlb.stlb.hit_cycles": 7, "cache.l1d.load_cycles": 5, "cache.l2.load_cycles": 16,
+    "cache.l3.load_cycles": 70, "memory.load_cycles": 400,
+}  # fmt: skip
+
+
+def chases(noise=0.0):
+    """Counts of 40 chases that go deeper and deeper, and what they take under TRUE."""
+    random = np.random.default_rng(1)
+    rows = []
+    for i in range(40):
+        loads = random.dirichlet([8 / (1 + i / 8), 3, 1 + i / 20, 0.2 + i / 20]) * 2
+        lookups = 0.0 if i < 10 else 1.0
+        cycles = lookups * 7 + loads @ [5, 16, 70, 400]
+        row = ["pages", i, 1, cycles * (1 + noise * random.exponential()), 0.0, *loads, lookups]
+        rows.append(row)
+    table = pd.DataFrame(rows, columns=list(simulate.COLUMNS))
+    return table.assign(measured_cycles=table["cycles"])
+
+
+def test_exact_chases_give_exact_latencies():
+    found = fit.fit_latencies(chases())
+    assert found.cycles == pytest.approx(TRUE, rel=1e-3)
+    assert found.error < 1e-3
+
+
+def test_a_few_spoilt_chases_change_little():
+    table = chases()
+    table.loc[[5, 15, 25], "measured_cycles"] *= 2
+    assert fit.fit_latencies(table).cycles == pytest.approx(TRUE, rel=0.1)
+
+
+def test_no_level_is_faster_than_the_one_above_it():
+    table = chases()
+    table["measured_cycles"] = 30.0  # every chase the same, however deep it goes
+    cycles = list(fit.fit_latencies(table).cycles.values())[1:]
+    assert cycles == sorted(cycles)
+
+
+def test_per_access_splits_a_row_into_loads_and_lookups():
+    """1000 accesses: 600 served by L1D, 300 L2, 100 memory; 50 walker loads by L1D; each access looks up."""
+    platform = Platform("p", "", "", {key: Value(value, "assumed") for key, value in TRUE.items()})
+    cycles = 600 * 5 + 300 * 16 + 100 * 400 + 50 * 5 + 1000 * 7
+    row = {
+        "accesses": 1000, "runtime_cycles": cycles, "walk_cycles": 250,
+        "program_l1d_loads": 1000, "program_l2_loads": 400, "program_l3_loads": 100,
+        "program_dram_loads": 100, "walker_l1d_loads": 50, "walker_l2_loads": 0, "walker_l3_loads": 0,
+        "walker_dram_loads": 0,
+    }  # fmt: skip
+    found = simulate.per_access({key: str(value) for key, value in row.items()}, platform)
+    assert found["stlb_lookups"] == pytest.approx(1)
+    served = [found[f"{level}_loads"] for level in simulate.LEVELS]
+    assert served == pytest.approx([0.65, 0.3, 0, 0.1])
+
+
+def chains(series, elements, cycles):
+    return [
+        {"series": series, "elements": elements, "chains": n, "low_cycles": value}
+        for n, value in cycles.items()
+    ]
+
+
+def test_overlap_is_latency_over_time_per_access():
+    rows = chains("line-chains", 100, {1: 400, 4: 100, 12: 40, 16: 40})
+    rows += chains("page-chains", 1000, {1: 180, 8: 30, 12: 25, 24: 25})
+    rows += chains("lines", 100, {1: 80}) + chains("lines", 10_000, {1: 80})
+    table = pd.DataFrame(rows)
+    assert overlap.misses_at_once(table) == pytest.approx(10)
+    assert overlap.walks_at_once(table) == pytest.approx((180 - 80) / 25)
+
+
+def test_walks_are_not_read_where_data_are_the_limit():
+    rows = chains("line-chains", 100, {1: 400, 12: 40}) + chains("lines", 100, {1: 300})
+    rows += chains("lines", 10_000, {1: 300}) + chains("page-chains", 1000, {1: 350, 12: 31})
+    assert overlap.walks_at_once(pd.DataFrame(rows)) is None
+
+
+def test_an_implausible_reading_is_none():
+    assert overlap.misses_at_once(pd.DataFrame(chains("line-chains", 100, {1: 9000, 12: 40}))) is None

@@ -1,0 +1,56 @@
+"""Each invariant holds on a consistent cell and sees it when the cell is bent."""
+
+import pandas as pd
+import pytest
+
+from tessera import platforms
+from tessera.validation.invariants import INVARIANTS, Group
+
+HASWELL = platforms.load("haswell-sim")  # loads take 4, 12, 36 and 200 cycles
+GOOD = {
+    "stlb_hits": 100, "stlb_misses": 50, "accesses": 1000, "instructions": 4000, "timed_instructions": 4000,
+    "runtime_cycles": 9000.0, "walk_cycles": 30 * 4 + 10 * 12 + 6 * 36 + 4 * 200,
+    "program_l1d_loads": 1000, "program_l2_loads": 300, "program_l3_loads": 200, "program_dram_loads": 100,
+    "walker_l1d_loads": 50, "walker_l2_loads": 20, "walker_l3_loads": 10, "walker_dram_loads": 4,
+}  # fmt: skip
+
+
+def group(**bent):
+    """Two layouts that are duplicates of each other; the second one bent."""
+    cells = pd.DataFrame([GOOD, GOOD | bent], index=["growing-0", "growing-1"])
+    manifest = pd.DataFrame({"layout": ["growing-0", "growing-1"], "duplicate_of": ["", "growing-0"]})
+    return Group("gups", cells, HASWELL, manifest, pages_4kb=50)
+
+
+def broken(g):
+    return {invariant.sentence for invariant in INVARIANTS if invariant.broken(g)}
+
+
+def test_a_consistent_cell_breaks_nothing():
+    assert broken(group()) == set()
+
+
+@pytest.mark.parametrize(
+    "bent, sentence",
+    [
+        ({"stlb_hits": 951}, "H + M <= accesses"),
+        ({"walk_cycles": GOOD["walk_cycles"] - 800}, "C = sum over levels of walker loads x load time"),
+        ({"walker_l2_loads": 55}, "no level serves more than the one above it passes on"),
+        ({"program_dram_loads": 204}, "no level serves more than the one above it passes on"),
+        (
+            {"program_l1d_loads": 999},
+            "instructions, accesses and program loads are those of every other layout",
+        ),
+        ({"runtime_cycles": 990.0}, "R >= instructions / dispatch width"),
+    ],
+)
+def test_a_bent_cell_is_seen(bent, sentence):
+    found = broken(group(**bent))
+    assert sentence in found
+    assert "duplicate layouts have equal cells" in found
+
+
+def test_too_few_cold_misses_are_seen():
+    g = group()
+    g.cells.loc["growing-0", "stlb_misses"] = 49
+    assert "M >= distinct 4KB pages under growing-0" in broken(g)
