@@ -23,6 +23,7 @@ def _module(name: str):
 synthetic = _module("synthetic")
 synthetic_claims = _module("synthetic_claims")
 synthetic_studies = _module("synthetic_studies")
+synthetic_validation = _module("synthetic_validation")
 
 
 @pytest.fixture(scope="session")
@@ -32,6 +33,7 @@ def full_tree(tmp_path_factory):
         tmp_path_factory.mktemp("full") / "default", platforms=("sandybridge-sim", "broadwell-sim")
     )
     synthetic_studies.write(tree)
+    synthetic_validation.write(tree)
     return tree
 
 

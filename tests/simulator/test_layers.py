@@ -44,12 +44,19 @@ def test_files_stay_small(root):
 
 
 @pytest.mark.toolchain
-def test_avx512_object_shares_no_template_with_the_rest(root):
+@pytest.mark.parametrize("name", ["machine_avx512", "group_avx512"])
+def test_avx512_object_shares_no_template_with_the_rest(root, name):
     """A C++ library template compiled for AVX-512 could be the copy that the linker keeps for all."""
-    built = list((root / "build" / "simulator").rglob("machine_avx512.cpp.o"))
+    built = list((root / "build" / "simulator").rglob(f"{name}.cpp.o"))
     if not built or shutil.which("nm") is None:
         pytest.skip("build/simulator or nm is missing: ./run tessera build")
     listing = subprocess.run(["nm", "-C", built[0]], check=True, capture_output=True, text=True).stdout
     shared = [line for line in listing.splitlines() if re.match(r"^[0-9a-f]+ [VWu] ", line)]
-    allowed = ("lanes::avx512", "lanes::Machine", "DW.ref.__gxx_personality_v0")
+    allowed = (
+        "lanes::avx512",
+        "lanes::Machine",
+        "timing::avx512",
+        "timing::Group",
+        "DW.ref.__gxx_personality_v0",
+    )
     assert [line for line in shared if not any(word in line for word in allowed)] == []

@@ -84,6 +84,8 @@ def test_conclusions_of_a_parabola():
     # Yaniv's line is 4 + 4x: (x - x^2) / (1 + x^2) is greatest at x = 3/8 of the nine layouts
     assert found["yaniv-10"] == (pytest.approx(15 / 73), True)
     assert found["mosmodel-3"][1]
+    # Pham's line through the 4KB run is 7 + x; x = 1/8 of the nine is worst: (57/8) / (65/16) - 1
+    assert found["pham-optimistic"] == (pytest.approx(49 / 65), False)
 
 
 def test_conclusions_of_a_flat_program():
@@ -91,6 +93,10 @@ def test_conclusions_of_a_flat_program():
     assert found["sensitive"] == (0.0, False)
     assert found["slope-above-1"] == (pytest.approx(0, abs=1e-9), False)
     assert found["convex"][1] is None  # nothing bends where nothing changes
+    assert found["pham-optimistic"] == (
+        pytest.approx(0, abs=1e-9),
+        True,
+    )  # it expects a gain that is not there
 
 
 def test_names_of_conclusions_are_unique():

@@ -1,76 +1,158 @@
 // benchmark.cpp - engines against floors, on the same streams in the same run: CPU time, one core.
 //
-// Prints a table; exit status 1 when H or M of floor and engine differ. C and R are shown side by side but not compared:
-// floors ask a cache level only after a miss above it (cheaper) and have one walk-cache. A ratio below 1 means that
-// the engine is slower than the floor.
-#include <cstdio>
-#include <cstdlib>
-#include <ctime>
+//   simulator_benchmark [--accesses N] [--layouts N] [--rows H,M|H,M,C|R|all] [--csv]    the table
+//   simulator_benchmark --curve accesses|layouts [--csv]   time against accesses 1..16 M, against layouts 1, 2, 4, ... 128
+//   simulator_benchmark --memory [--csv]                    peak memory of H, M, C of 54 layouts over 32GB
+//
+// Exit status 1 when H or M of floor and engine differ. Floors ask a cache level only after a miss above it, as the engines
+// do, but have one walk cache and no table above the page directory, so C and R are of the same kind and not equal. A ratio
+// below 1 means that the engine is slower than the floor.
+#include <sys/resource.h>
 
+#include <cstdio>
+#include <cstring>
+
+#include "base/text.h"
 #include "engine/lanes/isa.h"
-#include "os/address_space.h"
 #include "floor.h"
+#include "model_features.h"
+#include "mosaics.h"
+#include "os/address_space.h"
+#include "report.h"
 #include "streams.h"
 #include "support/platforms.h"
 
 namespace tessera::sim::benchmark {
 namespace {
 
-double cpu_seconds() {
-    timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return double(now.tv_sec) + double(now.tv_nsec) * 1e-9;
+const Sampling tlb_only{false, 1, 0, 1};  // one unit of one block: all else is H and M only
+const char* const streams[] = {"gups", "zipf", "resident"};
+
+struct Options {
+    size_t accesses = 2'000'000, layouts = 54;
+    std::string rows = "all", curve;
+    bool memory = false, csv = false;
+};
+
+double peak_megabytes() {
+    rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return double(usage.ru_maxrss) / 1024;
 }
 
-struct Task {
-    const char* name;
-    const char* unit;
-    FloorCounts (*floor)(const FloorInput&);
-    const char* engine;
-    Sampling sampling;
-    unsigned work_per_access;
+/// Groups of the lane width, as tessera-sim run makes them. Returns CPU seconds.
+double run(const char* engine, const Platform& platform, MemoryStream& stream, const std::vector<Layout>& layouts, const Sampling& sampling,
+           std::vector<LayoutCounts>& counts) {
+    const double begin = cpu_seconds();
+    for (size_t first = 0; first < layouts.size(); first += max_lanes) {
+        const std::vector<Layout> group(layouts.begin() + long(first), layouts.begin() + long(std::min(first + max_lanes, layouts.size())));
+        for (LayoutCounts& c : testing::simulate(engine, platform, stream, group, sampling)) counts.push_back(std::move(c));
+    }
+    return cpu_seconds() - begin;
+}
+
+class Bench {
+public:
+    Bench(const Options& options, const std::string& stream_name)
+        : options_(options), name_(stream_name), stream_(make_stream(stream_name, options.accesses)), layouts_(Mosaics(pool_bytes).make(options.layouts)) {
+        for (const trace::Frame& frame : stream_.frames())
+            for (uint64_t address : frame.addresses) input_.offsets.push_back(address - testing::heap_base);
+    }
+
+    /// False when H or M differ.
+    bool all_rows(Report& report) {
+        bool same = true;
+        if (wanted("H,M")) same &= row(report, "H,M", floor_hm, "partial", testing::haswell(), tlb_only, 1);
+        if (wanted("H,M,C")) same &= row(report, "H,M,C", floor_hmc, "partial", testing::haswell(), {}, 1);
+        if (wanted("R"))
+            for (const Feature& feature : features) {
+                Platform platform = testing::haswell();
+                feature.enable(platform);
+                const bool equal = row(report, feature.name, floor_r, "timing", platform, {}, 6);  // streams.h: six instructions an access
+                same &= equal || platform.l1i.entries != 0;  // code pages share the STLB: H and M are then others
+            }
+        return same;
+    }
+
+private:
+    bool wanted(const std::string& row) const { return options_.rows == "all" || options_.rows == row; }
+
+    /// The floor's time, one layout after the other; the same floor serves all rows that have it.
+    double floor_seconds(FloorCounts (*floor)(const FloorInput&)) {
+        if (floor == last_floor_) return last_seconds_;
+        floor_counts_.clear();
+        const double begin = cpu_seconds();
+        for (const Layout& layout : layouts_) {
+            const AddressSpace space(stream_.header().pools, layout);
+            input_.region_is_2mb.clear();
+            for (uint64_t at = 0; at < pool_bytes; at += 2 * mib)
+                input_.region_is_2mb.push_back(space.page_size(VirtAddr(testing::heap_base + at)) == PageSize::large_2mb);
+            floor_counts_.push_back(floor(input_));
+        }
+        last_floor_ = floor;
+        return last_seconds_ = cpu_seconds() - begin;
+    }
+
+    bool row(Report& report, const char* name, FloorCounts (*floor)(const FloorInput&), const char* engine, const Platform& platform, const Sampling& sampling,
+             unsigned work_per_access) {
+        const double floor_time = floor_seconds(floor), work = double(input_.offsets.size()) * double(layouts_.size()) * work_per_access / 1e6;
+        std::vector<LayoutCounts> counts;
+        const double engine_time = run(engine, platform, stream_, layouts_, sampling, counts);
+        bool same = true;
+        for (size_t i = 0; i < layouts_.size(); ++i)
+            same &= floor_counts_[i].hits == counts[i].stlb_hits && floor_counts_[i].misses == counts[i].stlb_misses;
+        report.add({name, name_, work_per_access == 1 ? "accesses x layouts/s" : "instructions x layouts/s", work / floor_time, work / engine_time, same});
+        return same;
+    }
+
+    const Options& options_;
+    std::string name_;
+    MemoryStream stream_;
+    std::vector<Layout> layouts_;
+    FloorInput input_;
+    FloorCounts (*last_floor_)(const FloorInput&) = nullptr;
+    double last_seconds_ = 0;
+    std::vector<FloorCounts> floor_counts_;
 };
 
-/// The timed task counts instructions, of which streams.h has six an access.
-const Task tasks[] = {
-    {"H,M", "M accesses x layouts/s", floor_hm, "partial", Sampling{false, 1, 0, 1}, 1},
-    {"H,M,C", "M accesses x layouts/s", floor_hmc, "partial", Sampling{}, 1},
-    {"R", "M instructions x layouts/s", floor_r, "timing", Sampling{}, 6},
-};
+void point(Report& report, const std::string& mode, const char* row, const Sampling& sampling, size_t accesses, size_t layouts, uint64_t pool) {
+    MemoryStream stream = make_stream("gups", accesses, pool);
+    std::vector<LayoutCounts> counts;
+    const double seconds = run("partial", testing::haswell(), stream, Mosaics(pool).make(layouts), sampling, counts);
+    report.add_point(mode, row, "gups", accesses, layouts, seconds, peak_megabytes());
+}
 
-/// Prints one line; false when H or M differ.
-bool measure(const Task& task, const std::string& stream_name, MemoryStream& stream, const std::vector<Layout>& layouts) {
-    FloorInput input;
-    for (const trace::Frame& frame : stream.frames())
-        for (uint64_t address : frame.addresses) input.offsets.push_back(address - testing::heap_base);
-    const double work = double(input.offsets.size()) * double(layouts.size()) * task.work_per_access / 1e6;
+int curves(Report& report, const Options& o) {
+    const auto both = [&](size_t accesses, size_t layouts) {
+        point(report, o.curve, "H,M", tlb_only, accesses, layouts, pool_bytes);
+        point(report, o.curve, "H,M,C", {}, accesses, layouts, pool_bytes);
+    };
+    if (o.curve == "accesses")
+        for (size_t accesses = 1'000'000; accesses <= 16'000'000; accesses *= 2) both(accesses, o.layouts);
+    else
+        for (size_t layouts = 1; layouts <= 128; layouts *= 2) both(o.accesses, layouts);
+    return 0;
+}
 
-    std::vector<FloorCounts> floor;
-    const double floor_begin = cpu_seconds();
-    for (const Layout& layout : layouts) {
-        const AddressSpace space(stream.header().pools, layout);
-        input.region_is_2mb.clear();
-        for (uint64_t at = 0; at < pool_bytes; at += 2 * mib)
-            input.region_is_2mb.push_back(space.page_size(VirtAddr(testing::heap_base + at)) == PageSize::large_2mb);
-        floor.push_back(task.floor(input));
+int usage() {
+    std::fputs("simulator_benchmark: unknown option or value\n  what to do: simulator_benchmark [--accesses N] [--layouts N] [--rows H,M|H,M,C|R|all] [--csv], "
+               "or --curve accesses|layouts, or --memory\n", stderr);
+    return 2;
+}
+
+bool parse(int argc, char** argv, Options& o) {
+    for (int i = 1; i < argc; ++i) {
+        const std::string option = argv[i], value = i + 1 < argc ? argv[i + 1] : "";
+        const auto number = parse_unsigned(value);
+        if (option == "--csv") o.csv = true;
+        else if (option == "--memory") o.memory = true;
+        else if (option == "--accesses" && number && *number > 0) o.accesses = *number, ++i;
+        else if (option == "--layouts" && number && *number > 0) o.layouts = *number, ++i;
+        else if (option == "--rows" && (value == "H,M" || value == "H,M,C" || value == "R" || value == "all")) o.rows = value, ++i;
+        else if (option == "--curve" && (value == "accesses" || value == "layouts")) o.curve = value, ++i;
+        else return false;
     }
-    const double engine_begin = cpu_seconds();
-    const auto counts = testing::simulate(task.engine, testing::haswell(), stream, layouts, task.sampling);
-    const double end = cpu_seconds();
-
-    const double floor_speed = work / (engine_begin - floor_begin), engine_speed = work / (end - engine_begin);
-    bool same = true;
-    double c_ratio = 0, r_ratio = 0;
-    for (size_t i = 0; i < layouts.size(); ++i) {
-        same &= floor[i].hits == counts[i].stlb_hits && floor[i].misses == counts[i].stlb_misses;
-        if (i != 0) continue;
-        c_ratio = floor[i].walk_cycles ? double(counts[i].units[0].walk_cycles) / double(floor[i].walk_cycles) : 0;
-        r_ratio = floor[i].runtime_cycles ? double(counts[i].units[0].runtime_cycles) / double(floor[i].runtime_cycles) : 0;
-    }
-    std::printf("%-6s %-9s %8.0f %8.0f %7.2f  %-27s %s  C %.2f R %.2f\n", task.name, stream_name.c_str(), floor_speed, engine_speed,
-                engine_speed / floor_speed, task.unit, same ? "H,M equal" : "H,M DIFFER", c_ratio, r_ratio);
-    std::fflush(stdout);
-    return same;
+    return true;
 }
 
 }  // namespace
@@ -78,15 +160,16 @@ bool measure(const Task& task, const std::string& stream_name, MemoryStream& str
 
 int main(int argc, char** argv) {
     using namespace tessera::sim;
-    const size_t accesses = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 4'000'000;
-    if (accesses == 0) return std::fputs("benchmark: accesses: not a positive number\n  what to do: benchmark [accesses a stream]\n", stderr), 2;
-    std::printf("16 layouts, %zu accesses a stream, haswell, lanes: %s; engine/floor in C and R of the 4KB layout at the end\n", accesses, lanes::chosen_isa());
-    std::printf("%-6s %-9s %8s %8s %7s\n", "task", "stream", "floor", "engine", "ratio");
+    benchmark::Options options;
+    if (!benchmark::parse(argc, argv, options)) return benchmark::usage();
+    benchmark::Report report(options.csv, lanes::chosen_isa(), options.layouts, options.accesses);
+    if (options.memory) return benchmark::point(report, "memory", "H,M,C", {}, options.accesses, options.layouts, uint64_t{32} << 30), 0;
+    if (!options.curve.empty()) return benchmark::curves(report, options);
     bool same = true;
-    const auto layouts = benchmark::make_layouts();
-    for (const char* name : {"gups", "zipf", "resident"}) {
-        MemoryStream stream = benchmark::make_stream(name, accesses);
-        for (const auto& task : benchmark::tasks) same &= benchmark::measure(task, name, stream, layouts);
+    for (const char* name : benchmark::streams) {
+        benchmark::Bench bench(options, name);
+        same &= bench.all_rows(report);
     }
+    report.add_peers();
     return same ? 0 : 1;
 }

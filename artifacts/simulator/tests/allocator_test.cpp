@@ -53,7 +53,8 @@ TEST(Scattered, PermutesAllGigabytesOfTheAddressSpace) {
     const AddressSpace space({}, all_4kb());
     const auto allocator = allocators().make("scattered", space);
     std::set<uint64_t> frames;
-    for (uint64_t page = 0; page < uint64_t{1} << 18; ++page) frames.insert(allocator->physical(VirtAddr(page << 30), PageSize::huge_1gb).value >> 30);
+    for (uint64_t page = 0; page < uint64_t{1} << 18; ++page)
+        frames.insert(allocator->physical(VirtAddr(page << 30), PageSize::huge_1gb).value >> 30);
     EXPECT_EQ(frames.size(), size_t{1} << 18);
     EXPECT_EQ(*frames.rbegin() - *frames.begin(), (uint64_t{1} << 18) - 1);
 }

@@ -29,7 +29,8 @@ TEST(Components, EveryKindHasItsBuiltInNames) {
             EXPECT_FALSE(info.sentence.empty()) << info.name;
         }
     const std::map<std::string, std::vector<std::string>> built_in = {
-        {"allocators", {"identity", "scattered"}}, {"designs", {"conventional"}}, {"page-tables", {"radix"}}, {"prefetchers", {"none", "stream", "stride"}},
+        {"allocators", {"identity", "scattered"}}, {"designs", {"conventional"}}, {"page-tables", {"radix"}},
+        {"prefetchers", {"none", "stream", "stride"}},
         {"replacements", {"lru", "srrip", "tree-plru"}}, {"tlbs", {"split"}}, {"walk-caches", {"paging-structure"}}};
     for (const auto& [kind, names] : built_in)
         for (const std::string& name : names)
@@ -67,7 +68,8 @@ TEST(Components, UnknownNamesAreRefusedWithKeyAndValidNames) {
         builder.load(builder.independent_load(), heap_base);
         MemoryStream stream = builder.finish();
         for (const char* engine : {"reference", "partial", "timing"})
-            EXPECT_NE(message([&] { simulate(engine, p, stream, {all_4kb()}); }).find(row.a_valid_name), std::string::npos) << engine << " " << row.key;
+            EXPECT_NE(message([&] { simulate(engine, p, stream, {all_4kb()}); }).find(row.a_valid_name), std::string::npos)
+                << engine << " " << row.key;
     }
 }
 

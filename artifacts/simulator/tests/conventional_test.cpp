@@ -31,7 +31,8 @@ public:
 class Machine {
 public:
     explicit Machine(Platform p, const Layout& layout = all_4kb())
-        : platform_(std::move(p)), space_({{trace::PoolKind::heap, heap_base, 8 * gigabyte, 0}}, layout), design_(designs().make("conventional", {platform_, space_})) {}
+        : platform_(std::move(p)), space_({{trace::PoolKind::heap, heap_base, 8 * gigabyte, 0}}, layout),
+          design_(designs().make("conventional", {platform_, space_})) {}
     std::string access(uint64_t offset) {
         port = {};
         const VirtAddr address(heap_base + offset);
@@ -83,7 +84,8 @@ TEST(Conventional, FiveLevelsReadOneMore) {
 }
 
 TEST(Conventional, LargePagesWalkLess) {
-    const Layout layout{"mixed", {window(trace::PoolKind::heap, PageSize::large_2mb, 0, gigabyte), window(trace::PoolKind::heap, PageSize::huge_1gb, gigabyte, 4ull * gigabyte)}};
+    const Layout layout{"mixed", {window(trace::PoolKind::heap, PageSize::large_2mb, 0, gigabyte),
+                                  window(trace::PoolKind::heap, PageSize::huge_1gb, gigabyte, 4ull * gigabyte)}};
     Machine m(haswell(), layout);
     EXPECT_EQ(m.access(0), "wwwp");
     EXPECT_EQ(m.access(megabytes2), "wp");   // PDPTE cached; the leaf PDE is never kept

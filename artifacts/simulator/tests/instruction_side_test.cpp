@@ -58,7 +58,8 @@ class OnEngines : public ::testing::TestWithParam<const char*> {};
 TEST_P(OnEngines, CountsInstructionsApartFromData) {
     StreamBuilder builder;
     std::vector<uint32_t> blocks;
-    for (int i = 0; i < 33; ++i) blocks.push_back(builder.block({insn(trace::InsnKind::alu, reg(1), reg(1))}, {}));  // 256 bytes apart: pages 0x400, 0x401, 0x402
+    for (int i = 0; i < 33; ++i)  // 256 bytes apart: pages 0x400, 0x401, 0x402
+        blocks.push_back(builder.block({insn(trace::InsnKind::alu, reg(1), reg(1))}, {}));
     for (int round = 0; round < 10; ++round)
         for (int page = 0; page < 3; ++page) builder.run(blocks[size_t(page) * 16], {}, {});
     MemoryStream stream = builder.finish();

@@ -58,7 +58,8 @@ TEST(StackProperty, FullyAssociativeMissesAreCountsOfStackDistances) {
     MemoryStream stream = random.stream(12000);
     const std::vector<uint64_t> entries = {1, 2, 5, 12, 31, 64};
     const auto small = misses_by_entries(stream, 12, entries);
-    for (size_t i = 0; i < entries.size(); ++i) EXPECT_EQ(on_all_engines(with_fully_associative_lru(entries[i]), stream, {all_4kb()})[0].stlb_misses, small[i]);
+    for (size_t i = 0; i < entries.size(); ++i)
+        EXPECT_EQ(on_all_engines(with_fully_associative_lru(entries[i]), stream, {all_4kb()})[0].stlb_misses, small[i]);
     EXPECT_LT(small.back(), small.front());
 }
 
@@ -76,7 +77,8 @@ TEST(StackProperty, LargePagesNeverMissMoreInAFullyAssociativeArray) {
         }
         MemoryStream stream = builder.finish();
         for (const uint64_t entries : {4, 16, 64}) {
-            const auto counts = on_all_engines(with_fully_associative_lru(entries), stream, {all_4kb(), all_of(PageSize::large_2mb, uint64_t{4} << 30)});
+            const std::vector<Layout> layouts = {all_4kb(), all_of(PageSize::large_2mb, uint64_t{4} << 30)};
+            const auto counts = on_all_engines(with_fully_associative_lru(entries), stream, layouts);
             EXPECT_LE(counts[1].stlb_misses, counts[0].stlb_misses);
             EXPECT_EQ(counts[0].stlb_misses, misses_by_entries(stream, 12, {entries})[0]);
             EXPECT_EQ(counts[1].stlb_misses, misses_by_entries(stream, 21, {entries})[0]);

@@ -108,6 +108,7 @@ TEST(Names, ArraysGoOverToTwoBytesWhenOneIsTooFew) {
         work.regions = ids.data();
         work.count = ids.size();
         work.region_table = regions.regions();
+        work.page_tables = regions.page_tables();
         machine->tlb_only(work);
     }
     EXPECT_GE(machine->wide_arrays(), 1u);

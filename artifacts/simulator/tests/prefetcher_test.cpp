@@ -47,7 +47,8 @@ TEST(Stride, AnotherStrideStartsOverAndARepetitionChangesNothing) {
 
 TEST(Stride, SmallStridesAskOnlyForOtherLines) {
     const auto p = prefetchers().make("stride", PrefetchSlot{"stride", 4, 3, 2});
-    EXPECT_EQ(asked(*p, 0x10, {0, 8, 16, 24, 32, 40}), (std::vector<Lines>{{}, {}, {}, {}, {1}, {1}}));  // 24 + 2..4 x 8 ends at 56, 32 + 2..4 x 8 at 64
+    // 24 + 2..4 x 8 ends at 56, in the access's own line; 32 + 2..4 x 8 ends at 64.
+    EXPECT_EQ(asked(*p, 0x10, {0, 8, 16, 24, 32, 40}), (std::vector<Lines>{{}, {}, {}, {}, {1}, {1}}));
 }
 
 TEST(Stride, StaysInThePage) {
@@ -93,7 +94,8 @@ TEST(Stream, ForgetsThePageThatWasUsedLongestAgo) {
 
 TEST(Prefetchers, AskOnlyInsideThePageAndNeverForTheLineItself) {
     std::mt19937_64 random(11);
-    const auto stride = prefetchers().make("stride", PrefetchSlot{"stride", 16, 8, 5}), stream = prefetchers().make("stream", PrefetchSlot{"stream", 16, 8, 20});
+    const auto stride = prefetchers().make("stride", PrefetchSlot{"stride", 16, 8, 5});
+    const auto stream = prefetchers().make("stream", PrefetchSlot{"stream", 16, 8, 20});
     uint64_t address = 1 << 30, step = 64, asked = 0;
     for (int i = 0; i < 200000; ++i) {
         if (random() % 20 == 0) address = random() % (uint64_t{1} << 47), step = random() % 700 - 350;

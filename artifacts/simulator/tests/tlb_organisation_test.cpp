@@ -56,10 +56,10 @@ TEST(Split, WithoutASecondLevelEachFirstLevelMissWalks) {
 TEST(Split, SharedSecondLevelHoldsBothSizesOfTheSameNumber) {
     Platform p = little();
     p.stlb_holds_2mb = 1;
-    EXPECT_EQ(found(p, {small(7), large(7), small(8), large(8), small(7), large(7)}), (std::vector{miss, miss, miss, miss, miss, miss}));  // four in two ways
+    const std::vector<PageNumber> pages = {small(7), large(7), small(8), large(8), small(7), large(7)};
+    EXPECT_EQ(found(p, pages), (std::vector{miss, miss, miss, miss, miss, miss}));  // four pages in two ways
     p.stlb = {4, 4};
-    EXPECT_EQ(found(p, {small(7), large(7), small(8), large(8), small(7), large(7)}),
-              (std::vector{miss, miss, miss, miss, stlb_hit, stlb_hit}));
+    EXPECT_EQ(found(p, pages), (std::vector{miss, miss, miss, miss, stlb_hit, stlb_hit}));
 }
 
 TEST(Split, SecondLevelArraysOfTheirOwnLeaveTheSharedOneAlone) {

@@ -52,7 +52,6 @@ def draw(results, reference):
                 axes.text(0.5, 0.5, "no cells", ha="center", transform=axes.transAxes, color=style.MUTED)
     handles, labels = all_axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=5)
-    figure.supxlabel("walk cycles C", fontsize=9.5)
     style.headline(figure, "Runtime above that of 2MB pages, against walk cycles", "simulated")
     return figure, rows
 

@@ -160,8 +160,8 @@ FIGURES: tuple[Entry, ...] = (
         "validation-chase",
         "validation_chase:draw",
         "Pointer chases: measured and simulated",
-        "Cycles per access over growing footprints: this machine (medians of rounds), its platform file from "
-        "CPUID and assumed values, and the file calibrated on these chases. Dashed lines: steps found in the "
+        "Cycles per access over growing footprints: this machine (medians of rounds), its platform file "
+        "as detected, and the file calibrated on these chases. Dashed lines: steps found in the "
         "measurement.",
     ),
     Entry(

@@ -66,7 +66,7 @@ def draw(results, reference):
     for line, (column, words) in enumerate(kinds):
         for axes, workload in zip(all_axes[line], workloads, strict=True):
             part = rows[rows["workload"] == workload]
-            _strip(axes, part, column, labels, [n for n in layouts if n != BASE or column == "error"])
+            _strip(axes, part, column, labels, layouts)
             axes.set_xlabel(f"error {words}")
             if line == 0:
                 axes.set_title(workload)
@@ -81,6 +81,8 @@ def draw(results, reference):
 
 def _strip(axes, rows: pd.DataFrame, column: str, labels: list[str], layouts: list[str]) -> None:
     for number, layout in enumerate(layouts):
+        if layout == BASE and column == "difference_error":
+            continue  # the base differs from itself by nothing
         part = rows[rows["layout"] == layout]
         shift = 0.14 * (number - (len(layouts) - 1) / 2)
         axes.errorbar(

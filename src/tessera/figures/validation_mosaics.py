@@ -13,8 +13,11 @@ MARKS = {"host-sim": ("^", style.ORANGE), "host-calibrated": ("s", style.BLUE)}
 ALL_2MB = "growing-8"
 
 
+COLUMNS = ("platform", "layout", "quantity", "difference", "ci95", "provenance")
+
+
 def table(results) -> pd.DataFrame:
-    """Rows of validation/mosaics.csv."""
+    """Two rows per layout and platform file: the measured difference and the simulated one (COLUMNS)."""
     try:
         rows = pd.read_csv(Results.of(results).directory / "validation" / "mosaics.csv")
     except (FileNotFoundError, pd.errors.EmptyDataError):
@@ -25,12 +28,29 @@ def table(results) -> pd.DataFrame:
             "no real run of both anchors on this machine",
             "./run --reserve reproduce",
         )
-    return rows.assign(provenance="measured and simulated")
+    measured = rows.assign(
+        quantity="clock time",
+        difference=rows["measured_delta"],
+        ci95=rows["measured_ci95"],
+        provenance="measured",
+    )
+    simulated = rows.assign(
+        quantity="cycles", difference=rows["simulated_delta"], ci95=None, provenance="simulated"
+    )
+    return pd.concat([measured, simulated.astype({"ci95": float})])[list(COLUMNS)].reset_index(drop=True)
 
 
 def draw(results, reference):
     """A point per layout and platform file."""
-    rows = table(results)
+    long = table(results)
+    rows = long.pivot(index=["platform", "layout"], columns="provenance", values=["difference", "ci95"])
+    rows = pd.DataFrame(
+        {
+            "measured_delta": rows["difference", "measured"],
+            "measured_ci95": rows["ci95", "measured"],
+            "simulated_delta": rows["difference", "simulated"],
+        }
+    ).reset_index()
     figure, axis = style.panels(width=6.4, height=4.6)
     values = pd.concat([rows["measured_delta"], rows["simulated_delta"]])
     ends = np.array([min(values.min() * 1.08, -0.01), 0.01])
@@ -43,7 +63,7 @@ def draw(results, reference):
             part["measured_delta"], part["simulated_delta"], xerr=part["measured_ci95"].fillna(0), fmt=marker,
             color=colour, markersize=6, capsize=2.5, elinewidth=1, label=platform,
         )  # fmt: skip
-    last = rows[rows["platform"] == rows["platform"].iloc[-1]]
+    last = rows[rows["platform"] == rows["platform"].iloc[0]]
     for row in last.itertuples():
         axis.annotate(
             row.layout,
@@ -58,4 +78,4 @@ def draw(results, reference):
     axis.set_ylabel("simulated difference (cycles)")
     axis.legend(loc="upper left")
     style.headline(figure, "Layouts on this machine", "measured and simulated")
-    return figure, rows
+    return figure, long

@@ -17,7 +17,7 @@ NOT_A_RUN = {"--mode", "-n", "--dry-run", "--dryrun", "--summary", "--list", "--
 
 
 def forget_failures(results: Path) -> list[Path]:
-    """Delete outputs under ``results`` that record a failure, or skipped host cells that could run now.
+    """Delete outputs under ``results`` that record a failure, or skipped runs that could be made now.
 
     Only the main process of a real run does this: a job's own process and a dry run must not.
     """
@@ -30,6 +30,7 @@ def forget_failures(results: Path) -> list[Path]:
     stale += [path for path in results.glob("studies/**/*.csv") if _has_status(path, {"failed"})]
     unwanted = {"failed", "skipped"} if os.environ.get("TESSERA_RESERVE") == "1" else {"failed"}
     stale += [path for path in results.glob("host/cells.csv") if _has_status(path, unwanted)]
+    stale += [p for p in results.glob("validation/chase_series.csv") if _has_status(p, unwanted)]
     for path in stale:
         path.unlink(missing_ok=True)
     return stale

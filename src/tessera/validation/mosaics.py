@@ -166,7 +166,9 @@ def reason_of(findings: pd.DataFrame, platform: str) -> str:
         )
     reasons.append("a real walk goes through two dimensions of page tables, a simulated one through one")
     if platform == "host-sim":
-        reasons.append("this platform file holds CPUID's and assumed values only")
+        reasons.append(
+            "nothing in this platform file was measured: it holds CPUID's, published and assumed values"
+        )
     return "; ".join(reasons)
 
 

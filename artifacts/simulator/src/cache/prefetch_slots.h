@@ -24,7 +24,8 @@ public:
             wanted_.clear();
             (into_l1d ? *l1d_ : *l2_).observe(access, wanted_);
             for (VirtAddr target : wanted_) {
-                if (target.value >> 12 != access.address.value >> 12) throw std::logic_error("a prefetcher asked for a line outside the 4KB page of the access");
+                if (target.value >> 12 != access.address.value >> 12)
+                    throw std::logic_error("a prefetcher asked for a line outside the 4KB page of the access");
                 ask(target, into_l1d);
             }
         }

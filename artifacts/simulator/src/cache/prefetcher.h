@@ -2,7 +2,8 @@
 //
 // It sees every data access of the plan's warm and timed parts in program order and asks for lines. What it asks for may
 // depend on the program only - addresses and program counters, never on hits, misses, time or the layout - and stays in
-// the 4KB page of the access, as hardware that works on physical addresses does: so one prefetcher serves all layouts of a pass and needs no translation.
+// the 4KB page of the access, as hardware that works on physical addresses does: so one prefetcher serves all layouts of
+// a pass and needs no translation.
 #pragma once
 
 #include <vector>

@@ -35,7 +35,8 @@ public:
     }
     /// After access() and fetch(): throws std::logic_error.
     void check_access(Translation found) const {
-        if (references_ != 1) throw std::logic_error("a design referenced the program's line " + std::to_string(references_) + " times in one access");
+        if (references_ != 1)
+            throw std::logic_error("a design referenced the program's line " + std::to_string(references_) + " times in one access");
         check_walk(found);
     }
     void check_fetch(Translation found) const {

@@ -43,7 +43,9 @@ const Registered one_array(tlb_organisations(), "example-one-array", "one array 
 /// Keeps the entry that points onward from the root, of the region walked last.
 class LastRoot final : public WalkCache {
 public:
-    size_t skip(VirtAddr address, const WalkPath& path) override { return path[0].level == Level::pml4e && address.value >> coverage_shift(Level::pml4e) == region_ ? 1 : 0; }
+    size_t skip(VirtAddr address, const WalkPath& path) override {
+        return path[0].level == Level::pml4e && address.value >> coverage_shift(Level::pml4e) == region_ ? 1 : 0;
+    }
     void fill(VirtAddr address, Level level) override {
         if (level == Level::pml4e) region_ = address.value >> coverage_shift(level);
     }
@@ -51,7 +53,8 @@ public:
 private:
     uint64_t region_ = ~uint64_t{0};
 };
-const Registered last_root(walk_caches(), "example-last-root", "the PML4 entry used last", [](const Platform&) { return std::make_unique<LastRoot>(); });
+const Registered last_root(walk_caches(), "example-last-root", "the PML4 entry used last",
+                           [](const Platform&) { return std::make_unique<LastRoot>(); });
 
 /// A hashed table of 2^24 lines: a walk reads the line that the page's number hashes to, and the next one for large pages.
 class Hashed final : public PageTableFormat {

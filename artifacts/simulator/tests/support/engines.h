@@ -14,7 +14,8 @@ inline std::vector<LayoutCounts> without_runtime(std::vector<LayoutCounts> all) 
 }
 
 /// Runs reference, timing and partial, expects equal counts (and runtime of the two that have one), returns the reference's.
-inline std::vector<LayoutCounts> on_all_engines(const Platform& platform, Stream& stream, const std::vector<Layout>& layouts, const Sampling& sampling = {}) {
+inline std::vector<LayoutCounts> on_all_engines(const Platform& platform, Stream& stream, const std::vector<Layout>& layouts,
+                                                const Sampling& sampling = {}) {
     const auto truth = simulate("reference", platform, stream, layouts, sampling);
     EXPECT_EQ(simulate("timing", platform, stream, layouts, sampling), truth);
     EXPECT_EQ(simulate("partial", platform, stream, layouts, sampling), without_runtime(truth));

@@ -80,7 +80,8 @@ private:
             for (; fetch < o.fetches && o.fetch[fetch].execution == e; ++fetch) {
                 const FetchOutcome& f = o.fetch[fetch];
                 const bool walks = bit(f.walks);
-                fetches.push_back({walks ? Translation::miss : Translation::stlb_hit, Cycles(walks ? o.walk_cycles[f.cycles_row][lane] : 0), bit(f.walk_l1d_missed)});
+                fetches.push_back({walks ? Translation::miss : Translation::stlb_hit,
+                                   Cycles(walks ? o.walk_cycles[f.cycles_row][lane] : 0), bit(f.walk_l1d_missed)});
             }
             std::vector<AccessOutcome> accesses;
             for (const size_t end = i + chunk.access_counts[e]; i < end; ++i) {

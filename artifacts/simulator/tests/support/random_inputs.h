@@ -67,6 +67,10 @@ public:
         p.pwc_pml4e = below(3) ? geometry(1, 2) : Geometry{};
         p.pwc_pml5e = p.page_table_levels == 5 && below(2) ? geometry(1, 2) : Geometry{};
         p.walker_pollutes = below(4) != 0;
+        p.overlap = below(8) != 0;
+        p.walkers = below(4);
+        p.walker_uses_mshrs = below(2);
+        if (below(2)) p.dram = {1 + below(3), 1 + below(5), 256, 40, 50, 1 + below(9)};
         p.prefetch_l1d = below(2) ? PrefetchSlot{"stride", 1 + below(8), 1 + below(3), 1 + below(3)} : PrefetchSlot{};
         p.prefetch_l2 = below(2) ? PrefetchSlot{"stream", 1 + below(8), 1 + below(4), 1 + below(12)} : PrefetchSlot{};
         return p;
@@ -87,7 +91,8 @@ private:
         const size_t count = 1 + below(6);
         for (uint16_t i = 0; i < count; ++i) {
             const auto kind = static_cast<InsnKind>(below(12));
-            const bool loads = kind == InsnKind::load || kind == InsnKind::load_store, stores = kind == InsnKind::store || kind == InsnKind::load_store;
+            const bool loads = kind == InsnKind::load || kind == InsnKind::load_store;
+            const bool stores = kind == InsnKind::store || kind == InsnKind::load_store;
             const uint64_t address = loads || stores ? reg(unsigned(below(6))) : 0;
             const uint64_t reads = address | (below(2) ? reg(unsigned(below(6))) : 0) | (below(8) ? 0 : reg(16) | reg(20));
             insns.push_back(insn(kind, reads, below(3) ? reg(unsigned(below(6))) : 0, address, uint8_t(loads + stores)));

@@ -26,7 +26,7 @@ def _windows(cells) -> list[str]:
     """What was simulated of each workload."""
     first = cells.dropna(subset=["accesses", "timed_instructions"]).drop_duplicates("workload")
     return [
-        f"{row.workload}: {row.accesses / 1e6:.0f} M accesses, {row.timed_instructions / 1e6:.1f} M instructions "
-        "timed"
+        f"{row.workload}: {row.accesses / 1e6:.0f} M accesses, "
+        f"{row.timed_instructions / 1e6:.1f} M instructions timed"
         for row in first.itertuples()
     ]

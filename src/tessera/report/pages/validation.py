@@ -18,12 +18,12 @@ def page(facts) -> dict:
         "engine_problems": _engine_problems(engines),
         "forms": _forms(forms),
         "steps": _steps(table("steps")),
-        "findings": table("findings").to_dict("records"),
-        "series": table("chase_series").fillna("").to_dict("records"),
-        "calibration": table("calibration").fillna("").to_dict("records"),
+        "findings": _rows(table("findings")),
+        "series": _rows(table("chase_series")),
+        "calibration": _rows(table("calibration")),
         "mosaics": table("mosaics").to_dict("records"),
-        "mosaics_summary": table("mosaics_summary").fillna("").to_dict("records"),
-        "invariants": table("invariants").fillna("").to_dict("records"),
+        "mosaics_summary": _rows(table("mosaics_summary")),
+        "invariants": _rows(table("invariants")),
         "chase_figure": facts.figure("validation-chase"),
         "mosaics_figure": facts.figure("validation-mosaics"),
         "remedy": REMEDY,
@@ -41,6 +41,11 @@ class _Tables:
             return pd.read_csv(self.folder / f"{name}.csv")
         except (FileNotFoundError, pd.errors.EmptyDataError, pd.errors.ParserError):
             return pd.DataFrame()
+
+
+def _rows(table: pd.DataFrame) -> list[dict]:
+    """Rows for a template: what is missing is an empty text."""
+    return table.astype(object).where(table.notna(), "").to_dict("records")
 
 
 def _engines(table: pd.DataFrame) -> list[dict]:
@@ -62,12 +67,12 @@ def _engines(table: pd.DataFrame) -> list[dict]:
 def _engine_problems(table: pd.DataFrame) -> list[dict]:
     if table.empty:
         return []
-    bad = table[(table["differing"] > 0) | table["message"].notna()].fillna("")
-    return bad.to_dict("records")
+    bad = table[(table["differing"] > 0) | table["message"].notna()]
+    return _rows(bad)
 
 
 def _forms(table: pd.DataFrame) -> list[dict]:
-    rows = table.fillna({"message": ""}).to_dict("records")
+    rows = _rows(table)
     for row in rows:
         row["exact"] = row["tolerance"] == 0
     return rows

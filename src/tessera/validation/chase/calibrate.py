@@ -1,6 +1,6 @@
 """This machine's platform file, corrected by what the chase measured; gups is never looked at.
 
-In order: clock; TLB sizes that CPUID doesn't report (from the steps); how much of the last-level cache one
+In order: clock; TLB sizes that are only assumed (from the steps); how much of the last-level cache one
 program gets, with the latencies of all levels; page-walk caches; misses outstanding at once; walkers. Each
 choice takes the candidate with the smallest error on the chases that it shows in; the last two are read
 off. What a choice changes carries the source ``measured: calibrated on the chase``; everything else stays
@@ -21,6 +21,7 @@ from tessera.units import MB
 from tessera.validation.chase import findings, overlap
 from tessera.validation.chase.fit import Fit, fit_latencies, joined
 from tessera.validation.chase.simulate import Chase, simulate
+from tessera.validation.engines.variants import PLAIN, bent
 from tessera.validation.synthetic.batch import Batch
 
 NAME = "host-calibrated"
@@ -32,6 +33,7 @@ BEYOND_L1D = 4096  #: lines: what the choice of a last level may change
 BEYOND_STLB = {"pages": 1024, "lines": 4096}
 PWC_LEVELS = ("pde", "pdpte", "pml4e")
 KEYS_OF_STEPS = ("tlb.l1d.4kb.entries", "tlb.stlb.entries", "tlb.l1d.2mb.entries")
+SUM_OF_LOADS = {key: value for key, value in PLAIN.items() if not key.startswith("tlb.")}
 Progress = Callable[[str], None]
 
 
@@ -83,7 +85,7 @@ def calibrate(
     """
     described = replace(platform, name=NAME, description="this machine, calibrated on the pointer chase")
     work = Calibration(batch, chases, measured, described)
-    if platform.values["core.frequency_hz"].assumed:
+    if platform.values["core.frequency_hz"].assumed and math.isfinite(clock_ghz):
         work.set({"core.frequency_hz": round(clock_ghz * 1000) * 1_000_000}, "chain of one-cycle operations")
     work.set(sizes(platform, steps), "steps; associativity assumed")
     for choose in (_last_level, _walk_caches, _latencies, _mshrs, _walkers) if latencies_too else ():
@@ -122,7 +124,8 @@ def geometry(key: str, entries: float) -> dict[str, int]:
 
 
 def _fitted(work: Calibration, platform: Platform, series: dict[str, int]) -> Fit:
-    return fit_latencies(work.simulated(series, platform))
+    """Latencies on the platform without prefetchers and DRAM rows, so that a chain's time is a plain sum."""
+    return fit_latencies(work.simulated(series, bent(platform, platform.name, SUM_OF_LOADS)))
 
 
 def _apply(work: Calibration, fit: Fit) -> None:
@@ -167,13 +170,15 @@ def _latencies(work: Calibration) -> None:
 
 def _mshrs(work: Calibration) -> None:
     """misses outstanding at once"""
-    if (found := overlap.misses_at_once(work.measured)) is not None:
+    found = overlap.misses_at_once(work.measured)
+    if found is not None and work.platform.values["core.mshrs"].assumed:
         work.set({"core.mshrs": max(1, round(found))}, "latency of one chain over time per access of many")
 
 
 def _walkers(work: Calibration) -> None:
     """page walkers"""
-    if (found := overlap.walks_at_once(work.measured)) is not None:
+    found = overlap.walks_at_once(work.measured)
+    if found is not None and work.platform.values["walker.count"].assumed:
         work.set(
             {"walker.count": max(1, round(found))},
             "translation time of one chain over time per access of many",

@@ -52,9 +52,8 @@ def explain(
             progress(f"chase simulated on {one.name}")
             simulated[one.name] = simulate.simulate(work, chases, one)
     write_platform(corrected, platform_path, calibrated)
-    pd.concat([found, *(steps.steps_table(as_rows(t), name) for name, t in simulated.items())]).to_csv(
-        out / "steps.csv", index=False
-    )
+    parts = [found, *(steps.steps_table(as_rows(t), name) for name, t in simulated.items())]
+    with_file_entries(pd.concat(parts), platform).to_csv(out / "steps.csv", index=False)
     latency_table(measured, simulated).to_csv(out / "chase_latency.csv", index=False)
     calibration_table(platform, corrected, measured, simulated).to_csv(out / "calibration.csv", index=False)
     return corrected
@@ -69,6 +68,15 @@ def simulated_series(rows: pd.DataFrame) -> list[Series]:
             elements, chains = (tuple(sorted(set(part[c].tolist()))) for c in ("elements", "chains"))
             chosen.append(replace(get(name), elements=elements, chains=chains))
     return chosen
+
+
+def with_file_entries(table: pd.DataFrame, platform: Platform) -> pd.DataFrame:
+    """Steps beside what the platform file says of the same structure, and where it has that from."""
+    values = [platform.values.get(key) for key in table["key"]]
+    return table.assign(
+        file_entries=[value.value if value else None for value in values],
+        file_source=[value.source if value else "" for value in values],
+    )
 
 
 def as_rows(simulated: pd.DataFrame) -> pd.DataFrame:

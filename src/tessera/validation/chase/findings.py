@@ -106,7 +106,7 @@ def _cheaper(steps: pd.DataFrame, base: str, other: str, base_words: str, other_
 
 def _overlap(at_once: float | None, what: str) -> tuple[str, float | None, str]:
     if at_once is None:
-        return UNKNOWN, None, f"no chase was limited by {what}"
+        return UNKNOWN, None, f"not measured, or no chase was limited by {what}"
     because = (
         f"many chains have {at_once:.1f} {what} under way (latency of one chain over time per access of many)"
     )

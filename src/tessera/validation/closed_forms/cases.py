@@ -201,7 +201,7 @@ CASES: tuple[Callable[[Platform], Iterator[Case]], ...] = (
 
 
 def plain(platform: Platform) -> Platform:
-    """The platform without what the formulas leave out: prefetchers, DRAM rows, instruction side; LRU TLBs."""
+    """The platform with LRU TLBs and without prefetchers, DRAM rows and the instruction side."""
     return bent(platform, platform.name, PLAIN)
 
 

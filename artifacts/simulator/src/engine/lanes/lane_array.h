@@ -126,8 +126,7 @@ private:
         uint8_t held[65536];
         std::memset(held, 0, names_.capacity());
         Row* const rows = rows_.data() + size_t{set} * shape_.ways * planes;
-        for (unsigned way = 0; way < shape_.ways; ++way)
-            for (unsigned lane = 0; lane < 64; ++lane) held[get<planes>(rows + way * planes, lane)] = 1;
+        for (unsigned way = 0; way < shape_.ways; ++way) mark<planes>(rows + way * planes, held);
         held[0] = 0;
         if (names_.all_at_home(set)) return names_.keep(set, held);
         uint16_t renamed[65536];
@@ -144,6 +143,17 @@ private:
         return left;
     }
 
+    /// Eight lanes at a time: this is most of what rebuild() costs.
+    template <unsigned planes>
+    static void mark(const Row* row, uint8_t* held) {
+        for (unsigned lane = 0; lane < 64; lane += 8) {
+            uint64_t low, high = 0;
+            __builtin_memcpy(&low, row->byte + lane, 8);
+            if (planes == 2) __builtin_memcpy(&high, row[planes - 1].byte + lane, 8);
+#pragma GCC unroll 8
+            for (unsigned i = 0; i < 64; i += 8) held[(low >> i & 255) | (planes == 2 ? (high >> i & 255) << 8 : 0)] = 1;
+        }
+    }
     template <unsigned planes>
     static uint32_t get(const Row* row, unsigned lane) {
         return planes == 1 ? row->byte[lane] : row->byte[lane] | row[planes - 1].byte[lane] << 8;

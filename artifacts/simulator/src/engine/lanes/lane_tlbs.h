@@ -48,27 +48,30 @@ public:
         } level1[3];
         for (unsigned l1 = 0; l1 < 3; ++l1) level1[l1] = {arrays_[l1].index(), last_[l1].data(), first_[l1]};
         Level1 &for_4kb = level1[0], &for_2mb = level1[l1_of_[1]], &for_1gb = level1[l1_of_[2]];
-        Reference** order = order_;
+        const SetIndex second[3] = {arrays_[l2_of_[0]].index(), arrays_[l2_of_[1]].index(), arrays_[l2_of_[2]].index()};
+        const uint32_t once = once_;
+        Asked* asked = asked_;
         for (size_t i = begin; i < end; ++i) {
             const uint64_t address = w.addresses[i];
             const uint32_t id = w.regions[i], owner = uint32_t(i - begin);
             const Region& region = w.region_table[id];
             const auto ask = [&](Level1& l1, unsigned size, uint32_t item) __attribute__((always_inline)) {
-                const uint32_t set = l1.index(address >> page_shift[size]);
+                const uint64_t number = address >> page_shift[size];
+                const uint32_t set = l1.index(number), who = size << 6 | owner;
                 uint32_t& last = l1.last[set];
                 if (last == item) return;
-                last = last == (item | once_) ? item : item | once_;
-                *l1.next = {region.lanes[size], item, set << 8 | size << 6 | owner};
-                *order++ = l1.next++;
+                last = last == (item | once) ? item : item | once;
+                *l1.next = {region.lanes[size], item, set << 8 | who};
+                *asked++ = {l1.next++, second[size](number) << 8 | who};
             };
             if (region.lanes[0] != 0) ask(for_4kb, 0, item_of_4kb(id, address));
             if (region.lanes[1] != 0) ask(for_2mb, 1, item_of_2mb(id));
             if (region.lanes[2] != 0) ask(for_1gb, 2, item_of_1gb(region.gigabyte));
         }
-        if (order == order_) return false;
+        if (asked == asked_) return false;
         for (unsigned l1 = 0; l1 < 3; ++l1)
             if (level1[l1].next != first_[l1]) arrays_[l1].run(first_[l1], size_t(level1[l1].next - first_[l1]));
-        second_level(w.addresses + begin, size_t(order - order_), out);
+        second_level(asked, out);
         return true;
     }
 
@@ -90,25 +93,35 @@ public:
     LaneCounter hits, misses, instruction_hits, instruction_misses;
 
 private:
+    /// A reference to L1, and its place in the second level (as Reference::place).
+    struct Asked {
+        const Reference* first;
+        uint32_t second_place;
+    };
+
     /// What missed L1, in the order of accesses.
-    void second_level(const uint64_t* addresses, size_t asks, TlbOutcomes& out) {
-        size_t asked[3] = {};
-        const SetIndex index[3] = {arrays_[l2_of_[0]].index(), arrays_[l2_of_[1]].index(), arrays_[l2_of_[2]].index()};
-        uint64_t* const walk = out.walk[0];  // by the lower eight bits of a reference's place
+    void second_level(const Asked* end, TlbOutcomes& out) {
+        Reference* next[6] = {nullptr, nullptr, nullptr, second_[0], second_[1], second_[2]};
+        uint64_t* const walk = out.walk[0];  // by the lower eight bits of a place
         std::memset(&out, 0, sizeof out);
-        for (size_t k = 0; k < asks; ++k) {
-            const Reference r = *order_[k];
-            if (r.lanes == 0) continue;
-            const unsigned owner = r.place & 63, size = r.place >> 6 & 3, l2 = l2_of_[size] - 3u;
-            out.looked_up[owner] |= r.lanes;
-            walk[r.place & 255] = r.lanes;
-            if (index[size].sets() == 0) continue;
-            second_[l2][asked[l2]++] = {r.lanes, r.item, index[size](addresses[owner] >> page_shift[size]) << 8 | (r.place & 255)};
+        for (const Asked* asked = asked_; asked != end; ++asked) {
+            const uint64_t lanes = asked->first->lanes;
+            if (lanes == 0) continue;
+            const uint32_t place = asked->second_place;
+            out.looked_up[place & 63] |= lanes;
+            Reference*& to = next[l2_of_[place >> 6 & 3]];
+            to->lanes = lanes;
+            to->item = asked->first->item;
+            to->place = place;
+            ++to;
         }
         for (unsigned l2 = 0; l2 < 3; ++l2) {
-            if (asked[l2] == 0) continue;
-            arrays_[3 + l2].run(second_[l2], asked[l2]);
-            for (size_t k = 0; k < asked[l2]; ++k) walk[second_[l2][k].place & 255] = second_[l2][k].lanes;
+            const size_t count = size_t(next[3 + l2] - second_[l2]);
+            if (count != 0 && arrays_[3 + l2].exists()) arrays_[3 + l2].run(second_[l2], count);  // without an array, what missed walks
+            for (size_t k = 0; k < count; ++k) {
+                asm("");  // one at a time: scattered stores are slower
+                walk[second_[l2][k].place & 255] = second_[l2][k].lanes;
+            }
         }
         uint64_t hit[TlbOutcomes::batch], miss[TlbOutcomes::batch];
         for (size_t i = 0; i < TlbOutcomes::batch; ++i) {
@@ -124,7 +137,7 @@ private:
     uint32_t once_;            ///< under SRRIP, set in `last_` until the item has been referenced twice
     uint8_t l1_of_[3], l2_of_[3];
     Reference first_[3][3 * TlbOutcomes::batch], second_[3][3 * TlbOutcomes::batch];  ///< of the batch, by array
-    Reference* order_[3 * TlbOutcomes::batch];                                        ///< those of L1, by access
+    Asked asked_[3 * TlbOutcomes::batch];                                             ///< those of L1, by access
 };
 
 }  // namespace tessera::sim::lanes::TESSERA_ISA

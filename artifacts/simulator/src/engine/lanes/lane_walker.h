@@ -39,7 +39,9 @@ public:
                        c.memory_load_cycles - c.cache[2].load_cycles} {}
 
     /// Walks for 4KB, 2MB and 1GB pages in the lanes given; none of these lanes twice.
-    void walk(const uint64_t (&lanes)[3], uint64_t address, uint32_t region_id, const Region& region, MaskedHierarchy& memory, WalkRecord& record) {
+    void walk(const uint64_t (&lanes)[3], uint64_t address, uint32_t region_id, const Work& w, MaskedHierarchy& memory, WalkRecord& record) {
+        const Region& region = w.region_table[region_id];
+        const RegionTables& tables = w.page_tables[region_id];
         const uint32_t item[4] = {0, region.half_terabyte, region.gigabyte, region_id};
         uint64_t reads[5];  // by Level
         reads[4] = lanes[0];
@@ -48,11 +50,11 @@ public:
         reads[1] = ask(1, item[1], address, reads[2]);
         reads[0] = root_ == 0 ? ask(0, item[0], address, reads[1]) : 0;
         for (unsigned level = root_; level < 5; ++level)
-            if (reads[level] != 0) load_entry(level, region.frame[level], address, reads[level], memory, record);
+            if (reads[level] != 0) load_entry(level, tables.frame[level], address, reads[level], memory, record);
     }
 
     /// The line of the entry that maps the 4KB page, which is the one that a walk cannot avoid.
-    LANES_INLINE_MEMBER static uint64_t leaf_line(uint64_t address, const Region& region) { return line_of(4, region.frame[4], address); }
+    LANES_INLINE_MEMBER static uint64_t leaf_line(uint64_t address, const RegionTables& tables) { return line_of(4, tables.frame[4], address); }
 
 private:
     /// One entry of this level maps 2^shift bytes: base/level.h.

@@ -14,12 +14,16 @@
 
 namespace tessera::sim::lanes {
 
-/// A touched 2MB region. Ids are dense and begin at 1.
-struct alignas(64) Region {
-    uint64_t lanes[3] = {};    ///< lanes that map it with 4KB, 2MB, 1GB pages
-    uint32_t frame[5] = {};    ///< its page tables' frames, by Level: the table that holds this level's entry
-    uint32_t gigabyte = 0;     ///< id of the first touched region of its gigabyte
+/// A touched 2MB region, as TLBs see it. Ids are dense and begin at 1.
+struct alignas(32) Region {
+    uint64_t lanes[3] = {};      ///< lanes that map it with 4KB, 2MB, 1GB pages
+    uint32_t gigabyte = 0;       ///< id of the first touched region of its gigabyte
     uint32_t half_terabyte = 0;  ///< dense number of its 512GB region
+};
+
+/// Its page tables, as walks see it: by Level, the frame of the table that holds this level's entry.
+struct RegionTables {
+    uint32_t frame[5] = {};
 };
 
 /// A code page that missed the ITLB before access `access` (and those after it) of the chunk.
@@ -32,7 +36,8 @@ struct Work {
     const uint64_t* addresses;
     const uint32_t* regions;       ///< region id of each access
     size_t count;
-    const Region* region_table;
+    const Region* region_table;       ///< by id
+    const RegionTables* page_tables;  ///< by id
     const Fetch* fetches;          ///< in program order
     size_t fetch_count;
     FetchOutcome* fetched;         ///< of each

@@ -111,7 +111,7 @@ private:
         memory_.fetch_heads(w.addresses[i] >> 6);
         if (i == 0 || w.addresses[i] >> 12 != w.addresses[i - 1] >> 12) memory_.fetch_heads(leaf_line(w, i));
     }
-    LANES_INLINE uint64_t leaf_line(const Work& w, size_t i) { return LaneWalker::leaf_line(w.addresses[i], w.region_table[w.regions[i]]); }
+    LANES_INLINE uint64_t leaf_line(const Work& w, size_t i) { return LaneWalker::leaf_line(w.addresses[i], w.page_tables[w.regions[i]]); }
 
     template <bool count, bool record>
     LANES_INLINE_MEMBER void access(const Work& w, size_t i, const TlbOutcomes& t, size_t k, Outcomes* out) {
@@ -121,7 +121,7 @@ private:
         uint32_t row = 0;
         if (any_walk != 0) {
             if (record) walk.cycles = cycles_.row(row = cycles_.take());
-            walker_.walk(walks, address, w.regions[i], w.region_table[w.regions[i]], memory_, walk);
+            walker_.walk(walks, address, w.regions[i], w, memory_, walk);
             last_line_ = no_line;
         }
         LevelMasks m{0, 0, 0};
@@ -154,7 +154,7 @@ private:
         WalkRecord walk{count ? &fetches_ : nullptr, nullptr, 0};
         if (record) walk.cycles = cycles_.row(outcome.cycles_row = cycles_.take());
         const uint64_t lanes[3] = {walks, 0, 0};
-        walker_.walk(lanes, f.address, f.region, w.region_table[f.region], memory_, walk);
+        walker_.walk(lanes, f.address, f.region, w, memory_, walk);
         outcome.walk_l1d_missed = walk.l1d_missed;
         last_line_ = no_line;
     }

@@ -29,6 +29,23 @@ LANES_INLINE uint32_t matches(const uint32_t* bucket, uint32_t item) {
 #endif
 }
 
+/// Empties those of sixteen slots whose `held` is 0; returns how many are left.
+LANES_INLINE uint32_t keep_in_bucket(uint32_t* bucket, const uint8_t* held) {
+#if defined(__AVX512BW__)
+    const __m128i marks = _mm_loadu_si128(reinterpret_cast<const __m128i*>(held));
+    const __mmask16 keep = _mm_test_epi8_mask(marks, marks);
+    _mm512_store_si512(bucket, _mm512_mask_mov_epi32(_mm512_set1_epi32(-1), keep, _mm512_load_si512(bucket)));
+    return uint32_t(__builtin_popcount(keep));
+#else
+    uint32_t left = 0;
+    for (unsigned slot = 0; slot < 16; ++slot) {
+        left += held[slot];
+        bucket[slot] |= held[slot] - 1u;
+    }
+    return left;
+#endif
+}
+
 class Names {
 public:
     static constexpr uint32_t nothing = ~uint32_t{0};  ///< in an empty slot
@@ -101,11 +118,10 @@ public:
     /// Empties the slots that are not marked by 1 in `held`; returns how many are left. pre: no item is outside its bucket.
     uint32_t keep(uint32_t set, const uint8_t* held) {
         uint32_t* const slots = table(set);
+        const uint32_t zeroth = slots[0];
         uint32_t left = 0;
-        for (uint32_t name = 1; name < capacity(); ++name) {
-            left += held[name];
-            slots[name] = held[name] != 0 ? slots[name] : nothing;
-        }
+        for (uint32_t name = 0; name < capacity(); name += 16) left += keep_in_bucket(slots + name, held + name);
+        slots[0] = zeroth;
         return left;
     }
     bool all_at_home(uint32_t set) const { return full_[set] == 0; }

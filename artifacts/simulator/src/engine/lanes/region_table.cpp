@@ -34,8 +34,10 @@ uint32_t RegionTable::add(uint64_t number) {
     const VirtAddr address(number << 21);
     check_address(address.value);
     const TablePath& path = page_table_.touch(address);
+    RegionTables tables;
+    std::copy(path.frame.begin(), path.frame.end(), tables.frame);
+    tables_.push_back(tables);
     Region region;
-    std::copy(path.frame.begin(), path.frame.end(), region.frame);
     region.gigabyte = gigabytes_.try_emplace(number >> 9, uint32_t(regions_.size())).first->second;
     region.half_terabyte = dense(half_terabytes_, number >> 18);
     for (size_t lane = 0; lane < spaces_.size(); ++lane) {

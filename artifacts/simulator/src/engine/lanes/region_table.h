@@ -35,6 +35,7 @@ public:
 
     /// By id; valid until the next map().
     const Region* regions() const { return regions_.data(); }
+    const RegionTables* page_tables() const { return tables_.data(); }
 
 private:
     struct PoolIds {
@@ -56,6 +57,7 @@ private:
     std::vector<PoolIds> pools_;
     std::unordered_map<uint64_t, uint32_t> outside_, gigabytes_, half_terabytes_;
     std::vector<Region> regions_{1};
+    std::vector<RegionTables> tables_{1};
     PageTable page_table_;
     size_t most_;
     uint64_t last_number_ = ~uint64_t{0};

@@ -68,7 +68,8 @@ void LayoutStage::run(const Chunk& chunk, const ChunkEvents& events, OutcomeTabl
     const auto& asks = events.asks();
     size_t next_fetch = 0, next_ask = 0, index = 0;
     for (size_t e = 0; e < chunk.executions; ++e) {
-        for (; next_fetch < fetches.size() && fetches[next_fetch].execution == e; ++next_fetch) fetch<counted>(fetches[next_fetch], next_fetch, table);
+        for (; next_fetch < fetches.size() && fetches[next_fetch].execution == e; ++next_fetch)
+            fetch<counted>(fetches[next_fetch], next_fetch, table);
         for (const size_t end = index + chunk.access_counts[e]; index < end; ++index) {
             if (identity_ && index + ahead < chunk.accesses) caches_.fetch_sets(line_of(PhysAddr(chunk.addresses[index + ahead])));
             access<counted>(chunk, events, index, table);

@@ -1,0 +1,38 @@
+// report.h - what the benchmark prints: a table for people, or CSV for the report.
+#pragma once
+
+#include <ctime>
+#include <string>
+
+namespace tessera::sim::benchmark {
+
+/// Of this process and all its threads.
+inline double cpu_seconds() {
+    timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return double(now.tv_sec) + double(now.tv_nsec) * 1e-9;
+}
+
+/// Speeds are in millions of work units a second; a unit is an access (or instruction) under one layout.
+struct Speed {
+    std::string row, stream, unit;
+    double floor, engine;
+    bool counts_equal;  ///< H and M of engine and floor
+};
+
+class Report {
+public:
+    Report(bool csv, const std::string& isa, size_t layouts, size_t accesses);
+    void add(const Speed& speed);
+    /// A point of a curve: CPU time of an engine's whole run. mode: "accesses", "layouts" or "memory".
+    void add_point(const std::string& mode, const std::string& row, const std::string& stream, size_t accesses, size_t layouts, double seconds, double megabytes);
+    /// Published and measured speeds of other simulators, labelled with where they come from.
+    void add_peers();
+
+private:
+    bool csv_;
+    std::string isa_;
+    size_t layouts_, accesses_;
+};
+
+}  // namespace tessera::sim::benchmark

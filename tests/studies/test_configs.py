@@ -1,0 +1,50 @@
+"""The committed configurations ask for studies that can be made."""
+
+import pytest
+import yaml
+
+from tessera import platforms
+from tessera.pipeline.links import expected_names
+from tessera.simulate.plan import parse_sampling
+
+CONFIGS = ("smoke", "default", "paper")
+
+
+@pytest.fixture(params=CONFIGS)
+def config(request, root):
+    return yaml.safe_load((root / "config" / f"{request.param}.yaml").read_text())
+
+
+def test_names_exist(config):
+    studies = config["studies"]
+    known = set(expected_names(config["random_count"]))
+    for study in studies.values():
+        assert set(study.get("workloads", [study.get("workload")])) <= set(config["workloads"])
+        asked = study.get("platforms", [study.get("platform")])
+        assert set(asked) <= set(platforms.names()) & set(config["platforms"])
+        assert set(study.get("layouts", [])) <= known
+
+
+def test_plans_are_samples_of_their_window(config):
+    # The simulator takes a plan that would cover everything as `full`; warm-up alone must leave room.
+    studies = config["studies"]
+    plans = [(text, studies["sampling"]["window_accesses"]) for text in studies["sampling"]["plans"]]
+    plans += [
+        (studies[name]["sampling"], studies[name]["window_accesses"]) for name in ("ablations", "sweep")
+    ]
+    for text, window in plans:
+        plan = parse_sampling(text)
+        assert plan.units * plan.warmup_accesses < 0.9 * window, text
+
+
+def test_the_first_plan_is_the_pipelines(config):
+    if config["name"] != "smoke":
+        assert config["studies"]["sampling"]["plans"][0] == config["sampling"]
+
+
+def test_default_studies_all_pairs_and_paper_500_million_accesses(root):
+    default, paper = (yaml.safe_load((root / "config" / f"{n}.yaml").read_text()) for n in CONFIGS[1:])
+    assert default["studies"]["ablations"]["platforms"] == default["platforms"]
+    assert set(default["studies"]["ablations"]["workloads"]) == set(default["workloads"])
+    assert paper["studies"]["sampling"]["window_accesses"] == 500_000_000
+    assert len(paper["studies"]["sampling"]["layouts"]) == 4
