@@ -54,7 +54,8 @@ double run(const char* engine, const Platform& platform, MemoryStream& stream, c
 class Bench {
 public:
     Bench(const Options& options, const std::string& stream_name)
-        : options_(options), name_(stream_name), stream_(make_stream(stream_name, options.accesses)), layouts_(Mosaics(pool_bytes).make(options.layouts)) {
+        : options_(options), name_(stream_name), stream_(make_stream(stream_name, options.accesses)),
+          layouts_(Mosaics(pool_bytes).make(options.layouts)) {
         for (const trace::Frame& frame : stream_.frames())
             for (uint64_t address : frame.addresses) input_.offsets.push_back(address - testing::heap_base);
     }
@@ -93,15 +94,17 @@ private:
         return last_seconds_ = cpu_seconds() - begin;
     }
 
-    bool row(Report& report, const char* name, FloorCounts (*floor)(const FloorInput&), const char* engine, const Platform& platform, const Sampling& sampling,
-             unsigned work_per_access) {
-        const double floor_time = floor_seconds(floor), work = double(input_.offsets.size()) * double(layouts_.size()) * work_per_access / 1e6;
+    bool row(Report& report, const char* name, FloorCounts (*floor)(const FloorInput&), const char* engine, const Platform& platform,
+             const Sampling& sampling, unsigned work_per_access) {
+        const double floor_time = floor_seconds(floor);
+        const double work = double(input_.offsets.size()) * double(layouts_.size()) * work_per_access / 1e6;
         std::vector<LayoutCounts> counts;
         const double engine_time = run(engine, platform, stream_, layouts_, sampling, counts);
         bool same = true;
         for (size_t i = 0; i < layouts_.size(); ++i)
             same &= floor_counts_[i].hits == counts[i].stlb_hits && floor_counts_[i].misses == counts[i].stlb_misses;
-        report.add({name, name_, work_per_access == 1 ? "accesses x layouts/s" : "instructions x layouts/s", work / floor_time, work / engine_time, same});
+        const char* unit = work_per_access == 1 ? "accesses x layouts/s" : "instructions x layouts/s";
+        report.add({name, name_, unit, work / floor_time, work / engine_time, same});
         return same;
     }
 
@@ -135,8 +138,10 @@ int curves(Report& report, const Options& o) {
 }
 
 int usage() {
-    std::fputs("simulator_benchmark: unknown option or value\n  what to do: simulator_benchmark [--accesses N] [--layouts N] [--rows H,M|H,M,C|R|all] [--csv], "
-               "or --curve accesses|layouts, or --memory\n", stderr);
+    std::fputs("simulator_benchmark: unknown option or value\n"
+               "  what to do: simulator_benchmark [--accesses N] [--layouts N] [--rows H,M|H,M,C|R|all] [--csv], "
+               "or --curve accesses|layouts, or --memory\n",
+               stderr);
     return 2;
 }
 

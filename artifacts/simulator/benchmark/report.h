@@ -25,7 +25,8 @@ public:
     Report(bool csv, const std::string& isa, size_t layouts, size_t accesses);
     void add(const Speed& speed);
     /// A point of a curve: CPU time of an engine's whole run. mode: "accesses", "layouts" or "memory".
-    void add_point(const std::string& mode, const std::string& row, const std::string& stream, size_t accesses, size_t layouts, double seconds, double megabytes);
+    void add_point(const std::string& mode, const std::string& row, const std::string& stream, size_t accesses, size_t layouts,
+                   double seconds, double megabytes);
     /// Published and measured speeds of other simulators, labelled with where they come from.
     void add_peers();
 

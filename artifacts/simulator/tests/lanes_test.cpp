@@ -35,7 +35,10 @@ TEST(Rows, OperationsOnBytesAreExact) {
     std::mt19937_64 random(6);
     for (int i = 0; i < 20000; ++i) {
         Row a, b, out;
-        for (unsigned lane = 0; lane < 64; ++lane) a.byte[lane] = uint8_t(random()), b.byte[lane] = random() % 2 ? a.byte[lane] : uint8_t(random() % 2 * 128);
+        for (unsigned lane = 0; lane < 64; ++lane) {
+            a.byte[lane] = uint8_t(random());
+            b.byte[lane] = random() % 2 ? a.byte[lane] : uint8_t(random() % 2 * 128);
+        }
         const uint64_t chosen = random();
         uint64_t same = 0;
         for (unsigned part = 0; part < parts; ++part) {

@@ -37,7 +37,8 @@ const char* chosen_isa() {
 
 std::unique_ptr<Machine> make_machine(const MachineConfig& config) {
     const std::string isa = chosen_isa();
-    return std::unique_ptr<Machine>(isa == "avx512" ? make_machine_avx512(config) : isa == "avx2" ? make_machine_avx2(config) : make_machine_scalar(config));
+    if (isa == "avx512") return std::unique_ptr<Machine>(make_machine_avx512(config));
+    return std::unique_ptr<Machine>(isa == "avx2" ? make_machine_avx2(config) : make_machine_scalar(config));
 }
 
 }  // namespace tessera::sim::lanes

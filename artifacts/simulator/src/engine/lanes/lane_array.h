@@ -25,8 +25,7 @@ class LaneArray {
 public:
     explicit LaneArray(const ArrayShape& shape)
         : shape_(shape), index_(shape.sets), rows_(shape.sets * shape.ways),
-          set_words_(shape.replacement == Replacement::lru ? 0 : shape.ways + (shape.replacement == Replacement::srrip ? Srrip::words(shape.ways) : TreePlru::words(shape.ways))),
-          words_(shape.sets * set_words_), loop_(choose<1>(shape)) {
+          set_words_(words_of(shape)), words_(shape.sets * set_words_), loop_(choose<1>(shape)) {
         if (exists()) names_.open(shape.sets, 8);
     }
 
@@ -98,6 +97,11 @@ private:
         Names::View view = names_.view();
         if (planes == 1) view.log_capacity = 8;
         return view;
+    }
+
+    static unsigned words_of(const ArrayShape& shape) {
+        if (shape.replacement == Replacement::lru) return 0;
+        return shape.ways + (shape.replacement == Replacement::srrip ? Srrip::words(shape.ways) : TreePlru::words(shape.ways));
     }
 
     template <unsigned planes>

@@ -70,7 +70,8 @@ private:
         return cache.reference(item, cache.index()(address >> shift(level)), lanes);
     }
 
-    LANES_INLINE_MEMBER void load_entry(unsigned level, uint32_t frame, uint64_t address, uint64_t lanes, MaskedHierarchy& memory, WalkRecord& record) {
+    LANES_INLINE_MEMBER void load_entry(unsigned level, uint32_t frame, uint64_t address, uint64_t lanes, MaskedHierarchy& memory,
+                                        WalkRecord& record) {
         const LevelMasks m = memory.walker(line_of(level, frame, address), lanes);
         record.l1d_missed |= m.l1d_missed;
         if (record.counters != nullptr) record.counters->add(lanes, m);

@@ -23,16 +23,16 @@ LANES_INLINE uint64_t move_to_front(Row* rows, unsigned ways, uint32_t name, uin
 #pragma GCC unroll 16
         for (unsigned way = 0; way < count; ++way, row += planes) {
             const Part low = load(row, part);
-            PartLanes same = equal(low, low_tag);
             store(row, part, select(pending, low_carry, low));
             low_carry = low;
-            if (planes == 2) {
-                const Part high = load(row + 1, part);
-                same = both(same, equal(high, high_tag));
-                store(row + 1, part, select(pending, high_carry, high));
-                high_carry = high;
+            if (planes == 1) {
+                pending = differing(pending, low, low_tag);  // one instruction where there are mask registers
+                continue;
             }
-            pending = without(pending, same);
+            const Part high = load(row + 1, part);
+            store(row + 1, part, select(pending, high_carry, high));
+            high_carry = high;
+            pending = without(pending, both(equal(low, low_tag), equal(high, high_tag)));
         }
         missed |= bits_of(pending) << (part * part_lanes % 64);
     }

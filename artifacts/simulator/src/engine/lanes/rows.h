@@ -34,6 +34,7 @@ LANES_INLINE PartLanes lanes_of(uint64_t bits) { return _cvtu64_mask64(bits); }
 LANES_INLINE uint64_t bits_of(PartLanes m) { return _cvtmask64_u64(m); }
 LANES_INLINE PartLanes without(PartLanes a, PartLanes b) { return _kandn_mask64(b, a); }
 LANES_INLINE PartLanes both(PartLanes a, PartLanes b) { return _kand_mask64(a, b); }
+LANES_INLINE PartLanes differing(PartLanes among, Part a, Part b) { return _mm512_mask_cmpneq_epi8_mask(among, a, b); }
 
 #elif defined(__AVX2__)
 
@@ -56,6 +57,7 @@ LANES_INLINE PartLanes lanes_of(uint64_t bits) {
 LANES_INLINE uint64_t bits_of(PartLanes m) { return uint32_t(_mm256_movemask_epi8(m)); }
 LANES_INLINE PartLanes without(PartLanes a, PartLanes b) { return _mm256_andnot_si256(b, a); }
 LANES_INLINE PartLanes both(PartLanes a, PartLanes b) { return _mm256_and_si256(a, b); }
+LANES_INLINE PartLanes differing(PartLanes among, Part a, Part b) { return without(among, equal(a, b)); }
 
 #else
 
@@ -81,6 +83,7 @@ LANES_INLINE PartLanes lanes_of(uint64_t bits) { return filled(((bits & 255) * l
 LANES_INLINE uint64_t bits_of(PartLanes m) { return (m & low_bits) * 0x0102040810204080 >> 56; }
 LANES_INLINE PartLanes without(PartLanes a, PartLanes b) { return a & ~b; }
 LANES_INLINE PartLanes both(PartLanes a, PartLanes b) { return a & b; }
+LANES_INLINE PartLanes differing(PartLanes among, Part a, Part b) { return without(among, equal(a, b)); }
 
 #endif
 
