@@ -9,7 +9,7 @@ from tessera.validation.chase import fit, overlap, simulate
 
 TRUE = {
     "tlb.stlb.hit_cycles": 7, "cache.l1d.load_cycles": 5, "cache.l2.load_cycles": 16,
-    "cache.l3.load_cycles": 70, "memory.load_cycles": 400,
+    "cache.l3.load_cycles": 70, "memory.load_cycles": 400, "walker.load_adds_cycles": 11,
 }  # fmt: skip
 
 
@@ -20,8 +20,9 @@ def chases(noise=0.0):
     for i in range(40):
         loads = random.dirichlet([8 / (1 + i / 8), 3, 1 + i / 20, 0.2 + i / 20]) * 2
         lookups = 0.0 if i < 10 else 1.0
-        cycles = lookups * 7 + loads @ [5, 16, 70, 400]
-        row = ["pages", i, 1, cycles * (1 + noise * random.exponential()), 0.0, *loads, lookups]
+        walker = 0.0 if i < 20 else random.uniform(0.5, 1.5)
+        cycles = lookups * 7 + walker * 11 + loads @ [5, 16, 70, 400]
+        row = ["pages", i, 1, cycles * (1 + noise * random.exponential()), 0.0, *loads, walker, lookups]
         rows.append(row)
     table = pd.DataFrame(rows, columns=list(simulate.COLUMNS))
     return table.assign(measured_cycles=table["cycles"])
@@ -42,22 +43,25 @@ def test_a_few_spoilt_chases_change_little():
 def test_no_level_is_faster_than_the_one_above_it():
     table = chases()
     table["measured_cycles"] = 30.0  # every chase the same, however deep it goes
-    cycles = list(fit.fit_latencies(table).cycles.values())[1:]
+    found = fit.fit_latencies(table).cycles
+    cycles = [found[key] for key in simulate.LATENCY_KEYS]
     assert cycles == sorted(cycles)
 
 
 def test_per_access_splits_a_row_into_loads_and_lookups():
-    """1000 accesses: 600 served by L1D, 300 L2, 100 memory; 50 walker loads by L1D; each access looks up."""
+    """1000 accesses: 600 served by L1D, 300 L2, 100 memory; 50 walker loads by L1D, each 11 cycles
+    more; each access looks up."""
     platform = Platform("p", "", "", {key: Value(value, "assumed") for key, value in TRUE.items()})
-    cycles = 600 * 5 + 300 * 16 + 100 * 400 + 50 * 5 + 1000 * 7
+    cycles = 600 * 5 + 300 * 16 + 100 * 400 + 50 * (5 + 11) + 1000 * 7
     row = {
-        "accesses": 1000, "runtime_cycles": cycles, "walk_cycles": 250,
+        "accesses": 1000, "runtime_cycles": cycles, "walk_cycles": 800,
         "program_l1d_loads": 1000, "program_l2_loads": 400, "program_l3_loads": 100,
         "program_dram_loads": 100, "walker_l1d_loads": 50, "walker_l2_loads": 0, "walker_l3_loads": 0,
         "walker_dram_loads": 0,
     }  # fmt: skip
     found = simulate.per_access({key: str(value) for key, value in row.items()}, platform)
     assert found["stlb_lookups"] == pytest.approx(1)
+    assert found["walker_loads"] == pytest.approx(0.05)
     served = [found[f"{level}_loads"] for level in simulate.LEVELS]
     assert served == pytest.approx([0.65, 0.3, 0, 0.1])
 

@@ -21,7 +21,7 @@ TEST(Invariants, CountsAddUp) {
             EXPECT_EQ(c.units[0].stlb_misses, c.stlb_misses);  // one unit covers everything
             EXPECT_EQ(sum(c.program), stream.header().accesses);
             uint64_t cycles = 0;
-            for (int level = 0; level < 4; ++level) cycles += c.walker[size_t(level)] * latency[level];
+            for (int level = 0; level < 4; ++level) cycles += c.walker[size_t(level)] * (latency[level] + p.walker_load_adds_cycles);
             EXPECT_EQ(c.units[0].walk_cycles, cycles);
             EXPECT_GE(sum(c.walker), c.stlb_misses);  // at least the leaf
             EXPECT_LE(sum(c.walker), c.stlb_misses * p.page_table_levels);

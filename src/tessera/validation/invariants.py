@@ -56,6 +56,7 @@ def _walk_sum(g: Group) -> list[str]:
     loads = [g.cells[f"walker_{level}_loads"] for level in LEVELS]
     served = [a - b for a, b in zip(loads, [*loads[1:], 0], strict=True)]
     cycles = sum(n * float(g.platform.values[key].value) for n, key in zip(served, LATENCIES, strict=True))
+    cycles += loads[0] * float(g.platform.values["walker.load_adds_cycles"].value)
     slack = ROUNDING * sum(float(g.platform.values[key].value) for key in LATENCIES)
     return _names(g.cells, (cycles - g.cells["walk_cycles"]).abs() > slack)
 

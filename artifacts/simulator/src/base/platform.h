@@ -66,6 +66,7 @@ struct Platform {
     Geometry pwc_pde, pwc_pdpte, pwc_pml4e, pwc_pml5e;   ///< page-walk caches, one per level of non-leaf entries
     uint64_t walkers = 0;                                ///< 0: as many as there are misses (ablation)
     uint64_t walker_uses_mshrs = 0;                      ///< 1: a walk with a load that misses L1D holds one MSHR
+    uint64_t walker_load_adds_cycles = 0;                ///< of each walker load, on top of the load time of the level that serves it
     uint64_t walker_pollutes = 1;                        ///< 0: the program's loads see caches without walker loads (ablation)
 
     CacheGeometry l1d, l2, l3;

@@ -60,6 +60,7 @@ const std::vector<PlatformKey>& platform_keys() {
         KEY("page_table.levels", "levels", 4, 5, page_table_levels, "Levels of a radix page table"),
         KEY("walker.count", "walkers", 0, 8, walkers, "Page walks that can proceed at the same time; 0: any number (an ablation)"),
         KEY("walker.uses_mshrs", "0 or 1", 0, 1, walker_uses_mshrs, "1: a walk with a load that misses L1D holds one of core.mshrs for its latency"),
+        KEY("walker.load_adds_cycles", "cycles", 0, 4000, walker_load_adds_cycles, "What each load of a walk takes beyond the load time of the level that serves it, as under nested paging"),
         KEY("walker.pollutes", "0 or 1", 0, 1, walker_pollutes, "0: the program's loads see caches that walker loads never entered (an ablation); processors: 1"),
         KEY("cache.l1d.bytes", "bytes", 64, 1ull << 32, l1d.bytes, "L1 data cache size"),
         KEY("cache.l1d.ways", "ways", 1, 32, l1d.ways, "L1 data cache associativity"),

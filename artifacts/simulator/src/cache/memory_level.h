@@ -19,4 +19,7 @@ inline Cycles load_cycles(const Platform& p, MemoryLevel level) {
     return Cycles(p.memory_load_cycles);
 }
 
+/// The same for a load of a page walk: what C sums.
+inline Cycles walker_load_cycles(const Platform& p, MemoryLevel level) { return load_cycles(p, level) + Cycles(p.walker_load_adds_cycles); }
+
 }  // namespace tessera::sim

@@ -17,7 +17,7 @@ public:
     MemoryLevel walker_load(PhysAddr address) final {
         const MemoryLevel level = serve_walker(line_of(address));
         ++loads_;
-        walk_ += load_cycles(platform_, level);
+        walk_ += walker_load_cycles(platform_, level);
         l1d_missed_ |= level != MemoryLevel::l1d;
         return level;
     }

@@ -20,7 +20,7 @@ from tessera.platforms.model import Value
 from tessera.units import MB
 from tessera.validation.chase import findings, overlap
 from tessera.validation.chase.fit import Fit, fit_latencies, joined
-from tessera.validation.chase.simulate import Chase, simulate
+from tessera.validation.chase.simulate import WALK_KEY, Chase, simulate
 from tessera.validation.engines.variants import PLAIN, bent
 from tessera.validation.synthetic.batch import Batch
 
@@ -129,7 +129,7 @@ def _fitted(work: Calibration, platform: Platform, series: dict[str, int]) -> Fi
 
 
 def _apply(work: Calibration, fit: Fit) -> None:
-    work.set({key: max(1, round(cycles)) for key, cycles in fit.cycles.items()})
+    work.set({key: max(int(key != WALK_KEY), round(cycles)) for key, cycles in fit.cycles.items()})
 
 
 def _last_level(work: Calibration) -> None:

@@ -1,7 +1,8 @@
 """Latencies from a chase: linear least squares, because the time of a dependent chain is a sum.
 
 In a chain nothing overlaps: cycles per access = STLB look-ups x its time + loads served by each level x
-that level's time, for the program's loads and the walker's. The simulator counts look-ups and loads (they
+that level's time, for the program's loads and the walker's, + the walker's loads x what each takes beyond
+that (nested paging walks a second table for each). The simulator counts look-ups and loads (they
 depend on sizes, not on times); the machine says the cycles. Errors are relative, so that 5-cycle and
 500-cycle footprints weigh the same, and the times of deeper levels are fitted as what they add, so that no
 level is faster than the one above it. The loss is robust, because no step of a real machine is as sharp as
@@ -16,7 +17,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import least_squares
 
-from tessera.validation.chase.simulate import LATENCY_KEYS, LEVELS, STLB_KEY
+from tessera.validation.chase.simulate import LATENCY_KEYS, LEVELS, STLB_KEY, WALK_KEY
 
 #: a relative error beyond this counts linearly: between two levels a real TLB or cache misses a little early
 OUTLIER = 0.05
@@ -48,12 +49,13 @@ def fit_latencies(both: pd.DataFrame) -> Fit:
     loads = both[[f"{level}_loads" for level in LEVELS]].to_numpy()
     # Column k: loads served at level k or below, which all pay what level k adds.
     deeper = loads[:, ::-1].cumsum(axis=1)[:, ::-1]
-    design = np.column_stack([both["stlb_lookups"].to_numpy(), deeper])
+    design = np.column_stack([both[["stlb_lookups", "walker_loads"]].to_numpy(), deeper])
     relative = design / both["measured_cycles"].to_numpy()[:, None]
-    start = np.array([7.0, 4.0, 10.0, 40.0, 200.0])
+    start = np.array([7.0, 1.0, 4.0, 10.0, 40.0, 200.0])
     solved = least_squares(
         lambda times: relative @ times - 1, start, bounds=(0, np.inf), loss="soft_l1", f_scale=OUTLIER
     )
     times, error = solved.x, float(np.sqrt(2 * solved.cost / len(both)))
-    cycles = dict(zip(LATENCY_KEYS, np.cumsum(times[1:]), strict=True))
-    return Fit({STLB_KEY: float(times[0]), **{k: float(v) for k, v in cycles.items()}}, error)
+    cycles = dict(zip(LATENCY_KEYS, np.cumsum(times[2:]), strict=True))
+    extra = {STLB_KEY: float(times[0]), WALK_KEY: float(times[1])}
+    return Fit(extra | {k: float(v) for k, v in cycles.items()}, error)

@@ -21,9 +21,10 @@ from tessera.validation.synthetic.stream import ANON_BASE, Stream, loads
 LEVELS = ("l1d", "l2", "l3", "dram")
 LATENCY_KEYS = ("cache.l1d.load_cycles", "cache.l2.load_cycles", "cache.l3.load_cycles", "memory.load_cycles")
 STLB_KEY = "tlb.stlb.hit_cycles"
+WALK_KEY = "walker.load_adds_cycles"
 COLUMNS = (
     "series", "elements", "chains", "cycles", "walk_cycles", "l1d_loads", "l2_loads", "l3_loads",
-    "dram_loads", "stlb_lookups",
+    "dram_loads", "walker_loads", "stlb_lookups",
 )  # fmt: skip
 TIMED = 40_000  #: accesses that are timed
 
@@ -100,7 +101,8 @@ def simulate(batch: Batch, chases: list[Chase], platform: Platform) -> pd.DataFr
 
 
 def per_access(row: dict[str, str], platform: Platform) -> dict[str, float]:
-    """A cell's numbers per access: cycles, walk cycles, and loads served by each level (program and walker).
+    """A cell's numbers per access: cycles, walk cycles, loads served by each level (program and walker), all
+    loads of the walker.
 
     ``stlb_lookups`` is what is left of the cycles once loads are taken off, in units of the STLB's hit
     time: in a chain of dependent loads nothing overlaps.
@@ -110,13 +112,16 @@ def per_access(row: dict[str, str], platform: Platform) -> dict[str, float]:
         "cycles": float(row["runtime_cycles"]) / accesses,
         "walk_cycles": float(row["walk_cycles"]) / accesses,
     }
-    reached = np.array(
+    by_whom = np.array(
         [[float(row[f"{who}_{level}_loads"]) for level in LEVELS] for who in ("program", "walker")]
-    ).sum(axis=0)
+    )
+    reached = by_whom.sum(axis=0)
+    found["walker_loads"] = float(by_whom[1, 0]) / accesses
     served = (reached - np.append(reached[1:], 0)) / accesses
     found |= {f"{level}_loads": value for level, value in zip(LEVELS, served, strict=True)}
     latencies = [float(platform.values[key].value) for key in LATENCY_KEYS]
     hit = float(platform.values[STLB_KEY].value)
-    rest = found["cycles"] - float(served @ latencies)
+    adds = float(platform.values[WALK_KEY].value)
+    rest = found["cycles"] - float(served @ latencies) - found["walker_loads"] * adds
     found["stlb_lookups"] = max(rest, 0) / hit if hit else 0.0
     return found

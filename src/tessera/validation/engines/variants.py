@@ -49,6 +49,7 @@ VARIANTS: dict[str, dict[str, int | str]] = {
     "tiny, instruction side": TINY | {"tlb.l1i.entries": 4, "tlb.l1i.ways": 2},
     "tiny, walks pollute nothing": TINY | {"walker.pollutes": 0},
     "tiny, walks hold MSHRs": TINY | {"walker.uses_mshrs": 1},
+    "tiny, slow walkers": TINY | {"walker.load_adds_cycles": 23},
     "tiny, any number of walkers": TINY | {"walker.count": 0},
     "tiny, no overlap": TINY | {"core.overlap": 0},
     "tiny, DRAM": TINY

@@ -63,7 +63,7 @@ private:
 
     uint64_t cycles(const Served& loads) const {
         uint64_t sum = 0;
-        for (size_t level = 0; level < 4; ++level) sum += loads[level] * load_cycles(platform_, static_cast<MemoryLevel>(level)).value;
+        for (size_t level = 0; level < 4; ++level) sum += loads[level] * walker_load_cycles(platform_, static_cast<MemoryLevel>(level)).value;
         return sum;
     }
 

@@ -34,7 +34,7 @@ class LaneWalker {
 public:
     explicit LaneWalker(const MachineConfig& c)
         : caches_{LaneArray(c.walk_cache[0]), LaneArray(c.walk_cache[1]), LaneArray(c.walk_cache[2]), LaneArray(c.walk_cache[3])},
-          root_(5 - c.table_levels), l1d_cycles_(c.cache[0].load_cycles),
+          root_(5 - c.table_levels), l1d_cycles_(c.cache[0].load_cycles + c.walker_load_adds_cycles),
           more_cycles_{c.cache[1].load_cycles - c.cache[0].load_cycles, c.cache[2].load_cycles - c.cache[1].load_cycles,
                        c.memory_load_cycles - c.cache[2].load_cycles} {}
 
