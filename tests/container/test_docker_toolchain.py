@@ -64,9 +64,11 @@ def test_terminate_ends_the_container(tools):
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_container_ends_with_its_caller(number, root):
     code = (
-        "import subprocess\n"
+        "import signal\n"
         "from tessera.container.toolchain import DockerToolchain\n"
         "from tessera.container.inputs import toolchain_tag\n"
+        # A test run that a shell put in the background hands down an ignored SIGINT.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "DockerToolchain(toolchain_tag()).run(['sh', '-c', 'echo $HOSTNAME; exec sleep 1000'],"
         " env={'HOSTNAME': 'started'})\n"
     )

@@ -55,7 +55,10 @@ def test_terminate_reaches_the_whole_group():
 def test_program_ends_with_its_caller(number, root):
     """However the caller ends, SIGKILL included, the program doesn't outlive it."""
     code = (
+        "import signal\n"
         "from tessera.container.toolchain import HostToolchain\n"
+        # A test run that a shell put in the background hands down an ignored SIGINT.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "HostToolchain().run(['sh', '-c', 'echo $$; exec sleep 1000'])\n"
     )
     env = os.environ | {"PYTHONPATH": str(root / "src")}
