@@ -80,37 +80,10 @@ def test_coefficients_alone_predict(folder):
 
 def test_json_says_what_is_extrapolated(folder, table):
     first = table.iloc[1]
-    inside = run(
-        "predict",
-        "--json",
-        "--fit",
-        folder,
-        "--model",
-        "poly1",
-        "--stlb-hits",
-        first["stlb_hits"],
-        "--stlb-misses",
-        first["stlb_misses"],
-        "--walk-cycles",
-        first["walk_cycles"],
-    ).output
-    assert json.loads(inside)["inside_fitted_range"] is True
-    outside = json.loads(
-        run(
-            "predict",
-            "--json",
-            "--fit",
-            folder,
-            "--model",
-            "poly1",
-            "--stlb-hits",
-            first["stlb_hits"],
-            "--stlb-misses",
-            first["stlb_misses"],
-            "--walk-cycles",
-            1e12,
-        ).output
-    )
+    asked = ["predict", "--json", "--fit", folder, "--model", "poly1", "--stlb-hits", first["stlb_hits"]]
+    asked += ["--stlb-misses", first["stlb_misses"], "--walk-cycles"]
+    assert json.loads(run(*asked, first["walk_cycles"]).output)["inside_fitted_range"] is True
+    outside = json.loads(run(*asked, 1e12).output)
     assert outside["inside_fitted_range"] is False
     assert outside["outside"][0].startswith("walk_cycles = 1e+12 is outside")
 

@@ -17,10 +17,9 @@ import pandas as pd
 from tessera.cells import read_cells
 from tessera.layouts.model import canonical_name
 from tessera.platforms import Platform, load
+from tessera.validation.chase.simulate import LATENCY_KEYS, LEVELS, WALK_KEY
 
 COLUMNS = ("invariant", "because", "cells", "broken", "first_broken")
-LEVELS = ("l1d", "l2", "l3", "dram")
-LATENCIES = ("cache.l1d.load_cycles", "cache.l2.load_cycles", "cache.l3.load_cycles", "memory.load_cycles")
 ROUNDING = 3.0  #: counts are scaled and rounded one by one
 
 
@@ -55,9 +54,9 @@ def _within_accesses(g: Group) -> list[str]:
 def _walk_sum(g: Group) -> list[str]:
     loads = [g.cells[f"walker_{level}_loads"] for level in LEVELS]
     served = [a - b for a, b in zip(loads, [*loads[1:], 0], strict=True)]
-    cycles = sum(n * float(g.platform.values[key].value) for n, key in zip(served, LATENCIES, strict=True))
-    cycles += loads[0] * float(g.platform.values["walker.load_adds_cycles"].value)
-    slack = ROUNDING * sum(float(g.platform.values[key].value) for key in LATENCIES)
+    cycles = sum(n * float(g.platform.values[key].value) for n, key in zip(served, LATENCY_KEYS, strict=True))
+    cycles += loads[0] * float(g.platform.values[WALK_KEY].value)
+    slack = ROUNDING * sum(float(g.platform.values[key].value) for key in LATENCY_KEYS)
     return _names(g.cells, (cycles - g.cells["walk_cycles"]).abs() > slack)
 
 

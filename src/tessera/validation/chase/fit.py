@@ -38,11 +38,6 @@ def joined(simulated: pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:
     return simulated.merge(right, on=KEY)
 
 
-def relative_error(both: pd.DataFrame) -> float:
-    """Root mean square of simulated / measured - 1."""
-    return float(np.sqrt(((both["cycles"] / both["measured_cycles"] - 1) ** 2).mean()))
-
-
 def fit_latencies(both: pd.DataFrame) -> Fit:
     """The times that explain single chains best, given the counts of :func:`simulate.per_access`."""
     both = both[both["chains"] == 1]

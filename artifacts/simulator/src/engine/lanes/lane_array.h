@@ -30,7 +30,6 @@ public:
     }
 
     bool exists() const { return shape_.sets != 0; }
-    bool is_srrip() const { return shape_.replacement == Replacement::srrip; }
     bool wide() const { return is_wide_; }
     const SetIndex& index() const { return index_; }
 
