@@ -7,7 +7,7 @@ import click
 from tessera.container import build as builder
 from tessera.container import component_tests
 from tessera.container.engine import DOCKER, engine_name
-from tessera.container.images import ensure_images
+from tessera.container.images import ensure_images, ensure_workloads_image
 from tessera.errors import EXIT_FAILED, TesseraError, unknown_name
 
 
@@ -19,7 +19,8 @@ def _say(text: str) -> None:
 @click.argument("components", nargs=-1, metavar="[COMPONENT]...")
 @click.option("--test", is_flag=True, help="Build and run the components' own tests (ctest).")
 @click.option("--image", is_flag=True, help="Build the images only.")
-def build(components: tuple[str, ...], test: bool, image: bool) -> None:
+@click.option("--workloads-image", is_flag=True, help="Build the image of Debian's workloads.")
+def build(components: tuple[str, ...], test: bool, image: bool, workloads_image: bool) -> None:
     """Build components into build/<component>/: all of them, or those named.
 
     With the engine docker (the default) the images are built first where they are missing, and the
@@ -29,12 +30,12 @@ def build(components: tuple[str, ...], test: bool, image: bool) -> None:
         if component not in builder.COMPONENTS:
             raise unknown_name("component", component, builder.COMPONENTS)
     if engine_name() == DOCKER:
-        tag = ensure_images(_say)
-        if image:
+        tag = ensure_workloads_image(_say) if workloads_image else ensure_images(_say)
+        if image or workloads_image:
             click.echo(tag)
-    elif image:
-        raise TesseraError("--image", "the engine is 'none': no image is used", "drop --image")
-    if image:
+    elif image or workloads_image:
+        raise TesseraError("an image", "the engine is 'none': no image is used", "drop the option")
+    if image or workloads_image:
         return
     chosen = components or builder.COMPONENTS
     for component in chosen:

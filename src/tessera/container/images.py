@@ -19,7 +19,14 @@ from pathlib import Path
 
 from tessera.container.command import docker_run
 from tessera.container.engine import docker, docker_client, require_docker
-from tessera.container.inputs import BaseArguments, base_tag, docker_folder, programs_tag, toolchain_tag
+from tessera.container.inputs import (
+    BaseArguments,
+    base_tag,
+    docker_folder,
+    programs_tag,
+    toolchain_tag,
+    workloads_tag,
+)
 from tessera.errors import EXIT_FAILED, TesseraError
 from tessera.paths import build_dir
 
@@ -38,7 +45,7 @@ def require_image(tag: str) -> str:
         raise TesseraError(
             f"image {tag}",
             "the engine has no image built from these files of docker/",
-            "./run tessera mosalloc programs" if tag == programs_tag() else "./run tessera build --image",
+            _builders().get(tag, "./run tessera build --image"),
         )
     return tag
 
@@ -63,15 +70,31 @@ def ensure_images(say: Say) -> str:
 
 def ensure_programs_image(say: Say) -> str:
     """Like :func:`ensure_images`, and the programs' image on top; returns that one's tag."""
-    programs = programs_tag(BaseArguments.from_environment())
-    if image_exists(programs):
-        return programs
+    return _ensure_on_toolchain(programs_tag(BaseArguments.from_environment()), say)
+
+
+def ensure_workloads_image(say: Say) -> str:
+    """Like :func:`ensure_images`, and the image of Debian's workloads on top; returns that one's tag."""
+    return _ensure_on_toolchain(workloads_tag(BaseArguments.from_environment()), say)
+
+
+def _ensure_on_toolchain(tag: str, say: Say) -> str:
+    if image_exists(tag):
+        return tag
     toolchain = ensure_images(say)
     with _images_lock() as folder:
-        if not image_exists(programs):
-            say(f"building {programs} (about 2 min)")
-            _build_on(programs, toolchain, folder)
-    return programs
+        if not image_exists(tag):
+            say(f"building {tag} (1 to 2 min)")
+            _build_on(tag, toolchain, folder)
+    return tag
+
+
+def _builders() -> dict[str, str]:
+    """What builds the images that are not built by default."""
+    return {
+        programs_tag(): "./run tessera mosalloc programs",
+        workloads_tag(): "./run tessera build --workloads-image",
+    }
 
 
 def _build_base(tag: str, arguments: BaseArguments, folder: Path) -> None:

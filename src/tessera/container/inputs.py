@@ -1,7 +1,7 @@
 """What the images are made of, and the tags that follow from it.
 
 An image is named by the hash of its inputs: the files of its folder under ``docker/``, its arguments,
-and for the other two the tag of what they are built on. The same inputs need no build; a change needs a
+and for the others the tag of what they are built on. The same inputs need no build; a change needs a
 new one.
 """
 
@@ -48,7 +48,7 @@ class BaseArguments:
 
 
 def docker_folder(image: str) -> Path:
-    """Folder of an image (``base``, ``toolchain``, ``programs``)."""
+    """Folder of an image (``base``, ``toolchain``, ``programs``, ``workloads``)."""
     return repo_root() / "docker" / image
 
 
@@ -81,3 +81,9 @@ def programs_tag(arguments: BaseArguments | None = None) -> str:
     """Tag of the image with the well-known programs that mosalloc is tested with."""
     digest = inputs_digest(docker_folder("programs"), {"BASE": toolchain_tag(arguments)})
     return f"tessera-programs:{digest[:12]}"
+
+
+def workloads_tag(arguments: BaseArguments | None = None) -> str:
+    """Tag of the image with Debian's own programs that serve as workloads."""
+    digest = inputs_digest(docker_folder("workloads"), {"BASE": toolchain_tag(arguments)})
+    return f"tessera-workloads:{digest[:12]}"

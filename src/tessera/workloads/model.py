@@ -1,12 +1,14 @@
-"""A workload: a built program and its named sizes, from ``config/workloads/<name>.yaml``.
+"""A workload: a program and its named sizes, from ``config/workloads/<name>.yaml``.
 
+A workload is a row of a published table (``rows``), a stand-in for one that cannot be shipped
+(``stand_in_for``), or a program of the user's. Its ``kind`` says how it is run.
 A size's pools hold everything that the program asks for, its verifier included. They are multiples of
 2MB, so that a layout can cover them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import yaml
@@ -16,7 +18,12 @@ from tessera.paths import built, repo_root
 from tessera.units import PAGE_2MB, format_bytes, parse_bytes
 
 _KEYS = {"name", "executable", "description", "source", "sizes"}
+_MORE_KEYS = {"kind", "rows", "stand_in_for", "threads"}
 _SIZE_KEYS = {"args", "footprint", "heap_pool", "anon_pool"}
+_MORE_SIZE_KEYS = {"datasets"}
+
+#: Published tables that a row can belong to: MICRO'20 Table 5, OPERA D5.10 Table 4, Mitosis Table 1.
+TABLES = ("micro20", "opera", "mitosis")
 
 
 @dataclass(frozen=True)
@@ -28,17 +35,30 @@ class Size:
     footprint: int  #: data that is alive in the region of interest
     heap_pool: int
     anon_pool: int
+    datasets: tuple[str, ...] = ()  #: names in ``datasets/manifest.csv`` that the program reads
 
 
 @dataclass(frozen=True)
 class Workload:
-    """A benchmark program with its sizes."""
+    """A benchmark program with its sizes.
+
+    Attributes:
+        executable: the program's name (what it means is the kind's affair).
+        kind: how it is run, a key of :data:`tessera.workloads.kinds.KINDS`.
+        rows: published row by table (:data:`TABLES`), such as ``{"micro20": "gups/8GB"}``.
+        stand_in_for: the licensed or unavailable program that this one takes the place of; empty if none.
+        threads: how its threads differ from the paper's, in words; empty if they don't.
+    """
 
     name: str
     executable: str
     description: str
     source: str
     sizes: dict[str, Size]
+    kind: str = "kernel"
+    rows: dict[str, str] = field(default_factory=dict)
+    stand_in_for: str = ""
+    threads: str = ""
 
     def size(self, label: str) -> Size:
         """The size of this label; an unknown one is an error that lists the valid ones."""
@@ -80,17 +100,24 @@ def read(path: Path) -> Workload:
         tree = yaml.safe_load(path.read_text())
     except yaml.YAMLError as error:
         raise TesseraError(f"workload file {path}", f"not YAML: {error}", "correct the file") from None
-    _keys(path, tree, _KEYS, "the file")
+    _keys(path, tree, _KEYS, _MORE_KEYS, "the file")
     if tree["name"] != path.stem:
         raise _bad(path, f"name '{tree['name']}' is not the file's name")
     if not isinstance(tree["sizes"], dict) or not tree["sizes"]:
         raise _bad(path, "sizes must name at least one size")
     sizes = {str(label): _size(path, str(label), node) for label, node in tree["sizes"].items()}
-    return Workload(tree["name"], tree["executable"], tree["description"], tree["source"], sizes)
+    rows = tree.get("rows", {})
+    if not isinstance(rows, dict) or not set(rows) <= set(TABLES):
+        raise _bad(path, f"rows must map some of {', '.join(TABLES)} to a published name")
+    words = {key: str(tree[key]) for key in ("kind", "stand_in_for", "threads") if key in tree}
+    rows = {str(table): str(row) for table, row in rows.items()}
+    return Workload(
+        tree["name"], tree["executable"], tree["description"], tree["source"], sizes, rows=rows, **words
+    )
 
 
 def _size(path: Path, label: str, node: dict) -> Size:
-    _keys(path, node, _SIZE_KEYS, f"size {label}")
+    _keys(path, node, _SIZE_KEYS, _MORE_SIZE_KEYS, f"size {label}")
     args = node["args"]
     if not isinstance(args, list) or not all(isinstance(a, str) for a in args):
         raise _bad(path, f"size {label}: args must be a list of texts (quote numbers)")
@@ -100,13 +127,16 @@ def _size(path: Path, label: str, node: dict) -> Size:
             raise _bad(path, f"size {label}: {key} {format_bytes(found[key])} is not a multiple of 2MB")
     if found["footprint"] > found["heap_pool"] + found["anon_pool"]:
         raise _bad(path, f"size {label}: the footprint does not fit the pools")
-    return Size(label, tuple(args), **found)
+    datasets = node.get("datasets", [])
+    if not isinstance(datasets, list) or not all(isinstance(name, str) for name in datasets):
+        raise _bad(path, f"size {label}: datasets must be a list of names")
+    return Size(label, tuple(args), **found, datasets=tuple(datasets))
 
 
-def _keys(path: Path, node: object, wanted: set[str], where: str) -> None:
+def _keys(path: Path, node: object, wanted: set[str], allowed: set[str], where: str) -> None:
     if not isinstance(node, dict):
         raise _bad(path, f"{where} is not a mapping")
-    if wrong := sorted(map(str, set(node) ^ wanted)):
+    if wrong := sorted(map(str, wanted - set(node) | set(node) - wanted - allowed)):
         raise _bad(path, f"{where}: missing or unknown {', '.join(wrong)}")
 
 

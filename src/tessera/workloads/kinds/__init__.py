@@ -1,0 +1,36 @@
+"""Kinds of workloads: how a size becomes something to run. A new kind is one file and one line here.
+
+Contract of a kind's module::
+
+    def prepare(workload: Workload, size: Size, folder: Path) -> Run
+
+``folder`` exists, is empty or from an earlier try of the same size, and is the run's own: inputs are made in
+it. What is missing (a program, a dataset, a licence) is a TesseraError that names it and the
+command that mends it. ``prepare`` starts nothing that outlives it.
+"""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+from tessera.errors import unknown_name
+from tessera.workloads.model import Size, Workload
+from tessera.workloads.run import Run
+
+KINDS = {
+    "kernel": "tessera.workloads.kinds.kernel",
+}
+
+
+def prepare(workload: Workload, label: str, folder: Path) -> Run:
+    """What it takes to run this size of the workload.
+
+    Raises:
+        TesseraError: an unknown size or kind, or something that the run needs is missing.
+    """
+    size: Size = workload.size(label)
+    if workload.kind not in KINDS:
+        raise unknown_name(f"kind of workload {workload.name}", workload.kind, list(KINDS))
+    folder.mkdir(parents=True, exist_ok=True)
+    return importlib.import_module(KINDS[workload.kind]).prepare(workload, size, folder)

@@ -1,0 +1,13 @@
+"""``kind: kernel``: a program of ``artifacts/workloads``, built in the toolchain."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tessera.workloads.model import Size, Workload
+from tessera.workloads.run import Run
+
+
+def prepare(workload: Workload, size: Size, folder: Path) -> Run:
+    """The built program with the size's arguments."""
+    return Run(tuple(workload.command(size.label)))
