@@ -2,7 +2,7 @@
 //
 // Input of the sliding-window layouts (MICRO'20 section VI-B), in place of a PEBS miss trace.
 #include <cstdio>
-#include <map>
+#include <vector>
 
 #include "base/error.h"
 #include "cli/commands.h"
@@ -14,11 +14,44 @@
 
 namespace tessera::sim {
 
+namespace {
+
+/// Misses of one pool by 2MB region, and which regions the design knows.
+struct PoolMisses {
+    trace::Pool pool;
+    std::vector<uint64_t> misses;
+    std::vector<bool> touched;
+
+    explicit PoolMisses(const trace::Pool& p) : pool(p), misses((p.size_bytes >> 21) + 1), touched(misses.size()) {}
+    bool holds(uint64_t address) const { return address - pool.base < pool.size_bytes; }
+    size_t region(uint64_t address) const { return (address - pool.base) >> 21; }
+};
+
+/// Whether a reference to the page that was referenced last changes nothing: it hits the entry of L1 that was touched last, which
+/// LRU and tree-PLRU leave as it is.
+bool repeats_change_nothing(const Platform& p) {
+    return p.mmu_design == "conventional" && p.tlb_organisation == "split" && (p.l1_replacement == "lru" || p.l1_replacement == "tree-plru");
+}
+
+void write(const std::string& path, const std::vector<PoolMisses>& pools) {
+    std::FILE* out = std::fopen(path.c_str(), "w");
+    if (out == nullptr) throw Refusal("--out " + path, "cannot be written", "name a file in an existing folder");
+    std::fputs("pool,offset_bytes,stlb_misses\n", out);
+    for (const PoolMisses& p : pools)
+        for (size_t region = 0; region < p.misses.size(); ++region)
+            if (p.misses[region] != 0)
+                std::fprintf(out, "%s,%llu,%llu\n", pool_name(p.pool.kind), static_cast<unsigned long long>(region) << 21,
+                             static_cast<unsigned long long>(p.misses[region]));
+    if (std::fclose(out) != 0) throw std::runtime_error("writing " + path + " failed");
+}
+
+}  // namespace
+
 int profile_command(int argc, char** argv) {
     const Options options("profile", argc, argv, {"trace", "platform", "out"}, {});
     const Platform platform = read_platform(options["platform"]);
     FileStream stream(options["trace"]);
-    std::map<uint64_t, uint64_t> misses;  // 2MB region -> misses
+    std::vector<PoolMisses> pools(stream.header().pools.begin(), stream.header().pools.end());
     const Layout all_4kb{"growing-0", {}};
     const AddressSpace space(stream.header().pools, all_4kb);
     check_components(platform);
@@ -30,6 +63,25 @@ int profile_command(int argc, char** argv) {
         check_address(address.value);
         design->touch(address);
     };
+    const bool skip = repeats_change_nothing(platform);
+    PoolMisses* last = pools.data();
+    const auto access = [&](VirtAddr address) {
+        if (!last->holds(address.value))
+            for (PoolMisses& p : pools)
+                if (p.holds(address.value)) last = &p;
+        if (!last->holds(address.value)) {  // stack, code's data, mappings of files
+            touch(address);
+            design->access_tlb_only(address);
+            return;
+        }
+        const size_t region = last->region(address.value);
+        if (!last->touched[region]) {
+            touch(address);
+            last->touched[region] = true;
+        }
+        last->misses[region] += design->access_tlb_only(address) == Translation::miss;
+    };
+    uint64_t previous_page = ~uint64_t{0};
     trace::Frame frame;
     while (stream.next(frame)) {
         size_t at = 0;
@@ -40,23 +92,14 @@ int profile_command(int argc, char** argv) {
                 design->fetch_tlb_only(page);
             });
             for (const size_t end = at + frame.access_counts[e]; at < end; ++at) {
-                const VirtAddr address(frame.addresses[at]);
-                touch(address);
-                if (design->access_tlb_only(address) == Translation::miss) ++misses[address.value >> 21];
+                const uint64_t page = frame.addresses[at] >> 12;
+                if (skip && page == previous_page) continue;
+                previous_page = page;
+                access(VirtAddr(frame.addresses[at]));
             }
         }
     }
-    std::FILE* out = std::fopen(options["out"].c_str(), "w");
-    if (out == nullptr) throw Refusal("--out " + options["out"], "cannot be written", "name a file in an existing folder");
-    std::fputs("pool,offset_bytes,stlb_misses\n", out);
-    for (const trace::Pool& pool : stream.header().pools)
-        for (const auto& [region, count] : misses) {
-            const uint64_t address = region << 21;
-            if (address < pool.base || address - pool.base >= pool.size_bytes) continue;
-            std::fprintf(out, "%s,%llu,%llu\n", pool_name(pool.kind), static_cast<unsigned long long>(address - pool.base),
-                         static_cast<unsigned long long>(count));
-        }
-    if (std::fclose(out) != 0) throw std::runtime_error("writing " + options["out"] + " failed");
+    write(options["out"], pools);
     return 0;
 }
 
