@@ -17,6 +17,7 @@ from tessera.errors import TesseraError
 #: ``tessera --help`` imports nothing heavy.
 COMMANDS: dict[str, tuple[str, str, str]] = {
     "build": ("tessera.container.cli", "build", "Build components inside the toolchain image."),
+    "datasets": ("tessera.datasets.cli", "datasets", "List, fetch and verify published inputs."),
     "doctor": ("tessera.doctor.cli", "doctor", "Report what this machine can do; change nothing."),
     "host": ("tessera.host.cli", "host", "Run a workload on this machine under real mosaics."),
     "layouts": ("tessera.layouts.cli", "layouts", "Generate and check layouts (mosaics of pages)."),
