@@ -7,7 +7,7 @@ packages_of() { # engine
         docker) printf '%s\n' docker.io mmdebstrap debian-archive-keyring ;;
         none)
             printf '%s\n' g++ cmake ninja-build pkg-config dpkg-dev xz-utils qemu-user \
-                libgtest-dev libgmock-dev libbenchmark-dev libzstd-dev libcapstone-dev ;;
+                libgtest-dev libgmock-dev libbenchmark-dev libzstd-dev libcapstone-dev liblemon-dev ;;
     esac
 }
 

@@ -1,4 +1,4 @@
-// pr - PageRank of a random graph. Kernel, oracle and citation: pagerank.h.
+// pr - PageRank of a directed graph. Kernel, oracle and citation: pagerank.h.
 //
 // The edges are generated again wherever they are needed (twice to build, once an iteration to verify),
 // so the graph fits in the memory of its CSR alone and the oracle shares nothing with the kernel. The CSR is
@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "common/anonymous_array.h"
-#include "common/program.h"
+#include "common/graph_input.h"
 #include "pagerank.h"
 
 using namespace tessera::workloads;
@@ -54,31 +54,22 @@ Outcome rank(const Arguments& arguments, const EdgeSource& edge) {
     for (uint64_t v = 0; v < vertices; ++v) sum += score[v];
 
     Result result("pr");
-    result.add("graph", arguments.text("graph")).add("scale", arguments.count("scale"))
-        .add("degree", arguments.count("degree")).add("seed", arguments.count("seed"))
-        .add("iterations", iterations).add("edges", edges)
+    add_graph(result, arguments);
+    result.add("iterations", iterations).add("edges", edges)
         .add("footprint_bytes", footprint).add("roi_ns", roi_ns).add("checksum", sum).add("largest_difference", difference);
     return {result, complaint};
 }
 
 Outcome run(const Arguments& arguments) {
-    const auto scale = static_cast<unsigned>(arguments.count("scale"));
-    const uint64_t edges = arguments.count("degree") << scale;
-    const uint64_t seed = arguments.count("seed");
-    if (arguments.text("graph") == "uniform") return rank(arguments, UniformEdges(scale, edges, seed));
-    return rank(arguments, KroneckerEdges(scale, edges, seed));
+    return with_graph("pr", arguments, false, [&](const auto& edge) { return rank(arguments, edge); });
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    return run_program(
-        "pr", "PageRank of a random directed graph",
-        {{"graph", Kind::choice, "kronecker", 0, 0, "how edges are drawn", {"kronecker", "uniform"}},
-         {"scale", Kind::count, "22", 2, 30, "log2 of the number of vertices"},
-         {"degree", Kind::count, "8", 1, 1024, "edges per vertex"},
-         {"iterations", Kind::count, "20", 1, 1000, "at most this many"},
-         {"tolerance", Kind::real, "0.0001", 0, 1, "stop when the scores change by at most this in sum"},
-         seed_parameter(), corrupt_parameter()},
-        argc, argv, run);
+    std::vector<Parameter> table = graph_parameters("22", "8");
+    table.push_back({"iterations", Kind::count, "20", 1, 1000, "at most this many"});
+    table.push_back({"tolerance", Kind::real, "0.0001", 0, 1, "stop when the scores change by at most this in sum"});
+    table.push_back(corrupt_parameter());
+    return run_program("pr", "PageRank of a directed graph", table, argc, argv, run);
 }

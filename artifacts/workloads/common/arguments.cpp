@@ -75,7 +75,8 @@ Arguments::Arguments(std::string program, std::vector<Parameter> table, int argc
 void Arguments::check(const Parameter& parameter, const std::string& text) const {
     double value = 0;
     switch (parameter.kind) {
-        case Kind::flag: return;
+        case Kind::flag:
+        case Kind::text: return;
         case Kind::counts:
             for (const std::string_view part : parts_of(text))
                 check_bounds(parameter, std::string(part), static_cast<double>(parse_count(owner(parameter), part)));

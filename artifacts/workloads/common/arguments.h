@@ -11,7 +11,7 @@
 
 namespace tessera::workloads {
 
-enum class Kind { count, counts, size, real, choice, flag };
+enum class Kind { count, counts, size, real, choice, text, flag };  // text: checked by who reads it
 
 struct Parameter {
     std::string name;      ///< without the leading dashes

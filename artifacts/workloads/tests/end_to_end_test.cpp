@@ -30,9 +30,25 @@ Finished run(const std::string& arguments) {
 
 const char* const kTiny[] = {
     "gups --size 1MB --reads 10000",
+    "gups --mode update --size 1MB --reads 10000",
+    "hashjoin --elements 3000 --probes 9000",
+    "btree --elements 3000 --lookups 5000",
+    "canneal --elements 1000 --width 40 --height 25 --swaps 300 --temperatures 10",
+    "xsbench --model small --gridpoints 40 --particles 50",
+    "xsbench --gridpoints 10 --particles 300 --lookups-per-particle 1 --check-every 7",
     "graph500 --scale 8 --roots 4",
     "pr --scale 8 --iterations 5",
     "pr --graph uniform --scale 8 --tolerance 0.001",
+    "pr --graph web --scale 9 --iterations 3",
+    "bfs --scale 9 --sources 3",
+    "bfs --graph road --scale 9",
+    "bc --scale 8 --degree 8 --sources 2",
+    "sssp --scale 8 --degree 8",
+    "sssp --graph web --scale 9 --delta 20",
+    "sssp --graph road --scale 9 --delta 50000",
+    "network_simplex --trips 200",
+    "network_simplex --trips 300 --warm-pivots 50 --pivots 100",
+    "event_network --switches 6 --hosts 10 --access-us 40000 --warm-us 60000 --events 3000",
 };
 
 TEST(EndToEnd, TinyRunsVerify) {
@@ -57,7 +73,11 @@ TEST(EndToEnd, ACorruptedAnswerExitsOne) {
 }
 
 TEST(EndToEnd, AWrongRequestExitsTwo) {
-    for (const char* command : {"gups --size 4KX", "gups --size 4095", "graph500 --scale 41", "pr --graph ring",
+    for (const char* command : {"gups --size 4KX", "gups --size 4095", "gups --mode write",
+                                "gups --mode update --size 3MB", "canneal --elements 100 --width 9 --height 11",
+                                "xsbench --gridpoints 1", "graph500 --scale 41", "pr --graph ring",
+                                "bfs --graph file:/nonexistent.sg", "sssp --scale 1", "bc --sources 0",
+                                "sssp --graph road --scale 20 --delta 1",
                                 "graph500 --scale 2 --edge-factor 1 --roots 64", "pr extra"})
         EXPECT_EQ(run(command).status, 2) << command;
 }
@@ -75,7 +95,7 @@ TEST(EndToEnd, TheSameSeedGivesTheSameChecksum) {
 }
 
 TEST(EndToEnd, HelpExitsZeroAndHidesTheSelfTest) {
-    for (const char* program : {"gups", "graph500", "pr", "chase"}) {
+    for (const char* program : {"gups", "graph500", "pr", "chase", "xsbench", "hashjoin", "btree", "canneal"}) {
         const Finished finished = run(std::string(program) + " --help");
         EXPECT_EQ(finished.status, 0);
         EXPECT_NE(finished.output.find("--seed (default 1)"), std::string::npos);

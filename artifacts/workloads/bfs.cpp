@@ -1,0 +1,78 @@
+// bfs - direction-optimising breadth-first searches of a directed graph. Kernel and citation:
+// direction_optimising_bfs.h; verifier: directed_tree_check.h.
+//
+// The region of interest is the searches alone, each with a parent array of its own, as trials of GAPBS allocate them.
+// Both directions of the graph are kept, since a step may go either way.
+#include <algorithm>
+#include <optional>
+
+#include "common/anonymous_array.h"
+#include "common/graph_input.h"
+#include "common/sources.h"
+#include "common/transpose.h"
+#include "direction_optimising_bfs.h"
+#include "directed_tree_check.h"
+
+using namespace tessera::workloads;
+
+namespace {
+
+template <class EdgeSource>
+Outcome search(const Arguments& arguments, const EdgeSource& edge) {
+    std::optional outgoing(build_csr<int32_t>(edge, Direction::outgoing));
+    std::optional incoming(transposed(*outgoing));
+    const uint64_t vertices = edge.vertices(), arcs = outgoing->offsets[vertices];
+    const std::vector<int32_t> sources =
+        choose_sources("bfs", *outgoing, arguments.count("sources"), arguments.count("seed"));
+    AnonymousArray<int32_t> parents("parents", vertices * sources.size()), queue("queue", vertices);
+    AnonymousArray<uint64_t> front("frontier", BfsArrays::bitmap_words(vertices));
+    AnonymousArray<uint64_t> next("next frontier", BfsArrays::bitmap_words(vertices));
+    parents.prefault();
+    queue.prefault();
+    front.prefault();
+    next.prefault();
+    const uint64_t footprint = outgoing->bytes() + incoming->bytes() + parents.bytes() + queue.bytes() +
+                               front.bytes() + next.bytes();
+
+    const BfsArrays arrays{*outgoing, *incoming, queue.data(), front.data(), next.data()};
+    uint64_t bottom_up_steps = 0;
+    const uint64_t roi_ns = region_of_interest_ns([&] {
+        for (size_t i = 0; i < sources.size(); ++i)
+            bottom_up_steps += direction_optimising_bfs(arrays, sources[i], parents.data() + i * vertices);
+    });
+    outgoing.reset();
+    incoming.reset();
+    if (arguments.flag("self-test-corrupt")) parents[sources[0]] = -1;  // the source loses itself
+
+    DirectedTreeCheck check(sources, parents.data(), vertices);
+    const std::string complaint = check.complaint(edge);
+    uint64_t checksum = 0, reached = 0, deepest = 0;
+    for (uint64_t v = 0; v < vertices; ++v)  // depths, unlike parents, have one right answer
+        for (uint64_t tree = 0; tree < sources.size(); ++tree) {
+            const auto level = static_cast<uint64_t>(check.depth(v, tree) + 1);
+            checksum += mix64(tree, v) * level;
+            reached += level > 0;
+            deepest = std::max(deepest, level);
+        }
+
+    Result result("bfs");
+    add_graph(result, arguments);
+    result.add("sources", uint64_t{sources.size()}).add("vertices", vertices).add("edges", arcs)
+        .add("footprint_bytes", footprint).add("roi_ns", roi_ns).add("reached_vertices", reached)
+        .add("deepest_level", deepest == 0 ? 0 : deepest - 1).add("bottom_up_steps", bottom_up_steps)
+        .add("checksum", checksum);
+    return {result, complaint};
+}
+
+Outcome run(const Arguments& arguments) {
+    return with_graph("bfs", arguments, false, [&](const auto& edge) { return search(arguments, edge); });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    std::vector<Parameter> table = graph_parameters("22", "8");
+    table.push_back({"sources", Kind::count, "1", 1, 64, "searches, each from another random vertex"});
+    table.push_back(corrupt_parameter());
+    return run_program("bfs", "direction-optimising breadth-first search of a directed graph", table, argc, argv, run);
+}

@@ -1,0 +1,65 @@
+// gap_file.h - graphs that GAPBS's converter has serialised (.sg, and .wsg with weights), as edge sources.
+//
+// Format (GAPBS, src/reader.h and src/writer.h; little endian, packed): one byte `directed`, int64 number of arcs,
+// int64 number of vertices, int64 offsets[vertices + 1], then the arcs' ends: int32, or int32 vertex and int32
+// weight. A directed graph has a second set of offsets and ends for the incoming arcs, which is not needed here:
+// rows are built from the arcs. Everything is checked when the file is opened; a file that lies is an Error that says where.
+// The file is mapped read-only, so its pages are not the program's own memory; nothing of it is read in the region
+// of interest.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "common/kronecker.h"
+
+namespace tessera::workloads {
+
+class GapFileEdges {
+public:
+    /// The suffix decides: .sg has no weights, .wsg has.
+    explicit GapFileEdges(const std::string& path);
+    GapFileEdges(GapFileEdges&& other) noexcept;
+    GapFileEdges(const GapFileEdges&) = delete;
+    GapFileEdges& operator=(const GapFileEdges&) = delete;
+    ~GapFileEdges();
+
+    uint64_t vertices() const { return vertices_; }
+    uint64_t count() const { return arcs_; }
+    bool weighted() const { return entry_bytes_ == 8; }
+
+    /// Ascending k is fast: the row that k lies in is remembered. Not for several threads at once.
+    Edge operator()(uint64_t k) const {
+        if (k < offset(row_)) row_ = 0;
+        while (offset(row_ + 1) <= k) ++row_;
+        return {static_cast<int64_t>(row_), end(k)};
+    }
+
+    int32_t weight(uint64_t k) const {
+        int32_t value;
+        std::memcpy(&value, ends_ + k * entry_bytes_ + 4, sizeof value);
+        return value;
+    }
+
+private:
+    uint64_t offset(uint64_t vertex) const {
+        uint64_t value;
+        std::memcpy(&value, offsets_ + vertex * sizeof value, sizeof value);  // the header has 17 bytes
+        return value;
+    }
+    int32_t end(uint64_t k) const {
+        int32_t value;
+        std::memcpy(&value, ends_ + k * entry_bytes_, sizeof value);
+        return value;
+    }
+    void check(const std::string& path, uint64_t bytes);
+
+    const unsigned char* start_ = nullptr;
+    const unsigned char* offsets_ = nullptr;
+    const unsigned char* ends_ = nullptr;
+    uint64_t bytes_ = 0, vertices_ = 0, arcs_ = 0, entry_bytes_ = 4;
+    mutable uint64_t row_ = 0;
+};
+
+}  // namespace tessera::workloads
