@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import sys
+import json
 
 import click
+
+from tessera.workloads.more_commands import add, spec
 
 
 @click.group()
 def workload() -> None:
     """List and run workloads."""
+
+
+workload.add_command(add)
+workload.add_command(spec)
 
 
 @workload.command("list")
@@ -19,7 +25,11 @@ def list_workloads() -> None:
 
     for name in workloads.names():
         found = workloads.load(name)
-        click.echo(f"{name:10} {found.description} (sizes: {', '.join(found.sizes)})")
+        rows = ", ".join(f"{table} {row}" for table, row in found.rows.items())
+        notes = [rows, f"stands in for {found.stand_in_for}" if found.stand_in_for else ""]
+        about = "; ".join(note for note in notes if note)
+        sizes = ", ".join(found.sizes)
+        click.echo(f"{name:20} {found.description}{f' [{about}]' if about else ''} (sizes: {sizes})")
 
 
 @workload.command()
@@ -31,7 +41,13 @@ def show(name: str, platform: str | None) -> None:
 
     found = workloads.load(name)
     target = platforms.load(platform) if platform else None
-    click.echo(f"{found.name}: {found.description}\n  source: {found.source}")
+    click.echo(f"{found.name}: {found.description}\n  source: {found.source}\n  kind: {found.kind}")
+    for table, row in found.rows.items():
+        click.echo(f"  row of {table}: {row}")
+    if found.stand_in_for:
+        click.echo(f"  stands in for: {found.stand_in_for}")
+    if found.threads:
+        click.echo(f"  threads: {found.threads}")
     for label, size in found.sizes.items():
         click.echo(f"  {label}: {found.executable} {' '.join(size.args)}")
         pools = f"heap pool {_mb(size.heap_pool)}, anonymous pool {_mb(size.anon_pool)}"
@@ -47,12 +63,15 @@ def show(name: str, platform: str | None) -> None:
 @click.argument("name")
 @click.option("--size", required=True, help="A size of the workload, see `tessera workload show`.")
 def run(name: str, size: str) -> None:
-    """Run a workload in the toolchain, under ordinary pages; its JSON line goes to stdout."""
+    """Run a workload in its image, under ordinary pages; its result goes to stdout as a JSON line."""
     from tessera import workloads
-    from tessera.container import toolchain
+    from tessera.paths import build_dir
+    from tessera.workloads.execute import execute
 
-    done = toolchain().run(workloads.load(name).command(size), check=False)
-    sys.exit(done.returncode)
+    folder = build_dir("runs") / name / size
+    prepared = workloads.prepare(workloads.load(name), size, folder)
+    _, result = execute(prepared, folder)
+    click.echo(json.dumps(result))
 
 
 def _mb(count: int) -> str:

@@ -16,6 +16,8 @@ from tessera.traces.companion import Companion
 
 #: Images of ``docker/`` that a run can happen in.
 TOOLCHAIN, WORKLOADS = "toolchain", "workloads"
+#: The program is this machine's own; recorded, it goes into the toolchain with its libraries.
+HOST = "host"
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ class Run:
         paths: files and folders outside the checkout that it opens.
         environment: variables of the program.
         folder: its working folder; None for the caller's.
-        image: where the program is installed, :data:`TOOLCHAIN` or :data:`WORKLOADS`.
+        image: where the program is installed, :data:`TOOLCHAIN`, :data:`WORKLOADS` or :data:`HOST`.
         target: path of the executable that gets the layout when ``argv`` starts another one (a shell
             script); None when it is ``argv[0]`` itself.
         roi: region of interest, as in :func:`tessera.traces.record`.

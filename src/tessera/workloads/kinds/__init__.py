@@ -19,7 +19,12 @@ from tessera.workloads.model import Size, Workload
 from tessera.workloads.run import Run
 
 KINDS = {
+    "server": "tessera.workloads.kinds.server",
     "kernel": "tessera.workloads.kinds.kernel",
+    "debian": "tessera.workloads.kinds.debian",
+    "spec": "tessera.workloads.kinds.spec",
+    "scripts": "tessera.workloads.kinds.scripts",
+    "program": "tessera.workloads.kinds.program",
 }
 
 

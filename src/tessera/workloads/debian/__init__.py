@@ -1,0 +1,1 @@
+"""Debian's programs that serve as workloads: a module each makes input and checks output."""

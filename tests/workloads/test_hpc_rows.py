@@ -1,0 +1,88 @@
+"""Rows of gups, graph500, xsbench and Mitosis's kernels: sizes in the published ratios, memory as printed."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+
+import pytest
+
+from tessera import workloads
+from tessera.paths import build_dir, repo_root
+from tessera.units import GB, MB
+
+GUPS = {f"gups-{size}gb": size for size in (1, 4, 8, 16, 32)}
+GRAPH500 = {"graph500-2gb": 2, "graph500-4gb": 4, "graph500-8gb": 8}
+XSBENCH = {"xsbench-4gb": 4, "xsbench-8gb": 8, "xsbench-16gb": 16}
+MITOSIS = ("gups", "graph500", "xsbench", "hashjoin", "btree", "canneal")
+KERNELS = [*GUPS, *GRAPH500, *XSBENCH, *(f"mitosis-{name}" for name in MITOSIS)]
+
+
+def footprint(name: str, size: str) -> int:
+    return workloads.load(name).size(size).footprint
+
+
+@pytest.mark.parametrize("family", [GUPS, GRAPH500, XSBENCH], ids=["gups", "graph500", "xsbench"])
+@pytest.mark.parametrize("size", ["default", "paper"])
+def test_a_family_keeps_the_published_ratios(family, size):
+    first, *others = family  # a second root of graph500 adds an array of 1.5%
+    for other in others:
+        asked = family[other] / family[first]
+        assert footprint(other, size) / footprint(first, size) == pytest.approx(asked, rel=0.02), other
+
+
+def test_the_paper_sizes_are_those_of_the_names():
+    for name, size in {**GUPS, **XSBENCH}.items():
+        assert footprint(name, "paper") == pytest.approx(size * GB, rel=0.005), name
+    for name, size in GRAPH500.items():  # the scale doubles: no scale is nearer
+        assert footprint(name, "paper") == pytest.approx(size * GB, rel=0.12), name
+
+
+def test_default_arrays_of_gups_are_a_quarter():
+    for name in GUPS:
+        assert footprint(name, "default") * 4 == footprint(name, "paper")
+
+
+@pytest.mark.parametrize("name", [name for name in KERNELS if "xsbench" in name])
+@pytest.mark.parametrize("size", ["default", "paper"])
+def test_memory_of_xsbench_is_that_of_its_tables(name, size):
+    args = workloads.load(name).size(size).args
+    points, particles = (int(args[args.index(option) + 1]) for option in ("--gridpoints", "--particles"))
+    grid, unionized, index = 6 * 8, 8, 4 * 355  # bytes a point of a nuclide
+    assert footprint(name, size) == 355 * points * (grid + unionized + index) + 16 * particles
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_sizes_are_tiny_default_and_paper(name):
+    found = workloads.load(name)
+    assert {"tiny", "default", "paper"} <= set(found.sizes)
+    assert found.size("tiny").footprint < 64 * MB
+    assert 100 * MB < found.size("default").footprint <= 8 * GB
+    assert found.size("default").heap_pool + found.size("default").anon_pool <= 16 * GB
+    assert found.size("default").footprint < found.size("paper").footprint
+
+
+def test_rows_are_those_of_the_tables():
+    folder = repo_root() / "reference-results"
+    with (folder / "table5_workloads.csv").open() as table:
+        micro20 = {line["workload"] for line in csv.DictReader(table)}
+    with (folder / "opera_table4_overheads.csv").open() as table:
+        opera = {line["workload"] for line in csv.DictReader(table)}
+    for name in KERNELS:
+        rows = workloads.load(name).rows
+        assert rows, name
+        assert rows.get("micro20", "gups/8GB") in micro20
+        assert rows.get("opera", "my_gups/1GB") in opera
+        assert name.startswith("mitosis-") == ("mitosis" in rows)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_tiny_run_verifies_and_prints_the_footprint(name):
+    found = workloads.load(name)
+    if not (build_dir("workloads") / found.executable).exists():
+        pytest.skip(f"{found.executable} is not built: ./run tessera build workloads")
+    done = subprocess.run(found.command("tiny"), capture_output=True, text=True, check=True)
+    answer = json.loads(done.stdout.splitlines()[-1])
+    assert answer["verified"] is True
+    assert answer["footprint_bytes"] == found.size("tiny").footprint
