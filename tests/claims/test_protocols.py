@@ -14,8 +14,8 @@ from tessera.claims.outcome import Missing
 from tessera.claims.registry import find
 
 R4, R2 = 1000 + 40 * 1010, 1000 + 40 * 10  #: runtimes of all-4KB and all-2MB
-GUPS = Scope(("gups",), ("sandybridge",))
-EVERY = Scope(("gups", "graph500", "pr"), ("sandybridge", "haswell", "broadwell"))
+GUPS = Scope(("gups-8gb",), ("sandybridge",))
+EVERY = Scope(("gups-8gb", "graph500-2gb", "gapbs-pr-twitter"), ("sandybridge", "haswell", "broadwell"))
 
 
 def run(tree, name, parameters, scope=EVERY, hardware_class="intel-pmu"):
@@ -101,7 +101,7 @@ def assign(table, condition, column, value):
         ("geomean_over_max", {}, assign("errors", "model == 'basu'", "geomean_error", 3.84), 0.2, 2),
         ("samples_in_excess", {}, assign("errors", "model == 'basu'", "samples", 55), 0, 1),
         ("hybrid_pairs_fitted", {},
-         assign("cells", "workload == 'gups'", "runtime_provenance", "measured"), 0, 3),
+         assign("cells", "workload == 'gups-8gb'", "runtime_provenance", "measured"), 0, 3),
         ("translations_per_access", {}, assign("cells", "layout == 'growing-0'", "accesses", 755),
          0.0151, 2),
         ("smallest_walk_cycles", {}, assign("cells", "layout == 'growing-1'", "walk_cycles", -1),
@@ -120,7 +120,7 @@ def test_rules_of_our_own_data(tree, name, parameters, change, good, bad):
 
 def test_layout_rules(tree):
     tree.write()
-    folder = tree.path / "layouts" / "pr" / "haswell-sim"
+    folder = tree.path / "layouts" / "gapbs-pr-twitter" / "haswell-sim"
     assert run(tree, "layout_count", {}) == 54
     assert run(tree, "growing_ends_wrong", {}) == 0
     assert run(tree, "file_pool_windows", {}) == 0
@@ -153,12 +153,12 @@ def test_host_tables(tree):
     host = tree.path / "host"
     host.mkdir()
     rows = tree.cells[tree.cells["layout"] == "growing-0"].head(2).copy()
-    rows["workload"], rows["repeat"] = "gups", [0, 1]
+    rows["workload"], rows["repeat"] = "gups-8gb", [0, 1]
     rows["runtime_ns"], rows["runtime_provenance"] = [90.0, 110.0], "measured"
     rows.to_csv(host / "cells.csv", index=False)
     assert run(tree, "host_variation", {}) == pytest.approx(14.142, rel=1e-3)
     pd.DataFrame(
-        [("gups", "glibc", 100, 50), ("gups", "mosalloc", 101, 51)],
+        [("gups-8gb", "glibc", 100, 50), ("gups-8gb", "mosalloc", 101, 51)],
         columns=["workload", "allocator", "memory_bytes", "runtime_ns"],
     ).to_csv(host / "allocator.csv", index=False)
     assert run(tree, "allocator_overhead", {"quantity": "memory", "how": "max"}) == pytest.approx(1)

@@ -31,7 +31,7 @@ def refused(done, *words, status=2):
 
 
 def test_unknown_names_list_the_valid_ones(smoke, tmp_path):
-    refused(tessera("workload", "run", "linpack", "--size", "tiny"), "linpack", "gups, pr")
+    refused(tessera("workload", "run", "linpack", "--size", "tiny"), "linpack", "gups", "network-simplex")
     refused(tessera("workload", "run", "gups", "--size", "vast"), "vast", "default, paper")
     trace, layouts = trace_of(smoke), smoke.results / "layouts" / "gups" / "broadwell-sim"
     words = ["simulate", "--trace", trace, "--layouts", layouts, "--out", tmp_path / "c.csv", "--platform"]
@@ -116,6 +116,23 @@ def test_a_full_disk_leaves_no_trace(smoke, tmp_path):
         done = tessera("trace", "record", "--out", disk / "t.tst", "--", *program)
         refused(done, "space", status=1)
         assert not (disk / "t.tst").exists()
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a full disk needs root")
+def test_a_recording_that_the_disk_cannot_hold_is_a_row_before_it_starts(smoke, tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", disk], check=True)
+    try:
+        info = disk / "traces" / "gups" / "info.json"
+        words = ["--workload", "gups", "--size", "tiny", "--max-accesses", 2_000_000, "--out", info]
+        assert tessera("pipeline", "record", *words).returncode == 0
+        found = json.loads(info.read_text())
+        assert found["status"] == "failed" and "disk for recording gups" in found["message"]
+        assert "are free at" in found["message"]
+        assert not info.with_name("trace.tst").exists()
     finally:
         subprocess.run(["umount", disk], check=True)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from html.parser import HTMLParser
@@ -31,6 +32,9 @@ def rendered(full_tree, tmp_path_factory):
     finally:
         tessera.claims.evaluate = before
     return tree / "report"
+
+
+BUILD = "./run tessera build --workloads-image"
 
 
 class _Links(HTMLParser):
@@ -243,3 +247,36 @@ def test_check_before_render_says_what_to_run(small_tree):
 
     done = CliRunner().invoke(report, ["check", "--results", str(small_tree)])
     assert isinstance(done.exception, TesseraError) and "report render" in str(done.exception)
+
+
+def test_workloads_page_has_every_row_and_says_which_are_dropped(tmp_path, full_tree, five_claims):
+    """bfs gains nothing on one platform; pr has no trace: both are in the tables, with the reason."""
+    tree = tmp_path / "default"
+    shutil.copytree(full_tree, tree)
+    cells = pd.read_csv(tree / "cells.csv", keep_default_na=False)
+    rows = (cells["workload"] == "gups") & (cells["platform"] == "broadwell-sim")
+    cells.loc[rows & (cells["status"] == "ok"), "runtime_cycles"] = "4e9"
+    cells.to_csv(tree / "cells.csv", index=False)
+    for name, info in {
+        "gups": {"status": "ok", "size": "tiny", "accesses": 123_400_000},
+        "pr": {"status": "failed", "size": "tiny", "message": f"image w: not built; {BUILD}"},
+    }.items():
+        path = tree / "traces" / name / "info.json"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps({"workload": name} | info))
+    site.render(tree, only=["fig5", "fig2"])
+    page = (tree / "report" / "workloads.html").read_text()
+    assert "<b>broadwell-sim</b> drops gups (1GB pages save 0.0%" in page
+    assert "<b>sandybridge-sim</b> drops none" in page
+    assert "123.4" in page and "FAILED" in page
+    gaps = (tree / "report" / "gaps.html").read_text()
+    assert "Workloads without a trace" in gaps and "gups on broadwell-sim: 1GB pages save" in gaps
+    assert f"<code>{BUILD}</code>" in gaps
+    assert "Not TLB-sensitive here" in (tree / "report" / "workload-gups.html").read_text()
+    data = pd.read_csv(tree / "report" / "data" / "workloads.csv").set_index(["workload", "platform"])
+    assert (
+        data.analysed["gups", "broadwell-sim"] == "no" and data.analysed["gups", "sandybridge-sim"] == "yes"
+    )
+    drawn = pd.read_csv(tree / "figures" / "fig5.csv")
+    pairs = set(zip(drawn["workload"], drawn["platform"], strict=True))
+    assert ("gups", "sandybridge-sim") in pairs and ("gups", "broadwell-sim") not in pairs

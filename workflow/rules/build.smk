@@ -33,6 +33,14 @@ rule images:
     shell: "tessera build --image > {log} 2>&1"
 
 
+rule workloads_image:
+    input: images, "docker/workloads/Dockerfile",
+    output: touch("build/workloads-image.stamp"),
+    log: "build/logs/workloads-image.log",
+    message: "Building the image of Debian's own programs"
+    shell: "tessera build --workloads-image > {log} 2>&1"
+
+
 rule component:
     input:
         images,

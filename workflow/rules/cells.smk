@@ -12,6 +12,7 @@ rule cells:
     log: f"{RESULTS}/logs/cells-{{workload}}-{{platform}}.log",
     benchmark: f"{RESULTS}/benchmarks/cells-{{workload}}-{{platform}}.tsv"
     params: engine=config["engine"], sampling=config["sampling"], cache=f"{RESULTS}/cache",
+    priority: 10
     resources: mem_mb=2000
     message: "Simulating {wildcards.workload} on {wildcards.platform}"
     shell:

@@ -17,6 +17,8 @@ rule layouts:
     log: f"{RESULTS}/logs/layouts-{{workload}}-{{platform}}.log",
     benchmark: f"{RESULTS}/benchmarks/layouts-{{workload}}-{{platform}}.tsv"
     params: seed=config["seed"], random_count=config["random_count"],
+    priority: 12  # cells wait for them
+    resources: mem_mb=1000
     message: "Choosing layouts of {wildcards.workload} on {wildcards.platform}"
     shell:
         "tessera pipeline layouts --info {input.info} --platform {input.platform} --seed {params.seed}"

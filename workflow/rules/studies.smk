@@ -54,6 +54,7 @@ rule study_sampling:
         layouts=layout_options("sampling") if "sampling" in STUDIES else "",
         plans=" ".join(f"--plan {plan}" for plan in STUDIES.get("sampling", {}).get("plans", [])),
         seed=config["seed"], cache=f"{RESULTS}/cache",
+    priority: 15
     resources: mem_mb=2000
     message: "Sampling study of {wildcards.workload}"
     shell:
@@ -73,6 +74,7 @@ rule study_ablations:
     params:
         layouts=layout_options("ablations") if "ablations" in STUDIES else "",
         sampling=STUDIES.get("ablations", {}).get("sampling", ""), cache=f"{RESULTS}/cache",
+    priority: 15
     resources: mem_mb=2000
     message: "Ablations of {wildcards.workload} on {wildcards.platform}"
     shell:
@@ -94,6 +96,7 @@ rule study_sweep:
         only=" ".join(f"--only {key}" for key in STUDIES.get("sweep", {}).get("keys", [])),
         sampling=STUDIES.get("sweep", {}).get("sampling", ""), cache=f"{RESULTS}/cache",
     threads: workflow.cores
+    priority: 15
     resources: mem_mb=2000
     message: "Varying what is assumed of {wildcards.platform}, on {wildcards.workload}"
     shell:

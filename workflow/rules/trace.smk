@@ -2,27 +2,51 @@
 other workloads go on; trace.tst lies beside it."""
 
 from tessera import workloads
+from tessera.pipeline import needs
+
+#: Kinds whose programs are Debian's own, in an image of their own.
+INSTALLED_KINDS = ("debian", "server")
+MB = 1 << 20
+
+# Recordings run side by side as far as memory goes; one that needs more than there is runs alone, and says so
+# itself if the machine can't hold it. A smaller limit given by --resources stays.
+if "mem_mb" in workflow.global_resources:
+    workflow.global_resources["mem_mb"] = min(
+        workflow.global_resources["mem_mb"].value, int(0.9 * needs.total_memory_bytes()) // MB
+    )
+
+
+def size_of(name):
+    """The size of a workload that this configuration runs."""
+    return workloads.load(name).size(config["workloads"][name]["size"])
 
 
 def recording_mb(name):
-    """Memory of a recording: the anonymous pool (the heaps are small), QEMU and the tracer's buffers."""
-    size = workloads.load(name).size(config["workloads"][name]["size"])
-    return size.anon_pool // (1 << 20) + 600
+    """Memory of a recording."""
+    return needs.memory_bytes(size_of(name)) // MB
+
+
+def limit(name):
+    """After how many accesses a recording stops, as an option."""
+    accesses = config["workloads"][name].get("max_accesses", config.get("max_accesses"))
+    return f"--max-accesses {accesses}" if accesses else ""
+
+
+def installed(name):
+    """The image of Debian's programs, for the workloads that are in it."""
+    return images() and workloads.load(name).kind in INSTALLED_KINDS
 
 
 rule trace:
     input:
         component_stamps("mosalloc", "tracer", "workloads"),
+        lambda w: "build/workloads-image.stamp" if installed(w.workload) else [],
         "config/workloads/{workload}.yaml",
     output: f"{RESULTS}/traces/{{workload}}/info.json",
     log: f"{RESULTS}/logs/trace-{{workload}}.log",
     benchmark: f"{RESULTS}/benchmarks/trace-{{workload}}.tsv"
-    params:
-        size=lambda w: config["workloads"][w.workload]["size"],
-        limit=lambda w: (
-            f"--max-accesses {config['workloads'][w.workload]['max_accesses']}"
-            if "max_accesses" in config["workloads"][w.workload] else ""
-        ),
+    params: size=lambda w: config["workloads"][w.workload]["size"], limit=lambda w: limit(w.workload),
+    priority: 20  # all else waits for traces; long jobs start early, so that none is left alone at the end
     resources: mem_mb=lambda w: recording_mb(w.workload)
     message: "Tracing {wildcards.workload} ({params.size})"
     shell:

@@ -39,6 +39,7 @@ rule chase:
     benchmark: f"{RESULTS}/benchmarks/chase.tsv"
     params: scale=AMOUNT, seed=config["seed"],
     threads: workflow.cores
+    priority: 50  # first, while nothing else runs
     message: "Chasing pointers on this machine"
     shell:
         "tessera validate chase --scale {params.scale} --seed {params.seed} --out {output[0]} 2> >(tee {log} >&2)"
@@ -55,6 +56,7 @@ rule explain_chase:
     log: f"{RESULTS}/logs/explain-chase.log",
     benchmark: f"{RESULTS}/benchmarks/explain-chase.tsv"
     params: scale=AMOUNT, seed=config["seed"], out=VALIDATION,
+    priority: 15
     message: "Finding the chase's steps, calibrating this machine's platform on them"
     shell:
         "tessera validate explain --chase {input.chase} --platform {input.platform} --scale {params.scale}"

@@ -51,7 +51,9 @@ void info(const std::string& path, bool json) {
     std::printf("origin              %s%s\n", h.origin.c_str(), h.complete_roi ? "" : " (stopped at the limit of accesses: incomplete region of interest)");
     std::printf("accesses            %" PRIu64 " (%.1f%% loads, %.1f%% stores)\n", h.accesses, share(h.accesses - h.stores, h.accesses), share(h.stores, h.accesses));
     std::printf("instructions        %" PRIu64 " in %" PRIu64 " executions of %zu blocks\n", h.instructions, h.block_executions, reader.blocks().size());
-    std::printf("threads             %u%s\n", h.threads, h.threads > 1 ? " (only the first is recorded)" : "");
+    std::printf("threads             %u%s\n", h.threads, h.threads > 1 ? " (one of them is recorded)" : "");
+    if (h.kernel_modelled) std::printf("system calls        %" PRIu64 " accesses of 64 bytes, modelled from their arguments\n", h.kernel_accesses);
+    if (h.stopped) std::printf("result              unverified: stopped when enough was recorded\n");
     std::printf("distinct 4KB pages  %" PRIu64 "\n", h.distinct_4kb_pages);
     for (const Pool& pool : h.pools)
         std::printf("pool %-14s base 0x%" PRIx64 ", %" PRIu64 " bytes, %" PRIu64 " used, %" PRIu64 " distinct 4KB pages\n",

@@ -17,7 +17,7 @@ struct Successors {
 
 }  // namespace
 
-std::string encode_blocks(const std::vector<uint32_t>& ids, size_t block_total) {
+std::string encode_blocks(std::span<const uint32_t> ids, size_t block_total) {
     std::string out;
     std::vector<Successors> memory(block_total + 1);
     uint32_t previous = static_cast<uint32_t>(block_total);  // one virtual block precedes the frame

@@ -6,12 +6,13 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace tessera::trace {
 
-std::string encode_blocks(const std::vector<uint32_t>& ids, size_t block_total);
+std::string encode_blocks(std::span<const uint32_t> ids, size_t block_total);
 
 /// False when `text` is not a stream of exactly `executions` ids below `block_total`.
 bool decode_blocks(const char* text, size_t size, size_t executions, size_t block_total,

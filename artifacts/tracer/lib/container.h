@@ -16,7 +16,9 @@
 
 namespace tessera::trace {
 
-constexpr uint64_t file_magic = 0x3143525453534554;  // "TESSTRC1"
+// Version 2 codes far addresses otherwise (far_slots.h) and its header has three more keys. Version 1 is still read.
+constexpr uint64_t file_magic_1 = 0x3143525453534554;  // "TESSTRC1"
+constexpr uint64_t file_magic = 0x3243525453534554;    // "TESSTRC2"
 
 /// Limits that a writer keeps and a reader enforces, so that a crafted index cannot ask for all memory.
 constexpr size_t max_frame_accesses = size_t{1} << 20;

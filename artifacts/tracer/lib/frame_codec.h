@@ -1,16 +1,18 @@
 // frame_codec.h - one frame of the dynamic stream as bytes, before zstd.
 //
 // Sections: block sequence, exceptions to "as many accesses as the block has slots", exceptions to "loads
-// and stores as the slots say", one code per address (predictor.h), then the literal bytes of the misses,
-// each byte position in a plane of its own: high bytes repeat and low bytes hold alignment, which zstd's
-// entropy coder sees only when they are apart.
+// and stores as the slots say", far slots (far_slots.h), counts of far literals by width, one code per address
+// (predictor.h), then the literal bytes of the misses, each byte position in a plane of its own: high bytes repeat
+// and low bytes hold alignment, which zstd's entropy coder sees only when they are apart. Version 1 has no far slots.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "digest.h"
+#include "far_slots.h"
 #include "predictor.h"
 #include "tessera/trace/trace.h"
 
@@ -42,16 +44,39 @@ private:
     std::vector<uint8_t> is_store_ = std::vector<uint8_t>(8);
 };
 
+/// The content of a frame, wherever it lies; `is_store` holds 0 or 1.
+struct FrameContent {
+    std::span<const uint32_t> block_ids;
+    std::span<const uint16_t> access_counts;
+    std::span<const uint64_t> addresses;
+    std::span<const uint8_t> is_store;
+};
+
+inline FrameContent content_of(const Frame& frame) {
+    return {frame.block_ids, frame.access_counts, frame.addresses, frame.is_store};
+}
+
 /// Kept from frame to frame: fresh megabytes would cost a page fault per 4KB each time.
 struct EncodeBuffers {
-    std::string codes;
-    std::vector<uint64_t> literals[5];
+    std::vector<uint8_t> codes;
+    std::vector<uint32_t> near[3];       ///< literals of 1, 2 and 3 bytes
+    std::vector<uint64_t> far_addresses;
+    std::vector<uint32_t> far_owners;    ///< their slots
+    std::vector<uint64_t> far_values[max_far_width + 1];
     std::vector<SlotState> states;
+    std::vector<FarSpan> spans;
+    std::vector<FarSlot> far_slots;
     std::string out;
 };
 
 /// The result lies in `buffers`.
-const std::string& encode_frame(const Frame& frame, const SlotMap& slots, EncodeBuffers& buffers);
+const std::string& encode_frame(const FrameContent& frame, const SlotMap& slots, EncodeBuffers& buffers);
+
+/// Kept from frame to frame, like the encoder's.
+struct DecodeBuffers {
+    std::vector<SlotState> states;
+    std::vector<FarSlot> far_slots;
+};
 
 /// Sizes that the index promises for a frame.
 struct FrameShape {
@@ -60,11 +85,11 @@ struct FrameShape {
     uint64_t instructions = 0;
 };
 
-/// Fills everything but index and first_*; returns what is wrong, or nullptr.
-const char* decode_frame(const std::string& text, const FrameShape& shape, const SlotMap& slots,
-                         std::vector<SlotState>& states, Frame& out);
+/// Fills everything but index and first_*; returns what is wrong, or nullptr. `version` is the format's, 1 or 2.
+const char* decode_frame(const std::string& text, int version, const FrameShape& shape, const SlotMap& slots,
+                         DecodeBuffers& buffers, Frame& out);
 
 /// Digest of the decoded content of a frame, whatever its coding.
-Digest frame_digest(const Frame& frame);
+Digest frame_digest(const FrameContent& frame);
 
 }  // namespace tessera::trace

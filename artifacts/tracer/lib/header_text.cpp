@@ -2,7 +2,8 @@
 //
 // `pool=<brk|mmap> <base> <size_bytes> <used_bytes> <distinct_4kb_pages>`, once per pool. In values, `%`
 // and line breaks are written %25 and %0A. The last line is `sha256=<of the lines before it>`, for readers
-// in languages without this library's digest. A reader takes each key once, and no header without all of them.
+// in languages without this library's digest. A reader takes each key once, and no header without those
+// of version 1.
 #include <charconv>
 #include <map>
 #include <set>
@@ -73,7 +74,8 @@ std::string header_to_text(const Header& h) {
         << "\nstores=" << h.stores << "\ninstructions=" << h.instructions
         << "\nblock_executions=" << h.block_executions << "\ndistinct_4kb_pages=" << h.distinct_4kb_pages
         << "\nthreads=" << h.threads << "\ncomplete_roi=" << (h.complete_roi ? 1 : 0)
-        << "\nchecksum=" << h.checksum << '\n';
+        << "\nkernel_modelled=" << (h.kernel_modelled ? 1 : 0) << "\nkernel_accesses=" << h.kernel_accesses
+        << "\nstopped=" << (h.stopped ? 1 : 0) << "\nchecksum=" << h.checksum << '\n';
     for (const Pool& pool : h.pools)
         out << "pool=" << (pool.kind == PoolKind::heap ? "brk" : "mmap") << ' ' << pool.base << ' '
             << pool.size_bytes << ' ' << pool.used_bytes << ' ' << pool.distinct_4kb_pages << '\n';
@@ -84,10 +86,11 @@ std::string header_from_text(const std::string& text, Header& h) {
     const size_t sum_at = text.rfind("sha256=");
     if (sum_at == std::string::npos || text.substr(sum_at) != "sha256=" + sha256_hex(text.substr(0, sum_at)) + '\n')
         return "its last line is not the sha256 of the lines before it";
-    uint64_t threads = 0, complete_roi = 0;
+    uint64_t threads = 0, complete_roi = 0, kernel_modelled = 0, stopped = 0;
     const std::map<std::string, uint64_t*> numbers = {
         {"accesses", &h.accesses}, {"stores", &h.stores}, {"instructions", &h.instructions}, {"block_executions", &h.block_executions},
-        {"distinct_4kb_pages", &h.distinct_4kb_pages}, {"threads", &threads}, {"complete_roi", &complete_roi}};
+        {"distinct_4kb_pages", &h.distinct_4kb_pages}, {"threads", &threads}, {"complete_roi", &complete_roi},
+        {"kernel_modelled", &kernel_modelled}, {"kernel_accesses", &h.kernel_accesses}, {"stopped", &stopped}};
     const std::map<std::string, std::string*> words = {{"program", &h.program}, {"origin", &h.origin}, {"checksum", &h.checksum}};
     std::set<std::string> seen;
     std::istringstream lines(text.substr(0, sum_at));
@@ -105,10 +108,15 @@ std::string header_from_text(const std::string& text, Header& h) {
         else return "unknown header key '" + shown(key) + "'";
         if (!ok) return "header line '" + shown(line) + "' is malformed";
     }
-    if (seen.size() != numbers.size() + words.size()) return "header keys are missing: it has " + std::to_string(seen.size()) + " of 10";
-    if (threads > UINT32_MAX || complete_roi > 1) return "header numbers threads and complete_roi are out of range";
+    // Traces before version 2 don't have these, and then they are 0.
+    const size_t later = seen.count("kernel_modelled") + seen.count("kernel_accesses") + seen.count("stopped");
+    if (seen.size() - later != 10) return "header keys are missing: it has " + std::to_string(seen.size() - later) + " of 10";
+    if (threads > UINT32_MAX || complete_roi > 1 || kernel_modelled > 1 || stopped > 1)
+        return "header numbers threads, complete_roi, kernel_modelled and stopped are out of range";
     h.threads = static_cast<uint32_t>(threads);
     h.complete_roi = complete_roi != 0;
+    h.kernel_modelled = kernel_modelled != 0;
+    h.stopped = stopped != 0;
     return wrong_pools(h.pools);
 }
 

@@ -1,6 +1,8 @@
-// page_set.h - which 4KB pages were touched: one bitmap per touched gigabyte, the last one cached.
+// page_set.h - which 4KB pages were touched: one bitmap per touched gigabyte, the recent ones cached by their low bits,
+// so that random addresses of a large array look nothing up.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <memory>
@@ -12,9 +14,11 @@ namespace tessera::trace {
 class PageSet {
 public:
     void add(uint64_t address) {
-        if (address >> 30 != gigabyte_) select(address >> 30);
+        const uint64_t gigabyte = address >> 30;
+        Recent& recent = recent_[gigabyte % recent_.size()];
+        if (gigabyte != recent.gigabyte) [[unlikely]] recent = {gigabyte, bits_of(gigabyte)};
         const uint64_t page = address >> 12 & (pages_per_gigabyte - 1);
-        (*bits_)[page / 64] |= uint64_t{1} << page % 64;
+        recent.bits[page / 64] |= uint64_t{1} << page % 64;
     }
 
     /// Touched pages that overlap [begin, end).
@@ -40,16 +44,19 @@ private:
     static constexpr uint64_t words = pages_per_gigabyte / 64;
     using Bitmap = std::vector<uint64_t>;
 
-    void select(uint64_t gigabyte) {
+    struct Recent {
+        uint64_t gigabyte = ~uint64_t{0};  // no address has 64 one bits above bit 30
+        uint64_t* bits = nullptr;
+    };
+
+    uint64_t* bits_of(uint64_t gigabyte) {
         auto& slot = bitmaps_[gigabyte];
         if (!slot) slot = std::make_unique<Bitmap>(words);
-        bits_ = slot.get();
-        gigabyte_ = gigabyte;
+        return slot->data();
     }
 
     std::unordered_map<uint64_t, std::unique_ptr<Bitmap>> bitmaps_;
-    uint64_t gigabyte_ = ~uint64_t{0};  // no address has 64 one bits above bit 30
-    Bitmap* bits_ = nullptr;
+    std::array<Recent, 64> recent_;
 };
 
 }  // namespace tessera::trace

@@ -2,9 +2,10 @@
 //
 // Each memory slot of each block remembers its last address, its last stride and its last distance from
 // the access just before it in the stream. Array walks hit the stride; a read-modify-write, struct fields
-// and stack traffic hit the distance. A miss costs 1, 2 or 3 bytes relative to one of the two anchors, 4
-// bytes of absolute low half (random addresses in a pool share their high half, and an absolute value has
-// one bit less of entropy than a difference), or all 8.
+// and stack traffic hit the distance. A miss costs 1, 2 or 3 bytes relative to one of the two anchors, or as many
+// bytes as the span needs that the slot's far misses cover in this frame (far_slots.h): an absolute value has one bit
+// less of entropy than a difference. Version 1 of the format had the low half (low_4) or the whole address (raw_8)
+// instead; they are still read.
 //
 // Invariant: encoder and decoder call update() on the same states in the same order, from zero in each
 // frame, so that every frame decodes alone.
@@ -15,8 +16,8 @@
 namespace tessera::trace {
 
 enum Code : uint8_t {
-    stride_hit = 0, gap_hit = 1, last_1 = 2, prev_1 = 3, last_2 = 4, prev_2 = 5, last_3 = 6, low_4 = 7, raw_8 = 8,
-    code_count = 9,
+    stride_hit = 0, gap_hit = 1, last_1 = 2, prev_1 = 3, last_2 = 4, prev_2 = 5, last_3 = 6, low_4 = 7, raw_8 = 8, far = 9,
+    code_count = 10,
 };
 
 struct SlotState {
@@ -46,8 +47,7 @@ inline Code choose(const SlotState& slot, uint64_t address, uint64_t previous) {
     if (fits(from_last, 16)) return last_2;
     if (fits(from_previous, 16)) return prev_2;
     if (fits(from_last, 24)) return last_3;
-    if (address >> 32 == slot.last >> 32) return low_4;
-    return raw_8;
+    return far;
 }
 
 }  // namespace tessera::trace

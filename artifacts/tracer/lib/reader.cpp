@@ -21,7 +21,8 @@ struct Reader::Impl {
     SlotMap slots;
     size_t at = 0;
     std::string stored, text;           // reused between frames
-    std::vector<SlotState> states;
+    DecodeBuffers buffers;
+    int version = 0;
     std::unique_ptr<ZSTD_DCtx, size_t (*)(ZSTD_DCtx*)> zstd{ZSTD_createDCtx(), ZSTD_freeDCtx};
 
     explicit Impl(File opened) : file(std::move(opened)) {}
@@ -38,7 +39,8 @@ struct Reader::Impl {
         const uint64_t file_bytes = file.size();
         Preamble p;
         if (!file.read_at(0, &p, sizeof p)) refuse("preamble", 0, "the file has " + std::to_string(file_bytes) + " bytes, a trace has at least " + std::to_string(sizeof p));
-        if (p.magic != file_magic) refuse("preamble", 0, "this is not a Tessera trace (its first 8 bytes differ), or its recording never finished");
+        version = p.magic == file_magic ? 2 : p.magic == file_magic_1 ? 1 : 0;
+        if (version == 0) refuse("preamble", 0, "this is not a Tessera trace (its first 8 bytes differ), or its recording never finished");
         if (p.self_digest != self_digest(p)) refuse("preamble", 0, "damaged (checksum differs)");
         const uint64_t index_bytes = p.frames * sizeof(IndexEntry);
         const uint64_t expected = p.tail_offset + p.header_bytes + p.table_bytes + index_bytes;
@@ -95,7 +97,7 @@ struct Reader::Impl {
         const size_t got = ZSTD_decompressDCtx(zstd.get(), text.data(), text.size(), stored.data(), stored.size());
         if (got != text.size()) refuse_frame(i, "its zstd data does not give the promised size");
         const FrameShape shape{entry.executions, entry.accesses, entry.instructions};
-        if (const char* wrong = decode_frame(text, shape, slots, states, out)) refuse_frame(i, wrong);
+        if (const char* wrong = decode_frame(text, version, shape, slots, buffers, out)) refuse_frame(i, wrong);
         out.index = i;
         out.first_access = first_access[i];
         out.first_instruction = first_instruction[i];
@@ -135,7 +137,7 @@ void Reader::verify() {
     Frame frame;
     for (size_t i = 0; i < frame_count(); ++i) {
         impl_->decode(i, frame);
-        if (frame_digest(frame) != impl_->index[i].content_digest) impl_->refuse_frame(i, "its decoded content differs from what was recorded");
+        if (frame_digest(content_of(frame)) != impl_->index[i].content_digest) impl_->refuse_frame(i, "its decoded content differs from what was recorded");
     }
     if (content_checksum(impl_->table_text, impl_->index) != impl_->header.checksum)
         impl_->refuse("header", 0, "the trace's checksum differs from its content");

@@ -1,6 +1,7 @@
 // writer.cpp - collects executions into frames, encodes each when it is full.
 #include <zstd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -34,7 +35,16 @@ struct Writer::Impl {
     File file;
     std::vector<StaticBlock> blocks;
     SlotMap slots;
-    Frame frame;
+    // The frame being collected: arrays of the largest size, filled from the front.
+    std::vector<uint32_t> block_ids = std::vector<uint32_t>(max_frame_executions);
+    std::vector<uint16_t> access_counts = std::vector<uint16_t>(max_frame_executions);
+    std::vector<uint64_t> addresses = std::vector<uint64_t>(max_frame_accesses);
+    std::vector<uint8_t> is_store = std::vector<uint8_t>(max_frame_accesses);
+    size_t frame_executions = 0, frame_accesses = 0;
+    uint64_t frame_instructions = 0;
+    uint64_t kernel_accesses = 0;
+    std::vector<uint8_t> is_kernel;  ///< by block
+    bool any_kernel = false;
     std::vector<IndexEntry> index;
     PageSet pages;
     EncodeBuffers buffers;
@@ -49,16 +59,18 @@ struct Writer::Impl {
     }
 
     void flush() {
-        if (frame.block_ids.empty()) return;
+        if (frame_executions == 0) return;
+        const FrameContent frame{{block_ids.data(), frame_executions}, {access_counts.data(), frame_executions},
+                                 {addresses.data(), frame_accesses}, {is_store.data(), frame_accesses}};
         const std::string& text = encode_frame(frame, slots, buffers);
         const size_t stored_bytes = compress(text, stored);
         IndexEntry entry;
         entry.offset = offset;
         entry.stored_bytes = stored_bytes;
         entry.text_bytes = text.size();
-        entry.executions = frame.block_ids.size();
-        entry.accesses = frame.addresses.size();
-        entry.instructions = frame.instructions;
+        entry.executions = frame_executions;
+        entry.accesses = frame_accesses;
+        entry.instructions = frame_instructions;
         entry.stored_digest = digest(stored.data(), stored_bytes);
         entry.content_digest = frame_digest(frame);
         file.write_at(offset, stored.data(), stored_bytes);
@@ -67,14 +79,13 @@ struct Writer::Impl {
 
         for (const uint64_t address : frame.addresses) pages.add(address);
         for (const uint8_t store : frame.is_store) stores += store;
+        for (size_t e = 0; any_kernel && e < frame_executions; ++e)
+            if (is_kernel[block_ids[e]]) kernel_accesses += access_counts[e];
         accesses += entry.accesses;
         instructions += entry.instructions;
         executions += entry.executions;
-        frame.block_ids.clear();
-        frame.access_counts.clear();
-        frame.addresses.clear();
-        frame.is_store.clear();
-        frame.instructions = 0;
+        frame_executions = frame_accesses = 0;
+        frame_instructions = 0;
     }
 };
 
@@ -90,22 +101,30 @@ uint32_t Writer::add_block(StaticBlock block) {
         throw TraceError("block at " + std::to_string(block.pc) + ": " + std::to_string(block.slots.size()) +
                          " memory slots; a block has at most 65535\n  what to do: split the block");
     impl_->slots.add(block);
+    impl_->is_kernel.push_back(is_kernel_block(block));
+    impl_->any_kernel |= is_kernel_block(block);
     impl_->blocks.push_back(std::move(block));
     return static_cast<uint32_t>(impl_->blocks.size() - 1);
 }
 
-void Writer::append(uint32_t block, const uint64_t* addresses, const uint8_t* is_store, uint16_t count) {
+Writer::Room Writer::start(uint32_t block, uint16_t count) {
     Impl& w = *impl_;
-    if (block >= w.blocks.size())
+    if (block >= w.blocks.size()) [[unlikely]]
         throw TraceError("append to trace " + w.path + ": block " + std::to_string(block) + " of " +
                          std::to_string(w.blocks.size()) + "\n  what to do: register blocks with add_block first");
-    if (w.frame.addresses.size() + count > max_frame_accesses || w.frame.block_ids.size() == max_frame_executions)
-        w.flush();
-    w.frame.block_ids.push_back(block);
-    w.frame.access_counts.push_back(count);
-    w.frame.addresses.insert(w.frame.addresses.end(), addresses, addresses + count);
-    for (uint16_t i = 0; i < count; ++i) w.frame.is_store.push_back(is_store[i] != 0);
-    w.frame.instructions += w.slots.instructions(block);
+    if (w.frame_accesses + count > max_frame_accesses || w.frame_executions == max_frame_executions) [[unlikely]] w.flush();
+    w.block_ids[w.frame_executions] = block;
+    w.access_counts[w.frame_executions++] = count;
+    w.frame_instructions += w.slots.instructions(block);
+    const size_t at = w.frame_accesses;
+    w.frame_accesses += count;
+    return {w.addresses.data() + at, w.is_store.data() + at};
+}
+
+void Writer::append(uint32_t block, const uint64_t* addresses, const uint8_t* is_store, uint16_t count) {
+    const Room room = start(block, count);
+    std::copy_n(addresses, count, room.addresses);
+    for (uint16_t i = 0; i < count; ++i) room.is_store[i] = is_store[i] != 0;
 }
 
 void Writer::finish(Header header) {
@@ -116,6 +135,7 @@ void Writer::finish(Header header) {
     header.stores = w.stores;
     header.instructions = w.instructions;
     header.block_executions = w.executions;
+    header.kernel_accesses = w.kernel_accesses;
     header.distinct_4kb_pages = w.pages.count();
     for (Pool& pool : header.pools) pool.distinct_4kb_pages = w.pages.count(pool.base, pool.base + pool.size_bytes);
     header.checksum = content_checksum(table_text, w.index);

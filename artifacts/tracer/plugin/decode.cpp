@@ -73,11 +73,15 @@ Decoder::~Decoder() {
     cs_close(&handle_);
 }
 
+const cs_insn* Decoder::disassemble(const uint8_t* bytes, size_t size, uint64_t pc) {
+    return cs_disasm_iter(handle_, &bytes, &size, &pc, insn_) ? insn_ : nullptr;
+}
+
 DecodedInsn Decoder::decode(const uint8_t* bytes, size_t size, uint64_t pc) {
     DecodedInsn out;
     out.insn.kind = InsnKind::other;
     out.insn.length_bytes = static_cast<uint8_t>(size);
-    if (!cs_disasm_iter(handle_, &bytes, &size, &pc, insn_)) return out;
+    if (!disassemble(bytes, size, pc)) return out;
 
     const cs_detail& detail = *insn_->detail;
     const std::string_view name = insn_->mnemonic;

@@ -30,6 +30,8 @@ public:
 
     /// Bytes that capstone does not know become kind `other` without registers.
     DecodedInsn decode(const uint8_t* bytes, size_t size, uint64_t pc);
+    /// capstone's own view, valid until the next call; nullptr for bytes that it does not know.
+    const cs_insn* disassemble(const uint8_t* bytes, size_t size, uint64_t pc);
 
 private:
     csh handle_ = 0;

@@ -15,7 +15,8 @@ using Event = uint64_t;
 constexpr Event block_flag = uint64_t{1} << 63;
 constexpr int tag_shift = 48;
 constexpr uint64_t address_mask = (uint64_t{1} << tag_shift) - 1;
-constexpr uint32_t store_tag = 1u << 10;      ///< in a tag: this access stores
+constexpr int store_tag_bit = 10;
+constexpr uint32_t store_tag = 1u << store_tag_bit;  ///< in a tag: this access stores
 constexpr uint32_t max_block_insns = 1u << 10;
 
 /// Guest code as QEMU translated it. Lives until the program ends, since events point at it.
@@ -25,6 +26,9 @@ struct TranslatedBlock {
     std::vector<uint8_t> insn_bytes;  ///< length of each instruction
     uint32_t first_insn = 0;          ///< number of its first instruction in memory tags
     uint32_t number = 0;              ///< dense, for the builder's tables
+    bool has_head = false;            ///< its first access makes the block's event too (head.h)
+    Event head_tag = 0;               ///< tag of that access
+    bool kernel = false;              ///< no code: one line that a system call copies (kernel_blocks.h)
 };
 
 inline Event block_event(const TranslatedBlock* block) { return reinterpret_cast<uint64_t>(block) | block_flag; }
@@ -34,6 +38,7 @@ inline const TranslatedBlock* block_of(Event event) {
 inline Event memory_tag(uint32_t insn, bool is_store) {
     return static_cast<Event>(insn | (is_store ? store_tag : 0)) << tag_shift;
 }
+inline uint32_t insn_of(Event event) { return static_cast<uint32_t>(event >> tag_shift) & (store_tag - 1); }
 inline uint32_t tag_of(Event event) { return static_cast<uint32_t>(event >> tag_shift); }
 
 }  // namespace tessera::tracer

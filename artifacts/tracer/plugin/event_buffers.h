@@ -18,7 +18,7 @@ struct EventBuffer {
     static constexpr size_t capacity = size_t{1} << 19;
     /// Room that a block keeps for its accesses: 512 instructions of which some save a whole register file.
     static constexpr size_t margin = size_t{1} << 16;
-    std::unique_ptr<Event[]> events{new Event[capacity]};
+    std::unique_ptr<Event[]> events{new Event[capacity + 1]};  ///< one more for the builder's sentinel
     size_t count = 0;
 };
 

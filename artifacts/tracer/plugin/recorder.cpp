@@ -17,11 +17,9 @@ void die(const std::string& message) {
     _exit(1);
 }
 
-Recorder::Recorder(Settings settings) : settings_(std::move(settings)), writer_(trace::Writer::create(settings_.out)) {
-    current_ = buffers_.take_free();
-    cursor_ = current_->events.get();
-    soft_end_ = cursor_ + EventBuffer::capacity - EventBuffer::margin;
-    hard_end_ = cursor_ + EventBuffer::capacity;
+Recorder::Recorder(Settings settings, Cursor& cursor)
+    : cursor_(cursor), settings_(std::move(settings)), writer_(trace::Writer::create(settings_.out)) {
+    next_buffer();
     // The guest's signals belong to QEMU's threads.
     sigset_t all, before;
     sigfillset(&all);
@@ -30,13 +28,17 @@ Recorder::Recorder(Settings settings) : settings_(std::move(settings)), writer_(
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-bool Recorder::hand_over() {
-    current_->count = static_cast<size_t>(cursor_ - current_->events.get());
-    buffers_.give_full(current_);
+void Recorder::next_buffer() {
     current_ = buffers_.take_free();
-    cursor_ = current_->events.get();
-    soft_end_ = cursor_ + EventBuffer::capacity - EventBuffer::margin;
-    hard_end_ = cursor_ + EventBuffer::capacity;
+    cursor_.at = current_->events.get();
+    cursor_.soft_end = cursor_.at + EventBuffer::capacity - EventBuffer::margin;
+    cursor_.hard_end = cursor_.at + EventBuffer::capacity;
+}
+
+bool Recorder::hand_over() {
+    current_->count = static_cast<size_t>(cursor_.at - current_->events.get());
+    buffers_.give_full(current_);
+    next_buffer();
     return !limit_reached_.load(std::memory_order_relaxed);
 }
 
@@ -49,7 +51,7 @@ void Recorder::build() {
     try {
         StreamBuilder builder(*writer_, settings_.max_accesses);
         while (EventBuffer* buffer = buffers_.take_full()) {
-            const Event* events = buffer->events.get();
+            Event* events = buffer->events.get();
             if (!limit_reached_ && !builder.add(events, events + buffer->count)) limit_reached_ = true;
             buffers_.give_free(buffer);
         }
@@ -68,7 +70,7 @@ void Recorder::snapshot_pools() {
     }
 }
 
-void Recorder::finish(uint32_t threads) {
+void Recorder::finish(uint32_t threads, bool stopped) {
     hand_over();
     buffers_.close();
     builder_.join();
@@ -78,6 +80,8 @@ void Recorder::finish(uint32_t threads) {
     header.pools = pools_;
     header.threads = threads;
     header.complete_roi = !limit_reached_;
+    header.kernel_modelled = settings_.kernel_accesses;
+    header.stopped = stopped;
     try {
         writer_->finish(header);
     } catch (const std::exception& error) {
@@ -88,7 +92,7 @@ void Recorder::finish(uint32_t threads) {
 
 void Recorder::abandon() {
     builder_.detach();
-    soft_end_ = hard_end_ = current_->events.get() + EventBuffer::capacity;
+    cursor_.soft_end = cursor_.hard_end = current_->events.get() + EventBuffer::capacity;
 }
 
 }  // namespace tessera::tracer

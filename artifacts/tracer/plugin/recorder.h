@@ -14,38 +14,45 @@
 
 namespace tessera::tracer {
 
+/// Where the recorded thread writes its next event; between two blocks `at` stays below soft_end, except at hand-over.
+struct Cursor {
+    Event* at = nullptr;
+    Event* soft_end = nullptr;  ///< behind it a new block needs a new buffer
+    Event* hard_end = nullptr;
+};
+
 class Recorder {
 public:
-    explicit Recorder(Settings settings);
+    /// Fills `cursor`, which callbacks of QEMU write through. It must outlive the recorder.
+    Recorder(Settings settings, Cursor& cursor);
 
     const Settings& settings() const { return settings_; }
 
-    /// Appends a block event; false once the limit of accesses is reached. Called by the recorded thread.
-    bool block(const TranslatedBlock* block) {
-        if (cursor_ >= soft_end_ && !hand_over()) return false;
-        *cursor_++ = block_event(block);
+    /// Gives the full buffer to the other thread; false once the limit of accesses is reached.
+    bool hand_over();
+    [[noreturn]] void overflow();
+
+    /// Appends one access of a block of its own (a line that the kernel copied); false once the limit is reached.
+    bool single(const TranslatedBlock* block, Event access) {
+        if (cursor_.at >= cursor_.soft_end && !hand_over()) return false;
+        *cursor_.at++ = block_event(block);
+        *cursor_.at++ = access;
         return true;
-    }
-    void access(Event event) {
-        if (cursor_ == hard_end_) overflow();
-        *cursor_++ = event;
     }
 
     /// Remembers how far the pools are used now; the last call counts.
     void snapshot_pools();
-    /// Completes the trace. `threads`: how many made accesses in the region of interest.
-    void finish(uint32_t threads);
+    /// Completes the trace. `threads`: how many made accesses in the region of interest; `stopped`: the program
+    /// is ended because of the limit.
+    void finish(uint32_t threads, bool stopped);
     /// After fork, in the child: the compressing thread is not there.
     void abandon();
 
 private:
-    bool hand_over();
-    [[noreturn]] void overflow();
+    void next_buffer();
     void build();  // the thread
 
-    Event* cursor_ = nullptr;
-    Event* soft_end_ = nullptr;
-    Event* hard_end_ = nullptr;
+    Cursor& cursor_;
     EventBuffer* current_ = nullptr;
     EventBuffers buffers_;
     Settings settings_;

@@ -15,8 +15,59 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& path, const std::string& line, const std::string& found) {
     throw std::runtime_error("settings " + path + ", line '" + line + "': " + found +
-                             "\n  what to do: keys are out, program, pool_map, roi (auto, markers, whole), max_accesses, threads (0, 1); "
+                             "\n  what to do: keys are out, program, pool_map, roi (auto, markers, whole, skip:N, switch:FILE), "
+                             "max_accesses, threads, kernel_accesses, stop_when_recorded (0, 1), thread (first, busiest, N); "
                              "`tessera trace record` writes this file");
+}
+
+/// The whole of `text` as a number.
+bool to_number(std::string_view text, uint64_t& out) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+    return !text.empty() && error == std::errc{} && end == text.data() + text.size();
+}
+
+bool set_roi(std::string_view value, Settings& settings) {
+    constexpr std::string_view skip = "skip:", control = "switch:";
+    if (value == "auto") settings.roi = Roi::automatic;
+    else if (value == "markers") settings.roi = Roi::markers;
+    else if (value == "whole") settings.roi = Roi::whole;
+    else if (value.starts_with(skip)) {
+        settings.roi = Roi::skip;
+        return to_number(value.substr(skip.size()), settings.skip_accesses);
+    } else if (value.starts_with(control)) {
+        settings.roi = Roi::control;
+        settings.control = value.substr(control.size());
+        return !settings.control.empty();
+    } else return false;
+    return true;
+}
+
+bool set_thread(std::string_view value, Settings& settings) {
+    uint64_t number = 0;
+    if (value == "first") settings.choice = Choice::first;
+    else if (value == "busiest") settings.choice = Choice::busiest;
+    else if (to_number(value, number)) settings.choice = Choice::number, settings.thread = static_cast<unsigned>(number);
+    else return false;
+    return true;
+}
+
+bool set_flag(std::string_view value, bool& flag) {
+    flag = value == "1";
+    return value == "0" || value == "1";
+}
+
+bool set(const std::string& key, const std::string& value, Settings& settings) {
+    if (key == "out") settings.out = value;
+    else if (key == "program") settings.program = value;
+    else if (key == "pool_map") settings.pool_map = value;
+    else if (key == "roi") return set_roi(value, settings);
+    else if (key == "thread") return set_thread(value, settings);
+    else if (key == "threads") return set_flag(value, settings.threads);
+    else if (key == "kernel_accesses") return set_flag(value, settings.kernel_accesses);
+    else if (key == "stop_when_recorded") return set_flag(value, settings.stop_when_recorded);
+    else if (key == "max_accesses") return to_number(value, settings.max_accesses);
+    else return false;
+    return true;
 }
 
 }  // namespace
@@ -28,18 +79,7 @@ Settings read_settings(const std::string& path) {
     for (std::string line; std::getline(in, line);) {
         const size_t equals = line.find('=');
         if (equals == std::string::npos) refuse(path, line, "no '='");
-        const std::string key = line.substr(0, equals), value = line.substr(equals + 1);
-        if (key == "out") settings.out = value;
-        else if (key == "program") settings.program = value;
-        else if (key == "pool_map") settings.pool_map = value;
-        else if (key == "threads" && (value == "0" || value == "1")) settings.threads = value == "1";
-        else if (key == "roi" && value == "auto") settings.roi = Roi::automatic;
-        else if (key == "roi" && value == "markers") settings.roi = Roi::markers;
-        else if (key == "roi" && value == "whole") settings.roi = Roi::whole;
-        else if (key == "max_accesses") {
-            const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), settings.max_accesses);
-            if (error != std::errc{} || end != value.data() + value.size()) refuse(path, line, "not a number");
-        } else refuse(path, line, "unknown key or value");
+        if (!set(line.substr(0, equals), line.substr(equals + 1), settings)) refuse(path, line, "unknown key or value");
     }
     if (settings.out.empty()) refuse(path, "", "no line 'out=<trace>'");
     return settings;

@@ -13,15 +13,25 @@ enum class Roi {
     automatic,  ///< markers if the program's file holds one, else whole
     markers,    ///< between the markers of roi.h
     whole,      ///< from the first instruction of the program's own code to its end
+    skip,       ///< like whole, after so many accesses
+    control,    ///< while a companion says so, see control.h
 };
+
+enum class Choice { first, busiest, number };
 
 struct Settings {
     std::string out;           ///< the trace
     std::string program;       ///< command line for the header
     std::string pool_map;      ///< libmosalloc's pool map; empty: the trace has no pools
     Roi roi = Roi::automatic;
+    uint64_t skip_accesses = 0;
+    std::string control;       ///< file of Roi::control
     uint64_t max_accesses = 0; ///< 0: no limit
     bool threads = false;      ///< the program starts threads (plugin.cpp says what changes)
+    Choice choice = Choice::first;    ///< which thread is recorded
+    unsigned thread = 0;              ///< for Choice::number
+    bool kernel_accesses = false;     ///< model what system calls do (syscalls.h)
+    bool stop_when_recorded = false;  ///< end the program when the limit is reached
 };
 
 /// Throws std::runtime_error naming the file and the line.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "kernel_blocks.h"
+
 namespace tessera::tracer {
 namespace {
 
@@ -21,9 +23,10 @@ std::vector<uint16_t> first_parts(const Event* begin, size_t count, const std::v
 
 }  // namespace
 
-StreamBuilder::Known& StreamBuilder::known(const TranslatedBlock& block) {
+StreamBuilder::Known& StreamBuilder::decode_new(const TranslatedBlock& block) {
     if (block.number >= known_.size()) known_.resize(block.number + 1);
     Known& entry = known_[block.number];
+    if (entry.insns.empty() && block.kernel) entry.insns.push_back(decoded_kernel_copy());
     if (entry.insns.empty()) {
         size_t at = 0;
         for (const uint8_t size : block.insn_bytes) {
@@ -34,18 +37,22 @@ StreamBuilder::Known& StreamBuilder::known(const TranslatedBlock& block) {
     return entry;
 }
 
-const StreamBuilder::Variant* StreamBuilder::match(Known& entry, const Event* begin, size_t count) const {
-    for (size_t tried = 0; tried < entry.variants.size(); ++tried) {
-        const size_t i = (entry.recent + tried) % entry.variants.size();
-        const Variant& variant = entry.variants[i];
-        if (variant.tags.size() != count) continue;
-        size_t same = 0;
-        while (same < count && variant.tags[same] == tag_of(begin[same])) ++same;
-        if (same == count) {
+// Tags have no block flag, so the loop ends at the sentinel at the latest.
+bool StreamBuilder::fits(const Variant& variant, const Event* begin) {
+    const size_t count = variant.tags.size();
+    const uint16_t* const tags = variant.tags.data();
+    for (size_t i = 0; i < count; ++i)
+        if (tags[i] != tag_of(begin[i])) return false;
+    return (begin[count] & block_flag) != 0;
+}
+
+const StreamBuilder::Variant* StreamBuilder::match(Known& entry, const Event* begin) const {
+    if (!entry.variants.empty() && fits(entry.variants[entry.recent], begin)) return &entry.variants[entry.recent];
+    for (size_t i = 0; i < entry.variants.size(); ++i)
+        if (fits(entry.variants[i], begin)) {
             entry.recent = i;
-            return &variant;
+            return &entry.variants[i];
         }
-    }
     return nullptr;
 }
 
@@ -63,54 +70,65 @@ const StreamBuilder::Variant& StreamBuilder::learn(const TranslatedBlock& block,
         const uint32_t insn = std::min<uint32_t>((tag & (store_tag - 1)) - block.first_insn, static_cast<uint32_t>(entry.insns.size()) - 1);
         const size_t next = k + 1 < variant.kept.size() ? variant.kept[k + 1] : count;
         const size_t parts = next - variant.kept[k];
-        const size_t bytes = parts > 1 ? 8 * parts : std::clamp<size_t>(entry.insns[insn].operand_bytes, 1, 8);
+        const size_t whole = block.kernel ? kernel_line_bytes : 8;
+        const size_t bytes = parts > 1 ? 8 * parts : std::clamp<size_t>(entry.insns[insn].operand_bytes, 1, whole);
         out.slots.push_back({static_cast<uint16_t>(insn), stores, static_cast<uint8_t>(std::min<size_t>(bytes, 255))});
         directions[insn] |= stores ? 2 : 1;
         out.insns[insn].memory_slots = static_cast<uint8_t>(std::min(255, out.insns[insn].memory_slots + 1));
         variant.is_store.push_back(stores);
     }
     for (size_t i = 0; i < out.insns.size(); ++i) set_memory_kind(out.insns[i], directions[i] & 1, directions[i] & 2);
+    variant.all_kept = variant.kept.size() == count;
     variant.block_id = writer_.add_block(std::move(out));
     entry.recent = entry.variants.size();
     entry.variants.push_back(std::move(variant));
     return entry.variants.back();
 }
 
-bool StreamBuilder::append(uint32_t block_id, size_t count) {
-    if (max_accesses_ && accesses_ + count > max_accesses_) return false;
-    writer_.append(block_id, addresses_.data(), is_store_.data(), static_cast<uint16_t>(count));
+bool StreamBuilder::append(const Variant& variant, const Event* begin) {
+    const size_t count = variant.is_store.size();
+    if (over_limit(count)) return false;
+    const auto [addresses, is_store] = writer_.start(variant.block_id, static_cast<uint16_t>(count));
+    const uint8_t* const directions = variant.is_store.data();
+    if (variant.all_kept) {
+        for (size_t i = 0; i < count; ++i) addresses[i] = begin[i] & address_mask, is_store[i] = directions[i];
+    } else {
+        for (size_t i = 0; i < count; ++i) addresses[i] = begin[variant.kept[i]] & address_mask, is_store[i] = directions[i];
+    }
     accesses_ += count;
     return true;
 }
 
-bool StreamBuilder::add(const Event* at, const Event* end) {
+bool StreamBuilder::append_irregular(const TranslatedBlock& block, const Known& entry, const Event* begin, size_t count) {
+    const auto parts = first_parts(begin, count, entry.insns, block.first_insn);
+    if (over_limit(parts.size())) return false;
+    const auto widest = std::max_element(entry.variants.begin(), entry.variants.end(),
+                                         [](const Variant& a, const Variant& b) { return a.kept.size() < b.kept.size(); });
+    const auto [addresses, is_store] = writer_.start(widest->block_id, static_cast<uint16_t>(parts.size()));
+    for (size_t i = 0; i < parts.size(); ++i) {
+        addresses[i] = begin[parts[i]] & address_mask;
+        is_store[i] = (tag_of(begin[parts[i]]) & store_tag) != 0;
+    }
+    accesses_ += parts.size();
+    return true;
+}
+
+bool StreamBuilder::add(Event* at, Event* end) {
+    *end = block_flag;
     while (at < end) {
-        const TranslatedBlock& block = *block_of(*at++);
-        const Event* begin = at;
-        while (at < end && !(*at & block_flag)) ++at;
-        const size_t count = std::min<size_t>(at - begin, UINT16_MAX);
-        Known& entry = known(block);
-        const Variant* variant = match(entry, begin, count);
-        if (!variant && entry.variants.size() < max_variants) variant = &learn(block, entry, begin, count);
-        if (variant) {
-            const size_t kept = variant->kept.size();
-            if (addresses_.size() < kept) addresses_.resize(kept);
-            for (size_t i = 0; i < kept; ++i) addresses_[i] = begin[variant->kept[i]] & address_mask;
-            is_store_.assign(variant->is_store.begin(), variant->is_store.end());
-            if (!append(variant->block_id, kept)) return false;
+        const TranslatedBlock& block = *block_of(*at);
+        const Event* const begin = at + 1;
+        const bool is_known = block.number < known_.size() && !known_[block.number].insns.empty();
+        Known& entry = is_known ? known_[block.number] : decode_new(block);
+        if (const Variant* variant = match(entry, begin)) {
+            at += 1 + variant->tags.size();
+            if (!append(*variant, begin)) return false;
             continue;
         }
-        const auto parts = first_parts(begin, count, entry.insns, block.first_insn);
-        addresses_.resize(std::max(addresses_.size(), parts.size()));
-        is_store_.resize(parts.size());
-        for (size_t i = 0; i < parts.size(); ++i) {
-            addresses_[i] = begin[parts[i]] & address_mask;
-            is_store_[i] = (tag_of(begin[parts[i]]) & store_tag) != 0;
-        }
-        const auto widest = std::max_element(entry.variants.begin(), entry.variants.end(), [](const Variant& a, const Variant& b) {
-            return a.kept.size() < b.kept.size();
-        });
-        if (!append(widest->block_id, parts.size())) return false;
+        while (!(*++at & block_flag)) {}
+        const size_t count = std::min<size_t>(at - begin, UINT16_MAX);
+        const bool is_new = entry.variants.size() < max_variants;
+        if (is_new ? !append(learn(block, entry, begin, count), begin) : !append_irregular(block, entry, begin, count)) return false;
     }
     return true;
 }

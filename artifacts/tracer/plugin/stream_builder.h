@@ -22,8 +22,9 @@ public:
     /// Stops before the execution that would exceed `max_accesses` (0: no limit).
     StreamBuilder(trace::Writer& writer, uint64_t max_accesses) : writer_(writer), max_accesses_(max_accesses) {}
 
-    /// Events of whole executions: the first one is a block event. False once the limit is reached.
-    bool add(const Event* begin, const Event* end);
+    /// Events of whole executions: the first one is a block event, and `*end` may be read and written (a block
+    /// event is put there as a sentinel). False once the limit is reached.
+    bool add(Event* begin, Event* end);
     uint64_t accesses() const { return accesses_; }
 
 private:
@@ -33,6 +34,7 @@ private:
         std::vector<uint16_t> tags;     ///< of the raw events
         std::vector<uint16_t> kept;     ///< raw events that begin an access
         std::vector<uint8_t> is_store;  ///< of the kept ones
+        bool all_kept = false;          ///< no event is a part of the one before it
         uint32_t block_id = 0;
     };
     struct Known {
@@ -41,18 +43,21 @@ private:
         size_t recent = 0;
     };
 
-    Known& known(const TranslatedBlock& block);
-    const Variant* match(Known& entry, const Event* begin, size_t count) const;
+    Known& decode_new(const TranslatedBlock& block);
+    /// Events of `variant` at `begin`, up to a block event?
+    static bool fits(const Variant& variant, const Event* begin);
+    /// The variant that fits, most recent first; nullptr when none does.
+    const Variant* match(Known& entry, const Event* begin) const;
     const Variant& learn(const TranslatedBlock& block, Known& entry, const Event* begin, size_t count);
-    bool append(uint32_t block_id, size_t count);
+    bool append(const Variant& variant, const Event* begin);
+    bool append_irregular(const TranslatedBlock& block, const Known& entry, const Event* begin, size_t count);
+    bool over_limit(size_t count) const { return max_accesses_ && accesses_ + count > max_accesses_; }
 
     trace::Writer& writer_;
     uint64_t max_accesses_;
     uint64_t accesses_ = 0;
     Decoder decoder_;
     std::vector<Known> known_;
-    std::vector<uint64_t> addresses_;
-    std::vector<uint8_t> is_store_;
 };
 
 }  // namespace tessera::tracer

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "plugin/settings.h"
+#include "plugin/kernel_blocks.h"
 #include "plugin/stream_builder.h"
 #include "streams.h"
 
@@ -25,10 +26,11 @@ protected:
         }
         return out;
     }
-    trace::Frame run(const std::vector<Event>& events, uint64_t limit = 0, bool complete = true) {
+    trace::Frame run(std::vector<Event> events, uint64_t limit = 0, bool complete = true) {
         trace::Writer writer = trace::Writer::create(path);
         StreamBuilder builder(writer, limit);
-        EXPECT_EQ(builder.add(events.data(), events.data() + events.size()), complete);
+        events.push_back(0);  // room for the sentinel
+        EXPECT_EQ(builder.add(events.data(), events.data() + events.size() - 1), complete);
         writer.finish({});
         trace::Reader reader = trace::Reader::open(path);
         trace::Frame frame;
@@ -114,6 +116,28 @@ TEST(Settings, UnknownKeysAndValuesAreRefused) {
     EXPECT_EQ(settings.max_accesses, 12u);
     EXPECT_TRUE(settings.threads);
     std::remove(path.c_str());
+}
+
+/// A line that a system call copied: 64 bytes, one instruction, a pc that no program has.
+TEST_F(Builder, KernelLinesAreBlocksOfTheirOwn) {
+    KernelBlocks kernel;
+    const TranslatedBlock* stores = kernel.of(0, true, [] { return 0u; });
+    const TranslatedBlock* loads = kernel.of(1, false, [] { return 1u; });
+    ASSERT_EQ(kernel.of(0, true, [] { return 9u; }), stores);
+    const auto frame = run({block_event(stores), store(0, 128), block_event(stores), store(0, 192), block_event(loads), load(0, 64)});
+    EXPECT_EQ(frame.addresses, (std::vector<uint64_t>{128, 192, 64}));
+    EXPECT_EQ(frame.is_store, (std::vector<uint8_t>{1, 1, 0}));
+    ASSERT_EQ(blocks.size(), 2u);
+    for (const trace::StaticBlock& b : blocks) {
+        EXPECT_TRUE(trace::is_kernel_block(b));
+        EXPECT_EQ(b.insns.size(), 1u);
+        ASSERT_EQ(b.slots.size(), 1u);
+        EXPECT_EQ(b.slots[0].size_bytes, 64);
+    }
+    EXPECT_EQ(blocks[0].insns[0].kind, trace::InsnKind::store);
+    EXPECT_EQ(blocks[1].insns[0].kind, trace::InsnKind::load);
+    EXPECT_EQ(blocks[0].pc, 0x7ffffffff001u);
+    EXPECT_EQ(blocks[1].pc, 0x7ffffffff002u);
 }
 
 }  // namespace

@@ -55,19 +55,19 @@ TEST(FrameCodec, MutatedTextNeverLeavesTheBuffers) {
         frame.instructions += slots.instructions(e.block);
     }
     EncodeBuffers buffers;
-    const std::string text = encode_frame(frame, slots, buffers);
+    const std::string text = encode_frame(content_of(frame), slots, buffers);
     const FrameShape shape{frame.block_ids.size(), frame.addresses.size(), frame.instructions};
-    std::vector<SlotState> states;
+    DecodeBuffers decoding;
     Frame back;
-    ASSERT_EQ(decode_frame(text, shape, slots, states, back), nullptr);
-    EXPECT_EQ(frame_digest(back), frame_digest(frame));
+    ASSERT_EQ(decode_frame(text, 2, shape, slots, decoding, back), nullptr);
+    EXPECT_EQ(frame_digest(content_of(back)), frame_digest(content_of(frame)));
     std::mt19937_64 random(5);
     int refused = 0;
     for (int run = 0; run < 20000; ++run) {
         std::string damaged = text;
         damaged[random() % damaged.size()] = static_cast<char>(random());
         if (run % 5 == 0) damaged.resize(random() % damaged.size());
-        refused += decode_frame(damaged, shape, slots, states, back) != nullptr;
+        refused += decode_frame(damaged, 2, shape, slots, decoding, back) != nullptr;
     }
     EXPECT_GT(refused, 4000);
 }

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from tessera import reference
+from tessera import reference, sensitivity
 from tessera.cells import read_cells
 from tessera.claims.model import INTEL_GENERATIONS
 from tessera.claims.outcome import Missing
@@ -91,6 +91,11 @@ class Evidence:
             single = kinds.pop() if len(kinds) == 1 else "hybrid"
             found[Pair(*key)] = single if single in ("measured", "simulated") else "hybrid"
         return found
+
+    @cached_property
+    def dropped(self) -> dict[Pair, str]:
+        """Pairs that are not TLB-sensitive, with the reason: they decide no claim (MICRO'20 VI-A)."""
+        return {Pair(*key): why for key, why in sensitivity.dropped(self.cells).items()}
 
     def samples(self, pair: Pair) -> pd.DataFrame:
         """Good cells of ``pair``, one row a layout (repeats averaged), indexed by layout."""

@@ -2,7 +2,8 @@
 
 Measured data of the claim's hardware class comes first, if it covers the whole scope; otherwise the
 simulated platforms of the named generations, if those cover it. Kinds are never mixed, and hybrid
-pairs are never selected.
+pairs are never selected. As in the paper, pairs that are not TLB-sensitive are left out
+(:mod:`tessera.sensitivity`), except where sensitivity itself is the question; they are covered all the same.
 """
 
 from __future__ import annotations
@@ -54,11 +55,14 @@ class Selection:
         return self.outcome(aggregate([function(pair) for pair in self.pairs], how))
 
 
-def select(claim: Claim, evidence: Evidence) -> Selection:
+def select(claim: Claim, evidence: Evidence, *, insensitive: bool = False) -> Selection:
     """The pairs that decide ``claim``.
 
+    Args:
+        insensitive: keep pairs that are not TLB-sensitive.
+
     Raises:
-        Missing: neither measured nor simulated data cover the claim's scope.
+        Missing: neither measured nor simulated data cover the claim's scope, or no pair of it is sensitive.
     """
     measured = [
         pair
@@ -69,7 +73,10 @@ def select(claim: Claim, evidence: Evidence) -> Selection:
     for kind, pairs in (("measured", measured), ("simulated", simulated)):
         pairs = [pair for pair in pairs if _in_scope(claim, pair, kind)]
         if pairs and not _lacking(claim, pairs):
-            return Selection(tuple(pairs), kind, _class(claim, pairs) if kind == "measured" else "")
+            kept = pairs if insensitive else [pair for pair in pairs if pair not in evidence.dropped]
+            if not kept:
+                raise Missing(f"not TLB-sensitive: {'; '.join(f'{p}: {evidence.dropped[p]}' for p in pairs)}")
+            return Selection(tuple(kept), kind, _class(claim, kept) if kind == "measured" else "")
     in_scope = [pair for pair in simulated if _in_scope(claim, pair, "simulated")]
     lacking = ", ".join(_lacking(claim, in_scope)) or "any platform"
     raise Missing(f"no good cells for {lacking}")

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from tessera.figures import published, style
-from tessera.figures.tables import NotDrawn, Results, platform_order
+from tessera.figures.tables import NotDrawn, Results, platform_order, workload_order
 
 _TITLES = {
     "max_error": ("Largest error per workload", "largest relative error", "Figure 5"),
@@ -27,9 +27,10 @@ def table(column: str, results) -> pd.DataFrame:
 
 def draw(column: str, results, reference):
     """Grouped bars on a log scale."""
+    results = Results.of(results)
     rows = table(column, results)
     platforms = platform_order(rows["platform"])
-    workloads = sorted(rows["workload"].unique())
+    workloads = workload_order(rows["workload"])
     width = max(7.6, 0.62 * len(workloads) + 1.6)
     figure, all_axes = style.panels(
         len(platforms),
@@ -65,7 +66,7 @@ def draw(column: str, results, reference):
                 axes.text(
                     place,
                     _FLOOR * 2,
-                    "no cells",
+                    results.why_absent(workload, platform),
                     rotation=90,
                     ha="center",
                     va="bottom",

@@ -13,7 +13,7 @@ import pandas as pd
 from tessera import reference as tables
 from tessera.errors import TesseraError
 
-#: our workload -> the paper's rows of the same program, nearest size first
+#: our workload -> the paper's rows of the same program (or of what it stands in for), nearest size first
 TWINS: dict[str, tuple[str, ...]] = {
     "gups": ("gups/8GB", "gups/16GB", "gups/32GB"),
     "graph500": ("graph500/2GB", "graph500/4GB", "graph500/8GB"),
@@ -22,6 +22,10 @@ TWINS: dict[str, tuple[str, ...]] = {
     "bfs": ("gapbs/bfs-twitter", "gapbs/bfs-road"),
     "sssp": ("gapbs/sssp-twitter", "gapbs/sssp-web"),
     "xsbench": ("xsbench/4GB", "xsbench/8GB", "xsbench/16GB"),
+    "network-simplex": ("spec06/mcf",),
+    "event-network-small": ("spec06/omnetpp",),
+    "event-network-large": ("spec17/omnetpp_s",),
+    "xml-transform": ("spec17/xalancbmk_s",),
 }
 
 
@@ -84,5 +88,5 @@ def nearest_workload(name: str, paper: pd.DataFrame) -> str:
     plain = {one.replace("/", "-").replace("_", "-").lower(): one for one in known}
     if name.lower() in plain:
         return plain[name.lower()]
-    candidates = TWINS.get(name.split("-")[0], ())
+    candidates = TWINS.get(name) or TWINS.get(name.split("-")[0], ())
     return next((one for one in candidates if one in known), "")

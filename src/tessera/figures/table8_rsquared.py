@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.colors import LinearSegmentedColormap
 
 from tessera.figures import published, style
-from tessera.figures.tables import NotDrawn, Results, platform_order
+from tessera.figures.tables import NotDrawn, Results, platform_order, workload_order
 
 INPUTS = ("C", "M", "H")
 #: white to sky blue: dark text stays readable on every shade
@@ -33,11 +33,12 @@ def table(results, reference) -> pd.DataFrame:
 
 def draw(results, reference):
     """A heat map of three columns per platform; obtained large, the paper's value below in small."""
+    results = Results.of(results)
     rows = table(results, reference)
     ours = rows[rows["source"] == "Tessera"]
     paper = rows[rows["source"] == "paper"].set_index(["workload", "platform", "input"])["r_squared"]
     paper = paper[~paper.index.duplicated()]
-    platforms, workloads = platform_order(ours["platform"]), sorted(ours["workload"].unique())
+    platforms, workloads = platform_order(ours["platform"]), workload_order(ours["workload"])
     figure, all_axes = style.panels(
         1,
         len(platforms),
@@ -54,7 +55,9 @@ def draw(results, reference):
         axes.imshow(wide.to_numpy(float), cmap=_SHADES, vmin=0, vmax=1, aspect="auto")
         for row, workload in enumerate(workloads):
             for column, name in enumerate(INPUTS):
-                _cell(axes, column, row, wide.iloc[row, column], paper.get((workload, platform, name)))
+                printed = paper.get((workload, platform, name))
+                absent = results.why_absent(workload, platform)
+                _cell(axes, column, row, wide.iloc[row, column], printed, absent)
         axes.set_xticks(range(len(INPUTS)), INPUTS)
         axes.set_title(platform)
         axes.grid(False)
@@ -64,9 +67,9 @@ def draw(results, reference):
     return figure, rows
 
 
-def _cell(axes, column: int, row: int, value, printed) -> None:
+def _cell(axes, column: int, row: int, value, printed, absent: str) -> None:
     if pd.isna(value):
-        axes.text(column, row, "no cells", ha="center", va="center", fontsize=7.5, color=style.MUTED)
+        axes.text(column, row, absent, ha="center", va="center", fontsize=7.5, color=style.MUTED)
         return
     text = f"{value:.2f}" + (f" ({printed:.2f})" if printed is not None and pd.notna(printed) else "")
     axes.text(column, row, text, ha="center", va="center", fontsize=8, color="#101010")

@@ -6,11 +6,13 @@ The tree and the columns are those of docs/contracts.md. Every figure and page r
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
 
+from tessera import sensitivity
 from tessera.cells import COLUMNS, read_cells
 from tessera.errors import TesseraError
 from tessera.layouts.model import canonical_name
@@ -49,6 +51,12 @@ def platform_order(names) -> list[str]:
         return generation == "host", known, name
 
     return sorted(set(names), key=rank)
+
+
+def workload_order(names) -> list[str]:
+    """Workloads each once, by name; numbers in names by value, so that 8gb comes before 16gb."""
+    pieces = re.compile(r"(\d+)")
+    return sorted(set(names), key=lambda name: [int(x) if x.isdigit() else x for x in pieces.split(name)])
 
 
 class NotDrawn(TesseraError):
@@ -143,18 +151,50 @@ class Results:
         return self.model_table("errors")
 
     @cached_property
-    def errors(self) -> pd.DataFrame:
+    def sensitivity(self) -> pd.DataFrame:
+        """Which pairs are TLB-sensitive (:func:`tessera.sensitivity.judge`)."""
+        return sensitivity.judge(self.simulated)
+
+    @cached_property
+    def dropped(self) -> dict[tuple[str, str], str]:
+        """(workload, platform) -> why it is not analysed."""
+        return sensitivity.dropped(self.simulated)
+
+    def why_absent(self, workload: str, platform: str) -> str:
+        """What a figure writes in the place of a pair that it has no numbers of."""
+        return "not sensitive" if (workload, platform) in self.dropped else "no cells"
+
+    def _analysed(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Rows of the pairs that are analysed."""
+        pairs = zip(table["workload"], table["platform"], strict=True)
+        stays = [pair not in self.dropped for pair in pairs]
+        return table[pd.Series(stays, index=table.index, dtype=bool)]
+
+    @cached_property
+    def errors_of_all(self) -> pd.DataFrame:
+        """Errors of every pair that was fitted, TLB-sensitive or not."""
         return self.errors_raw[self.errors_raw["max_error"].notna()]
 
     @cached_property
+    def errors(self) -> pd.DataFrame:
+        """Errors of the analysed pairs."""
+        return self._analysed(self.errors_of_all)
+
+    @cached_property
     def cv(self) -> pd.DataFrame:
+        """Cross-validation of the analysed pairs."""
         table = self.model_table("cv")
-        return table[table["max_error"].notna()]
+        return self._analysed(table[table["max_error"].notna()])
+
+    @cached_property
+    def rsquared_of_all(self) -> pd.DataFrame:
+        table = self.model_table("rsquared")
+        return table[table["r_squared"].notna()]
 
     @cached_property
     def rsquared(self) -> pd.DataFrame:
-        table = self.model_table("rsquared")
-        return table[table["r_squared"].notna()]
+        """R squared of the analysed pairs."""
+        return self._analysed(self.rsquared_of_all)
 
     @cached_property
     def predictions(self) -> pd.DataFrame:
@@ -168,6 +208,10 @@ class Results:
         """(workload, platform) with at least one good simulated row, sorted."""
         found = self.simulated[["workload", "platform"]].drop_duplicates()
         return sorted(found.itertuples(index=False, name=None))
+
+    def analysed_pairs(self) -> list[tuple[str, str]]:
+        """Those of :meth:`pairs` that are TLB-sensitive (or can't be judged)."""
+        return [pair for pair in self.pairs() if pair not in self.dropped]
 
     def samples(self, workload: str, platform: str) -> pd.DataFrame:
         """Averaged good rows of one pair, by walk cycles."""

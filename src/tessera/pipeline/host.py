@@ -32,12 +32,18 @@ def host_cells(
         if not names:
             raise TesseraError(
                 f"layouts for {workload} on this machine",
-                "there are none, since its trace failed",
+                "there are none, since it has no trace",
                 "see the trace's row",
             )
         files = tuple(manifest.with_name(f"{name}.csv") for name in names)
         return run_host(Request(workload, size, files, out, simulated, rule, seed), progress)
     except TesseraError as error:
         message = f"{error.asked}: {error.found}; {error.remedy}"
-        rows = failed_rows(workload, PLATFORM, names or ["growing-0"], message, "host")
+        status = "skipped" if not names and _skipped(simulated) else "failed"
+        rows = failed_rows(workload, PLATFORM, names or ["growing-0"], message, "host", status=status)
         return cells.write_cells(rows, out)
+
+
+def _skipped(simulated: Path) -> bool:
+    """Whether the workload was left out on purpose: the user's part of it is absent."""
+    return set(cells.read_cells(simulated).status) == {"skipped"}

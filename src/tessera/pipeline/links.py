@@ -68,13 +68,17 @@ def simulate_cells(
     progress: Progress,
     threads: int = 1,
 ) -> pd.DataFrame:
-    """Simulated cells of all layouts of a manifest; whatever fails is a ``failed`` row with the reason."""
+    """Simulated cells of all layouts of a manifest; whatever fails is a ``failed`` row with the reason.
+
+    A recording that was skipped (the user's part is absent) gives ``skipped`` rows.
+    """
     info, trace = recorded(info_path)
     platform = platforms.load(platform_path)
     names = list(pd.read_csv(manifest, keep_default_na=False).layout)
+    status = "skipped" if info["status"] == "skipped" else "failed"
     try:
         if info["status"] != "ok":
-            raise TesseraError(f"trace of {info['workload']}", "recording failed", info["message"])
+            raise TesseraError(f"trace of {info['workload']}", f"recording {status}", info["message"])
         rows = run_simulator(
             trace,
             platform,
@@ -88,7 +92,9 @@ def simulate_cells(
         )
     except TesseraError as error:
         message = f"{error.asked}: {error.found}; {error.remedy}"
-        rows = failed_rows(info["workload"], platform.name, names or expected_names(), message, engine)
+        rows = failed_rows(
+            info["workload"], platform.name, names or expected_names(), message, engine, status=status
+        )
     return cells.write_cells(rows, out)
 
 
@@ -99,9 +105,11 @@ def expected_names(random_count: int = generate.RANDOM_COUNT) -> list[str]:
     return names + [f"sliding-{x}-{i}" for x in heuristics.HOT_PERCENT for i in steps] + ["1gb"]
 
 
-def failed_rows(workload: str, platform: str, layouts: list[str], message: str, engine: str) -> list[dict]:
-    """One ``failed`` row per layout, all with the same reason."""
-    head = {"workload": workload, "platform": platform, "repeat": 0, "status": "failed"}
+def failed_rows(
+    workload: str, platform: str, layouts: list[str], message: str, engine: str, status: str = "failed"
+) -> list[dict]:
+    """One row of that status per layout, all with the same reason."""
+    head = {"workload": workload, "platform": platform, "repeat": 0, "status": status}
     return [head | {"layout": name, "message": message, "engine": engine} for name in layouts]
 
 

@@ -2,41 +2,120 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import time
+import traceback
+from dataclasses import asdict
 from pathlib import Path
 
+import click
+
 from tessera import traces, workloads
+from tessera.container.toolchain import workloads_toolchain
 from tessera.errors import TesseraError
+from tessera.pipeline import needs
+from tessera.pipeline.peak import PeakMemory
+from tessera.workloads.execute import ROI_NS, execute
+from tessera.workloads.run import WORKLOADS, Finished, Run, last_line_json
 
 TRACE_NAME = "trace.tst"
+#: Folder beside the trace for the inputs that a kind makes.
+RUN_FOLDER = "run"
+
+#: What the user must supply is skipped when it is absent; all else that can't run has failed.
+SUPPLIED_BY_USER = ("spec",)
 
 
 def record_workload(name: str, size: str, max_accesses: int | None, out: Path) -> dict:
     """Record ``trace.tst`` beside ``out`` and write ``out`` (info.json).
 
-    The file holds ``tessera.traces.info`` plus ``workload, size, status`` (``ok`` or ``failed``),
-    ``message`` and ``result``, the workload's own JSON line. A recording that failed leaves no trace.
+    The file holds ``tessera.traces.info`` plus ``workload, size, status`` (``ok``, ``failed``, or ``skipped``
+    where the user's part is absent), ``message``, ``about`` (kind, published rows, stand_in_for, threads,
+    footprint_bytes), ``result`` (what the workload says of itself), and ``recording``: ``seconds``,
+    ``peak_memory_bytes`` (None if not seen), ``bytes_per_access``, ``accesses_per_second`` (in the region of
+    interest, if all of it was recorded), ``native_roi_seconds``, ``recorded_roi_seconds`` and ``slowdown``
+    (None where a program does not time its region of interest). A recording that failed leaves no trace.
     """
     out.parent.mkdir(parents=True, exist_ok=True)
     trace = out.with_name(TRACE_NAME)
     info: dict = {"workload": name, "size": size, "status": "ok", "message": ""}
+    supplied = False
     try:
         workload = workloads.load(name)
+        info["about"] = _about(workload)
         chosen = workload.size(size)
-        done = traces.record(
-            workload.command(size),
-            out=trace,
-            heap_pool=chosen.heap_pool,
-            anon_pool=chosen.anon_pool,
-            max_accesses=max_accesses,
-        )
-        info["result"] = json.loads(done.stdout.strip().splitlines()[-1])
-        info |= traces.info(trace)
+        info["about"]["footprint_bytes"] = chosen.footprint
+        needs.check(f"recording {name} ({size})", chosen, max_accesses, out.parent)
+        supplied = workload.kind in SUPPLIED_BY_USER
+        run = workloads.prepare(workload, size, out.parent / RUN_FOLDER)
+        supplied = False
+        info |= _record(run, chosen, max_accesses, trace)
     except TesseraError as error:
+        status = "skipped" if supplied else "failed"
+        info |= {"status": status, "message": f"{error.asked}: {error.found}; {error.remedy}"}
+    except Exception as error:  # whatever stops this row must not stop the others
+        click.echo(traceback.format_exc(), err=True)
+        info |= {"status": "failed", "message": f"recording {name}: {type(error).__name__}: {error}"}
+    if info["status"] != "ok":
         trace.unlink(missing_ok=True)
-        info |= {"status": "failed", "message": f"{error.asked}: {error.found}; {error.remedy}"}
+    with contextlib.suppress(OSError):  # kernels need no inputs
+        (out.parent / RUN_FOLDER).rmdir()
     out.write_text(json.dumps(info, indent=1, sort_keys=True) + "\n")
     return info
+
+
+def _about(workload: workloads.Workload) -> dict:
+    """What a reader of the results must know of the row, besides its numbers."""
+    about = asdict(workload)
+    return {key: about[key] for key in ("kind", "rows", "stand_in_for", "threads")}
+
+
+def _record(run: Run, size: workloads.Size, max_accesses: int | None, trace: Path) -> dict:
+    """Time the program natively, record it, and let its kind verify the result."""
+    folder = trace.with_name(RUN_FOLDER)
+    native = _native_roi_ns(run, folder)
+    began = time.monotonic()
+    with PeakMemory(str(trace.parent.absolute())) as peak:
+        done = traces.record(
+            run.argv,
+            out=trace,
+            heap_pool=size.heap_pool,
+            anon_pool=size.anon_pool,
+            max_accesses=max_accesses,
+            roi=run.roi,
+            threads=run.threads,
+            companion=run.companion,
+            paths=[folder, *run.paths],
+            environment=dict(run.environment),
+            where=workloads_toolchain() if run.image == WORKLOADS else None,
+            folder=run.folder,
+            target=run.target,
+        )
+    seconds = time.monotonic() - began
+    result = run.verify(Finished(done.returncode, done.stdout, done.stderr, folder))
+    found = traces.info(trace)
+    recorded_ns = result.get(ROI_NS) if native else None
+    timed = recorded_ns if recorded_ns and found.get("complete_roi") else None
+    return found | {
+        "result": result,
+        "recording": {
+            "seconds": seconds,
+            "peak_memory_bytes": peak.bytes,
+            "bytes_per_access": found["file_bytes"] / max(1, found["accesses"]),
+            "accesses_per_second": found["accesses"] / timed * 1e9 if timed else None,
+            "native_roi_seconds": native / 1e9 if native else None,
+            "recorded_roi_seconds": recorded_ns / 1e9 if recorded_ns else None,
+            "slowdown": recorded_ns / native if native and recorded_ns else None,
+        },
+    }
+
+
+def _native_roi_ns(run: Run, folder: Path) -> int | None:
+    """Clock time of the region of interest without tracing, of programs that measure it themselves."""
+    if run.verify is not last_line_json:
+        return None
+    return execute(run, folder)[1].get(ROI_NS)
 
 
 def recorded(info_path: Path) -> tuple[dict, Path]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
@@ -10,6 +11,10 @@ import pandas as pd
 from tessera.figures.render import Drawn, stem_of
 from tessera.figures.tables import Results, platform_order
 from tessera.paths import repo_root
+from tessera.report import workload_table
+
+#: This machine, measured and as a simulated platform: it has cells of one workload and few layouts.
+MACHINE = ("host", "host-sim", "host-calibrated")
 
 
 @dataclass
@@ -57,6 +62,12 @@ class Facts:
         """Workloads of the configuration, then others that have cells; each once."""
         asked = self.config.get("workloads") or []
         return list(dict.fromkeys([*asked, *sorted(self.results.cells["workload"].unique())]))
+
+    @cached_property
+    def workload_table(self) -> pd.DataFrame:
+        """The table of all workloads (:mod:`tessera.report.workload_table`) on the simulated platforms."""
+        on = [name for name in self.platforms() if name not in MACHINE]
+        return workload_table.table(self.results, self.workloads(), on)
 
     def platforms(self) -> list[str]:
         """Platforms of the configuration in its order, then others that have cells."""

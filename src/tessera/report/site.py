@@ -87,7 +87,8 @@ def _copy(results_dir: Path, out: Path, facts: Facts) -> None:
     for name in facts.notebooks:
         page = (results_dir / "notebooks" / name).read_text()
         (out / "notebooks" / name).write_text(page.replace(notebook.HOME, notebook.HOME_IN_SITE))
-    for table in ("claims.csv", "cells.csv"):
+    facts.workload_table.to_csv(results_dir / "workloads.csv", index=False, float_format="%.6g")
+    for table in ("claims.csv", "cells.csv", "workloads.csv"):
         if (results_dir / table).exists():
             shutil.copy(results_dir / table, out / "data")
 

@@ -1,13 +1,15 @@
 """Traces: record, inspect, convert.
 
 From the bottom: :mod:`header` (what a trace says about itself), :mod:`guest` (QEMU's command line),
-:mod:`sysroot` (programs of this machine for the image), :mod:`passing` (output passed on and kept),
-:mod:`record`, :mod:`convert`, :mod:`cut` and :mod:`cli`.
+:mod:`sysroot` (programs of this machine for the image), :mod:`options` (what is recorded), :mod:`place` (where
+the program is and who starts it), :mod:`switch` and :mod:`companion` (servers), :mod:`passing` (output passed
+on and kept), :mod:`record`, :mod:`convert`, :mod:`cut` and :mod:`cli`.
 """
 
 from tessera.traces.convert import export_champsim, import_champsim, verify
 from tessera.traces.cut import cut
 from tessera.traces.header import info
 from tessera.traces.record import Recorded, record
+from tessera.traces.switch import Switch
 
-__all__ = ["Recorded", "cut", "export_champsim", "import_champsim", "info", "record", "verify"]
+__all__ = ["Recorded", "Switch", "cut", "export_champsim", "import_champsim", "info", "record", "verify"]

@@ -9,7 +9,8 @@ import click
 
 from tessera import traces
 from tessera.traces.convert import describe
-from tessera.traces.record import ROI_CHOICES
+from tessera.traces.options import ROI_FORMS
+from tessera.traces.switch import Switch
 from tessera.units import format_bytes
 
 _PATH = click.Path(path_type=Path)
@@ -26,12 +27,21 @@ def trace() -> None:
 @click.option("--heap-pool", help="Size of the heap pool, if not --pool-size.")
 @click.option("--anon-pool", help="Size of the anonymous pool, if not --pool-size.")
 @click.option("--max-accesses", type=int, help="Stop recording there; the program runs on to its end.")
+@click.option("--stop-when-recorded", is_flag=True, help="End the program at --max-accesses (unverified).")
+@click.option("--roi", default="auto", show_default=True, help=f"What to record: {', '.join(ROI_FORMS)}.")
+@click.option("--threads", is_flag=True, help="The program starts threads; one of them is recorded.")
+@click.option("--thread", default="first", show_default=True, help="Which: first, busiest, or a number.")
 @click.option(
-    "--roi", type=click.Choice(ROI_CHOICES), default="auto", show_default=True, help="What to record."
+    "--kernel-accesses",
+    type=click.Choice(["on", "off"]),
+    default="off",
+    show_default=True,
+    help="Record what system calls read and write of the program's memory.",
 )
-@click.option("--threads", is_flag=True, help="The program starts threads (records the first in the ROI).")
+@click.option("--folder", type=_PATH, help="Working folder of the program.")
+@click.option("--target", help="The executable to record, if PROGRAM is a script that starts it.")
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
-def record(out, pool_size, heap_pool, anon_pool, max_accesses, roi, threads, program) -> None:
+def record(out, pool_size, heap_pool, anon_pool, max_accesses, kernel_accesses, program, **options) -> None:
     """Record the region of interest of PROGRAM with its arguments (after ``--``)."""
     done = traces.record(
         program,
@@ -39,9 +49,9 @@ def record(out, pool_size, heap_pool, anon_pool, max_accesses, roi, threads, pro
         heap_pool=heap_pool or pool_size,
         anon_pool=anon_pool or pool_size,
         max_accesses=max_accesses,
-        roi=roi,
-        threads=threads,
+        kernel_accesses=kernel_accesses == "on",
         show_stdout=True,
+        **options,
     )
     found = traces.info(done.trace)
     click.echo(
@@ -89,3 +99,12 @@ def import_(source: Path, kind: str, out: Path, mmap_pool, brk_pool, max_accesse
 def export(path: Path, kind: str, out: Path) -> None:
     """Convert a trace to another simulator's format."""
     traces.export_champsim(path, out)
+
+
+@trace.command()
+@click.argument("path", metavar="FILE", type=_PATH)
+@click.argument("state", type=click.Choice(["on", "off"]))
+def switch(path: Path, state: str) -> None:
+    """Turn a recording with ``--roi switch:FILE`` on or off; makes FILE if it is missing."""
+    control = Switch.existing(path) if path.exists() else Switch(path)
+    (control.on if state == "on" else control.off)()

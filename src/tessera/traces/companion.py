@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
+from tessera.container.process import stop
+
 
 class Companion(Protocol):
     """Called once, in a thread of its own, when the program has been started.
@@ -33,7 +35,7 @@ def beside(program: subprocess.Popen, companion: Companion | None) -> Iterator[N
             companion(program)
         except BaseException as error:  # raised again below, in the thread that can be seen
             failure.append(error)
-            program.terminate()
+            stop(program)
 
     thread = threading.Thread(target=work, daemon=True)
     thread.start()

@@ -74,8 +74,8 @@ class Guest:
         }
         return self.variables | {name: str(value) for name, value in ours.items()}
 
-    def command(self) -> list[str]:
-        """The whole argument list."""
+    def qemu_words(self) -> list[str]:
+        """The argument list up to the program's own ``argv[0]``, path and arguments."""
         plugin, library = built("tracer", "libtessera-trace.so"), built("mosalloc", "libmosalloc.so")
         for path in (plugin, library, self.settings):
             if "," in str(path):
@@ -85,5 +85,8 @@ class Guest:
         command = [QEMU, "-cpu", CPU, "-seed", "1", "-plugin", f"{plugin},settings={self.settings}"]
         if self.sysroot:
             command += ["-L", str(self.sysroot)]
-        command += ["-E", f"LD_PRELOAD={library}", "-0", self.arguments[0]]
-        return [*command, str(self.program), *self.arguments[1:]]
+        return [*command, "-E", f"LD_PRELOAD={library}", "-0"]
+
+    def command(self) -> list[str]:
+        """The whole argument list."""
+        return [*self.qemu_words(), self.arguments[0], str(self.program), *self.arguments[1:]]

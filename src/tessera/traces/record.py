@@ -9,28 +9,25 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
 
-from tessera.container import RunOptions, toolchain
+from tessera.container import RunOptions
 from tessera.container.process import stopped_at_exit
-from tessera.container.toolchain import HostToolchain
-from tessera.errors import EXIT_FAILED, TesseraError, unknown_name
-from tessera.paths import repo_root
+from tessera.container.toolchain import Toolchain
+from tessera.errors import EXIT_FAILED, TesseraError
 from tessera.traces.companion import Companion, beside
-from tessera.traces.guest import QEMU, Guest
+from tessera.traces.guest import Guest
 from tessera.traces.header import info
+from tessera.traces.options import Options
 from tessera.traces.passing import communicate
-from tessera.traces.sysroot import stage
+from tessera.traces.place import Place
 from tessera.units import GB, format_bytes, parse_bytes
-
-ROI_CHOICES = ("auto", "whole", "markers")
 
 #: QEMU keeps a table over reserved pages, touched or not: 64GB cost it 400MB.
 MAX_POOL_BYTES = 64 * GB
@@ -38,11 +35,17 @@ MAX_POOL_BYTES = 64 * GB
 
 @dataclass(frozen=True)
 class Recorded:
-    """A finished recording: the program's exit status (0) and output, and the trace."""
+    """A finished recording: the program's exit status (0) and output, and the trace.
+
+    ``stopped``: the program was ended when enough was recorded, so its own verifier never spoke; the result
+    of such a run is ``unverified: stopped``.
+    """
 
     returncode: int
     stdout: str
     trace: Path
+    stopped: bool = False
+    stderr: str = ""
 
 
 def record(
@@ -54,56 +57,81 @@ def record(
     max_accesses: int | None = None,
     roi: str = "auto",
     threads: bool = False,
+    thread: str | None = None,
+    kernel_accesses: bool | None = None,
+    stop_when_recorded: bool = False,
     show_stdout: bool = False,
     companion: Companion | None = None,
     paths: Sequence[Path] = (),
+    environment: Mapping[str, str] | None = None,
+    where: Toolchain | None = None,
+    folder: Path | None = None,
+    target: str | None = None,
 ) -> Recorded:
-    """Run ``argv`` in the toolchain under QEMU and write its trace to ``out``.
+    """Run ``argv`` under QEMU and write its trace to ``out``.
 
     Args:
         heap_pool, anon_pool: sizes of libmosalloc's pools (bytes or ``1GB``).
         max_accesses: stop recording after so many accesses; the program runs on to its end.
-        roi: ``markers`` (of roi.h), ``whole`` (the program's own code to its end), or ``auto``: markers if
-            the executable holds one.
-        threads: the program starts threads; the first that enters the region is recorded.
+        roi: ``markers``, ``whole``, ``auto``, ``skip:N`` or ``switch:FILE`` (:mod:`tessera.traces.options`).
+        threads: the program starts threads; one of them is recorded.
+        thread: ``first``, ``busiest`` or a number; by default ``busiest`` for a program with threads and a
+            switch (a server), else ``first``.
+        kernel_accesses: also record what system calls read and write of the program's memory; by default for
+            programs of an image and for those with a companion (servers).
+        stop_when_recorded: end the program once ``max_accesses`` are recorded (``Recorded.stopped``).
         show_stdout: pass the program's standard output on.
         companion: what runs beside the program, such as the load of a server, and ends it; the program
             then shares this machine's network.
         paths: files and folders outside the checkout that the program opens.
+        environment: further variables of the program.
+        where: image that has the program under ``argv[0]``'s own path (``workloads_toolchain()``); by
+            default a program of this machine, in the toolchain.
+        folder: working folder of the program.
+        target: executable to record when ``argv`` is a script that starts it.
 
     Raises:
         TesseraError: nothing was recorded, for the reason given; ``out`` does not exist then.
     """
     out = Path(out).absolute()
-    program = _executable(str(argv[0]))
-    if roi not in ROI_CHOICES:
-        raise unknown_name("region of interest", roi, ROI_CHOICES)
-    pools = {"heap-pool": _pool(heap_pool, "--heap-pool"), "anon-pool": _pool(anon_pool, "--anon-pool")}
-    if max_accesses is not None and max_accesses <= 0:
-        raise TesseraError(f"--max-accesses {max_accesses}", "not positive", "give a positive number")
-    command_line = shlex.join(str(word) for word in argv)
+    words = [str(word) for word in argv]
+    server = companion is not None
+    options = Options(
+        roi,
+        max_accesses,
+        threads,
+        thread or ("busiest" if threads and roi.startswith("switch:") else "first"),
+        (server or where is not None) if kernel_accesses is None else kernel_accesses,
+        stop_when_recorded,
+    )
+    pools = {
+        "heap_pool_bytes": _pool(heap_pool, "--heap-pool"),
+        "anon_pool_bytes": _pool(anon_pool, "--anon-pool"),
+    }
+    place = Place(where, folder, target)
+    command_line = shlex.join(words)
+    visible = [out.parent, *paths, *([folder] if folder else [])]
+    if options.switch:
+        visible.append(options.switch.parent)
     out.parent.mkdir(parents=True, exist_ok=True)
     out.unlink(missing_ok=True)
     with tempfile.TemporaryDirectory(prefix=".record-", dir=out.parent) as name:
-        folder = Path(name)
-        guest = _guest(program, [str(word) for word in argv], folder, pools)
-        partial = folder / "trace.tst"
-        guest.write_files(
-            {
-                "out": partial,
-                "program": command_line.replace("\n", " "),
-                "roi": roi,
-                "max_accesses": max_accesses or 0,
-                "threads": int(threads),
-            }
-        )
-        status, stdout, stderr = _run(guest, [out.parent, *paths], show_stdout, companion)
+        scratch = Path(name)
+        guest = place.guest(words, scratch, pools)
+        guest = replace(guest, variables=dict(environment or {}))
+        partial = scratch / "trace.tst"
+        guest.write_files({"out": partial, "program": command_line.replace("\n", " "), **options.settings()})
+        status, stdout, stderr = _run(place, guest, words, visible, show_stdout, companion)
+        stopped = partial.exists() and info(partial)["stopped"]
         _check(command_line, guest, partial, status, stdout, stderr)
         partial.rename(out)
     seen = info(out)["threads"]
     if seen > 1:
-        click.echo(f"warning: {seen} threads ran in the region of interest; the first is recorded", err=True)
-    return Recorded(status, stdout, out)
+        click.echo(
+            f"warning: {seen} threads ran in the region of interest; one ({options.thread}) is recorded",
+            err=True,
+        )
+    return Recorded(status, stdout, out, stopped, stderr)
 
 
 def _pool(size: int | str, owner: str) -> int:
@@ -117,29 +145,16 @@ def _pool(size: int | str, owner: str) -> int:
     return asked
 
 
-def _executable(name: str) -> Path:
-    found = shutil.which(name)
-    if found is None:
-        raise TesseraError(f"record '{name}'", "no such program", "give its path, or one on $PATH")
-    return Path(found).absolute()
-
-
-def _guest(program: Path, arguments: list[str], folder: Path, pools: dict[str, int]) -> Guest:
-    sizes = {"heap_pool_bytes": pools["heap-pool"], "anon_pool_bytes": pools["anon-pool"]}
-    on_host = isinstance(toolchain(), HostToolchain)
-    if on_host and shutil.which(QEMU) is None:
-        raise TesseraError(f"record {program}", f"{QEMU} is not installed", "install qemu-user")
-    if on_host or program.resolve().is_relative_to(repo_root()):
-        return Guest(program.resolve(), arguments, folder, **sizes)
-    sysroot = folder / "sysroot"
-    return Guest(stage(program, sysroot), arguments, folder, **sizes, sysroot=sysroot)
-
-
 def _run(
-    guest: Guest, paths: Sequence[Path], show_stdout: bool, companion: Companion | None
+    place: Place,
+    guest: Guest,
+    argv: list[str],
+    paths: Sequence[Path],
+    show_stdout: bool,
+    companion: Companion | None,
 ) -> tuple[int, str, str]:
-    process = toolchain().popen(
-        guest.command(),
+    process = place.engine.popen(
+        place.command(guest, argv),
         paths,
         guest.environment(),
         options=RunOptions(network="host") if companion else None,

@@ -5,6 +5,8 @@ Optimism is (R - predicted) / R: positive where a model promises a shorter runti
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 
 from tessera.claims.evidence import TEST_LAYOUT, Evidence, Pair
@@ -81,6 +83,12 @@ def runtime_over_prediction(claim, evidence, model: str, layout: str, how: str) 
     return select(claim, evidence).each(of, how)
 
 
+def prediction_shortfall(claim, evidence, model: str, layout: str, how: str) -> Outcome:
+    """By how much the runtime of one layout exceeds its prediction, percent of the prediction."""
+    ratio = runtime_over_prediction(claim, evidence, model, layout, how)
+    return replace(ratio, value=100 * (ratio.value - 1))
+
+
 def prediction_excess(claim, evidence, model: str, layout: str, how: str) -> Outcome:
     """By how much the prediction of one layout is too high, percent of the runtime."""
     return select(claim, evidence).each(
@@ -93,5 +101,6 @@ PROTOCOLS = {
     "misses_at_worst_error": misses_at_worst_error,
     "optimistic_pairs": optimistic_pairs,
     "runtime_over_prediction": runtime_over_prediction,
+    "prediction_shortfall": prediction_shortfall,
     "prediction_excess": prediction_excess,
 }

@@ -68,6 +68,18 @@ def max_error_rank(claim, evidence, model: str, models: list) -> Outcome:
     return selection.outcome(1 + sum(other < worst[model] for other in worst.values()))
 
 
+def worse_workloads(claim, evidence, model: str, base: str) -> Outcome:
+    """Number of workloads for which ``model`` has a larger maximal error than ``base`` on some platform."""
+    selection = select(claim, evidence)
+    worse = {
+        pair.workload
+        for pair in selection.pairs
+        if error_percent(evidence, pair, model, ALL_SAMPLES)
+        > error_percent(evidence, pair, base, ALL_SAMPLES)
+    }
+    return selection.outcome(len(worse))
+
+
 def orders_better(claim, evidence, model: str, others: list) -> Outcome:
     """Orders of magnitude between the worst error of the best of ``others`` and that of ``model``."""
     selection = select(claim, evidence)
@@ -99,6 +111,7 @@ PROTOCOLS = {
     "largest_error": largest_error,
     "smallest_max_error": smallest_max_error,
     "max_error_rank": max_error_rank,
+    "worse_workloads": worse_workloads,
     "orders_better": orders_better,
     "platform_error_ratio": platform_error_ratio,
 }

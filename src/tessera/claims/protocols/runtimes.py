@@ -17,12 +17,14 @@ def gain_percent(evidence: Evidence, pair: Pair, layout: str) -> float:
 
 def sensitivity(claim, evidence, layout: str, how: str) -> Outcome:
     """Change of runtime against all-4KB, percent, either sign."""
-    return select(claim, evidence).each(lambda p: abs(gain_percent(evidence, p, layout)), how)
+    return select(claim, evidence, insensitive=True).each(
+        lambda p: abs(gain_percent(evidence, p, layout)), how
+    )
 
 
 def sensitivity_ratio(claim, evidence, layout: str, platform: str, base: str) -> Outcome:
     """Median gain on one generation over the median gain on another."""
-    selection = select(claim, evidence)
+    selection = select(claim, evidence, insensitive=True)
     medians = {
         name: aggregate(
             [gain_percent(evidence, p, layout) for p in selection.pairs if p.generation == name],

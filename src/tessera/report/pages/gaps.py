@@ -16,6 +16,11 @@ def page(facts) -> dict:
     message = failed["message"] if "message" in failed else pd.Series("no reason was recorded", failed.index)
     return {
         "title": "Missing",
+        "recordings": _recordings(facts),
+        "dropped": [
+            {"workload": workload, "platform": platform, "why": why}
+            for (workload, platform), why in facts.results.dropped.items()
+        ],
         "groups": grouped(facts.results.gaps),
         "absent": _absent(facts),
         "pair_notes": pair_notes(facts.results.directory),
@@ -69,6 +74,14 @@ def remedy(message: str, status: str) -> str:
         if found := pattern.search(message):
             return found.group().strip()
     return "./run reproduce" if status == "failed" else "./run --reserve reproduce"
+
+
+def _recordings(facts) -> list[dict]:
+    """Workloads without a trace, and what mends that."""
+    table = facts.workload_table.drop_duplicates("workload")
+    table = table[table["status"].notna() & (table["status"] != "ok")]
+    rows = table[["workload", "size", "status", "message"]].to_dict("records")
+    return [row | {"remedy": remedy(row["message"], row["status"])} for row in rows]
 
 
 def _absent(facts) -> list[dict]:

@@ -54,7 +54,8 @@ def summary(facts) -> str:
 def _tiles(facts, claims: list[dict]) -> list[dict]:
     status = facts.results.cells["status"].value_counts()
     pairs = facts.results.pairs()
-    fitted = facts.results.errors[["workload", "platform"]].drop_duplicates()
+    fitted = facts.results.errors_of_all[["workload", "platform"]].drop_duplicates()
+    dropped = len(facts.results.dropped)
     findings = [row["verdict"] for row in claims if row["kind"] == "finding"]
     exact = [row["verdict"] for row in claims if row["kind"] != "finding"]
     machine = facts.provenance.get("machine") or {}
@@ -68,7 +69,13 @@ def _tiles(facts, claims: list[dict]) -> list[dict]:
             "value": int(status.get("ok", 0)),
             "detail": ", ".join(missing) or "none missing",
         },
-        {"label": "workload x platform", "value": len(pairs), "detail": f"{len(fitted)} fitted"},
+        {
+            "label": "workload x platform",
+            "value": len(pairs),
+            "detail": f"{len(fitted)} fitted, {dropped} not TLB-sensitive"
+            if dropped
+            else f"{len(fitted)} fitted",
+        },
         {"label": "engine", "value": engine, "detail": machine.get("cpu_model") or ""},
     ]
 

@@ -31,7 +31,7 @@ def _platform(facts, workload: str, platform: str) -> dict:
     samples = results.samples(workload, platform)
     gaps = results.gaps
     missing = gaps[(gaps["workload"] == workload) & (gaps["platform"] == platform)]
-    errors = results.errors
+    errors = results.errors_of_all
     errors = errors[(errors["workload"] == workload) & (errors["platform"] == platform)]
     every = errors[errors["protocol"] == "all"]
     names = set(samples["layout"])
@@ -39,6 +39,7 @@ def _platform(facts, workload: str, platform: str) -> dict:
     return {
         "name": platform,
         "provenance": samples["runtime_provenance"].iloc[0],
+        "dropped": results.dropped.get((workload, platform), ""),
         "summary": _summary(results, workload, platform, samples),
         "gaps": len(missing),
         "curves": [facts.figure("curves", workload, platform)],
@@ -56,7 +57,7 @@ def _summary(results, workload: str, platform: str, samples: pd.DataFrame) -> st
     low, high = samples["runtime_cycles"].min(), samples["runtime_cycles"].max()
     scale, unit = style.count_unit(high)
     text = f"{len(samples)} layouts between {low / scale:.3g} and {high / scale:.3g} {unit} of cycles."
-    squares = results.rsquared
+    squares = results.rsquared_of_all
     squares = squares[(squares["workload"] == workload) & (squares["platform"] == platform)]
     if len(squares):
         each = ", ".join(f"{row.input} {row.r_squared:.2f}" for row in squares.itertuples())

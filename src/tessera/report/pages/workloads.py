@@ -1,12 +1,12 @@
-"""Workloads: the three uniform layouts of every pair, TLB sensitivity, and one page per workload."""
+"""Workloads: the table of all rows, which are analysed, and the three uniform layouts of every pair."""
 
 from __future__ import annotations
 
 import pandas as pd
 
 from tessera.figures import style
-from tessera.figures.sensitivity import THRESHOLD
 from tessera.figures.tables import ANCHORS
+from tessera.sensitivity import THRESHOLD
 
 
 def href(workload: str) -> str:
@@ -28,8 +28,12 @@ def page(facts) -> dict:
             cells[(cells["workload"] == workload) & (cells["platform"] == platform)], cycles, count
         )
     ]
+    every = facts.workload_table
     return {
         "title": "Workloads",
+        "recordings": _recordings(every, set(names)),
+        "regimes": _regimes(every),
+        "dropped": _dropped(every),
         "workloads": [
             {"name": name, "href": href(name), "good": int((cells["workload"] == name).sum())}
             for name in names
@@ -39,6 +43,30 @@ def page(facts) -> dict:
         "count_unit": count_word,
         "sensitivity": facts.figure("sensitivity"),
     }
+
+
+def _recordings(every: pd.DataFrame, linked: set[str]) -> list[dict]:
+    """One row per workload: what it is and what its trace cost."""
+    rows = []
+    for row in every.drop_duplicates("workload").to_dict("records"):
+        row = {key: None if pd.isna(value) else value for key, value in row.items()}
+        rows.append(row | {"href": href(row["workload"]) if row["workload"] in linked else ""})
+    return rows
+
+
+def _regimes(every: pd.DataFrame) -> list[dict]:
+    """One row per workload and platform, of those that were recorded."""
+    rows = every[every["status"] == "ok"].to_dict("records")
+    return [{key: None if pd.isna(value) else value for key, value in row.items()} for row in rows]
+
+
+def _dropped(every: pd.DataFrame) -> list[dict]:
+    """Per platform the workloads that are not analysed; platforms that drop none have an empty list."""
+    found = []
+    for platform, part in every.groupby("platform", sort=False):
+        rows = part[part["analysed"] == "no"]
+        found.append({"platform": platform, "rows": rows[["workload", "dropped_because"]].to_dict("records")})
+    return found
 
 
 def _rows(cells: pd.DataFrame, cycles: float, count: float) -> list[dict]:

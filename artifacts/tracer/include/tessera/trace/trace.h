@@ -7,7 +7,8 @@
 // frames with checksums, index (see artifacts/tracer/README.md). This header is the contract between
 // the tracer (writer) and the simulator (reader).
 //
-// Not modelled: kernel-side accesses, instruction fetch, data values.
+// Not modelled: instruction fetch, data values; of the kernel's accesses only its copies to and from the
+// program's memory, and those only if the header says kernel_modelled.
 #pragma once
 
 #include <cstddef>
@@ -59,6 +60,11 @@ struct StaticBlock {
     std::vector<MemorySlot> slots;
 };
 
+/// Blocks that stand for the kernel's copies to and from the program (system calls) have their pc in this page, the
+/// last below 2^47, which Linux never gives to a program.
+constexpr uint64_t kernel_page = 0x7ffffffff000;
+inline bool is_kernel_block(const StaticBlock& block) { return block.pc >= kernel_page; }
+
 struct Header {
     std::string program;          ///< command line of the traced program
     std::string origin;           ///< "qemu" or "champsim"
@@ -70,6 +76,9 @@ struct Header {
     uint64_t distinct_4kb_pages = 0;
     uint32_t threads = 1;
     bool complete_roi = true;     ///< false: stopped at --max-accesses before the ROI ended
+    bool kernel_modelled = false; ///< what system calls read and write of the program's memory is in the stream
+    uint64_t kernel_accesses = 0; ///< accesses of such blocks, filled in by the writer
+    bool stopped = false;         ///< the program was ended at the limit: its own verifier never spoke
     std::string checksum;         ///< sha256 (hex) of the content (README: Checksum), independent of compression
 };
 
@@ -135,6 +144,12 @@ public:
     uint32_t add_block(StaticBlock block);
     /// Appends one execution with `count` accesses.
     void append(uint32_t block, const uint64_t* addresses, const uint8_t* is_store, uint16_t count);
+    /// The same without copying: the caller fills both arrays (`count` elements, stores as 0 or 1) before its next call.
+    struct Room {
+        uint64_t* addresses;
+        uint8_t* is_store;
+    };
+    Room start(uint32_t block, uint16_t count);
     /// Completes the file (counts, page counts and checksum are filled in here).
     void finish(Header header);
 

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// head.h - blocks whose first access is certain: that access's callback writes the block event too.
+//
+// A callback costs about 10 ns and most blocks have one or two accesses, so this saves a third to half of them. Only
+// plain instructions qualify, which access memory exactly once in at most 8 bytes whenever they execute: moves,
+// arithmetic with a memory source, compares, push, pop, call, ret. For all others the block keeps a callback of its own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "decode.h"
+
+namespace tessera::tracer {
+
+struct HeadAccess {
+    size_t insn;      ///< position in the block
+    bool is_store;
+};
+
+enum class Access { none, one_load, one_store, unknown };
+
+/// What one instruction does to memory, as far as it is certain.
+Access access_of(Decoder& decoder, const uint8_t* bytes, size_t size, uint64_t pc);
+
+}  // namespace tessera::tracer

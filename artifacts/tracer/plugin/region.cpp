@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "region.h"
+
+#include <unistd.h>
+
+#include <string>
+
+namespace tessera::tracer {
+
+std::atomic<unsigned> recorded_vcpu = nobody;
+Cursor cursor;
+Recorder* recorder = nullptr;
+Region region;
+
+void translate_again(unsigned vcpu) {
+    const Settings& settings = recorder->settings();
+    if (settings.threads && (settings.roi != Roi::control || vcpu != 0 || region.was_reset)) return;
+    region.was_reset = true;
+    qemu_plugin_reset(region.id, [](qemu_plugin_id_t) { region.register_callbacks(); });
+}
+
+void begin_region(unsigned vcpu) {
+    const Settings& settings = recorder->settings();
+    if (region.stopped || region.child || region.inside) return;
+    if (region.vcpus > 1 && !settings.threads)
+        die("record " + settings.program + ": it has started threads\n  what to do: record it with --threads");
+    region.begun = region.inside = true;
+    region.looking = settings.choice != Choice::first;
+    if (!region.looking) recorded_vcpu = vcpu, region.chosen = true;
+    const bool has_callbacks = region.instrument == Instrument::events;
+    region.instrument = Instrument::events;
+    elected(vcpu);
+    if (!has_callbacks) translate_again(vcpu);
+}
+
+void end_region(unsigned vcpu, bool for_good) {
+    const Settings& settings = recorder->settings();
+    recorder->snapshot_pools();
+    region.inside = region.looking = false;
+    recorded_vcpu = nobody;
+    region.stopped = for_good;
+    if (for_good) region.control.set_limit_reached();
+    if (for_good && settings.stop_when_recorded) {
+        recorder->finish(static_cast<uint32_t>(region.threads_seen.size()), true);
+        _exit(0);
+    }
+    if (settings.threads) return;
+    region.instrument = Instrument::nothing;
+    translate_again(vcpu);
+}
+
+bool elected(unsigned vcpu) {
+    if (!region.inside || region.child) return false;
+    std::lock_guard lock(region.mutex);
+    const uint64_t blocks = ++region.threads_seen[vcpu];
+    if (!region.looking) return false;
+    const Settings& settings = recorder->settings();
+    if (settings.choice == Choice::number ? vcpu != settings.thread : blocks < busiest_blocks) return false;
+    region.looking = false;
+    region.chosen = true;
+    recorded_vcpu = vcpu;
+    return true;
+}
+
+}  // namespace tessera::tracer

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// region.h - the state of one recording inside QEMU: which phase it is in, and which thread is recorded.
+//
+// QEMU 7.2 keeps its plugin lock after a reset (which is how code gets and loses its callbacks), held by the thread
+// that asked for it; another thread that starts, ends or exits the process would hang then. Hence: a program
+// with threads is instrumented from the start (`threads=1`), except under `switch:`, where its main thread
+// resets once, when all threads run, and exits.
+#pragma once
+
+extern "C" {
+#include <qemu-plugin.h>
+}
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+#include "control.h"
+#include "recorder.h"
+
+namespace tessera::tracer {
+
+constexpr unsigned nobody = ~0u;
+
+/// Blocks that a thread executes in the region before it counts as the busiest.
+constexpr uint64_t busiest_blocks = uint64_t{1} << 16;
+
+// Read by every callback, so plain globals.
+extern std::atomic<unsigned> recorded_vcpu;
+extern Cursor cursor;
+extern Recorder* recorder;
+
+enum class Instrument { nothing, counts, events };
+
+struct Region {
+    qemu_plugin_id_t id = 0;
+    void (*register_callbacks)() = nullptr;
+    Instrument instrument = Instrument::nothing;  ///< of newly translated blocks
+    std::atomic<bool> inside = false;
+    std::atomic<bool> looking = false; ///< inside, and the thread to record is not known yet
+    bool begun = false;
+    bool chosen = false;               ///< a thread was found to record
+    bool stopped = false;              ///< the limit was reached: markers mean nothing any more
+    bool was_reset = false;
+    bool child = false;                ///< a forked child: it is not recorded
+    unsigned vcpus = 0;
+    uint64_t skipped = 0;              ///< accesses counted under Roi::skip
+    Control control;
+    std::mutex mutex;                  ///< of what threads share below
+    std::map<unsigned, uint64_t> threads_seen;  ///< blocks by thread, as far as they are counted
+};
+extern Region region;
+
+/// Makes QEMU translate everything again, with the callbacks that `region.instrument` asks for.
+void translate_again(unsigned vcpu);
+/// The region begins, seen by `vcpu`.
+void begin_region(unsigned vcpu);
+/// It ends; for good when the limit is reached.
+void end_region(unsigned vcpu, bool for_good);
+/// A block of a thread that is not recorded; true if it is from now on.
+bool elected(unsigned vcpu);
+
+}  // namespace tessera::tracer

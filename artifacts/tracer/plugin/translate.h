@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// translate.h - which callbacks a newly translated block gets, by the phase of the recording.
+#pragma once
+
+#include "region.h"
+
+namespace tessera::tracer {
+
+/// QEMU's callback for a block that it has translated.
+void on_translate(qemu_plugin_id_t id, qemu_plugin_tb* tb);
+
+/// How many blocks have numbers (kernel blocks get theirs from the same row).
+uint32_t next_block_number();
+
+// What blocks call when they run; plugin.cpp has them.
+void on_block(unsigned vcpu, void* block);
+void on_head(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* block);
+void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* insn_tag);
+void on_counted_block(unsigned vcpu, void*);
+void on_begin(unsigned vcpu, void* tail);
+void on_program_start(unsigned vcpu, void* block);
+void on_end(unsigned vcpu, void*);
+
+}  // namespace tessera::tracer

@@ -1,0 +1,50 @@
+"""Peak memory of a recorded program, read from /proc while it runs.
+
+QEMU may run in a container whose processes are no children of ours, so it is found by its name and by a word
+of its command line that no other process has. Without such a process (an engine in another machine) nothing
+is known.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from pathlib import Path
+
+from tessera.traces.guest import QEMU
+
+INTERVAL_SECONDS = 0.5
+
+
+class PeakMemory:
+    """``with PeakMemory(word) as peak: ...`` leaves bytes, or None, in ``peak.bytes``."""
+
+    def __init__(self, word: str, proc: Path = Path("/proc"), name: str = QEMU):
+        self.bytes: int | None = None
+        self._word, self._proc, self._name = word.encode(), proc, name
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> PeakMemory:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._end.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._end.wait(INTERVAL_SECONDS):
+            self.look()
+
+    def look(self) -> None:
+        """Read VmHWM, the kernel's own record of the peak, of every process that matches."""
+        for process in self._proc.glob("[0-9]*"):
+            with contextlib.suppress(OSError, ValueError):  # it may end at any moment
+                if not self._name.startswith((process / "comm").read_text().strip()):
+                    continue  # the kernel keeps 15 characters of a name
+                if self._word not in (process / "cmdline").read_bytes():
+                    continue
+                status = (process / "status").read_text()
+                peak = int(status.split("VmHWM:")[1].split()[0]) << 10
+                self.bytes = max(self.bytes or 0, peak)

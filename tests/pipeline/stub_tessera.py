@@ -1,0 +1,45 @@
+"""Stands in for `tessera` in tests of the workflow: makes the outputs that the asked step declares, empty."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+
+def after(option: str) -> Path | None:
+    return Path(sys.argv[sys.argv.index(option) + 1]) if option in sys.argv else None
+
+
+def make(path: Path, text: str = "nothing\n") -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def main() -> None:
+    step, out = " ".join(sys.argv[1:3]), after("--out")
+    with Path(os.environ["STUB_LOG"]).open("a") as log:
+        log.write(" ".join(sys.argv[1:]) + "\n")
+    beside = {
+        "validate chase": ["chase_series.csv"],
+        "validate mosaics": ["mosaics_summary.csv"],
+    }
+    inside = {
+        "validate explain": ["steps.csv", "findings.csv", "chase_latency.csv", "calibration.csv"],
+        "models collect": ["errors.csv", "cv.csv", "rsquared.csv", "predictions.csv", "coefficients.csv"],
+    }
+    if step in ("pipeline record", "study window"):
+        make(out, json.dumps({"status": "ok"}))
+    elif step == "report render":
+        for name in ("report/index.html", "claims.csv"):
+            make(after("--results") / name)
+    elif step in inside:
+        for name in inside[step]:
+            make(out / name)
+    elif out is not None:
+        for path in (out, *(out.with_name(name) for name in beside.get(step, []))):
+            make(path)
+    if (calibrated := after("--calibrated")) is not None:
+        make(calibrated)
+
+
+main()

@@ -1,0 +1,76 @@
+"""Memory and disk are checked before a recording starts, with both numbers in the refusal."""
+
+import os
+from types import SimpleNamespace
+
+import pytest
+
+from tessera.errors import TesseraError
+from tessera.pipeline import needs
+from tessera.pipeline.peak import PeakMemory
+from tessera.units import GB, MB
+from tessera.workloads import Size
+
+SIZE = Size("tiny", (), footprint=3 * GB, heap_pool=64 * MB, anon_pool=4 * GB)
+
+
+def test_needs_are_the_pool_and_the_worst_trace():
+    assert needs.memory_bytes(SIZE) == 4 * GB + 600 * MB
+    assert needs.disk_bytes(100_000_000) == 450_000_000
+
+
+def check(monkeypatch, tmp_path, *, memory, disk, accesses=100_000_000):
+    monkeypatch.setattr(needs, "available_memory_bytes", lambda: memory)
+    monkeypatch.setattr(needs.shutil, "disk_usage", lambda folder: SimpleNamespace(free=disk))
+    needs.check("recording w (tiny)", SIZE, accesses, tmp_path)
+
+
+def test_enough_is_enough(monkeypatch, tmp_path):
+    check(monkeypatch, tmp_path, memory=4 * GB + 600 * MB, disk=450_000_000)
+
+
+def test_too_little_memory_names_both_numbers(monkeypatch, tmp_path):
+    with pytest.raises(TesseraError, match="memory for recording w") as refused:
+        check(monkeypatch, tmp_path, memory=4 * GB, disk=10 * GB)
+    assert "needs 4696MB, 4GB are free" in refused.value.found
+
+
+def test_too_little_disk_names_both_numbers(monkeypatch, tmp_path):
+    with pytest.raises(TesseraError, match="disk for recording w") as refused:
+        check(monkeypatch, tmp_path, memory=8 * GB, disk=256 * MB)
+    assert "256MB are free" in refused.value.found and "max_accesses" in refused.value.remedy
+
+
+def test_free_memory_is_a_part_of_all():
+    assert 0 < needs.available_memory_bytes() <= needs.total_memory_bytes()
+
+
+def process(proc, pid, comm, cmdline, peak_kb):
+    folder = proc / str(pid)
+    folder.mkdir(parents=True)
+    (folder / "comm").write_text(comm + "\n")
+    (folder / "cmdline").write_bytes(b"\0".join(word.encode() for word in cmdline))
+    (folder / "status").write_text(f"Name:\t{comm}\nVmPeak:\t 99999 kB\nVmHWM:\t  {peak_kb} kB\n")
+
+
+def test_peak_memory_is_that_of_the_one_process(tmp_path):
+    process(tmp_path, 10, "qemu-x86_64", ["qemu-x86_64", "settings=/r/gups/.record-1/settings"], 3000)
+    process(tmp_path, 11, "qemu-x86_64", ["qemu-x86_64", "settings=/r/pr/.record-2/settings"], 9000)
+    process(tmp_path, 12, "docker", ["docker", "run", "settings=/r/gups/.record-1/settings"], 7000)
+    peak = PeakMemory("/r/gups/", tmp_path)
+    peak.look()
+    assert peak.bytes == 3000 << 10
+
+
+def test_peak_memory_of_nothing_is_unknown(tmp_path):
+    peak = PeakMemory("/r/gups/", tmp_path)
+    peak.look()
+    assert peak.bytes is None
+
+
+def test_peak_memory_of_this_process_is_the_kernels(monkeypatch):
+    name = open(f"/proc/{os.getpid()}/comm").read().strip()
+    word = open(f"/proc/{os.getpid()}/cmdline").read().split("\0")[-2]
+    peak = PeakMemory(word, name=name)
+    peak.look()
+    assert peak.bytes and peak.bytes > 10 * MB

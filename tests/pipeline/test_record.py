@@ -1,0 +1,120 @@
+"""A row that can't run is a row that says why; the others go on."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from tessera import platforms, workloads
+from tessera.cells import read_cells
+from tessera.errors import TesseraError
+from tessera.paths import repo_root
+from tessera.pipeline import links, record
+from tessera.pipeline.retry import forget_failures
+from tessera.workloads import Size, Workload
+from tessera.workloads.run import Run
+
+INFO = {"accesses": 100, "file_bytes": 300, "complete_roi": True}
+SIZES = {"tiny": Size("tiny", (), footprint=1 << 21, heap_pool=1 << 21, anon_pool=1 << 22)}
+
+
+def workload(name, kind="kernel"):
+    return Workload(name, "prog", "d", "s", SIZES, kind, {"micro20": "x/1GB"}, "SPEC x", "one")
+
+
+@pytest.fixture
+def world(monkeypatch):
+    """Workloads by name; recording writes a file that is no trace, `traces.info` describes it."""
+    kinds = {"good": "kernel", "wrong": "kernel", "licensed": "spec", "odd": "kernel"}
+    monkeypatch.setattr(workloads, "load", lambda name: workload(name, kinds[name]))
+    monkeypatch.setattr(record.needs, "check", lambda *a: None)
+    monkeypatch.setattr(record, "execute", lambda run, folder: (None, {"roi_ns": 2_000_000}))
+
+    def prepare(found, size, folder):
+        folder.mkdir(parents=True)
+        if found.kind == "spec":
+            raise TesseraError("SPEC CPU2006", "not installed", "tessera workload spec --root DIR")
+        return Run(("prog", found.name))
+
+    def traced(argv, out, **options):
+        assert options["environment"] == {} and options["where"] is None and options["target"] is None
+        if argv[1] == "odd":
+            raise RuntimeError("a bug")
+        Path(out).write_bytes(b"x" * 300)
+        line = {"verified": argv[1] != "wrong", "roi_ns": 8_000_000}
+        return SimpleNamespace(returncode=0, stdout=json.dumps(line) + "\n", stderr="")
+
+    monkeypatch.setattr(workloads, "prepare", prepare)
+    monkeypatch.setattr(record.traces, "record", traced)
+    monkeypatch.setattr(record.traces, "info", lambda path: INFO)
+
+
+def recorded(tmp_path, name):
+    out = tmp_path / "traces" / name / "info.json"
+    info = record.record_workload(name, "tiny", 1000, out)
+    assert json.loads(out.read_text()) == info
+    return info, out
+
+
+def test_a_good_row_says_what_it_cost(world, tmp_path):
+    info, out = recorded(tmp_path, "good")
+    assert info["status"] == "ok" and out.with_name("trace.tst").exists()
+    assert info["about"] == {
+        "kind": "kernel", "rows": {"micro20": "x/1GB"}, "stand_in_for": "SPEC x", "threads": "one",
+        "footprint_bytes": 1 << 21,
+    }  # fmt: skip
+    costs = info["recording"]
+    assert costs["bytes_per_access"] == 3 and costs["slowdown"] == 4
+    assert costs["native_roi_seconds"] == 0.002 and costs["recorded_roi_seconds"] == 0.008
+    assert costs["accesses_per_second"] == pytest.approx(100 / 0.008)
+    assert costs["seconds"] > 0 and costs["peak_memory_bytes"] is None
+    assert sorted(path.name for path in out.parent.iterdir()) == ["info.json", "trace.tst"]
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "words"),
+    [
+        ("wrong", "failed", "verifier failed"),
+        ("licensed", "skipped", "not installed; tessera workload spec"),
+        ("odd", "failed", "RuntimeError: a bug"),
+    ],
+)
+def test_a_bad_row_is_a_status_with_a_reason(world, tmp_path, name, status, words):
+    info, out = recorded(tmp_path, name)
+    assert info["status"] == status and words in info["message"]
+    assert not out.with_name("trace.tst").exists()
+
+
+def test_too_little_memory_is_a_status(world, tmp_path, monkeypatch):
+    def refuse(*_):
+        raise TesseraError("memory for it", "it needs 9GB, 2GB are free", "free some")
+
+    monkeypatch.setattr(record.needs, "check", refuse)
+    info, _ = recorded(tmp_path, "good")
+    assert info["status"] == "failed" and "9GB, 2GB" in info["message"]
+
+
+def test_rows_of_bad_recordings_carry_the_reason_and_are_tried_again(world, tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["snakemake"])
+    platform = platforms.names()[0]
+    found = {}
+    for name in ("odd", "licensed"):
+        _, info = recorded(tmp_path, name)
+        manifest = tmp_path / "layouts" / name / "manifest.csv"
+        path = repo_root() / "config" / "platforms" / f"{platform}.yaml"
+        links.make_layouts(info, path, 1, 9, manifest)
+        assert pd.read_csv(manifest).empty
+        out = tmp_path / "cells" / name / f"{platform}.csv"
+        found[name] = links.simulate_cells(
+            info, manifest, path, engine="timing", sampling="full",
+            cache=tmp_path / "cache", out=out, progress=lambda line: None,
+        )  # fmt: skip
+        assert len(read_cells(out)) == 55
+    assert set(found["odd"].status) == {"failed"} and found["odd"].message.str.contains("a bug").all()
+    assert set(found["licensed"].status) == {"skipped"}
+    assert found["licensed"].message.str.contains("not installed; tessera workload spec").all()
+    again = {str(path.relative_to(tmp_path)) for path in forget_failures(tmp_path)}
+    expected = {"traces/odd/info.json", "traces/licensed/info.json", f"cells/odd/{platform}.csv"}
+    assert again == expected

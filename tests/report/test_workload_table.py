@@ -1,0 +1,88 @@
+"""The table of all workloads: recordings, regime ratios, sensitivity, times; a row for what did not run."""
+
+import json
+import sys
+
+import pandas as pd
+import pytest
+
+from tessera.figures.tables import Results
+from tessera.report import workload_table
+
+GOOD, BAD, PLATFORM = "gups", "graph500", "haswell-sim"
+RECORDING = {
+    "seconds": 20.0,
+    "bytes_per_access": 2.5,
+    "accesses_per_second": 5e6,
+    "native_roi_seconds": 1.5,
+    "recorded_roi_seconds": 9.0,
+    "slowdown": 6.0,
+    "peak_memory_bytes": 1 << 30,
+}
+
+
+@pytest.fixture
+def results(tmp_path):
+    """Cells of three workloads; one recording is good, one failed, the third left no info.json."""
+    root = sys.modules["synthetic"].make_tree(tmp_path / "tree", broken=False, host=False, models=False)
+    infos = {
+        GOOD: {"status": "ok", "message": "", "size": "tiny", "recording": RECORDING,
+               "accesses": 2_000_000, "distinct_4kb_pages": 32768},
+        BAD: {"status": "failed", "message": "memory for it: it needs 9GB, 2GB are free; free some",
+              "size": "tiny"},
+    }  # fmt: skip
+    for name, info in infos.items():
+        path = root / "traces" / name / "info.json"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps({"workload": name} | info))
+    path = root / "benchmarks" / f"cells-{GOOD}-{PLATFORM}.tsv"
+    path.parent.mkdir()
+    path.write_text("s\th:m:s\tmax_rss\n31.5\t0:00:31\t140\n")
+    return Results(root)
+
+
+@pytest.fixture
+def table(results):
+    found = workload_table.table(results, [GOOD, BAD, "pr"], ["sandybridge-sim", PLATFORM])
+    assert len(found) == 6
+    return found.set_index(["workload", "platform"])
+
+
+def test_a_good_row_has_its_trace_and_its_times(table):
+    row = table.loc[GOOD, PLATFORM]
+    assert (row.status, row["size"], row.kind) == ("ok", "tiny", "kernel")
+    assert (row.accesses, row.distinct_4kb_pages) == (2_000_000, 32768)
+    assert row.recording_bytes_per_access == 2.5 and row.recording_slowdown == 6
+    assert row.simulation_seconds == 31.5 and pd.isna(row.layouts_seconds)
+    assert pd.isna(table.loc[(GOOD, "sandybridge-sim"), "simulation_seconds"])
+
+
+def test_regime_ratios_are_those_of_the_size_and_of_the_papers(table):
+    """128 MB against 1,024 entries of 4KB; the paper's 8 GB are 64 times as much."""
+    row = table.loc[GOOD, PLATFORM]
+    assert row.footprint_bytes == 128 << 20 and row.paper_footprint_bytes == 8 << 30
+    assert row.footprint_per_4kb_reach == pytest.approx(128 / 4)
+    assert row.paper_footprint_per_4kb_reach == pytest.approx(64 * 128 / 4)
+
+
+def test_a_failed_and_an_absent_recording_keep_their_rows(table):
+    row = table.loc[BAD, PLATFORM]
+    assert row.status == "failed" and "9GB" in row.message and pd.isna(row.accesses)
+    assert pd.isna(table.loc[("pr", PLATFORM), "status"])
+
+
+def test_sensitivity_per_platform(results):
+    cells = results.cells
+    rows = (cells["workload"] == GOOD) & (cells["platform"] == PLATFORM)
+    small = cells.loc[rows & (cells["layout"] == "growing-0"), "runtime_cycles"].iloc[0]
+    cells.loc[rows & (cells["layout"] == "1gb"), "runtime_cycles"] = 0.98 * small
+    found = workload_table.table(results, [GOOD], ["sandybridge-sim", PLATFORM]).set_index("platform")
+    assert found.analysed.to_dict() == {"sandybridge-sim": "yes", PLATFORM: "no"}
+    assert found.improvement_1gb[PLATFORM] == pytest.approx(0.02)
+    assert "2.0%" in found.dropped_because[PLATFORM]
+    assert (GOOD, PLATFORM) in results.dropped and (GOOD, PLATFORM) not in results.analysed_pairs()
+
+
+def test_a_workload_that_no_file_describes_is_still_a_row(results):
+    found = workload_table.table(results, ["gone"], [PLATFORM]).iloc[0]
+    assert found.workload == "gone" and pd.isna(found.kind)

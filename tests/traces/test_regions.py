@@ -1,0 +1,165 @@
+"""Regions of interest beyond markers: skipped beginnings, a switch from outside, and where a recording stops."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from tessera import traces
+from tessera.errors import TesseraError
+
+ELEMENTS = 1 << 20
+WALK = f"""int main() {{
+  volatile uint64_t* a = (volatile uint64_t*)malloc({ELEMENTS} * 8);
+  for (uint64_t i = 0; i < {ELEMENTS}; i++) a[i] = i;
+  for (uint64_t i = 0; i < {ELEMENTS}; i++) (void)a[i];
+  printf("{{\\"verified\\":true,\\"base\\":%llu}}\\n", (unsigned long long)(uintptr_t)a); return 0;
+}}
+"""
+
+#: Two threads that read their own halves of an array all the time; the main one sleeps. SIGTERM ends them.
+WORKERS = """
+#include <signal.h>
+#include <thread>
+#include <unistd.h>
+static volatile sig_atomic_t stop = 0;
+static volatile uint64_t a[2][4096];
+static volatile uint64_t rounds = 0;
+static void work(int half, int pause) {
+  while (!stop) {
+    for (int i = 0; i < 4096; i++) (void)a[half][i];
+    rounds = rounds + 1;
+    if (pause) usleep(pause);
+  }
+}
+int main() {
+  signal(SIGTERM, [](int) { stop = 1; });
+  std::thread lazy(work, 0, 20000), busy(work, 1, 0);
+  while (!stop) usleep(1000);
+  lazy.join(); busy.join();
+  printf("{\\"verified\\":true,\\"base\\":%llu,\\"rounds\\":%llu}\\n",
+         (unsigned long long)(uintptr_t)a, (unsigned long long)rounds);
+  return 0;
+}
+"""
+
+
+def for_a_moment(switch: traces.Switch):
+    """A companion that records for a moment and then ends the program."""
+
+    def companion(program) -> None:
+        time.sleep(0.5)
+        switch.on()
+        time.sleep(0.3)
+        if not switch.limit_reached:
+            switch.off()
+        time.sleep(0.3)
+        program.terminate()
+
+    return companion
+
+
+@pytest.mark.toolchain
+def test_skip_leaves_the_beginning_out_and_loses_nothing_after_it(compiled, dumped, tmp_path: Path):
+    """The array is written (2^20 stores), then read: after 1.5 x 2^20 accesses half of the reads are left."""
+    skip = ELEMENTS + ELEMENTS // 2
+    done = traces.record([compiled("walk", WALK)], tmp_path / "t.tst", roi=f"skip:{skip}")
+    base = json.loads(done.stdout)["base"]
+    _, accesses = dumped(done.trace)
+    seen = [(kind, (address - base) // 8) for kind, address in accesses if 0 <= address - base < ELEMENTS * 8]
+    first = seen[0][1]
+    assert abs(first - ELEMENTS // 2) < 20000  # start-up accesses count too
+    assert seen == [("load", i) for i in range(first, ELEMENTS)]
+
+
+@pytest.mark.toolchain
+def test_skipping_everything_is_an_error_with_the_number_there_was(compiled, tmp_path: Path):
+    with pytest.raises(TesseraError, match="never began") as caught:
+        traces.record([compiled("walk", WALK)], tmp_path / "t.tst", roi="skip:100000000")
+    assert 2 * ELEMENTS < int(caught.value.remedy.rsplit(" ", 1)[1]) < 3 * ELEMENTS
+
+
+@pytest.mark.toolchain
+@pytest.mark.parametrize(("thread", "half"), [("busiest", 1), ("1", 0), ("2", 1)])
+def test_the_switch_records_one_thread_for_a_while(compiled, dumped, tmp_path: Path, thread: str, half: int):
+    switch = traces.Switch(tmp_path / "switch")
+    done = traces.record(
+        [compiled("workers", WORKERS, "-pthread")],
+        tmp_path / "t.tst",
+        roi=switch.roi,
+        threads=True,
+        thread=thread,
+        companion=for_a_moment(switch),
+        max_accesses=300000,
+    )
+    said = json.loads(done.stdout)
+    _, accesses = dumped(done.trace)
+    halves = {
+        (address - said["base"]) // 32768 for _, address in accesses if 0 <= address - said["base"] < 65536
+    }
+    assert halves == {half}
+    assert traces.info(done.trace)["threads"] >= 2
+    assert traces.info(done.trace)["accesses"] < said["rounds"] * 4096  # it ran longer than it was recorded
+
+
+@pytest.mark.toolchain
+def test_a_switch_that_is_never_turned_on_is_an_error(compiled, tmp_path: Path):
+    def companion(program) -> None:
+        time.sleep(0.5)
+        program.terminate()
+
+    switch = traces.Switch(tmp_path / "switch")
+    with pytest.raises(TesseraError, match="never began"):
+        traces.record(
+            [compiled("workers", WORKERS, "-pthread")],
+            tmp_path / "t.tst",
+            roi=switch.roi,
+            threads=True,
+            companion=companion,
+        )
+
+
+@pytest.mark.toolchain
+def test_stop_when_recorded_ends_the_program(compiled, dumped, tmp_path: Path):
+    source = WALK.replace("(void)a[i];", "(void)a[i];\n  for (;;) (void)a[7];")
+    done = traces.record(
+        [compiled("endless", source)], tmp_path / "t.tst", max_accesses=200000, stop_when_recorded=True
+    )
+    found = traces.info(done.trace)
+    assert (done.stopped, found["stopped"], found["complete_roi"]) == (True, True, False)
+    assert found["accesses"] == 200000
+    assert done.stdout == ""
+
+
+def test_a_switch_without_a_recording_does_nothing(tmp_path: Path):
+    switch = traces.Switch(tmp_path / "switch")
+    start = time.monotonic()
+    switch.on()
+    switch.off()
+    assert time.monotonic() - start < 1
+    assert not switch.attached
+    (tmp_path / "other").write_bytes(b"12345")
+    with pytest.raises(TesseraError, match="5 bytes, not 4"):
+        traces.Switch.existing(tmp_path / "other")
+
+
+@pytest.mark.parametrize(
+    ("keywords", "found"),
+    [
+        ({"roi": "skip:0"}, "not skip: and a positive number"),
+        ({"roi": "skip:-3"}, "not skip: and a positive number"),
+        ({"roi": "skip"}, "no such region of interest"),
+        ({"roi": "whole:3"}, "no such region of interest"),
+        ({"roi": "skip:5", "threads": True}, "have no order"),
+        ({"roi": "switch:/no/such/file"}, "there is no file"),
+        ({"threads": True, "thread": "fastest"}, "no such thread"),
+        ({"thread": "2"}, "only one thread"),
+        ({"stop_when_recorded": True}, "no limit"),
+    ],
+)
+def test_wrong_options_are_refused(tmp_path: Path, keywords: dict, found: str):
+    with pytest.raises(TesseraError, match=found):
+        traces.record(["/bin/true"], tmp_path / "t.tst", **keywords)
