@@ -39,7 +39,8 @@ public:
     }
 
     void push(uint64_t bin, int32_t vertex) {
-        if (bin >= kBins) refuse("distances need more than " + std::to_string(kBins) + " bins", "give a larger --delta");
+        if (bin >= kBins)
+            refuse("distances need more than " + std::to_string(kBins) + " bins", "give a larger --delta");
         if (top_[bin] == kNone || filled_[bin] == kChunkEntries) begin_chunk(bin);
         entry_[top_[bin] * kChunkEntries + filled_[bin]++] = vertex;
         if (bin > highest_) highest_ = bin;

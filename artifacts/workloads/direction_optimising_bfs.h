@@ -3,7 +3,8 @@
 // Beamer, Asanovic, Patterson, "Direction-Optimizing Breadth-First Search" (SC'12), with the alpha and beta of
 // the GAP Benchmark Suite (arXiv:1508.03619). Top-down: vertices of the frontier look for unvisited targets.
 // Bottom-up: unvisited vertices look for any source in the frontier and stop at the first. It goes bottom-up
-// when the frontier's edges exceed 1/alpha of those left, and back when the frontier shrinks below 1/beta of the vertices.
+// when the frontier's edges exceed 1/alpha of those left, and back when
+// the frontier shrinks below 1/beta of the vertices.
 // Encoding: parent[source] == source; a negative parent means unvisited, and its size is the vertex's out-degree
 // (at least 1), so that a top-down step finds the edges of the next frontier without reading offsets.
 // Frontiers: a queue top-down, a bitmap bottom-up. Not modelled: threads, and the suite's atomics for them.

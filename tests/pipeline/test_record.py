@@ -73,6 +73,21 @@ def test_a_good_row_says_what_it_cost(world, tmp_path):
     assert sorted(path.name for path in out.parent.iterdir()) == ["info.json", "trace.tst"]
 
 
+def test_kinds_and_tracer_get_absolute_paths_from_the_workflows_relative_ones(world, tmp_path, monkeypatch):
+    """A program in a folder of its own would not find a relative path."""
+    seen = []
+    monkeypatch.chdir(tmp_path)
+    prepare, traced = workloads.prepare, record.traces.record
+    monkeypatch.setattr(
+        workloads, "prepare", lambda w, s, folder: [seen.append(folder), prepare(w, s, folder)][1]
+    )
+    monkeypatch.setattr(
+        record.traces, "record", lambda argv, out, **more: [seen.append(out), traced(argv, out, **more)][1]
+    )
+    record.record_workload("good", "tiny", 1000, Path("traces/good/info.json"))
+    assert seen == [tmp_path / "traces" / "good" / name for name in ("run", "trace.tst")]
+
+
 @pytest.mark.parametrize(
     ("name", "status", "words"),
     [

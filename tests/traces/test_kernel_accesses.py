@@ -11,7 +11,7 @@ from tessera import traces
 
 pytestmark = pytest.mark.toolchain
 
-#: 1000 bytes from offset 10 of a buffer aligned to 64: lines 0 to 15; 130 bytes written from line 20 on: 3 lines.
+#: 1000 bytes from offset 10 of a buffer aligned to 64: lines 0 to 15; 130 bytes written from line 20: three.
 SOURCE = """
 #include <fcntl.h>
 #include <sys/uio.h>
@@ -21,7 +21,8 @@ int main() {
   int zero = open("/dev/zero", O_RDONLY), null = open("/dev/null", O_WRONLY);
   struct iovec parts[2] = {{buffer + 4096, 64}, {buffer + 4480, 1}};
   TESSERA_ROI_BEGIN();
-  long got = read(zero, buffer + 10, 1000), put = write(null, buffer + 1280, 130), both = readv(zero, parts, 2);
+  long got = read(zero, buffer + 10, 1000), put = write(null, buffer + 1280, 130);
+  long both = readv(zero, parts, 2);
   TESSERA_ROI_END();
   printf("{\\"verified\\":true,\\"base\\":%llu,\\"bytes\\":%ld}\\n",
          (unsigned long long)(uintptr_t)buffer, got + put + both);

@@ -22,8 +22,8 @@ int main(int argc, char** argv) {
   volatile uint64_t* a = (volatile uint64_t*)malloc(1 << 20);
   for (int i = 0; i < 1000; i++) a[i] = i;
   const char* word = getenv("WORD");
-  printf("{\\"verified\\":true,\\"here\\":\\"%s\\",\\"word\\":\\"%s\\",\\"argument\\":\\"%s\\"}\\n", here, word ? word : "",
-         argc > 1 ? argv[1] : "");
+  printf("{\\"verified\\":true,\\"here\\":\\"%s\\",\\"word\\":\\"%s\\",\\"argument\\":\\"%s\\"}\\n",
+         here, word ? word : "", argc > 1 ? argv[1] : "");
   return 0;
 }
 """

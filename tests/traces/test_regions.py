@@ -1,4 +1,4 @@
-"""Regions of interest beyond markers: skipped beginnings, a switch from outside, and where a recording stops."""
+"""Regions of interest beyond markers: skipped beginnings, a switch from outside, where a recording stops."""
 
 from __future__ import annotations
 
@@ -47,11 +47,19 @@ int main() {
 """
 
 
+def wait_for(switch: traces.Switch) -> None:
+    """Until QEMU has loaded the plugin and, most likely, the program runs."""
+    end = time.monotonic() + 60
+    while not switch.attached and time.monotonic() < end:
+        time.sleep(0.05)
+    time.sleep(2)
+
+
 def for_a_moment(switch: traces.Switch):
     """A companion that records for a moment and then ends the program."""
 
     def companion(program) -> None:
-        time.sleep(0.5)
+        wait_for(switch)
         switch.on()
         time.sleep(0.3)
         if not switch.limit_reached:
@@ -107,11 +115,12 @@ def test_the_switch_records_one_thread_for_a_while(compiled, dumped, tmp_path: P
 
 @pytest.mark.toolchain
 def test_a_switch_that_is_never_turned_on_is_an_error(compiled, tmp_path: Path):
+    switch = traces.Switch(tmp_path / "switch")
+
     def companion(program) -> None:
-        time.sleep(0.5)
+        wait_for(switch)
         program.terminate()
 
-    switch = traces.Switch(tmp_path / "switch")
     with pytest.raises(TesseraError, match="never began"):
         traces.record(
             [compiled("workers", WORKERS, "-pthread")],

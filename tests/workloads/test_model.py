@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+
 import pytest
 import yaml
 
@@ -25,24 +27,50 @@ def written(folder, tree):
     return path
 
 
-def test_the_three_workloads_with_their_sizes():
-    assert workloads.names() == ["graph500", "gups", "pr"]
-    for name in workloads.names():
-        assert {"tiny", "default", "paper"} <= set(workloads.load(name).sizes)
+#: Tessera's own rows; a user's additions have the kinds program and scripts.
+OURS = [name for name in workloads.names() if workloads.load(name).kind not in ("program", "scripts")]
 
 
-@pytest.mark.parametrize("name", ["graph500", "gups", "pr"])
+@pytest.mark.parametrize("name", OURS)
+def test_every_row_has_the_three_sizes(name):
+    assert {"tiny", "default", "paper"} <= set(workloads.load(name).sizes)
+
+
+@pytest.mark.parametrize("name", OURS)
 def test_pools_fit_their_pages(name):
     for label, size in workloads.load(name).sizes.items():
         unit = PAGE_2MB if label == "tiny" else GB
         assert size.heap_pool % unit == 0 and size.anon_pool % unit == 0, label
-        assert size.footprint <= size.anon_pool
+        assert size.footprint <= size.anon_pool + size.heap_pool
         if label in ("tiny", "default"):
             assert size.anon_pool + size.heap_pool <= 16 * GB
 
 
+def test_each_row_of_table_5_has_an_open_workload_and_spec_its_own_too(root):
+    """Every row of MICRO'20 Table 5 once without a licence; the licensed ones twice, one a named stand-in."""
+    with (root / "reference-results" / "table5_workloads.csv").open() as table:
+        published = {row["workload"]: row["suite"] for row in csv.DictReader(table)}
+    assert len(published) == 19
+    mine = [workloads.load(name) for name in OURS]
+    for row, suite in published.items():
+        of_row = [found for found in mine if found.rows.get("micro20") == row]
+        assert len([found for found in of_row if found.kind != "spec"]) == 1, row
+        licensed = suite.startswith("SPEC")
+        assert len([found for found in of_row if found.kind == "spec"]) == licensed, row
+        for found in of_row:
+            stands_in = licensed and found.kind != "spec"
+            assert found.stand_in_for.startswith("SPEC CPU20") == stands_in, found.name
+    assert {found.rows["micro20"] for found in mine if "micro20" in found.rows} == set(published)
+
+
+def test_each_row_of_operas_table_4_has_a_workload(root):
+    with (root / "reference-results" / "opera_table4_overheads.csv").open() as table:
+        published = {row["workload"] for row in csv.DictReader(table)}
+    assert {workloads.load(name).rows.get("opera") for name in OURS} - {None} == published
+
+
 def test_unknown_names_and_sizes_list_the_valid_ones():
-    with pytest.raises(TesseraError, match="workload 'gusp'.*\n.*graph500, gups, pr"):
+    with pytest.raises(TesseraError, match=r"workload 'gusp'.*\n.*graph500, .*gups, .*pr, "):
         workloads.load("gusp")
     with pytest.raises(TesseraError, match="size of gups 'huge'.*\n.*default, paper"):
         workloads.load("gups").size("huge")

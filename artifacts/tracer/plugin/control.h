@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // control.h - the control file of `roi=switch:FILE`: four bytes that this process and a companion both map.
 //
-// The same positions as in src/tessera/traces/switch.py. Looking is one load, so it can be done at each system call.
+// Positions: 0 asked (written by the companion), 1 somebody listens, 2 recording, 3 the limit is reached (written here).
+// Looking is one load, so it can be done at each system call.
 #pragma once
 
 #include <cstdint>

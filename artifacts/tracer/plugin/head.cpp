@@ -14,7 +14,8 @@ bool is_one_of(std::string_view name, std::initializer_list<std::string_view> na
 
 /// Moves whose one memory operand is accessed once, in whole.
 bool is_move(std::string_view name) {
-    return is_one_of(name, {"mov", "movabs", "movzx", "movsx", "movsxd", "movq", "movd", "movss", "movsd", "vmovq", "vmovd", "vmovss", "vmovsd"});
+    return is_one_of(name, {"mov", "movabs", "movzx", "movsx", "movsxd", "movq", "movd", "movss", "movsd", "vmovq", "vmovd",
+                            "vmovss", "vmovsd"});
 }
 
 /// Operations that only read their memory operand where that is the source.
@@ -25,7 +26,8 @@ bool is_arithmetic(std::string_view name) {
 /// Instructions without a memory operand that access memory all the same, or may.
 bool is_implicit(std::string_view name) {
     return name.starts_with("push") || name.starts_with("pop") || name.starts_with("call") || name.starts_with("ret") ||
-           is_one_of(name, {"leave", "enter", "xlatb", "int", "int3", "iret", "iretq", "maskmovq", "maskmovdqu", "vmaskmovdqu"});
+           is_one_of(name, {"leave", "enter", "xlatb", "int", "int3", "iret", "iretq", "maskmovq", "maskmovdqu",
+                            "vmaskmovdqu"});
 }
 
 }  // namespace
@@ -41,7 +43,8 @@ Access access_of(Decoder& decoder, const uint8_t* bytes, size_t size, uint64_t p
     if (name == "lea" || name.starts_with("nop") || name == "endbr64" || name.starts_with("prefetch")) return Access::none;
     if (memory_operands == 0) {
         const bool registers_only = x86.op_count > 0 && x86.operands[0].type == X86_OP_REG;
-        if (name == "push") return registers_only || x86.operands[0].type == X86_OP_IMM ? Access::one_store : Access::unknown;
+        const bool immediate = x86.op_count > 0 && x86.operands[0].type == X86_OP_IMM;
+        if (name == "push") return registers_only || immediate ? Access::one_store : Access::unknown;
         if (name == "pop") return registers_only ? Access::one_load : Access::unknown;
         if (name == "call") return Access::one_store;
         if (name == "ret") return Access::one_load;

@@ -36,7 +36,8 @@ Event store_flag_of(qemu_plugin_meminfo_t info) {
     if (left_to_compare) [[unlikely]] {
         --left_to_compare;
         if (flag != qemu_plugin_mem_is_store(info))
-            die("record " + recorder->settings().program + ": this QEMU describes accesses otherwise than 7.2\n  what to do: use the QEMU of the toolchain image");
+            die("record " + recorder->settings().program + ": this QEMU describes accesses otherwise than 7.2\n"
+                "  what to do: use the QEMU of the toolchain image");
     }
     return flag << (tag_shift + store_tag_bit);
 }
@@ -88,7 +89,7 @@ void on_syscall_return(qemu_plugin_id_t, unsigned vcpu, int64_t number, int64_t 
 void on_vcpu(qemu_plugin_id_t, unsigned) {
     const Settings& settings = recorder->settings();
     if (++region.vcpus > 1 && region.was_reset && !region.child && (!settings.threads || settings.roi == Roi::control))
-        die("record " + settings.program + (settings.threads ? ": it starts a thread after recording was switched on" : ": it starts a thread") +
+        die("record " + settings.program + ": it starts a thread" + (settings.threads ? " after recording was switched on" : "") +
             "\n  what to do: " + (settings.threads ? "switch on when all its threads run" : "record it with --threads"));
 }
 
@@ -105,7 +106,7 @@ void on_exit(qemu_plugin_id_t, void*) {
             "record with --thread first, or with another number");
     if (!is_recorded(nobody)) recorder->snapshot_pools();
     recorded_vcpu = nobody;
-    recorder->finish(static_cast<uint32_t>(region.threads_seen.size()), false);
+    recorder->finish(region.threads_seen(), false);
 }
 
 void register_callbacks() {

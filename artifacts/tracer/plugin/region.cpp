@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
 
 namespace tessera::tracer {
@@ -41,7 +42,7 @@ void end_region(unsigned vcpu, bool for_good) {
     region.stopped = for_good;
     if (for_good) region.control.set_limit_reached();
     if (for_good && settings.stop_when_recorded) {
-        recorder->finish(static_cast<uint32_t>(region.threads_seen.size()), true);
+        recorder->finish(region.threads_seen(), true);
         _exit(0);
     }
     if (settings.threads) return;
@@ -51,15 +52,20 @@ void end_region(unsigned vcpu, bool for_good) {
 
 bool elected(unsigned vcpu) {
     if (!region.inside || region.child) return false;
-    std::lock_guard lock(region.mutex);
-    const uint64_t blocks = ++region.threads_seen[vcpu];
+    auto& counted = region.blocks_by_thread[std::min(vcpu, max_threads - 1)];
+    const uint64_t blocks = counted.fetch_add(1, std::memory_order_relaxed) + 1;
     if (!region.looking) return false;
     const Settings& settings = recorder->settings();
     if (settings.choice == Choice::number ? vcpu != settings.thread : blocks < busiest_blocks) return false;
-    region.looking = false;
+    if (!region.looking.exchange(false)) return false;  // another thread was found in between
     region.chosen = true;
     recorded_vcpu = vcpu;
     return true;
+}
+
+uint32_t Region::threads_seen() const {
+    return static_cast<uint32_t>(
+        std::count_if(blocks_by_thread.begin(), blocks_by_thread.end(), [](const auto& blocks) { return blocks != 0; }));
 }
 
 }  // namespace tessera::tracer

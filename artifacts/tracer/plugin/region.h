@@ -11,9 +11,9 @@ extern "C" {
 #include <qemu-plugin.h>
 }
 
+#include <array>
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <mutex>
 
 #include "control.h"
@@ -31,6 +31,9 @@ extern std::atomic<unsigned> recorded_vcpu;
 extern Cursor cursor;
 extern Recorder* recorder;
 
+/// Threads that are told apart; later ones count as the last of them.
+constexpr unsigned max_threads = 1024;
+
 enum class Instrument { nothing, counts, events };
 
 struct Region {
@@ -47,8 +50,11 @@ struct Region {
     unsigned vcpus = 0;
     uint64_t skipped = 0;              ///< accesses counted under Roi::skip
     Control control;
-    std::mutex mutex;                  ///< of what threads share below
-    std::map<unsigned, uint64_t> threads_seen;  ///< blocks by thread, as far as they are counted
+    std::mutex mutex;                  ///< of translating threads
+    /// Blocks that threads executed in the region without being recorded. No lock: a busy thread would starve the others.
+    std::array<std::atomic<uint64_t>, max_threads> blocks_by_thread{};
+
+    uint32_t threads_seen() const;
 };
 extern Region region;
 

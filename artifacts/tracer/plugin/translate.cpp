@@ -2,6 +2,7 @@
 #include "translate.h"
 
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>

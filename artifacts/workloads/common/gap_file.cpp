@@ -90,7 +90,8 @@ void GapFileEdges::check(const std::string& path, uint64_t bytes) {
         if (offset(v) > offset(v + 1)) refuse(path, "the offsets fall at vertex " + std::to_string(v));
     for (uint64_t k = 0; k < arcs_; ++k) {
         if (end(k) < 0 || end(k) >= vertices)
-            refuse(path, "arc " + std::to_string(k) + " ends at vertex " + std::to_string(end(k)) + ", which isn't there");
+            refuse(path, "arc " + std::to_string(k) + " ends at vertex " + std::to_string(end(k)) +
+                             ", which isn't there");
         if (weighted() && (weight(k) < 1 || weight(k) > INT32_MAX / 2))
             refuse(path, "arc " + std::to_string(k) + " has weight " + std::to_string(weight(k)) +
                              "; 1 to 1073741823 are possible");

@@ -1,10 +1,10 @@
 // road.h - a synthetic road network as a function: arc k is computed from (seed, k) alone.
 //
 // Stands in for the USA road network of the 9th DIMACS challenge (GAPBS's `road`: 23.9 M vertices, 2.41 arcs a
-// vertex, one strongly connected component, thousands of hops across). The vertices are the crossings of a
+// vertex, one strongly connected component, thousands of hops). The vertices are the crossings of a
 // W x H grid. Each is joined to its left or its lower neighbour by a coin: that is a spanning tree (the
-// "binary tree" way to make a maze), so the graph is connected however few roads it has. A fifth of the vertices have one
-// road more: the neighbour that the coin left out or, now and then, a diagonal.
+// "binary tree" way to make a maze), so the graph is connected however few roads it has. A fifth of the vertices
+// have one road more: the neighbour that the coin left out or, now and then, a diagonal.
 // Numbers: a county is a tile of 128 x 64 crossings with consecutive numbers; within it, runs of eight
 // crossings along a street keep consecutive numbers and the runs lie in mixed order, as in files made from
 // street records. Counties follow each other along the rows of the map.

@@ -1,7 +1,7 @@
 // transpose.h - the same directed graph by its other ends: outgoing rows from incoming ones, or the reverse.
 //
-// A graph's second direction costs two more passes over its edge source, and drawing an edge is what generating
-// a graph under an emulator costs; turning the rows that are there takes a sixth of that. Rows of the result are sorted.
+// A graph's second direction costs two passes over its edge source, and drawing an edge is what generating
+// a graph under an emulator costs; turning the rows that are there draws none. Rows of the result are sorted.
 #pragma once
 
 #include <cstdint>

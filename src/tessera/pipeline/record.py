@@ -37,6 +37,7 @@ def record_workload(name: str, size: str, max_accesses: int | None, out: Path) -
     interest, if all of it was recorded), ``native_roi_seconds``, ``recorded_roi_seconds`` and ``slowdown``
     (None where a program does not time its region of interest). A recording that failed leaves no trace.
     """
+    out = out.absolute()  # the workflow's paths are relative; a program may run in a folder of its own
     out.parent.mkdir(parents=True, exist_ok=True)
     trace = out.with_name(TRACE_NAME)
     info: dict = {"workload": name, "size": size, "status": "ok", "message": ""}

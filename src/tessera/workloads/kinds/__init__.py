@@ -37,5 +37,6 @@ def prepare(workload: Workload, label: str, folder: Path) -> Run:
     size: Size = workload.size(label)
     if workload.kind not in KINDS:
         raise unknown_name(f"kind of workload {workload.name}", workload.kind, list(KINDS))
+    folder = folder.absolute()  # programs may work in another folder
     folder.mkdir(parents=True, exist_ok=True)
     return importlib.import_module(KINDS[workload.kind]).prepare(workload, size, folder)

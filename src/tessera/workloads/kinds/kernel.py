@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tessera import datasets
 from tessera.workloads.model import Size, Workload
 from tessera.workloads.run import Run
 
 
 def prepare(workload: Workload, size: Size, folder: Path) -> Run:
-    """The built program with the size's arguments."""
-    return Run(tuple(workload.command(size.label)))
+    """The built program with the size's arguments, datasets' paths filled in."""
+    return Run(tuple(datasets.expand(workload.command(size.label))))

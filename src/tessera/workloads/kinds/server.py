@@ -2,7 +2,7 @@
 
 Sizes' ``args``: ``--items N --requests N --distribution uniform|zipf [--port P]``. The items are stored
 before the region of interest; in it they are read, every answer compared. A new server is a protocol in
-:mod:`tessera.workloads.load.protocols` and one line in :data:`SERVERS`.
+:mod:`tessera.workloads.loadgen.protocols` and one line in :data:`SERVERS`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from pathlib import Path
 from tessera.errors import TesseraError, unknown_name
 from tessera.traces.switch import Switch
 from tessera.units import MB
-from tessera.workloads.load.client import HOST, free_port, require_free
-from tessera.workloads.load.protocols import Memcached, Redis, Store
-from tessera.workloads.load.session import Session
+from tessera.workloads.loadgen.client import HOST, free_port, require_free
+from tessera.workloads.loadgen.protocols import Memcached, Redis, Store
+from tessera.workloads.loadgen.session import Session
 from tessera.workloads.model import Size, Workload
 from tessera.workloads.run import WORKLOADS, Run
 

@@ -8,7 +8,7 @@ import subprocess
 import time
 
 from tessera.errors import EXIT_FAILED, TesseraError
-from tessera.workloads.load.protocols import Store
+from tessera.workloads.loadgen.protocols import Store
 
 HOST = "127.0.0.1"
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from tessera.errors import EXIT_FAILED, TesseraError
 from tessera.traces.switch import Switch
-from tessera.workloads.load.client import Client
-from tessera.workloads.load.protocols import Store
+from tessera.workloads.loadgen.client import Client
+from tessera.workloads.loadgen.protocols import Store
 from tessera.workloads.run import Finished
 
 STORE_BATCH = 500  #: items in flight while storing: requests and answers fit the sockets' buffers
