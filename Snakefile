@@ -15,6 +15,7 @@ from pathlib import Path
 
 from snakemake.utils import validate
 
+from tessera.pipeline.alone import alone
 from tessera.pipeline.retry import forget_failures
 
 if not config:
@@ -25,6 +26,7 @@ validate(config, "workflow/schemas/config.schema.json")
 RESULTS = f"results/{config['name']}"
 WORKLOADS = list(config["workloads"])
 PLATFORMS = config["platforms"]
+alone(Path(RESULTS))
 forget_failures(Path(RESULTS))  # what failed last time is tried again
 
 wildcard_constraints:
