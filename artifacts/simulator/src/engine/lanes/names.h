@@ -86,6 +86,19 @@ public:
             }
             return full[set] != 0 ? search(table, first, item) : Found{0, false};
         }
+        /// As name(), without branches on whether the item has one; 0: no name, and no place for one.
+        LANES_INLINE_MEMBER uint32_t name_only(uint32_t item, uint32_t set) const {
+            uint32_t* const table = items + (size_t{set} << log_capacity);
+            const uint32_t first = first_name(item), here = matches(table + first, item), empty = matches(table + first, nothing);
+            uint32_t fits = here, other;
+            asm("test %1, %1\n\tcmovz %2, %0" : "+r"(fits) : "r"(here), "r"(empty) : "cc");
+            if (__builtin_expect(fits == 0, 0)) return full[set] != 0 ? search(table, first, item).name : 0;
+            const uint32_t name = first + uint32_t(__builtin_ctz(fits));
+            uint32_t* to = &other;
+            asm("test %1, %1\n\tcmovz %2, %0" : "+r"(to) : "r"(here), "r"(table + name) : "cc");
+            *to = item;  // a store to the bucket would delay its next search
+            return name;
+        }
         LANES_INLINE_MEMBER void prefetch(uint32_t item, uint32_t set) const {
             __builtin_prefetch(items + (size_t{set} << log_capacity) + first_name(item), 1);
         }
@@ -98,7 +111,7 @@ public:
             return {0, false};
         }
     };
-    View view() { return {items_.data(), full_.data(), log_capacity_}; }
+    View view() const { return {const_cast<uint32_t*>(items_.data()), full_.data(), log_capacity_}; }
 
     /// A name for an item that has none, outside its bucket if that is full; 0 when the whole table is.
     uint32_t place(uint32_t item, uint32_t set) {
