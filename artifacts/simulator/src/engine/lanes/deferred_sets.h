@@ -26,13 +26,22 @@ class DeferredSets {
 public:
     explicit DeferredSets(uint64_t sets) : waiting_(sets), count_(sets) {}
 
-    /// True when the set's queue is full then. pre: it was not.
-    LANES_INLINE_MEMBER bool add(uint32_t name, uint32_t set, uint64_t lanes) {
-        const uint32_t at = count_[set]++;
-        waiting_[set].lanes[at] = lanes;
-        waiting_[set].name[at] = uint8_t(name);
-        return at + 1 == Deferred::room;
-    }
+    struct View {
+        Deferred* waiting;
+        uint32_t* count;
+        /// False, and nothing has happened, when the set's queue is full.
+        LANES_INLINE_MEMBER bool add(uint32_t name, uint32_t set, uint64_t lanes) const {
+            const uint32_t at = count[set];
+            if (__builtin_expect(at == Deferred::room, 0)) return false;
+            waiting[set].lanes[at] = lanes;
+            waiting[set].name[at] = uint8_t(name);
+            count[set] = at + 1;
+            return true;
+        }
+    };
+    View view() { return {waiting_.data(), count_.data()}; }
+
+    bool is_full(uint32_t set) const { return count_[set] == Deferred::room; }
     unsigned count(uint32_t set) const { return count_[set]; }
     const Deferred& waiting(uint32_t set) const { return waiting_[set]; }
     void clear(uint32_t set) { count_[set] = 0; }

@@ -14,23 +14,34 @@ public:
     explicit FirstLevel(const ArrayShape& shape)
         : array_(shape), last_(shape.sets), once_(shape.replacement == Replacement::srrip ? 1u << 31 : 0) {}
 
-    /// True while reference<true>() may be called: the arrays of most processors.
-    bool is_plain() const { return array_.is_plain_lru(4); }
     bool wide() const { return array_.wide(); }
 
     /// Returns the lanes that missed.
-    template <bool plain>
-    LANES_INLINE_MEMBER uint64_t reference(uint64_t page, uint32_t item, uint64_t lanes) {
+    uint64_t reference(uint64_t page, uint32_t item, uint64_t lanes) {
         const uint32_t set = array_.index()(page);
         uint32_t& last = last_[set];
         if (last == item) return 0;
-        if constexpr (plain) {
-            last = item;
-            return array_.lru_reference<4>(item, set, lanes);
-        }
         last = last == (item | once_) ? item : item | once_;
         return array_.reference(item, set, lanes);
     }
+
+    /// The arrays of most processors have a loop of their own.
+    static constexpr unsigned plain_ways = 4;
+    bool is_plain() const { return array_.is_plain_lru(plain_ways); }
+    struct View {
+        LaneArray::View array;
+        uint32_t* last;
+        /// As reference(); `found` is false, and nothing has happened, where LaneArray::View finds no place. pre: is_plain().
+        LANES_INLINE_MEMBER uint64_t reference(uint64_t page, uint32_t item, uint64_t lanes, bool& found) const {
+            const uint32_t set = array.index(page);
+            found = true;
+            if (last[set] == item) return 0;
+            const uint64_t missed = array.reference<plain_ways>(item, set, lanes, found);
+            if (__builtin_expect(found, 1)) last[set] = item;
+            return missed;
+        }
+    };
+    View view() { return {array_.view(), last_.data()}; }
 
 private:
     LaneArray array_;

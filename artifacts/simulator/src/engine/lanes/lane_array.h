@@ -29,20 +29,38 @@ public:
         return code_.one(*this, item, set, lanes);
     }
 
-    /// True while lru_reference<ways>() may be called: LRU with so many ways and names of one byte.
+    /// True for LRU with so many ways, while names have one byte.
     bool is_plain_lru(unsigned ways) const { return shape_.replacement == Replacement::lru && shape_.ways == ways && !wide(); }
-    /// reference(), inlined. pre: is_plain_lru(ways), which it may cease to be by this call; not deferring.
-    template <unsigned ways>
-    LANES_INLINE_MEMBER uint64_t lru_reference(uint32_t item, uint32_t set, uint64_t lanes) {
-        return lru_one<1, ways>(*this, item, set, lanes);
-    }
+    bool is_deferring() const { return code_.together != nullptr; }
+
+    /// What a loop over references keeps in registers: stores of rows could otherwise change it for all that the compiler knows.
+    /// Valid until the array is widened, which any call of reference() or defer() may do.
+    struct View {
+        SetIndex index;
+        Names::View names;
+        Row* rows;
+        DeferredSets::View deferred;
+
+        /// As reference(); `found` is false, and nothing has happened, where there is no place for a name. pre: is_plain_lru(ways).
+        template <unsigned ways>
+        LANES_INLINE_MEMBER uint64_t reference(uint32_t item, uint32_t set, uint64_t lanes, bool& found) const {
+            const uint32_t name = names.name_only(item, set);
+            found = __builtin_expect(name != 0, 1);
+            return found ? move_to_front<1, ways>(rows + size_t{set} * ways, ways, name, lanes) : 0;
+        }
+        /// As defer(); false, and nothing has happened, where there is no place for a name or in the queue. pre: is_deferring().
+        LANES_INLINE_MEMBER bool defer(uint32_t item, uint32_t set, uint64_t lanes) const {
+            const uint32_t name = names.name_only(item, set);
+            return __builtin_expect(name != 0, 1) && deferred.add(name, set, lanes);
+        }
+    };
+    View view() { return {index_, rows_.names<1>(), rows_.rows_of<1>(0, 0), deferred_.view()}; }
 
     /// A reference whose hits and misses are wanted by the next settle() only. pre: deferring.
-    LANES_INLINE_MEMBER void defer(uint32_t item, uint32_t set, uint64_t lanes) {
+    void defer(uint32_t item, uint32_t set, uint64_t lanes) {
         if (code_.together == nullptr) return count_now(item, set, lanes);
-        const uint32_t name = rows_.names<1>().name_only(item, set);
-        if (__builtin_expect(name == 0, 0)) return count_now(item, set, lanes);
-        if (__builtin_expect(deferred_.add(name, set, lanes), 0)) settle(set);
+        if (deferred_.is_full(set)) settle(set);
+        if (!view().defer(item, set, lanes)) count_now(item, set, lanes);
     }
     void settle() {
         for (uint32_t set = 0; code_.together != nullptr && set < index_.sets(); ++set) settle(set);
@@ -57,7 +75,7 @@ private:
     };
 
     template <unsigned planes, unsigned fixed_ways>
-    LANES_INLINE_MEMBER static uint64_t lru_one(LaneArray& a, uint32_t item, uint32_t set, uint64_t lanes) {
+    static uint64_t lru_one(LaneArray& a, uint32_t item, uint32_t set, uint64_t lanes) {
         const uint32_t name = a.rows_.names<planes>().name_only(item, set);
         if (__builtin_expect(name == 0, 0)) return a.reference_after_making_room(item, set, lanes);
         const unsigned ways = fixed_ways != 0 ? fixed_ways : a.shape_.ways;

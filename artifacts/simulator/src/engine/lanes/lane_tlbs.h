@@ -31,13 +31,13 @@ public:
 
     /// Accesses [begin, end), of which only counts are wanted.
     void run(const Work& w, size_t begin, size_t end) {
-        while (begin < end) begin = l1_[0].is_plain() && l1_[1].is_plain() ? pass<true>(w, begin, end) : pass<false>(w, begin, end);
+        while (begin < end) begin = is_plain() ? plain_pass(w, begin, end) : any_pass(w, begin, end);
     }
 
     TlbOutcome access(uint64_t address, uint32_t id, const Region& region) {
         TlbOutcome out = {0, {0, 0, 0}};
         each_size(address, id, region, [&](unsigned size, uint64_t page, uint32_t item, uint64_t lanes) __attribute__((always_inline)) {
-            const uint64_t missed = l1_[l1_of_[size]].reference<false>(page, item, lanes);
+            const uint64_t missed = l1_[l1_of_[size]].reference(page, item, lanes);
             if (missed == 0) return;
             LaneArray& second = l2_[l2_of_[size]];
             out.looked_up |= missed;
@@ -87,22 +87,62 @@ private:
         if (region.lanes[2] != 0) reference(2, address >> 30, item_of_1gb(region.gigabyte), region.lanes[2]);
     }
 
-    /// plain: L1 arrays of 4KB and 2MB pages are plain, until one of them is no more. Returns where it ended.
-    template <bool plain>
-    __attribute__((noinline)) size_t pass(const Work& w, size_t begin, size_t end) {
+    void count(unsigned size, uint64_t page, uint32_t item, uint64_t lanes) {
+        const uint64_t missed = l1_[l1_of_[size]].reference(page, item, lanes);
+        if (missed != 0) count_second(size, page, item, missed);
+    }
+    void count_second(unsigned size, uint64_t page, uint32_t item, uint64_t lanes) {
+        LaneArray& second = l2_[l2_of_[size]];
+        if (second.exists()) second.defer(item, second.index()(page), lanes);
+        else data_.misses.add(lanes);
+    }
+
+    /// Returns `end`, as plain_pass() does.
+    __attribute__((noinline)) size_t any_pass(const Work& w, size_t begin, size_t end) {
+        for (size_t i = begin; i < end; ++i)
+            each_size(w.addresses[i], w.regions[i], w.region_table[w.regions[i]], [&](unsigned size, uint64_t page, uint32_t item, uint64_t lanes) { count(size, page, item, lanes); });
+        return end;
+    }
+
+    /// Both L1 arrays are plain, and the second level defers.
+    bool is_plain() const {
+        return l1_[l1_of_[0]].is_plain() && l1_[l1_of_[1]].is_plain() && l2_[l2_of_[0]].is_deferring() && l2_[l2_of_[1]].is_deferring();
+    }
+    /// Returns where it ended: before `end` when an array was widened, which makes views invalid.
+    __attribute__((noinline)) size_t plain_pass(const Work& w, size_t begin, size_t end) {
+        const FirstLevel::View first[2] = {l1_[l1_of_[0]].view(), l1_[l1_of_[1]].view()};
+        const LaneArray::View second[2] = {l2_[l2_of_[0]].view(), l2_[l2_of_[1]].view()};
+        const unsigned wide = wide_arrays();
+        const uint64_t* const addresses = w.addresses;
+        const uint32_t* const ids = w.regions;
+        const Region* const regions = w.region_table;
+        bool valid = true;
         size_t i = begin;
-        do {
-            const uint32_t id = w.regions[i];
-            each_size(w.addresses[i], id, w.region_table[id], [&](unsigned size, uint64_t page, uint32_t item, uint64_t lanes) __attribute__((always_inline)) {
-                FirstLevel& first = l1_[l1_of_[size]];
-                const uint64_t missed = plain && size < 2 ? first.reference<plain>(page, item, lanes) : first.reference<false>(page, item, lanes);
-                if (missed == 0) return;
-                LaneArray& second = l2_[l2_of_[size]];
-                if (second.exists()) second.defer(item, second.index()(page), missed);
-                else data_.misses.add(missed);
-            });
-            ++i;
-        } while (i < end && (!plain || (l1_[0].is_plain() && l1_[1].is_plain())));
+        const auto one = [&](unsigned size, uint64_t page, uint32_t item, uint64_t lanes) __attribute__((always_inline)) {
+            bool found;
+            const uint64_t missed = first[size].reference(page, item, lanes, found);
+            if (__builtin_expect(!found, 0)) {
+                count(size, page, item, lanes);
+                valid = wide_arrays() == wide;
+            } else if (missed != 0 && __builtin_expect(!second[size].defer(item, second[size].index(page), missed), 0)) {
+                count_second(size, page, item, missed);
+                valid = wide_arrays() == wide;
+            }
+        };
+        for (; i < end && valid; ++i) {
+            const uint64_t address = addresses[i];
+            const uint32_t id = ids[i];
+            const Region& region = regions[id];
+            if (region.lanes[0] != 0) one(0, address >> 12, item_of_4kb(id, address), region.lanes[0]);
+            if (region.lanes[1] != 0) {
+                if (__builtin_expect(valid, 1)) one(1, address >> 21, item_of_2mb(id), region.lanes[1]);
+                else count(1, address >> 21, item_of_2mb(id), region.lanes[1]);
+            }
+            if (__builtin_expect(region.lanes[2] != 0, 0)) {
+                count(2, address >> 30, item_of_1gb(region.gigabyte), region.lanes[2]);
+                valid = wide_arrays() == wide;
+            }
+        }
         return i;
     }
 
