@@ -11,7 +11,7 @@ public:
         if (lanes == 0) return;
         if (__builtin_expect(pending_ == 255, 0)) empty();
         ++pending_;
-        for (unsigned part = 0; part < parts; ++part) store(&row_, part, count(load(&row_, part), lanes_of(bits_of_part(lanes, part))));
+        for (unsigned part = 0; part < parts; ++part) store(&row_, part, count(load(&row_, part), lanes_of(lanes, part)));
     }
     /// Adds a row of counts, each at most `events` <= 255.
     LANES_INLINE_MEMBER void add_counts(const Row& counts, unsigned events) {

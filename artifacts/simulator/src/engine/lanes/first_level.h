@@ -27,13 +27,13 @@ public:
 
     /// The arrays of most processors have a loop of their own.
     static constexpr unsigned plain_ways = 4;
-    bool is_plain() const { return array_.is_plain_lru(plain_ways); }
+    bool is_plain() const { return array_.is_plain() && array_.ways() == plain_ways; }
     struct View {
         LaneArray::View array;
         uint32_t* last;
         /// As reference(); `found` is false, and nothing has happened, where LaneArray::View finds no place. pre: is_plain().
         LANES_INLINE_MEMBER uint64_t reference(uint64_t page, uint32_t item, uint64_t lanes, bool& found) const {
-            const uint32_t set = array.index(page);
+            const uint32_t set = uint32_t(page & array.set_mask);
             found = true;
             if (last[set] == item) return 0;
             const uint64_t missed = array.reference<plain_ways>(item, set, lanes, found);

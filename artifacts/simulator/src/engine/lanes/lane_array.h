@@ -29,19 +29,21 @@ public:
         return code_.one(*this, item, set, lanes);
     }
 
-    /// True for LRU with so many ways, while names have one byte.
-    bool is_plain_lru(unsigned ways) const { return shape_.replacement == Replacement::lru && shape_.ways == ways && !wide(); }
+    /// What View needs: a power of two of sets, LRU, and names of one byte.
+    bool is_plain() const { return exists() && index_.is_power_of_two() && shape_.replacement == Replacement::lru && !wide(); }
+    unsigned ways() const { return shape_.ways; }
     bool is_deferring() const { return code_.together != nullptr; }
 
     /// What a loop over references keeps in registers: stores of rows could otherwise change it for all that the compiler knows.
-    /// Valid until the array is widened, which any call of reference() or defer() may do.
+    /// pre: is_plain(),
+    /// which the array ceases to be when it is widened; any call of reference() or defer() may do so.
     struct View {
-        SetIndex index;
+        uint64_t set_mask;  ///< a set's number is the page's, masked
         Names::View names;
         Row* rows;
         DeferredSets::View deferred;
 
-        /// As reference(); `found` is false, and nothing has happened, where there is no place for a name. pre: is_plain_lru(ways).
+        /// As reference(); `found` is false, and nothing has happened, where there is no place for a name. pre: ways().
         template <unsigned ways>
         LANES_INLINE_MEMBER uint64_t reference(uint32_t item, uint32_t set, uint64_t lanes, bool& found) const {
             const uint32_t name = names.name_only(item, set);
@@ -54,7 +56,7 @@ public:
             return __builtin_expect(name != 0, 1) && deferred.add(name, set, lanes);
         }
     };
-    View view() { return {index_, rows_.names<1>(), rows_.rows_of<1>(0, 0), deferred_.view()}; }
+    View view() { return {index_.mask(), rows_.names<1>(), rows_.rows_of<1>(0, 0), deferred_.view()}; }
 
     /// A reference whose hits and misses are wanted by the next settle() only. pre: deferring.
     void defer(uint32_t item, uint32_t set, uint64_t lanes) {

@@ -104,9 +104,13 @@ private:
         return end;
     }
 
-    /// Both L1 arrays are plain, and the second level defers.
+    /// The arrays of 4KB and 2MB pages have views, and the second level defers.
     bool is_plain() const {
-        return l1_[l1_of_[0]].is_plain() && l1_[l1_of_[1]].is_plain() && l2_[l2_of_[0]].is_deferring() && l2_[l2_of_[1]].is_deferring();
+        for (unsigned size = 0; size < 2; ++size) {
+            const LaneArray& second = l2_[l2_of_[size]];
+            if (!l1_[l1_of_[size]].is_plain() || !second.is_plain() || !second.is_deferring()) return false;
+        }
+        return true;
     }
     /// Returns where it ended: before `end` when an array was widened, which makes views invalid.
     __attribute__((noinline)) size_t plain_pass(const Work& w, size_t begin, size_t end) {
@@ -124,7 +128,7 @@ private:
             if (__builtin_expect(!found, 0)) {
                 count(size, page, item, lanes);
                 valid = wide_arrays() == wide;
-            } else if (missed != 0 && __builtin_expect(!second[size].defer(item, second[size].index(page), missed), 0)) {
+            } else if (missed != 0 && __builtin_expect(!second[size].defer(item, uint32_t(page & second[size].set_mask), missed), 0)) {
                 count_second(size, page, item, missed);
                 valid = wide_arrays() == wide;
             }

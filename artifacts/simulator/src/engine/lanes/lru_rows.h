@@ -16,9 +16,8 @@ LANES_INLINE uint64_t move_to_front(Row* rows, unsigned ways, uint32_t name, uin
     const Part low_tag = splat(name), high_tag = splat(name >> 8);
     uint64_t missed = 0;
     for (unsigned part = 0; part < parts; ++part) {
-        const uint64_t bits = bits_of_part(lanes, part);
-        if (parts > 1 && bits == 0) continue;
-        PartLanes pending = lanes_of(bits);
+        if (parts > 2 && bits_of_part(lanes, part) == 0) continue;
+        PartLanes pending = lanes_of(lanes, part);
         Part low_carry = low_tag, high_carry = high_tag;
         Row* row = rows;
 #pragma GCC unroll 16
@@ -50,9 +49,8 @@ LANES_INLINE void move_all_to_front(Row* rows, const Deferred& references, unsig
         for (unsigned way = 0; way < ways; ++way) row[way] = load(rows + way, part);
 #pragma GCC unroll 1
         for (unsigned i = 0; i < count; ++i) {
-            const uint64_t bits = bits_of_part(references.lanes[i], part);
-            if (parts > 2 && bits == 0) continue;
-            const PartLanes chosen = lanes_of(bits);
+            if (parts > 2 && bits_of_part(references.lanes[i], part) == 0) continue;
+            const PartLanes chosen = lanes_of(references.lanes[i], part);
             const Part tag = splat(references.name[i]);
             PartLanes pending = chosen;
             Part carry = tag;
