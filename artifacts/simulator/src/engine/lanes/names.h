@@ -110,9 +110,7 @@ public:
             const uint32_t first = first_name(item), fits = matches_of_two(table + first, item, nothing);
             if (__builtin_expect(fits == 0, 0)) return full[set] != 0 ? search(table, first, item).name : 0;
             const uint32_t at = uint32_t(__builtin_ctz(fits)), name = first + at % 16;
-            uint32_t other, *to = table + name;  // a store to the bucket would delay its next search
-            asm("cmp $16, %1\n\tcmovb %2, %0" : "+r"(to) : "r"(at), "r"(&other) : "cc");
-            *to = item;
+            table[name] = item;
             return name;
         }
         __attribute__((noinline)) Found search(const uint32_t* table, uint32_t first, uint32_t item) const {
