@@ -17,7 +17,7 @@ public:
     bool wide() const { return array_.wide(); }
 
     /// Returns the lanes that missed.
-    uint64_t reference(uint64_t page, uint32_t item, uint64_t lanes) {
+    LANES_INLINE_MEMBER uint64_t reference(uint64_t page, uint32_t item, uint64_t lanes) {
         const uint32_t set = array_.index()(page);
         uint32_t& last = last_[set];
         if (last == item) return 0;

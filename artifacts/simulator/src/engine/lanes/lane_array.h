@@ -35,24 +35,23 @@ public:
     bool is_deferring() const { return code_.together != nullptr; }
 
     /// What a loop over references keeps in registers: stores of rows could otherwise change it for all that the compiler knows.
-    /// pre: is_plain(),
-    /// which the array ceases to be when it is widened; any call of reference() or defer() may do so.
+    /// pre: is_plain(), which the array ceases to be when it is widened; any call of reference() or defer() may do so.
     struct View {
         uint64_t set_mask;  ///< a set's number is the page's, masked
         Names::View names;
         Row* rows;
         DeferredSets::View deferred;
 
-        /// As reference(); `found` is false, and nothing has happened, where there is no place for a name. pre: ways().
+        /// As reference(); `found` is false, and nothing has happened, where there is no place for a name. pre: ways() == ways.
         template <unsigned ways>
         LANES_INLINE_MEMBER uint64_t reference(uint32_t item, uint32_t set, uint64_t lanes, bool& found) const {
-            const uint32_t name = names.name_only(item, set);
+            const uint32_t name = names.name(item, set).name;
             found = __builtin_expect(name != 0, 1);
             return found ? move_to_front<1, ways>(rows + size_t{set} * ways, ways, name, lanes) : 0;
         }
         /// As defer(); false, and nothing has happened, where there is no place for a name or in the queue. pre: is_deferring().
         LANES_INLINE_MEMBER bool defer(uint32_t item, uint32_t set, uint64_t lanes) const {
-            const uint32_t name = names.name_only(item, set);
+            const uint32_t name = names.name(item, set).name;
             return __builtin_expect(name != 0, 1) && deferred.add(name, set, lanes);
         }
     };
@@ -78,7 +77,7 @@ private:
 
     template <unsigned planes, unsigned fixed_ways>
     static uint64_t lru_one(LaneArray& a, uint32_t item, uint32_t set, uint64_t lanes) {
-        const uint32_t name = a.rows_.names<planes>().name_only(item, set);
+        const uint32_t name = a.rows_.names<planes>().name(item, set).name;
         if (__builtin_expect(name == 0, 0)) return a.reference_after_making_room(item, set, lanes);
         const unsigned ways = fixed_ways != 0 ? fixed_ways : a.shape_.ways;
         return move_to_front<planes, fixed_ways>(a.rows_.rows_of<planes>(set, ways), ways, name, lanes);

@@ -1,4 +1,7 @@
 // lane_tlbs.h - L1 DTLB and second level of all layouts.
+//
+// Where only counts are wanted, references to the second level are deferred (deferred_sets.h), and L1 arrays of the common
+// shape have a loop of their own, plain_pass(), with all that it needs in registers.
 #pragma once
 
 #include "engine/lanes/first_level.h"
@@ -34,7 +37,7 @@ public:
         while (begin < end) begin = is_plain() ? plain_pass(w, begin, end) : any_pass(w, begin, end);
     }
 
-    TlbOutcome access(uint64_t address, uint32_t id, const Region& region) {
+    LANES_INLINE_MEMBER TlbOutcome access(uint64_t address, uint32_t id, const Region& region) {
         TlbOutcome out = {0, {0, 0, 0}};
         each_size(address, id, region, [&](unsigned size, uint64_t page, uint32_t item, uint64_t lanes) __attribute__((always_inline)) {
             const uint64_t missed = l1_[l1_of_[size]].reference(page, item, lanes);
@@ -43,6 +46,7 @@ public:
             out.looked_up |= missed;
             out.walk[size] = second.exists() ? second.reference(item, second.index()(page), missed) : missed;
         });
+        if (out.looked_up == 0) return out;
         const uint64_t walks = out.walk[0] | out.walk[1] | out.walk[2];
         data_.hits.add(out.looked_up & ~walks);
         data_.misses.add(walks);
@@ -100,7 +104,8 @@ private:
     /// Returns `end`, as plain_pass() does.
     __attribute__((noinline)) size_t any_pass(const Work& w, size_t begin, size_t end) {
         for (size_t i = begin; i < end; ++i)
-            each_size(w.addresses[i], w.regions[i], w.region_table[w.regions[i]], [&](unsigned size, uint64_t page, uint32_t item, uint64_t lanes) { count(size, page, item, lanes); });
+            each_size(w.addresses[i], w.regions[i], w.region_table[w.regions[i]],
+                      [&](unsigned size, uint64_t page, uint32_t item, uint64_t lanes) { count(size, page, item, lanes); });
         return end;
     }
 
@@ -150,10 +155,10 @@ private:
         return i;
     }
 
-    FirstLevel l1_[3];   ///< of 4KB, 2MB, 1GB
-    LaneArray l2_[3];  ///< shared, that of 2MB, that of 1GB
+    FirstLevel l1_[3];  ///< of 4KB, 2MB, 1GB
+    LaneArray l2_[3];   ///< shared, that of 2MB, that of 1GB
     uint8_t l1_of_[3], l2_of_[3];
-    Tally data_;  ///< what was not deferred
+    Tally data_;  ///< hits and misses that were not deferred
 };
 
 }  // namespace tessera::sim::lanes::TESSERA_ISA

@@ -23,7 +23,7 @@ public:
     }
     /// One-byte tables have 256 slots, which the compiler may know.
     template <unsigned planes>
-    LANES_INLINE_MEMBER Names::View names() const {
+    LANES_INLINE_MEMBER Names::View names() {
         Names::View view = names_.view();
         if (planes == 1) view.log_capacity = 8;
         return view;

@@ -94,24 +94,12 @@ public:
 
         LANES_INLINE_MEMBER uint32_t first_name(uint32_t item) const { return (item * 0x9e3779b1u >> (32 - log_capacity)) & ~15u; }
         LANES_INLINE_MEMBER Found name(uint32_t item, uint32_t set) const {
-            uint32_t* table = items + (size_t{set} << log_capacity);
-            const uint32_t first = first_name(item);
-            if (const uint32_t here = matches(table + first, item); here != 0) return {first + uint32_t(__builtin_ctz(here)), true};
-            if (const uint32_t empty = matches(table + first, nothing); __builtin_expect(empty != 0, 1)) {
-                const uint32_t name = first + uint32_t(__builtin_ctz(empty));
-                table[name] = item;
-                return {name, false};
-            }
-            return full[set] != 0 ? search(table, first, item) : Found{0, false};
-        }
-        /// As name(), without branches on whether the item has one; 0: no name, and no place for one.
-        LANES_INLINE_MEMBER uint32_t name_only(uint32_t item, uint32_t set) const {
             uint32_t* const table = items + (size_t{set} << log_capacity);
             const uint32_t first = first_name(item), fits = matches_of_two(table + first, item, nothing);
-            if (__builtin_expect(fits == 0, 0)) return full[set] != 0 ? search(table, first, item).name : 0;
+            if (__builtin_expect(fits == 0, 0)) return full[set] != 0 ? search(table, first, item) : Found{0, false};
             const uint32_t at = uint32_t(__builtin_ctz(fits)), name = first + at % 16;
-            table[name] = item;
-            return name;
+            table[name] = item;  // whether it was there or not: that is a coin's toss, which no processor predicts
+            return {name, at < 16};
         }
         __attribute__((noinline)) Found search(const uint32_t* table, uint32_t first, uint32_t item) const {
             for (uint32_t step = 16; step < 1u << log_capacity; step += 16) {
@@ -122,7 +110,7 @@ public:
             return {0, false};
         }
     };
-    View view() const { return {const_cast<uint32_t*>(items_.data()), full_.data(), log_capacity_}; }
+    View view() { return {items_.data(), full_.data(), log_capacity_}; }
 
     /// A name for an item that has none, outside its bucket if that is full; 0 when the whole table is.
     uint32_t place(uint32_t item, uint32_t set) {
