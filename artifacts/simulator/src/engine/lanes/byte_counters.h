@@ -11,17 +11,13 @@ public:
         if (lanes == 0) return;
         if (__builtin_expect(pending_ == 255, 0)) empty();
         ++pending_;
-        for (unsigned part = 0; part < parts; ++part) store(&row_, part, count(load(&row_, part), lanes_of(bits_of_part(lanes, part))));
+        for (unsigned part = 0; part < parts; ++part) store(&row_, part, count(load(&row_, part), lanes_of(lanes, part)));
     }
-    /// At most 255 events at once.
-    LANES_INLINE_MEMBER void add_all(const uint64_t* lanes, unsigned events) {
+    /// Adds a row of counts, each at most `events` <= 255.
+    LANES_INLINE_MEMBER void add_counts(const Row& counts, unsigned events) {
         if (pending_ + events > 255) empty();
         pending_ += events;
-        for (unsigned part = 0; part < parts; ++part) {
-            Part row = load(&row_, part);
-            for (unsigned i = 0; i < events; ++i) row = count(row, lanes_of(bits_of_part(lanes[i], part)));
-            store(&row_, part, row);
-        }
+        for (unsigned part = 0; part < parts; ++part) store(&row_, part, sum(load(&row_, part), load(&counts, part)));
     }
     /// Adds the events since the last call to `total`.
     void drain(uint64_t total[64]) {

@@ -14,14 +14,13 @@ public:
 
     void tlb_only(const Work& w) override {
         last_line_ = no_line;  // the TLBs move on while the caches stand still
-        TlbOutcomes outcomes;
-        size_t next_fetch = 0;
-        for (size_t begin = 0, end; begin < w.count; begin = end) {
-            while (next_fetch < w.fetch_count && w.fetches[next_fetch].access <= begin) fetch_tlb_only(w.fetches[next_fetch++]);
-            end = batch_end(w, begin, next_fetch);
-            tlbs_.run(w, begin, end, outcomes);
+        size_t at = 0;
+        for (size_t next = 0; next < w.fetch_count; ++next) {
+            tlbs_.run(w, at, w.fetches[next].access);
+            at = w.fetches[next].access;
+            tlbs_.fetch(w.fetches[next].address, w.fetches[next].region, all_);
         }
-        while (next_fetch < w.fetch_count) fetch_tlb_only(w.fetches[next_fetch++]);
+        tlbs_.run(w, at, w.count);
     }
 
     void warm(const Work& w) override { everything<false, false>(w, nullptr); }
@@ -38,10 +37,9 @@ public:
     }
 
     const LaneCounts& counts() override {
-        tlbs_.hits.drain(counts_.stlb_hits);
-        tlbs_.misses.drain(counts_.stlb_misses);
-        tlbs_.instruction_hits.drain(counts_.instruction_stlb_hits);
-        tlbs_.instruction_misses.drain(counts_.instruction_stlb_misses);
+        tlbs_.drain(counts_.stlb_hits, counts_.stlb_misses);
+        tlbs_.instruction.hits.drain(counts_.instruction_stlb_hits);
+        tlbs_.instruction.misses.drain(counts_.instruction_stlb_misses);
         walks_.loads.drain(counts_.walker_loads);
         fetches_.loads.drain(counts_.fetcher_loads);
         for (unsigned level = 0; level < 3; ++level) {
@@ -58,34 +56,16 @@ private:
     static constexpr uint64_t no_line = ~uint64_t{0};
     static CacheShape shape(const CacheConfig& c) { return {c.sets, c.ways}; }
 
-    void fetch_tlb_only(const Fetch& f) { tlbs_.fetch(f.address, f.region, all_); }
-
-    /// A batch ends before the next fetch, which the second-level TLB must see in its place.
-    static size_t batch_end(const Work& w, size_t begin, size_t next_fetch) {
-        size_t end = begin + TlbOutcomes::batch < w.count ? begin + TlbOutcomes::batch : w.count;
-        if (next_fetch < w.fetch_count && w.fetches[next_fetch].access < end) end = w.fetches[next_fetch].access;
-        return end;
-    }
-
     template <bool count, bool record>
     void everything(const Work& w, Outcomes* out) {
         if (record) cycles_.begin(w.count + w.fetch_count);
-        TlbOutcomes outcomes;
-        std::memset(&outcomes, 0, sizeof outcomes);
-        bool clean = true;
         size_t next_fetch = 0, next_wanted = 0;
         for (size_t i = 0; i < w.count && i < heads_ahead; ++i) fetch_heads(w, i);
-        for (size_t begin = 0, end; begin < w.count; begin = end) {
-            while (next_fetch < w.fetch_count && w.fetches[next_fetch].access <= begin) fetch<count, record>(w, next_fetch++);
-            end = batch_end(w, begin, next_fetch);
-            const bool changed = tlbs_.run(w, begin, end, outcomes);
-            if (!changed && !clean) std::memset(&outcomes, 0, sizeof outcomes);
-            clean = !changed;
-            for (size_t i = begin; i < end; ++i) {
-                look_ahead(w, i);
-                access<count, record>(w, i, outcomes, i - begin, out);
-                for (; next_wanted < w.wanted_count && w.wanted[next_wanted].access == i; ++next_wanted) prefetch(w.wanted[next_wanted]);
-            }
+        for (size_t i = 0; i < w.count; ++i) {
+            while (next_fetch < w.fetch_count && w.fetches[next_fetch].access == i) fetch<count, record>(w, next_fetch++);
+            look_ahead(w, i);
+            access<count, record>(w, i, out);
+            for (; next_wanted < w.wanted_count && w.wanted[next_wanted].access == i; ++next_wanted) prefetch(w.wanted[next_wanted]);
         }
         while (next_fetch < w.fetch_count) fetch<count, record>(w, next_fetch++);
         if (!record) return;
@@ -114,14 +94,15 @@ private:
     LANES_INLINE uint64_t leaf_line(const Work& w, size_t i) { return LaneWalker::leaf_line(w.addresses[i], w.page_tables[w.regions[i]]); }
 
     template <bool count, bool record>
-    LANES_INLINE_MEMBER void access(const Work& w, size_t i, const TlbOutcomes& t, size_t k, Outcomes* out) {
+    LANES_INLINE_MEMBER void access(const Work& w, size_t i, Outcomes* out) {
         const uint64_t address = w.addresses[i], line = address >> 6;
-        const uint64_t walks[3] = {t.walk[0][k], t.walk[1][k], t.walk[2][k]}, any_walk = walks[0] | walks[1] | walks[2];
+        const TlbOutcome t = tlbs_.access(address, w.regions[i], w.region_table[w.regions[i]]);
+        const uint64_t any_walk = t.walk[0] | t.walk[1] | t.walk[2];
         WalkRecord walk{count ? &walks_ : nullptr, nullptr, 0};
         uint32_t row = 0;
         if (any_walk != 0) {
             if (record) walk.cycles = cycles_.row(row = cycles_.take());
-            walker_.walk(walks, address, w.regions[i], w, memory_, walk);
+            walker_.walk(t.walk, address, w.regions[i], w, memory_, walk);
             last_line_ = no_line;
         }
         LevelMasks m{0, 0, 0};
@@ -135,7 +116,7 @@ private:
             }
         }
         if (!record) return;
-        out->looked_up[i] = t.looked_up[k];
+        out->looked_up[i] = t.looked_up;
         out->walks[i] = any_walk;
         out->walk_l1d_missed[i] = walk.l1d_missed;
         out->cycles_row[i] = row;

@@ -29,6 +29,24 @@ LANES_INLINE uint32_t matches(const uint32_t* bucket, uint32_t item) {
 #endif
 }
 
+/// Which of the sixteen are `item` (bits 0 to 15) and which are `other` (16 to 31).
+LANES_INLINE uint32_t matches_of_two(const uint32_t* bucket, uint32_t item, uint32_t other) {
+#if defined(__AVX512BW__)
+    const __m512i slots = _mm512_load_si512(bucket);
+    const __mmask16 first = _mm512_cmpeq_epi32_mask(slots, _mm512_set1_epi32(int(item)));
+    return _cvtmask32_u32(_mm512_kunpackw(_mm512_cmpeq_epi32_mask(slots, _mm512_set1_epi32(int(other))), first));
+#elif defined(__AVX2__)
+    const __m256i* half = reinterpret_cast<const __m256i*>(bucket);
+    const __m256i low = _mm256_load_si256(half), high = _mm256_load_si256(half + 1), wanted = _mm256_set1_epi32(int(item)), also = _mm256_set1_epi32(int(other));
+    const __m256i first = _mm256_packs_epi32(_mm256_cmpeq_epi32(low, wanted), _mm256_cmpeq_epi32(high, wanted));
+    const __m256i second = _mm256_packs_epi32(_mm256_cmpeq_epi32(low, also), _mm256_cmpeq_epi32(high, also));
+    const __m256i in_order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);  // packing goes by halves of 128 bits
+    return uint32_t(_mm256_movemask_epi8(_mm256_permutevar8x32_epi32(_mm256_packs_epi16(first, second), in_order)));
+#else
+    return matches(bucket, item) | matches(bucket, other) << 16;
+#endif
+}
+
 /// Empties those of sixteen slots whose `held` is 0; returns how many are left.
 LANES_INLINE uint32_t keep_in_bucket(uint32_t* bucket, const uint8_t* held) {
 #if defined(__AVX512BW__)
@@ -76,18 +94,12 @@ public:
 
         LANES_INLINE_MEMBER uint32_t first_name(uint32_t item) const { return (item * 0x9e3779b1u >> (32 - log_capacity)) & ~15u; }
         LANES_INLINE_MEMBER Found name(uint32_t item, uint32_t set) const {
-            uint32_t* table = items + (size_t{set} << log_capacity);
-            const uint32_t first = first_name(item);
-            if (const uint32_t here = matches(table + first, item); here != 0) return {first + uint32_t(__builtin_ctz(here)), true};
-            if (const uint32_t empty = matches(table + first, nothing); __builtin_expect(empty != 0, 1)) {
-                const uint32_t name = first + uint32_t(__builtin_ctz(empty));
-                table[name] = item;
-                return {name, false};
-            }
-            return full[set] != 0 ? search(table, first, item) : Found{0, false};
-        }
-        LANES_INLINE_MEMBER void prefetch(uint32_t item, uint32_t set) const {
-            __builtin_prefetch(items + (size_t{set} << log_capacity) + first_name(item), 1);
+            uint32_t* const table = items + (size_t{set} << log_capacity);
+            const uint32_t first = first_name(item), fits = matches_of_two(table + first, item, nothing);
+            if (__builtin_expect(fits == 0, 0)) return full[set] != 0 ? search(table, first, item) : Found{0, false};
+            const uint32_t at = uint32_t(__builtin_ctz(fits)), name = first + at % 16;
+            table[name] = item;  // whether it was there or not: that is a coin's toss, which no processor predicts
+            return {name, at < 16};
         }
         __attribute__((noinline)) Found search(const uint32_t* table, uint32_t first, uint32_t item) const {
             for (uint32_t step = 16; step < 1u << log_capacity; step += 16) {

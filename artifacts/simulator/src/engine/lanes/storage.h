@@ -77,6 +77,9 @@ public:
         return uint32_t(rest >= sets_ ? rest + sets_ : rest);
     }
     uint64_t sets() const { return sets_; }
+    bool is_power_of_two() const { return reciprocal_ == 0; }
+    /// The index by a mask. pre: is_power_of_two().
+    uint64_t mask() const { return mask_; }
 
 private:
     uint64_t sets_ = 0, mask_ = 0, reciprocal_ = 0;
