@@ -44,7 +44,7 @@ class Mosmodel(RuntimeModel):
         self.max_nonzero = max_nonzero
         self.floor = floor
 
-    def fit(self, samples: Samples) -> Mosmodel:
+    def fit_samples(self, samples: Samples) -> Mosmodel:
         if len(samples) < self.max_nonzero + 1:
             raise CannotFit(
                 self.name,
