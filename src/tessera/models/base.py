@@ -12,7 +12,7 @@ Every model is a scikit-learn regressor: ``fit(X, y)``, ``predict(X)``, ``score`
 ``clone`` (`inputs.py` has the contract of X). ``fit(samples)`` and ``predict(H, M, C)`` do the same in
 the words of this package. A model that is a polynomial learns ``coefficients_`` (term name -> raw-unit
 coefficient, in the order of :data:`tessera.models.terms.TERMS`) and needs no more; any other overrides
-:meth:`RuntimeModel.evaluate` and :meth:`RuntimeModel.state`.
+:meth:`RuntimeModel.evaluate`, `gradient`, `state`, `restore` and `size`.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.exceptions import NotFittedError
 
 from tessera.errors import EXIT_FAILED, TesseraError
 from tessera.models.inputs import columns_of, samples_of
 from tessera.models.samples import Samples
-from tessera.models.terms import TERMS, evaluate
+from tessera.models.terms import TERMS, evaluate, gradient
 
 SAMPLES_PER_COEFFICIENT = 10  #: the one-in-ten rule (MICRO'20 section VI-C)
 
@@ -80,9 +80,29 @@ class RuntimeModel(RegressorMixin, BaseEstimator):
         """The learned function; a polynomial unless overridden."""
         return evaluate(self.coefficients_, H, M, C)
 
+    def gradient(self, H, M, C) -> dict[str, np.ndarray]:
+        """{"H", "M", "C"}: cycles per one more STLB hit, STLB miss, walk cycle at the point."""
+        return gradient(self.coefficients_, H, M, C)
+
+    def refit(self, samples: Samples) -> RuntimeModel:
+        """A copy fitted to other samples, for leave-one-out intervals."""
+        return clone(self).fit(samples)
+
+    def explain(self, H: float, M: float, C: float):
+        """What one more hit, miss or walk cycle costs at a point (`explain.py`)."""
+        from tessera.models.explain import explain_at
+
+        return explain_at(self, H, M, C)
+
     def state(self) -> dict:
         """What `fit.json` keeps beside the coefficients of a polynomial; {} for a polynomial."""
         return {}
+
+    def restore(self, entry: dict) -> RuntimeModel:
+        """The fitted model again from its entry in `fit.json`."""
+        self.coefficients_, self.details_ = entry["coefficients"], entry["details"]
+        self.n_features_in_ = 3
+        return self
 
     def size(self) -> int:
         """Learned coefficients, the intercept aside (what the one-in-ten rule counts)."""

@@ -1,0 +1,11 @@
+"""Ways to judge a model: which layouts it is fitted to and which it is tested on.
+
+Bottom up: `setting` (what a protocol yields) < one file per protocol < `registry` < `run` (the table
+`protocols.csv`), and beside them `learning` (`learning_curve.csv`).
+"""
+
+from tessera.models.protocols.learning import learning_curve
+from tessera.models.protocols.registry import PROTOCOLS
+from tessera.models.protocols.run import run_protocols
+
+__all__ = ["PROTOCOLS", "learning_curve", "run_protocols"]
