@@ -1,4 +1,4 @@
-"""`tessera models`: fit, predict, explain, list and collect runtime models."""
+"""`tessera models`: fit, predict, explain, list and collect; `cli_judge.py` has protocols and adaptive."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import click
 from tessera.errors import TesseraError
 from tessera.models import store
 from tessera.models.base import explain as explanation
+from tessera.models.cli_judge import adaptive, protocols
 from tessera.models.collect import collect as collect_folders
 from tessera.models.collect import write_collected
 from tessera.models.crossval import FOLDS, SEED
@@ -21,6 +22,10 @@ from tessera.models.samples import read_table
 @click.group()
 def models() -> None:
     """Fit runtime models and predict runtimes."""
+
+
+models.add_command(protocols)
+models.add_command(adaptive)
 
 
 @models.command("list")

@@ -37,20 +37,19 @@ def columns_of(estimator, X, *, reset: bool) -> np.ndarray:
 
     if hasattr(X, "columns"):
         X = _named(X)
-    X = validate_data(estimator, X, reset=reset, dtype=float)
+    X = validate_data(estimator, X, reset=reset, dtype=float, ensure_min_samples=2 if reset else 1)
+    if X.size and X.min() < 0:
+        raise InputError(
+            f"X of model '{estimator.name}': Negative values in data passed to {type(estimator).__name__}",
+            f"the least is {X.min():g}; H, M, C are counts",
+            "pass counts of one run, not standardised columns: the models scale by themselves",
+        )
     if X.shape[1] != len(ORDER):
         raise InputError(
             f"X of model '{estimator.name}'",
             f"{X.shape[1]} feature(s) (shape={X.shape} while a minimum of {len(ORDER)} is required):"
             " the columns are H, M, C",
             "pass an array (n, 3) in that order, or a data frame with these columns",
-        )
-    if X.size and X.min() < 0:
-        symbol = ORDER[int(np.argmin(X.min(axis=0)))]
-        raise InputError(
-            f"X of model '{estimator.name}': Negative values in data passed to {type(estimator).__name__}",
-            f"{symbol} has {X.min():g}; H, M, C are counts",
-            "pass counts of one run, not standardised columns: the models scale by themselves",
         )
     return X
 

@@ -176,6 +176,8 @@ def _noise(fitted: Fitted, n: int, repeats: str | Path | None) -> Part:
     squares = float(((logs.count() - 1) * logs.var(ddof=1)).dropna().sum())
     share = float(t.ppf(0.975, freedom)) * np.sqrt(squares / freedom)
     own = sorted(set(frame["runtime_provenance"])) if "runtime_provenance" in frame.columns else []
+    if not own and column == "runtime_ns":
+        own = ["measured"]  # clock time is never simulated (docs/contracts.md)
     message = f"one run against another, {freedom} degrees of freedom, from {column}"
     return np.full(n, share), own[0] if len(own) == 1 else "", message
 

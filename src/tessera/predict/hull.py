@@ -57,7 +57,7 @@ def outside_ranges(samples: Samples, H: float, M: float, C: float) -> list[str]:
         beyond = max(low - value, value - high) / extent
         if beyond > INSIDE:
             side = "below" if value < low else "above"
-            found.append(f"{INPUT_COLUMNS[symbol]} {beyond:.1%} of its range {side} it")
+            found.append(f"{INPUT_COLUMNS[symbol]} {_share(beyond)} of its range {side} it")
     return found
 
 
@@ -68,7 +68,11 @@ def describe(samples: Samples, H: float, M: float, C: float) -> tuple[float, str
         return 0.0, ""
     ranges = outside_ranges(samples, H, M, C)
     why = "; ".join(ranges) or "each input is in its range, but no mixture of samples combines them so"
-    return distance, f"extrapolation: outside the samples' hull by {distance:.1%} of their ranges ({why})"
+    return distance, f"extrapolation: outside the samples' hull by {_share(distance)} of their ranges ({why})"
+
+
+def _share(value: float) -> str:
+    return f"{100 * value:.2g}%" if value < 1 else f"{100 * value:.4g}%"
 
 
 def _extents(known: np.ndarray) -> np.ndarray:
