@@ -14,7 +14,7 @@ import pandas as pd
 from tessera.errors import EXIT_FAILED, TesseraError
 from tessera.models.accuracy import accuracy, relative_errors
 from tessera.models.base import CannotFit, RuntimeModel
-from tessera.models.crossval import FOLDS, SEED, held_out_errors
+from tessera.models.crossval import FOLDS, SEED, Fits, held_out_errors
 from tessera.models.intervals import calibrate
 from tessera.models.registry import create, select
 from tessera.models.result import FitResult
@@ -80,9 +80,14 @@ def fit_all(
                 ]
                 judgement = asdict(accuracy(relative_errors(part.R, predicted)))
                 rows["errors"].append({"model": name, "protocol": protocol, **judgement})
-    for model in chosen.values():
+    fits = {name: Fits(model, table.fitted) for name, model in chosen.items()}
+    for name, model in chosen.items():
         if model.cross_validated:
-            rows["cv"] += [_cross_validate(model, table.fitted, k, seed) for k in folds]
+            rows["cv"] += [_cross_validate(model, table.fitted, k, seed, fits[name]) for k in folds]
+    # a model that refits in a way of its own does not share the fits of cross validation
+    shared = {
+        name: None if type(m).refit is not RuntimeModel.refit else fits[name] for name, m in fitted.items()
+    }
     rows["rsquared"] = [
         {"input": symbol, "r_squared": value} for symbol, value in by_input(table.fitted).items()
     ]
@@ -95,7 +100,9 @@ def fit_all(
         folds=tuple(folds),
         seed=seed,
         notes=list(table.notes),
-        calibrations={n: calibrate(m, table.fitted) for n, m in fitted.items()} if intervals else {},
+        calibrations={n: calibrate(m, table.fitted, shared[n]) for n, m in fitted.items()}
+        if intervals
+        else {},
     )
 
 
@@ -125,10 +132,10 @@ def check_one_in_ten(model: RuntimeModel, samples: int, rule: str) -> str:
     return found
 
 
-def _cross_validate(model: RuntimeModel, samples: Samples, folds: int, seed: int) -> dict:
+def _cross_validate(model: RuntimeModel, samples: Samples, folds: int, seed: int, fit: Fits) -> dict:
     row = {"model": model.name, "folds": folds, "seed": seed, "samples": len(samples)}
     try:
-        return row | asdict(accuracy(held_out_errors(model, samples, folds, seed)))
+        return row | asdict(accuracy(held_out_errors(model, samples, folds, seed, fit)))
     except CannotFit as error:
         return row | {"message": error.found}
 

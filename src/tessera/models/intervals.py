@@ -19,6 +19,7 @@ interval. An interval that is not possible has no ends, and a message that says 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -76,8 +77,14 @@ class Calibration:
         return Interval(low, high, level, self.method)
 
 
-def calibrate(model: RuntimeModel, samples: Samples) -> Calibration:
-    """Errors of a fitted model on layouts that it has not seen; each distinct layout counts once."""
+def calibrate(
+    model: RuntimeModel, samples: Samples, fit: Callable[[np.ndarray], RuntimeModel] | None = None
+) -> Calibration:
+    """Errors of a fitted model on layouts that it has not seen; each distinct layout counts once.
+
+    ``fit(rows)`` gives the model fitted to a part of the samples; by default ``model.refit`` does.
+    """
+    fit = fit or (lambda rows: model.refit(samples.subset(rows)))
     groups = groups_of(samples)
     distinct = [int(np.flatnonzero(groups == g)[0]) for g in range(groups.max() + 1)]
     if not model.cross_validated:
@@ -90,7 +97,7 @@ def calibrate(model: RuntimeModel, samples: Samples) -> Calibration:
     others, errors = [], []
     for row in distinct:
         try:
-            other = model.refit(samples.subset(np.flatnonzero(groups != groups[row])))
+            other = fit(np.flatnonzero(groups != groups[row]))
         except CannotFit as error:
             reason = f"no fit without {samples.layouts[row]}: {error.found}"
             return Calibration(JACKKNIFE, np.empty(0), message=reason)
