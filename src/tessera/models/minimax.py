@@ -14,8 +14,9 @@ from __future__ import annotations
 import numpy as np
 
 from tessera.models.base import CannotFit, RuntimeModel
-from tessera.models.design import power_of_two_above
+from tessera.models.design import AGREEMENT, power_of_two_above
 from tessera.models.samples import Samples
+from tessera.models.terms import evaluate
 
 DEGREE = 3
 TOLERANCE = 1e-10  #: feasibility of the linear program, as a share of the runtime
@@ -68,4 +69,11 @@ class Minimax(RuntimeModel):
         powers[: len(cubic.coef)] = cubic.coef
         terms = ["1", "C", "C^2", "C^3"]
         raw = {term: float(powers[k] / scale**k) for k, term in enumerate(terms)}
+        lost = np.abs(evaluate(raw, samples.H, samples.M, samples.C) - values @ weights).max() / mean
+        if lost > AGREEMENT:
+            raise CannotFit(
+                self.name,
+                f"raw-unit coefficients change predictions by {lost:.1e} of the mean runtime",
+                "the walk cycles vary too little for a cubic; add layouts that differ more",
+            )
         return self._learn(raw, max_error=float(found.x[-1]))
