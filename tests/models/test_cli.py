@@ -5,44 +5,12 @@ import json
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 from tessera.errors import TesseraError
 from tessera.models import MODELS, TABLES
-from tessera.models.cli import models
 from tessera.models.registry import EVERY
 
-from .builders import make_frame, noisy
-
-
-def run(*arguments, check=True):
-    """Run the command; a TesseraError comes through as in a terminal."""
-    result = CliRunner().invoke(models, [str(a) for a in arguments])
-    if isinstance(result.exception, TesseraError):
-        raise result.exception
-    assert not check or result.exit_code == 0, result.output
-    return result
-
-
-@pytest.fixture(scope="module")
-def table() -> pd.DataFrame:
-    frame = make_frame(noisy())
-    frame["layout"] = frame["layout"].replace({"growing-0": "4kb", "growing-8": "2mb"})
-    extra = {"layout": "1gb", "runtime_cycles": 5.1e9, "stlb_hits": 3, "stlb_misses": 2}
-    frame = pd.concat([frame, pd.DataFrame([extra | {"walk_cycles": 70}])], ignore_index=True)
-    return frame.assign(workload="gups", comment='with, comma and "quotes"')
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory, table):
-    root = tmp_path_factory.mktemp("fit")
-    table.to_csv(root / "samples.csv", index=False)
-    run("fit", "--samples", root / "samples.csv", "--out", root / "gups" / "haswell-sim")
-    return root / "gups" / "haswell-sim"
-
-
-def read(path):
-    return pd.read_csv(path, keep_default_na=False, dtype={"term": str})
+from .command import read, run
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -152,80 +120,6 @@ def test_explain_at_a_point(folder):
     assert costs["cycles_per_walk_cycle"] == slope and costs["cycles_per_stlb_hit"] == 0
     assert costs["cycles_per_miss_with_walk"] == 50 * slope
     assert f"one more walk cycle costs {slope:+.4g} cycles" in text
-
-
-def test_every_model_is_fitted_stored_and_read_back(folder, table, tmp_path):
-    samples = folder.parents[1] / "samples.csv"
-    asked = ["fit", "--samples", samples, "--out", tmp_path, "--model", "every", "--folds", 3]
-    result = run(*asked, "--measured-walk-cycles-4kb", 1e9)
-    predictions = read(tmp_path / "predictions.csv").set_index(["model", "layout"])
-    assert list(dict.fromkeys(predictions.index.get_level_values(0))) == list(EVERY)
-    row = table.set_index("layout").loc["random-4"]
-    point = ["--stlb-hits", row["stlb_hits"], "--stlb-misses", row["stlb_misses"]]
-    for model in EVERY:
-        printed = run(
-            "predict", "--fit", tmp_path, "--model", model, *point, "--walk-cycles", row["walk_cycles"]
-        )
-        stored = predictions.loc[(model, "random-4"), "predicted_runtime_cycles"]
-        # the vectorised exponential of numpy may differ from the scalar one in the last digit
-        assert float(printed.output) == pytest.approx(float(stored), rel=1e-12 if model == "gp" else 0)
-    assert "gp: Gaussian process" in run("explain", "--fit", tmp_path, "--model", "gp").output
-    assert "alam-scaled not fitted" not in result.stderr
-    unscaled = run("fit", "--samples", samples, "--out", tmp_path / "b", "--model", "every", "--folds", 3)
-    assert "alam-scaled not fitted: the scale factor needs" in unscaled.stderr
-
-
-def test_the_one_in_ten_rule_flags_or_refuses(table, tmp_path):
-    table.iloc[:20].to_csv(tmp_path / "few.csv", index=False)
-    asked = ["fit", "--samples", tmp_path / "few.csv", "--folds", 3, "--out", tmp_path / "out"]
-    flagged = run(*asked)
-    assert "mosmodel breaks the one-in-ten rule: 5 coefficients from 20 samples" in flagged.stderr
-    assert "mosmodel " in flagged.stdout
-    refused = run(*asked, "--one-in-ten", "refuse")
-    assert "mosmodel not fitted: breaks the one-in-ten rule" in refused.stderr
-    assert set(read(tmp_path / "out" / "coefficients.csv")["model"]) == set(MODELS) - {"mosmodel", "poly3"}
-
-
-def test_protocols_and_adaptive_write_their_tables(folder, table, tmp_path):
-    samples = folder.parents[1] / "samples.csv"
-    pair = tmp_path / "gups" / "haswell-sim"
-    run("fit", "--samples", samples, "--out", pair, "--folds", 3)
-    printed = run("protocols", "--samples", samples, "--out", pair, "--draws", 2).output
-    judged, cv = read(pair / "protocols.csv"), read(folder / "cv.csv")
-    six = judged[(judged["protocol"] == "kfold") & (judged["setting"] == "6")].set_index("model")["max_error"]
-    expected = cv[cv["folds"] == 6].set_index("model")["max_error"]
-    assert dict(six.astype(float)) == dict(expected)
-    assert f"mosmodel     6 folds: max {float(six['mosmodel']):8.3%}" in printed
-    run("adaptive", "--samples", samples, "--out", pair, "--seeds", 1, "--model", "poly2")
-    assert set(read(pair / "learning_curve.csv")["draws"].astype(int)) == {1, 2}
-    assert list(read(pair / "adaptive.csv")["order"]) == ["adaptive"] * 3 + ["random"] * 3
-    run("collect", "--out", tmp_path / "all", pair)
-    for name in ("protocols", "learning_curve", "adaptive", "adaptive_curve"):
-        assert set(read(tmp_path / "all" / f"{name}.csv")["workload"]) == {"gups"}, name
-
-
-def test_adaptive_names_what_to_run_next(folder, table, tmp_path):
-    table.iloc[:12].to_csv(tmp_path / "run.csv", index=False)
-    table.drop(columns="runtime_cycles").to_csv(tmp_path / "pool.csv", index=False)
-    asked = ["adaptive", "--samples", tmp_path / "run.csv", "--pool", tmp_path / "pool.csv", "--count", 3]
-    result = run(*asked)
-    named = [line.split()[0] for line in result.stdout.splitlines()]
-    assert len(named) == 3 and not set(named) & set(table["layout"][:12]) and "1gb" not in named
-    assert "left out 1gb: a test point" in result.stderr
-
-
-def test_a_pair_without_its_tables_is_named(folder, tmp_path):
-    samples = folder.parents[1] / "samples.csv"
-    for workload in ("gups", "pr", "empty"):
-        run("fit", "--samples", samples, "--out", tmp_path / workload / "p", "--folds", 3, "--model", "poly1")
-    folders = [tmp_path / workload / "p" for workload in ("gups", "pr", "empty")]
-    (folders[2] / "not_fitted.txt").write_text("no samples\n")
-    run("protocols", "--samples", samples, "--out", folders[0], "--draws", 0, "--model", "poly1")
-    with pytest.raises(TesseraError, match="pr/p: no protocols.csv there"):
-        run("collect", "--out", tmp_path / "all", *folders)
-    run("protocols", "--samples", samples, "--out", folders[1], "--draws", 0, "--model", "poly1")
-    run("collect", "--out", tmp_path / "all", *folders)
-    assert set(read(tmp_path / "all" / "protocols.csv")["workload"]) == {"gups", "pr"}
 
 
 def test_collect_puts_workload_and_platform_in_front(folder, tmp_path):
