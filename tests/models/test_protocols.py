@@ -1,6 +1,7 @@
 """Protocols: who is fitted to what, with numbers from independent loops."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +10,8 @@ from tessera.errors import TesseraError
 from tessera.models import check_table, create, fit_all
 from tessera.models.accuracy import accuracy, relative_errors
 from tessera.models.crossval import split
-from tessera.models.protocols import PROTOCOLS, learning_curve, run_protocols
+from tessera.models.protocols import PROTOCOLS, learning_curve, run_protocols, write_empty, write_judgement
+from tessera.models.protocols.files import FILES
 from tessera.models.protocols.registry import registry
 from tessera.models.protocols.setting import grouped_folds
 
@@ -187,3 +189,16 @@ def test_learning_curve_says_what_failed():
     assert np.isnan(curve.iloc[0]["max_error"])
     with pytest.raises(TesseraError, match="the anchors alone define it"):
         learning_curve(table(), ["basu"])
+
+
+def test_files_with_and_without_numbers(tmp_path):
+    judged = write_judgement(table(), tmp_path, ["poly1", "basu"], ["1gb"], draws=1)
+    written = pd.read_csv(tmp_path / "protocols.csv", keep_default_na=False)
+    assert list(written["max_error"]) == list(judged["max_error"]) and len(judged) == 2
+    assert set(pd.read_csv(tmp_path / "learning_curve.csv")["model"]) == {"poly1"}
+    headers = {name: (tmp_path / f"{name}.csv").read_text().splitlines()[0] for name in FILES}
+    write_empty(tmp_path)
+    for name, header in headers.items():
+        assert (tmp_path / f"{name}.csv").read_text() == header + "\n"
+    write_judgement(table(), tmp_path, ["basu"], ["all"])
+    assert not (tmp_path / "learning_curve.csv").exists()  # nothing to learn, and no stale curve

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from tessera.errors import TesseraError
-from tessera.models.crossval import FOLDS, SEED
+from tessera.models.crossval import SEED
 from tessera.models.samples import TEST_POINT, Samples, read_table
 from tessera.models.tables import write_table
 
@@ -30,21 +30,15 @@ from tessera.models.tables import write_table
 def protocols(samples, out, names, protocols, manifest, draws, seed, one_in_ten) -> None:
     """Judge models under every protocol; write protocols.csv and learning_curve.csv."""
     from tessera.models.groups import read_duplicates
-    from tessera.models.protocols import learning_curve, run_protocols
-    from tessera.models.registry import EVERY, select
+    from tessera.models.protocols import write_judgement
 
     table = read_table(samples)
     for note in table.notes:
         click.echo(f"tessera models protocols: {note}", err=True)
     duplicates = read_duplicates(manifest) if manifest else None
-    judged = run_protocols(
-        table, names, protocols, folds=FOLDS, seed=seed, duplicate_of=duplicates, one_in_ten=one_in_ten
+    judged = write_judgement(
+        table, out, names, protocols, seed=seed, draws=draws, duplicate_of=duplicates, one_in_ten=one_in_ten
     )
-    out.mkdir(parents=True, exist_ok=True)
-    write_table(judged, out / "protocols.csv")
-    trained = [name for name in select(names) if EVERY[name].cross_validated]
-    if draws > 0 and trained:
-        write_table(learning_curve(table, trained, draws=draws, seed=seed), out / "learning_curve.csv")
     headline = judged[(judged["protocol"] == "kfold") & (judged["setting"] == "6")]
     for row in headline[headline["max_error"].notna()].itertuples():
         click.echo(f"{row.model:12} 6 folds: max {row.max_error:8.3%}  geomean {row.geomean_error:8.3%}")

@@ -94,7 +94,7 @@ def lasso_path(Z: np.ndarray, y: np.ndarray, floor: float = FLOOR) -> list[Segme
 
 
 def _solve(R: np.ndarray, b: np.ndarray, transposed: bool = False) -> np.ndarray:
-    """R x = b (or R' x = b) for upper triangular R; LAPACK itself, whose wrappers cost more than the solve."""
+    """R x = b (or R' x = b) for upper triangular R, by LAPACK itself: the wrapper costs more."""
     if R.flags.f_contiguous:
         x, failed = dtrtrs(R, b, trans=transposed)
     else:  # its transpose is lower triangular, in the order that LAPACK wants
