@@ -81,12 +81,11 @@ def test_an_interval_that_ignored_its_level_would_not_cover():
 
 
 def test_duplicates_are_left_out_together():
-    """Every layout twice: without that, each point would be predicted by its own copy."""
-    s = noisy()
-    twice = s.subset([*range(54), *range(2, 54)])
+    """Every layout twice: without any pair the fit is that without one layout of the plain table."""
+    s = line(10, 2)
+    twice = s.subset([*range(10), *range(10)])
     once, again = (calibrate(create("poly3").fit(t), t) for t in (s, twice))
-    assert len(again.residuals) == 54
-    assert np.median(again.residuals) > 0.5 * np.median(once.residuals)
+    np.testing.assert_allclose(again.residuals, once.residuals, rtol=1e-6)
 
 
 @pytest.mark.parametrize("n, possible", [(18, False), (19, True)])

@@ -103,6 +103,17 @@ def test_duplicates_stay_in_one_fold():
     assert rows(judged, protocol="1gb").iloc[0]["message"] == "there is no layout 1gb"
 
 
+def test_a_copy_of_a_training_layout_is_not_tested():
+    s = noisy()
+    same = np.arange(54)
+    same[s.layouts.index("random-2")] = s.layouts.index("growing-3")
+    columns = (getattr(s, symbol)[same] for symbol in "RHMC")
+    judged = run_protocols(table(make_samples(*columns)), ["poly1"], ["heuristics"])
+    tested = judged.set_index("setting")["test_samples"]
+    assert tested["growing->random"] == 8 and tested["random->growing"] == 8
+    assert tested["sliding->random"] == 9 and tested["growing->sliding"] == 36
+
+
 def test_a_manifest_names_more_duplicates():
     names = {"sliding-20-0": "random-0"}
     plain, joined = (run_protocols(table(), ["poly1"], ["kfold"], duplicate_of=d) for d in (None, names))
