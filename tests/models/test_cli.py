@@ -5,43 +5,12 @@ import json
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 from tessera.errors import TesseraError
 from tessera.models import MODELS, TABLES
-from tessera.models.cli import models
+from tessera.models.registry import EVERY
 
-from .builders import make_frame, noisy
-
-
-def run(*arguments, check=True):
-    """Run the command; a TesseraError comes through as in a terminal."""
-    result = CliRunner().invoke(models, [str(a) for a in arguments])
-    if isinstance(result.exception, TesseraError):
-        raise result.exception
-    assert not check or result.exit_code == 0, result.output
-    return result
-
-
-@pytest.fixture(scope="module")
-def table() -> pd.DataFrame:
-    frame = make_frame(noisy())
-    frame["layout"] = frame["layout"].replace({"growing-0": "4kb", "growing-8": "2mb"})
-    extra = {"layout": "1gb", "runtime_cycles": 5.1e9, "stlb_hits": 3, "stlb_misses": 2}
-    frame = pd.concat([frame, pd.DataFrame([extra | {"walk_cycles": 70}])], ignore_index=True)
-    return frame.assign(workload="gups", comment='with, comma and "quotes"')
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory, table):
-    root = tmp_path_factory.mktemp("fit")
-    table.to_csv(root / "samples.csv", index=False)
-    run("fit", "--samples", root / "samples.csv", "--out", root / "gups" / "haswell-sim")
-    return root / "gups" / "haswell-sim"
-
-
-def read(path):
-    return pd.read_csv(path, keep_default_na=False, dtype={"term": str})
+from .command import read, run
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -137,8 +106,20 @@ def test_failed_cells_are_announced_and_left_out(table, tmp_path):
 
 def test_list_and_explain(folder):
     listed = run("list").output
-    assert [line.split()[0] for line in listed.splitlines()] == list(MODELS)
+    assert [line.split()[0] for line in listed.splitlines()] == list(EVERY)
+    assert [line.split()[0] for line in listed.splitlines() if "by name only" not in line] == list(MODELS)
     assert run("explain", "--fit", folder, "--model", "pham").output.startswith("pham: R = ")
+
+
+def test_explain_at_a_point(folder):
+    """The slope of poly1 is what a walk cycle costs."""
+    asked = ["--stlb-hits", 1e7, "--stlb-misses", 2e7, "--walk-cycles", 1e9]
+    text = run("explain", "--fit", folder, "--model", "poly1", *asked).output
+    costs = json.loads(run("explain", "--fit", folder, "--model", "poly1", *asked, "--json").output)
+    slope = json.loads((folder / "fit.json").read_text())["models"]["poly1"]["coefficients"]["C"]
+    assert costs["cycles_per_walk_cycle"] == slope and costs["cycles_per_stlb_hit"] == 0
+    assert costs["cycles_per_miss_with_walk"] == 50 * slope
+    assert f"one more walk cycle costs {slope:+.4g} cycles" in text
 
 
 def test_collect_puts_workload_and_platform_in_front(folder, tmp_path):
@@ -154,7 +135,7 @@ def test_collect_puts_workload_and_platform_in_front(folder, tmp_path):
 
 # name: (arguments with {fit} and {tmp}, what the message must say)
 REFUSED = {
-    "unknown model": ("predict --fit {fit} --model moss", "use one of: alam, basu"),
+    "unknown model": ("predict --fit {fit} --model moss", "use one of: alam, alam-scaled, basu"),
     "no fit": ("predict --fit {tmp} --model basu", "no fit.json there"),
     "negative": ("predict --fit {fit} --model basu --stlb-hits -1", "finite and not negative"),
     "unknown model to fit": ("fit --samples {samples} --out {tmp} --model moss", "use one of: alam"),
@@ -163,6 +144,10 @@ REFUSED = {
     "folds": ("fit --samples {samples} --out {tmp} --folds 3,x", "not a list of whole numbers"),
     "one fold": ("fit --samples {samples} --out {tmp} --folds 1", "whole numbers >= 2"),
     "no tables": ("collect --out {tmp} {tmp}", "no coefficients.csv there"),
+    "half a point": ("explain --fit {fit} --walk-cycles 1", "not all three inputs"),
+    "json without a point": ("explain --fit {fit} --json", "not all three inputs"),
+    "replay without a folder": ("adaptive --samples {samples}", "no --out"),
+    "unknown protocol": ("protocols --samples {samples} --out {tmp} --protocol loo", "no such protocol"),
     "pair twice": ("collect --out {tmp} {fit} {fit}", "same workload and platform"),
 }
 
@@ -172,7 +157,7 @@ def test_refusals(name, folder, tmp_path):
     template, message = REFUSED[name]
     paths = {"fit": folder, "tmp": tmp_path, "samples": folder.parents[1] / "samples.csv"}
     arguments = template.format(**paths).split()
-    if arguments[0] == "predict":
+    if arguments[0] == "predict":  # the three inputs where the case is not about them
         for option in ("--stlb-hits", "--stlb-misses", "--walk-cycles"):
             arguments += [] if option in arguments else [option, "1"]
     with pytest.raises(TesseraError, match=message):

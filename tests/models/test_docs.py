@@ -4,12 +4,14 @@ import re
 import shlex
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
 from tessera.cli.main import cli
 from tessera.models import MODELS
-from tessera.models.registry import registry
+from tessera.models.protocols import PROTOCOLS
+from tessera.models.registry import EXTRA, registry
 
 from .builders import make_frame, noisy
 
@@ -23,20 +25,47 @@ def blocks(page: str, language: str) -> list[str]:
 def test_commands_run_in_the_order_of_the_page(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     make_frame(noisy()).to_csv("cells.csv", index=False)
+    Path("design.csv").write_text("design,stlb_hits,stlb_misses,walk_cycles\nmine,12e6,34e6,1.2e9\n")
     lines = "".join(blocks("models.md", "sh")).replace("\\\n", " ").splitlines()
-    assert len(lines) == 5
+    assert len(lines) == 9
     for line in lines:
         words = shlex.split(line)
         assert words[:2] == ["./run", "tessera"]
         done = CliRunner().invoke(cli, words[2:])
         assert done.exit_code == 0, f"{line}\n{done.output}\n{done.exception}"
-    assert Path("fit/errors.csv").exists()
+    assert Path("fit/errors.csv").exists() and Path("budget.csv").exists()
+
+
+def test_the_python_examples_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    make_frame(noisy()).to_csv("cells.csv", index=False)
+    Path("design.csv").write_text("design,stlb_hits,stlb_misses,walk_cycles\nmine,12e6,34e6,1.2e9\n")
+    s = noisy()
+    given = {"frame": pd.DataFrame({"H": s.H, "M": s.M, "C": s.C, "R": s.R})}
+    examples = blocks("models.md", "python")
+    assert len(examples) == 2
+    for source in examples:
+        exec(source, given)
+    printed = capsys.readouterr().out
+    assert "one more walk cycle costs" in printed and "mine" in printed
 
 
 def test_the_table_of_models_is_complete():
     table = re.search(r"## The models\n(.*?)\n\n[A-Z]", (DOCS / "models.md").read_text(), re.DOTALL)
     named = re.findall(r"^\| ([a-z0-9, ]+) \|", table[1], re.MULTILINE)[1:]
     assert ", ".join(named).split(", ") == list(MODELS)
+
+
+def test_the_table_of_other_models_is_complete():
+    text = (DOCS / "models.md").read_text()
+    table = re.search(r"fitted by name.*?\n\n(\|.*?)\n\n", text, re.DOTALL)[1]
+    assert re.findall(r"^\| ([a-z-]+) \|", table, re.MULTILINE)[1:] == list(EXTRA)
+
+
+def test_the_table_of_protocols_is_complete():
+    text = (DOCS / "models.md").read_text()
+    table = re.search(r"## Protocols.*?\n\n(\|.*?)\n\n", text, re.DOTALL)[1]
+    assert re.findall(r"^\| (\w+) \|", table, re.MULTILINE)[1:] == list(PROTOCOLS)
 
 
 def test_the_example_of_a_new_model():

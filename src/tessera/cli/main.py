@@ -25,6 +25,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "mosalloc": ("tessera.mosalloc.cli", "mosalloc", "Run a program under a mosaic of page sizes."),
     "pipeline": ("tessera.pipeline.cli", "pipeline", "The workflow's own steps; not for hands."),
     "platform": ("tessera.platforms.cli", "platform", "List, show and detect platforms."),
+    "predict": ("tessera.predict.cli", "predict", "Predict the runtime of a design from H, M and C."),
     "report": ("tessera.report.cli", "report", "Render the report; check the claims."),
     "simulate": ("tessera.simulate.cli", "simulate", "Simulate a trace under many layouts."),
     "study": ("tessera.studies.cli", "study", "Study the simulator: sampling, ablations, assumptions."),

@@ -17,6 +17,6 @@ class Alam(RuntimeModel):
     equation = "R = C + R_2M - C_2M"
     source = "MICRO'20 section III, Alam"
 
-    def fit(self, samples: Samples) -> Alam:
+    def fit_samples(self, samples: Samples) -> Alam:
         _, _, walk_cycles, runtime = samples.anchor(ANCHOR_2MB)
         return self._learn({"C": 1.0, "1": runtime - walk_cycles})

@@ -18,7 +18,7 @@ class Basu(RuntimeModel):
     equation = "R = (C_4K / M_4K) M + R_4K - C_4K"
     source = "MICRO'20 section III, Basu"
 
-    def fit(self, samples: Samples) -> Basu:
+    def fit_samples(self, samples: Samples) -> Basu:
         _, misses, walk_cycles, runtime = samples.anchor(ANCHOR_4KB)
         return self._learn({"M": cycles_per_miss(self.name, walk_cycles, misses), "1": runtime - walk_cycles})
 

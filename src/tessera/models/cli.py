@@ -1,4 +1,4 @@
-"""`tessera models`: fit, predict, explain, list and collect runtime models."""
+"""`tessera models`: fit, predict, explain, list and collect; `cli_judge.py` has protocols and adaptive."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ import click
 from tessera.errors import TesseraError
 from tessera.models import store
 from tessera.models.base import explain as explanation
+from tessera.models.cli_judge import adaptive, protocols
 from tessera.models.collect import collect as collect_folders
 from tessera.models.collect import write_collected
 from tessera.models.crossval import FOLDS, SEED
-from tessera.models.fitting import fit_all
-from tessera.models.registry import MODELS
+from tessera.models.fitting import check_one_in_ten, fit_all
+from tessera.models.intervals import LEVEL
+from tessera.models.registry import EVERY, MODELS
 from tessera.models.samples import read_table
 
 
@@ -22,17 +24,24 @@ def models() -> None:
     """Fit runtime models and predict runtimes."""
 
 
+models.add_command(protocols)
+models.add_command(adaptive)
+
+
 @models.command("list")
 def list_models() -> None:
     """List the models with their equations and sources."""
-    for model in MODELS.values():
-        click.echo(f"{model.name:9} {model.equation}  [{model.source}]")
+    for model in EVERY.values():
+        note = "" if model.name in MODELS else " (by name only)"
+        click.echo(f"{model.name:12} {model.equation}  [{model.source}]{note}")
 
 
 @models.command()
 @click.option("--samples", required=True, type=click.Path(), help="CSV of samples or cells.")
 @click.option("--out", required=True, type=click.Path(), help="Folder for the tables and fit.json.")
-@click.option("--model", "names", multiple=True, help="A model by name; repeat; default all.")
+@click.option(
+    "--model", "names", multiple=True, help="A model by name, or every; repeat; default the paper's."
+)
 @click.option(
     "--folds",
     default=",".join(map(str, FOLDS)),
@@ -40,18 +49,52 @@ def list_models() -> None:
     help="K of the cross validation, comma-separated.",
 )
 @click.option("--seed", default=SEED, show_default=True, type=click.IntRange(0, 2**32 - 1))
-def fit(samples: str, out: str, names: tuple[str, ...], folds: str, seed: int) -> None:
-    """Fit models to samples; write coefficients, predictions, errors and cross validation."""
+@click.option(
+    "--one-in-ten",
+    type=click.Choice(["flag", "refuse"]),
+    default="flag",
+    show_default=True,
+    help="What to do with a model that has fewer than ten samples per coefficient.",
+)
+@click.option("--measured-walk-cycles-4kb", type=float, help="C_4K of a real machine, for alam-scaled.")
+@click.option("--simulated-walk-cycles-4kb", type=float, help="C_4K of the simulator, for alam-scaled.")
+def fit(
+    samples: str,
+    out: str,
+    names: tuple[str, ...],
+    folds: str,
+    seed: int,
+    one_in_ten: str,
+    measured_walk_cycles_4kb: float | None,
+    simulated_walk_cycles_4kb: float | None,
+) -> None:
+    """Fit models to samples; write coefficients, predictions, errors, cross validation and intervals."""
     table = read_table(samples)
     for note in table.notes:
         click.echo(f"tessera models fit: {note}", err=True)
-    result = fit_all(table, _folds(folds), seed, names)
+    scale = {
+        "measured_walk_cycles_4kb": measured_walk_cycles_4kb,
+        "simulated_walk_cycles_4kb": simulated_walk_cycles_4kb,
+    }
+    result = fit_all(
+        table,
+        _folds(folds),
+        seed,
+        names,
+        parameters={"alam-scaled": scale},
+        intervals=True,
+        one_in_ten=one_in_ten,
+    )
     for name, message in result.failures.items():
         click.echo(f"tessera models fit: {name} not fitted: {message}", err=True)
+    for name, model in result.models.items():
+        warning = check_one_in_ten(model, result.samples, "flag")
+        if warning:
+            click.echo(f"tessera models fit: {name} {warning}", err=True)
     result.write(out, samples)
     for row in result.errors[result.errors["protocol"] == "all"].itertuples():
         if not row.message:
-            click.echo(f"{row.model:9} max {row.max_error:8.3%}  geomean {row.geomean_error:8.3%}")
+            click.echo(f"{row.model:12} max {row.max_error:8.3%}  geomean {row.geomean_error:8.3%}")
 
 
 @models.command()
@@ -60,9 +103,16 @@ def fit(samples: str, out: str, names: tuple[str, ...], folds: str, seed: int) -
 @click.option("--stlb-hits", required=True, type=float, help="H, translations.")
 @click.option("--stlb-misses", required=True, type=float, help="M, translations (page walks).")
 @click.option("--walk-cycles", required=True, type=float, help="C, cycles.")
-@click.option("--json", "as_json", is_flag=True, help="Also say whether this is an extrapolation.")
+@click.option("--level", default=LEVEL, show_default=True, help="Of the interval, between 0 and 1.")
+@click.option("--json", "as_json", is_flag=True, help="Also the interval, and whether it extrapolates.")
 def predict(
-    folder: str, name: str, stlb_hits: float, stlb_misses: float, walk_cycles: float, as_json: bool
+    folder: str,
+    name: str,
+    stlb_hits: float,
+    stlb_misses: float,
+    walk_cycles: float,
+    level: float,
+    as_json: bool,
 ) -> None:
     """Print the predicted runtime in cycles."""
     fitted, point = store.read(folder), {"H": stlb_hits, "M": stlb_misses, "C": walk_cycles}
@@ -71,9 +121,15 @@ def predict(
         click.echo(repr(runtime))
         return
     outside = fitted.outside(**point)
+    interval = fitted.interval(name, level, **point)
     answer = {
         "model": name,
         "predicted_runtime_cycles": runtime,
+        "low_cycles": None if interval.message else float(interval.low[0]),
+        "high_cycles": None if interval.message else float(interval.high[0]),
+        "level": level,
+        "interval_method": interval.method,
+        "interval_message": interval.message,
         "stlb_hits": stlb_hits,
         "stlb_misses": stlb_misses,
         "walk_cycles": walk_cycles,
@@ -86,11 +142,36 @@ def predict(
 @models.command()
 @click.option("--fit", "folder", required=True, type=click.Path(), help="Folder of a fit.")
 @click.option("--model", "names", multiple=True, help="A fitted model; repeat; default all.")
-def explain(folder: str, names: tuple[str, ...]) -> None:
-    """Print fitted models as equations in raw units."""
-    fitted = store.read(folder)
-    for name in names or fitted.coefficients:
-        click.echo(explanation(name, fitted.of(name)))
+@click.option("--stlb-hits", type=float, help="H of a point: also print what one more costs there.")
+@click.option("--stlb-misses", type=float, help="M of the point.")
+@click.option("--walk-cycles", type=float, help="C of the point.")
+@click.option("--json", "as_json", is_flag=True, help="The costs at the point as JSON lines.")
+def explain(
+    folder: str,
+    names: tuple[str, ...],
+    stlb_hits: float | None,
+    stlb_misses: float | None,
+    walk_cycles: float | None,
+    as_json: bool,
+) -> None:
+    """Print fitted models as equations in raw units, and what a hit, miss or walk cycle costs at a point."""
+    fitted, point = store.read(folder), (stlb_hits, stlb_misses, walk_cycles)
+    here = None not in point
+    if not here and (as_json or any(value is not None for value in point)):
+        raise TesseraError(
+            "explain at a point",
+            "not all three inputs are given",
+            "give --stlb-hits, --stlb-misses and --walk-cycles",
+        )
+    for name in names or fitted.models:
+        model = fitted.model(name)
+        costs = model.explain(*point) if here else None
+        if as_json:
+            click.echo(json.dumps(costs.as_dict()))
+            continue
+        click.echo(explanation(name, fitted.of(name)) if fitted.of(name) else f"{name}: {model.equation}")
+        if costs:
+            click.echo(str(costs))
 
 
 @models.command()

@@ -11,11 +11,13 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.errors import TesseraError
-from tessera.models.tables import TABLES, write_table
+from tessera.models.tables import JUDGED, TABLES, write_table
 
 
 def collect(folders: Iterable[str | Path]) -> dict[str, pd.DataFrame]:
     """{table: frame} over all folders, in their order; numbers keep their digits (as text).
+
+    The tables of a fit always; those of protocols and adaptive orders if the folders have them.
 
     Raises:
         TesseraError: no folders, a folder without these tables or with other columns, a folder
@@ -33,7 +35,13 @@ def collect(folders: Iterable[str | Path]) -> dict[str, pd.DataFrame]:
         found[pair] = folder
     if not found:
         raise TesseraError("collect fits", "no folders named", _WHERE)
-    return {table: _concatenate(table, found) for table in TABLES}
+    tables = {table: _concatenate(table, found, TABLES[table]) for table in TABLES}
+    for table in JUDGED:
+        # a pair that could not be fitted (not_fitted.txt) cannot be judged either
+        judged = {pair: f for pair, f in found.items() if not (f / "not_fitted.txt").exists()}
+        if any((folder / f"{table}.csv").is_file() for folder in judged.values()):
+            tables[table] = _concatenate(table, judged)
+    return tables
 
 
 def write_collected(tables: dict[str, pd.DataFrame], out: str | Path) -> None:
@@ -46,17 +54,21 @@ def write_collected(tables: dict[str, pd.DataFrame], out: str | Path) -> None:
 _WHERE = "pass folders like models/<workload>/<platform>, each written by: tessera models fit"
 
 
-def _concatenate(table: str, folders: dict[tuple[str, str], Path]) -> pd.DataFrame:
+def _concatenate(
+    table: str, folders: dict[tuple[str, str], Path], columns: tuple[str, ...] | None = None
+) -> pd.DataFrame:
+    """``columns`` that every file must have; those of the first file by default."""
     frames = []
     for (workload, platform), folder in folders.items():
         path = folder / f"{table}.csv"
         if not path.is_file():
             raise TesseraError(f"fit {folder}", f"no {path.name} there", _WHERE)
         frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-        if tuple(frame.columns) != TABLES[table]:
+        columns = columns or tuple(frame.columns)
+        if tuple(frame.columns) != columns:
             raise TesseraError(
                 f"{path}",
-                f"columns {','.join(frame)}; expected {','.join(TABLES[table])}",
+                f"columns {','.join(frame)}; expected {','.join(columns)}",
                 "fit again with this version",
             )
         frame.insert(0, "workload", workload)

@@ -5,8 +5,8 @@ folds whose sizes differ by at most one. Each fold is predicted by a model fitte
 scaling, selection and fit all happen inside `model.fit`, which never sees the test fold. The paper
 does not print its K; 6 is the headline here, 3, 9, 27 and 54 show how much K matters.
 
-Not modelled: distinct layouts that place pages identically (`duplicate_of` in a manifest) may fall in
-different folds.
+Layouts that place pages identically may fall in different folds here, which flatters all models; the
+protocol `kfold` (`protocols/kfold.py`) keeps them together.
 """
 
 from __future__ import annotations
@@ -28,8 +28,27 @@ def split(n: int, folds: int, seed: int = SEED) -> list[np.ndarray]:
     return np.array_split(np.random.RandomState(seed).permutation(n), folds)
 
 
-def held_out_predictions(model: RuntimeModel, samples: Samples, folds: int, seed: int = SEED) -> np.ndarray:
+class Fits:
+    """Copies of a model fitted to subsets, each made once: K = n and leave-one-out intervals share theirs."""
+
+    def __init__(self, model: RuntimeModel, samples: Samples):
+        self.model, self.samples = model, samples
+        self._made: dict[bytes, RuntimeModel] = {}
+
+    def __call__(self, rows: np.ndarray) -> RuntimeModel:
+        """The copy fitted to these row numbers; CannotFit as ``fit``."""
+        key = np.asarray(rows, dtype=np.int64).tobytes()
+        if key not in self._made:
+            self._made[key] = clone(self.model).fit(self.samples.subset(rows))
+        return self._made[key]
+
+
+def held_out_predictions(
+    model: RuntimeModel, samples: Samples, folds: int, seed: int = SEED, fit: Fits | None = None
+) -> np.ndarray:
     """Prediction of each sample (n,) in cycles by the model fitted without its fold.
+
+    ``fit`` may hold copies that were fitted before.
 
     Raises:
         CannotFit: there are more folds than samples, or a training set does not determine the model.
@@ -40,11 +59,12 @@ def held_out_predictions(model: RuntimeModel, samples: Samples, folds: int, seed
             f"{folds} folds are not possible with {len(samples)} samples",
             f"use 2 to {len(samples)} folds",
         )
+    fit = fit or Fits(model, samples)
     predicted = np.empty(len(samples))
     for number, test in enumerate(split(len(samples), folds, seed)):
         training = np.setdiff1d(np.arange(len(samples)), test)
         try:
-            fitted = clone(model).fit(samples.subset(training))
+            fitted = fit(training)
         except CannotFit as error:
             raise CannotFit(
                 model.name, f"fold {number + 1} of {folds}: {error.found}", error.remedy
@@ -53,6 +73,8 @@ def held_out_predictions(model: RuntimeModel, samples: Samples, folds: int, seed
     return predicted
 
 
-def held_out_errors(model: RuntimeModel, samples: Samples, folds: int, seed: int = SEED) -> np.ndarray:
+def held_out_errors(
+    model: RuntimeModel, samples: Samples, folds: int, seed: int = SEED, fit: Fits | None = None
+) -> np.ndarray:
     """Relative errors (n,) over all test folds; errors as :func:`held_out_predictions`."""
-    return relative_errors(samples.R, held_out_predictions(model, samples, folds, seed))
+    return relative_errors(samples.R, held_out_predictions(model, samples, folds, seed, fit))

@@ -78,6 +78,20 @@ def least_squares(model: str, design: Design, samples: Samples, picked: list[int
             f"{len(picked)} terms but only {rank} independent columns over {len(samples)} samples",
             "add layouts whose H, M, C differ, or use a model with fewer terms",
         )
+    return raw_units(model, design, samples, picked, weights)
+
+
+def raw_units(
+    model: str, design: Design, samples: Samples, picked: list[int], weights: np.ndarray
+) -> dict[str, float]:
+    """Coefficients in raw units of ``weights`` on the ``picked`` standardised columns.
+
+    The intercept makes the mean prediction the mean runtime, as least squares does.
+
+    Raises:
+        CannotFit: the way back loses the prediction (see :data:`AGREEMENT`).
+    """
+    columns, mean_runtime = design.columns[:, picked], samples.R.mean()
     slopes = weights / design.deviations[picked]
     coefficients = {"1": float(mean_runtime - slopes @ design.means[picked])}
     for slope, j in zip(slopes, picked, strict=True):

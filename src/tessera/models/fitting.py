@@ -6,7 +6,7 @@ others: its row in `errors` has empty numbers and a `message`, and it has no coe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 
 import pandas as pd
@@ -14,7 +14,8 @@ import pandas as pd
 from tessera.errors import EXIT_FAILED, TesseraError
 from tessera.models.accuracy import accuracy, relative_errors
 from tessera.models.base import CannotFit, RuntimeModel
-from tessera.models.crossval import FOLDS, SEED, held_out_errors
+from tessera.models.crossval import FOLDS, SEED, Fits, held_out_errors
+from tessera.models.intervals import calibrate
 from tessera.models.registry import create, select
 from tessera.models.result import FitResult
 from tessera.models.rsquared import by_input
@@ -28,6 +29,10 @@ def fit_all(
     folds: Sequence[int] = FOLDS,
     seed: int = SEED,
     models: Iterable[str] = (),
+    *,
+    parameters: Mapping[str, Mapping[str, float]] | None = None,
+    intervals: bool = False,
+    one_in_ten: str = "flag",
 ) -> FitResult:
     """Fit, predict, judge and cross-validate.
 
@@ -35,19 +40,24 @@ def fit_all(
         samples: a data frame as in the contract, or a table already checked.
         folds: values of K for the cross validation.
         seed: of the shuffle into folds.
-        models: names; all registered models if empty.
+        models: names; the nine of the paper if empty, all registered ones if ``every``.
+        parameters: {model: {parameter: value}} where not the defaults.
+        intervals: also prepare prediction intervals (a refit per layout).
+        one_in_ten: ``flag`` keeps models with fewer than ten samples per coefficient and marks them in
+            their details; ``refuse`` counts them as not fitted.
 
     Raises:
         TesseraError: the samples or the names are wrong, or no model at all could be fitted.
     """
     table = samples if isinstance(samples, Table) else check_table(samples)
-    fitted, failures = _fit(select(models), table.fitted)
+    chosen = {name: create(name, **(parameters or {}).get(name, {})) for name in select(models)}
+    fitted, failures = _fit(chosen, table.fitted, one_in_ten)
     if not fitted:
         raise TesseraError(
             "fit models", "; ".join(failures.values()), "correct the samples", exit_code=EXIT_FAILED
         )
     rows: dict[str, list[dict]] = {name: [] for name in TABLES}
-    for name in select(models):
+    for name in chosen:
         judged = [("all", table.fitted), (TEST_POINT, table.test)]
         if name in failures:
             rows["errors"] += [
@@ -58,7 +68,8 @@ def fit_all(
             continue
         model = fitted[name]
         rows["coefficients"] += [
-            {"model": name, "term": term, "coefficient": value} for term, value in model.coefficients_.items()
+            {"model": name, "term": term, "coefficient": value}
+            for term, value in getattr(model, "coefficients_", {}).items()
         ]
         for protocol, part in judged:
             if part:
@@ -69,9 +80,14 @@ def fit_all(
                 ]
                 judgement = asdict(accuracy(relative_errors(part.R, predicted)))
                 rows["errors"].append({"model": name, "protocol": protocol, **judgement})
-    for name in select(models):
-        if create(name).cross_validated:
-            rows["cv"] += [_cross_validate(name, table.fitted, k, seed) for k in folds]
+    fits = {name: Fits(model, table.fitted) for name, model in chosen.items()}
+    for name, model in chosen.items():
+        if model.cross_validated:
+            rows["cv"] += [_cross_validate(model, table.fitted, k, seed, fits[name]) for k in folds]
+    # a model that refits in a way of its own does not share the fits of cross validation
+    shared = {
+        name: None if type(m).refit is not RuntimeModel.refit else fits[name] for name, m in fitted.items()
+    }
     rows["rsquared"] = [
         {"input": symbol, "r_squared": value} for symbol, value in by_input(table.fitted).items()
     ]
@@ -84,23 +100,42 @@ def fit_all(
         folds=tuple(folds),
         seed=seed,
         notes=list(table.notes),
+        calibrations={n: calibrate(m, table.fitted, shared[n]) for n, m in fitted.items()}
+        if intervals
+        else {},
     )
 
 
-def _fit(names: list[str], samples: Samples) -> tuple[dict[str, RuntimeModel], dict[str, str]]:
+def _fit(
+    models: dict[str, RuntimeModel], samples: Samples, one_in_ten: str
+) -> tuple[dict[str, RuntimeModel], dict[str, str]]:
     fitted, failures = {}, {}
-    for name in names:
+    for name, model in models.items():
         try:
-            fitted[name] = create(name).fit(samples)
+            fitted[name] = model.fit(samples)
+            check_one_in_ten(model, len(samples), one_in_ten)
         except CannotFit as error:
+            fitted.pop(name, None)
             failures[name] = error.found
     return fitted, failures
 
 
-def _cross_validate(name: str, samples: Samples, folds: int, seed: int) -> dict:
-    row = {"model": name, "folds": folds, "seed": seed, "samples": len(samples)}
+def check_one_in_ten(model: RuntimeModel, samples: int, rule: str) -> str:
+    """A warning, "" if ten samples stand behind each coefficient; CannotFit if ``rule`` is ``refuse``."""
+    if rule not in ("flag", "refuse"):
+        raise TesseraError(f"one-in-ten rule '{rule}'", "no such choice", "use flag or refuse")
+    if model.details_.get("one_in_ten", True):
+        return ""
+    found = f"breaks the one-in-ten rule: {model.size()} coefficients from {samples} samples"
+    if rule == "refuse":
+        raise CannotFit(model.name, found, f"add layouts, up to {10 * model.size()}")
+    return found
+
+
+def _cross_validate(model: RuntimeModel, samples: Samples, folds: int, seed: int, fit: Fits) -> dict:
+    row = {"model": model.name, "folds": folds, "seed": seed, "samples": len(samples)}
     try:
-        return row | asdict(accuracy(held_out_errors(create(name), samples, folds, seed)))
+        return row | asdict(accuracy(held_out_errors(model, samples, folds, seed, fit)))
     except CannotFit as error:
         return row | {"message": error.found}
 

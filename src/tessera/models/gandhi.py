@@ -18,7 +18,7 @@ class Gandhi(RuntimeModel):
     equation = "R = (C_4K / M_4K) M + R_2M - C_2M"
     source = "MICRO'20 section III, Gandhi"
 
-    def fit(self, samples: Samples) -> Gandhi:
+    def fit_samples(self, samples: Samples) -> Gandhi:
         _, misses, walk_cycles, _ = samples.anchor(ANCHOR_4KB)
         _, _, walk_cycles_2mb, runtime_2mb = samples.anchor(ANCHOR_2MB)
         return self._learn(

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dtrtrs
 
 FLOOR = 1e-4  #: the path ends at this share of the largest penalty
 SPAN = 1e-5  #: a feature this close (share of its norm) to the span of the active ones cannot join
@@ -61,8 +61,8 @@ def lasso_path(Z: np.ndarray, y: np.ndarray, floor: float = FLOOR) -> list[Segme
         active = sorted(signs)
         s = np.array([signs[j] for j in active])
         Q, R = np.linalg.qr(Z[:, active])
-        u = solve_triangular(R, Q.T @ y)
-        v = n * solve_triangular(R, solve_triangular(R, s, trans="T"))
+        u = _solve(R, Q.T @ y)
+        v = n * _solve(R, _solve(R, s, transposed=True))
         # correlations are c0 + a * c1 along this segment
         c0, c1 = Z.T @ (y - Z[:, active] @ u) / n, Z.T @ (Z[:, active] @ v) / n
         apart = np.linalg.norm(Z - Q @ (Q.T @ Z), axis=0) > SPAN * np.sqrt(n)
@@ -91,6 +91,17 @@ def lasso_path(Z: np.ndarray, y: np.ndarray, floor: float = FLOOR) -> list[Segme
         if len(segments) > MAX_KNOTS:
             raise PathError(f"more than {MAX_KNOTS} knots on the Lasso path")
     return segments
+
+
+def _solve(R: np.ndarray, b: np.ndarray, transposed: bool = False) -> np.ndarray:
+    """R x = b (or R' x = b) for upper triangular R, by LAPACK itself: the wrapper costs more."""
+    if R.flags.f_contiguous:
+        x, failed = dtrtrs(R, b, trans=transposed)
+    else:  # its transpose is lower triangular, in the order that LAPACK wants
+        x, failed = dtrtrs(R.T, b, lower=True, trans=not transposed)
+    if failed:
+        raise np.linalg.LinAlgError(f"triangular solve failed at {failed}")
+    return x
 
 
 def least_penalised(segments: list[Segment], max_nonzero: int) -> Segment | None:

@@ -18,8 +18,8 @@ from __future__ import annotations
 import numpy as np
 
 from tessera.models.base import CannotFit, RuntimeModel
-from tessera.models.design import CONSTANT_TOLERANCE, build, least_squares
-from tessera.models.lasso import FLOOR, PathError, lasso_path, least_penalised
+from tessera.models.design import CONSTANT_TOLERANCE, Design, build, least_squares
+from tessera.models.lasso import FLOOR, PathError, Segment, lasso_path, least_penalised
 from tessera.models.samples import Samples
 from tessera.models.terms import monomials
 
@@ -44,7 +44,7 @@ class Mosmodel(RuntimeModel):
         self.max_nonzero = max_nonzero
         self.floor = floor
 
-    def fit(self, samples: Samples) -> Mosmodel:
+    def fit_samples(self, samples: Samples) -> Mosmodel:
         if len(samples) < self.max_nonzero + 1:
             raise CannotFit(
                 self.name,
@@ -52,19 +52,27 @@ class Mosmodel(RuntimeModel):
                 "add layouts; the one-in-ten rule asks for 10 samples per coefficient",
             )
         design = build(samples, monomials(3))
-        segments, chosen = [], None
-        if np.ptp(samples.R) > CONSTANT_TOLERANCE * samples.R.max():
-            try:
-                segments = lasso_path(design.columns, samples.R - samples.R.mean(), self.floor)
-            except PathError as error:
-                raise CannotFit(self.name, str(error), "please report these samples as a bug") from error
-            chosen = least_penalised(segments, self.max_nonzero)
+        segments, chosen = self._select(design, samples)
         selected = list(chosen.active) if chosen else []
         return self._learn(
-            least_squares(self.name, design, samples, selected),
+            self._coefficients(design, samples, chosen),
             penalty=float(chosen.lower) if chosen else None,
             largest_penalty=float(segments[0].upper) if segments else None,
             knots=len(segments),
             constant_terms=design.constant,
             one_in_ten=len(samples) >= 10 * len(selected),
         )
+
+    def _select(self, design: Design, samples: Samples) -> tuple[list[Segment], Segment | None]:
+        """The path, and its least-penalised stretch within the cap (None: the model is a constant)."""
+        if np.ptp(samples.R) <= CONSTANT_TOLERANCE * samples.R.max():
+            return [], None
+        try:
+            segments = lasso_path(design.columns, samples.R - samples.R.mean(), self.floor)
+        except PathError as error:
+            raise CannotFit(self.name, str(error), "please report these samples as a bug") from error
+        return segments, least_penalised(segments, self.max_nonzero)
+
+    def _coefficients(self, design: Design, samples: Samples, chosen: Segment | None) -> dict[str, float]:
+        """Step 4."""
+        return least_squares(self.name, design, samples, list(chosen.active) if chosen else [])

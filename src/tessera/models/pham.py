@@ -19,7 +19,7 @@ class Pham(RuntimeModel):
     equation = "R = 7 H + C + R_4K - C_4K - 7 H_4K"
     source = "MICRO'20 section III, Pham"
 
-    def fit(self, samples: Samples) -> Pham:
+    def fit_samples(self, samples: Samples) -> Pham:
         hits, _, walk_cycles, runtime = samples.anchor(ANCHOR_4KB)
         return self._learn(
             {

@@ -21,7 +21,7 @@ class PolynomialInC(RuntimeModel):
     degree: int
     cross_validated = True
 
-    def fit(self, samples: Samples) -> PolynomialInC:
+    def fit_samples(self, samples: Samples) -> PolynomialInC:
         different = len(np.unique(samples.C))
         if different < self.degree + 1:
             raise CannotFit(

@@ -13,9 +13,11 @@ import pandas as pd
 
 import tessera
 from tessera.models.base import RuntimeModel
+from tessera.models.intervals import Calibration
 from tessera.models.tables import TABLES, write_table
 
 FORMAT = 1  #: of fit.json
+INTERVALS = "intervals.json"  #: beside fit.json, only if intervals were asked for
 LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn")
 
 
@@ -25,7 +27,7 @@ class FitResult:
 
     ``models`` holds the fitted estimators; ``failures`` {model: message} those that could not be;
     ``ranges`` {input: (least, greatest)} the fitted samples' extent in raw units; ``notes`` the rows
-    that were left out.
+    that were left out; ``calibrations`` what prediction intervals need (empty unless asked for).
     """
 
     coefficients: pd.DataFrame
@@ -40,6 +42,7 @@ class FitResult:
     folds: tuple[int, ...]
     seed: int
     notes: list[str] = field(default_factory=list)
+    calibrations: dict[str, Calibration] = field(default_factory=dict)
 
     def write(self, out: str | Path, samples: str | Path | None = None) -> Path:
         """Write the tables and `fit.json` into ``out``; ``samples`` is the input file to hash."""
@@ -47,9 +50,16 @@ class FitResult:
         out.mkdir(parents=True, exist_ok=True)
         for name in TABLES:
             write_table(getattr(self, name), out / f"{name}.csv")
+        (out / INTERVALS).unlink(missing_ok=True)
+        outputs = [f"{name}.csv" for name in TABLES]
+        if self.calibrations:
+            (out / INTERVALS).write_text(
+                json.dumps(self._intervals(), allow_nan=False) + "\n", encoding="utf-8"
+            )
+            outputs.append(INTERVALS)
         document = self._document() | {
             "inputs": {Path(samples).name: _sha256(Path(samples))} if samples else {},
-            "outputs": {f"{name}.csv": _sha256(out / f"{name}.csv") for name in TABLES},
+            "outputs": {name: _sha256(out / name) for name in outputs},
         }
         text = json.dumps(document, indent=2, allow_nan=False) + "\n"
         (out / "fit.json").write_text(text, encoding="utf-8")
@@ -64,12 +74,7 @@ class FitResult:
             "notes": self.notes,
             "ranges": {symbol: list(extent) for symbol, extent in self.ranges.items()},
             "models": {
-                name: {
-                    "equation": model.equation,
-                    "parameters": model.get_params(),
-                    "coefficients": model.coefficients_,
-                    "details": model.details_,
-                }
+                name: {"equation": model.equation, "parameters": model.get_params(), **learned(model)}
                 for name, model in self.models.items()
             },
             "failures": self.failures,
@@ -79,6 +84,26 @@ class FitResult:
                 **{name: version(name) for name in LIBRARIES},
             },
         }
+
+    def _intervals(self) -> dict:
+        return {
+            "format": FORMAT,
+            "models": {
+                name: {
+                    "method": calibration.method,
+                    "message": calibration.message,
+                    "residuals_cycles": calibration.residuals.tolist(),
+                    "others": [learned(other) for other in calibration.others],
+                }
+                for name, calibration in self.calibrations.items()
+            },
+        }
+
+
+def learned(model: RuntimeModel) -> dict:
+    """What a fitted model has learned, as `RuntimeModel.restore` reads it."""
+    entry = {"coefficients": getattr(model, "coefficients_", {}), "details": model.details_}
+    return entry | ({"state": model.state()} if model.state() else {})
 
 
 def _sha256(path: Path) -> str:

@@ -53,11 +53,23 @@ class Samples:
 
 @dataclass(frozen=True)
 class Table:
-    """A checked samples table: what is fitted, the `1gb` test point if any, and what was left out."""
+    """A checked samples table: what is fitted, the `1gb` test point if any, and what was left out.
+
+    ``frame`` has every column as it was read, of the rows kept, indexed by layout name.
+    """
 
     fitted: Samples
     test: Samples | None
     notes: list[str] = field(default_factory=list)
+    frame: pd.DataFrame = field(default_factory=pd.DataFrame, compare=False)
+
+    @property
+    def runtime_provenance(self) -> str:
+        """Provenance of the runtimes: `measured`, `simulated`, `mixed`, or empty if the table has none."""
+        if "runtime_provenance" not in self.frame.columns:
+            return ""
+        found = sorted({str(text) for text in self.frame["runtime_provenance"]} - {"", "nan"})
+        return found[0] if len(found) == 1 else "mixed" if found else ""
 
 
 def read_table(path: str | Path) -> Table:
@@ -114,7 +126,9 @@ def check_table(frame: pd.DataFrame, owner: str = "samples") -> Table:
     everything = everything.subset(order)
     is_test = np.array([name == TEST_POINT for name in everything.layouts])
     test = everything.subset(np.flatnonzero(is_test)) if is_test.any() else None
-    return Table(everything.subset(np.flatnonzero(~is_test)), test, notes)
+    return Table(
+        everything.subset(np.flatnonzero(~is_test)), test, notes, frame.set_index("layout", drop=False)
+    )
 
 
 _HEADER = f"give a CSV with the header layout,{','.join(COLUMNS.values())}"

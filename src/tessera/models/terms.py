@@ -53,6 +53,15 @@ class Term:
                 product = product * inputs[symbol]
         return product
 
+    def derivative(self, symbol: str) -> tuple[float, Term] | None:
+        """(factor, term) of the derivative by an input, e.g. C^2 -> (2, C); None if it is zero."""
+        position = INPUTS.index(symbol)
+        power = self.powers[position]
+        if not power:
+            return None
+        lower = tuple(p - (i == position) for i, p in enumerate(self.powers))
+        return float(power), Term(lower)
+
 
 def monomials(degree: int, inputs: tuple[str, ...] = INPUTS) -> list[Term]:
     """All terms of degree 1..``degree`` in the named inputs (19 for degree 3 in C, M and H)."""
@@ -78,17 +87,7 @@ def evaluate(coefficients: Mapping[str, float], H, M, C) -> np.ndarray:
     Raises:
         TesseraError: an input is negative or not a number, or the result overflows.
     """
-    given = {"C": C, "M": M, "H": H}
-    arrays = dict(zip(given, np.broadcast_arrays(*given.values()), strict=True))
-    inputs = {symbol: np.asarray(array, dtype=float) for symbol, array in arrays.items()}
-    for symbol, array in inputs.items():
-        bad = array[~(np.isfinite(array) & (array >= 0))]
-        if bad.size:
-            raise TesseraError(
-                f"predict at {INPUT_COLUMNS[symbol]} = {bad.flat[0]!r}",
-                "inputs are counts: finite and not negative",
-                f"pass {symbol} as a number >= 0",
-            )
+    inputs = checked_inputs(H, M, C)
     with np.errstate(over="ignore", invalid="ignore"):
         total = np.zeros_like(inputs["C"])
         for name, term in TERMS.items():
@@ -101,3 +100,36 @@ def evaluate(coefficients: Mapping[str, float], H, M, C) -> np.ndarray:
             "check the units of the inputs: plain counts and cycles of one run",
         )
     return total
+
+
+def gradient(coefficients: Mapping[str, float], H, M, C) -> dict[str, np.ndarray]:
+    """{"H": dR/dH, "M": dR/dM, "C": dR/dC} in cycles per hit, miss and walk cycle, exact derivatives."""
+    result = {}
+    for symbol in INPUTS:
+        derivative: dict[str, float] = {}
+        for name, coefficient in coefficients.items():
+            found = TERMS[name].derivative(symbol)
+            if found:
+                derivative[found[1].name] = derivative.get(found[1].name, 0.0) + coefficient * found[0]
+        result[symbol] = evaluate(derivative, H, M, C)
+    return result
+
+
+def checked_inputs(H, M, C) -> dict[str, np.ndarray]:
+    """{"C": ..., "M": ..., "H": ...} as floats of one shape.
+
+    Raises:
+        TesseraError: an input is negative or not a number.
+    """
+    given = {"C": C, "M": M, "H": H}
+    arrays = dict(zip(given, np.broadcast_arrays(*given.values()), strict=True))
+    inputs = {symbol: np.asarray(array, dtype=float) for symbol, array in arrays.items()}
+    for symbol, array in inputs.items():
+        bad = array[~(np.isfinite(array) & (array >= 0))]
+        if bad.size:
+            raise TesseraError(
+                f"predict at {INPUT_COLUMNS[symbol]} = {bad.flat[0]!r}",
+                "inputs are counts: finite and not negative",
+                f"pass {symbol} as a number >= 0",
+            )
+    return inputs

@@ -16,7 +16,7 @@ class Yaniv(RuntimeModel):
     equation = "R = alpha C + beta through (C_2M, R_2M) and (C_4K, R_4K)"
     source = "MICRO'20 section III, Yaniv"
 
-    def fit(self, samples: Samples) -> Yaniv:
+    def fit_samples(self, samples: Samples) -> Yaniv:
         _, _, walk_4kb, runtime_4kb = samples.anchor(ANCHOR_4KB)
         _, _, walk_2mb, runtime_2mb = samples.anchor(ANCHOR_2MB)
         if walk_4kb == walk_2mb:

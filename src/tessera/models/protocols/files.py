@@ -1,0 +1,54 @@
+"""The files of a judgement: `protocols.csv` and `learning_curve.csv` in the folder of a fit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from tessera.models.crossval import FOLDS, SEED
+from tessera.models.protocols import learning, run
+from tessera.models.registry import EVERY, select
+from tessera.models.samples import Table
+from tessera.models.tables import write_table
+
+FILES = {"protocols": run.COLUMNS, "learning_curve": learning.COLUMNS}
+
+
+def write_judgement(
+    table: Table,
+    out: str | Path,
+    models: Sequence[str] = (),
+    protocols: Sequence[str] = (),
+    *,
+    folds: Sequence[int] = FOLDS,
+    seed: int = SEED,
+    draws: int = learning.DRAWS,
+    duplicate_of: Mapping[str, str] | None = None,
+    one_in_ten: str = "flag",
+) -> pd.DataFrame:
+    """Write both files and return the table of protocols; arguments as `run_protocols`.
+
+    No learning curve is written if ``draws`` is 0 or no named model learns from samples.
+    """
+    judged = run.run_protocols(
+        table, models, protocols, folds=folds, seed=seed, duplicate_of=duplicate_of, one_in_ten=one_in_ten
+    )
+    out = Path(out)
+    out.mkdir(parents=True, exist_ok=True)
+    write_table(judged, out / "protocols.csv")
+    trained = [name for name in select(models) if EVERY[name].cross_validated]
+    (out / "learning_curve.csv").unlink(missing_ok=True)
+    if draws > 0 and trained:
+        curve = learning.learning_curve(table, trained, draws=draws, seed=seed)
+        write_table(curve, out / "learning_curve.csv")
+    return judged
+
+
+def write_empty(out: str | Path) -> None:
+    """Both files with their headers only, for a pair that could not be fitted."""
+    out = Path(out)
+    out.mkdir(parents=True, exist_ok=True)
+    for name, columns in FILES.items():
+        write_table(pd.DataFrame(columns=list(columns)), out / f"{name}.csv")

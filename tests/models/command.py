@@ -1,0 +1,20 @@
+"""Run `tessera models` and read its tables, for the tests of the command."""
+
+import pandas as pd
+from click.testing import CliRunner
+
+from tessera.errors import TesseraError
+from tessera.models.cli import models
+
+
+def run(*arguments, check=True):
+    """Run the command; a TesseraError comes through as in a terminal."""
+    result = CliRunner().invoke(models, [str(a) for a in arguments])
+    if isinstance(result.exception, TesseraError):
+        raise result.exception
+    assert not check or result.exit_code == 0, result.output
+    return result
+
+
+def read(path):
+    return pd.read_csv(path, keep_default_na=False, dtype={"term": str})

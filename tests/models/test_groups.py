@@ -1,0 +1,41 @@
+"""Which samples are duplicates."""
+
+import numpy as np
+import pytest
+
+from tessera.errors import TesseraError
+from tessera.models.groups import groups_of, read_duplicates
+
+from .builders import make_samples, noisy
+
+
+def test_distinct_samples_are_alone():
+    assert list(groups_of(noisy())) == list(range(54))
+
+
+def test_equal_rows_and_manifest_join():
+    s = noisy().subset(range(6))
+    R, H, M, C = (getattr(s, name).copy() for name in "RHMC")
+    for values in (R, H, M, C):
+        values[4] = values[1]  # growing-4 equals growing-1
+    joined = make_samples(R, H, M, C)
+    assert list(groups_of(joined)) == [0, 1, 2, 3, 1, 4]
+    assert list(groups_of(joined, {"growing-5": "growing-4", "growing-9": "growing-0"})) == [0, 1, 2, 3, 1, 1]
+
+
+def test_one_differing_number_is_no_duplicate():
+    s = noisy().subset([0, 0, 0])
+    R = s.R.copy()
+    R[2] = np.nextafter(R[2], np.inf)
+    assert list(groups_of(make_samples(R, s.H, s.M, s.C))) == [0, 0, 1]
+
+
+def test_manifest(tmp_path):
+    path = tmp_path / "manifest.csv"
+    path.write_text("layout,heuristic,duplicate_of\n4kb,growing,\nsliding-60-8,sliding,sliding-40-8\n")
+    assert read_duplicates(path) == {"sliding-60-8": "sliding-40-8"}
+    path.write_text("layout\n4kb\n")
+    with pytest.raises(TesseraError, match="pass the manifest.csv"):
+        read_duplicates(path)
+    with pytest.raises(TesseraError, match="no such file"):
+        read_duplicates(tmp_path / "none.csv")
