@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+# An example may take long on a machine that does other work too: time limits are for benchmarks.
+hypothesis.settings.register_profile("no deadline", deadline=None)
+hypothesis.settings.load_profile("no deadline")
 
 ROOT = Path(__file__).resolve().parents[1]
 LAST = ("bootstrap", "end_to_end")
