@@ -19,7 +19,14 @@ from pathlib import Path
 
 from tessera.container.command import docker_run
 from tessera.container.engine import docker, docker_client, require_docker
-from tessera.container.inputs import BaseArguments, base_tag, docker_folder, programs_tag, toolchain_tag
+from tessera.container.inputs import (
+    BaseArguments,
+    base_tag,
+    docker_folder,
+    kernel_tag,
+    programs_tag,
+    toolchain_tag,
+)
 from tessera.errors import EXIT_FAILED, TesseraError
 from tessera.paths import build_dir
 
@@ -36,11 +43,15 @@ def require_image(tag: str) -> str:
     if not image_exists(tag):
         require_docker()
         raise TesseraError(
-            f"image {tag}",
-            "the engine has no image built from these files of docker/",
-            "./run tessera mosalloc programs" if tag == programs_tag() else "./run tessera build --image",
+            f"image {tag}", "the engine has no image built from these files of docker/", _remedy(tag)
         )
     return tag
+
+
+def _remedy(tag: str) -> str:
+    """The command that builds an image."""
+    commands = {programs_tag(): "./run tessera mosalloc programs", kernel_tag(): "./run tessera kernel build"}
+    return commands.get(tag, "./run tessera build --image")
 
 
 def ensure_images(say: Say) -> str:
@@ -63,15 +74,23 @@ def ensure_images(say: Say) -> str:
 
 def ensure_programs_image(say: Say) -> str:
     """Like :func:`ensure_images`, and the programs' image on top; returns that one's tag."""
-    programs = programs_tag(BaseArguments.from_environment())
-    if image_exists(programs):
-        return programs
+    return _ensure_on_toolchain(programs_tag(BaseArguments.from_environment()), say, "about 2 min")
+
+
+def ensure_kernel_image(say: Say) -> str:
+    """Like :func:`ensure_images`, and the kernel's image on top; returns that one's tag."""
+    return _ensure_on_toolchain(kernel_tag(BaseArguments.from_environment()), say, "about 3 min")
+
+
+def _ensure_on_toolchain(tag: str, say: Say, duration: str) -> str:
+    if image_exists(tag):
+        return tag
     toolchain = ensure_images(say)
     with _images_lock() as folder:
-        if not image_exists(programs):
-            say(f"building {programs} (about 2 min)")
-            _build_on(programs, toolchain, folder)
-    return programs
+        if not image_exists(tag):
+            say(f"building {tag} ({duration})")
+            _build_on(tag, toolchain, folder)
+    return tag
 
 
 def _build_base(tag: str, arguments: BaseArguments, folder: Path) -> None:

@@ -48,7 +48,7 @@ class BaseArguments:
 
 
 def docker_folder(image: str) -> Path:
-    """Folder of an image (``base``, ``toolchain``, ``programs``)."""
+    """Folder of an image (``base``, ``toolchain``, ``programs``, ``kernel``)."""
     return repo_root() / "docker" / image
 
 
@@ -81,3 +81,9 @@ def programs_tag(arguments: BaseArguments | None = None) -> str:
     """Tag of the image with the well-known programs that mosalloc is tested with."""
     digest = inputs_digest(docker_folder("programs"), {"BASE": toolchain_tag(arguments)})
     return f"tessera-programs:{digest[:12]}"
+
+
+def kernel_tag(arguments: BaseArguments | None = None) -> str:
+    """Tag of the image that builds and boots the kernel."""
+    digest = inputs_digest(docker_folder("kernel"), {"BASE": toolchain_tag(arguments)})
+    return f"tessera-kernel:{digest[:12]}"
