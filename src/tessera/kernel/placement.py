@@ -2,8 +2,8 @@
 
 Columns ``workload,config,observer,level,socket,target_socket,pages,pointers``: ``pages`` tables of ``level``
 (4 = root, 1 = leaves) lie on ``socket``; they hold ``pointers`` present entries to ``target_socket``.
-``pages`` repeats in the rows of a level and socket. ``observer`` is whose tree this is: ``home``, or the socket whose
-processors walk it.
+``pages`` repeats in the rows of a level and socket. ``observer`` is whose tree this is: ``home``, or the
+socket whose processors walk it.
 """
 
 from __future__ import annotations

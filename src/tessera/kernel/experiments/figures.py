@@ -86,6 +86,25 @@ def observe(
     return outside, found + _disagreements(inside, outside)
 
 
+def runs(megabytes: int) -> list[Run]:
+    """The runs of Figure 4 that fit in the guest: three ways to touch memory, four configurations each."""
+    return [
+        Run(f"touched-by-{pattern}", ("firsttouch", str(megabytes), pattern, "600"), replicas, interleave)
+        for pattern in ("one", "blocks", "pages")
+        for interleave in (False, True)
+        for replicas in ("none", "all")
+    ]
+
+
+def figure4(table: pd.DataFrame) -> pd.DataFrame:
+    """Share of remote leaf entries that each socket sees: ``workload,config,socket,remote_leaf_share``."""
+    rows = []
+    for (workload, config), seen in table.groupby(["workload", "config"], sort=False):
+        shares = placement.remote_leaf_share(seen, sorted(set(seen.socket)))
+        rows += [(workload, config, socket, share) for socket, share in shares.items()]
+    return pd.DataFrame(rows, columns=["workload", "config", "socket", "remote_leaf_share"])
+
+
 def _table(what: Run, seen: dict[str, list[tuple]]) -> pd.DataFrame:
     rows = [(what.workload, what.config, observer, *row) for observer, rows in seen.items() for row in rows]
     return pd.DataFrame(rows, columns=placement.COLUMNS)

@@ -8,6 +8,7 @@ One processor, so that nothing else runs; memory on four nodes.
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -82,9 +83,32 @@ def table5(measured: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([wide, ratios], axis=1).reset_index()
 
 
+#: Table 6's question for a program that fits in the guest: the whole run, initialisation included.
+_WHOLE_RUN = "{begin}{wrapper} countrun {command} > /out/program 2> /out/count\n"
+
+
+def whole_run(
+    tools: Toolchain,
+    config: str,
+    program: Program,
+    command: list[str],
+    files: dict[str, bytes],
+    out: Path,
+) -> int:
+    """Instructions of a whole run of ``command`` for one of :data:`CONFIGS`."""
+    _, begin, wrapper, _ = CONFIGS[config]
+    script = _WHOLE_RUN.format(begin=begin, wrapper=wrapper, command=" ".join(command))
+    machine = Machine(nodes=4, cpus=1, memory_mb=2048, icount=True)
+    done = run(tools, program, script, out, machine=machine, timeout_seconds=900, files=files)
+    counted = re.search(r"^instructions (\d+)$", done.text("count"), re.MULTILINE)
+    if done.status != 0 or counted is None:
+        raise _failed(config, done)
+    return int(counted.group(1))
+
+
 def _failed(config: str, done: GuestRun) -> TesseraError:
     return TesseraError(
-        f"instructions of the VMA operations, {config}",
+        f"a count of instructions, {config}",
         f"the guest's script ended with status {done.status}: {done.text('stderr').strip()[-300:]}",
         f"read the files of {done.folder}",
         exit_code=EXIT_FAILED,
