@@ -21,6 +21,7 @@ for program in "$here"/tools/*.c; do
     gcc "${flags[@]}" -o "$root/tools/$(basename "$program" .c)" "$program"
 done
 gcc "${flags[@]}" -o "$root/tests/selftest" "$here"/selftests/*.c
+install -m 755 "$here/selftests/policies.sh" "$root/tests/policies"
 for program in "$here"/stress/*.c "$here"/experiments/*.c; do
     [[ -e $program ]] || continue
     gcc "${flags[@]}" -o "$root/tests/$(basename "$program" .c)" "$program"

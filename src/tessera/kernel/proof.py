@@ -12,7 +12,18 @@ from tessera.kernel.walker import differences, walk
 
 SELFTESTS = """replication-on || exit
 selftest || exit
+policies || exit
 replication-report
+"""
+
+#: On machines where replicas make no sense, the tool must refuse and say why: (machine, arguments, message).
+REFUSALS = (
+    (Machine(nodes=1, cpus=1, memory_mb=512), "-r all", "one node with memory"),
+    (Machine(nodes=2, cpus=2, memory_mb=768, memoryless=1), "-r 0-1", "no memory; nodes with memory are 0"),
+)
+REFUSAL = """echo 1 > /proc/sys/vm/pgtable_replication
+pgtblrepl {arguments} true 2> /out/refused
+[ $? = 2 ]
 """
 
 #: The stress stands still while it is looked at, so that no entry is half way to its replicas.
@@ -80,6 +91,12 @@ def prove(
     failures += _judge("selftests", done)
     passed = sum(line.startswith("ok ") for line in done.text("stdout").splitlines())
     say(f"selftests: {passed} passed, {done.seconds:.0f} s with the boot")
+
+    for number, (refusing, arguments, message) in enumerate(REFUSALS):
+        folder = out / f"refusal-{number}"
+        done = run(tools, program, REFUSAL.format(arguments=arguments), folder, machine=refusing)
+        if done.status != 0 or message not in done.text("refused"):
+            failures.append(f"pgtblrepl {arguments} on {refusing}: not refused with '{message}'")
 
     say(f"stress for {stress_seconds} s")
     view = OutsideView()
