@@ -9,6 +9,7 @@
 #   models.smk   every runtime model, fitted and cross-validated
 #   studies.smk  sampling, ablations, and a sweep over what is assumed
 #   validation.smk  engines, closed forms, this machine's chase and mosaics, invariants
+#   kernel.smk   a kernel with replicated page tables: build, test, tables (a target of its own)
 #   report.smk   claims, figures, notebook, provenance, site
 
 from pathlib import Path
@@ -42,6 +43,7 @@ include: "workflow/rules/host.smk"
 include: "workflow/rules/models.smk"
 include: "workflow/rules/studies.smk"
 include: "workflow/rules/validation.smk"
+include: "workflow/rules/kernel.smk"
 include: "workflow/rules/report.smk"
 
 localrules: reproduce, smoke

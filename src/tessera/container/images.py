@@ -23,6 +23,7 @@ from tessera.container.inputs import (
     BaseArguments,
     base_tag,
     docker_folder,
+    kernel_tag,
     programs_tag,
     toolchain_tag,
     workloads_tag,
@@ -43,11 +44,19 @@ def require_image(tag: str) -> str:
     if not image_exists(tag):
         require_docker()
         raise TesseraError(
-            f"image {tag}",
-            "the engine has no image built from these files of docker/",
-            _builders().get(tag, "./run tessera build --image"),
+            f"image {tag}", "the engine has no image built from these files of docker/", _remedy(tag)
         )
     return tag
+
+
+def _remedy(tag: str) -> str:
+    """The command that builds an image."""
+    commands = {
+        programs_tag(): "./run tessera mosalloc programs",
+        workloads_tag(): "./run tessera build --workloads-image",
+        kernel_tag(): "./run tessera kernel build",
+    }
+    return commands.get(tag, "./run tessera build --image")
 
 
 def ensure_images(say: Say) -> str:
@@ -78,23 +87,20 @@ def ensure_workloads_image(say: Say) -> str:
     return _ensure_on_toolchain(workloads_tag(BaseArguments.from_environment()), say)
 
 
+def ensure_kernel_image(say: Say) -> str:
+    """Like :func:`ensure_images`, and the kernel's image on top; returns that one's tag."""
+    return _ensure_on_toolchain(kernel_tag(BaseArguments.from_environment()), say)
+
+
 def _ensure_on_toolchain(tag: str, say: Say) -> str:
     if image_exists(tag):
         return tag
     toolchain = ensure_images(say)
     with _images_lock() as folder:
         if not image_exists(tag):
-            say(f"building {tag} (1 to 2 min)")
+            say(f"building {tag} (1 to 3 min)")
             _build_on(tag, toolchain, folder)
     return tag
-
-
-def _builders() -> dict[str, str]:
-    """What builds the images that are not built by default."""
-    return {
-        programs_tag(): "./run tessera mosalloc programs",
-        workloads_tag(): "./run tessera build --workloads-image",
-    }
 
 
 def _build_base(tag: str, arguments: BaseArguments, folder: Path) -> None:

@@ -48,7 +48,7 @@ class BaseArguments:
 
 
 def docker_folder(image: str) -> Path:
-    """Folder of an image (``base``, ``toolchain``, ``programs``, ``workloads``)."""
+    """Folder of an image (``base``, ``toolchain``, ``programs``, ``workloads``, ``kernel``)."""
     return repo_root() / "docker" / image
 
 
@@ -87,3 +87,9 @@ def workloads_tag(arguments: BaseArguments | None = None) -> str:
     """Tag of the image with Debian's own programs that serve as workloads."""
     digest = inputs_digest(docker_folder("workloads"), {"BASE": toolchain_tag(arguments)})
     return f"tessera-workloads:{digest[:12]}"
+
+
+def kernel_tag(arguments: BaseArguments | None = None) -> str:
+    """Tag of the image that builds and boots the kernel."""
+    digest = inputs_digest(docker_folder("kernel"), {"BASE": toolchain_tag(arguments)})
+    return f"tessera-kernel:{digest[:12]}"

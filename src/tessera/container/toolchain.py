@@ -18,7 +18,7 @@ from pathlib import Path
 from tessera.container import engine
 from tessera.container.command import RunOptions, docker_run, mounts, working_folder
 from tessera.container.images import require_image
-from tessera.container.inputs import programs_tag, toolchain_tag, workloads_tag
+from tessera.container.inputs import kernel_tag, programs_tag, toolchain_tag, workloads_tag
 from tessera.container.process import ContainerProcess, HostProcess, stopped_at_exit
 from tessera.errors import EXIT_FAILED, TesseraError
 
@@ -133,6 +133,13 @@ def workloads_toolchain() -> Toolchain:
     if engine.engine_name() == engine.NONE:
         return HostToolchain()
     return DockerToolchain(require_image(workloads_tag()))
+
+
+def kernel_toolchain() -> Toolchain:
+    """Where the kernel is built and booted: its own image, or this machine."""
+    if engine.engine_name() == engine.NONE:
+        return HostToolchain()
+    return DockerToolchain(require_image(kernel_tag()))
 
 
 def _first_line(argv: list[str]) -> str:

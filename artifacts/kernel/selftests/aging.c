@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What hardware notes in one replica counts for all: accessed and dirty bits;
+ * and what the kernel does with them: swap, lazy free, merging, migration.
+ */
+#include "harness.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef MADV_PAGEOUT
+#define MADV_PAGEOUT 21
+#endif
+#define BYTES (4UL << 20)
+#define MPOL_BIND 2
+#define MPOL_MF_MOVE 2
+
+static long referenced_kb(void)
+{
+	return read_number("/proc/self/smaps_rollup", "Referenced");
+}
+
+/* The kernel clears accessed bits without a flush; a translation in a TLB would set none. */
+static void flush_tlbs(char *scratch)
+{
+	fill(scratch, BYTES, 1);
+	require(!mprotect(scratch, BYTES, PROT_READ));
+	require(!mprotect(scratch, BYTES, PROT_READ | PROT_WRITE));
+}
+
+static void accessed_bit(void)
+{
+	char *memory = map(BYTES), *scratch = map(BYTES);
+
+	run_on_node(0);
+	fill(memory, BYTES, 3);
+	for (int node = 0; node < nr_nodes(); node++) {
+		run_on_node(0);
+		flush_tlbs(scratch);
+		require(!write_text("/proc/self/clear_refs", "1"));
+		flush_tlbs(scratch);
+		require(!madvise(scratch, BYTES, MADV_DONTNEED));
+		require(referenced_kb() < (long)BYTES / 2048);
+		run_on_node(node);
+		check(memory, BYTES, 3);
+		run_on_node(0);
+		require(referenced_kb() >= (long)BYTES / 1024);
+	}
+}
+
+static void need_swap(void)
+{
+	if (read_number("/proc/meminfo", "SwapTotal") <= 0)
+		skip("the guest has no swap");
+}
+
+/* Dirty in one node's replica only: the page must be written before it is dropped. */
+static void dirty_bit_and_swap(void)
+{
+	char *memory = map(BYTES);
+
+	need_swap();
+	for (int node = 0; node < nr_nodes(); node++) {
+		run_on_node(0);
+		fill(memory, BYTES, node);
+		require(!madvise(memory, BYTES, MADV_PAGEOUT));
+		check(memory, BYTES, node);	/* clean copies, with swap behind */
+		run_on_node(node);
+		fill(memory, BYTES, 100 + node);
+		run_on_node(0);
+		require(!madvise(memory, BYTES, MADV_PAGEOUT));
+		check_everywhere(memory, BYTES, 100 + node);
+	}
+}
+
+static void lazy_free_then_write(void)
+{
+	char *memory = map(BYTES);
+
+	need_swap();
+	for (int node = 0; node < nr_nodes(); node++) {
+		run_on_node(0);
+		fill(memory, BYTES, 1);
+		require(!madvise(memory, BYTES, MADV_FREE));
+		run_on_node(node);
+		fill(memory, BYTES, 200 + node);
+		run_on_node(0);
+		require(!madvise(memory, BYTES, MADV_PAGEOUT));
+		check_everywhere(memory, BYTES, 200 + node);
+	}
+}
+
+static void migrate_data(void)
+{
+	char *memory = map(BYTES);
+
+	run_on_node(0);
+	fill(memory, BYTES, 5);
+	for (int node = nr_nodes() - 1; node >= 0; node--) {
+		unsigned long mask = 1UL << node;
+
+		run_on_node(node);
+		if (syscall(SYS_mbind, memory, BYTES, MPOL_BIND, &mask, MAX_NODES + 1, MPOL_MF_MOVE))
+			fail("mbind to node %d", node);
+		check_everywhere(memory, BYTES, 5);
+	}
+}
+
+/* Hinting faults make entries PROT_NONE for a while; the data follow the thread. */
+static void numa_balancing(void)
+{
+	char *memory = map(BYTES);
+
+	if (write_text("/proc/sys/kernel/numa_balancing", "1"))
+		skip("no automatic NUMA balancing");
+	run_on_node(0);
+	fill(memory, BYTES, 7);
+	for (int round = 0; round < 200; round++) {
+		run_on_node(round / 50 % nr_nodes());
+		check(memory, BYTES, 7);
+		usleep(5000);
+	}
+	check_everywhere(memory, BYTES, 7);
+	write_text("/proc/sys/kernel/numa_balancing", "0");
+}
+
+static void same_page_merging(void)
+{
+	char *memory = map(BYTES);
+	long shared = 0;
+
+	if (write_text("/sys/kernel/mm/ksm/pages_to_scan", "5000") ||
+	    write_text("/sys/kernel/mm/ksm/sleep_millisecs", "1") ||
+	    write_text("/sys/kernel/mm/ksm/run", "1"))
+		skip("no same-page merging");
+	for (size_t offset = 0; offset < BYTES; offset += PAGE)
+		memset(memory + offset, 0x5a, PAGE);
+	require(!madvise(memory, BYTES, MADV_MERGEABLE));
+	for (int round = 0; round < 500 && shared < 500; round++) {
+		FILE *file = fopen("/sys/kernel/mm/ksm/pages_sharing", "r");
+
+		require(file && fscanf(file, "%ld", &shared) == 1);
+		fclose(file);
+		usleep(10000);
+	}
+	if (shared < 500)
+		skip("merging took too long: %ld pages", shared);
+	for (int node = 0; node < nr_nodes(); node++) {
+		run_on_node(node);
+		for (size_t offset = node * PAGE; offset < BYTES; offset += nr_nodes() * PAGE)
+			*(volatile unsigned long *)(memory + offset) = 9 + offset / PAGE;
+	}
+	check_everywhere(memory, BYTES, 9);
+	write_text("/sys/kernel/mm/ksm/run", "2");
+}
+
+static void *serve_faults(void *argument)
+{
+	int fd = *(int *)argument;
+	char *page = map(PAGE);
+	struct uffd_msg message;
+
+	while (read(fd, &message, sizeof(message)) == sizeof(message)) {
+		unsigned long address = message.arg.pagefault.address & ~(PAGE - 1);
+		struct uffdio_copy copy = { .dst = address, .src = (unsigned long)page, .len = PAGE };
+
+		if (message.arg.pagefault.flags & UFFD_PAGEFAULT_FLAG_WP) {
+			struct uffdio_writeprotect done = { .range = { address, PAGE } };
+
+			require(!ioctl(fd, UFFDIO_WRITEPROTECT, &done));
+			continue;
+		}
+		*(unsigned long *)page = address;
+		require(!ioctl(fd, UFFDIO_COPY, &copy) || errno == EEXIST);
+	}
+	return NULL;
+}
+
+static void user_faults(void)
+{
+	struct uffdio_api api = { .api = UFFD_API, .features = UFFD_FEATURE_PAGEFAULT_FLAG_WP };
+	int fd = syscall(SYS_userfaultfd, O_CLOEXEC);
+	struct uffdio_register range;
+	struct uffdio_writeprotect protect;
+	char *memory = map(BYTES);
+	pthread_t thread;
+
+	if (fd < 0 || ioctl(fd, UFFDIO_API, &api))
+		skip("no userfaultfd with write protection");
+	range = (struct uffdio_register){ { (unsigned long)memory, BYTES },
+					  UFFDIO_REGISTER_MODE_MISSING | UFFDIO_REGISTER_MODE_WP, 0 };
+	require(!ioctl(fd, UFFDIO_REGISTER, &range));
+	require(!pthread_create(&thread, NULL, serve_faults, &fd));
+	for (size_t offset = 0; offset < BYTES; offset += PAGE) {
+		run_on_node(offset / PAGE % nr_nodes());
+		require(*(volatile unsigned long *)(memory + offset) == (unsigned long)(memory + offset));
+	}
+	protect = (struct uffdio_writeprotect){ { (unsigned long)memory, BYTES }, UFFDIO_WRITEPROTECT_MODE_WP };
+	require(!ioctl(fd, UFFDIO_WRITEPROTECT, &protect));
+	run_on_node(nr_nodes() - 1);
+	fill(memory, BYTES, 77);
+	check_everywhere(memory, BYTES, 77);
+}
+
+const struct selftest aging_tests[] = {
+	{ "accessed bit of every node", accessed_bit },
+	{ "dirty bit of every node and swap", dirty_bit_and_swap },
+	{ "lazy free, then a write", lazy_free_then_write },
+	{ "migration of data", migrate_data },
+	{ "automatic NUMA balancing", numa_balancing },
+	{ "same-page merging", same_page_merging },
+	{ "userfaultfd", user_faults },
+	{ NULL },
+};

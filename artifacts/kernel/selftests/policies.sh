@@ -1,0 +1,45 @@
+#!/bin/busybox sh
+# The system-wide policies, and replicas on a node that has no memory left; after the selftests, as root in the guest.
+number=0
+result() { # status, name
+    number=$((number + 1))
+    [ "$1" = 0 ] && echo "ok $number - $2" || { echo "not ok $number - $2"; failed=1; }
+}
+failed=0
+policy=/proc/sys/vm/pgtable_replication
+echo 1 > /proc/sys/vm/pgtable_replication
+
+# Policy 2: all tables on the node, none elsewhere, no replicas.
+echo 2 > /proc/sys/vm/pgtable_node && echo 2 > $policy
+firsttouch 16 blocks 100 > /dev/null &
+sleep 3
+pagetable-dump $! | awk 'NR > 1 { rows++; if ($3 != 2 || $1 != "home") bad = 1 } END { exit bad || rows != 4 }'
+result $? "tables fixed on one node"
+kill $!; wait $! 2> /dev/null
+! pgtblrepl -r all true 2> /out/refused; result $? "no replicas while tables are fixed"
+grep -q 'sysctl vm.pgtable_replication=1' /out/refused; result $? "the refusal names the remedy"
+
+# Policy 3: every new process.
+echo 3 > $policy
+sh -c 'grep -q "PTEReplNodes:.0-3" /proc/self/status'; result $? "every new process has replicas"
+echo 1 > $policy
+sh -c '! grep -q VmPTERepl /proc/self/status'; result $? "and none after the policy has changed"
+
+# Bad input of the tool.
+pgtblrepl -r 0-9 true 2> /out/refused; [ $? = 2 ] && grep -q 'nodes with memory are 0-3' /out/refused
+result $? "unknown node"
+pgtblrepl -r 0,x true 2> /out/refused; [ $? = 2 ]; result $? "not a list"
+
+# A node without free memory: with an empty cache replicas are missing, with a cache fewer are.
+swapoff /dev/ram0
+reserve=$(cat /proc/sys/vm/min_free_kbytes)
+echo 8000 > /proc/sys/vm/min_free_kbytes # 2 MB a node; khugepaged asks for 22
+without=$(pressure 3 4000 | awk '{ print $2 }')
+[ "${without:-0}" -gt 300 ]; result $? "full node, empty cache: $without replicas missing"
+echo 1024 > /proc/sys/vm/pgtable_replica_cache
+with=$(pressure 3 4000 | awk '{ print $2 }')
+[ -n "$with" ] && [ "$with" -lt $((without - 500)) ]; result $? "full node, 1024 cached pages: $with replicas missing"
+echo 0 > /proc/sys/vm/pgtable_replica_cache
+echo "$reserve" > /proc/sys/vm/min_free_kbytes
+echo "1..$number"
+exit $failed

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * pressure NODE TABLES: fill a node's memory, then ask for replicas of a process with so many tables of leaves.
+ *
+ * The node can't hold them all. The process must go on, every value must be seen from every node, and the count of
+ * missing replicas must say what happened. Prints "missing N". Swap must be off, or reclaim makes room, and
+ * vm.min_free_kbytes at most 4 MB a node.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "../tools/replicas.h"
+
+#define PAGE 4096UL
+#define TABLE_SPAN (2UL << 20)
+#define MPOL_BIND 2
+#define NODES 4
+
+static void die(const char *what)
+{
+	fprintf(stderr, "pressure: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static long number_in(const char *path, const char *key)
+{
+	char line[256], *at;
+	long value = -1;
+	FILE *file = fopen(path, "r");
+
+	while (file && value < 0 && fgets(line, sizeof(line), file)) {
+		at = strstr(line, key);
+		if (at && sscanf(at + strlen(key), "%*[: \t]%ld", &value) != 1)
+			value = -1;
+	}
+	if (file)
+		fclose(file);
+	return value;
+}
+
+static void run_on(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		die("sched_setaffinity");
+}
+
+/*
+ * Take the node's memory but for 9 MB: less, and the OOM killer comes for us. The tables that follow need more.
+ */
+static void fill_node(int node)
+{
+	unsigned long mask = 1UL << node;
+	size_t chunk = 1UL << 20;
+	char path[80];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/meminfo", node);
+	while (number_in(path, "MemFree") > 9000) {
+		char *memory = mmap(NULL, chunk, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (memory == MAP_FAILED || syscall(SYS_mbind, memory, chunk, MPOL_BIND, &mask, 64, 0))
+			die("mbind");
+		memset(memory, 1, chunk);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	int node = argc > 2 ? atoi(argv[1]) : -1;
+	unsigned long tables = argc > 2 ? strtoul(argv[2], NULL, 0) : 0;
+	char *memory;
+
+	if (node < 0 || node >= NODES || !tables) {
+		fprintf(stderr, "usage: pressure NODE TABLES\n");
+		return 2;
+	}
+	run_on(node ? 0 : 1);
+	fill_node(node);
+	if (numa_set_pgtable_replication_mask((1UL << NODES) - 1))
+		die("prctl");
+	memory = mmap(NULL, tables * TABLE_SPAN, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (memory == MAP_FAILED)
+		die("mmap");
+	madvise(memory, tables * TABLE_SPAN, MADV_NOHUGEPAGE);
+	for (unsigned long i = 0; i < tables; i++)
+		*(volatile unsigned long *)(memory + i * TABLE_SPAN) = i + 1;
+	for (int cpu = 0; cpu < NODES; cpu++) {
+		run_on(cpu);
+		for (unsigned long i = 0; i < tables; i++)
+			if (*(volatile unsigned long *)(memory + i * TABLE_SPAN) != i + 1)
+				die("a wrong value");
+	}
+	printf("missing %ld\n", number_in("/proc/self/status", "PTEReplMissing"));
+	return 0;
+}

@@ -1,0 +1,200 @@
+"""``tessera kernel``: build, boot and test the kernel with replicated page tables."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from tessera.kernel.image import VARIANTS
+
+_variant = click.option(
+    "--variant", default="checked", show_default=True, type=click.Choice(list(VARIANTS)), help="Which kernel."
+)
+_accept = click.option(
+    "--accept-series", is_flag=True, help="Take another version of the source's series if all patches apply."
+)
+
+
+def say(line: str) -> None:
+    """Progress goes to standard error."""
+    click.echo(f"tessera: {line}", err=True)
+
+
+@click.group()
+def kernel() -> None:
+    """Build, boot and test the kernel with replicated page tables."""
+
+
+@kernel.command()
+@_variant
+@_accept
+def build(variant: str, accept_series: bool) -> None:
+    """Build a kernel and the guest's programs; print the kernel's folder.
+
+    Example: ./run tessera kernel build --variant measure
+    """
+    from tessera.kernel import image
+
+    folder = image.build_kernel(variant, say, accept_series=accept_series)
+    image.build_guest(say)
+    click.echo(folder)
+
+
+@kernel.command()
+@_variant
+@_accept
+@click.option("--nodes", default=4, show_default=True, help="Sockets.")
+@click.option("--cpus", type=int, help="Processors in all. [default: as many as nodes]")
+@click.option("--memory-mb", default=2048, show_default=True, help="Memory in MB (2^20 bytes).")
+@click.option("--icount", is_flag=True, help="Count instructions: one processor at a time, repeatable.")
+@click.option(
+    "--run",
+    "script",
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Shell script for the guest; what it writes to /out comes back.",
+)
+@click.option(
+    "--file",
+    "files",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A file for the guest's /run (again for more).",
+)
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for what comes back.")
+@click.option("--timeout", default=300, show_default=True, help="Seconds until the guest is stopped.")
+@click.option("--stress-ng", is_flag=True, help="With stress-ng in /tests.")
+def boot(
+    variant, accept_series, nodes, cpus, memory_mb, icount, script, files, out, timeout, stress_ng
+) -> None:
+    """Run a script in the guest; the exit status is the script's.
+
+    Example: ./run tessera kernel boot --nodes 4 --run examples/kernel-hello.sh --out /tmp/guest
+    """
+    from tessera.kernel import image
+    from tessera.kernel.guest import run
+    from tessera.kernel.machine import Machine
+
+    machine = Machine(nodes=nodes, cpus=cpus or nodes, memory_mb=memory_mb, icount=icount)
+    program = image.program(variant, say, accept_series=accept_series, stress_ng=stress_ng)
+    more = {f"/run/{path.name}": path.read_bytes() for path in files}
+    done = run(
+        image.ready(say),
+        program,
+        script.read_text(),
+        out,
+        machine=machine,
+        files=more,
+        timeout_seconds=timeout,
+    )
+    click.echo(done.text("stdout"), nl=False)
+    click.echo(done.text("stderr"), nl=False, err=True)
+    say(f"Linux {done.release}: status {done.status} after {done.seconds:.0f} s; files in {out}")
+    sys.exit(done.status)
+
+
+@kernel.command()
+@_accept
+@click.option("--stress-seconds", default=120, show_default=True, help="Seconds of random operations.")
+@click.option("--seed", default=1, show_default=True, help="Of the random operations.")
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for logs and tables.")
+def test(accept_series: bool, stress_seconds: int, seed: int, out: Path) -> None:
+    """Selftests and stress in the guest, with the checker inside and the walker outside.
+
+    Example: ./run tessera kernel test --stress-seconds 120 --out build/kernel/test
+    """
+    from tessera.kernel import image
+    from tessera.kernel.proof import prove
+
+    program = image.program("checked", say, accept_series=accept_series)
+    failures = prove(image.ready(say), program, out, stress_seconds=stress_seconds, seed=seed, say=say)
+    for failure in failures:
+        click.echo(f"FAILED: {failure}", err=True)
+    click.echo(f"{'FAILED' if failures else 'passed'}: logs in {out}")
+    sys.exit(1 if failures else 0)
+
+
+@kernel.command()
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for consoles and logs.")
+def bisect(out: Path) -> None:
+    """Build and boot after every patch of the series: about 5 minutes each the first time.
+
+    Example: ./run tessera kernel bisect --out build/kernel/bisect
+    """
+    from tessera.kernel.bisect import bisect as run_bisect
+
+    failures = run_bisect(out, say)
+    for failure in failures:
+        click.echo(f"FAILED: {failure}", err=True)
+    sys.exit(1 if failures else 0)
+
+
+@kernel.command()
+def table4() -> None:
+    """Memory that replicas cost (Table 4): the paper's function, as CSV.
+
+    Example: ./run tessera kernel table4
+    """
+    from tessera.kernel.overhead import table4 as table
+
+    click.echo(table().to_csv(index=False, float_format="%.4f"), nl=False)
+
+
+@kernel.command()
+@_accept
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for CSV files and logs.")
+def table5(accept_series: bool, out: Path) -> None:
+    """Instructions of mmap, mprotect and munmap without and with replicas (Table 5).
+
+    Example: ./run tessera kernel table5 --out build/kernel/table5
+    """
+    import pandas as pd
+
+    from tessera.kernel import image
+    from tessera.kernel.experiments import instructions
+
+    tables = []
+    for config, (variant, *_) in instructions.CONFIGS.items():
+        say(f"counting instructions: {config}")
+        program = image.program(variant, say, accept_series=accept_series)
+        folder = out / config.replace(",", "").replace(" ", "-")
+        tables.append(instructions.vma_operations(image.ready(say), config, program, folder))
+    measured = pd.concat(tables)
+    measured.to_csv(out / "instructions.csv", index=False)
+    ratios = instructions.table5(measured)
+    ratios.to_csv(out / "table5.csv", index=False)
+    click.echo(ratios.to_string(index=False, float_format="%.3f"))
+
+
+@kernel.command()
+@_accept
+@click.option("--megabytes", default=64, show_default=True, help="Memory that the program touches.")
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for CSV files and logs.")
+def placement(accept_series: bool, megabytes: int, out: Path) -> None:
+    """Where page tables lie under first touch and interleave, without and with replicas (Figures 3, 4).
+
+    Example: ./run tessera kernel placement --out build/kernel/placement
+    """
+    import pandas as pd
+
+    from tessera.kernel import image
+    from tessera.kernel.experiments import figures
+    from tessera.kernel.machine import Machine
+
+    program = image.program("measure", say, accept_series=accept_series)
+    tables, wrong = [], []
+    for what in figures.runs(megabytes):
+        say(f"page tables of {what.workload}, {what.config}")
+        folder = out / f"{what.workload}-{what.config}"
+        table, found = figures.observe(image.ready(say), program, what, folder, Machine(), 600)
+        tables.append(table)
+        wrong += [f"{what.workload} {what.config}: {line}" for line in found]
+    pd.concat(tables).to_csv(out / "placement.csv", index=False)
+    figure4 = figures.figure4(pd.concat(tables))
+    figure4.to_csv(out / "figure4.csv", index=False)
+    click.echo(figure4.to_string(index=False, float_format="%.3f"))
+    for line in wrong:
+        click.echo(f"DIFFERENCE: {line}", err=True)
+    sys.exit(1 if wrong else 0)

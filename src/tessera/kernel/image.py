@@ -1,0 +1,185 @@
+"""Build the kernel and its first file system, named by the hash of what they are made of.
+
+``build/kernel/kernel-<key>/`` holds ``bzImage``, ``config``, ``System.map`` and ``info.json``;
+``build/kernel/guest-<key>/`` the archives. The same inputs need no build, and a change is never missed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tessera.container.engine import NONE, engine_name
+from tessera.container.images import ensure_kernel_image
+from tessera.container.toolchain import Toolchain, kernel_toolchain
+from tessera.errors import TesseraError, unknown_name
+from tessera.kernel import archive
+from tessera.kernel.guest import Program
+from tessera.paths import build_dir, repo_root
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A kernel that can be asked for.
+
+    Attributes:
+        patched: with the series; without it the kernel is Debian's source as it is.
+        fragments: files of ``artifacts/kernel/config``, in order.
+    """
+
+    patched: bool
+    fragments: tuple[str, ...]
+
+
+VARIANTS = {
+    "checked": Variant(True, ("base", "replication", "debug", "checked")),
+    "measure": Variant(True, ("base", "replication", "debug")),
+    "bisect": Variant(True, ("base", "replication")),
+    "off": Variant(True, ("base",)),
+    "plain": Variant(False, ("base",)),
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    """The kernel source that the series is made for (``artifacts/kernel/SOURCE``)."""
+
+    package: str
+    series: str
+    version: str
+
+
+def kernel_folder() -> Path:
+    """The component's folder."""
+    return repo_root() / "artifacts" / "kernel"
+
+
+def source() -> Source:
+    """What ``SOURCE`` says."""
+    words = dict(line.split(None, 1) for line in (kernel_folder() / "SOURCE").read_text().splitlines())
+    return Source(words["package"], words["series"], words["version"])
+
+
+def patches() -> list[Path]:
+    """The series, in its order."""
+    folder = kernel_folder() / "patches"
+    return [folder / name for name in (folder / "series").read_text().split()]
+
+
+def ready(say: Say) -> Toolchain:
+    """The tools, their image built if need be."""
+    if engine_name() != NONE:
+        ensure_kernel_image(say)
+    return kernel_toolchain()
+
+
+def check_source(tools: Toolchain, accept_series: bool) -> str:
+    """Version of the installed source; an error if the series is made for another one."""
+    wanted = source()
+    answer = tools.run(["dpkg-query", "-W", "-f", "${Version}", wanted.package], capture=True, check=False)
+    found = answer.stdout.strip()
+    if not found:
+        raise TesseraError(
+            f"the kernel source {wanted.package}", "it is not installed", f"apt-get install {wanted.package}"
+        )
+    if found != wanted.version and not (accept_series and found.startswith(f"{wanted.series}.")):
+        raise TesseraError(
+            f"the patches of artifacts/kernel for {wanted.package} {wanted.version}",
+            f"the installed version is {found}",
+            "try it with --accept-series: a patch that doesn't apply exactly stops the build; or rebase "
+            "the series (docs/kernel.md)",
+        )
+    return found
+
+
+def build_kernel(name: str, say: Say, *, accept_series: bool = False, first: int | None = None) -> Path:
+    """Folder of the built kernel of a variant; ``first`` takes only so many patches of the series."""
+    if name not in VARIANTS:
+        raise unknown_name("kernel variant", name, tuple(VARIANTS))
+    variant, tools, folder = VARIANTS[name], ready(say), kernel_folder()
+    version = check_source(tools, accept_series)
+    series = patches()[:first] if variant.patched else []
+    fragments = [folder / "config" / f"{fragment}.config" for fragment in variant.fragments]
+    key = _digest([folder / "build-kernel.sh", *series, *fragments], [version, _identity(tools)])
+    out = build_dir("kernel") / f"kernel-{key}"
+    with _lock(f"kernel-{key}"):
+        if (out / "info.json").exists():
+            return out
+        say(f"building kernel {version}, variant {name}, {len(series)} patches (5 min on 2 idle cores)")
+        cache = build_dir("kernel") / "ccache"
+        cache.mkdir(parents=True, exist_ok=True)
+        partial = out.with_name(out.name + ".partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir()
+        listing = partial / "series"
+        listing.write_text("".join(f"{patch}\n" for patch in series))
+        with tempfile.TemporaryDirectory(prefix="tessera-kernel-") as work:
+            argv = [folder / "build-kernel.sh", partial, f"{work}/tree", listing, *fragments]
+            tools.run(argv, [Path(work)], {"CCACHE_DIR": str(cache), "CCACHE_MAXSIZE": "2G"})
+        facts = {"variant": name, "source": version, "patches": [p.name for p in series], **tools.describe()}
+        (partial / "info.json").write_text(json.dumps(facts, indent=2) + "\n")
+        partial.rename(out)
+    return out
+
+
+def build_guest(say: Say) -> Path:
+    """Folder with ``common.cpio`` and ``stress-ng.cpio``."""
+    tools, folder = ready(say), kernel_folder()
+    parts = ("guest", "tools", "selftests", "stress", "experiments")
+    files = sorted(p for part in parts for p in (folder / part).rglob("*") if p.is_file())
+    key = _digest([folder / "build-guest.sh", *files], [_identity(tools)])
+    out = build_dir("kernel") / f"guest-{key}"
+    with _lock(f"guest-{key}"):
+        if not (out / "stress-ng.cpio").exists():
+            say("building the guest's programs")
+            out.mkdir(parents=True, exist_ok=True)
+            tools.run([folder / "build-guest.sh", out / "tree"])
+            for part in ("common", "stress-ng"):
+                tree = out / "tree" / part
+                found = {f"/{p.relative_to(tree)}": p.read_bytes() for p in tree.rglob("*") if p.is_file()}
+                (out / f"{part}.cpio").write_bytes(archive.pack(found))
+            shutil.rmtree(out / "tree")
+    return out
+
+
+def program(name: str, say: Say, *, accept_series: bool = False, stress_ng: bool = False) -> Program:
+    """A variant's kernel with its first file system, built if need be."""
+    kernel = build_kernel(name, say, accept_series=accept_series)
+    guest = build_guest(say)
+    archives = [guest / "common.cpio"] + ([guest / "stress-ng.cpio"] if stress_ng else [])
+    return Program(kernel / "bzImage", tuple(archives))
+
+
+def _identity(tools: Toolchain) -> str:
+    """What objects depend on; the engine's own version is no part of it."""
+    facts = tools.describe()
+    facts.pop("engine_version", None)
+    return json.dumps(facts, sort_keys=True)
+
+
+def _digest(files: list[Path], words: list[str]) -> str:
+    digest = hashlib.sha256()
+    for path in files:
+        digest.update(f"{path.name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    for word in words:
+        digest.update(f"{word}\0".encode())
+    return digest.hexdigest()[:16]
+
+
+@contextmanager
+def _lock(name: str) -> Iterator[None]:
+    """One build of a thing at a time; a second one waits."""
+    folder = build_dir("kernel")
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / f".{name}.lock").open("w") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        yield

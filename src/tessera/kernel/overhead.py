@@ -1,0 +1,55 @@
+"""Memory that replicas cost: the function ``mem_overhead(footprint, replicas)`` of section 8.3.1 (Table 4).
+
+Four levels of x86-64 tables, a compact address space that starts at 0, at least one table a level.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from tessera.errors import TesseraError
+
+PAGE_BYTES = 4096
+ENTRIES = 512
+LEVELS = 4
+#: Footprints and replicas of Table 4.
+TABLE4_FOOTPRINTS_BYTES = {"1 MB": 1 << 20, "1 GB": 1 << 30, "1 TB": 1 << 40, "16 TB": 16 << 40}
+TABLE4_REPLICAS = (1, 2, 4, 8, 16)
+
+
+def tables(footprint_bytes: int) -> int:
+    """Tables of one copy for a compact address space of ``footprint_bytes`` in 4KB pages."""
+    if footprint_bytes <= 0:
+        raise TesseraError(
+            f"page tables of {footprint_bytes} bytes", "a footprint is positive", "give bytes, e.g. 1GB"
+        )
+    total, covered = 0, -(-footprint_bytes // PAGE_BYTES)
+    for _ in range(LEVELS):
+        covered = -(-covered // ENTRIES)
+        total += covered
+    return total
+
+
+def table_bytes(footprint_bytes: int) -> int:
+    """Bytes of one copy of the page tables."""
+    return tables(footprint_bytes) * PAGE_BYTES
+
+
+def overhead(footprint_bytes: int, replicas: int) -> float:
+    """Memory with so many copies of the tables, relative to one copy (1.0 for one)."""
+    if replicas < 1:
+        raise TesseraError(f"{replicas} copies of page tables", "there is at least one", "give 1 or more")
+    one = table_bytes(footprint_bytes)
+    return (footprint_bytes + replicas * one) / (footprint_bytes + one)
+
+
+def table4() -> pd.DataFrame:
+    """Table 4: ``footprint,footprint_bytes,page_table_bytes,replicas,overhead``."""
+    rows = [
+        (name, size, table_bytes(size), replicas, overhead(size, replicas))
+        for name, size in TABLE4_FOOTPRINTS_BYTES.items()
+        for replicas in TABLE4_REPLICAS
+    ]
+    return pd.DataFrame(
+        rows, columns=["footprint", "footprint_bytes", "page_table_bytes", "replicas", "overhead"]
+    )

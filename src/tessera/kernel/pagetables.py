@@ -1,0 +1,84 @@
+"""``tessera pagetables``: where the page tables of a process in the guest lie and point to."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from tessera.errors import TesseraError
+
+
+@click.group()
+def pagetables() -> None:
+    """Show on which sockets page tables lie (Mitosis, Figures 3 and 4)."""
+
+
+@pagetables.command()
+@click.option("--nodes", default=4, show_default=True, help="Sockets of the guest.")
+@click.option("--memory-mb", default=2048, show_default=True, help="Memory in MB (2^20 bytes).")
+@click.option("--replicas", default="none", show_default=True, help="Nodes with replicas: none, all, 0-1.")
+@click.option("--interleave", is_flag=True, help="Data from all nodes in turn instead of first touch.")
+@click.option("--after", default=5, show_default=True, help="Seconds from the program's start to the dump.")
+@click.option("--workload", default="", help="Name in the table. [default: the program's]")
+@click.option(
+    "--out", required=True, type=click.Path(path_type=Path), help="Folder for placement.csv and logs."
+)
+@click.option("--timeout", default=600, show_default=True, help="Seconds until the guest is stopped.")
+@click.argument("command", nargs=-1, required=True)
+def dump(nodes, memory_mb, replicas, interleave, after, workload, out, timeout, command) -> None:
+    """Run a program in the guest and dump its page tables, as the kernel and as the memory show them.
+
+    Example: ./run tessera pagetables dump --replicas all --out /tmp/ft -- firsttouch 64 one 30
+    """
+    from tessera.kernel import image
+    from tessera.kernel.cli import say
+    from tessera.kernel.experiments.figures import Run, observe
+    from tessera.kernel.machine import Machine
+
+    program = image.program("measure", say)
+    what = Run(workload or Path(command[0]).name, tuple(command), replicas, interleave, after)
+    machine = Machine(nodes=nodes, cpus=nodes, memory_mb=memory_mb)
+    table, differences = observe(image.ready(say), program, what, out, machine, timeout)
+    table.to_csv(out / "placement.csv", index=False)
+    click.echo(f"{out / 'placement.csv'}: {len(table)} rows")
+    for difference in differences:
+        click.echo(f"DIFFERENCE: {difference}", err=True)
+    sys.exit(1 if differences else 0)
+
+
+@pagetables.command()
+@click.argument("table", type=click.Path(path_type=Path))
+@click.option("--observer", default="home", show_default=True, help="Whose tree: home, or a socket's number.")
+def show(table: Path, observer: str) -> None:
+    """Print a placement table as in Figure 3, and the share of remote leaves as in Figure 4.
+
+    TABLE is a placement.csv, or a text read from <debugfs>/pgtable_replication/dump on any patched kernel.
+    """
+    import pandas as pd
+
+    from tessera.kernel import placement
+
+    if not table.exists():
+        raise TesseraError(
+            f"placement table {table}", "it does not exist", "tessera pagetables dump writes one"
+        )
+    text = table.read_text()
+    if text.startswith(("root", "tree")):
+        groups = {("", ""): placement.of_dump(text)}
+    else:
+        frame = pd.read_csv(table, dtype={"observer": str})
+        missing = [column for column in placement.COLUMNS if column not in frame]
+        if missing:
+            raise TesseraError(
+                f"placement table {table}", f"columns {', '.join(missing)} are missing", "use placement.csv"
+            )
+        groups = dict(list(frame.groupby(["workload", "config"], sort=False)))
+    for (workload, config), rows in groups.items():
+        seen = observer if observer in set(rows.observer.astype(str)) else "home"
+        click.echo(f"{workload} {config}: tables of {seen}".strip())
+        click.echo(placement.figure3(rows, seen), nl=False)
+        shares = placement.remote_leaf_share(rows, sorted(set(rows.socket)))
+        listed = ", ".join(f"socket {socket} {share:.0%}" for socket, share in shares.items())
+        click.echo(f"remote leaf entries seen from: {listed}\n")

@@ -1,0 +1,133 @@
+"""What the kernel must stand: selftests and stress in the guest, watched from inside and from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from tessera.container.toolchain import Toolchain
+from tessera.kernel.guest import GuestRun, Look, Program, run
+from tessera.kernel.machine import Machine
+from tessera.kernel.walker import differences, walk
+
+SELFTESTS = """replication-on || exit
+selftest || exit
+policies || exit
+replication-report
+"""
+
+#: On machines where replicas make no sense, the tool must refuse and say why: (machine, arguments, message).
+REFUSALS = (
+    (Machine(nodes=1, cpus=1, memory_mb=512), "-r all", "one node with memory"),
+    (Machine(nodes=2, cpus=2, memory_mb=768, memoryless=1), "-r 0-1", "no memory; nodes with memory are 0"),
+)
+REFUSAL = """echo 1 > /proc/sys/vm/pgtable_replication
+pgtblrepl {arguments} true 2> /out/refused
+[ $? = 2 ]
+"""
+
+#: The stress stands still while it is looked at, so that no entry is half way to its replicas.
+STRESS = """replication-on || exit
+echo 64 > /proc/sys/vm/pgtable_replica_cache
+STRESS_NODES={nodes} pgtblrepl -r all stress {seconds} {seed} &
+stress=$!
+sleep 2
+i=0
+while [ $i -lt {walks} ] && kill -STOP $stress; do
+    i=$((i + 1))
+    host walk $i $(pagetable-roots $stress) || exit
+    kill -CONT $stress
+    sleep {pause}
+done
+wait $stress || exit
+echo 0 > /proc/sys/vm/pgtable_replica_cache
+replication-report
+"""
+
+
+class OutsideView:
+    """Compares the trees of one process, and where their tables lie, whenever the guest asks."""
+
+    def __init__(self) -> None:
+        self.compared = 0
+        self.leaves = 0
+        self.found: list[str] = []
+
+    def __call__(self, look: Look) -> bool:
+        home = walk(look.memory, look.roots["home"])
+        found: list[str] = []
+        compared = leaves = 0
+        for observer, root in look.roots.items():
+            if observer == "home":
+                continue
+            tree = walk(look.memory, root)
+            compared += 1
+            leaves += int((tree.levels[1].entries != 0).sum())
+            found += [f"walk {look.name}, node {observer}: {d}" for d in differences(home, tree)]
+        # Reclaim and khugepaged don't stop with the process: what they are writing is right a moment later.
+        if found and look.attempt < 2:
+            return True
+        self.compared += compared
+        self.leaves += leaves
+        self.found += found
+        return False
+
+
+def prove(
+    tools: Toolchain,
+    program: Program,
+    out: Path,
+    *,
+    stress_seconds: int,
+    seed: int,
+    say: Callable[[str], None],
+    machine: Machine | None = None,
+) -> list[str]:
+    """Run selftests and stress; returns what failed."""
+    machine = machine or Machine()
+    failures: list[str] = []
+    say("selftests in the guest")
+    done = run(tools, program, SELFTESTS, out / "selftests", machine=machine, timeout_seconds=600)
+    failures += _judge("selftests", done)
+    passed = sum(line.startswith("ok ") for line in done.text("stdout").splitlines())
+    say(f"selftests: {passed} passed, {done.seconds:.0f} s with the boot")
+
+    for number, (refusing, arguments, message) in enumerate(REFUSALS):
+        folder = out / f"refusal-{number}"
+        done = run(tools, program, REFUSAL.format(arguments=arguments), folder, machine=refusing)
+        if done.status != 0 or message not in done.text("refused"):
+            failures.append(f"pgtblrepl {arguments} on {refusing}: not refused with '{message}'")
+
+    say(f"stress for {stress_seconds} s")
+    view = OutsideView()
+    pause = 5
+    script = STRESS.format(
+        seconds=stress_seconds,
+        seed=seed,
+        nodes=hex((1 << machine.filled) - 1),
+        pause=pause,
+        walks=max(1, (stress_seconds - 4) // (pause + 2)),
+    )
+    done = run(
+        tools,
+        program,
+        script,
+        out / "stress",
+        machine=machine,
+        on_walk=view,
+        timeout_seconds=stress_seconds * 3 + 300,
+    )
+    failures += _judge("stress", done)
+    failures += view.found
+    if not view.compared:
+        failures.append("the outside walker met no replica to compare: no processor ran the stress")
+    say(f"stress: {view.compared} replicas with {view.leaves} leaves compared from outside")
+    return failures
+
+
+def _judge(name: str, done: GuestRun) -> list[str]:
+    failures = [f"{name}: {line}" for line in done.text("stdout").splitlines() if line.startswith("not ok")]
+    failures += [f"{name}: kernel: {line}" for line in done.warnings[:5]]
+    if done.status != 0:
+        failures.append(f"{name}: the script ended with status {done.status}: {done.text('stderr')[-300:]}")
+    return failures

@@ -1,0 +1,43 @@
+"""Ratios of instructions from counts that are made up here."""
+
+import pandas as pd
+import pytest
+
+from tessera.errors import TesseraError
+from tessera.kernel.experiments.figures import figure4, runs
+from tessera.kernel.experiments.instructions import check_calibration, table5
+from tessera.kernel.placement import COLUMNS
+
+
+def test_ratios_are_to_the_patched_kernel_with_the_mechanism_off():
+    counts = {"unpatched": 99, "off": 100, "on, not replicated": 110, "replicated": 150}
+    measured = pd.DataFrame(
+        [("mmap", "4KB", 4096, config, 1, count, "measured") for config, count in counts.items()],
+        columns=["operation", "region", "bytes", "config", "copies", "instructions", "provenance"],
+    )
+    (row,) = table5(measured).to_dict("records")
+    assert row["ratio of replicated"] == 1.5
+    assert row["ratio of unpatched"] == pytest.approx(0.99)
+    assert row["off"] == 100
+
+
+@pytest.mark.parametrize(
+    ("counted", "right"), [(2_000_000, True), (2_020_000, True), (2_020_001, False), (870_000, False)]
+)
+def test_a_counter_that_counts_something_else_is_refused(counted, right):
+    frame = pd.DataFrame({"operation": ["calibration"], "instructions": [counted]})
+    if right:
+        check_calibration(frame)
+    else:
+        with pytest.raises(TesseraError, match="2000000"):
+            check_calibration(frame)
+
+
+def test_figure4_covers_all_runs_and_tells_replicas_apart():
+    rows = [("w", "F", "home", 1, 0, 0, 1, 100), ("w", "F+M", "home", 1, 0, 0, 1, 100)]
+    rows += [("w", "F", "home", 1, 1, 0, 0, 0), ("w", "F+M", "home", 1, 1, 0, 0, 0)]
+    rows += [("w", "F+M", "1", 1, 1, 0, 1, 100)]
+    seen = figure4(pd.DataFrame(rows, columns=COLUMNS)).set_index(["config", "socket"]).remote_leaf_share
+    assert seen["F", 0] == 0 and seen["F", 1] == 1  # all tables on socket 0
+    assert seen["F+M", 1] == 0
+    assert {run.config for run in runs(64)} == {"F", "F+M", "I", "I+M"}
