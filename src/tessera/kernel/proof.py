@@ -19,7 +19,7 @@ replication-report
 #: On machines where replicas make no sense, the tool must refuse and say why: (machine, arguments, message).
 REFUSALS = (
     (Machine(nodes=1, cpus=1, memory_mb=512), "-r all", "one node with memory"),
-    (Machine(nodes=2, cpus=2, memory_mb=768, memoryless=1), "-r 0-1", "no memory; nodes with memory are 0"),
+    (Machine(nodes=3, cpus=3, memory_mb=768, memoryless=1), "-r 0-2", "no memory; nodes with memory are 0-1"),
 )
 REFUSAL = """echo 1 > /proc/sys/vm/pgtable_replication
 pgtblrepl {arguments} true 2> /out/refused
