@@ -1,6 +1,8 @@
 """What failed is tried again at the next start; what was measured is never thrown away."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -52,3 +54,42 @@ def test_dry_runs_and_jobs_change_nothing(results, monkeypatch, argument):
     argv = ("snakemake", argument)
     assert names(results, monkeypatch, host="failed", reserve="1", argv=argv) == set()
     assert (results / "cells/bad/p.csv").exists()
+
+
+def test_what_failed_is_made_again_although_a_report_was_made_of_it(tmp_path):
+    """And what follows from it, once; the rest stays."""
+    (tmp_path / "Snakefile").write_text(
+        """
+from pathlib import Path
+from tessera.pipeline.retry import forget_failures
+forget_failures(Path("results/x"))
+rule report:
+    input: "results/x/cells.csv", "results/x/other",
+    output: "results/x/report/index.html",
+    shell: "echo report >> steps; touch {output}"
+rule all_cells:
+    input: "results/x/cells/w/p.csv",
+    output: "results/x/cells.csv",
+    shell: "echo all >> steps; cp {input} {output}"
+rule other:
+    output: "results/x/other",
+    shell: "echo other >> steps; touch {output}"
+rule cells:
+    output: "results/x/cells/w/p.csv",
+    shell: "echo cells >> steps; echo status > {output}; cat status >> {output}"
+"""
+    )
+    status, steps = tmp_path / "status", tmp_path / "steps"
+
+    def run() -> list[str]:
+        steps.write_text("")
+        command = [sys.executable, "-m", "snakemake", "--cores", "1", "--nolock"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return sorted(steps.read_text().split())
+
+    status.write_text("failed")
+    assert run() == ["all", "cells", "other", "report"]
+    status.write_text("ok")
+    assert run() == ["all", "cells", "report"]
+    assert run() == []

@@ -15,6 +15,9 @@ from pathlib import Path
 #: arguments of snakemake processes that must change nothing
 NOT_A_RUN = {"--mode", "-n", "--dry-run", "--dryrun", "--summary", "--list", "--lint", "--unlock", "--dag"}
 
+#: What is made from those outputs. Snakemake does not miss an input of an output that is still there.
+FOLLOWING = ("cells.csv", "validation/findings.csv", "report/index.html")
+
 
 def forget_failures(results: Path) -> list[Path]:
     """Delete outputs under ``results`` that record a failure, or skipped runs that could be made now.
@@ -33,6 +36,12 @@ def forget_failures(results: Path) -> list[Path]:
     stale += [p for p in results.glob("validation/chase_series.csv") if _has_status(p, unwanted)]
     for path in stale:
         path.unlink(missing_ok=True)
+        if path.name == "info.json":  # rows of what could not be recorded say "failed" or "skipped"
+            for cells in results.glob(f"cells/{path.parent.name}/*.csv"):
+                cells.unlink(missing_ok=True)
+    if stale:
+        for name in FOLLOWING:
+            (results / name).unlink(missing_ok=True)
     return stale
 
 
