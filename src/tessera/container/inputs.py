@@ -77,19 +77,21 @@ def toolchain_tag(arguments: BaseArguments | None = None) -> str:
     return f"tessera-toolchain:{digest[:12]}"
 
 
+def _tag_on_toolchain(image: str, arguments: BaseArguments | None) -> str:
+    digest = inputs_digest(docker_folder(image), {"BASE": toolchain_tag(arguments)})
+    return f"tessera-{image}:{digest[:12]}"
+
+
 def programs_tag(arguments: BaseArguments | None = None) -> str:
     """Tag of the image with the well-known programs that mosalloc is tested with."""
-    digest = inputs_digest(docker_folder("programs"), {"BASE": toolchain_tag(arguments)})
-    return f"tessera-programs:{digest[:12]}"
+    return _tag_on_toolchain("programs", arguments)
 
 
 def workloads_tag(arguments: BaseArguments | None = None) -> str:
     """Tag of the image with Debian's own programs that serve as workloads."""
-    digest = inputs_digest(docker_folder("workloads"), {"BASE": toolchain_tag(arguments)})
-    return f"tessera-workloads:{digest[:12]}"
+    return _tag_on_toolchain("workloads", arguments)
 
 
 def kernel_tag(arguments: BaseArguments | None = None) -> str:
     """Tag of the image that builds and boots the kernel."""
-    digest = inputs_digest(docker_folder("kernel"), {"BASE": toolchain_tag(arguments)})
-    return f"tessera-kernel:{digest[:12]}"
+    return _tag_on_toolchain("kernel", arguments)

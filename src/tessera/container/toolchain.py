@@ -12,7 +12,7 @@ import os
 import subprocess
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from tessera.container import engine
@@ -123,23 +123,24 @@ def toolchain() -> Toolchain:
 
 def programs_toolchain() -> Toolchain:
     """Where the well-known programs are: their own image, or this machine."""
-    if engine.engine_name() == engine.NONE:
-        return HostToolchain()
-    return DockerToolchain(require_image(programs_tag()))
+    return _on_toolchain(programs_tag)
 
 
 def workloads_toolchain() -> Toolchain:
     """Where Debian's own programs that serve as workloads are: their image, or this machine."""
-    if engine.engine_name() == engine.NONE:
-        return HostToolchain()
-    return DockerToolchain(require_image(workloads_tag()))
+    return _on_toolchain(workloads_tag)
 
 
 def kernel_toolchain() -> Toolchain:
     """Where the kernel is built and booted: its own image, or this machine."""
+    return _on_toolchain(kernel_tag)
+
+
+def _on_toolchain(tag: Callable[[], str]) -> Toolchain:
+    """The image of that tag; its hash is taken only where there is an engine."""
     if engine.engine_name() == engine.NONE:
         return HostToolchain()
-    return DockerToolchain(require_image(kernel_tag()))
+    return DockerToolchain(require_image(tag()))
 
 
 def _first_line(argv: list[str]) -> str:
