@@ -6,7 +6,7 @@
 #   layouts.smk  54 + 1gb layouts per workload and platform
 #   cells.smk    simulated cells, one job per workload and platform, all layouts inside
 #   host.smk     real runs under real mosaics; this machine as a simulated platform
-#   models.smk   every runtime model, fitted and cross-validated
+#   models.smk   every runtime model, fitted, judged under every protocol, tried on 1GB pages
 #   studies.smk  sampling, ablations, and a sweep over what is assumed
 #   validation.smk  engines, closed forms, this machine's chase and mosaics, invariants
 #   kernel.smk   a kernel with replicated page tables: build, test, tables (a target of its own)

@@ -12,10 +12,10 @@ protocol `kfold` (`protocols/kfold.py`) keeps them together.
 from __future__ import annotations
 
 import numpy as np
-from sklearn.base import clone
 
 from tessera.models.accuracy import relative_errors
 from tessera.models.base import CannotFit, RuntimeModel
+from tessera.models.fits import FitRows, Fits
 from tessera.models.samples import Samples
 
 FOLDS = (3, 6, 9, 27, 54)
@@ -28,27 +28,12 @@ def split(n: int, folds: int, seed: int = SEED) -> list[np.ndarray]:
     return np.array_split(np.random.RandomState(seed).permutation(n), folds)
 
 
-class Fits:
-    """Copies of a model fitted to subsets, each made once: K = n and leave-one-out intervals share theirs."""
-
-    def __init__(self, model: RuntimeModel, samples: Samples):
-        self.model, self.samples = model, samples
-        self._made: dict[bytes, RuntimeModel] = {}
-
-    def __call__(self, rows: np.ndarray) -> RuntimeModel:
-        """The copy fitted to these row numbers; CannotFit as ``fit``."""
-        key = np.asarray(rows, dtype=np.int64).tobytes()
-        if key not in self._made:
-            self._made[key] = clone(self.model).fit(self.samples.subset(rows))
-        return self._made[key]
-
-
 def held_out_predictions(
-    model: RuntimeModel, samples: Samples, folds: int, seed: int = SEED, fit: Fits | None = None
+    model: RuntimeModel, samples: Samples, folds: int, seed: int = SEED, fit: FitRows | None = None
 ) -> np.ndarray:
     """Prediction of each sample (n,) in cycles by the model fitted without its fold.
 
-    ``fit`` may hold copies that were fitted before.
+    ``fit`` fits the copies (`fits.py`), some of which may have been fitted before.
 
     Raises:
         CannotFit: there are more folds than samples, or a training set does not determine the model.
@@ -59,7 +44,7 @@ def held_out_predictions(
             f"{folds} folds are not possible with {len(samples)} samples",
             f"use 2 to {len(samples)} folds",
         )
-    fit = fit or Fits(model, samples)
+    fit = fit or Fits(samples).of(model)
     predicted = np.empty(len(samples))
     for number, test in enumerate(split(len(samples), folds, seed)):
         training = np.setdiff1d(np.arange(len(samples)), test)
@@ -74,7 +59,7 @@ def held_out_predictions(
 
 
 def held_out_errors(
-    model: RuntimeModel, samples: Samples, folds: int, seed: int = SEED, fit: Fits | None = None
+    model: RuntimeModel, samples: Samples, folds: int, seed: int = SEED, fit: FitRows | None = None
 ) -> np.ndarray:
     """Relative errors (n,) over all test folds; errors as :func:`held_out_predictions`."""
     return relative_errors(samples.R, held_out_predictions(model, samples, folds, seed, fit))

@@ -9,6 +9,7 @@ raw-unit coefficients.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,7 +52,7 @@ def build(samples: Samples, terms: list[Term]) -> Design:
     means, deviations = raw.mean(axis=0), raw.std(axis=0, ddof=0)
     varying = deviations > CONSTANT_TOLERANCE * np.abs(raw).max(axis=0)
     kept = [term for term, keep in zip(terms, varying, strict=True) if keep]
-    factors = [np.prod([scale[s] ** p for s, p in zip(INPUTS, term.powers, strict=True)]) for term in kept]
+    factors = [math.prod(scale[s] ** p for s, p in zip(INPUTS, t.powers, strict=True)) for t in kept]
     return Design(
         columns=(raw[:, varying] - means[varying]) / deviations[varying],
         terms=kept,

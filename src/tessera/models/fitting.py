@@ -14,7 +14,8 @@ import pandas as pd
 from tessera.errors import EXIT_FAILED, TesseraError
 from tessera.models.accuracy import accuracy, relative_errors
 from tessera.models.base import CannotFit, RuntimeModel
-from tessera.models.crossval import FOLDS, SEED, Fits, held_out_errors
+from tessera.models.crossval import FOLDS, SEED, held_out_errors
+from tessera.models.fits import FitRows, Fits, shared
 from tessera.models.intervals import calibrate
 from tessera.models.registry import create, select
 from tessera.models.result import FitResult
@@ -33,6 +34,7 @@ def fit_all(
     parameters: Mapping[str, Mapping[str, float]] | None = None,
     intervals: bool = False,
     one_in_ten: str = "flag",
+    fits: Fits | None = None,
 ) -> FitResult:
     """Fit, predict, judge and cross-validate.
 
@@ -45,6 +47,7 @@ def fit_all(
         intervals: also prepare prediction intervals (a refit per layout).
         one_in_ten: ``flag`` keeps models with fewer than ten samples per coefficient and marks them in
             their details; ``refuse`` counts them as not fitted.
+        fits: of ``samples.fitted``, to share with `run_protocols`.
 
     Raises:
         TesseraError: the samples or the names are wrong, or no model at all could be fitted.
@@ -80,13 +83,13 @@ def fit_all(
                 ]
                 judgement = asdict(accuracy(relative_errors(part.R, predicted)))
                 rows["errors"].append({"model": name, "protocol": protocol, **judgement})
-    fits = {name: Fits(model, table.fitted) for name, model in chosen.items()}
-    for name, model in chosen.items():
+    fits = shared(fits, table.fitted)
+    for model in chosen.values():
         if model.cross_validated:
-            rows["cv"] += [_cross_validate(model, table.fitted, k, seed, fits[name]) for k in folds]
+            rows["cv"] += [_cross_validate(model, table.fitted, k, seed, fits.of(model)) for k in folds]
     # a model that refits in a way of its own does not share the fits of cross validation
-    shared = {
-        name: None if type(m).refit is not RuntimeModel.refit else fits[name] for name, m in fitted.items()
+    refits = {
+        name: None if type(m).refit is not RuntimeModel.refit else fits.of(m) for name, m in fitted.items()
     }
     rows["rsquared"] = [
         {"input": symbol, "r_squared": value} for symbol, value in by_input(table.fitted).items()
@@ -100,7 +103,7 @@ def fit_all(
         folds=tuple(folds),
         seed=seed,
         notes=list(table.notes),
-        calibrations={n: calibrate(m, table.fitted, shared[n]) for n, m in fitted.items()}
+        calibrations={n: calibrate(m, table.fitted, refits[n]) for n, m in fitted.items()}
         if intervals
         else {},
     )
@@ -132,7 +135,7 @@ def check_one_in_ten(model: RuntimeModel, samples: int, rule: str) -> str:
     return found
 
 
-def _cross_validate(model: RuntimeModel, samples: Samples, folds: int, seed: int, fit: Fits) -> dict:
+def _cross_validate(model: RuntimeModel, samples: Samples, folds: int, seed: int, fit: FitRows) -> dict:
     row = {"model": model.name, "folds": folds, "seed": seed, "samples": len(samples)}
     try:
         return row | asdict(accuracy(held_out_errors(model, samples, folds, seed, fit)))

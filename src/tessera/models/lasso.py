@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg.lapack import dtrtrs
+from scipy.linalg.lapack import dgeqrf, dorgqr, dtrtrs
 
 FLOOR = 1e-4  #: the path ends at this share of the largest penalty
 SPAN = 1e-5  #: a feature this close (share of its norm) to the span of the active ones cannot join
@@ -60,31 +60,32 @@ def lasso_path(Z: np.ndarray, y: np.ndarray, floor: float = FLOOR) -> list[Segme
     while penalty > end:
         active = sorted(signs)
         s = np.array([signs[j] for j in active])
-        Q, R = np.linalg.qr(Z[:, active])
-        u = _solve(R, Q.T @ y)
-        v = n * _solve(R, _solve(R, s, transposed=True))
+        Q, R = _factors(Z[:, active])
+        inside, direction = Q.T @ y, _solve(R, s, transposed=True)
+        u, v = _solve(R, inside), n * _solve(R, direction)
         # correlations are c0 + a * c1 along this segment
-        c0, c1 = Z.T @ (y - Z[:, active] @ u) / n, Z.T @ (Z[:, active] @ v) / n
-        apart = np.linalg.norm(Z - Q @ (Q.T @ Z), axis=0) > SPAN * np.sqrt(n)
-        # (penalty, feature, sign to join with or 0 to leave) of what lies below this segment
-        knots: list[tuple[float, int, float]] = []
-        for i in np.flatnonzero(s * v < 0):  # |b| shrinks as the penalty falls
-            knots.append((u[i] / v[i], active[i], 0.0))
+        c0, c1 = (y - Q @ inside) @ Z / n, (Q @ direction) @ Z
+        outside = Z - Q @ (Q.T @ Z)
+        apart = np.einsum("ij,ij->j", outside, outside) > SPAN**2 * n
         apart[active] = False
-        for sign in (1.0, -1.0):
-            for j in np.flatnonzero(apart & (sign * c1 < 1)):  # falls slower than the penalty
-                knots.append((c0[j] / (sign - c1[j]), int(j), sign))
-        knots = [knot for knot in knots if end < knot[0] <= penalty * (1 + TIE)]
-        highest = max((knot[0] for knot in knots), default=end)
-        lower = min(highest, penalty)
+        # penalties of what lies below this segment: first the features that leave (|b| shrinks as the
+        # penalty falls), then those that join with either sign (falling slower than the penalty)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            below = np.concatenate([u / v, c0 / (1.0 - c1), c0 / (-1.0 - c1)])
+        possible = np.concatenate([s * v < 0, apart & (c1 < 1), apart & (-c1 < 1)])
+        knots = np.where(possible & (below > end) & (below <= penalty * (1 + TIE)), below, -np.inf)
+        highest = float(knots.max())
+        lower = min(max(highest, end), penalty)
         segments.append(Segment(penalty, lower, tuple(active), u - lower * v))
-        if not knots:
+        if highest < end:
             break
-        _, feature, sign = min((k for k in knots if k[0] >= highest * (1 - TIE)), key=lambda k: k[1])
-        if sign:
-            signs[feature] = sign
-        else:
+        tied = np.flatnonzero(knots >= highest * (1 - TIE))
+        k = len(active)
+        feature, knot = min((active[i] if i < k else (i - k) % p, i) for i in map(int, tied))
+        if knot < k:
             del signs[feature]
+        else:
+            signs[feature] = 1.0 if knot < k + p else -1.0
         penalty = lower
         if not signs:
             break
@@ -93,12 +94,15 @@ def lasso_path(Z: np.ndarray, y: np.ndarray, floor: float = FLOOR) -> list[Segme
     return segments
 
 
+def _factors(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(Q, R) of A (n, k), k <= n, by LAPACK itself: wrappers cost more. Below its diagonal R is not zero."""
+    packed, tau, _, _ = dgeqrf(A)
+    return dorgqr(packed, tau)[0], packed[: A.shape[1]]
+
+
 def _solve(R: np.ndarray, b: np.ndarray, transposed: bool = False) -> np.ndarray:
-    """R x = b (or R' x = b) for upper triangular R, by LAPACK itself: the wrapper costs more."""
-    if R.flags.f_contiguous:
-        x, failed = dtrtrs(R, b, trans=transposed)
-    else:  # its transpose is lower triangular, in the order that LAPACK wants
-        x, failed = dtrtrs(R.T, b, lower=True, trans=not transposed)
+    """R x = b (or R' x = b) for upper triangular R."""
+    x, failed = dtrtrs(R, b, trans=transposed)
     if failed:
         raise np.linalg.LinAlgError(f"triangular solve failed at {failed}")
     return x

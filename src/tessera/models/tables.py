@@ -21,8 +21,8 @@ TABLES: dict[str, tuple[str, ...]] = {
     ),
     "rsquared": ("input", "r_squared"),
 }  # fmt: skip
-#: written by `tessera models protocols` and `adaptive` into the same folder, on request
-JUDGED = ("protocols", "learning_curve", "adaptive_curve", "adaptive")
+#: written by `tessera models protocols`, `models adaptive` and `predict` into the same folder, on request
+JUDGED = ("protocols", "learning_curve", "adaptive_curve", "adaptive", "one_gb", "budget")
 COUNTS = {"samples", "zero_errors", "dropped_zero_errors", "folds", "seed"}
 
 

@@ -47,11 +47,11 @@ class Term:
 
     def values(self, inputs: Mapping[str, np.ndarray]) -> np.ndarray:
         """The monomial at ``inputs`` {"C": (n,), "M": (n,), "H": (n,)}, shape (n,)."""
-        product = np.ones_like(inputs["C"], dtype=float)
+        product = None
         for symbol, power in zip(INPUTS, self.powers, strict=True):
             for _ in range(power):
-                product = product * inputs[symbol]
-        return product
+                product = inputs[symbol] if product is None else product * inputs[symbol]
+        return np.ones_like(inputs["C"], dtype=float) if product is None else np.array(product, dtype=float)
 
     def derivative(self, symbol: str) -> tuple[float, Term] | None:
         """(factor, term) of the derivative by an input, e.g. C^2 -> (2, C); None if it is zero."""
@@ -121,12 +121,13 @@ def checked_inputs(H, M, C) -> dict[str, np.ndarray]:
     Raises:
         TesseraError: an input is negative or not a number.
     """
-    given = {"C": C, "M": M, "H": H}
-    arrays = dict(zip(given, np.broadcast_arrays(*given.values()), strict=True))
-    inputs = {symbol: np.asarray(array, dtype=float) for symbol, array in arrays.items()}
+    inputs = {s: np.asarray(array, dtype=float) for s, array in (("C", C), ("M", M), ("H", H))}
+    if not inputs["C"].shape == inputs["M"].shape == inputs["H"].shape:
+        inputs = dict(zip(inputs, np.broadcast_arrays(*inputs.values()), strict=True))
     for symbol, array in inputs.items():
-        bad = array[~(np.isfinite(array) & (array >= 0))]
-        if bad.size:
+        good = np.isfinite(array) & (array >= 0)
+        if not good.all():
+            bad = array[~good]
             raise TesseraError(
                 f"predict at {INPUT_COLUMNS[symbol]} = {bad.flat[0]!r}",
                 "inputs are counts: finite and not negative",

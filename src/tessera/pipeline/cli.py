@@ -95,15 +95,42 @@ def concat(parts: tuple[Path, ...], out: Path) -> None:
 
 
 @pipeline.command()
-@click.option("--cells", "cells_path", type=PATH, required=True)
+@click.argument("cells", nargs=-1, type=PATH, required=True)
 @click.option("--seed", type=int, required=True)
-@click.option("--out", type=PATH, required=True, help="errors.csv; the other tables lie beside it")
-def fit(cells_path: Path, seed: int, out: Path) -> None:
-    """Fit and cross-validate every model."""
-    from tessera.pipeline.fit import fit_cells
+@click.option("--layouts", type=PATH, help="folder of <workload>/<platform>/manifest.csv")
+@click.option("--out", type=PATH, required=True, help="tables go to <out>/<workload>/<platform>/")
+def fit(cells: tuple[Path, ...], seed: int, layouts: Path | None, out: Path) -> None:
+    """Fit, cross-validate and judge every model on cells files <workload>/<platform>.csv."""
+    from tessera.pipeline.fit import fit_pairs
 
-    if reason := fit_cells(cells_path, seed, out):
-        click.echo(f"not fitted: {out.parent}: {reason}", err=True)
+    _say("not fitted", fit_pairs(cells, seed, out, layouts))
+
+
+@pipeline.command()
+@click.argument("cells", nargs=-1, type=PATH, required=True)
+@click.option("--seeds", type=click.IntRange(min=1), required=True, help="random orders to compare with")
+@click.option("--out", type=PATH, required=True, help="tables go to <out>/<workload>/<platform>/")
+def adaptive(cells: tuple[Path, ...], seeds: int, out: Path) -> None:
+    """Count how many layouts adaptive and random orders need."""
+    from tessera.pipeline.fit import adaptive_pairs
+
+    _say("not replayed", adaptive_pairs(cells, seeds, out))
+
+
+@pipeline.command("one-gb")
+@click.argument("cells", nargs=-1, type=PATH, required=True)
+@click.option("--mosaics", type=PATH, help="validation/mosaics.csv, for the simulator's part of the budget")
+@click.option("--out", type=PATH, required=True, help="tables go to <out>/<workload>/<platform>/")
+def one_gb(cells: tuple[Path, ...], mosaics: Path | None, out: Path) -> None:
+    """Predict 1GB pages from the other layouts, with an error budget."""
+    from tessera.pipeline.fit import one_gb_pairs
+
+    _say("not predicted", one_gb_pairs(cells, out, mosaics))
+
+
+def _say(what: str, reasons: dict[Path, str]) -> None:
+    for folder, reason in reasons.items():
+        click.echo(f"{what}: {folder}: {reason}", err=True)
 
 
 @pipeline.command()

@@ -1,32 +1,121 @@
-"""Fit every model to one cells file; what can't be fitted gives empty tables and a reason."""
+"""The models' links: from cells of (workload, platform) pairs to fits, protocols, orders and predictions.
+
+Each link takes many pairs in one process, since loading the libraries costs more than fitting a pair. A
+pair is the cells file `<workload>/<platform>.csv`; its tables go to `<out>/<workload>/<platform>/`. A pair
+that cannot be done gets tables with headers only, a text file beside them has the reason, and the others
+go on.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
 
-from tessera import cells, models
+from tessera import models
 from tessera.errors import TesseraError
+from tessera.models import protocols
+from tessera.models.fits import Fits
+from tessera.models.groups import read_duplicates
+from tessera.models.result import FORMAT, INTERVALS
+from tessera.models.samples import TEST_POINT, Table, read_table
+from tessera.models.tables import TABLES, write_table
+
+Reasons = dict[Path, str]  #: folder of a pair that could not be done -> why
 
 
-def fit_cells(cells_path: Path, seed: int, out: Path) -> str:
-    """Fit into the folder of ``out`` (errors.csv); returns the reason when nothing could be fitted.
+def fit_pairs(cells: Iterable[Path], seed: int, out: Path, layouts: Path | None = None) -> Reasons:
+    """Fit, cross-validate and judge: the tables of `models fit` and `models protocols`.
 
-    Cells that failed are left out by the models; with too few left (or no anchors) the tables are
-    written with their headers only, ``not_fitted.txt`` holds the reason and the report shows it.
+    Args:
+        cells: cells files, `<workload>/<platform>.csv`.
+        seed: of the shuffles into folds.
+        layouts: the folder of `<workload>/<platform>/manifest.csv`, which names duplicate layouts.
     """
-    folder = out.parent
-    folder.mkdir(parents=True, exist_ok=True)
-    note = folder / "not_fitted.txt"
-    note.unlink(missing_ok=True)
-    table = cells.read_cells(cells_path)
-    try:
-        models.fit_all(table, seed=seed).write(folder)
-        return ""
-    except TesseraError as error:
-        reason = f"{error.asked}: {error.found}"
-        note.write_text(reason + "\n")
-        for name, columns in models.TABLES.items():
-            pd.DataFrame(columns=list(columns)).to_csv(folder / f"{name}.csv", index=False)
-        return reason
+
+    def work(cells_path: Path, folder: Path) -> None:
+        table = _table(cells_path)
+        fits = Fits(table.fitted)
+        models.fit_all(table, seed=seed, intervals=True, fits=fits).write(folder, cells_path)
+        manifest = layouts / cells_path.parent.name / cells_path.stem / "manifest.csv" if layouts else None
+        same = read_duplicates(manifest) if manifest else None
+        protocols.write_judgement(table, folder, seed=seed, duplicate_of=same, fits=fits)
+
+    def nothing(folder: Path) -> None:
+        _headers(folder, TABLES)
+        protocols.write_empty(folder)
+        empty = {"format": FORMAT, "models": {}}
+        (folder / INTERVALS).write_text(json.dumps(empty) + "\n", encoding="utf-8")
+
+    return _each(cells, out, "not_fitted.txt", work, nothing)
+
+
+def adaptive_pairs(cells: Iterable[Path], seeds: int, out: Path) -> Reasons:
+    """Replay adaptive and ``seeds`` random orders: `adaptive.csv` and `adaptive_curve.csv`."""
+    from tessera.adaptive import replay as played
+
+    def work(cells_path: Path, folder: Path) -> None:
+        curve = played.replay(_table(cells_path).fitted, seeds=seeds)
+        write_table(curve, folder / "adaptive_curve.csv")
+        write_table(played.summary(curve), folder / "adaptive.csv")
+
+    def nothing(folder: Path) -> None:
+        _headers(folder, {"adaptive_curve": played.CURVE, "adaptive": played.SUMMARY})
+
+    return _each(cells, out, "not_replayed.txt", work, nothing)
+
+
+def one_gb_pairs(cells: Iterable[Path], out: Path, mosaics: Path | None = None) -> Reasons:
+    """Predict the 1GB layout from the others (`one_gb.csv`) with its error budget (`budget.csv`).
+
+    Args:
+        mosaics: `validation/mosaics.csv`, real runs beside simulated ones, for the simulator's part.
+    """
+    from tessera.predict import budget, prediction
+    from tessera.predict.design import read_design
+
+    def work(cells_path: Path, folder: Path) -> None:
+        point, fitted = read_design(cells_path, TEST_POINT), prediction.fit_to(_table(cells_path))
+        write_table(prediction.table_of(fitted, point, warn=False), folder / "one_gb.csv")
+        write_table(budget.error_budget(fitted, point, mosaics=mosaics), folder / "budget.csv")
+
+    def nothing(folder: Path) -> None:
+        _headers(folder, {"one_gb": prediction.COLUMNS, "budget": budget.COLUMNS})
+
+    return _each(cells, out, "not_predicted.txt", work, nothing)
+
+
+def _table(cells_path: Path) -> Table:
+    table = read_table(cells_path)
+    if not len(table.fitted):
+        raise TesseraError(f"samples {cells_path}", "no rows", "simulate this pair first")
+    return table
+
+
+def _each(
+    cells: Iterable[Path],
+    out: Path,
+    note: str,
+    work: Callable[[Path, Path], None],
+    nothing: Callable[[Path], None],
+) -> Reasons:
+    """``work`` on every pair; where it refuses, ``nothing`` and the reason in the file ``note``."""
+    reasons: Reasons = {}
+    for cells_path in cells:
+        folder = out / cells_path.parent.name / cells_path.stem
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / note).unlink(missing_ok=True)
+        try:
+            work(cells_path, folder)
+        except TesseraError as error:
+            reasons[folder] = f"{error.asked}: {error.found}"
+            (folder / note).write_text(reasons[folder] + "\n", encoding="utf-8")
+            nothing(folder)
+    return reasons
+
+
+def _headers(folder: Path, tables: dict[str, Sequence[str]]) -> None:
+    for name, columns in tables.items():
+        write_table(pd.DataFrame(columns=list(columns)), folder / f"{name}.csv")

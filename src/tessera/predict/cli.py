@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 
 import click
@@ -29,15 +28,13 @@ def predict(samples, design, model, level, only, out, budget, mosaics, repeats) 
     from tessera.models.tables import write_table
     from tessera.predict.budget import error_budget
     from tessera.predict.design import read_design
-    from tessera.predict.prediction import ExtrapolationWarning, fit_to, table_of
+    from tessera.predict.prediction import fit_to, table_of
 
     points = read_design(design, only)
     fitted = fit_to(samples, model)
     for note in [*fitted.table.notes, *points.notes]:
         click.echo(f"tessera predict: {note}", err=True)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ExtrapolationWarning)  # said below, from the table
-        table = table_of(fitted, points, level)
+    table = table_of(fitted, points, level, warn=False)  # said below, from the table
     for row in table.itertuples():
         ends = (
             f"{row.low_cycles:.6g} to {row.high_cycles:.6g}" if row.low_cycles == row.low_cycles else "none"

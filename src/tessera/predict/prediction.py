@@ -76,8 +76,8 @@ def predict(
     return table_of(fit_to(samples, model), read_design(design, only), level)
 
 
-def table_of(fitted: Fitted, design: Design, level: float = LEVEL) -> pd.DataFrame:
-    """The table of :func:`predict` from a fit and points already read."""
+def table_of(fitted: Fitted, design: Design, level: float = LEVEL, *, warn: bool = True) -> pd.DataFrame:
+    """The table of :func:`predict` from a fit and points already read; ``warn`` as said there."""
     known, model = fitted.table.fitted, fitted.model
     centres = model.predict(design.H, design.M, design.C)
     interval = fitted.interval(design, level)
@@ -86,7 +86,7 @@ def table_of(fitted: Fitted, design: Design, level: float = LEVEL) -> pd.DataFra
     for i, name in enumerate(design.names):
         point = float(design.H[i]), float(design.M[i]), float(design.C[i])
         distance, warning = describe(known, *point)
-        if warning:
+        if warning and warn:
             warnings.warn(f"{name}: {warning}", ExtrapolationWarning, stacklevel=3)
         low, high = float(interval.low[i]), float(interval.high[i])
         rows.append((

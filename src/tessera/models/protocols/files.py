@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.models.crossval import FOLDS, SEED
+from tessera.models.fits import Fits, shared
 from tessera.models.protocols import learning, run
 from tessera.models.registry import EVERY, select
 from tessera.models.samples import Table
@@ -27,21 +28,24 @@ def write_judgement(
     draws: int = learning.DRAWS,
     duplicate_of: Mapping[str, str] | None = None,
     one_in_ten: str = "flag",
+    fits: Fits | None = None,
 ) -> pd.DataFrame:
     """Write both files and return the table of protocols; arguments as `run_protocols`.
 
     No learning curve is written if ``draws`` is 0 or no named model learns from samples.
     """
+    fits = shared(fits, table.fitted)
     judged = run.run_protocols(
-        table, models, protocols, folds=folds, seed=seed, duplicate_of=duplicate_of, one_in_ten=one_in_ten
-    )
+        table, models, protocols, folds=folds, seed=seed,
+        duplicate_of=duplicate_of, one_in_ten=one_in_ten, fits=fits,
+    )  # fmt: skip
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
     write_table(judged, out / "protocols.csv")
     trained = [name for name in select(models) if EVERY[name].cross_validated]
     (out / "learning_curve.csv").unlink(missing_ok=True)
     if draws > 0 and trained:
-        curve = learning.learning_curve(table, trained, draws=draws, seed=seed)
+        curve = learning.learning_curve(table, trained, draws=draws, seed=seed, fits=fits)
         write_table(curve, out / "learning_curve.csv")
     return judged
 

@@ -13,12 +13,12 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
 
 from tessera.errors import TesseraError
 from tessera.models.accuracy import accuracy, relative_errors
-from tessera.models.base import CannotFit, RuntimeModel
+from tessera.models.base import CannotFit
 from tessera.models.crossval import SEED
+from tessera.models.fits import FitRows, Fits, shared
 from tessera.models.groups import groups_of
 from tessera.models.registry import EVERY, create, select
 from tessera.models.samples import ANCHOR_2MB, ANCHOR_4KB, Samples, Table
@@ -40,12 +40,14 @@ def learning_curve(
     sizes: Sequence[int] = SIZES,
     draws: int = DRAWS,
     seed: int = SEED,
+    fits: Fits | None = None,
 ) -> pd.DataFrame:
     """One row per trained model and size. Errors are fractions.
 
     Raises:
         TesseraError: a named model is defined by its anchors, so it learns nothing.
     """
+    fits = shared(fits, table.fitted)
     names = list(models) or [name for name in select() if EVERY[name].cross_validated]
     for name in names:
         if not create(name).cross_validated:
@@ -57,9 +59,10 @@ def learning_curve(
     sets = {size: _sets(table.fitted, size, draws, seed) for size in sorted(set(sizes)) if size >= 2}
     groups, rows = groups_of(table.fitted), []
     for name in select(names):
+        fit = fits.of(create(name))
         for size, drawn in sets.items():
             row = {"model": name, "train_samples": size, "draws": len(drawn), "seed": seed}
-            rows.append(row | _row(create(name), table.fitted, groups, drawn))
+            rows.append(row | _row(fit, table.fitted, groups, drawn))
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     frame["message"] = frame["message"].fillna("")
     return frame
@@ -75,12 +78,12 @@ def _sets(samples: Samples, size: int, draws: int, seed: int) -> list[np.ndarray
     return [np.sort([*anchors, *stream.permutation(others)[: size - 2]]) for _ in range(draws)]
 
 
-def _row(model: RuntimeModel, samples: Samples, groups: np.ndarray, sets: list[np.ndarray]) -> dict:
+def _row(fit: FitRows, samples: Samples, groups: np.ndarray, sets: list[np.ndarray]) -> dict:
     found: dict[str, list[float]] = {measure: [] for measure in MEASURES}
     reason = ""
     for rows in sets:
         try:
-            fitted = clone(model).fit(samples.subset(rows))
+            fitted = fit(rows)
         except CannotFit as error:
             reason = reason or error.found
             continue

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
 
 from tessera.models.accuracy import accuracy, relative_errors
 from tessera.models.base import CannotFit, RuntimeModel
 from tessera.models.crossval import FOLDS, SEED
+from tessera.models.fits import FitRows, Fits, shared
 from tessera.models.fitting import check_one_in_ten
 from tessera.models.groups import groups_of
 from tessera.models.protocols.registry import select as select_protocols
@@ -39,6 +39,7 @@ def run_protocols(
     seed: int = SEED,
     duplicate_of: Mapping[str, str] | None = None,
     one_in_ten: str = "flag",
+    fits: Fits | None = None,
 ) -> pd.DataFrame:
     """Every named model under every named protocol (the nine, and all, if none is named).
 
@@ -46,7 +47,9 @@ def run_protocols(
         folds: values of K; ``seed`` of the shuffle into folds.
         duplicate_of: duplicates that a manifest names, beside those with equal rows.
         one_in_ten: ``flag`` warns in `message`, ``refuse`` gives no numbers.
+        fits: of ``table.fitted``, made by others that ask for the same ones.
     """
+    fits = shared(fits, table.fitted)
     groups = groups_of(table.fitted, duplicate_of)
     data = Data(table.fitted, table.test, groups, seed, tuple(folds))
     chosen, rows = [create(name) for name in select(models)], []
@@ -55,9 +58,11 @@ def run_protocols(
         for model in chosen:
             if protocol.trains and not model.cross_validated:
                 continue  # entirely determined by the anchors (section VI-C)
+            fit = fits.of(model)
             for setting in found:
                 row = {"model": model.name, "protocol": protocol.name, "setting": setting.name}
-                rows.append(row | {"samples": len(data.samples)} | _judge(model, data, setting, one_in_ten))
+                judged = _judge(model, data, setting, one_in_ten, fit)
+                rows.append(row | {"samples": len(data.samples)} | judged)
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     for column in ("samples", "train_samples", "test_samples"):
         frame[column] = frame[column].astype("Int64")
@@ -65,7 +70,7 @@ def run_protocols(
     return frame
 
 
-def _judge(model: RuntimeModel, data: Data, setting: Setting, one_in_ten: str) -> dict:
+def _judge(model: RuntimeModel, data: Data, setting: Setting, one_in_ten: str, fit: FitRows) -> dict:
     if setting.message:
         return {"message": setting.message}
     target = data.test if setting.on_test_point else data.samples
@@ -73,14 +78,14 @@ def _judge(model: RuntimeModel, data: Data, setting: Setting, one_in_ten: str) -
     for number, (train, test) in enumerate(setting.splits, 1):
         if not model.cross_validated:
             train = [data.samples.layouts.index(name) for name in (ANCHOR_4KB, ANCHOR_2MB)]
-        part, asked = data.samples.subset(train), target.subset(test)
-        sizes.append(len(part))
+        asked = target.subset(test)
+        sizes.append(len(train))
         try:
-            fitted = clone(model).fit(part)
-            warning = warning or check_one_in_ten(fitted, len(part), one_in_ten)
+            fitted = fit(train)
+            warning = warning or check_one_in_ten(fitted, len(train), one_in_ten)
         except CannotFit as error:
             where = f"split {number} of {len(setting.splits)}: " if len(setting.splits) > 1 else ""
-            return {"train_samples": len(part), "message": where + error.found}
+            return {"train_samples": len(train), "message": where + error.found}
         errors.append(relative_errors(asked.R, fitted.predict(asked.H, asked.M, asked.C)))
     pooled = np.concatenate(errors)
     judged = accuracy(pooled)

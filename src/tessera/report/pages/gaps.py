@@ -38,7 +38,7 @@ def count(facts) -> int:
 def pair_notes(results: Path) -> list[dict]:
     """What the pipeline wrote down about a pair: few distinct layouts, or why no model was fitted."""
     found = []
-    for pattern in ("layouts/*/*/note.txt", "models/*/*/not_fitted.txt"):
+    for pattern in ("layouts/*/*/note.txt", "models/*/*/not_*.txt"):
         for path in sorted(results.glob(pattern)):
             if note := path.read_text().strip():
                 workload, platform = path.parts[-3:-1]
