@@ -123,3 +123,8 @@ def test_refusals(known, pool, message):
     s = curved()
     with pytest.raises(TesseraError, match=message):
         next_layouts(s.subset(known), s.subset(pool))
+
+
+def test_a_table_that_does_not_determine_the_model_is_refused():
+    with pytest.raises(TesseraError, match="5 samples"):
+        replay(curved().subset([0, 8, 1, 2, 3]), seeds=1)

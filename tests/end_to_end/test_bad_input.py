@@ -171,9 +171,9 @@ def test_a_failed_recording_becomes_rows_and_is_tried_again(smoke, tmp_path):
     assert (
         len(rows) == 55 and set(rows.status) == {"failed"} and rows.message.str.contains("no-such-size").all()
     )
-    fit = tmp_path / "fit" / "errors.csv"
-    assert tessera("pipeline", "fit", "--cells", cells, "--seed", 1, "--out", fit).returncode == 0
-    assert fit.read_text().startswith("model,") and (fit.parent / "not_fitted.txt").exists()
+    assert tessera("pipeline", "fit", "--seed", 1, "--out", tmp_path / "models", cells).returncode == 0
+    fit = tmp_path / "models" / "gups" / "haswell-sim"
+    assert (fit / "errors.csv").read_text().startswith("model,") and (fit / "not_fitted.txt").exists()
 
     from tessera.pipeline.retry import forget_failures
 

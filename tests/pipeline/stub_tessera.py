@@ -5,6 +5,15 @@ import os
 import sys
 from pathlib import Path
 
+#: the tables that the models' links write for each cells file
+OF_PAIRS = {
+    "pipeline fit": [
+        "errors", "cv", "rsquared", "predictions", "coefficients", "protocols", "learning_curve",
+    ],
+    "pipeline adaptive": ["adaptive", "adaptive_curve"],
+    "pipeline one-gb": ["one_gb", "budget"],
+}  # fmt: skip
+
 
 def after(option: str) -> Path | None:
     return Path(sys.argv[sys.argv.index(option) + 1]) if option in sys.argv else None
@@ -25,10 +34,17 @@ def main() -> None:
     }
     inside = {
         "validate explain": ["steps.csv", "findings.csv", "chase_latency.csv", "calibration.csv"],
-        "models collect": ["errors.csv", "cv.csv", "rsquared.csv", "predictions.csv", "coefficients.csv"],
+        "models collect": [f"{name}.csv" for names in OF_PAIRS.values() for name in names],
     }
     if step in ("pipeline record", "study window"):
         make(out, json.dumps({"status": "ok"}))
+    elif step in OF_PAIRS:
+        for cells in (Path(word) for word in sys.argv if "/cells/" in word):
+            folder = out / cells.parent.name / cells.stem
+            for name in OF_PAIRS[step]:
+                make(folder / f"{name}.csv")
+            if step == "pipeline fit":
+                make(folder / "intervals.json")
     elif step == "report render":
         for name in ("report/index.html", "claims.csv"):
             make(after("--results") / name)

@@ -67,7 +67,10 @@ def finished(tmp_path_factory) -> Checkout:
     checkout = Checkout(tmp_path_factory.mktemp("checkout"))
     first = checkout.steps("reproduce")
     pairs = len(checkout.config()["workloads"]) * len(checkout.config()["platforms"])
-    assert pairs == 57 and len(named(first, "pipeline fit")) == pairs
+    assert pairs == 57
+    for step in ("pipeline fit", "pipeline adaptive", "pipeline one-gb"):  # one job per platform
+        assert sum(line.count("/cells/") for line in named(first, step)) == pairs, step
+        assert len(named(first, step)) == len(checkout.config()["platforms"]), step
     return checkout
 
 
@@ -94,6 +97,8 @@ def test_one_changed_platform_simulates_only_its_own_pairs(finished):
         *named(steps, "pipeline layouts"),
         *named(steps, "pipeline cells"),
         *named(steps, "pipeline fit"),
+        *named(steps, "pipeline adaptive"),
+        *named(steps, "pipeline one-gb"),
     ]
     pairs += named(steps, "study ablations")
     assert len(named(steps, "pipeline cells")) == len(finished.config()["workloads"])

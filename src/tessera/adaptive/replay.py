@@ -32,7 +32,12 @@ SUMMARY = (
 def replay(
     samples: Samples, model: str = "mosmodel", seeds: int = SEEDS, committee: Sequence[str] = COMMITTEE
 ) -> pd.DataFrame:
-    """One row per order and number of layouts (columns :data:`CURVE`; errors as fractions)."""
+    """One row per order and number of layouts (columns :data:`CURVE`; errors as fractions).
+
+    Raises:
+        CannotFit: all layouts together do not determine the model, so there is no error to reach.
+    """
+    create(model).fit(samples)
     start = [samples.layouts.index(name) for name in (ANCHOR_4KB, ANCHOR_2MB)]
     orders = [("adaptive", None, adaptive_order(samples, start, committee))]
     orders += [("random", seed, random_order(samples, start, seed)) for seed in range(seeds)]

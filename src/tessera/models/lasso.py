@@ -37,6 +37,7 @@ class PathError(ArithmeticError):
     """The homotopy found more than :data:`MAX_KNOTS` knots."""
 
 
+@np.errstate(divide="ignore", invalid="ignore")  # knots that are not possible are masked
 def lasso_path(Z: np.ndarray, y: np.ndarray, floor: float = FLOOR) -> list[Segment]:
     """Segments of the path from the largest penalty down to ``floor`` times it.
 
@@ -70,8 +71,7 @@ def lasso_path(Z: np.ndarray, y: np.ndarray, floor: float = FLOOR) -> list[Segme
         apart[active] = False
         # penalties of what lies below this segment: first the features that leave (|b| shrinks as the
         # penalty falls), then those that join with either sign (falling slower than the penalty)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            below = np.concatenate([u / v, c0 / (1.0 - c1), c0 / (-1.0 - c1)])
+        below = np.concatenate([u / v, c0 / (1.0 - c1), c0 / (-1.0 - c1)])
         possible = np.concatenate([s * v < 0, apart & (c1 < 1), apart & (-c1 < 1)])
         knots = np.where(possible & (below > end) & (below <= penalty * (1 + TIE)), below, -np.inf)
         highest = float(knots.max())

@@ -54,15 +54,15 @@ def fit_pairs(cells: Iterable[Path], seed: int, out: Path, layouts: Path | None 
 
 def adaptive_pairs(cells: Iterable[Path], seeds: int, out: Path) -> Reasons:
     """Replay adaptive and ``seeds`` random orders: `adaptive.csv` and `adaptive_curve.csv`."""
-    from tessera.adaptive import replay as played
+    from tessera.adaptive.replay import CURVE, SUMMARY, replay, summary
 
     def work(cells_path: Path, folder: Path) -> None:
-        curve = played.replay(_table(cells_path).fitted, seeds=seeds)
+        curve = replay(_table(cells_path).fitted, seeds=seeds)
         write_table(curve, folder / "adaptive_curve.csv")
-        write_table(played.summary(curve), folder / "adaptive.csv")
+        write_table(summary(curve), folder / "adaptive.csv")
 
     def nothing(folder: Path) -> None:
-        _headers(folder, {"adaptive_curve": played.CURVE, "adaptive": played.SUMMARY})
+        _headers(folder, {"adaptive_curve": CURVE, "adaptive": SUMMARY})
 
     return _each(cells, out, "not_replayed.txt", work, nothing)
 

@@ -1,0 +1,126 @@
+"""The models' links of the pipeline: every pair gets every table, and what cannot be done says why."""
+
+import ast
+import json
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from tessera.cli.main import cli
+from tessera.models import TABLES, collect, fit_all, read_table
+from tessera.models.tables import JUDGED
+from tessera.paths import repo_root
+from tessera.pipeline.fit import adaptive_pairs, fit_pairs, one_gb_pairs
+
+from .builders import make_frame, noisy
+
+GOOD, FAILED, SMALL = ("gups", "a-sim"), ("xml", "a-sim"), ("road", "a-sim")
+
+
+def one_gb_row() -> dict:
+    row = {"layout": "1gb", "runtime_cycles": 5.1e9, "stlb_hits": 3, "stlb_misses": 2, "walk_cycles": 70}
+    return row | {"status": "ok", "message": ""}
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """Cells of a good pair (one duplicate by manifest), a failed one, and one of four layouts, none 1gb."""
+    root = tmp_path_factory.mktemp("results")
+    frame = make_frame(noisy()).assign(status="ok", message="")
+    good = pd.concat([frame, pd.DataFrame([one_gb_row()])], ignore_index=True)
+    small = frame[frame["layout"].isin(["growing-0", "growing-8", "growing-3", "random-1"])]
+    failed = good.assign(status="failed", message="no memory", runtime_cycles="")
+    for (workload, platform), table in zip((GOOD, FAILED, SMALL), (good, failed, small), strict=True):
+        path = root / "cells" / workload / f"{platform}.csv"
+        path.parent.mkdir(parents=True)
+        table.assign(workload=workload, platform=platform).to_csv(path, index=False)
+        manifest = root / "layouts" / workload / platform / "manifest.csv"
+        manifest.parent.mkdir(parents=True)
+        manifest.write_text("layout,duplicate_of\ngrowing-1,\ngrowing-2,growing-1\n")
+    return root
+
+
+@pytest.fixture(scope="module")
+def done(results):
+    cells, out = sorted((results / "cells").glob("*/*.csv")), results / "models"
+    return out, {
+        "fit": fit_pairs(cells, 1, out, results / "layouts"),
+        "adaptive": adaptive_pairs(cells, 2, out),
+        "one-gb": one_gb_pairs(cells, out),
+    }
+
+
+def folder(done, pair):
+    return done[0] / pair[0] / pair[1]
+
+
+def test_tables_of_the_workflow_are_those_of_the_package():
+    """models.smk names them itself: every job reads it, and the package takes seconds to load."""
+    named = {}
+    for line in (repo_root() / "workflow" / "rules" / "models.smk").read_text().splitlines():
+        name, _, value = line.partition(" = ")
+        if name in ("FIT_TABLES", "ADAPTIVE_TABLES", "ONE_GB_TABLES"):
+            named[name] = ast.literal_eval(value)
+    assert set(named["FIT_TABLES"]) == {*TABLES, "protocols", "learning_curve"}
+    assert {name for names in named.values() for name in names} == {*TABLES, *JUDGED}
+    assert len(named) == 3
+
+
+def test_every_pair_has_every_table_and_they_can_be_joined(done):
+    joined = collect([folder(done, pair) for pair in (GOOD, FAILED, SMALL)])
+    assert set(joined) == {*TABLES, *JUDGED}
+    assert set(joined["errors"]["workload"]) == {"gups", "road"}
+    assert set(joined["one_gb"]["workload"]) == {"gups"}
+
+
+def test_the_good_pair_has_what_the_parts_say(done, results):
+    """The same numbers as the models by themselves; the manifest's duplicate shares a fold."""
+    table = read_table(results / "cells" / "gups" / "a-sim.csv")
+    alone = fit_all(table, seed=1).errors
+    mine = pd.read_csv(folder(done, GOOD) / "errors.csv", keep_default_na=False, na_values=[""])
+    assert mine["max_error"].tolist() == alone["max_error"].tolist()
+    judged = pd.read_csv(folder(done, GOOD) / "protocols.csv", keep_default_na=False)
+    of_54 = judged[(judged["protocol"] == "kfold") & (judged["setting"] == "54")]
+    assert of_54["message"].str.contains("53 distinct layouts").all() and len(of_54) == 4
+    assert set(json.loads((folder(done, GOOD) / "intervals.json").read_text())["models"]) >= {"mosmodel"}
+    orders = pd.read_csv(folder(done, GOOD) / "adaptive_curve.csv")
+    assert set(orders["seed"].dropna()) == {0, 1}
+    assert pd.read_csv(folder(done, GOOD) / "one_gb.csv")["design"].tolist() == ["1gb"]
+    parts = pd.read_csv(folder(done, GOOD) / "budget.csv")["part"].tolist()
+    assert parts == ["model", "simulator", "sampling", "noise", "total"]
+
+
+def test_what_cannot_be_done_says_why(done):
+    """Failed cells leave no anchors; four layouts are too few for Mosmodel; a table may lack 1gb."""
+    reasons = done[1]
+    assert set(reasons["fit"]) == {folder(done, FAILED)}
+    for step in ("adaptive", "one-gb"):
+        assert set(reasons[step]) == {folder(done, FAILED), folder(done, SMALL)}, step
+    assert "4 samples" in (folder(done, SMALL) / "not_replayed.txt").read_text()
+    assert "1gb" in (folder(done, SMALL) / "not_predicted.txt").read_text()
+    for note in ("not_fitted.txt", "not_replayed.txt", "not_predicted.txt"):
+        assert (folder(done, FAILED) / note).read_text().strip()
+        assert not (folder(done, GOOD) / note).exists()
+    for name in (*TABLES, *JUDGED):
+        lines = (folder(done, FAILED) / f"{name}.csv").read_text().splitlines()
+        assert len(lines) == 1 and "," in lines[0], name
+    assert json.loads((folder(done, FAILED) / "intervals.json").read_text())["models"] == {}
+
+
+def test_the_note_goes_when_the_pair_is_mended(done, results, tmp_path):
+    path = tmp_path / "xml" / "a-sim.csv"
+    path.parent.mkdir()
+    path.write_bytes((results / "cells" / "xml" / "a-sim.csv").read_bytes())
+    assert fit_pairs([path], 1, tmp_path / "out") != {}
+    path.write_bytes((results / "cells" / "gups" / "a-sim.csv").read_bytes())
+    assert fit_pairs([path], 1, tmp_path / "out") == {}
+    assert not (tmp_path / "out" / "xml" / "a-sim" / "not_fitted.txt").exists()
+
+
+def test_the_commands_exit_0_and_name_what_failed(results, tmp_path):
+    failed = results / "cells" / "xml" / "a-sim.csv"
+    for step, words in {"fit": ["--seed", "1"], "adaptive": ["--seeds", "1"], "one-gb": []}.items():
+        result = CliRunner().invoke(cli, ["pipeline", step, *words, "--out", str(tmp_path), str(failed)])
+        assert result.exit_code == 0, result.output
+        assert "xml" in result.stderr and "not " in result.stderr, result.stderr
