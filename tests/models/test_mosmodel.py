@@ -49,6 +49,48 @@ def test_planted_polynomials_are_recovered(terms, seed):
     assert errors.max() < 1e-6
 
 
+def five_terms(terms, seed: int):
+    """(samples, coefficients) of a cubic of five terms, each moving the runtime by the same amount."""
+    H, M, C = random_inputs(seed=seed)
+    inputs = {"H": H, "M": M, "C": C}
+    values = {term: float(3e8 / TERMS[term].values(inputs).std()) for term in terms}
+    return planted(values, seed), values
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "terms",
+    [
+        ("C", "M", "C^2", "C M", "C^3"),
+        ("C", "C^2", "C H", "C^2 H", "C H^2"),
+        ("C H", "C^2 M", "C^2 H", "C M H", "C H^2"),
+        ("C^2", "C M", "C^3", "C^2 M", "C M^2"),
+        ("H", "H^2", "C H^2", "M H^2", "H^3"),
+    ],
+    ids=" + ".join,
+)
+def test_known_cubics_of_five_terms_are_recovered(terms, seed):
+    samples, values = five_terms(terms, seed)
+    model = create("mosmodel").fit(samples)
+    assert set(model.coefficients_) == {"1", *terms}
+    for term, value in values.items():
+        assert model.coefficients_[term] == pytest.approx(value, rel=1e-6)
+    H, M, C = random_inputs(seed=1000 + seed)  # points that were not fitted
+    inputs = {"H": H, "M": M, "C": C}
+    truth = 5e9 + sum(value * TERMS[term].values(inputs) for term, value in values.items())
+    np.testing.assert_allclose(model.predict(H=H, M=M, C=C), truth, rtol=1e-6)
+
+
+def test_how_often_any_five_terms_are_found():
+    """docs/models.md, "Limits": of 200 random sets of five terms the Lasso finds a few."""
+    stream, names = np.random.RandomState(0), [term for term in TERMS if term != "1"]
+    found = 0
+    for seed in range(200):
+        terms = [names[i] for i in sorted(stream.permutation(19)[:5])]
+        found += set(create("mosmodel").fit(five_terms(terms, seed)[0]).coefficients_) == {"1", *terms}
+    assert 5 <= found <= 25, found
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 10**6),

@@ -60,7 +60,7 @@ class RuntimeModel(RegressorMixin, BaseEstimator):
         """
         samples = X if isinstance(X, Samples) else samples_of(self, X, y, layouts)
         self.n_features_in_ = 3
-        self.fit_samples(samples)
+        self.fit_samples(samples.in_order())
         self.details_ |= self._one_in_ten(len(samples))
         return self
 

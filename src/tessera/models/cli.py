@@ -9,7 +9,7 @@ import click
 from tessera.errors import TesseraError
 from tessera.models import store
 from tessera.models.base import explain as explanation
-from tessera.models.cli_judge import adaptive, protocols
+from tessera.models.cli_judge import adaptive, protocols, versions
 from tessera.models.collect import collect as collect_folders
 from tessera.models.collect import write_collected
 from tessera.models.crossval import FOLDS, SEED
@@ -26,6 +26,7 @@ def models() -> None:
 
 models.add_command(protocols)
 models.add_command(adaptive)
+models.add_command(versions)
 
 
 @models.command("list")

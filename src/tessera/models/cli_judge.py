@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from tessera.errors import TesseraError
+from tessera.errors import EXIT_FAILED, TesseraError
 from tessera.models.crossval import SEED
 from tessera.models.samples import TEST_POINT, Samples, read_table
 from tessera.models.tables import write_table
@@ -77,6 +77,28 @@ def adaptive(samples, pool, count, out, model, seeds) -> None:
             f"{row.order:9} within {1 + row.slack:.1f} x {row.target_error:.3%}: reached with"
             f" {row.reached_median:g}, held from {row.held_median:g} of {row.total_layouts} layouts"
         )
+
+
+@click.command()
+@click.argument("samples", nargs=-1, required=True, type=click.Path())
+@click.option("--version", "versions", multiple=True, help="A scikit-learn version; repeat; default three.")
+def versions(samples, versions) -> None:
+    """Fit Mosmodel to CSVs of samples under several scikit-learn versions; exit 1 if a fit differs.
+
+    Makes an environment per version, removed afterwards; needs the package index.
+    """
+    from tessera.models.versions import TOLERANCE, VERSIONS, compare
+
+    named = versions or VERSIONS
+    found = compare(samples, named)
+    for each in found:
+        terms = " + ".join(next(iter(each.terms.values())))
+        verdict = f"equal to {each.difference:.1e}" if each.equal else f"DIFFERENT: {each.terms}"
+        click.echo(f"{each.samples}: {verdict}: {terms}")
+    same = sum(each.equal for each in found)
+    click.echo(f"{same} of {len(found)} equal within {TOLERANCE:g} under scikit-learn {', '.join(named)}")
+    if same < len(found):
+        raise SystemExit(EXIT_FAILED)
 
 
 def _suggest(known: Samples, pool: str, count: int) -> None:

@@ -81,6 +81,9 @@ def samples_of(estimator, X, y, layouts=None) -> Samples:
             f"a runtime of {runtime.min():g}; runtimes are greater than 0",
             "pass cycles of each run (Only positive targets are supported)",
         )
+    if layouts is None:  # nameless rows have the order of their values, whatever order they come in
+        order = np.lexsort((runtime, *X.T))
+        X, runtime = X[order], runtime[order]
     names = [str(row) for row in range(len(X))] if layouts is None else list(map(str, layouts))
     if len(names) != len(X):
         raise InputError(

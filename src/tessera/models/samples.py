@@ -43,6 +43,11 @@ class Samples:
             *(getattr(self, name)[rows] for name in ("H", "M", "C", "R")),
         )
 
+    def in_order(self) -> Samples:
+        """The same samples by layout name, as in a table: sums then run in one order, to the last bit."""
+        order = sorted(range(len(self)), key=self.layouts.__getitem__)  # stable
+        return self if order == list(range(len(self))) else self.subset(order)
+
     def anchor(self, layout: str) -> tuple[float, float, float, float]:
         """(H, M, C, R) of an anchor; TesseraError if it is not among the samples."""
         if layout not in self.layouts:
