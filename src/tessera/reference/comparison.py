@@ -14,7 +14,7 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.reference.tables import load
-from tessera.units import format_bytes
+from tessera.units import parse_bytes
 
 COLUMNS = (
     "paper,location,section,quantity,bound,printed,unit,archived,archived_with_quarantined,agrees,archived_status,"
@@ -131,7 +131,7 @@ def _overhead(quantity: str) -> Statistic:
 
     def compute(rows: pd.DataFrame) -> float | None:
         found = rows[(rows["workload"] == operation) & (rows["quantity"] == "avg")]
-        found = found[[size != "" and format_bytes(int(size)) == region for size in found["region_bytes"]]]
+        found = found[found["region_bytes"] == parse_bytes(region)]
         by = dict(zip(found["configuration"], found["value"], strict=True))
         return by["on"] / by["off"] if {"on", "off"} <= set(by) else None
 

@@ -34,13 +34,17 @@ def fetch(
     record: Record,
     *,
     progress: Progress = lambda name, done, total: None,
-    pause_s: float = PAUSE_S,
-    backoff_s: float = BACKOFF_S,
+    pause_s: float | None = None,
+    backoff_s: float | None = None,
 ) -> dict:
     """All files of the record, complete and checked; files that are here and right are not fetched again.
 
+    Args:
+        progress: called as bytes arrive.
+        pause_s, backoff_s: seconds instead of :data:`PAUSE_S` and :data:`BACKOFF_S`.
+
     Returns:
-        The record as written to ``record.json``: ``name, doi, title, fetched, files`` (bytes, md5, sha256, verdict).
+        What ``record.json`` holds: ``name, doi, title, fetched, files`` (bytes, md5, sha256, verdict).
 
     Raises:
         Offline: no connection (exit status 2).
@@ -52,7 +56,11 @@ def fetch(
     from zenodo_get.workflow import run_download
 
     logger.disable("zenodo_get")  # its reasons come back in our errors
-    downloader.configure_client(retry_total=HTTP_ATTEMPTS, backoff_factor=backoff_s, verbosity=0)
+    downloader.configure_client(
+        retry_total=HTTP_ATTEMPTS,
+        backoff_factor=BACKOFF_S if backoff_s is None else backoff_s,
+        verbosity=0,
+    )
     client = downloader.get_client(verbosity=0)
     download, seen = Resuming(client, progress), {}
     try:
@@ -65,7 +73,7 @@ def fetch(
             keep_opt=False,
             cont_opt=True,
             retry_opt=ATTEMPTS,
-            pause_opt=pause_s,
+            pause_opt=PAUSE_S if pause_s is None else pause_s,
             timeout_val_opt=TIMEOUT_S,
             outdir_opt=record.folder,
             sandbox_opt=False,
@@ -134,7 +142,7 @@ def _failed(record: Record, found: str) -> TesseraError:
     return TesseraError(
         f"record {record.name} ({record.doi})",
         found,
-        f"look at https://doi.org/{record.doi}, then tessera reference fetch {record.name}: complete files and "
-        "the beginnings of interrupted ones are kept",
+        f"look at https://doi.org/{record.doi}, then tessera reference fetch {record.name}: complete files "
+        "and the beginnings of interrupted ones are kept",
         exit_code=EXIT_FAILED,
     )

@@ -29,7 +29,7 @@ def recorded(record: Record) -> dict:
 
 
 def state(record: Record) -> str:
-    """:data:`PRESENT` if every recorded file is there, :data:`PARTIAL` if something is, else :data:`MISSING`."""
+    """:data:`PRESENT` if every recorded file is there, :data:`PARTIAL` if any is, else :data:`MISSING`."""
     known = recorded(record).get("files", {})
     if known and all((record.folder / name).is_file() for name in known):
         return PRESENT

@@ -17,7 +17,6 @@ from tessera.errors import EXIT_FAILED, TesseraError
 from tessera.units import MB
 
 SPARE_BYTES = 64 * MB  #: left free on the disk beside the file
-CHUNK_BYTES = 256 * 1024
 
 #: Called with the file's name, the bytes so far, and those of the whole file (None if the server is silent).
 Progress = Callable[[str, int, int | None], None]
@@ -61,7 +60,7 @@ class Resuming:
             tag.write_text(strong) if strong and not strong.startswith("W/") else tag.unlink(missing_ok=True)
             with part.open("r+b" if have else "wb") as file:
                 file.seek(have)
-                for chunk in answer.iter_raw(CHUNK_BYTES):
+                for chunk in answer.iter_raw():  # as they arrive: a chunk size would hold some back
                     file.write(chunk)
                     have += len(chunk)
                     self._progress(out.name, have, total)
