@@ -39,7 +39,7 @@ def package(
     if about["uncommitted_changes_left_out"]:
         click.echo(f"note: uncommitted changes are not in it; it holds commit {about['commit'][:12]}")
     if about["results_commit"] != about["commit"]:
-        made_by = (about["results_commit"] or "an unknown commit")[:12]
+        made_by = about["results_commit"][:12] if about["results_commit"] else "an unknown commit"
         click.echo(f"note: the results were made by {made_by}, the code is {about['commit'][:12]}")
     click.echo(
         "metadata of the deposit: .zenodo.json in it; upload both by hand, after: tessera package verify"

@@ -2,7 +2,7 @@
 
 Two kinds: *names* of this machine (the checkout's path, the home folder, host and user), which nothing may
 hold, and *private paths* (``/tmp/x``, ``/home/x/...``), which results may hold because programs write their
-command lines down. A private path becomes ``<path>/`` and its last part.
+command lines down. A private path becomes ``[path]/`` and its last part (no ``<``: pages are scrubbed too).
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from pathlib import Path
 from tessera.errors import EXIT_FAILED, TesseraError
 from tessera.paths import repo_root
 
-TEXT_SUFFIXES = frozenset({".csv", ".tsv", ".json", ".yaml", ".txt", ".html", ".svg", ".js", ".css", ".md"})
+TEXT_SUFFIXES = frozenset(
+    {".csv", ".tsv", ".json", ".yaml", ".txt", ".html", ".svg", ".js", ".css", ".md", ".ipynb"}
+)
 _PRIVATE = re.compile(
-    r"(?<![\w/:.~>-])/(?:home|Users|root|tmp|mnt|media|scratch|srv|work|workspace|data)/(?:[\w.+@=,-]+/)*([\w.+@=-]*)"
+    r"(?<![\w/:.~<>-])/(?:home|Users|root|tmp|mnt|media|scratch|srv|work|workspace|data)/(?:[\w.+@=,-]+/)*([\w.+@=-]*)"
 )
 #: Too short or too general to name anybody.
 _NOBODY = frozenset({"root", "user", "localhost", "ubuntu", "debian", "runner", "admin"})
@@ -36,16 +38,15 @@ def machine_names(results: Path | None = None) -> list[str]:
 def scrub(text: str, names: list[str]) -> tuple[str, int]:
     """The text without names of this machine and private paths, and how many there were."""
     count = 0
-    for name in names:
-        if name.startswith("/"):
-            text, found = re.subn(rf"{re.escape(name)}(?=/)", "<path>", text)
-            text, whole = re.subn(rf"{re.escape(name)}(?![\w.-])", "<path>", text)
-            count += found + whole
-        else:
-            text, found = re.subn(rf"(?<![\w-]){re.escape(name)}(?![\w-])", "<name>", text)
-            count += found
-    text, found = _PRIVATE.subn(lambda match: f"<path>/{match.group(1)}", text)
-    return text, count + found
+    for name in (name for name in names if name.startswith("/")):
+        text, found = re.subn(rf"{re.escape(name)}(?![\w.-])", "[path]", text)
+        count += found
+    text, found = _PRIVATE.subn(lambda match: f"[path]/{match.group(1)}", text)
+    count += found
+    for name in (name for name in names if not name.startswith("/")):
+        text, found = re.subn(rf"(?<![\w-]){re.escape(name)}(?![\w-])", "[name]", text)
+        count += found
+    return text, count
 
 
 class Watch:

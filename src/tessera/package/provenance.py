@@ -39,8 +39,12 @@ def of_result(path: Path, results: Path, cells: str) -> str:
 
 
 def of_cells(results: Path) -> str:
-    """Of the cells that models and claims are computed from."""
-    return _stated(results / "cells.csv") or "unknown"
+    """Of the cells that models and claims are computed from: those with a runtime in cycles."""
+    frame = pd.read_csv(results / "cells.csv", dtype=str, keep_default_na=False)
+    if not {"runtime_cycles", "runtime_provenance", "tlb_provenance"} <= set(frame.columns):
+        return "unknown"
+    fitted = frame[frame["runtime_cycles"] != ""]
+    return _joined(set(fitted["runtime_provenance"]) | set(fitted["tlb_provenance"])) or "unknown"
 
 
 def _stated(path: Path) -> str:
@@ -54,5 +58,8 @@ def _stated(path: Path) -> str:
         frame = pd.read_csv(path, usecols=columns, dtype=str, keep_default_na=False)
     except (ValueError, UnicodeDecodeError):
         return ""
-    words = {word for column in columns for value in frame[column].unique() for word in str(value).split()}
+    return _joined({word for column in columns for value in frame[column].unique() for word in value.split()})
+
+
+def _joined(words: set[str]) -> str:
     return "+".join(name for name in KNOWN if name in words)
