@@ -49,7 +49,7 @@ def test_results_are_scrubbed_and_counted(checkout, results, tmp_path):
     )
 
 
-@pytest.mark.parametrize("word", ["bigbox17", "alice", "CHECKOUT/src"])
+@pytest.mark.parametrize("word", ["bigbox17", "bigbox17.example.edu", "CHECKOUT/src"])
 def test_committed_files_that_name_the_machine_are_refused(checkout, results, tmp_path, word):
     fill(checkout, {"src/notes.py": f"# seen on {word.replace('CHECKOUT', str(checkout))}\n"})
     git(checkout, "add", "-A")
@@ -57,6 +57,15 @@ def test_committed_files_that_name_the_machine_are_refused(checkout, results, tm
     with pytest.raises(TesseraError, match="names this machine") as caught:
         make(results, tmp_path / "out.zip")
     assert "src/notes.py" in caught.value.asked and not list(tmp_path.glob("out.zip*"))
+
+
+def test_a_name_that_is_a_word_of_the_code_stays_and_is_said(checkout, results, tmp_path):
+    fill(checkout, {"src/notes.py": "# after alice, in wonderland; malice\n"})
+    git(checkout, "add", "-A")
+    git(checkout, "commit", "-q", "-m", "notes")
+    fill(results, {"models/notes.txt": "alice\n"})
+    done = make(results, tmp_path / "out.zip")
+    assert done.left_in == ("alice",) and b"\nalice\n" in packed(done.path)
 
 
 def test_binary_results_that_name_the_machine_are_refused(results, tmp_path):

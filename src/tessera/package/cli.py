@@ -35,6 +35,8 @@ def package(
     click.echo(
         f"names and paths of this machine taken out of results: {done.scrubbed} (manifest.csv says where)"
     )
+    for word in done.left_in:
+        click.echo(f"note: '{word}' is a name of this machine and a word of the code: results keep it")
     about = done.about
     if about["uncommitted_changes_left_out"]:
         click.echo(f"note: uncommitted changes are not in it; it holds commit {about['commit'][:12]}")

@@ -20,7 +20,7 @@ from pathlib import Path
 from tessera import __version__
 from tessera.errors import EXIT_FAILED, TesseraError
 from tessera.package import contents, provenance
-from tessera.package.names import TEXT_SUFFIXES, Watch, machine_names, scrub
+from tessera.package.names import TEXT_SUFFIXES, Watch, machine_names, scrub, words_in
 from tessera.units import MB
 
 MANIFEST, SUMS, ABOUT = "manifest.csv", "SHA256SUMS", "package.json"
@@ -30,7 +30,10 @@ _LEVEL = 6
 
 @dataclass(frozen=True)
 class Package:
-    """What was written; ``scrubbed`` counts what named the machine in results and was taken out."""
+    """What was written; ``scrubbed`` counts what named the machine in results and was taken out.
+
+    ``left_in`` are host or user names that are words of the code, too, so that results keep them.
+    """
 
     path: Path
     size_bytes: int
@@ -39,6 +42,7 @@ class Package:
     scrubbed: int
     traces_bytes: int
     about: dict
+    left_in: tuple[str, ...]
 
 
 def make(results: Path, out: Path, *, traces: bool = False, allow_dirty: bool = False) -> Package:
@@ -63,9 +67,9 @@ def make(results: Path, out: Path, *, traces: bool = False, allow_dirty: bool = 
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         with zipfile.ZipFile(half, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as archive:
-            writer = _Writer(archive, about["name"], found.seconds, machine_names(results))
+            writer = _Writer(archive, about["name"], found.seconds, *machine_names(results))
             for name, body, executable in contents.code(found):
-                writer.add(name, [body], provenance.of_code(name), executable=executable)
+                writer.add_code(name, body, executable)
             cells = provenance.of_cells(results)
             for path in files:
                 name = f"results/{results.name}/{path.relative_to(results).as_posix()}"
@@ -88,22 +92,30 @@ def make(results: Path, out: Path, *, traces: bool = False, allow_dirty: bool = 
         scrubbed=sum(row["scrubbed"] for row in writer.rows),
         traces_bytes=contents.traces_bytes(results),
         about=about,
+        left_in=tuple(sorted(writer.left_in)),
     )
 
 
 class _Writer:
     """Adds entries under the package's top folder and remembers the manifest's rows."""
 
-    def __init__(self, archive: zipfile.ZipFile, top: str, seconds: int, names: list[str]):
+    def __init__(self, archive: zipfile.ZipFile, top: str, seconds: int, sure: list[str], plain: list[str]):
         self.rows: list[dict] = []
-        self._archive, self._top, self._names = archive, top, names
+        self.left_in: set[str] = set()
+        self._archive, self._top, self._sure, self._plain = archive, top, sure, plain
         self._time = time.gmtime(seconds)[:6]
+
+    def add_code(self, name: str, body: bytes, executable: bool) -> None:
+        """A committed file; all of them come before the first result."""
+        self.left_in |= words_in(body, self._plain)
+        self.add(name, [body], provenance.of_code(name), executable=executable)
 
     def add_result(self, name: str, path: Path, source: str) -> None:
         """A file of the results: scrubbed if it is text, watched if it isn't."""
         if path.suffix in TEXT_SUFFIXES:
+            names = [*self._sure, *(word for word in self._plain if word not in self.left_in)]
             try:
-                text, count = scrub(path.read_bytes().decode(), self._names)
+                text, count = scrub(path.read_bytes().decode(), names)
             except UnicodeDecodeError as error:
                 raise TesseraError(
                     f"package of {path}", f"no text: {error}", "correct it", exit_code=1
@@ -117,7 +129,7 @@ class _Writer:
     ) -> None:
         """One entry, with its row for the manifest."""
         total, size = hashlib.sha256(), 0
-        watch = Watch(name, self._names)
+        watch = Watch(name, self._sure)
         with self._open(name, executable) as entry:
             for chunk in chunks:
                 entry.write(watch.pass_by(chunk))

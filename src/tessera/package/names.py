@@ -21,18 +21,30 @@ TEXT_SUFFIXES = frozenset(
 _PRIVATE = re.compile(
     r"(?<![\w/:.~<>-])/(?:home|Users|root|tmp|mnt|media|scratch|srv|work|workspace|data)/(?:[\w.+@=,-]+/)*([\w.+@=-]*)"
 )
-#: Too short or too general to name anybody.
+#: Too general to name anybody.
 _NOBODY = frozenset({"root", "user", "localhost", "ubuntu", "debian", "runner", "admin"})
 _SHORTEST_NAME = 4
 
 
-def machine_names(results: Path | None = None) -> list[str]:
-    """Texts that would name this machine or its user, longest first."""
+def machine_names(results: Path | None = None) -> tuple[list[str], list[str]]:
+    """Texts that would name this machine or its user.
+
+    Returns:
+        Those that mean nothing else (paths; host and user with a digit, dot or hyphen in their names), and
+        plain words, which may be terms of the code too.
+    """
     paths = {str(repo_root()), str(Path.home()), str(results.resolve().parent) if results else ""}
-    words = {socket.gethostname(), socket.getfqdn(), _user()}
-    named = {path for path in paths if path.count("/") >= 2}
-    named |= {word for word in words if len(word) >= _SHORTEST_NAME and word not in _NOBODY}
-    return sorted(named - {"/root"}, key=len, reverse=True)
+    sure = {path for path in paths if path.count("/") >= 2}
+    plain = set()
+    for word in {socket.gethostname(), socket.getfqdn(), _user()}:
+        if len(word) >= _SHORTEST_NAME and word not in _NOBODY:
+            (sure if re.search(r"[0-9.-]", word) else plain).add(word)
+    return sorted(sure, key=len, reverse=True), sorted(plain)
+
+
+def words_in(body: bytes, words: list[str]) -> set[str]:
+    """Which of the words a file holds, as words."""
+    return {word for word in words if re.search(rb"(?<![\w-])" + word.encode() + rb"(?![\w-])", body)}
 
 
 def scrub(text: str, names: list[str]) -> tuple[str, int]:
