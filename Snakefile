@@ -10,6 +10,7 @@
 #   studies.smk  sampling, ablations, and a sweep over what is assumed
 #   validation.smk  engines, closed forms, this machine's chase and mosaics, invariants
 #   kernel.smk   a kernel with replicated page tables: build, test, tables (a target of its own)
+#   reference.smk  the papers' archived data beside what they print
 #   report.smk   claims, figures, notebook, provenance, site
 
 from pathlib import Path
@@ -44,6 +45,7 @@ include: "workflow/rules/models.smk"
 include: "workflow/rules/studies.smk"
 include: "workflow/rules/validation.smk"
 include: "workflow/rules/kernel.smk"
+include: "workflow/rules/reference.smk"
 include: "workflow/rules/report.smk"
 
 localrules: reproduce, smoke

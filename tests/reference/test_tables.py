@@ -9,6 +9,8 @@ from tessera.errors import TesseraError
 from tessera.reference.tables import LEADING_COLUMNS, TRAILING_COLUMNS
 
 ROWS = {
+    "mitosis_table5": 27,
+    "mitosis_values": 18,
     "opera_platforms": 23,
     "opera_table1_tlbs": 20,
     "opera_table4_overheads": 60,
@@ -35,7 +37,7 @@ def test_shape_and_source(name):
     assert len(frame) == ROWS[name]
     assert tuple(frame.columns[:3]) == LEADING_COLUMNS
     assert tuple(frame.columns[-4:]) == TRAILING_COLUMNS
-    paper = "opera-d5.10" if name.startswith("opera") else "micro20"
+    paper = {"opera": "opera-d5.10", "mitosis": "mitosis-asplos20"}.get(name.split("_")[0], "micro20")
     assert set(frame["paper"]) == {paper}
     assert (frame["location"] != "").all() and (frame["section"] != "").all()
     assert (frame.loc[frame["value"].notna(), "unit"] != "").all()

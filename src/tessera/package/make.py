@@ -1,0 +1,180 @@
+"""Write a package: code and results in one zip with ``manifest.csv``, ``SHA256SUMS`` and ``package.json``.
+
+The order of entries, their times (the commit's), modes and compression are fixed, so the same commit and
+results give the same bytes. The zip appears under its name only when it is complete. Code lies at the top
+and results where the code looks for them, so that an unpacked package is a checkout with results.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import time
+import zipfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tessera import __version__
+from tessera.errors import EXIT_FAILED, TesseraError
+from tessera.package import contents, provenance
+from tessera.package.names import TEXT_SUFFIXES, Watch, machine_names, scrub, words_in
+from tessera.units import MB
+
+MANIFEST, SUMS, ABOUT = "manifest.csv", "SHA256SUMS", "package.json"
+MANIFEST_COLUMNS = ("path", "bytes", "sha256", "provenance", "scrubbed")
+_LEVEL = 6
+
+
+@dataclass(frozen=True)
+class Package:
+    """What was written; ``scrubbed`` counts what named the machine in results and was taken out.
+
+    ``left_in`` are host or user names that are words of the code, too, so that results keep them.
+    """
+
+    path: Path
+    size_bytes: int
+    sha256: str
+    files: int
+    scrubbed: int
+    traces_bytes: int
+    about: dict
+    left_in: tuple[str, ...]
+
+
+def make(results: Path, out: Path, *, traces: bool = False, allow_dirty: bool = False) -> Package:
+    """Pack the committed code and ``results``, a folder like ``results/default``.
+
+    Raises:
+        TesseraError: a dirty tree (unless allowed: the changes are left out and ``package.json`` says so), no
+            such results, ``out`` inside them, or a file that names this machine and can't be scrubbed.
+    """
+    found = contents.commit()
+    if found.dirty and not allow_dirty:
+        raise TesseraError(
+            "package of a clean checkout",
+            f"files differ from commit {found.hash[:12]}, or are in no commit",
+            "commit them; or pack the commit without them by --allow-dirty (the package says so)",
+        )
+    if out.suffix != ".zip" or out.resolve().is_relative_to(results.resolve()):
+        raise TesseraError(f"package {out}", "not a .zip outside the results", "name one, like tessera.zip")
+    files = contents.data(results, traces)
+    about = _about(found, results, traces)
+    half = out.with_name(out.name + ".part")
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with zipfile.ZipFile(half, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as archive:
+            writer = _Writer(archive, about["name"], found.seconds, *machine_names(results))
+            for name, body, executable in contents.code(found):
+                writer.add_code(name, body, executable)
+            cells = provenance.of_cells(results)
+            for path in files:
+                name = f"results/{results.name}/{path.relative_to(results).as_posix()}"
+                writer.add_result(name, path, provenance.of_result(path, results, cells))
+            writer.close(about)
+        half.replace(out)
+    except OSError as error:
+        raise TesseraError(
+            f"package {out}", error.strerror or str(error), "make room or choose another place", exit_code=1
+        ) from error
+    finally:
+        half.unlink(missing_ok=True)
+    with out.open("rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    return Package(
+        path=out,
+        size_bytes=out.stat().st_size,
+        sha256=sha256,
+        files=len(writer.rows),
+        scrubbed=sum(row["scrubbed"] for row in writer.rows),
+        traces_bytes=contents.traces_bytes(results),
+        about=about,
+        left_in=tuple(sorted(writer.left_in)),
+    )
+
+
+class _Writer:
+    """Adds entries under the package's top folder and remembers the manifest's rows."""
+
+    def __init__(self, archive: zipfile.ZipFile, top: str, seconds: int, sure: list[str], plain: list[str]):
+        self.rows: list[dict] = []
+        self.left_in: set[str] = set()
+        self._archive, self._top, self._sure, self._plain = archive, top, sure, plain
+        self._time = time.gmtime(seconds)[:6]
+
+    def add_code(self, name: str, body: bytes, executable: bool) -> None:
+        """A committed file; all of them come before the first result."""
+        self.left_in |= words_in(body, self._plain)
+        self.add(name, [body], provenance.of_code(name), executable=executable)
+
+    def add_result(self, name: str, path: Path, source: str) -> None:
+        """A file of the results: scrubbed if it is text, watched if it isn't."""
+        if path.suffix in TEXT_SUFFIXES:
+            names = [*self._sure, *(word for word in self._plain if word not in self.left_in)]
+            try:
+                text, count = scrub(path.read_bytes().decode(), names)
+            except UnicodeDecodeError as error:
+                raise TesseraError(
+                    f"package of {path}", f"no text: {error}", "correct it", exit_code=1
+                ) from None
+            return self.add(name, [text.encode()], source, scrubbed=count)
+        with path.open("rb") as file:
+            self.add(name, iter(lambda: file.read(MB), b""), source)
+
+    def add(
+        self, name: str, chunks: Iterable[bytes], source: str, *, executable: bool = False, scrubbed: int = 0
+    ) -> None:
+        """One entry, with its row for the manifest."""
+        total, size = hashlib.sha256(), 0
+        watch = Watch(name, self._sure)
+        with self._open(name, executable) as entry:
+            for chunk in chunks:
+                entry.write(watch.pass_by(chunk))
+                total.update(chunk)
+                size += len(chunk)
+        row = [name, size, total.hexdigest(), source, scrubbed]
+        self.rows.append(dict(zip(MANIFEST_COLUMNS, row, strict=True)))
+
+    def close(self, about: dict) -> None:
+        """``package.json``, then the manifest of all files before it, then checksums of all of these."""
+        self.add(ABOUT, [(json.dumps(about, indent=1, sort_keys=True) + "\n").encode()], "code")
+        text = io.StringIO()
+        table = csv.DictWriter(text, MANIFEST_COLUMNS, lineterminator="\n")
+        table.writeheader()
+        table.writerows(self.rows)
+        self.add(MANIFEST, [text.getvalue().encode()], "code")
+        sums = "".join(f"{row['sha256']}  {row['path']}\n" for row in self.rows)
+        with self._open(SUMS, executable=False) as entry:
+            entry.write(sums.encode())
+
+    def _open(self, name: str, executable: bool):
+        if not name.isprintable() or "\\" in name:
+            raise TesseraError(
+                f"package of {name!r}", "its name would confuse sha256sum", "rename it", exit_code=EXIT_FAILED
+            )
+        info = zipfile.ZipInfo(f"{self._top}/{name}", date_time=self._time)
+        info.compress_type, info.create_system = zipfile.ZIP_DEFLATED, 3
+        info.external_attr = (0o100755 if executable else 0o100644) << 16
+        return self._archive.open(info, "w", force_zip64=True)
+
+
+def _about(found: contents.Commit, results: Path, traces: bool) -> dict:
+    """``package.json``; says when results come from another commit than the code."""
+    try:
+        made_by = json.loads((results / "provenance" / "git.json").read_text())
+    except (OSError, ValueError):
+        made_by = {}
+    return {
+        "name": f"tessera-{__version__}",
+        "version": __version__,
+        "commit": found.hash,
+        "uncommitted_changes_left_out": found.dirty,
+        "results": results.name,
+        "results_commit": made_by.get("commit"),
+        "results_from_a_dirty_tree": made_by.get("dirty"),
+        "traces": traces,
+        "verify": f"sha256sum -c {SUMS} in the unpacked folder, or: tessera package verify FILE",
+    }

@@ -1,0 +1,11 @@
+"""Get an archived record and unpack its reference data: zenodo-get chooses and checks, we resume and contain.
+
+``fetch`` downloads, ``verify`` reads again, ``unpack`` takes out only what is read, ``state`` says what is
+here.
+"""
+
+from tessera.reference.archive.fetch import Offline, fetch
+from tessera.reference.archive.keep import recorded, state, verify
+from tessera.reference.archive.unpack import Limits, unpack
+
+__all__ = ["Limits", "Offline", "fetch", "recorded", "state", "unpack", "verify"]

@@ -1,0 +1,107 @@
+"""What is here of a record: its files, and ``record.json`` with bytes, MD5 and SHA-256 of what was fetched.
+
+The archive publishes MD5 only. The SHA-256 comes from ``records.yaml`` where we know it (verdict
+``verified``); otherwise that of the first download is written down and holds every later one (verdict
+``recorded``).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tessera.errors import EXIT_FAILED, TesseraError
+from tessera.reference.records import Record
+
+MISSING, PARTIAL, PRESENT = "missing", "partial", "present"
+VERIFIED, RECORDED = "verified", "recorded"
+
+
+def recorded(record: Record) -> dict:
+    """``record.json``; empty if there is none or it can't be read."""
+    try:
+        found = json.loads(_path(record).read_text())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) and isinstance(found.get("files"), dict) else {}
+
+
+def state(record: Record) -> str:
+    """:data:`PRESENT` if every recorded file is there, :data:`PARTIAL` if any is, else :data:`MISSING`."""
+    known = recorded(record).get("files", {})
+    if known and all((record.folder / name).is_file() for name in known):
+        return PRESENT
+    return PARTIAL if record.folder.is_dir() and any(record.folder.rglob("*")) else MISSING
+
+
+def keep(record: Record, md5: dict[str, str], title: str) -> dict:
+    """Check complete files (name -> MD5 that the archive gives) against known SHA-256 and write them down.
+
+    Raises:
+        TesseraError: a file has another SHA-256 than ``records.yaml`` or an earlier download.
+    """
+    files = {name: _entry(record, name, value) for name, value in sorted(md5.items())}
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    found = {"name": record.name, "doi": record.doi, "title": title, "fetched": now, "files": files}
+    _path(record).write_text(json.dumps(found, indent=1) + "\n")
+    return found
+
+
+def verify(record: Record) -> dict[str, str]:
+    """Read every file again: name -> :data:`VERIFIED` or :data:`RECORDED`.
+
+    Raises:
+        TesseraError: not fetched, or a file is missing or changed.
+    """
+    known = recorded(record).get("files", {})
+    if not known:
+        raise TesseraError(
+            f"record {record.name} ({record.doi})",
+            f"it is {state(record)} in {record.folder}",
+            f"tessera reference fetch {record.name}",
+            exit_code=EXIT_FAILED,
+        )
+    for name, entry in known.items():
+        path = record.folder / name
+        if not path.is_file():
+            raise _wrong(record, name, "the file is missing")
+        if (md5 := _digest(path, "md5")) != entry["md5"]:
+            raise _wrong(record, name, f"its MD5 is {md5}, the archive's is {entry['md5']}")
+        _entry(record, name, md5)
+    return {name: _verdict(record, name) for name in known}
+
+
+def _entry(record: Record, name: str, md5: str) -> dict:
+    path = record.folder / name
+    sha256 = _digest(path, "sha256")
+    known = record.files.get(name)
+    earlier = recorded(record).get("files", {}).get(name, {}).get("sha256")
+    for source, value in (("records.yaml", known), ("an earlier download", earlier)):
+        if value and value != sha256:
+            raise _wrong(record, name, f"its SHA-256 is {sha256}, that of {source} is {value}")
+    verdict = _verdict(record, name)
+    return {"bytes": path.stat().st_size, "md5": md5, "sha256": sha256, "verdict": verdict}
+
+
+def _verdict(record: Record, name: str) -> str:
+    return VERIFIED if name in record.files else RECORDED
+
+
+def _digest(path: Path, kind: str) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, kind).hexdigest()
+
+
+def _wrong(record: Record, name: str, found: str) -> TesseraError:
+    return TesseraError(
+        f"file {name} of record {record.name} ({record.doi})",
+        found,
+        f"look at it, remove {record.folder}, then tessera reference fetch {record.name}",
+        exit_code=EXIT_FAILED,
+    )
+
+
+def _path(record: Record) -> Path:
+    return record.folder / "record.json"

@@ -1,0 +1,118 @@
+"""Take chosen files out of a zip or tar archive without trusting it.
+
+Refused: names that are absolute or leave the folder (anywhere in the archive), chosen entries that are no
+plain files (links, devices), more entries or bytes than :class:`Limits` allows. Bytes are counted as they
+come out, so a header that lies about its size changes nothing.
+"""
+
+from __future__ import annotations
+
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from tessera.errors import EXIT_FAILED, TesseraError
+from tessera.units import GB, MB
+
+SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
+_CHUNK_BYTES = 64 * 1024
+#: What the libraries raise at damage; RuntimeError is zipfile's word for an encrypted entry.
+_UNREADABLE = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    zlib.error,
+    EOFError,
+    OSError,
+    NotImplementedError,
+    RuntimeError,
+)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What an archive may cost: entries looked at, bytes passed over (tar), bytes written."""
+
+    entries: int = 200_000
+    passed_bytes: int = 64 * GB
+    written_bytes: int = 64 * MB
+
+
+def is_archive(path: Path) -> bool:
+    """By the name's end."""
+    return path.name.lower().endswith(SUFFIXES)
+
+
+def unpack(
+    archive: Path,
+    folder: Path,
+    choose: Callable[[PurePosixPath], PurePosixPath | None],
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+) -> list[Path]:
+    """Write each entry for which ``choose(name)`` gives a path to that path below ``folder``.
+
+    Raises:
+        TesseraError: not an archive, damaged, or one that breaks the rules above.
+    """
+    written, total = [], 0
+    try:
+        for name, plain, opened in _entries(archive, limits):
+            if name.is_absolute() or ".." in name.parts or "\\" in str(name):
+                raise _refused(archive, f"entry '{name}' would leave the folder")
+            target = choose(name)
+            if target is None:
+                continue
+            if target.is_absolute() or ".." in target.parts:
+                raise _refused(archive, f"entry '{name}' would be written to '{target}'")
+            if not plain:
+                raise _refused(archive, f"entry '{name}' is a link or a device, not a plain file")
+            out = folder / target
+            out.parent.mkdir(parents=True, exist_ok=True)
+            with opened() as source, out.open("wb") as file:
+                while chunk := source.read(_CHUNK_BYTES):
+                    total += len(chunk)
+                    if total > limits.written_bytes:
+                        raise _refused(archive, f"more than {limits.written_bytes} bytes come out of it")
+                    file.write(chunk)
+            written.append(out)
+    except _UNREADABLE as error:
+        raise _refused(archive, f"it can't be read: {type(error).__name__}: {error}") from error
+    return written
+
+
+def _entries(archive: Path, limits: Limits) -> Iterator[tuple[PurePosixPath, bool, Callable[[], IO[bytes]]]]:
+    """Name, is it a plain file, how to open it."""
+    if archive.name.lower().endswith(".zip"):
+        with zipfile.ZipFile(archive) as file:
+            infos = file.infolist()
+            if len(infos) > limits.entries:
+                raise _refused(archive, f"it has {len(infos)} entries, more than {limits.entries}")
+            for info in infos:
+                kind = stat.S_IFMT(info.external_attr >> 16)
+                if not info.is_dir():
+                    name = PurePosixPath(info.orig_filename)  # zipfile itself cuts names at a zero byte
+                    yield name, kind in (0, stat.S_IFREG), lambda info=info: file.open(info)
+        return
+    if not is_archive(archive):
+        raise _refused(archive, f"its name ends in none of {', '.join(SUFFIXES)}")
+    count = passed = 0
+    with tarfile.open(archive) as file:
+        for info in file:
+            count, passed = count + 1, passed + info.size
+            if count > limits.entries or passed > limits.passed_bytes:
+                raise _refused(archive, f"more than {limits.entries} entries or {limits.passed_bytes} bytes")
+            if not info.isdir():
+                yield PurePosixPath(info.name), info.isreg(), lambda info=info: file.extractfile(info)
+
+
+def _refused(archive: Path, found: str) -> TesseraError:
+    return TesseraError(
+        f"archive {archive.name}",
+        found,
+        "don't use it; fetch it again from its DOI and tell its authors if it stays so",
+        exit_code=EXIT_FAILED,
+    )

@@ -1,0 +1,94 @@
+"""Write ``results/<config>/reference/``: archived numbers, what was set aside and why, and the comparison.
+
+``archived.csv`` (provenance ``published``), ``quarantine.csv``, ``rules.csv``, ``comparison.csv``, and
+``status.csv``, which says of each record whether it was here. Without a record the comparison still has
+every printed number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from tessera.errors import EXIT_FAILED, TesseraError
+from tessera.reference import archived, records
+from tessera.reference.comparison import compare
+from tessera.reference.quarantine import split
+
+OFFLINE_NOTE = (
+    "reference-results/ has what the papers print and is used alone; archived data: tessera reference fetch"
+)
+
+
+@dataclass(frozen=True)
+class Published:
+    """What :func:`publish` wrote; ``notes`` has a sentence for each record that is not here."""
+
+    archived: pd.DataFrame
+    quarantine: pd.DataFrame
+    rules: pd.DataFrame
+    comparison: pd.DataFrame
+    notes: tuple[str, ...]
+
+
+def publish(results: Path, source: Path | None = None) -> Published:
+    """Read the records that are here (or ``source``, a folder in their form) and write the tables.
+
+    Args:
+        results: ``results/<config>``; must exist.
+        source: folder with ``figure6/figure6_absolute.csv`` and so on, used instead of a fetched record.
+
+    Raises:
+        TesseraError: no such folder, or data that break their layout.
+    """
+    if not results.is_dir():
+        raise TesseraError(f"results {results}", "no such folder", "name a folder like results/default")
+    if source is not None and not source.is_dir():
+        raise TesseraError(f"reference data {source}", "no such folder", "name the unpacked reference folder")
+    good, every, aside, rules, status, notes = [], [], [], [], [], []
+    for record in (records.load(name) for name in records.names()):
+        if not record.tables:
+            continue
+        folder = source or record.data_folder
+        here = folder.is_dir()
+        status.append([record.name, record.doi, "read" if here else "not here", "" if here else OFFLINE_NOTE])
+        if not here:
+            notes.append(f"{record.name} ({record.doi}) is not here: {OFFLINE_NOTE}")
+            continue
+        rows = archived.read(record, folder)
+        kept, gone, found = split(rows, record)
+        good.append(kept)
+        every.append(rows)
+        aside.append(gone)
+        rules.append(found.assign(record=record.name))
+    empty = pd.DataFrame(columns=list(archived.COLUMNS))
+    done = Published(
+        archived=_stack(good, empty),
+        quarantine=_stack(aside, empty.assign(rule="", reason="")),
+        rules=_stack(rules, pd.DataFrame(columns=["rule", "looks_for", "findings", "numbers", "record"])),
+        comparison=compare(_stack(good, empty), _stack(every, empty), results),
+        notes=tuple(notes),
+    )
+    _write(results / "reference", done, pd.DataFrame(status, columns=["record", "doi", "state", "note"]))
+    return done
+
+
+def _stack(parts: list[pd.DataFrame], empty: pd.DataFrame) -> pd.DataFrame:
+    return pd.concat(parts, ignore_index=True) if parts else empty
+
+
+def _write(folder: Path, done: Published, status: pd.DataFrame) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in ("archived", "quarantine", "rules", "comparison"):
+            getattr(done, name).to_csv(folder / f"{name}.csv", index=False)
+        status.to_csv(folder / "status.csv", index=False)
+    except OSError as error:
+        raise TesseraError(
+            f"tables in {folder}",
+            error.strerror or str(error),
+            "choose another folder",
+            exit_code=EXIT_FAILED,
+        ) from error

@@ -1,0 +1,103 @@
+"""Nothing in a package names this machine: results are scrubbed, everything else is refused."""
+
+from __future__ import annotations
+
+import socket
+import zipfile
+
+import pytest
+
+from tessera.errors import TesseraError
+from tessera.package import make
+from tessera.package.names import Watch, scrub
+
+from .conftest import fill, git
+
+
+@pytest.fixture(autouse=True)
+def machine(monkeypatch):
+    monkeypatch.setattr(socket, "gethostname", lambda: "bigbox17")
+    monkeypatch.setattr(socket, "getfqdn", lambda: "bigbox17.example.edu")
+    monkeypatch.setattr("getpass.getuser", lambda: "alice")
+
+
+def packed(path) -> bytes:
+    archive = zipfile.ZipFile(path)
+    return b"\n".join(archive.read(name) for name in archive.namelist())
+
+
+def test_results_are_scrubbed_and_counted(checkout, results, tmp_path):
+    paths = f'["{checkout}/build/gups", "/tmp/elsewhere/build/bfs", "/usr/bin/redis"]\n'
+    fill(
+        results,
+        {
+            "traces/gups/info.json": paths,
+            "report/index.html": "<p>made by alice on bigbox17 in /home/alice/x.csv</p>\n",
+        },
+    )
+    done = make(results, tmp_path / "out.zip")
+    text = packed(done.path)
+    for name in (str(checkout).encode(), b"elsewhere", b"alice", b"bigbox17", b"/home/"):
+        assert name not in text, name
+    clean = b'["[path]/build/gups", "[path]/bfs", "/usr/bin/redis"]\n'
+    assert clean in text
+    assert b"<p>made by [name] on [name] in [path]/x.csv</p>" in text
+    assert done.scrubbed == 5
+    assert (
+        f"results/sample/traces/gups/info.json,{len(clean)},".encode() in text
+        and b"derived from simulated,2\n" in text
+    )
+
+
+@pytest.mark.parametrize("word", ["bigbox17", "bigbox17.example.edu", "CHECKOUT/src"])
+def test_committed_files_that_name_the_machine_are_refused(checkout, results, tmp_path, word):
+    fill(checkout, {"src/notes.py": f"# seen on {word.replace('CHECKOUT', str(checkout))}\n"})
+    git(checkout, "add", "-A")
+    git(checkout, "commit", "-q", "-m", "notes")
+    with pytest.raises(TesseraError, match="names this machine") as caught:
+        make(results, tmp_path / "out.zip")
+    assert "src/notes.py" in caught.value.asked and not list(tmp_path.glob("out.zip*"))
+
+
+def test_a_name_that_is_a_word_of_the_code_stays_and_is_said(checkout, results, tmp_path):
+    fill(checkout, {"src/notes.py": "# after alice, in wonderland; malice\n"})
+    git(checkout, "add", "-A")
+    git(checkout, "commit", "-q", "-m", "notes")
+    fill(results, {"models/notes.txt": "alice\n"})
+    done = make(results, tmp_path / "out.zip")
+    assert done.left_in == ("alice",) and b"\nalice\n" in packed(done.path)
+
+
+def test_binary_results_that_name_the_machine_are_refused(results, tmp_path):
+    fill(results, {"report/report.pdf": b"%PDF\0bigbox17\0"})
+    with pytest.raises(TesseraError, match="names this machine"):
+        make(results, tmp_path / "out.zip")
+
+
+def test_a_name_across_two_chunks_is_seen():
+    watch = Watch("x", ["bigbox17"])
+    watch.pass_by(b"... big")
+    with pytest.raises(TesseraError, match="bigbox17"):
+        watch.pass_by(b"box17 ...")
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("alicent and malice", "alicent and malice"),
+        ("https://example.org/home/x/y", "https://example.org/home/x/y"),
+        ("a/tmp/x", "a/tmp/x"),
+        ("</tmp/>", "</tmp/>"),
+        ("/usr/lib/x and /proc/self/maps", "/usr/lib/x and /proc/self/maps"),
+        ("in /tmp/a/b-1.csv, then", "in [path]/b-1.csv, then"),
+        ("tab=/root/x", "tab=[path]/x"),
+    ],
+)
+def test_what_counts_as_a_name(text, wanted):
+    assert scrub(text, ["alice", "bigbox17"])[0] == wanted
+
+
+def test_text_that_is_none_is_refused(results, tmp_path):
+    fill(results, {"models/odd.csv": b"\xff\xfe"})
+    with pytest.raises(TesseraError, match="no text"):
+        make(results, tmp_path / "out.zip")

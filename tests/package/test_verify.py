@@ -1,0 +1,99 @@
+"""``tessera package verify`` sees every change; the command says what was packed."""
+
+from __future__ import annotations
+
+import zipfile
+
+import pytest
+from click.testing import CliRunner
+
+from tessera import __version__
+from tessera.errors import TesseraError
+from tessera.package import make, verify
+from tessera.package.cli import package
+
+TOP = f"tessera-{__version__}"
+
+
+@pytest.fixture
+def made(results, tmp_path):
+    return make(results, tmp_path / "out.zip").path
+
+
+def rewritten(path, change):
+    """The package with ``change(name, body) -> body, or None to leave the entry out``."""
+    out = path.with_name("changed.zip")
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(out, "w") as new:
+        for name in old.namelist():
+            body = change(name.removeprefix(f"{TOP}/"), old.read(name))
+            if body is not None:
+                new.writestr(name, body)
+    return out
+
+
+def replacing(wanted, text):
+    return lambda name, body: text if name == wanted else body
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        (replacing("README.md", b"# Simple\n"), "README.md has SHA-256"),
+        (replacing("README.md", None), "missing: README.md"),
+        (replacing("SHA256SUMS", None), "SHA256SUMS is missing"),
+        (replacing("SHA256SUMS", b"nothing\n"), "no checksums"),
+        (lambda name, body: body + b"x" if name == "manifest.csv" else body, "manifest.csv has SHA-256"),
+        (
+            lambda name, body: body.replace(b"  run\n", b"  ran\n") if name == "SHA256SUMS" else body,
+            "not in SHA256SUMS",
+        ),
+    ],
+)
+def test_a_changed_package(made, change, match):
+    verify(rewritten(made, lambda name, body: body))  # rewriting alone changes nothing
+    with pytest.raises(TesseraError, match=match) as caught:
+        verify(rewritten(made, change))
+    assert caught.value.exit_code == 1
+
+
+def test_a_manifest_that_differs_from_the_checksums(made):
+    import hashlib
+
+    with zipfile.ZipFile(made) as archive:
+        old = archive.read(f"{TOP}/manifest.csv")
+    new = old.replace(b"run,19,", b"run,20,")
+    assert new != old
+    digests = [hashlib.sha256(text).hexdigest().encode() for text in (old, new)]
+
+    def change(name, body):
+        return {"manifest.csv": new, "SHA256SUMS": body.replace(*digests)}.get(name, body)
+
+    with pytest.raises(TesseraError, match="differ on run"):
+        verify(rewritten(made, change))
+
+
+@pytest.mark.parametrize("extra", ["evil.txt", f"{TOP}/evil.txt", f"{TOP}/../evil.txt"])
+def test_entries_that_nobody_listed(made, extra):
+    with zipfile.ZipFile(made, "a") as archive:
+        archive.writestr(extra, b"x")
+    with pytest.raises(TesseraError, match="in one folder|not in SHA256SUMS|outside of its folder"):
+        verify(made)
+
+
+def test_no_package(tmp_path, made):
+    (tmp_path / "short.zip").write_bytes(made.read_bytes()[:500])
+    for path in (tmp_path / "short.zip", tmp_path / "absent.zip"):
+        with pytest.raises(TesseraError, match="can't be read"):
+            verify(path)
+
+
+def test_the_command(checkout, results, tmp_path):
+    out = tmp_path / "out.zip"
+    done = CliRunner().invoke(package, ["--results", str(results), "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    assert "15 files" in done.output and "traces: 0.0 MB, left out" in done.output
+    assert "made by an unknown commit" in done.output
+    done = CliRunner().invoke(package, ["verify", str(out)])
+    assert done.exit_code == 0 and "every SHA-256 as listed" in done.output
+    done = CliRunner().invoke(package, ["--out", str(out)])
+    assert done.exit_code == 2 and "--results results/default" in done.output

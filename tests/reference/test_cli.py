@@ -1,0 +1,104 @@
+"""``tessera reference``: its three verbs with a server, without a network, and offline by choice."""
+
+from __future__ import annotations
+
+import io
+import sys
+import zipfile
+
+import pytest
+from click.testing import CliRunner
+
+import tessera.reference.archive  # noqa: F401 - loads the module that is patched
+from tessera.errors import TesseraError
+from tessera.reference.cli import reference
+
+from .conftest import cycles_text, operations_text
+from .server import Behaviour
+
+FOLDER = "mitosis-asplos20-artifact-1.0/evaluation/reference"
+FILES = {
+    "figure4/figure4_normalized.csv": "Workloads\tSocket 0\nAlpha\t75%\n",
+    "figure6/figure6_absolute.csv": cycles_text(),
+    "figure9/figure9a_absolute.csv": cycles_text({"Alpha": {"F": (10, 4, 6)}}),
+    "figure9/figure9b_absolute.csv": cycles_text({"Alpha": {"TF": (9, 4, 5)}}),
+    "figure10/figure10a_absolute.csv": cycles_text({"Alpha": {"LP-LD": (8, 4, 4)}}),
+    "figure10/figure10b_absolute.csv": cycles_text({"Alpha": {"TLP-LD": (7, 4, 3)}}),
+    "figure11/figure11_absolute.csv": cycles_text({"Alpha": {"LP-LD": (6, 4, 2)}}),
+    "table5/table5_absolute.csv": operations_text({("MAP", 1): (2300, 2400)}),
+    "table6/table6_absolute.csv": "",
+}
+
+
+def artifact() -> bytes:
+    """A zip with the files in the places of the Mitosis artifact."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as file:
+        for name, text in FILES.items():
+            file.writestr(f"{FOLDER}/{name}", text)
+    return out.getvalue()
+
+
+def run(*words: str):
+    done = CliRunner().invoke(reference, list(words))
+    if isinstance(done.exception, TesseraError):
+        return done.exception.exit_code, f"{done.output}{done.exception}"
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, done.output
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    module = sys.modules["tessera.reference.archive.fetch"]  # the package has a function of that name
+    for name in ("PAUSE_S", "BACKOFF_S"):
+        monkeypatch.setattr(module, name, 0.0)
+
+
+def test_list_names_every_record_and_what_is_here():
+    status, out = run("list")
+    assert status == 0 and out.count(": missing, ") == 2 and "10.5281/zenodo.3605382" in out
+
+
+def test_fetch_verify_and_compare(zenodo, tmp_path):
+    results = tmp_path / "sample"
+    results.mkdir()
+    server = Behaviour({"mitosis-project/artifact-1.0.zip": artifact()})
+    with zenodo(server):
+        status, out = run("fetch", "--results", str(results))
+    assert status == 0 and "MD5 as archived" in out and "recorded: not known before" in out
+    assert "empty_file: 1 findings" in out and "same_file_twice: 0 findings" in out
+    assert {path for _, path, _ in server.requests} == {
+        "/api/records/3605382",
+        "/api/records/3605382/files/mitosis-project/artifact-1.0.zip/content",
+    }
+    assert (results / "reference" / "archived.csv").exists()
+    assert run("list")[1].count(": present, ") == 1
+    assert run("verify") == (0, "mitosis: mitosis-project/artifact-1.0.zip: recorded\n")
+    status, out = run("fetch", "--offline")
+    assert status == 0 and "is here already" in out
+
+
+def test_no_network_is_status_2_with_the_reason_and_offline_is_a_note(zenodo, tmp_path):
+    with zenodo(None):
+        status, out = run("fetch")
+        assert status == 2 and "can't be reached" in out and "--offline" in out
+        status, out = run("fetch", "--offline", "--results", str(tmp_path))
+    assert status == 0 and out.startswith("note: offline: mitosis") and "reference-results/" in out
+    assert "27 printed numbers, 0 of them compared" in out
+
+
+def test_verify_without_and_with_damage(zenodo):
+    assert run("verify") == (0, "no record is here; tessera reference list\n")
+    status, out = run("verify", "mitosis")
+    assert status == 1 and "tessera reference fetch mitosis" in out
+    status, out = run("fetch", "linux")
+    assert status == 2 and "use one of: mitosis, mitosis-binaries" in out
+
+
+def test_compare_takes_a_folder(tmp_path):
+    for name, text in FILES.items():
+        path = tmp_path / "copy" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    status, out = run("compare", "--results", str(tmp_path), "--from", str(tmp_path / "copy"))
+    assert status == 0 and "note:" not in out and "27 printed numbers" in out

@@ -1,0 +1,75 @@
+"""docs/reference.md and docs/artifact-appendix.md: their commands run, their facts are the code's."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from tessera.cli.main import cli
+from tessera.reference import records
+from tessera.reference.quarantine import RULES
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGES = [DOCS / "reference.md", DOCS / "artifact-appendix.md"]
+
+
+def commands(page: Path) -> list[list[str]]:
+    """The words behind ``./run tessera`` of its commands about reference data."""
+    blocks = re.findall(r"```sh\n(.*?)```", page.read_text(), re.DOTALL)
+    lines = [shlex.split(line, comments=True) for block in blocks for line in block.splitlines()]
+    return [words[2:] for words in lines if words[:3] == ["./run", "tessera", "reference"]]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_its_commands_run_without_a_network(page, tmp_path, zenodo):
+    found = commands(page)
+    assert found
+    (tmp_path / "default").mkdir()
+    with zenodo(None):
+        for words in found:
+            words = [word.replace("results/default", str(tmp_path / "default")) for word in words]
+            done = CliRunner().invoke(cli, words)
+            assert done.exit_code == 0, (words, done.output, done.exception)
+
+
+def test_the_page_names_every_record_and_rule():
+    text = PAGES[0].read_text()
+    for record in (records.load(name) for name in records.names()):
+        assert f"| `{record.name}` | {record.doi} |" in text
+    for rule in RULES:
+        assert f"| `{rule.__name__}` |" in text
+
+
+def test_the_appendix_has_the_sections_of_the_checklists():
+    text = PAGES[1].read_text()
+    for section in (
+        *("Abstract", "Checklist", "Description", "Installation", "Experiment workflow"),
+        *("Evaluation and expected result", "Customization", "Notes", "Methodology"),
+    ):
+        assert re.search(rf"^## A\.\d {section}$", text, re.MULTILINE), section
+    for word in ("How to access", "Hardware dependencies", "Software dependencies", "Data sets"):
+        assert f"**{word}.**" in text
+    for row in ("Disk space", "Time to prepare", "Time to complete", "Licences", "Archived"):
+        assert f"| {row} |" in text
+
+
+def test_the_appendix_names_the_packages_that_run_installs():
+    script = (DOCS.parent / "bootstrap" / "packages.sh").read_text()
+    always = re.search(r"printf '%s\\n' (python3-venv.*)\n", script).group(1).split()
+    docker = re.search(r"docker\) printf '%s\\n' (.*?) ;;", script).group(1).split()
+    text = PAGES[1].read_text()
+    for name in always + docker:
+        assert name in text, name
+
+
+def test_the_verdicts_of_the_appendix_are_all_its_claims():
+    text = PAGES[1].read_text()
+    rows = re.findall(r"^\| ([A-Z-]+) \| (\d+)", text, re.MULTILINE)
+    assert [name for name, _ in rows] == [
+        *("REPRODUCED", "DEVIATES", "HOLDS-IN-SIMULATION", "FAILS-IN-SIMULATION", "NOT-MEASURABLE-HERE")
+    ]
+    assert sum(int(count) for _, count in rows) == int(re.search(r"its (\d+) claims", text).group(1))

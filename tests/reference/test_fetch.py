@@ -1,0 +1,180 @@
+"""Downloads from a record server that behaves, and from one that doesn't."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+import pytest
+
+from tessera.errors import TesseraError
+from tessera.reference.archive import Offline, fetch, state, verify
+
+from .conftest import BODY
+from .server import Behaviour
+
+QUICK = {"pause_s": 0.0, "backoff_s": 0.0}
+NAME = "group/artifact-1.0.zip"  # Zenodo's copies of GitHub releases have a slash in their names
+
+
+def failure(record, match: str) -> TesseraError:
+    with pytest.raises(TesseraError, match=match) as caught:
+        fetch(record, **QUICK)
+    return caught.value
+
+
+def test_a_whole_record_with_checksums_of_both_kinds(zenodo, record):
+    sample, steps = record(), []
+    server = Behaviour({NAME: BODY, "notes.txt": b"hello\n"})
+    with zenodo(server):
+        kept = fetch(sample, progress=lambda *step: steps.append(step), **QUICK)
+        assert (sample.folder / NAME).read_bytes() == BODY
+        assert kept["files"][NAME] == {
+            "bytes": 700_000,
+            "md5": hashlib.md5(BODY).hexdigest(),
+            "sha256": hashlib.sha256(BODY).hexdigest(),
+            "verdict": "recorded",
+        }
+        assert (
+            kept["title"] == "An artifact" and json.loads((sample.folder / "record.json").read_text()) == kept
+        )
+        assert steps[-1] == ("notes.txt", 6, 6) and ("artifact-1.0.zip", 700_000, 700_000) in steps
+        assert len(server.contents()) == 2 and state(sample) == "present"
+        fetch(sample, **QUICK)
+        assert len(server.contents()) == 2  # what is here and right is not fetched again
+    assert verify(sample) == {NAME: "recorded", "notes.txt": "recorded"}
+    assert not list(sample.folder.rglob("*.part")) and not list(sample.folder.rglob("*.tag"))
+
+
+def test_an_interrupted_download_goes_on_in_the_same_run(zenodo, record):
+    server = Behaviour({"a.zip": BODY}, cut_after=[300_000, 100_000])
+    with zenodo(server):
+        fetch(record(), **QUICK)
+    assert (record().folder / "a.zip").read_bytes() == BODY
+    first, *ranges = server.contents()
+    assert first == (200, "") and [status for status, _ in ranges] == [206, 206]
+    starts = [int(asked.removeprefix("bytes=").removesuffix("-")) for _, asked in ranges]
+    assert starts == [300_000, 400_000]
+
+
+def test_a_run_that_gave_up_leaves_its_part_for_the_next(zenodo, record):
+    server = Behaviour({"a.zip": BODY}, cut_after=[100_000] * 4)
+    with zenodo(server):
+        error = failure(record(), "a.zip after 3 retries")
+        assert error.exit_code == 1 and "are kept" in error.remedy
+        have = (record().folder / "a.zip.part").stat().st_size
+        assert have == 400_000 and state(record()) == "partial"
+        fetch(record(), **QUICK)
+    assert server.contents()[-1] == (206, f"bytes={have}-")
+    assert (record().folder / "a.zip").read_bytes() == BODY
+
+
+@pytest.mark.parametrize("change", [{"tag": '"two"'}, {"ranges": False}], ids=["changed", "no ranges"])
+def test_begins_again_where_going_on_would_mix(zenodo, record, change):
+    server = Behaviour({"a.zip": BODY}, cut_after=[100_000] * 4)
+    with zenodo(server):
+        failure(record(), "after 3 retries")
+        for name, value in change.items():
+            setattr(server, name, value)
+        server.files["a.zip"] = BODY[::-1]
+        fetch(record(), **QUICK)
+    assert server.contents()[-1][0] == 200
+    assert (record().folder / "a.zip").read_bytes() == BODY[::-1]
+
+
+def test_a_part_longer_than_the_file(zenodo, record):
+    record().folder.mkdir(parents=True)
+    (record().folder / "a.zip.part").write_bytes(BODY + b"more")
+    with zenodo(Behaviour({"a.zip": BODY})):
+        fetch(record(), **QUICK)
+    assert (record().folder / "a.zip").read_bytes() == BODY
+
+
+def test_a_damaged_file_is_removed_and_named(zenodo, record):
+    with zenodo(Behaviour({"a.zip": BODY}, md5={"a.zip": "md5:" + "0" * 32})):
+        error = failure(record(), "checksum error for a.zip")
+    assert error.exit_code == 1 and not (record().folder / "a.zip").exists()
+    assert state(record()) == "missing"
+
+
+def test_busy_is_asked_again(zenodo, record):
+    server = Behaviour({"a.zip": BODY}, busy=3)
+    with zenodo(server):
+        fetch(record(), **QUICK)
+    assert [status for status, _, _ in server.requests] == [429, 429, 429, 200, 200]
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "match", "exit_code"),
+    [
+        (Behaviour({"a": b"x"}, metadata_status=404), "404", 1),
+        (Behaviour({"a": b"x"}, busy=10_000), "429", 1),
+        (Behaviour({"a": b"x"}, content_status=404), "404", 1),
+        (Behaviour({}), "has no files", 1),
+        (Behaviour({"../a": b"x"}), "would leave", 1),
+        (Behaviour({"/etc/a": b"x"}), "would leave", 1),
+        (Behaviour({"record.json": b"x"}), "would leave", 1),
+        (Behaviour({"a": b"x"}, md5={"a": ""}), "without an MD5", 1),
+        (Behaviour({}, metadata=b"<html>"), "no JSON", 1),
+        (Behaviour({}, metadata=b"[]"), "JSON object", 1),
+        (Behaviour({}, metadata=b'{"files": [{"key": "a", "checksum": "md5:1"}]}'), "without an MD5", 1),
+        (None, "can't be reached", 2),
+    ],
+    ids=lambda value: None if isinstance(value, (str, int)) else "",
+)
+def test_a_record_that_cannot_be_had(zenodo, record, checkout, behaviour, match, exit_code):
+    with zenodo(behaviour):
+        error = failure(record(), match)
+    assert error.exit_code == exit_code and "zenodo.123" in error.asked
+    assert isinstance(error, Offline) == (exit_code == 2)
+    assert not any(path.is_file() for path in checkout.rglob("cache/**/*"))
+
+
+def test_the_network_goes_away_in_the_middle(zenodo, record, monkeypatch):
+    from tessera.reference.archive import resume
+
+    def gone(self, url, out, timeout):
+        raise OSError("Network is unreachable")
+
+    monkeypatch.setattr(resume.Resuming, "_attempt", gone)
+    with zenodo(Behaviour({"a.zip": BODY})):
+        assert "Network is unreachable" in failure(record(), "after 3 retries").found
+
+
+def test_no_room(zenodo, record, monkeypatch):
+    from tessera.reference.archive import resume
+
+    monkeypatch.setattr(resume.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 700_000}))
+    with zenodo(Behaviour({"a.zip": BODY})):
+        error = failure(record(), "700000 bytes are missing")
+    assert "make room" in error.remedy
+
+
+def test_a_known_sha256_verifies_and_refuses(zenodo, record):
+    right = hashlib.sha256(BODY).hexdigest()
+    with zenodo(Behaviour({"a.zip": BODY})):
+        kept = fetch(record(files={"a.zip": right}), **QUICK)
+        assert kept["files"]["a.zip"]["verdict"] == "verified"
+        failure(record(files={"a.zip": "1" * 64}), "that of records.yaml is 1111")
+
+
+def test_the_first_download_holds_the_next_to_its_sha256(zenodo, record):
+    server = Behaviour({"a.zip": BODY})
+    with zenodo(server):
+        fetch(record(), **QUICK)
+        server.files["a.zip"] = BODY + b"!"  # replaced at the archive, with a new and right MD5
+        assert "an earlier download" in failure(record(), "SHA-256").found
+
+
+def test_verify_reads_again(zenodo, record):
+    with pytest.raises(TesseraError, match="missing"):
+        verify(record())
+    with zenodo(Behaviour({"a.zip": BODY})):
+        fetch(record(), **QUICK)
+    path = record().folder / "a.zip"
+    path.write_bytes(b"!" + BODY[1:])
+    with pytest.raises(TesseraError, match="its MD5 is"):
+        verify(record())
+    path.unlink()
+    with pytest.raises(TesseraError, match="the file is missing"):
+        verify(record())

@@ -1,0 +1,56 @@
+"""The list of records: what the papers print, and what a broken list is told."""
+
+from __future__ import annotations
+
+import pytest
+
+from tessera.errors import TesseraError
+from tessera.reference import records
+from tessera.reference.archived import LAYOUTS
+
+
+def test_the_records_that_the_mitosis_paper_names():
+    """Its appendix prints DOI 10.5281/zenodo.3605382, and zenodo.org/record/3560200 for binaries."""
+    assert {records.load(name).doi for name in records.names()} == {
+        "10.5281/zenodo.3605382",
+        "10.5281/zenodo.3560200",
+    }
+    mitosis = records.load("mitosis")
+    assert mitosis.by_default and not records.load("mitosis-binaries").by_default
+    assert {table.location for table in mitosis.tables} >= {"Figure 4", "Figure 6", "Figure 11", "Table 5"}
+    assert {table.layout for table in mitosis.tables} <= set(LAYOUTS)
+
+
+def test_unknown_record():
+    with pytest.raises(TesseraError, match="use one of: mitosis, mitosis-binaries"):
+        records.load("virtuoso")
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        (("record: 1", "record: '12'"), "doesn't end in record 12"),
+        (("paper: p", "papers: p"), "exactly the keys"),
+        (("{a: b}", "{a: short}"), "no SHA-256"),
+        (("sample:", "Sample:"), "a name is a-z"),
+        (("records:", "record:"), "KeyError"),
+        (("tables: []", "tables: [{file: f}]"), "missing"),
+    ],
+)
+def test_a_broken_list(tmp_path, change, match):
+    text = (
+        "records:\n sample:\n  paper: p\n  doi: 10.5281/zenodo.1\n  record: 1\n  named_in: x\n  holds: x\n"
+        "  by_default: true\n  files: {a: b}\n  reference_folder: ''\n  tables: []\n"
+    )
+    text = text.replace("record: 1", "record: '1'") if "record: 1" not in change[0] else text
+    path = tmp_path / "records.yaml"
+    path.write_text(text.replace(*change).replace("{a: b}", "{}"))
+    with pytest.raises(TesseraError, match=match):
+        records.load("sample", path)
+
+
+def test_not_yaml_and_not_there(tmp_path):
+    (tmp_path / "records.yaml").write_text("records: [")
+    for path in (tmp_path / "records.yaml", tmp_path / "absent.yaml"):
+        with pytest.raises(TesseraError, match="list of records"):
+            records.names(path)
