@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from click.testing import CliRunner
 
-from tessera.container import component_tests
+from tessera.container import cli, component_tests
 from tessera.container.component_tests import condensed, summary
+from tessera.errors import TesseraError
 
 LOG = """[OUTPUT]
 Internal ctest changing into directory: /checkout/build/x
@@ -52,3 +54,38 @@ def test_summary_line(monkeypatch, tmp_path, log, line):
 def test_no_log_is_no_success(monkeypatch, tmp_path):
     monkeypatch.setattr(component_tests, "build_dir", lambda component: tmp_path)
     assert summary("x") == "x: ctest did not finish"
+
+
+@pytest.fixture
+def components(monkeypatch):
+    """``tessera build`` where the simulator does not compile and workloads has a test that fails."""
+    tested = []
+
+    def build(component, say, *, tests):
+        if component == "simulator":
+            raise TesseraError("cmake --build build/simulator", "it ended with status 1", "see above")
+
+    def run_tests(component):
+        tested.append(component)
+        return int(component == "workloads"), ""
+
+    monkeypatch.setattr(cli, "ensure_images", lambda say: "tag")
+    monkeypatch.setattr(cli.builder, "build", build)
+    monkeypatch.setattr(cli.component_tests, "run_tests", run_tests)
+    monkeypatch.setattr(cli.component_tests, "summary", lambda component: f"{component}: some tests")
+    return tested
+
+
+def test_a_component_that_is_not_built_stops_no_other_ones_tests(components):
+    done = CliRunner().invoke(cli.build, ["--test"])
+    assert components == ["mosalloc", "tracer", "workloads"]
+    assert "== ctest: simulator: not built\n" in done.output and "== ctest: tracer: some tests" in done.output
+    assert isinstance(done.exception, TesseraError) and done.exception.exit_code == 1
+    assert done.exception.found == "not built: simulator; tests failed in: workloads"
+    assert done.exception.remedy.endswith("./run tessera build --test simulator workloads")
+
+
+def test_a_build_alone_names_what_was_not_built(components):
+    done = CliRunner().invoke(cli.build, ["simulator", "tracer"])
+    assert components == [] and done.exception.found == "not built: simulator"
+    assert CliRunner().invoke(cli.build, ["tracer"]).exit_code == 0

@@ -17,6 +17,8 @@ from tessera.workloads import Size, Workload
 from tessera.workloads.run import Run
 
 INFO = {"accesses": 100, "file_bytes": 300, "complete_roi": True}
+#: What is missing of a row that the user must supply.
+SUPPLIED = {"absent": "SPEC CPU2017: not supplied; SPEC_CPU2017=DIR"}
 SIZES = {"tiny": Size("tiny", (), footprint=1 << 21, heap_pool=1 << 21, anon_pool=1 << 22)}
 
 
@@ -27,8 +29,9 @@ def workload(name, kind="kernel"):
 @pytest.fixture
 def world(monkeypatch):
     """Workloads by name; recording writes a file that is no trace, `traces.info` describes it."""
-    kinds = {"good": "kernel", "wrong": "kernel", "licensed": "spec", "odd": "kernel"}
+    kinds = {"good": "kernel", "wrong": "kernel", "licensed": "spec", "absent": "spec", "odd": "kernel"}
     monkeypatch.setattr(workloads, "load", lambda name: workload(name, kinds[name]))
+    monkeypatch.setattr(workloads, "missing", lambda found, label: SUPPLIED.get(found.name, ""))
     monkeypatch.setattr(record.needs, "check", lambda *a: None)
     monkeypatch.setattr(record, "execute", lambda run, folder: (None, {"roi_ns": 2_000_000}))
 
@@ -93,12 +96,14 @@ def test_kinds_and_tracer_get_absolute_paths_from_the_workflows_relative_ones(wo
     [
         ("wrong", "failed", "verifier failed"),
         ("licensed", "skipped", "not installed; tessera workload spec"),
+        ("absent", "skipped", "SPEC CPU2017: not supplied; SPEC_CPU2017=DIR"),
         ("odd", "failed", "RuntimeError: a bug"),
     ],
 )
 def test_a_bad_row_is_a_status_with_a_reason(world, tmp_path, name, status, words):
     info, out = recorded(tmp_path, name)
     assert info["status"] == status and words in info["message"]
+    assert info.get("missing") == SUPPLIED.get(name)
     assert not out.with_name("trace.tst").exists()
 
 
@@ -133,3 +138,15 @@ def test_rows_of_bad_recordings_carry_the_reason_and_are_tried_again(world, tmp_
     again = {str(path.relative_to(tmp_path)) for path in forget_failures(tmp_path)}
     expected = {"traces/odd/info.json", "traces/licensed/info.json", f"cells/odd/{platform}.csv"}
     assert again == expected
+
+
+def test_what_the_user_has_not_supplied_is_a_finished_result_until_that_changes(world, tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["snakemake"])
+    _, info = recorded(tmp_path, "absent")
+    assert forget_failures(tmp_path) == [] and info.exists()
+    monkeypatch.setitem(SUPPLIED, "absent", "SPEC CPU2017: DIR has no benchspec/CPU")  # another reason
+    assert forget_failures(tmp_path) == [info] and not info.exists()
+    _, info = recorded(tmp_path, "absent")
+    monkeypatch.setitem(SUPPLIED, "absent", "")  # it is there now
+    assert forget_failures(tmp_path) == [info]
+    recorded(tmp_path, "absent")

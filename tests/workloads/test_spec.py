@@ -97,6 +97,20 @@ def test_committed_rows_name_their_suite_and_say_what_is_absent(name, tmp_path, 
             prepare(found, label, tmp_path / "run")
 
 
+def test_what_is_not_supplied_is_missing_until_it_is(installation, tmp_path, monkeypatch):
+    assert workloads.missing(row(), "paper") == ""
+    monkeypatch.setenv("TESSERA_ROOT", str(tmp_path))
+    monkeypatch.delenv("SPEC_CPU2006")
+    said = workloads.missing(row(), "paper")
+    assert said.startswith("SPEC CPU2006: not supplied: SPEC_CPU2006 is not set")
+    assert "SPEC_CPU2006=DIR" in said
+    monkeypatch.setenv("SPEC_CPU2006", str(installation))
+    shutil.rmtree(installation / RUN)
+    assert "has no run_base_ref_" in workloads.missing(row(), "paper")
+    kernel = Workload("w", "prog", "", "", row().sizes, kind="kernel")
+    assert workloads.missing(kernel, "paper") == ""  # it needs nothing of the user
+
+
 def test_the_licensed_rows_of_both_tables_are_there():
     rows = {
         row

@@ -38,28 +38,48 @@ def build(components: tuple[str, ...], test: bool, image: bool, workloads_image:
     if image or workloads_image:
         return
     chosen = components or builder.COMPONENTS
-    for component in chosen:
-        builder.build(component, _say, tests=test)
+    broken = _build(chosen, test)
     if test:
-        _test(chosen)
+        _test(chosen, broken)
+    elif broken:
+        raise _failed("build of", chosen, f"not built: {', '.join(broken)}", broken)
 
 
-def _test(components: tuple[str, ...]) -> None:
-    """Run every component's tests; show what failed and the summaries."""
+def _build(components: tuple[str, ...], test: bool) -> list[str]:
+    """Build every component; one that fails says why and stops no other. Returns those that failed."""
+    broken = []
+    for component in components:
+        try:
+            builder.build(component, _say, tests=test)
+        except TesseraError as error:
+            _say(f"{component}: not built: {error}")
+            broken.append(component)
+    return broken
+
+
+def _test(components: tuple[str, ...], broken: list[str]) -> None:
+    """Run the tests of every component that was built; show what failed and the summaries."""
     failed = []
     with component_tests.huge_pages(_say):
         for component in components:
+            if component in broken:  # what lies in its folder is of another state of the sources
+                continue
             click.echo(f"== ctest: {component} (all of it: build/{component}/ctest.log)")
             status, output = component_tests.run_tests(component)
             click.echo(output)
             if status != 0:
                 failed.append(component)
     for component in components:
-        click.echo(f"== ctest: {component_tests.summary(component)}")
-    if failed:
-        raise TesseraError(
-            f"tests of {', '.join(components)}",
-            f"tests failed in: {', '.join(failed)}",
-            f"read the output above; again: ./run tessera build --test {' '.join(failed)}",
-            exit_code=EXIT_FAILED,
-        )
+        said = f"{component}: not built" if component in broken else component_tests.summary(component)
+        click.echo(f"== ctest: {said}")
+    found = [f"not built: {', '.join(broken)}"] if broken else []
+    found += [f"tests failed in: {', '.join(failed)}"] if failed else []
+    if found:
+        raise _failed("tests of", components, "; ".join(found), [*broken, *failed], "--test ")
+
+
+def _failed(
+    what: str, components: tuple[str, ...], found: str, names: list[str], option: str = ""
+) -> TesseraError:
+    remedy = f"read the output above; again: ./run tessera build {option}{' '.join(names)}"
+    return TesseraError(f"{what} {', '.join(components)}", found, remedy, exit_code=EXIT_FAILED)

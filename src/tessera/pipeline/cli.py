@@ -25,7 +25,7 @@ def record(workload: str, size: str, max_accesses: int | None, out: Path) -> Non
 
     info = record_workload(workload, size, max_accesses, out)
     if info["status"] != "ok":
-        click.echo(f"failed: trace of {workload}: {info['message']}", err=True)
+        click.echo(f"{info['status']}: trace of {workload}: {info['message']}", err=True)
     else:
         click.echo(f"{workload}: {info['accesses'] / 1e6:.1f} M accesses recorded", err=True)
 

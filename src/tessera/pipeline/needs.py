@@ -1,7 +1,8 @@
 """What a recording needs of this machine, and the refusal to start one that cannot end well.
 
-Both numbers are bounds, known before the program starts: memory by the anonymous pool that is set aside for
-it, disk by the most that an access costs in a trace (random 8-byte reads, which nothing can predict).
+Both numbers are bounds, known before the program starts: memory by the heap pool and the anonymous
+pool that are set aside for it, disk by the most that an access costs in a trace (random 8-byte reads, which
+nothing can predict).
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ UNLIMITED_ACCESSES = 100_000_000
 
 
 def memory_bytes(size: Size) -> int:
-    """Memory of a recording: data in the pools and what traces them."""
-    return max(size.anon_pool, size.footprint) + TOOLS_BYTES
+    """Memory of a recording: data in both pools, full, and what traces them."""
+    return size.heap_pool + size.anon_pool + TOOLS_BYTES
 
 
 def disk_bytes(max_accesses: int | None) -> int:

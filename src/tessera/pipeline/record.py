@@ -31,11 +31,12 @@ def record_workload(name: str, size: str, max_accesses: int | None, out: Path) -
     """Record ``trace.tst`` beside ``out`` and write ``out`` (info.json).
 
     The file holds ``tessera.traces.info`` plus ``workload, size, status`` (``ok``, ``failed``, or ``skipped``
-    where the user's part is absent), ``message``, ``about`` (kind, published rows, stand_in_for, threads,
-    footprint_bytes), ``result`` (what the workload says of itself), and ``recording``: ``seconds``,
-    ``peak_memory_bytes`` (None if not seen), ``bytes_per_access``, ``accesses_per_second`` (in the region of
-    interest, if all of it was recorded), ``native_roi_seconds``, ``recorded_roi_seconds`` and ``slowdown``
-    (None where a program does not time its region of interest). A recording that failed leaves no trace.
+    where the user's part is absent), ``message``, ``missing`` (that part, if it is why), ``about`` (kind,
+    published rows, stand_in_for, threads, footprint_bytes), ``result`` (what the workload says of itself),
+    and ``recording``: ``seconds``, ``peak_memory_bytes`` (None if not seen), ``bytes_per_access``,
+    ``accesses_per_second`` (in the region of interest, if all of it was recorded), ``native_roi_seconds``,
+    ``recorded_roi_seconds`` and ``slowdown`` (None where a program does not time its region of interest).
+    A recording that failed leaves no trace.
     """
     out = out.absolute()  # the workflow's paths are relative; a program may run in a folder of its own
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -47,11 +48,14 @@ def record_workload(name: str, size: str, max_accesses: int | None, out: Path) -
         info["about"] = _about(workload)
         chosen = workload.size(size)
         info["about"]["footprint_bytes"] = chosen.footprint
-        needs.check(f"recording {name} ({size})", chosen, max_accesses, out.parent)
-        supplied = workload.kind in SUPPLIED_BY_USER
-        run = workloads.prepare(workload, size, out.parent / RUN_FOLDER)
-        supplied = False
-        info |= _record(run, chosen, max_accesses, trace)
+        if absent := workloads.missing(workload, size):
+            info |= {"status": "skipped", "message": absent, "missing": absent}
+        else:
+            needs.check(f"recording {name} ({size})", chosen, max_accesses, out.parent)
+            supplied = workload.kind in SUPPLIED_BY_USER
+            run = workloads.prepare(workload, size, out.parent / RUN_FOLDER)
+            supplied = False
+            info |= _record(run, chosen, max_accesses, trace)
     except TesseraError as error:
         status = "skipped" if supplied else "failed"
         info |= {"status": status, "message": f"{error.asked}: {error.found}; {error.remedy}"}

@@ -2,6 +2,7 @@
 
 What failed is written down as a result (a failed recording in info.json, failed rows in a cells file)
 and lets the rest of the pipeline go on. Finished cells stay in the cache and cost nothing the second time.
+What only the user can supply (SPEC) and has not is a finished result until that changes.
 """
 
 from __future__ import annotations
@@ -11,6 +12,9 @@ import json
 import os
 import sys
 from pathlib import Path
+
+from tessera import workloads
+from tessera.errors import TesseraError
 
 #: arguments of snakemake processes that must change nothing
 NOT_A_RUN = {"--mode", "-n", "--dry-run", "--dryrun", "--summary", "--list", "--lint", "--unlock", "--dag"}
@@ -47,9 +51,19 @@ def forget_failures(results: Path) -> list[Path]:
 
 def _recording_failed(path: Path) -> bool:
     try:
-        return json.loads(path.read_text()).get("status") != "ok"
+        info = json.loads(path.read_text())
     except (OSError, ValueError):
         return True
+    if info.get("status") == "skipped" and info.get("missing"):
+        return _missing_now(info) != info["missing"]
+    return info.get("status") != "ok"
+
+
+def _missing_now(info: dict) -> str:
+    try:
+        return workloads.missing(workloads.load(info["workload"]), info["size"])
+    except TesseraError:  # its file has changed since: the recording will say how
+        return ""
 
 
 def _has_status(path: Path, statuses: set[str]) -> bool:

@@ -51,6 +51,17 @@ def prepare(workload: Workload, size: Size, folder: Path) -> Run:
     )
 
 
+def missing(workload: Workload, size: Size) -> str:
+    """Why there is no run folder: no installation is named, or it has not been set up for this input."""
+    asked = _options(f"{workload.name}, size {size.label}", size.args)
+    suite = install.suite(asked["--suite"])
+    try:
+        install.run_folder(suite, workload.executable, asked["--input"])
+    except TesseraError as error:
+        return f"{error.asked}: {error.found}; {error.remedy}"
+    return ""
+
+
 def _options(owner: str, args: tuple[str, ...]) -> dict[str, str]:
     found = {"--command": "1"} | dict(zip(args[::2], args[1::2], strict=False))
     if set(found) != {"--suite", "--input", "--command"} or len(args) % 2 or not found["--command"].isdigit():

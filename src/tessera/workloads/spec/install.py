@@ -66,7 +66,9 @@ def root_of(wanted: Suite) -> Path:
     )
     if not given:
         raise TesseraError(
-            f"SPEC {wanted.name}", f"{wanted.variable} is not set and no root is known", remedy
+            f"SPEC {wanted.name}",
+            f"not supplied: {wanted.variable} is not set and no root is known",
+            remedy,
         )
     root = Path(given)
     if not (root / wanted.benchmarks).is_dir():
