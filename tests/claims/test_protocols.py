@@ -168,10 +168,15 @@ def test_host_tables(tree):
     rows["runtime_ns"], rows["runtime_provenance"] = [90.0, 110.0], "measured"
     rows.to_csv(host / "cells.csv", index=False)
     assert run(tree, "host_variation", {}) == pytest.approx(14.142, rel=1e-3)
+    mb = 1 << 20
     pd.DataFrame(
-        [("gups-8gb", "glibc", 100, 50), ("gups-8gb", "mosalloc", 101, 51)],
-        columns=["workload", "allocator", "memory_bytes", "runtime_ns"],
+        [
+            ("gups-8gb", "glibc", 0, 100 * mb, 50, "measured"),
+            ("gups-8gb", "mosalloc", 0, 101 * mb, 51, "measured"),
+        ],
+        columns=["workload", "allocator", "pair", "memory_bytes", "cpu_ns", "provenance"],
     ).to_csv(host / "allocator.csv", index=False)
+    assert run(tree, "allocator_extra_memory", {"how": "max"}) == pytest.approx(1)
     assert run(tree, "allocator_overhead", {"quantity": "memory", "how": "max"}) == pytest.approx(1)
     assert run(tree, "allocator_overhead", {"quantity": "runtime", "how": "mean"}) == (pytest.approx(2))
 
@@ -195,3 +200,23 @@ def test_missing_inputs_say_what_is_missing(tree, name, parameters, reason):
     with pytest.raises(Missing) as missing:
         run(tree, name, parameters, GUPS)
     assert reason in str(missing.value)
+
+
+def test_rows_of_table_8_are_found_by_what_the_workloads_say(tree):
+    """Three workloads on three machines; C is 0.99 everywhere, and so is what Table 8 prints within 0.15."""
+    assert run(tree, "rsquared_rows_within", {"input": "C", "within": 0.15}) == 100
+    tree.rsquared.loc[tree.rsquared["workload"] == "gups-8gb", "r_squared"] = 0.1
+    assert run(tree, "rsquared_rows_within", {"input": "C", "within": 0.15}) == pytest.approx(100 * 6 / 9)
+
+
+def test_platform_files_are_compared_entry_by_entry(tree, monkeypatch):
+    from tessera import platforms
+    from tessera.claims.protocols import platforms as protocol
+
+    table = {"table": "table4_tlbs"}
+    assert run(tree, "platform_mismatches", table) == 0
+    # Broadwell's file in the place of Haswell's: 4KB, 2MB and 1GB entries of the second level, and the walkers.
+    real = platforms.load
+    swap = {"haswell-sim": "broadwell-sim"}
+    monkeypatch.setattr(protocol.platforms, "load", lambda name: real(swap.get(name, name)))
+    assert run(tree, "platform_mismatches", table) == 4
