@@ -215,7 +215,7 @@ def test_platform_files_are_compared_entry_by_entry(tree, monkeypatch):
 
     table = {"table": "table4_tlbs"}
     assert run(tree, "platform_mismatches", table) == 0
-    # Broadwell's file in the place of Haswell's: 4KB, 2MB and 1GB entries of the second level, and the walkers.
+    # Broadwell in the place of Haswell: 4KB, 2MB and 1GB entries of the second level, and the walkers.
     real = platforms.load
     swap = {"haswell-sim": "broadwell-sim"}
     monkeypatch.setattr(protocol.platforms, "load", lambda name: real(swap.get(name, name)))

@@ -57,7 +57,7 @@ def draw(results, reference, workload: str, platform: str):
     figure, (left, right) = style.panels(
         1,
         2,
-        width=style.WIDTH + 0.6,
+        width=8.6,
         height=1.5 + 0.135 * len(names),
         sharey=True,
         gridspec_kw={"width_ratios": [3, 1]},
@@ -88,7 +88,7 @@ def draw(results, reference, workload: str, platform: str):
     times = rows.drop_duplicates("layout").set_index("layout")["runtime_cycles"].reindex(names)
     scale, unit = style.count_unit(times.max())
     right.plot(times / scale, range(len(names)), "o", markersize=4, color=style.INK)
-    right.set_xlabel(f"{unit} of cycles")
+    right.set_xlabel(f"runtime (cycles, {unit})")
     left.set_yticks(range(len(names)), names, fontsize=6.5)
     left.set_ylim(len(names) - 0.4, -0.6)
     left.grid(False)
