@@ -9,7 +9,6 @@ import pytest
 
 from tessera import reference
 from tessera.claims import COLUMNS, VERDICTS, check, evaluate
-from tessera.errors import TesseraError
 from tessera.paths import repo_root
 from tessera.report.claims import COLUMNS as REPORT_COLUMNS
 from tessera.report.verdicts import objections
@@ -237,16 +236,3 @@ def test_check_names_failed_and_broken_required_claims():
         columns=["id", "required", "verdict", "reason"],
     )
     assert [row["id"] for row in check(rows)] == ["a", "e", "f"]
-
-
-def test_explanations_are_appended_and_checked(tree, claims_file, tmp_path):
-    copy = tmp_path / "claims.yaml"
-    shutil.copy(claims_file, copy)
-    notes = tmp_path / "deviations.yaml"
-    tree.write()
-    notes.write_text("opera-l1-data-cache: counts both L1 caches\n")
-    table = evaluate(tree.path, copy).set_index("id")
-    assert table.loc["opera-l1-data-cache", "reason"].endswith("; counts both L1 caches")
-    notes.write_text("no-such-claim: x\n")
-    with pytest.raises(TesseraError, match="no-such-claim"):
-        evaluate(tree.path, copy)

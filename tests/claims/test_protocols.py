@@ -56,6 +56,17 @@ def run(tree, name, parameters, scope=EVERY, hardware_class="intel-pmu"):
         ("miss_ratio_within_reach", {"layout": "growing-8", "base": "growing-0", "entries": 80},
          10 / 1010),
         ("sensitivity", {"layout": "1gb", "how": "min"}, 100 * (1 - R2 / R4)),
+        ("gain", {"layout": "growing-8", "how": "min"}, 100 * (1 - R2 / R4)),
+        ("loss_against_fastest", {"layout": "growing-0", "how": "max"}, 100 * (R4 / R2 - 1)),
+        ("loss_against_fastest", {"layout": "1gb", "how": "max"}, 0),
+        # The fastest but all-2MB: random windows with 77 of 80 pages, 10 + 1000 * 3 / 80 misses.
+        ("layout_over_fastest", {"column": "stlb_misses", "layout": "growing-8", "how": "max"}, 10 / 47.5),
+        ("layout_over_fastest", {"column": "stlb_misses", "layout": "growing-0", "how": "max"}, 101),
+        ("least_over_fastest", {"column": "walk_cycles", "how": "max"}, 1),
+        ("predictions_differ", {"first": "gandhi", "second": "pham", "layout": "1gb", "how": "max"}, 30),
+        ("rescued_pairs", {"model": "mosmodel", "base": "yaniv", "good_percent": 2, "bad_percent": 10}, 9),
+        ("rescued_pairs", {"model": "mosmodel", "base": "yaniv", "good_percent": 1, "bad_percent": 10}, 0),
+        ("rsquared_of", {"input": "H", "how": "min"}, 0.5),
         ("sensitivity_ratio", {"layout": "1gb", "platform": "sandybridge", "base": "broadwell"}, 1),
         ("pairs_with_similar_runtime", {"layout": "1gb", "base": "growing-8",
                                         "within_percent": 5}, 100),
@@ -157,10 +168,15 @@ def test_host_tables(tree):
     rows["runtime_ns"], rows["runtime_provenance"] = [90.0, 110.0], "measured"
     rows.to_csv(host / "cells.csv", index=False)
     assert run(tree, "host_variation", {}) == pytest.approx(14.142, rel=1e-3)
+    mb = 1 << 20
     pd.DataFrame(
-        [("gups-8gb", "glibc", 100, 50), ("gups-8gb", "mosalloc", 101, 51)],
-        columns=["workload", "allocator", "memory_bytes", "runtime_ns"],
+        [
+            ("gups-8gb", "glibc", 0, 100 * mb, 50, "measured"),
+            ("gups-8gb", "mosalloc", 0, 101 * mb, 51, "measured"),
+        ],
+        columns=["workload", "allocator", "pair", "memory_bytes", "cpu_ns", "provenance"],
     ).to_csv(host / "allocator.csv", index=False)
+    assert run(tree, "allocator_extra_memory", {"how": "max"}) == pytest.approx(1)
     assert run(tree, "allocator_overhead", {"quantity": "memory", "how": "max"}) == pytest.approx(1)
     assert run(tree, "allocator_overhead", {"quantity": "runtime", "how": "mean"}) == (pytest.approx(2))
 
@@ -184,3 +200,23 @@ def test_missing_inputs_say_what_is_missing(tree, name, parameters, reason):
     with pytest.raises(Missing) as missing:
         run(tree, name, parameters, GUPS)
     assert reason in str(missing.value)
+
+
+def test_rows_of_table_8_are_found_by_what_the_workloads_say(tree):
+    """Three workloads on three machines; C is 0.99 everywhere, and so is what Table 8 prints within 0.15."""
+    assert run(tree, "rsquared_rows_within", {"input": "C", "within": 0.15}) == 100
+    tree.rsquared.loc[tree.rsquared["workload"] == "gups-8gb", "r_squared"] = 0.1
+    assert run(tree, "rsquared_rows_within", {"input": "C", "within": 0.15}) == pytest.approx(100 * 6 / 9)
+
+
+def test_platform_files_are_compared_entry_by_entry(tree, monkeypatch):
+    from tessera import platforms
+    from tessera.claims.protocols import platforms as protocol
+
+    table = {"table": "table4_tlbs"}
+    assert run(tree, "platform_mismatches", table) == 0
+    # Broadwell in the place of Haswell: 4KB, 2MB and 1GB entries of the second level, and the walkers.
+    real = platforms.load
+    swap = {"haswell-sim": "broadwell-sim"}
+    monkeypatch.setattr(protocol.platforms, "load", lambda name: real(swap.get(name, name)))
+    assert run(tree, "platform_mismatches", table) == 4

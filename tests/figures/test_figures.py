@@ -21,9 +21,9 @@ WORDS = ("simulated", "measured", "published")
 
 
 @pytest.fixture(scope="module")
-def drawn(full_tree, tmp_path_factory):
+def drawn(complete_tree, tmp_path_factory):
     out = tmp_path_factory.mktemp("figures")
-    return out, render(full_tree, REFERENCE, out)
+    return out, render(complete_tree, REFERENCE, out)
 
 
 def test_every_registered_figure_is_drawn(drawn):

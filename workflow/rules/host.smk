@@ -62,3 +62,15 @@ rule host_run:
         "tessera pipeline host --workload {params.workload} --size {params.size}"
         " --manifest {input.manifest} --simulated {input.simulated} --half-width {params.half_width}"
         " --max-repeats {params.repeats} --max-minutes {params.minutes} --seed {params.seed} --out {output} 2> >(tee {log} >&2)"
+
+
+rule host_allocator:
+    input: component_stamps("mosalloc", "workloads"),
+    output: f"{RESULTS}/host/allocator.csv",
+    log: f"{RESULTS}/logs/host-allocator.log",
+    benchmark: f"{RESULTS}/benchmarks/host-allocator.tsv"
+    params: seconds=min(40, 10 * HOST["max_minutes"]), seed=config["seed"],
+    threads: workflow.cores
+    message: "Measuring what the allocator costs beside plain glibc"
+    shell:
+        "tessera mosalloc overhead --seconds {params.seconds} --seed {params.seed} --out {output} > {log} 2>&1"

@@ -21,6 +21,7 @@ rule report:
         rules.notebook.output,
         study_outputs(),
         VALIDATION_TABLES,
+        f"{RESULTS}/host/allocator.csv",
         f"{RESULTS}/cells.csv",
         "config/claims.yaml",
         sorted(str(p) for p in Path("reference-results").glob("*.csv")),

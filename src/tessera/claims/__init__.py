@@ -5,7 +5,7 @@ Bottom-up: ``model`` (what a claim is) < ``tolerance`` < ``verdicts`` (the one j
 obtained) < ``registry`` < ``load`` < ``evaluate``.
 """
 
-from tessera.claims.evaluate import COLUMNS, check, evaluate
+from tessera.claims.evaluate import COLUMNS, check, evaluate, unexplained
 from tessera.claims.load import load_claims
 from tessera.claims.model import Claim
 from tessera.claims.verdicts import VERDICTS, Verdict, verdict
@@ -18,5 +18,6 @@ __all__ = [
     "check",
     "evaluate",
     "load_claims",
+    "unexplained",
     "verdict",
 ]

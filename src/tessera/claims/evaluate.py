@@ -10,7 +10,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pandas as pd
-import yaml
 
 from tessera.claims import registry
 from tessera.claims.evidence import Evidence
@@ -24,6 +23,7 @@ from tessera.errors import TesseraError
 COLUMNS = (
     "id", "paper", "section", "statement", "kind", "published", "obtained", "unit", "tolerance",
     "verdict", "reason", "protocol", "scope", "provenance", "hardware_class", "required", "figure",
+    "explanation",
 )  # fmt: skip
 BROKEN = "the check broke"
 
@@ -40,8 +40,7 @@ def evaluate(
     """
     claims = load_claims(claims_path, reference_dir)
     evidence = Evidence(results_dir, reference_dir)
-    explanations = _explanations(claims_path, {claim.id for claim in claims})
-    rows = [_row(claim, evidence, explanations.get(claim.id, "")) for claim in claims]
+    rows = [_row(claim, evidence) for claim in claims]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -53,9 +52,14 @@ def check(claims: pd.DataFrame) -> list[dict]:
     return claims[required & (bad | broken)].to_dict("records")
 
 
-def _row(claim: Claim, evidence: Evidence, explanation: str) -> dict:
+def unexplained(claims: pd.DataFrame) -> list[str]:
+    """Ids of the rows that deviate or fail and carry no explanation."""
+    bad = claims["verdict"].isin([DEVIATES, FAILS])
+    return list(claims.loc[bad & (claims["explanation"].fillna("") == ""), "id"])
+
+
+def _row(claim: Claim, evidence: Evidence) -> dict:
     outcome, judged = _judge(claim, evidence)
-    reason = "; ".join(part for part in (judged.reason, explanation) if part)
     return {
         "id": claim.id,
         "paper": claim.paper,
@@ -67,13 +71,14 @@ def _row(claim: Claim, evidence: Evidence, explanation: str) -> dict:
         "unit": claim.unit,
         "tolerance": str(claim.tolerance),
         "verdict": judged.name,
-        "reason": reason,
+        "reason": judged.reason,
         "protocol": claim.protocol,
         "scope": str(claim.scope),
         "provenance": outcome.provenance if outcome else "",
         "hardware_class": claim.hardware_class,
         "required": claim.required,
         "figure": claim.figure,
+        "explanation": claim.explanation if judged.name in (DEVIATES, FAILS) else "",
     }
 
 
@@ -88,21 +93,3 @@ def _judge(claim: Claim, evidence: Evidence) -> tuple[Outcome | None, Verdict]:
     except (TesseraError, ArithmeticError, LookupError, TypeError, ValueError) as error:
         detail = f"{BROKEN}: protocol '{claim.protocol}': {type(error).__name__}: {error}"
         return None, verdict(claim, None, "", "", detail)
-
-
-def _explanations(claims_path: Path | str | None, ids: set[str]) -> dict[str, str]:
-    """``deviations.yaml`` beside the claims: id -> why it deviates, in words; optional."""
-    if claims_path is None:
-        return {}
-    path = Path(claims_path).with_name("deviations.yaml")
-    if not path.exists():
-        return {}
-    found = yaml.safe_load(path.read_text()) or {}
-    unknown = sorted(set(found) - ids)
-    if unknown:
-        raise TesseraError(
-            f"explanations in {path}",
-            f"no such claims: {', '.join(unknown)}",
-            f"use ids of {Path(claims_path).name}",
-        )
-    return {name: str(words).strip() for name, words in found.items()}

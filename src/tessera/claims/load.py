@@ -91,6 +91,7 @@ def _claim(entry: dict, reference_dir: Path | str | None) -> Claim:
         hardware_class=entry["hardware_class"],
         required=entry["required"],
         figure=entry["figure"],
+        explanation=entry.get("explanation", "").strip(),
     )
 
 

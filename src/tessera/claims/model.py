@@ -65,6 +65,7 @@ class Claim:
     hardware_class: str = "any"
     required: bool = False
     figure: str = ""
+    explanation: str = ""  #: why it deviates or fails, in a person's words
 
 
 def class_matches(wanted: str, machine: str) -> bool:

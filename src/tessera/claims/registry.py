@@ -25,6 +25,7 @@ FAMILIES: tuple[str, ...] = (
     "crossval",
     "data_rules",
     "elsewhere",
+    "fastest",
     "formulas",
     "host",
     "inputs",
@@ -33,8 +34,10 @@ FAMILIES: tuple[str, ...] = (
     "model_rules",
     "mosaics",
     "one_gb",
+    "platforms",
     "printed",
     "printed_tables",
+    "rsquared_rows",
     "runtimes",
     "shape",
 )

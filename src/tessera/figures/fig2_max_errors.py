@@ -35,7 +35,7 @@ def draw(results, reference):
     """Horizontal bars on a log scale; a diamond where the paper prints the value."""
     rows = table(results, reference)
     figure, (old, new) = style.panels(
-        2, 1, width=7.6, height=4.7, sharex=True, gridspec_kw={"height_ratios": [5, 4]}
+        2, 1, width=style.WIDTH, height=5.0, sharex=True, gridspec_kw={"height_ratios": [5, 4]}
     )
     smallest = rows.loc[rows["max_error"] > 0, "max_error"].min()
     floor = 10 ** _floor_log10(min(smallest, 0.01)) * 0.5
@@ -45,9 +45,10 @@ def draw(results, reference):
     ):
         _panel(axes, rows, models, floor)
         axes.set_title(title)
+    new.set_xticks([tick for tick in (1e-3, 1e-2, 0.1, 1, 10) if tick > floor])
     new.set_xlabel("largest relative error (log scale)")
     handles, labels = old.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3)
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, columnspacing=1.0)
     style.headline(figure, "Largest error of each model", "simulated, beside published values")
     return figure, rows
 
@@ -97,7 +98,9 @@ def _panel(axes, rows: pd.DataFrame, models, floor: float) -> None:
                 label="printed in the paper" if first else None,
             )
             bound = "below " if paper_rows["bound"].iloc[0] == "below" else ""
-            text += f"   (paper: {bound}{style.percent(paper.iloc[0], 0)})"
+            text += f" (paper {bound}{style.percent(paper.iloc[0], 0)})"
+        elif (rows["source"] == "paper").any():
+            text += " (not published as data)"
         right = max([value, *paper, *ticks])
         axes.annotate(
             text,
@@ -111,7 +114,7 @@ def _panel(axes, rows: pd.DataFrame, models, floor: float) -> None:
     axes.set_yticks(range(len(models)), [style.MODELS[model][0] for model in models])
     axes.invert_yaxis()
     axes.set_xscale("log")
-    axes.set_xlim(floor, max(rows["max_error"].max() * 9, 1))
+    axes.set_xlim(floor, max(rows["max_error"].max() * 30, 1))
     axes.grid(False, axis="y")
     style.percent_axis(axes.xaxis)
 

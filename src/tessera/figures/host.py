@@ -43,7 +43,7 @@ def draw(results, reference):
     """A row per layout: disc measured with its interval, square simulated."""
     rows = table(results)
     layouts = list(dict.fromkeys(rows["layout"]))
-    figure, axes = style.panels(width=7.6, height=1.9 + 0.3 * len(layouts))
+    figure, axes = style.panels(width=style.WIDTH, height=1.9 + 0.3 * len(layouts))
     for provenance, marker, face in (("simulated", "s", style.PAPER), ("measured", "o", style.BLUE)):
         part = rows[rows["provenance"] == provenance]
         axes.errorbar(

@@ -90,3 +90,29 @@ def nearest_workload(name: str, paper: pd.DataFrame) -> str:
         return plain[name.lower()]
     candidates = TWINS.get(name) or TWINS.get(name.split("-")[0], ())
     return next((one for one in candidates if one in known), "")
+
+
+def opera_value(reference: Path | str, quantity: str) -> float | None:
+    """A number of OPERA's text; None where the tables can't be read or don't have it."""
+    rows = _load("opera_values", reference, "quantity")
+    rows = rows[rows["quantity"] == quantity]
+    return float(rows["value"].iloc[0]) if len(rows) else None
+
+
+def allocator_costs(reference: Path | str) -> pd.DataFrame:
+    """OPERA Table 4: columns workload, quantity (memory, runtime), glibc, mosalloc, overhead (fraction)."""
+    rows = _load("opera_table4_overheads", reference, "allocator")
+    if rows.empty:
+        return pd.DataFrame(columns=["workload", "quantity", "glibc", "mosalloc", "overhead"])
+    wide = rows.pivot(index=["workload", "quantity"], columns="allocator", values="value").reset_index()
+    return wide.assign(overhead=wide["overhead"] / 100).rename_axis(columns=None)
+
+
+def counters(reference: Path | str) -> pd.DataFrame:
+    """Table 7 whole: columns workload, platform, counter, side, pages, count."""
+    rows = _load("table7_xalancbmk", reference, "counter")
+    if rows.empty:
+        return pd.DataFrame(columns=["workload", "platform", "counter", "side", "pages", "count"])
+    rows = rows.assign(count=rows["value"] * 1e9)
+    rows = rows.rename(columns={"page_size": "pages", "agent": "side"})
+    return rows[["workload", "platform", "counter", "side", "pages", "count"]].reset_index(drop=True)

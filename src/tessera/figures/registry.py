@@ -8,30 +8,11 @@ too, with a ``provenance`` column. Without data it raises ``NotDrawn`` with the 
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
-
 from tessera.errors import unknown_name
+from tessera.figures.entry import Entry
+from tessera.figures.opera_entries import OPERA_FIGURES
 
-
-@dataclass(frozen=True)
-class Entry:
-    """One figure: where its function is, what it says, and whether it exists per workload x platform."""
-
-    name: str
-    function: str  #: ``module:function`` under ``tessera.figures``
-    title: str
-    caption: str
-    per_pair: bool = False
-    argument: str | None = None  #: first argument of functions that draw several figures
-
-    def load(self) -> Callable:
-        """The function, imported on first use."""
-        module, name = self.function.split(":")
-        function = getattr(importlib.import_module(f"tessera.figures.{module}"), name)
-        return partial(function, self.argument) if self.argument else function
+__all__ = ["FIGURES", "Entry", "get", "select"]
 
 
 def _case(name: str, title: str, caption: str) -> Entry:
@@ -45,13 +26,14 @@ FIGURES: tuple[Entry, ...] = (
         "Largest error of each model",
         "Largest relative error of each model over all workloads and platforms. Diamonds are the values "
         "printed in the paper; small ticks are the platforms.",
+        group="summary",
     ),
     Entry(
         "fig5",
         "benchmark_errors:draw",
         "Largest error per workload",
-        "Largest relative error of the nine models for each workload, one panel per platform, log scale. "
-        "The paper's bars are not published as data.",
+        "Largest relative error of the nine models for each workload, one panel per platform, log scale; "
+        "the paper's chart on its side. Its bars are not published as data; the dashed line is its caption.",
         argument="max_error",
     ),
     Entry(
@@ -59,39 +41,48 @@ FIGURES: tuple[Entry, ...] = (
         "benchmark_errors:draw",
         "Geometric mean error per workload",
         "Geometric mean of the relative errors of the nine models for each workload, one panel per "
-        "platform, log scale. Exact predictions (error 0) are left out of the mean and counted in the "
-        "data. The paper's bars are not published as data.",
+        "platform, log scale. Exact predictions (error 0) are left out of the mean and counted in the data."
+        " The paper's bars are not published as data.",
         argument="geomean_error",
     ),
     _case(
         "fig3",
         "A linear model against Mosmodel",
-        "Runtime against walk cycles where the straight line fits worst.",
+        "Runtime against walk cycles with the lines and with Mosmodel's predictions. Above the paper's pair"
+        " or its stand-in, below the most extreme pair of this run; the paper's curve is not published as "
+        "data.",
     ),
     _case(
         "fig7",
         "What the Basu model predicts",
-        "Runtime against TLB misses, with the line that the Basu model draws from its one point.",
+        "Runtime against TLB misses, with the line that the Basu model draws from its one point. Above the "
+        "paper's pair or its stand-in, below the most extreme pair of this run; the paper's curve is not "
+        "published as data.",
     ),
     _case(
         "fig8",
         "Where a straight line is enough",
-        "Runtime against walk cycles for a workload that linear regression describes well.",
+        "Runtime against walk cycles for a workload that a line describes well, and for the one that it "
+        "describes worst. The paper's curve is not published as data.",
     ),
     _case(
         "fig9",
         "The slope of runtime against walk cycles",
-        "A slope above 1 means that a walk costs more than its own cycles.",
+        "A slope above 1 means that a walk costs more than its own cycles. Above the paper's pair or its "
+        "stand-in, below the most extreme pair of this run; the paper's curve is not published as data.",
     ),
     _case(
         "fig10",
         "Where a straight line is not enough",
-        "Linear regression against the third-degree polynomial.",
+        "The best line, parabola and cubic in walk cycles. The paper's curves are not published as data; if"
+        " the paper's pair is the one where the line errs most, it is drawn alone.",
     ),
     _case(
         "fig11",
         "Predicting 1GB pages",
-        "The 1GB layout was never fitted: both models predict it from its H, M and C.",
+        "The 1GB layout was never fitted: both models predict it from its H, M and C. Above the paper's "
+        "pair or its stand-in, below the most extreme pair of this run; the paper's curve is not published "
+        "as data.",
     ),
     Entry(
         "table6",
@@ -104,7 +95,9 @@ FIGURES: tuple[Entry, ...] = (
         "table7",
         "table7_cache_loads:draw",
         "Who loads from the caches",
-        "Loads that reached each level, by the program and by the page walker, with 4KB and with 2MB pages.",
+        "Runtime, walk cycles, TLB misses and loads of the program and of the page walker that reached each"
+        " level, with 4KB and with 2MB pages: the paper's xalancbmk as printed (MICRO'20 Table 7, the same "
+        "measurement as OPERA Table 6), what stands in for it, and the pair with the largest slope.",
     ),
     Entry(
         "table8",
@@ -118,6 +111,7 @@ FIGURES: tuple[Entry, ...] = (
         "How much huge pages help",
         "Runtime saved with 2MB and with 1GB pages, compared to 4KB pages. From 5% on a workload counts "
         "as TLB-sensitive.",
+        group="workloads",
     ),
     Entry(
         "host",
@@ -125,6 +119,7 @@ FIGURES: tuple[Entry, ...] = (
         "Real runs beside simulation",
         "Difference in clock time between a layout and all-4KB pages on this machine (measured, 95% "
         "confidence interval) beside the simulated difference. Hybrid: H, M and C are simulated.",
+        group="validation",
     ),
     Entry(
         "sampling",
@@ -134,6 +129,7 @@ FIGURES: tuple[Entry, ...] = (
         "runtime's difference to 4KB pages, as a share of the full gain from 4KB to 2MB pages; below: error "
         "of the runtime. Whiskers: 95% intervals, which only systematic samples have. `Perfect contents`: "
         "TLBs and caches are right at the start of each sample.",
+        group="validation",
     ),
     Entry(
         "sampling-phases",
@@ -141,6 +137,7 @@ FIGURES: tuple[Entry, ...] = (
         "Phases of the window",
         "Cycles per instruction of each interval of the window in full simulation; the marks below are the "
         "intervals that each sampling method simulates.",
+        group="validation",
     ),
     Entry(
         "ablations",
@@ -148,6 +145,7 @@ FIGURES: tuple[Entry, ...] = (
         "What a mechanism does to slope and curvature",
         "Runtime above that of the all-2MB layout against walk cycles, with one mechanism switched off at a "
         "time. Each point is a layout; the dotted line has slope 1.",
+        group="validation",
     ),
     Entry(
         "sweep",
@@ -155,6 +153,7 @@ FIGURES: tuple[Entry, ...] = (
         "Conclusions under other assumptions",
         "Each column is one assumed value changed; a cross means that the conclusion is not what it is at "
         "the baseline.",
+        group="platforms",
     ),
     Entry(
         "validation-chase",
@@ -163,6 +162,7 @@ FIGURES: tuple[Entry, ...] = (
         "Cycles per access over growing footprints: this machine (medians of rounds), its platform file "
         "as detected, and the file calibrated on these chases. Dashed lines: steps found in the "
         "measurement.",
+        group="validation",
     ),
     Entry(
         "validation-mosaics",
@@ -171,7 +171,9 @@ FIGURES: tuple[Entry, ...] = (
         "Each point is a layout's runtime relative to all-4KB pages; on the diagonal simulation and real run "
         "agree, within the band their difference is at most 25% of the measured gain of 2MB pages. Whiskers: "
         "95% intervals of the measurement.",
+        group="validation",
     ),
+    *OPERA_FIGURES,
     Entry(
         "curves",
         "curves:draw",
@@ -187,6 +189,7 @@ FIGURES: tuple[Entry, ...] = (
         "Where each layout puts huge pages in the address space (heap, then anonymous memory), and its "
         "runtime.",
         per_pair=True,
+        group="layouts",
     ),
 )
 

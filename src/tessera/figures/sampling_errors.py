@@ -67,9 +67,10 @@ def draw(results, reference):
         for axes, workload in zip(all_axes[line], workloads, strict=True):
             part = rows[rows["workload"] == workload]
             _strip(axes, part, column, labels, layouts)
-            axes.set_xlabel(f"error {words}")
             if line == 0:
                 axes.set_title(workload)
+        # One label a line: beside each other they would meet.
+        all_axes[line, len(workloads) // 2].set_xlabel(f"error {words}")
     for axes in all_axes[:, 0]:
         axes.set_yticks(range(len(labels)), labels)
         axes.set_ylim(len(labels) - 0.4, -0.6)

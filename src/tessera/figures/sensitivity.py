@@ -43,7 +43,7 @@ def draw(results, reference):
     figure, all_axes = style.panels(
         1,
         len(platforms),
-        width=max(7.6, 2.9 * len(platforms)),
+        width=style.WIDTH + 0.6,
         height=1.5 + 0.27 * len(workloads),
         sharex=True,
         sharey=True,

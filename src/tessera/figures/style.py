@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import re
+import textwrap
 from pathlib import Path
 
 import matplotlib
@@ -32,6 +33,20 @@ MODELS: dict[str, tuple[str, str, str, str]] = {
     "poly3": ("poly3", BLUE, "D", "-."),
     "mosmodel": ("Mosmodel", GREEN, "o", "-"),
 }
+#: platform -> (colour, marker); others get the last one
+PLATFORMS: dict[str, tuple[str, str]] = {
+    "sandybridge": (BLUE, "o"),
+    "ivybridge": (PURPLE, "v"),
+    "haswell": (ORANGE, "s"),
+    "broadwell": (GREEN, "^"),
+    "skylake": (VERMILLION, "D"),
+    "host": (GREY, "P"),
+}
+#: of a figure with one column of panels, in inches: at 390 pixels its text is still about 10 pixels high
+WIDTH = 5.6
+#: characters of a line of small text above a panel of that width
+_LINE = 74
+_HEADLINE_PER_INCH = 10
 PREEXISTING = ("basu", "gandhi", "pham", "alam", "yaniv")
 NEW_MODELS = ("poly1", "poly2", "poly3", "mosmodel")
 
@@ -81,10 +96,41 @@ def panels(rows: int = 1, columns: int = 1, *, width: float = 7.6, height: float
         return figure, figure.subplots(rows, columns, **options)
 
 
+def figure(*, width: float, height: float) -> Figure:
+    """An empty figure in Tessera's style, for nested panels."""
+    with context():
+        return Figure(figsize=(width, height), layout="constrained")
+
+
 def headline(figure: Figure, title: str, provenance: str) -> None:
     """Title of a figure: what it shows, and whether it is simulated, measured or published."""
+    text = f"{title}  \u00b7  {provenance}"
+    if len(text) > _HEADLINE_PER_INCH * figure.get_figwidth():
+        text = f"{title}\n{provenance}"
     with context():
-        figure.suptitle(f"{title}  \u00b7  {provenance}", x=0.01, ha="left", fontsize=11, fontweight="bold")
+        figure.suptitle(text, x=0.01, ha="left", fontsize=11, fontweight="bold")
+
+
+def wrapped(*lines: str) -> str:
+    """Each of ``lines`` broken to the width of a panel."""
+    return "\n".join(part for line in lines for part in textwrap.wrap(line, _LINE) or [""])
+
+
+def legend_below(figure: Figure, all_axes, columns: int = 3) -> None:
+    """One legend under the panels, each label once."""
+    found: dict[str, object] = {}
+    for axes in all_axes:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    with context():
+        figure.legend(
+            list(found.values()), list(found), loc="outside lower center", ncols=columns, columnspacing=1.2
+        )
+
+
+def platform_mark(platform: str) -> tuple[str, str]:
+    """Colour and marker of a platform, by its generation."""
+    return PLATFORMS.get(platform.split("-")[0], (INK, "X"))
 
 
 def percent(fraction: float, digits: int | None = None) -> str:

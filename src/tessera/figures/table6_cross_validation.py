@@ -30,8 +30,8 @@ def draw(results, reference):
     rows = table(results, reference)
     ours = rows[rows["source"] == "Tessera"]
     folds = sorted(ours["folds"].astype(int).unique())
-    figure, all_axes = style.panels(1, 4, width=9.6, height=3.3, sharey=True)
-    for axes, model in zip(all_axes, style.NEW_MODELS, strict=True):
+    figure, all_axes = style.panels(2, 2, width=style.WIDTH, height=5.6, sharex=True, sharey=True)
+    for axes, model in zip(all_axes.flat, style.NEW_MODELS, strict=True):
         label, colour, marker, _ = style.MODELS[model]
         mine = ours[ours["model"] == model].set_index("folds")["max_error"].reindex(folds)
         axes.plot(
@@ -67,10 +67,12 @@ def draw(results, reference):
         axes.set_xlim(-0.5, len(folds) - 0.5)
         axes.set_yscale("log")
         axes.set_title(label)
-        axes.set_xlabel("K (folds)")
         style.percent_axis(axes.yaxis)
     lowest, highest = rows["max_error"].min(), rows["max_error"].max()
-    all_axes[0].set_ylim(max(lowest, 1e-4) / 2, highest * 2)
-    all_axes[0].set_ylabel("largest error (log scale)")
+    all_axes[0, 0].set_ylim(max(lowest, 1e-4) / 2, highest * 2)
+    for axes in all_axes[:, 0]:
+        axes.set_ylabel("largest error (log scale)")
+    for axes in all_axes[-1]:
+        axes.set_xlabel("K (folds)")
     style.headline(figure, "Largest cross-validation error", "simulated, beside published values")
     return figure, rows

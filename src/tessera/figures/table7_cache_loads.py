@@ -1,7 +1,7 @@
-"""MICRO'20 table 7: loads that reach each cache level, of the program and of the page walker.
+"""MICRO'20 table 7 and OPERA table 6 (one measurement): counters of a workload with 4KB and 2MB pages.
 
-Drawn for the workload of figure 9 (the paper's xalancbmk on Broadwell): with 4KB pages the walker's own
-loads come on top, and page tables evict program data.
+With 4KB pages the walker's own loads come on top, and page tables evict program data. Drawn for the pairs of
+figure 9: what stands in for the paper's xalancbmk on Broadwell, the published numbers, and the steepest pair.
 """
 
 from __future__ import annotations
@@ -11,65 +11,78 @@ import pandas as pd
 from tessera.figures import case_studies, published, style
 from tessera.figures.tables import NotDrawn, Results
 
-LEVELS = ("l1d", "l2", "l3")
+#: counter -> (title, unit when counts are billions)
+COUNTERS = {
+    "runtime_cycles": "runtime",
+    "walk_cycles": "walk cycles",
+    "tlb_misses": "TLB misses",
+    "l1d_loads": "L1d loads",
+    "l2_loads": "L2 loads",
+    "l3_loads": "L3 loads",
+}
 SIDES = ("program", "walker")
 _LAYOUTS = {"growing-0": "4KB", "growing-8": "2MB"}
+_COLUMNS = ["source", "provenance", "workload", "platform", "choice", "pages", "side", "counter", "count"]
 
 
 def table(results, reference) -> pd.DataFrame:
-    """Columns: source, provenance, workload, platform, pages, side, level, loads."""
+    """Columns of :data:`_COLUMNS`: one count a row; the paper's rows have the source ``paper``."""
     results = Results.of(results)
-    workload, platform, _ = case_studies.choose("fig9", results)
-    samples = results.samples(workload, platform).set_index("layout")
+    picks = case_studies.choose("fig9", results)
+    rows = [row for pick in picks for row in _of_pair(results, pick)]
+    ours = pd.DataFrame(rows, columns=_COLUMNS)
+    if ours.loc[ours["counter"].str.endswith("_loads"), "count"].isna().all():
+        raise NotDrawn("figure table7", f"{picks[0].workload} on {picks[0].platform} has no load counts")
+    paper = published.counters(reference)
+    if not paper.empty:
+        paper = paper.assign(source="paper", provenance="published", choice="as printed")
+    return pd.concat([ours, paper]).reindex(columns=_COLUMNS).reset_index(drop=True)
+
+
+def _of_pair(results: Results, pick) -> list[tuple]:
+    samples = results.samples(pick.workload, pick.platform).set_index("layout")
     rows = []
     for layout, pages in _LAYOUTS.items():
         if layout not in samples.index:
-            raise NotDrawn("figure table7", f"{workload} on {platform} has no good {layout} cell")
+            raise NotDrawn("figure table7", f"{pick.workload} on {pick.platform} has no good {layout} cell")
+        cell = samples.loc[layout]
+        counts = {("program", name): cell[name] for name in ("runtime_cycles", "walk_cycles")}
+        counts["program", "tlb_misses"] = cell["stlb_misses"]
         for side in SIDES:
-            for level in LEVELS:
-                loads = samples.loc[layout, f"{side}_{level}_loads"]
-                rows.append(("Tessera", "simulated", workload, platform, pages, side, level, loads))
-    columns = ["source", "provenance", "workload", "platform", "pages", "side", "level", "loads"]
-    ours = pd.DataFrame(rows, columns=columns)
-    if ours["loads"].isna().all():
-        raise NotDrawn("figure table7", f"{workload} on {platform} has no load counts")
-    paper = published.cache_loads(reference)
-    if not paper.empty:
-        paper = paper.assign(source="paper", provenance="published")
-    return pd.concat([ours, paper]).reindex(columns=columns).reset_index(drop=True)
+            counts |= {(side, name): cell[f"{side}_{name}"] for name in COUNTERS if name.endswith("_loads")}
+        about = ("Tessera", "simulated", pick.workload, pick.platform, pick.why, pages)
+        rows += [(*about, side, name, count) for (side, name), count in counts.items()]
+    return rows
 
 
 def draw(results, reference):
-    """Stacked bars (program below, walker above) for both page sizes; obtained beside published."""
+    """A row of panels per pair, published ones in the middle; bars: program below, walker above."""
     rows = table(results, reference)
-    sources = [name for name in ("Tessera", "paper") if (rows["source"] == name).any()]
-    figure, all_axes = style.panels(1, len(LEVELS) * len(sources), width=9.6, height=3.5, squeeze=False)
-    spot = rows[rows["source"] == "Tessera"].iloc[0]
-    position = 0
-    for source in sources:
-        mine = rows[rows["source"] == source]
-        scale, unit = style.count_unit(mine["loads"].max())
-        for level in LEVELS:
-            axes = all_axes[0, position]
-            _bars(axes, mine[mine["level"] == level], scale)
-            where = "obtained" if source == "Tessera" else "published"
-            axes.set_title(f"{level.upper()}, {where}", fontsize=9)
-            if level == LEVELS[0]:
-                axes.set_ylabel(f"loads ({unit})")
-            position += 1
-    handles, labels = all_axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=2)
-    style.headline(
-        figure,
-        f"Loads per cache level: {spot['workload']} on {spot['platform']}",
-        "simulated; published: xalancbmk",
-    )
+    groups = [group for _, group in rows.groupby(["source", "workload", "platform"], sort=False)]
+    groups.sort(key=lambda g: (g["choice"].iloc[0].startswith("the pair"), g["source"].iloc[0] == "paper"))
+    figure = style.figure(width=style.WIDTH, height=0.7 + 3.4 * len(groups))
+    parts = figure.subfigures(len(groups), 1, squeeze=False)[:, 0]
+    for part, mine in zip(parts, groups, strict=True):
+        spot = mine.iloc[0]
+        with style.context():
+            words = style.wrapped(
+                f"{spot['provenance']}: {spot['workload']} on {spot['platform']}, {spot['choice']}"
+            )
+            part.suptitle(words, x=0.02, ha="left", fontsize=9)
+            all_axes = part.subplots(2, 3).ravel()
+        for axes, (counter, title) in zip(all_axes, COUNTERS.items(), strict=True):
+            here = mine[mine["counter"] == counter]
+            scale, unit = style.count_unit(here["count"].max())
+            _bars(axes, here, scale)
+            axes.set_title(f"{title} ({unit})", fontsize=8.5)
+    style.legend_below(figure, all_axes)
+    style.headline(figure, "Counters with 4KB and with 2MB pages", "simulated, beside published")
     return figure, rows
 
 
 def _bars(axes, rows: pd.DataFrame, scale: float) -> None:
-    wide = rows.pivot_table(index="pages", columns="side", values="loads", dropna=False) / scale
-    wide = wide.reindex(list(_LAYOUTS.values()))
+    wide = rows.pivot_table(index="pages", columns="side", values="count", dropna=False) / scale
+    wide = wide.reindex(index=list(_LAYOUTS.values()), columns=list(SIDES)).fillna(0)
     places = range(len(wide))
     axes.bar(places, wide["program"], width=0.6, color=style.SKY, edgecolor=style.INK, label="program")
     axes.bar(
@@ -84,8 +97,10 @@ def _bars(axes, rows: pd.DataFrame, scale: float) -> None:
     )
     for place, total in zip(places, wide.sum(axis=1), strict=True):
         axes.annotate(
-            f"{total:.3g}", (place, total), xytext=(0, 3), textcoords="offset points", ha="center", fontsize=8
+            f"{total:.4g}", (place, total), xytext=(0, 3), textcoords="offset points", ha="center", fontsize=8
         )
     axes.set_xticks(list(places), list(wide.index))
-    axes.set_ylim(0, max(wide.sum(axis=1).max() * 1.15, 1e-12))
-    axes.grid(False, axis="x")
+    axes.set_yticks([])
+    axes.set_ylim(0, max(wide.sum(axis=1).max() * 1.25, 1e-12))
+    axes.set_xlim(-0.7, 1.7)
+    axes.grid(False)

@@ -42,8 +42,8 @@ def draw(results, reference):
     figure, all_axes = style.panels(
         1,
         len(platforms),
-        width=max(7.6, 2.0 + 2.5 * len(platforms)),
-        height=1.4 + 0.4 * len(workloads),
+        width=style.WIDTH + 0.5,
+        height=1.1 + 0.4 * len(workloads),
         sharey=True,
         squeeze=False,
     )
@@ -62,17 +62,18 @@ def draw(results, reference):
         axes.set_title(platform)
         axes.grid(False)
         axes.tick_params(length=0)
-    all_axes[0, 0].set_yticks(range(len(workloads)), _row_labels(ours, workloads), fontsize=8)
+    all_axes[0, 0].set_yticks(range(len(workloads)), _row_labels(ours, workloads), fontsize=7.5)
     style.headline(figure, "R\u00b2 of a straight line in one input", "simulated, (published) in brackets")
     return figure, rows
 
 
 def _cell(axes, column: int, row: int, value, printed, absent: str) -> None:
     if pd.isna(value):
-        axes.text(column, row, absent, ha="center", va="center", fontsize=7.5, color=style.MUTED)
+        text = absent.replace(" ", "\n")
+        axes.text(column, row, text, ha="center", va="center", fontsize=7, color=style.MUTED)
         return
-    text = f"{value:.2f}" + (f" ({printed:.2f})" if printed is not None and pd.notna(printed) else "")
-    axes.text(column, row, text, ha="center", va="center", fontsize=8, color="#101010")
+    text = f"{value:.2f}" + (f"\n({printed:.2f})" if printed is not None and pd.notna(printed) else "")
+    axes.text(column, row, text, ha="center", va="center", fontsize=7.5, linespacing=0.95, color="#101010")
 
 
 def _row_labels(ours: pd.DataFrame, workloads: list[str]) -> list[str]:

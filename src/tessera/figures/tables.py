@@ -36,6 +36,7 @@ MODEL_COLUMNS: dict[str, tuple[str, ...]] = {
 }
 
 COMPARISON_COLUMNS = ("layout", "measured_delta", "measured_ci95", "simulated_delta", "pairs")
+ALLOCATOR_COLUMNS = ("workload", "allocator", "pair", "memory_bytes", "cpu_ns", "provenance")
 ANCHORS = {"growing-0": "4KB", "growing-8": "2MB", "1gb": "1GB"}
 #: oldest first; others follow by name, the host last
 GENERATIONS = ("sandybridge", "ivybridge", "haswell", "broadwell", "skylake")
@@ -144,6 +145,11 @@ class Results:
     def comparison(self) -> pd.DataFrame:
         """``host/comparison.csv``: paired differences of real runs to the all-4KB layout."""
         return self._csv("host/comparison.csv", COMPARISON_COLUMNS, expected=not self.hybrid.empty)
+
+    @cached_property
+    def allocator_runs(self) -> pd.DataFrame:
+        """``host/allocator.csv``: runs of programs with the allocator and with glibc."""
+        return self._csv("host/allocator.csv", ALLOCATOR_COLUMNS, expected=False)
 
     @cached_property
     def errors_raw(self) -> pd.DataFrame:

@@ -48,7 +48,9 @@ def draw(results, reference):
     present = [panel for panel in PANELS if panel[0] in set(rows["series"])]
     columns = min(2, len(present))
     lines = -(-len(present) // columns)
-    figure, axes = style.panels(lines, columns, width=7.6, height=0.7 + 2.7 * lines, squeeze=False)
+    figure, axes = style.panels(
+        lines, columns, width=style.WIDTH + 0.6, height=0.7 + 2.7 * lines, squeeze=False
+    )
     for spare in axes.ravel()[len(present) :]:
         spare.set_visible(False)
     for axis, (series, title) in zip(axes.ravel(), present, strict=False):

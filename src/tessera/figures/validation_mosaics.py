@@ -51,7 +51,7 @@ def draw(results, reference):
             "simulated_delta": rows["difference", "simulated"],
         }
     ).reset_index()
-    figure, axis = style.panels(width=6.4, height=4.6)
+    figure, axis = style.panels(width=style.WIDTH, height=4.6)
     values = pd.concat([rows["measured_delta"], rows["simulated_delta"]])
     ends = np.array([min(values.min() * 1.08, -0.01), 0.01])
     gain = -float(rows.loc[rows["layout"] == ALL_2MB, "measured_delta"].iloc[0])

@@ -7,6 +7,7 @@ import click
 from tessera.mosalloc.commands.analyze import analyze
 from tessera.mosalloc.commands.bench import bench
 from tessera.mosalloc.commands.check import check
+from tessera.mosalloc.commands.overhead import overhead
 from tessera.mosalloc.commands.programs import programs
 from tessera.mosalloc.commands.proof import proof
 from tessera.mosalloc.commands.reserve import reserve
@@ -27,3 +28,4 @@ mosalloc.add_command(suggest)
 mosalloc.add_command(programs)
 mosalloc.add_command(bench)
 mosalloc.add_command(proof)
+mosalloc.add_command(overhead)

@@ -96,6 +96,16 @@ def prediction_excess(claim, evidence, model: str, layout: str, how: str) -> Out
     )
 
 
+def predictions_differ(claim, evidence, first: str, second: str, layout: str, how: str) -> Outcome:
+    """Distance of two models' predictions of one layout, percent of its runtime."""
+
+    def of(pair: Pair) -> float:
+        one, other = (_at(evidence, pair, model, layout) for model in (first, second))
+        return 100 * abs(float(one["predicted"] - other["predicted"])) / float(one["runtime_cycles"])
+
+    return select(claim, evidence).each(of, how)
+
+
 PROTOCOLS = {
     "optimism_at_fewest_misses": optimism_at_fewest_misses,
     "misses_at_worst_error": misses_at_worst_error,
@@ -103,4 +113,5 @@ PROTOCOLS = {
     "runtime_over_prediction": runtime_over_prediction,
     "prediction_shortfall": prediction_shortfall,
     "prediction_excess": prediction_excess,
+    "predictions_differ": predictions_differ,
 }

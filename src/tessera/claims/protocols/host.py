@@ -1,17 +1,19 @@
 """Real runs on this machine: variation of repeats (``host/cells.csv``), cost of the allocator.
 
-``host/allocator.csv`` has ``workload,allocator,memory_bytes,runtime_ns`` with allocators ``glibc``
-and ``mosalloc``; no rule of the main job writes it.
+``host/allocator.csv`` is written by ``tessera mosalloc overhead``, a rule of the main job.
 """
 
 from __future__ import annotations
 
 from tessera.claims.outcome import Missing, Outcome
 from tessera.claims.selection import aggregate
+from tessera.mosalloc.overhead import COLUMNS as RUN_COLUMNS
+from tessera.mosalloc.overhead import overheads
+from tessera.units import MB
 
 RESERVE = "./run --reserve reproduce"
-COMPARE = "run each program with and without mosalloc-run and write host/allocator.csv"
-COLUMNS = {"memory": "memory_bytes", "runtime": "runtime_ns"}
+COMPARE = "./run tessera mosalloc overhead --out results/default/host/allocator.csv"
+COLUMNS = {"memory": "memory_bytes", "runtime": "cpu_ns"}
 THIS_MACHINE = "host"
 
 
@@ -27,14 +29,34 @@ def host_variation(claim, evidence) -> Outcome:
 
 
 def allocator_overhead(claim, evidence, quantity: str, how: str) -> Outcome:
-    """What the allocator costs against glibc, percent."""
-    column = COLUMNS[quantity]
-    rows = evidence.csv("host/allocator.csv", COMPARE)
-    table = rows.pivot_table(index="workload", columns="allocator", values=column)
-    if not {"glibc", "mosalloc"} <= set(table.columns):
-        raise Missing("host/allocator.csv lacks one of glibc, mosalloc", COMPARE)
-    overhead = 100 * (table["mosalloc"] / table["glibc"] - 1).dropna()
-    return Outcome(aggregate(overhead, how), "measured", THIS_MACHINE)
+    """What the allocator costs against glibc, percent; per workload the median of its pairs."""
+    return _measured(100 * _costs(evidence, quantity)["overhead"], how)
 
 
-PROTOCOLS = {"host_variation": host_variation, "allocator_overhead": allocator_overhead}
+def allocator_extra_memory(claim, evidence, how: str) -> Outcome:
+    """Memory that the allocator needs beyond glibc's, MB; per workload the difference of the medians."""
+    rows = _costs(evidence, "memory")
+    return _measured((rows["mosalloc"] - rows["glibc"]) / MB, how)
+
+
+def _costs(evidence, quantity: str):
+    runs = evidence.csv("host/allocator.csv", COMPARE)
+    lacking = sorted(set(RUN_COLUMNS) - set(runs.columns))
+    if lacking:
+        raise Missing(f"host/allocator.csv lacks {', '.join(lacking)}", COMPARE)
+    table = overheads(runs)
+    table = table[table["quantity"] == COLUMNS[quantity]]
+    if table.empty:
+        raise Missing("host/allocator.csv lacks runs with glibc, with mosalloc, or both of one pair", COMPARE)
+    return table
+
+
+def _measured(values, how: str) -> Outcome:
+    return Outcome(aggregate(values, how), "measured", THIS_MACHINE)
+
+
+PROTOCOLS = {
+    "host_variation": host_variation,
+    "allocator_overhead": allocator_overhead,
+    "allocator_extra_memory": allocator_extra_memory,
+}

@@ -11,7 +11,8 @@ from tessera.claims.selection import aggregate, select
 INPUTS = ("C", "M", "H")
 
 
-def _r_squared(evidence: Evidence, pair: Pair) -> dict[str, float]:
+def r_squared(evidence: Evidence, pair: Pair) -> dict[str, float]:
+    """R^2 of each input for one pair."""
     rows = evidence.of_pair("rsquared", pair).set_index("input")["r_squared"].astype(float)
     lacking = [name for name in INPUTS if name not in rows.index or rows[name] != rows[name]]
     if lacking:
@@ -22,7 +23,7 @@ def _r_squared(evidence: Evidence, pair: Pair) -> dict[str, float]:
 def rsquared(claim, evidence, inputs: list) -> Outcome:
     """R^2 by input, mean over the pairs (one pair in Table 8's claims)."""
     selection = select(claim, evidence)
-    found = [_r_squared(evidence, pair) for pair in selection.pairs]
+    found = [r_squared(evidence, pair) for pair in selection.pairs]
     value = {name: aggregate([row[name] for row in found], "mean") for name in inputs}
     return selection.outcome(value)
 
@@ -30,7 +31,7 @@ def rsquared(claim, evidence, inputs: list) -> Outcome:
 def rsquared_rank(claim, evidence, input: str) -> Outcome:
     """Rank of ``input`` by mean R^2, 1 = smallest."""
     selection = select(claim, evidence)
-    found = [_r_squared(evidence, pair) for pair in selection.pairs]
+    found = [r_squared(evidence, pair) for pair in selection.pairs]
     means = {name: aggregate([row[name] for row in found], "mean") for name in INPUTS}
     return selection.outcome(1 + sum(other < means[input] for other in means.values()))
 
@@ -40,7 +41,7 @@ def best_inputs(claim, evidence) -> Outcome:
     selection = select(claim, evidence)
     best = set()
     for pair in selection.pairs:
-        values = _r_squared(evidence, pair)
+        values = r_squared(evidence, pair)
         leaders = [name for name in INPUTS if values[name] == max(values.values())]
         if len(leaders) == 1:
             best.update(leaders)

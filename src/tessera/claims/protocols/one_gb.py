@@ -26,4 +26,16 @@ def error_1gb_ratio(claim, evidence, model: str, base: str) -> Outcome:
     return selection.outcome(worst[model] / worst[base])
 
 
-PROTOCOLS = {"error_1gb": error_1gb, "error_1gb_ratio": error_1gb_ratio}
+def rescued_pairs(claim, evidence, model: str, base: str, good_percent, bad_percent) -> Outcome:
+    """Pairs whose 1GB run ``model`` predicts within ``good_percent``, ``base`` not within ``bad_percent``."""
+    selection = select(claim, evidence)
+    good, bad = evidence.number(good_percent), evidence.number(bad_percent)
+    rescued = [
+        error_percent(evidence, pair, base, TEST_POINT) >= bad
+        and error_percent(evidence, pair, model, TEST_POINT) <= good
+        for pair in selection.pairs
+    ]
+    return selection.outcome(sum(rescued))
+
+
+PROTOCOLS = {"error_1gb": error_1gb, "error_1gb_ratio": error_1gb_ratio, "rescued_pairs": rescued_pairs}

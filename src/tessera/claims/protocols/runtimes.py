@@ -22,6 +22,11 @@ def sensitivity(claim, evidence, layout: str, how: str) -> Outcome:
     )
 
 
+def gain(claim, evidence, layout: str, how: str) -> Outcome:
+    """Runtime that ``layout`` saves against all-4KB, percent; below 0 it costs."""
+    return select(claim, evidence).each(lambda p: gain_percent(evidence, p, layout), how)
+
+
 def sensitivity_ratio(claim, evidence, layout: str, platform: str, base: str) -> Outcome:
     """Median gain on one generation over the median gain on another."""
     selection = select(claim, evidence, insensitive=True)
@@ -66,6 +71,7 @@ def loss_of_all_large_pages(claim, evidence, layout: str, how: str) -> Outcome:
 
 
 PROTOCOLS = {
+    "gain": gain,
     "sensitivity": sensitivity,
     "sensitivity_ratio": sensitivity_ratio,
     "pairs_with_similar_runtime": pairs_with_similar_runtime,

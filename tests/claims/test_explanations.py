@@ -1,0 +1,44 @@
+"""Explanations: shown where a claim deviates, asked for where it does, written for the default run."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from tessera.claims import evaluate, load_claims, unexplained
+from tessera.paths import repo_root
+
+BAD = ("DEVIATES", "FAILS-IN-SIMULATION")
+
+
+def test_shown_only_where_a_claim_deviates(make_tree, tmp_path, claims_file):
+    table = evaluate(make_tree(tmp_path / "results").write(), claims_file)
+    written = {claim.id: claim.explanation for claim in load_claims(claims_file)}
+    bad = table["verdict"].isin(BAD)
+    assert bad.any() and (table.loc[~bad, "explanation"] == "").all()
+    assert table.loc[bad, "explanation"].tolist() == [written[name] for name in table.loc[bad, "id"]]
+    # These deviate whatever the results, since they are about printed numbers.
+    always = table.set_index("id").loc[["opera-l1-data-cache", "micro20-poly1-below-existing"]]
+    assert set(always["verdict"]) == {"DEVIATES"} and (always["explanation"] != "").all()
+
+
+def test_what_lacks_one_is_named():
+    rows = pd.DataFrame(
+        [("a", "DEVIATES", ""), ("b", "FAILS-IN-SIMULATION", "why"), ("c", "REPRODUCED", ""),
+         ("d", "FAILS-IN-SIMULATION", None), ("e", "NOT-MEASURABLE-HERE", "")],
+        columns=["id", "verdict", "explanation"],
+    )  # fmt: skip
+    assert unexplained(rows) == ["a", "d"]
+
+
+def test_each_is_a_sentence_and_hides_nothing(claims_file):
+    for claim in load_claims(claims_file):
+        if claim.explanation:
+            assert claim.explanation.endswith(".") and 20 <= len(claim.explanation) <= 400, claim.id
+
+
+def test_the_default_run_has_one_for_every_deviation(claims_file):
+    results = repo_root() / "results" / "default"
+    if not (results / "cells.csv").exists():
+        pytest.skip("no results of the default configuration; ./run reproduce")
+    assert unexplained(evaluate(results, claims_file)) == []

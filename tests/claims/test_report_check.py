@@ -1,0 +1,53 @@
+"""`tessera report check`: a doubled value of a required claim makes it fail, a doubled finding does not."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from tessera import reference
+from tessera.report import claims as judged
+from tessera.report.cli import report
+
+REQUIRED = ("micro20-features-19", "opera-slope", "tessera-platforms-table4", "tessera-layout-count")
+
+
+@pytest.fixture(scope="module")
+def tree(make_tree, tmp_path_factory):
+    return make_tree(tmp_path_factory.mktemp("check") / "results").write()
+
+
+def check(tree, claims):
+    judged.evaluate(tree, claims, reference.default_dir())
+    return CliRunner().invoke(report, ["check", "--results", str(tree)])
+
+
+def doubled(claims_file, tmp_path, name):
+    """The claims file with twice the published value of one claim (plus one, so that zero changes too)."""
+    document = yaml.safe_load(claims_file.read_text())
+    entry = next(one for one in document["claims"] if one["id"] == name)
+    spec = entry["published"]
+    value = spec.get("value")
+    if value is None:
+        value = reference.lookup(spec["table"], spec["where"], reference.default_dir())
+    entry["published"] = {"value": 2 * value + 1, "reason": "doubled by a test"}
+    path = tmp_path / "claims.yaml"
+    path.write_text(yaml.safe_dump(document, sort_keys=False))
+    return path
+
+
+def test_it_passes_as_published(tree, claims_file):
+    done = check(tree, claims_file)
+    assert done.exit_code == 0, done.output
+
+
+@pytest.mark.parametrize("name", REQUIRED)
+def test_a_doubled_required_value_fails_it(tree, claims_file, tmp_path, name):
+    done = check(tree, doubled(claims_file, tmp_path, name))
+    assert done.exit_code != 0 and name in done.output + str(done.exception), done.output
+
+
+def test_a_doubled_finding_does_not(tree, claims_file, tmp_path):
+    done = check(tree, doubled(claims_file, tmp_path, "micro20-max-error-basu"))
+    assert done.exit_code == 0, done.output
