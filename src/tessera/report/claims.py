@@ -28,6 +28,7 @@ COLUMNS = (
     "hardware_class",
     "required",
     "figure",
+    "explanation",
 )
 
 

@@ -27,6 +27,7 @@ class Facts:
     figures: list[Drawn]
     provenance: dict[str, dict]
     notebooks: list[str] = field(default_factory=list)
+    pdf_problem: str = ""  #: why there is no report.pdf; empty if there is, or if none was asked for
 
     @property
     def name(self) -> str:
