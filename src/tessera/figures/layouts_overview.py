@@ -1,8 +1,8 @@
-"""Where the misses are, and what each layout does about it: a heat map over the pools, windows drawn, runtimes.
+"""Where the misses are, and what each layout does about it: a heat map over the pools, windows, runtimes.
 
-The heat is the STLB misses of each 2MB region with 4KB pages on this platform (``profile/misses.csv`` beside the
-layouts, what the sliding windows follow: MICRO'20 VI-B). Each row is a layout: huge pages cover the heat, what stays
-visible still misses. Positions are those of S, the used heap and then the used anonymous memory.
+The heat is the STLB misses of each 2MB region with 4KB pages on this platform (``profile/misses.csv`` beside
+the layouts, what the sliding windows follow: MICRO'20 VI-B). Each row is a layout: huge pages cover the heat,
+what stays visible still misses. Positions are those of S, the used heap and then the used anonymous memory.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ _COLD = 0.10  #: how visible a region with the fewest misses is
 
 
 def table(results, workload: str, platform: str) -> pd.DataFrame:
-    """Rows ``pages`` (a window of a layout, or a pool's extent in 4KB pages) and ``misses`` (of a column of the
-    picture); offsets are bytes in S."""
+    """Rows ``pages`` (a window of a layout, or a pool's extent in 4KB pages) and ``misses`` (of a column of
+    the picture); offsets are bytes in S."""
     results = Results.of(results)
     folder = results.directory / "layouts" / workload / platform
     layouts = sorted(_layouts(folder), key=lambda one: _order(one.name))
@@ -166,7 +166,7 @@ def _runtimes(axes, pages: pd.DataFrame, names: list[str]) -> None:
 
 
 def _heat(misses: pd.DataFrame, size: float) -> np.ndarray:
-    """RGBA of each column; opacity is the logarithm of its misses, so that it reads on light and dark paper."""
+    """RGBA of each column; opacity is the logarithm of its misses: it reads on light and dark paper."""
     width = _width(int(size))
     heat = np.zeros((max(1, -(-int(size) // width)), 4))
     heat[:, :3] = to_rgb(style.VERMILLION)

@@ -19,6 +19,8 @@ def groups(facts) -> list[dict]:
         if page.exists(facts):
             items[page.group].append(_item(page.href, page.label, counts.get(page.href)))
     items["Notebooks"] = [_item(f"notebooks/{name}", title(name)) for name in facts.notebooks]
+    if facts.pdf_written:
+        items["Report"].append(_item(PDF, "PDF"))
     return [{"name": name, "items_": found} for name, found in items.items() if found]
 
 

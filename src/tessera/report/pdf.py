@@ -35,7 +35,9 @@ def write(facts: Facts, env: jinja2.Environment, common: dict, out: Path) -> str
     except TesseraError as error:
         return str(error)
     text = env.get_template("pdf.html").render(**{**common, **content(facts)})
-    sheets = [engine.CSS(filename=repo_root() / "report" / "assets" / name) for name in ("style.css", "pdf.css")]
+    sheets = [
+        engine.CSS(filename=repo_root() / "report" / "assets" / name) for name in ("style.css", "pdf.css")
+    ]
     local = engine.URLFetcher(allowed_protocols=("file", "data"))  # needs no network, must not wait for one
     document = engine.HTML(string=text, base_url=str(out.resolve()) + "/", url_fetcher=local)
     document.write_pdf(target, stylesheets=sheets)
@@ -43,7 +45,7 @@ def write(facts: Facts, env: jinja2.Environment, common: dict, out: Path) -> str
 
 
 def content(facts: Facts) -> dict:
-    """What the template shows: the summary, the claims, the models and the workloads, as their pages have them."""
+    """What the template shows: summary, claims, models and workloads, as their pages have them."""
     return {
         **claims.page(facts),
         **models.page(facts),
@@ -64,4 +66,3 @@ def _weasyprint():
     logging.getLogger("weasyprint").setLevel(logging.ERROR)  # it warns of CSS that only screens use
     logging.getLogger("fontTools").setLevel(logging.ERROR)
     return weasyprint
-

@@ -1,6 +1,6 @@
 """Which page shows which figure, so that a new figure of the registry appears without an edit of a page.
 
-A figure's group (its registry entry's ``group``) names its page; figures without one go to the page of models.
+A figure's group (its registry entry's ``group``) names its page; without one it is the page of models.
 Pages put some figures at a chosen place and show the rest of their group at the end.
 """
 
@@ -33,7 +33,7 @@ OWN_PAGES = {
 
 
 def page_of(name: str) -> str:
-    """The page that shows a figure; empty for figures of pairs (their workload's page does) and unknown names."""
+    """The page that shows a figure; empty for figures of pairs (the page of their workload) and unknown names."""
     for entry in registry.FIGURES:
         if entry.name == name:
             if entry.per_pair:
@@ -60,3 +60,8 @@ def names_on(page: str, group: str | None = None) -> list[str]:
         for entry in registry.FIGURES
         if page_of(entry.name) == page and (group is None or group_of(entry) == group)
     ]
+
+
+def others(facts, page: str, but: tuple[str, ...] = ()) -> list:
+    """The figures of a page that it doesn't show at a chosen place (``but``)."""
+    return [facts.figure(name) for name in names_on(page) if name not in but]

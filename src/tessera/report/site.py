@@ -53,10 +53,11 @@ def render(
         notebooks=sorted(path.name for path in (results_dir / "notebooks").glob("*.html")),
     )
     _copy(results_dir, out, facts)
-    env, common = environment(), shared(facts)
+    env = environment()
     if with_pdf:
-        facts.pdf_problem = pdf.write(facts, env, common, out)
-    _write(facts, env, common, out)
+        facts.pdf_problem = pdf.write(facts, env, shared(facts), out)
+        facts.pdf_written = not facts.pdf_problem
+    _write(facts, env, shared(facts), out)
     return facts
 
 

@@ -16,7 +16,7 @@ def read(path: Path) -> pd.DataFrame:
 
 
 def of_models(results: Path, name: str) -> pd.DataFrame:
-    """``models/<name>.csv`` with ``workload`` and ``platform``; before it is collected, the pairs' own tables."""
+    """``models/<name>.csv`` with ``workload`` and ``platform``; else the pairs' own tables."""
     found = read(results / "models" / f"{name}.csv")
     if len(found) and {"workload", "platform"} <= set(found.columns):
         return found

@@ -1,11 +1,12 @@
-"""The allocator: the pages that real runs asked for and got, and what catching calls costs beside plain glibc."""
+"""The allocator: the pages that real runs asked for and got, and what catching calls costs beside glibc."""
 
 from __future__ import annotations
 
 import pandas as pd
 
-from tessera.report import placing, tables
+from tessera.report import tables
 from tessera.report.pages import claims
+from tessera.report.placing import others
 
 HREF = "allocator.html"
 OVERHEAD = "tessera mosalloc overhead"
@@ -19,7 +20,7 @@ def page(facts) -> dict:
         "overhead": overhead(tables.read(results / "host" / "allocator.csv")),
         "overhead_command": f"./run {OVERHEAD} --out {facts.where}/host/allocator.csv",
         "published": _published(facts),
-        "figures": [facts.figure(name) for name in placing.names_on(HREF)],
+        "figures": others(facts, HREF),
     }
 
 

@@ -1,4 +1,4 @@
-"""All claims: published, obtained, tolerance, verdict, provenance, explanation; filters by paper, part, verdict."""
+"""All claims: published, obtained, tolerance, verdict, provenance, explanation; and what to filter by."""
 
 from __future__ import annotations
 
@@ -23,10 +23,14 @@ def page(facts) -> dict:
         "claims_reason": facts.claims_reason,
         "counts": counts(claims),
         "choices": [
-            choice("paper", "paper", [(row["paper"], PAPERS.get(row["paper"], row["paper"])) for row in claims]),
+            choice(
+                "paper", "paper", [(row["paper"], PAPERS.get(row["paper"], row["paper"])) for row in claims]
+            ),
             choice("part", "section", [(row["part"], row["part"]) for row in claims]),
             choice("kind", "kind", [(row["kind"], row["kind"]) for row in claims]),
-            choice("provenance", "provenance", [(row["provenance"],) * 2 for row in claims if row["provenance"]]),
+            choice(
+                "provenance", "provenance", [(row["provenance"],) * 2 for row in claims if row["provenance"]]
+            ),
         ],
         "check_command": f"./run tessera report check --results {facts.where}",
     }

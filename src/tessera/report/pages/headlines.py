@@ -1,4 +1,4 @@
-"""The findings that the summary leads with: a sentence of ours, the claims that decide it, the figure that shows it.
+"""The findings that the summary leads with: a question, the claims that decide it, the figure that shows it.
 
 Sentences say what the papers found; the claims' values and verdicts say whether it came out here.
 """
@@ -20,22 +20,23 @@ class Headline:
 
 HEADLINES = (
     Headline(
-        "Old runtime models can be very wrong; Mosmodel is not",
-        "Five published models, each fitted to one or two runs, are tested against every mosaic of page sizes. "
-        "A polynomial of degree 3 in H, M and C with at most 5 terms is meant to stay below 3%.",
+        "How wrong can a runtime model be?",
+        "Five published models, each fitted to one or two runs, are tested against every mosaic of page "
+        "sizes. A polynomial of degree 3 in H, M and C with at most 5 terms is meant to stay below 3%.",
         ("micro20-max-error-basu", "micro20-max-error-yaniv", "micro20-max-error-mosmodel"),
         "fig2",
     ),
     Headline(
-        "A page walk can cost more than its own cycles",
-        "Page tables displace the program's data from the caches. Then runtime grows by more than one cycle "
-        "for each walk cycle, and the walker's loads show up in L3.",
+        "Can a page walk cost more than its own cycles?",
+        "Page tables displace the program's data from the caches, the papers say: then runtime grows by more "
+        "than one cycle for each walk cycle, and the walker's loads show up in L3.",
         ("micro20-table7-slope", "micro20-slope-above-1-exists", "micro20-extra-l3-loads"),
         "fig9",
     ),
     Headline(
-        "1GB pages are the test that straight lines fail",
-        "The 1GB layout is never fitted. A line through the 4KB and 2MB runs is said to miss it; a cubic is not.",
+        "Does a straight line predict 1GB pages?",
+        "The 1GB layout is never fitted. A line through the 4KB and 2MB runs is said to miss it; a cubic is "
+        "not.",
         ("opera-gups-linear-deviation", "opera-gups-cubic", "micro20-1gb-mosmodel"),
         "fig11",
     ),

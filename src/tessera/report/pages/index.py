@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from tessera.report import placing
+from tessera.report.facts import MACHINE
 from tessera.report.pages import claims as claims_page
-from tessera.report.pages.headlines import judged
+from tessera.report.pages.headlines import HEADLINES, judged
 from tessera.report.pages.origins import origins
+from tessera.report.placing import others
 
 PASSED = ("REPRODUCED", "HOLDS-IN-SIMULATION")
 
@@ -24,13 +25,14 @@ def page(facts) -> dict:
         "headlines": judged(facts, claims),
         "origins": origins(facts),
         "check_command": f"./run tessera report check --results {facts.where}",
-        "more": [facts.figure(name) for name in placing.names_on("index.html")],
+        "more": others(facts, "index.html", tuple(one.figure for one in HEADLINES)),
     }
 
 
 def summary(facts) -> str:
     """What was run, in one or two sentences."""
     cells = facts.results.simulated
+    cells = cells[~cells["platform"].isin(MACHINE)]
     if cells.empty:
         return "No cell has a number yet: the pages say what is missing and which command makes it."
     workloads, platforms, layouts = (cells[name].nunique() for name in ("workload", "platform", "layout"))

@@ -9,10 +9,16 @@ from tessera.report import tables
 #: file stem -> (title, what it shows); other tables follow by their name
 TITLES = {
     "table4": ("Memory of page tables", "With 1, 2 and 4 replicas (Mitosis, Table 4)."),
-    "table5": ("Cost of system calls", "mmap, mprotect and munmap with replicas against without (Mitosis, Table 5)."),
+    "table5": (
+        "Cost of system calls",
+        "mmap, mprotect and munmap with replicas against without (Mitosis, Table 5).",
+    ),
     "instructions": ("Instructions", "Counted in the guest: time under emulation is not the processor's."),
     "placement": ("Where page tables lie", "Tables and pointers by level and socket."),
-    "figure4": ("Leaf tables on other sockets", "Share of leaf entries that a socket's processors find elsewhere."),
+    "figure4": (
+        "Leaf tables on other sockets",
+        "Share of leaf entries that a socket's processors find elsewhere.",
+    ),
 }
 MOST_ROWS = 400  #: longer tables are shown in part; the file has all
 

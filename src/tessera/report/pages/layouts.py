@@ -6,8 +6,9 @@ import pandas as pd
 
 from tessera.figures import layouts_overview as overview
 from tessera.layouts import generate
-from tessera.report import placing, tables
+from tessera.report import tables
 from tessera.report.pages.workloads import href
+from tessera.report.placing import others
 
 HREF = "layouts.html"
 
@@ -21,12 +22,14 @@ def page(facts) -> dict:
             {
                 "name": name,
                 "href": href(name),
-                "figures": [facts.figure("layouts", name, p) for p in facts.platforms() if (name, p) in pairs],
+                "figures": [
+                    facts.figure("layouts", name, p) for p in facts.platforms() if (name, p) in pairs
+                ],
             }
             for name in names
         ],
         "rows": [_pair(facts, name, p) for name in names for p in facts.platforms() if (name, p) in pairs],
-        "figures": [facts.figure(name) for name in placing.names_on(HREF)],
+        "figures": others(facts, HREF),
         "render_again": f"./run tessera report render --results {facts.where}",
     }
 
@@ -36,7 +39,13 @@ def _pair(facts, workload: str, platform: str) -> dict:
     folder = facts.results.directory / "layouts" / workload / platform
     manifest, profile = tables.read(folder / "manifest.csv"), tables.read(folder / overview.PROFILE)
     note = folder / "note.txt"
-    about = {"workload": workload, "platform": platform, "href": href(workload), "layouts": None, "distinct": None}
+    about = {
+        "workload": workload,
+        "platform": platform,
+        "href": href(workload),
+        "layouts": None,
+        "distinct": None,
+    }
     if len(manifest):
         manifest["duplicate_of"] = manifest["duplicate_of"].fillna("")
         about["layouts"] = len(manifest)
@@ -66,6 +75,3 @@ def hot(profile: pd.DataFrame, pages: int | None) -> dict:
         "half_share": half / pages if pages else None,
         "ninety_share": ninety / pages if pages else None,
     }
-
-
-

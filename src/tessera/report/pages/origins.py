@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tessera.report import tables
+from tessera.report.facts import MACHINE
 
 
 def origins(facts) -> list[dict]:
@@ -32,12 +33,15 @@ def _measured(facts) -> list[str]:
         found.append("Instructions of system calls with replicated page tables, in a guest.")
     machine = facts.provenance.get("machine") or {}
     if machine.get("pmu") is False:
-        found.append("No performance counters: no R, H, M, C of a real processor, so no model is fitted to one.")
+        found.append(
+            "No performance counters: no R, H, M, C of a real processor, so no model is fitted to one."
+        )
     return found
 
 
 def _simulated(facts) -> list[str]:
     cells = facts.results.simulated
+    cells = cells[~cells["platform"].isin(MACHINE)]
     if cells.empty:
         return []
     count = {name: cells[name].nunique() for name in ("workload", "platform", "layout")}
