@@ -184,8 +184,9 @@ FIGURES: tuple[Entry, ...] = (
         "layouts",
         "layouts_overview:draw",
         "Misses over the pools, and the layouts",
-        "Above: STLB misses with 4KB pages, by position in the used heap and then anonymous memory (log shade). "
-        "Below, a row per layout: huge pages cover the heat, what stays visible still misses; runtime at the right.",
+        "Above: STLB misses with 4KB pages, by position in the used heap and then anonymous memory (log "
+        "shade). Below, a row per layout: huge pages cover the heat, what stays visible still misses; "
+        "runtime at the right.",
         per_pair=True,
     ),
 )

@@ -33,7 +33,7 @@ OWN_PAGES = {
 
 
 def page_of(name: str) -> str:
-    """The page that shows a figure; empty for figures of pairs (the page of their workload) and unknown names."""
+    """The page that shows a figure; empty for figures of pairs and for unknown names."""
     for entry in registry.FIGURES:
         if entry.name == name:
             if entry.per_pair:

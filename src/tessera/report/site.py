@@ -43,12 +43,18 @@ def render(
     out = Path(out) if out else results_dir / "report"
     reference = reference or repo_root() / "reference-results"
     results = Results(results_dir)
-    table, reason = judged.evaluate(results_dir, claims or judged.claims_path(), reference)
+    drawn, (table, reason) = drawing.draw(
+        results,
+        reference,
+        results_dir / "figures",
+        only,
+        lambda: judged.evaluate(results_dir, claims or judged.claims_path(), reference),
+    )
     facts = Facts(
         results=results,
         claims=table,
         claims_reason=reason,
-        figures=drawing.draw(results, reference, results_dir / "figures", only),
+        figures=drawn,
         provenance=collect(results_dir, config),
         notebooks=sorted(path.name for path in (results_dir / "notebooks").glob("*.html")),
     )

@@ -1,6 +1,6 @@
 """The models judged in several ways: protocols, learning curves, adaptive orders, each as one small table.
 
-A number is over the analysed pairs: the largest, and the median in brackets, as one bad pair hides the others.
+Numbers are over the analysed pairs: the largest, and the median in brackets (one bad pair hides the others).
 """
 
 from __future__ import annotations
