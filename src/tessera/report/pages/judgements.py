@@ -46,7 +46,7 @@ def protocols(facts) -> dict | None:
     table = analysed(facts, "protocols")
     if table.empty:
         return None
-    table["setting"] = table["setting"].fillna("").astype(str).str.removesuffix(".0")
+    table["setting"] = table["setting"].astype(object).fillna("").astype(str).str.removesuffix(".0")
     models = _labels(table["model"])
     rows = []
     for (protocol, setting), part in table.groupby(["protocol", "setting"], sort=False):
