@@ -1,4 +1,4 @@
-"""Drives Debian's Chromium headless over its debugging protocol: what a page logs, asks for, and looks like."""
+"""Drives Debian's Chromium headless by its debugging protocol: what a page logs, asks for, and looks like."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of the newer parts of the pipeline: protocols, learning, adaptive, 1GB, miss profiles, kernel, allocator.
+"""Tables of protocols, learning curves, adaptive orders, the 1GB point, miss profiles, kernel, allocator.
 
 Small and made of formulas; their values are chosen so that tests can say what the pages must show.
 """

@@ -1,4 +1,4 @@
-"""The site in a browser, at the width of a phone and of a desk: no errors, no network, no overflow, it sorts."""
+"""The site in a browser, as wide as a phone and as a desk: no errors, no network, no overflow, it sorts."""
 
 from __future__ import annotations
 
@@ -50,17 +50,14 @@ def test_what_the_network_check_would_see(browser, tmp_path):
     """An image from elsewhere and a script's error are noticed, so that their absence means something."""
     page = tmp_path / "bad.html"
     page.write_text(
-        "<!doctype html><img src='http://127.0.0.1:9/x.png' alt=''><script>nothing()</script><hr style='width:900px'>"
+        "<!doctype html><img src='http://127.0.0.1:9/x.png' alt=''><script>nothing()</script>"
+        "<hr style='width:900px'>"
     )
     browser.open(page, 390)
     browser.value("0")
     assert any("127.0.0.1:9" in url for url in browser.requests)
     assert any("nothing" in text for text in browser.messages)
     assert browser.value("document.documentElement.scrollWidth") > 390
-
-
-_COLUMN = "[...document.querySelectorAll('#{table} tbody tr')].filter(r => !r.hidden).map(r => r.cells[{column}].innerText)"
-_VALUES = "[...document.querySelectorAll('#protocols tbody tr')].map(r => Number(r.cells[3].dataset.sort || 'Infinity'))"
 
 
 def test_a_click_sorts_and_a_second_one_turns_it_round(browser, rendered):
@@ -86,13 +83,17 @@ def test_the_keyboard_sorts_too(browser, rendered):
 
 def test_the_box_and_the_choices_filter_together(browser, rendered):
     browser.open(rendered / "claims.html", 390, query="?verdict=HOLDS-IN-SIMULATION")
-    rows = "[...document.querySelectorAll('#claims-table tbody tr')].filter(r => r.offsetHeight > 0).map(r => r.dataset.verdict)"
+    rows = (
+        "[...document.querySelectorAll('#claims-table tbody tr')]"
+        ".filter(r => r.offsetHeight > 0).map(r => r.dataset.verdict)"
+    )
     assert set(browser.value(rows)) == {"HOLDS-IN-SIMULATION"}
     browser.value("document.querySelector('[data-filter-by=verdict] button').click()")
     everything = browser.value(rows)
     assert len(set(everything)) == 5
     browser.value(
-        "(s => {s.value = 'arithmetic'; s.dispatchEvent(new Event('change'))})(document.querySelector('[data-filter-by=kind]'))"
+        "(s => {s.value = 'arithmetic'; s.dispatchEvent(new Event('change'))})"
+        "(document.querySelector('[data-filter-by=kind]'))"
     )
     assert 0 < len(browser.value(rows)) < len(everything)
 
@@ -122,6 +123,5 @@ def test_a_link_into_a_closed_part_opens_it(browser, rendered):
     closed = "[...document.querySelectorAll('details.wide')].find(d => !d.open)"
     name = browser.value(f"{closed}.querySelector('figure').id")
     browser.value(f"location.hash = '{name}'")
-    assert browser.value(
-        f"new Promise(done => setTimeout(() => done(1), 100)) && document.getElementById('{name}').closest('details').open"
-    ) or (browser.value(f"document.getElementById('{name}').closest('details').open"))
+    browser.call("Runtime.evaluate", expression="new Promise(requestAnimationFrame)", awaitPromise=True)
+    assert browser.value(f"document.getElementById('{name}').closest('details').open")
