@@ -17,6 +17,7 @@ from matplotlib.patches import Patch
 from tessera.errors import TesseraError
 from tessera.figures import style
 from tessera.figures.tables import NotDrawn, Results
+from tessera.layouts.make import PROFILE
 from tessera.layouts.model import canonical_name, read_layout
 from tessera.units import PAGE_1GB, PAGE_2MB, PAGE_4KB
 
@@ -30,7 +31,6 @@ COLUMNS = (
     "stlb_misses",
     "runtime_cycles",
 )
-PROFILE = "profile/misses.csv"
 BINS = 256  #: columns of the picture, each a whole number of 2MB regions
 _POOLS = ("brk", "mmap")
 _HEURISTICS = ("growing", "random", "sliding-20", "sliding-40", "sliding-60", "sliding-80", "1gb")
