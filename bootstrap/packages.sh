@@ -2,7 +2,9 @@
 # Uses engine, yes, say, fail; nothing is installed before it was named and allowed.
 
 packages_of() { # engine
-    printf '%s\n' python3-venv ca-certificates git
+    printf '%s\n' python3-venv ca-certificates git libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0
+    # The report's tests open its pages; without a browser they are skipped (it takes 300 MB).
+    if [[ ${verb:-} == test ]]; then printf '%s\n' chromium; fi
     case $1 in
         docker) printf '%s\n' docker.io mmdebstrap debian-archive-keyring ;;
         none)

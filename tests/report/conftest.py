@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import shutil
 import sys
 from pathlib import Path
 
@@ -22,6 +23,8 @@ def _module(name: str):
 
 synthetic = _module("synthetic")
 synthetic_claims = _module("synthetic_claims")
+synthetic_judgements = _module("synthetic_judgements")
+_module("browser")
 synthetic_studies = _module("synthetic_studies")
 synthetic_validation = _module("synthetic_validation")
 
@@ -32,9 +35,27 @@ def full_tree(tmp_path_factory):
     tree = synthetic.make_tree(
         tmp_path_factory.mktemp("full") / "default", platforms=("sandybridge-sim", "broadwell-sim")
     )
+    synthetic_judgements.write(tree)
     synthetic_studies.write(tree)
     synthetic_validation.write(tree)
     return tree
+
+
+@pytest.fixture(scope="session")
+def rendered(full_tree, tmp_path_factory):
+    """The site of the full tree, rendered once, with the PDF; claims of every verdict."""
+    import tessera.claims
+    from tessera.report import site
+
+    tree = tmp_path_factory.mktemp("rendered") / "default"
+    shutil.copytree(full_tree, tree)
+    before = tessera.claims.evaluate
+    tessera.claims.evaluate = lambda *_: synthetic_claims.claims()
+    try:
+        site.render(tree)
+    finally:
+        tessera.claims.evaluate = before
+    return tree / "report"
 
 
 @pytest.fixture

@@ -13,7 +13,9 @@ rule layouts:
         component_stamps("simulator"),
         info=f"{RESULTS}/traces/{{workload}}/info.json",
         platform=lambda w: platform_file(w.platform),
-    output: f"{RESULTS}/layouts/{{workload}}/{{platform}}/manifest.csv",
+    output:
+        manifest=f"{RESULTS}/layouts/{{workload}}/{{platform}}/manifest.csv",
+        profile=f"{RESULTS}/layouts/{{workload}}/{{platform}}/profile/misses.csv",
     log: f"{RESULTS}/logs/layouts-{{workload}}-{{platform}}.log",
     benchmark: f"{RESULTS}/benchmarks/layouts-{{workload}}-{{platform}}.tsv"
     params: seed=config["seed"], random_count=config["random_count"],
@@ -22,4 +24,4 @@ rule layouts:
     message: "Choosing layouts of {wildcards.workload} on {wildcards.platform}"
     shell:
         "tessera pipeline layouts --info {input.info} --platform {input.platform} --seed {params.seed}"
-        " --random-count {params.random_count} --out {output} 2> >(tee {log} >&2)"
+        " --random-count {params.random_count} --out {output.manifest} 2> >(tee {log} >&2)"

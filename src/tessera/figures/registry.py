@@ -185,9 +185,10 @@ FIGURES: tuple[Entry, ...] = (
     Entry(
         "layouts",
         "layouts_overview:draw",
-        "The layouts",
-        "Where each layout puts huge pages in the address space (heap, then anonymous memory), and its "
-        "runtime.",
+        "Misses over the pools, and the layouts",
+        "Above: STLB misses with 4KB pages, by position in the used heap and then anonymous memory (log "
+        "shade). Below, a row per layout: huge pages cover the heat, what stays visible still misses; "
+        "runtime at the right.",
         per_pair=True,
         group="layouts",
     ),

@@ -10,6 +10,7 @@ import pandas as pd
 from tessera import cells, platforms
 from tessera.errors import TesseraError
 from tessera.layouts import generate, heuristics
+from tessera.layouts.make import PROFILE, PROFILE_HEADER
 from tessera.layouts.make import make_layouts as write_layouts
 from tessera.layouts.model import canonical_name
 from tessera.pipeline.record import recorded
@@ -20,11 +21,13 @@ from tessera.simulate.runner import simulate as run_simulator
 
 
 def make_layouts(info_path: Path, platform: Path, seed: int, random_count: int, out: Path) -> pd.DataFrame:
-    """Layouts and manifest.csv (``out``) of a recording; a failed recording gives an empty manifest."""
+    """Layouts, miss profile and manifest.csv (``out``) of a recording; a failed one gives empty tables."""
     info, trace = recorded(info_path)
     for stale in out.parent.glob("*.csv"):
         stale.unlink()
-    out.parent.mkdir(parents=True, exist_ok=True)
+    profile = out.parent / PROFILE
+    profile.parent.mkdir(parents=True, exist_ok=True)
+    profile.write_text(PROFILE_HEADER)  # what a failed recording leaves
     if info["status"] != "ok":
         table = pd.DataFrame(columns=list(generate.MANIFEST_COLUMNS))
         table.to_csv(out, index=False)

@@ -30,8 +30,7 @@ def problems(results_dir: Path) -> list[str]:
     if results.cells.empty:
         found.append("no cells: ./run reproduce")
     found += [f"verdict of {name}: {why}" for name, why in verdicts.objections(claims).items()]
-    page = results_dir / "report" / "index.html"
-    if page.exists():
+    for page in sorted((results_dir / "report").glob("*.html")):
         shown = verdicts.shown(page)
-        found += [f"report shows for {name}: {why}" for name, why in verdicts.objections(shown).items()]
+        found += [f"{page.name} shows for {name}: {why}" for name, why in verdicts.objections(shown).items()]
     return found

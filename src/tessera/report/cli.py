@@ -55,6 +55,8 @@ def render(results_dir: Path, out: Path | None, claims, reference, config) -> No
         click.echo(f"verdict of {name} is not allowed: {why}", err=True)
     drawn = sum(figure.ok for figure in facts.figures)
     click.echo(f"{drawn} figures drawn, {len(facts.figures) - drawn} not (the page Missing says why)")
+    if facts.pdf_problem:
+        click.echo(f"no report.pdf: {facts.pdf_problem}", err=True)
     click.echo(f"report: {(out or results_dir / 'report') / 'index.html'}")
 
 

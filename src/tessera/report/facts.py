@@ -27,6 +27,8 @@ class Facts:
     figures: list[Drawn]
     provenance: dict[str, dict]
     notebooks: list[str] = field(default_factory=list)
+    pdf_written: bool = False
+    pdf_problem: str = ""  #: why report.pdf was asked for and isn't there
 
     @property
     def name(self) -> str:

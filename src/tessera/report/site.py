@@ -7,16 +7,15 @@ from pathlib import Path
 
 import jinja2
 
-from tessera.figures import render as figures
 from tessera.figures import style
 from tessera.figures.render import Drawn
 from tessera.figures.tables import Results
 from tessera.paths import repo_root
 from tessera.provenance import collect
 from tessera.report import claims as judged
-from tessera.report import notebook
+from tessera.report import drawing, navigation, pdf
 from tessera.report.facts import Facts, shown_path
-from tessera.report.pages import PAGES, Page, gaps, workload, workloads
+from tessera.report.pages import PAGES, Page, kernel, workload, workloads
 from tessera.report.verdicts import VERDICTS
 
 
@@ -27,8 +26,9 @@ def render(
     reference: Path | None = None,
     config: Path | None = None,
     only: list[str] | None = None,
+    with_pdf: bool = True,
 ) -> Facts:
-    """Evaluate claims, draw figures, gather provenance, write pages.
+    """Evaluate claims, draw figures, gather provenance, write pages and the PDF.
 
     Args:
         results_dir: ``results/<config>``; missing parts become notes in the pages.
@@ -37,22 +37,33 @@ def render(
         reference: published numbers (default ``reference-results``).
         config: effective config (default ``config/<config>.yaml``).
         only: names of the figures to draw (default: all); pages say of the others that they weren't drawn.
+        with_pdf: whether to write ``report.pdf``; without its tool the page "Missing" says so.
     """
     results_dir = Path(results_dir)
     out = Path(out) if out else results_dir / "report"
     reference = reference or repo_root() / "reference-results"
     results = Results(results_dir)
-    table, reason = judged.evaluate(results_dir, claims or judged.claims_path(), reference)
+    drawn, (table, reason) = drawing.draw(
+        results,
+        reference,
+        results_dir / "figures",
+        only,
+        lambda: judged.evaluate(results_dir, claims or judged.claims_path(), reference),
+    )
     facts = Facts(
         results=results,
         claims=table,
         claims_reason=reason,
-        figures=figures.render(results, reference, results_dir / "figures", only),
+        figures=drawn,
         provenance=collect(results_dir, config),
         notebooks=sorted(path.name for path in (results_dir / "notebooks").glob("*.html")),
     )
     _copy(results_dir, out, facts)
-    _write(facts, out)
+    env = environment()
+    if with_pdf:
+        facts.pdf_problem = pdf.write(facts, env, shared(facts), out)
+        facts.pdf_written = not facts.pdf_problem
+    _write(facts, env, shared(facts), out)
     return facts
 
 
@@ -86,25 +97,22 @@ def _copy(results_dir: Path, out: Path, facts: Facts) -> None:
             shutil.copy(results_dir / "figures" / f"{figure.stem}{suffix}", out / "figures")
     for name in facts.notebooks:
         page = (results_dir / "notebooks" / name).read_text()
-        (out / "notebooks" / name).write_text(page.replace(notebook.HOME, notebook.HOME_IN_SITE))
+        (out / "notebooks" / name).write_text(page.replace(*navigation.WAY_HOME))
     facts.workload_table.to_csv(results_dir / "workloads.csv", index=False, float_format="%.6g")
     for table in ("claims.csv", "cells.csv", "workloads.csv"):
         if (results_dir / table).exists():
             shutil.copy(results_dir / table, out / "data")
+    for name, path in kernel.files(facts).items():
+        shutil.copy(path, out / "data" / name)
 
 
 def shared(facts: Facts) -> dict:
     """What every page knows."""
     git = facts.provenance.get("git") or {}
-    counts = {"gaps.html": gaps.count(facts)}
-    links = [{"href": p.href, "label": p.label, "count": counts.get(p.href)} for p in PAGES]
-    links[3:3] = [
-        {"href": f"notebooks/{name}", "label": "Notebook", "count": None} for name in facts.notebooks[:1]
-    ]
     return {
         "name": facts.name,
         "up": "",
-        "navigation": links,
+        "navigation": navigation.groups(facts),
         "commit": git.get("commit") or "",
         "dirty": git.get("dirty"),
         "render_command": f"./run tessera report render --results {facts.where}",
@@ -117,19 +125,19 @@ def figure_command(facts: Facts, figure: Drawn) -> str:
     return f"./run tessera report figures --results {facts.where} --only {figure.name}"
 
 
-def _write(facts: Facts, out: Path) -> None:
-    env, common = environment(), shared(facts)
-    for stale in out.glob("workload-*.html"):
+def _write(facts: Facts, env: jinja2.Environment, common: dict, out: Path) -> None:
+    for stale in out.glob("*.html"):
         stale.unlink()
     for page in PAGES:
-        _page(env, out, page, common, page.fill(facts))
+        if page.exists(facts):
+            _page(env, out, page, common, page.fill(facts))
     for name in sorted({pair[0] for pair in facts.results.pairs()}):
         page = Page(workloads.href(name), "workload.html", name, workload.page)
         _page(env, out, page, common, page.fill(facts, name))
 
 
 def _page(env: jinja2.Environment, out: Path, page: Page, common: dict, content: dict) -> None:
-    text = env.get_template(page.template).render(**common, page=page.href, **content)
+    text = env.get_template(page.template).render(**{**common, "page": page.href, **content})
     (out / page.href).write_text(text)
 
 

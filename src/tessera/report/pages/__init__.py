@@ -10,11 +10,15 @@ from dataclasses import dataclass
 
 from tessera.report.pages import (
     ablations,
+    allocator,
     assumptions,
+    claims,
     gaps,
     guide,
     host,
     index,
+    kernel,
+    layouts,
     models,
     platforms,
     provenance,
@@ -23,28 +27,40 @@ from tessera.report.pages import (
     workloads,
 )
 
+GROUPS = ("Report", "Results", "Trust", "Notebooks", "About")  #: of the navigation, in this order
+
+
+def _always(_facts) -> bool:
+    return True
+
 
 @dataclass(frozen=True)
 class Page:
-    """File name, template, navigation label and the function that fills it."""
+    """File name, template, navigation label, the function that fills it, and its group of the navigation."""
 
     href: str
     template: str
     label: str
     fill: Callable
+    group: str = "Results"
+    exists: Callable = _always  #: of facts; a page that doesn't exist is neither written nor linked
 
 
 PAGES = (
-    Page("index.html", "index.html", "Summary", index.page),
+    Page("index.html", "index.html", "Summary", index.page, "Report"),
+    Page("claims.html", "claims.html", "Claims", claims.page, "Report"),
     Page("models.html", "models.html", "Models", models.page),
     Page("workloads.html", "workloads.html", "Workloads", workloads.page),
+    Page("layouts.html", "layouts.html", "Layouts", layouts.page),
     Page("platforms.html", "platforms.html", "Platforms", platforms.page),
-    Page("sampling.html", "sampling.html", "Sampling", sampling.page),
-    Page("ablations.html", "ablations.html", "Ablations", ablations.page),
-    Page("assumptions.html", "assumptions.html", "Assumptions", assumptions.page),
-    Page("validation.html", "validation.html", "Validation", validation.page),
+    Page("allocator.html", "allocator.html", "Allocator", allocator.page),
     Page("host.html", "host.html", "Real runs", host.page),
-    Page("gaps.html", "gaps.html", "Missing", gaps.page),
-    Page("provenance.html", "provenance.html", "Provenance", provenance.page),
-    Page("guide.html", "guide.html", "How to read", guide.page),
+    Page("kernel.html", "kernel.html", "Kernel", kernel.page, exists=kernel.exists),
+    Page("validation.html", "validation.html", "Validation", validation.page, "Trust"),
+    Page("sampling.html", "sampling.html", "Sampling", sampling.page, "Trust"),
+    Page("ablations.html", "ablations.html", "Ablations", ablations.page, "Trust"),
+    Page("assumptions.html", "assumptions.html", "Assumptions", assumptions.page, "Trust"),
+    Page("gaps.html", "gaps.html", "Missing", gaps.page, "About"),
+    Page("provenance.html", "provenance.html", "Provenance", provenance.page, "About"),
+    Page("guide.html", "guide.html", "How to read", guide.page, "About"),
 )

@@ -27,6 +27,7 @@ def page(facts) -> dict:
         "fits": failed.assign(message=message).to_dict("records"),
         "tables": facts.results.notes,
         "figures": [figure for figure in facts.figures if not figure.ok],
+        "pdf_problem": facts.pdf_problem,
     }
 
 

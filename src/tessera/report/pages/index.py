@@ -1,27 +1,18 @@
-"""Summary: what was run, how many claims got which verdict, and the claims themselves."""
+"""Summary: what was run, the verdicts at a glance, three findings, what is measured and what is simulated."""
 
 from __future__ import annotations
 
-from tessera.report.claims import shown
-from tessera.report.pages.models import anchor
-from tessera.report.verdicts import VERDICTS, objection
+from tessera.report.facts import MACHINE
+from tessera.report.pages import claims as claims_page
+from tessera.report.pages.headlines import HEADLINES, judged
+from tessera.report.pages.origins import origins
+from tessera.report.placing import others
 
-KINDS = ("finding", "arithmetic", "invariant")  #: in the order of the page: what is most asked for first
-
-
-def _kind_order(kinds):
-    return kinds.map(lambda kind: KINDS.index(kind) if kind in KINDS else len(KINDS))
+PASSED = ("REPRODUCED", "HOLDS-IN-SIMULATION")
 
 
 def page(facts) -> dict:
-    claims = [
-        {**shown(row), "objection": objection(row), "link": anchor(row["figure"])}
-        for row in facts.claims.sort_values("kind", key=_kind_order, kind="stable").to_dict("records")
-    ]
-    counts = [
-        {"verdict": verdict, "count": sum(row["verdict"] == name for row in claims)}
-        for name, verdict in VERDICTS.items()
-    ]
+    claims = claims_page.rows(facts)
     return {
         "title": "Summary",
         "summary": summary(facts),
@@ -29,16 +20,19 @@ def page(facts) -> dict:
         "notes": _notes(facts),
         "claims": claims,
         "claims_reason": facts.claims_reason,
-        "counts": counts,
-        "kinds": [(kind, sum(row["kind"] == kind for row in claims)) for kind in KINDS],
+        "bars": claims_page.bars(claims),
+        "required": _required(claims),
+        "headlines": judged(facts, claims),
+        "origins": origins(facts),
         "check_command": f"./run tessera report check --results {facts.where}",
-        "main_figure": facts.figure("fig2"),
+        "more": others(facts, "index.html", tuple(one.figure for one in HEADLINES)),
     }
 
 
 def summary(facts) -> str:
     """What was run, in one or two sentences."""
     cells = facts.results.simulated
+    cells = cells[~cells["platform"].isin(MACHINE)]
     if cells.empty:
         return "No cell has a number yet: the pages say what is missing and which command makes it."
     workloads, platforms, layouts = (cells[name].nunique() for name in ("workload", "platform", "layout"))
@@ -51,6 +45,12 @@ def summary(facts) -> str:
     return text + (f" {_count(hybrid, 'layout')} also ran for real on this machine." if hybrid else "")
 
 
+def _required(claims: list[dict]) -> dict:
+    """Required claims: how many, how many hold."""
+    mine = [row for row in claims if row["required"]]
+    return {"total": len(mine), "held": sum(row["verdict"] in PASSED for row in mine)}
+
+
 def _tiles(facts, claims: list[dict]) -> list[dict]:
     status = facts.results.cells["status"].value_counts()
     pairs = facts.results.pairs()
@@ -58,12 +58,10 @@ def _tiles(facts, claims: list[dict]) -> list[dict]:
     dropped = len(facts.results.dropped)
     findings = [row["verdict"] for row in claims if row["kind"] == "finding"]
     exact = [row["verdict"] for row in claims if row["kind"] != "finding"]
-    machine = facts.provenance.get("machine") or {}
-    engine = (facts.provenance.get("engine") or {}).get("engine", "not recorded")
     missing = [f"{status[name]} {name}" for name in ("failed", "skipped") if status.get(name)]
     return [
         _tile("findings that hold", findings),
-        _tile("arithmetic, invariants", exact),
+        _tile("arithmetic and own rules", exact),
         {
             "label": "good cells",
             "value": int(status.get("ok", 0)),
@@ -76,13 +74,12 @@ def _tiles(facts, claims: list[dict]) -> list[dict]:
             if dropped
             else f"{len(fitted)} fitted",
         },
-        {"label": "engine", "value": engine, "detail": machine.get("cpu_model") or ""},
     ]
 
 
 def _tile(label: str, verdicts: list[str]) -> dict:
     judged = [name for name in verdicts if name != "NOT-MEASURABLE-HERE"]
-    passed = sum(name in ("REPRODUCED", "HOLDS-IN-SIMULATION") for name in judged)
+    passed = sum(name in PASSED for name in judged)
     unknown = len(verdicts) - len(judged)
     return {
         "label": label,

@@ -1,10 +1,13 @@
-"""Errors of the models: figures 2, 3, 5 to 11, tables 6 to 8, and the numbers behind them."""
+"""Errors of the models: figures 2, 3, 5 to 11, tables 6 to 8, the protocols, and the numbers behind them."""
 
 from __future__ import annotations
 
 from tessera.figures import style
+from tessera.report import placing
+from tessera.report.pages import budgets, judgements
 
-#: (id, title, text, figures); the summary page links claims to these anchors through `anchor`
+HREF = "models.html"
+#: (id, title, text, figures); figures of the registry that are not named here follow under "More" or "OPERA"
 PARTS = (
     (
         "worst-case",
@@ -28,18 +31,31 @@ PARTS = (
 
 
 def page(facts) -> dict:
-    parts = [
+    return {
+        "title": "Models",
+        "parts": _parts(facts),
+        "worst": _worst(facts),
+        "protocols": judgements.protocols(facts),
+        "learning": judgements.learning(facts),
+        "adaptive": judgements.adaptive(facts),
+        "one_gb": budgets.one_gb(facts),
+        "budget": budgets.budget(facts),
+    }
+
+
+def _parts(facts) -> list[dict]:
+    named = {figure for *_, figures in PARTS for figure in figures}
+    opera = [name for name in placing.names_on(HREF, "opera") if name not in named]
+    other = [name for name in placing.names_on(HREF) if name not in named and name not in opera]
+    extra = (
+        ("opera", "OPERA D5.10, chapter 2", "The same findings as the deliverable shows them.", opera),
+        ("more", "More figures", "", other),
+    )
+    return [
         {"id": name, "title": title, "text": text, "figures": [facts.figure(stem) for stem in figures]}
-        for name, title, text, figures in PARTS
+        for name, title, text, figures in (*PARTS, *extra)
+        if figures
     ]
-    return {"title": "Models", "parts": parts, "worst": _worst(facts)}
-
-
-def anchor(figure: str) -> str:
-    """Link to a figure by registry name; empty if no page shows it."""
-    if any(figure in figures for _, _, _, figures in PARTS):
-        return f"models.html#{figure}"
-    return {"sensitivity": "workloads.html#sensitivity", "host": "host.html#host"}.get(figure, "")
 
 
 def _worst(facts) -> list[dict]:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from tessera.errors import TesseraError
+from tessera.report.placing import others
 
 
 def page(facts) -> dict:
-    return {"title": "Platforms", "platforms": [_platform(facts, name) for name in facts.platforms()]}
+    return {
+        "title": "Platforms",
+        "platforms": [_platform(facts, name) for name in facts.platforms()],
+        "figures": others(facts, "platforms.html"),
+    }
 
 
 def _platform(facts, name: str) -> dict:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import yaml
 
 from tessera.units import format_bytes
+
+#: folders of the results whose files are listed in provenance/hashes.json only
+SUMMARISED = ("layouts", "models", "figures", "logs")
 
 
 def page(facts) -> dict:
@@ -31,10 +36,28 @@ def page(facts) -> dict:
         "history": history,
         "changes": changes,
         "hashes": [
-            {"title": title, "rows": sorted((hashes.get(name) or {}).items())}
+            {"title": title, "count": len(hashes.get(name) or {}), "rows": _few(hashes.get(name) or {})}
             for title, name in (("Inputs of the checkout", "inputs"), ("Results", "results"))
         ],
     }
+
+
+def _few(hashes: dict[str, str]) -> list[tuple[str, str]]:
+    """Files and their hashes; of folders with thousands of files only how many there are."""
+    rows, many = [], {}
+    for path, digest in sorted(hashes.items()):
+        folder = path.split("/")[0]
+        if folder in SUMMARISED:
+            many.setdefault(folder, []).append(digest)
+        else:
+            rows.append((path, digest))
+    return rows + [
+        (f"{name}/: {len(found)} files, hash of their hashes", _hash(found)) for name, found in many.items()
+    ]
+
+
+def _hash(digests: list[str]) -> str:
+    return hashlib.sha256("\n".join(digests).encode()).hexdigest()
 
 
 def _manifest(content) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
+from tessera.report.placing import others
+
 FOLDER = "validation"
 REMEDY = "./run reproduce"
 
@@ -26,6 +28,7 @@ def page(facts) -> dict:
         "invariants": _rows(table("invariants")),
         "chase_figure": facts.figure("validation-chase"),
         "mosaics_figure": facts.figure("validation-mosaics"),
+        "figures": others(facts, "validation.html", ("validation-chase", "validation-mosaics")),
         "remedy": REMEDY,
     }
 

@@ -6,6 +6,7 @@ import pandas as pd
 
 from tessera.figures import style
 from tessera.figures.tables import ANCHORS
+from tessera.report.placing import others
 from tessera.sensitivity import THRESHOLD
 
 
@@ -42,6 +43,7 @@ def page(facts) -> dict:
         "cycles_unit": cycles_unit,
         "count_unit": count_word,
         "sensitivity": facts.figure("sensitivity"),
+        "figures": others(facts, "workloads.html", ("sensitivity",)),
     }
 
 

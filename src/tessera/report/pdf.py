@@ -1,0 +1,68 @@
+"""The report as one PDF: the content of the site's pages that a reader prints, from the same templates.
+
+WeasyPrint lays it out (no browser: a tenth of the size). It needs Pango; where either is missing the site is
+complete without the PDF and the page "Missing" says what to install.
+"""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import jinja2
+
+from tessera.errors import TesseraError
+from tessera.paths import repo_root
+from tessera.report.facts import Facts
+from tessera.report.navigation import PDF
+from tessera.report.pages import claims, index, models, validation, workloads
+
+REMEDY = (
+    "apt-get install libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0, and pip install weasyprint; "
+    "then ./run tessera report render again"
+)
+
+
+def write(facts: Facts, env: jinja2.Environment, common: dict, out: Path) -> str:
+    """Write ``report.pdf`` into the site's folder; returns why it couldn't, empty if it could.
+
+    The figures must be in ``out/figures`` already.
+    """
+    target = out / PDF
+    target.unlink(missing_ok=True)
+    try:
+        engine = _weasyprint()
+    except TesseraError as error:
+        return str(error)
+    text = env.get_template("pdf.html").render(**{**common, **content(facts)})
+    sheets = [
+        engine.CSS(filename=repo_root() / "report" / "assets" / name) for name in ("style.css", "pdf.css")
+    ]
+    local = engine.URLFetcher(allowed_protocols=("file", "data"))  # needs no network, must not wait for one
+    document = engine.HTML(string=text, base_url=str(out.resolve()) + "/", url_fetcher=local)
+    document.write_pdf(target, stylesheets=sheets)
+    return ""
+
+
+def content(facts: Facts) -> dict:
+    """What the template shows: summary, claims, models and workloads, as their pages have them."""
+    return {
+        **claims.page(facts),
+        **models.page(facts),
+        **index.page(facts),
+        "workloads": workloads.page(facts),
+        "validation": validation.page(facts),
+        "title": "Report",
+    }
+
+
+def _weasyprint():
+    try:
+        import weasyprint
+    except ImportError as error:
+        raise TesseraError("report.pdf", f"Python package weasyprint: {error}", REMEDY) from None
+    except OSError as error:  # cffi finds no Pango
+        raise TesseraError("report.pdf", f"a system library: {str(error).splitlines()[0]}", REMEDY) from None
+    logging.getLogger("weasyprint").setLevel(logging.ERROR)  # it warns of CSS that only screens use
+    logging.getLogger("fontTools").setLevel(logging.ERROR)
+    return weasyprint

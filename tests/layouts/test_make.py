@@ -1,0 +1,35 @@
+"""The misses that place the sliding windows are kept below the layouts, where no reader takes them for a layout."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from tessera import platforms
+from tessera.layouts import make
+from tessera.layouts.folder import layout_files
+
+MB = 1 << 20
+
+
+def test_the_profile_is_kept_and_is_no_layout(tmp_path, monkeypatch):
+    def profile(trace, platform, out):
+        out.write_text(make.PROFILE_HEADER + f"mmap,{4 * MB},70\nmmap,{6 * MB},30\n")
+        return out
+
+    monkeypatch.setattr(make, "miss_profile", profile)
+    pools = [
+        {"kind": "brk", "base": 0, "size_bytes": 1 << 30, "used_bytes": 4096, "distinct_4kb_pages": 1},
+        {
+            "kind": "mmap",
+            "base": 1 << 30,
+            "size_bytes": 1 << 30,
+            "used_bytes": 64 * MB,
+            "distinct_4kb_pages": 9,
+        },
+    ]
+    platform = platforms.load(platforms.names()[0])
+    made = make.make_layouts(tmp_path / "t", {"pools": pools}, platform, tmp_path, seed=1, random_count=9)
+    kept = pd.read_csv(tmp_path / make.PROFILE)
+    assert list(kept["stlb_misses"]) == [70, 30]
+    assert len(made.manifest) == 55 and (tmp_path / "growing-8.csv").exists()
+    assert all(path.parent == tmp_path for path in layout_files(tmp_path))

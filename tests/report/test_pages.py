@@ -1,0 +1,189 @@
+"""What the pages of claims, models, layouts, allocator and kernel show, and the PDF; HTML and colours."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from html.parser import HTMLParser
+
+import pandas as pd
+import pytest
+import yaml
+
+from tessera.figures import registry
+from tessera.paths import repo_root
+from tessera.report import navigation, pdf, placing
+from tessera.report.pages.headlines import HEADLINES
+from tessera.report.pages.layouts import hot
+
+VOID = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
+MAY_STAY_OPEN = {"p", "li", "td", "th", "tr", "option", "dt", "dd"}
+
+
+class _Tree(HTMLParser):
+    """Elements left open or closed out of order, and ids used twice."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.problems, self.ids = [], [], set()
+
+    def handle_starttag(self, tag, attributes):
+        name = dict(attributes).get("id")
+        if name is not None and (name in self.ids or not name or " " in name):
+            self.problems.append(f"id '{name}' twice or not allowed")
+        self.ids.add(name)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        while self.open and self.open[-1] != tag and self.open[-1] in MAY_STAY_OPEN:
+            self.open.pop()
+        if not self.open or self.open.pop() != tag:
+            self.problems.append(f"</{tag}> at {self.getpos()} closes nothing")
+
+
+def _problems(text: str) -> list[str]:
+    tree = _Tree()
+    tree.feed(text)
+    return tree.problems + [f"<{tag}> stays open" for tag in tree.open]
+
+
+def test_every_page_is_well_formed(rendered):
+    assert {
+        path.name: found for path in rendered.glob("*.html") if (found := _problems(path.read_text()))
+    } == {}
+    assert _problems("<main><p>a</div></main>") and _problems("<i id=a></i><i id=a></i>") and _problems("<b>")
+
+
+def test_every_figure_of_the_registry_is_on_a_page(rendered):
+    for entry in registry.FIGURES:
+        if not entry.per_pair:
+            page = placing.page_of(entry.name)
+            assert f'id="{entry.name}"' in (rendered / page).read_text(), (entry.name, page)
+
+
+def test_claims_of_the_headlines_exist():
+    claims = yaml.safe_load((repo_root() / "config" / "claims.yaml").read_text())["claims"]
+    known = {claim["id"] for claim in claims}
+    assert [name for one in HEADLINES for name in one.claims if name not in known] == []
+    assert {one.figure for one in HEADLINES} <= {entry.name for entry in registry.FIGURES}
+
+
+def test_claims_page_shows_explanations_and_what_to_filter_by(rendered):
+    text = (rendered / "claims.html").read_text()
+    assert "The caches here are smaller." in text
+    assert text.count("<tr id=") == 5 and 'data-part="micro20 VII-C"' in text
+
+
+def test_summary_counts_add_up(rendered):
+    text = (rendered / "index.html").read_text()
+    shares = [int(n) for n in re.findall(r'style="flex-grow:(\d+)"', text)]
+    assert sum(shares) == 5 and "5 claims, one verdict each" in text
+
+
+def test_models_page_has_worst_and_median_of_each_protocol(rendered):
+    text = (rendered / "models.html").read_text()
+    # 0.30 and 0.10 under "all": largest 30%, median 20%; times 1.5 under 6 folds
+    assert "30% <small>(20%)</small>" in text and "45% <small>(30%)</small>" in text
+    assert "10.5 <small>10 – 11</small>" in text  # adaptive orders: 10 and 11 layouts
+    assert "unknown: one run" in text and "1.2%" in text
+
+
+def test_layouts_page_says_where_the_misses_are(rendered):
+    text = (rendered / "layouts.html").read_text()
+    assert 'id="map-gups"' in text and "not kept" in text  # the other workloads have no profile
+    found = hot(pd.DataFrame({"stlb_misses": [5, 50, 25, 20]}), pages=100)
+    assert (found["half"], found["ninety"], found["half_share"]) == (1, 3, 0.01)
+    data = pd.read_csv(rendered / "figures" / "layouts-gups-sandybridge-sim.csv")
+    assert data[data["what"] == "misses"]["stlb_misses"].sum() == 100
+    assert set(data[data["what"] == "pages"]["layout"]) >= {"growing-8", "sliding-20-0", "1gb"}
+
+
+def test_allocator_page_has_pages_asked_and_costs(rendered):
+    text = (rendered / "allocator.html").read_text()
+    assert "<td>growing-4</td>" in text and ">77<" in text and "all of them, in every run" in text
+    assert "100 MB" in text and "101 MB" in text and "1.0%" in text and "2.0%" in text
+
+
+def test_kernel_page_exists_only_with_results(rendered, small_tree, five_claims):
+    from tessera.report import site
+
+    text = (rendered / "kernel.html").read_text()
+    assert "1.043" in text and "data/kernel-table5.csv" in text
+    site.render(small_tree, only=["fig2"], with_pdf=False)
+    assert not (small_tree / "report" / "kernel.html").exists()
+    assert "kernel.html" not in (small_tree / "report" / "index.html").read_text()
+
+
+def test_the_pdf_is_there_with_its_text(rendered):
+    pytest.importorskip("weasyprint")
+    found = (rendered / "report.pdf").read_bytes()
+    assert found.startswith(b"%PDF-")
+    streams = re.findall(rb"stream\r?\n(.*?)\r?\nendstream", found, re.S)
+    text = found + b"".join(zlib.decompress(part) for part in streams if part[:1] == b"x")
+    assert b"Tessera report, configuration default" in text
+    assert len(re.findall(rb"/Type\s*/Page\b", text)) >= 5
+    assert 'href="report.pdf"' in (rendered / "index.html").read_text()
+
+
+def test_without_its_tool_the_site_says_why_there_is_no_pdf(small_tree, five_claims, monkeypatch):
+    from tessera.errors import TesseraError
+    from tessera.report import site
+
+    def absent():
+        raise TesseraError("report.pdf", "a system library: no Pango", pdf.REMEDY)
+
+    monkeypatch.setattr(pdf, "_weasyprint", absent)
+    facts = site.render(small_tree, only=["fig2"])
+    assert "no Pango" in facts.pdf_problem and "libpango" in facts.pdf_problem
+    assert "no Pango" in (small_tree / "report" / "gaps.html").read_text()
+    assert "report.pdf" not in (small_tree / "report" / "index.html").read_text()
+
+
+def test_notebooks_are_listed_by_their_titles():
+    assert navigation.title("01-quick-tour.html") == "1 Quick tour"
+    assert navigation.title("explore_fits.html") == "Explore fits"
+
+
+#: (text, papers that it is on)
+PAIRS = {
+    "ink": "bg card code none-bg",
+    "muted": "bg card none-bg code",
+    "accent": "bg card",
+    "good": "good-bg card bg",
+    "bad": "bad-bg card bg",
+    "card": "good bad",
+    "sim": "card bg",
+    "mea": "card bg",
+    "pub": "card bg",
+    "assumed": "card bg",
+    "none": "card bg",
+}
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _contrast(one: str, other: str) -> float:
+    low, high = sorted((_luminance(one), _luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("mode", [0, 1], ids=["light", "dark"])
+def test_text_has_enough_contrast(mode):
+    """WCAG 2.1, 1.4.3: at least 4.5 : 1 for text."""
+    assert round(_contrast("#ffffff", "#767676"), 2) == 4.54  # the well-known smallest grey on white
+    sheet = (repo_root() / "report" / "assets" / "style.css").read_text()
+    colours = dict(
+        re.findall(r"--([\w-]+): (#[0-9a-f]{6})", re.findall(r":root \{(.*?)\}", sheet, re.S)[mode])
+    )
+    low = {
+        (text, paper): round(_contrast(colours[text], colours[paper]), 2)
+        for text, papers in PAIRS.items()
+        for paper in papers.split()
+        if _contrast(colours[text], colours[paper]) < 4.5
+    }
+    assert low == {}
