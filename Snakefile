@@ -10,7 +10,7 @@
 #   studies.smk  sampling, ablations, and a sweep over what is assumed
 #   validation.smk  engines, closed forms, this machine's chase and mosaics, invariants
 #   kernel.smk   a kernel with replicated page tables: build, test, tables (a target of its own)
-#   report.smk   claims, figures, notebook, provenance, site
+#   report.smk   claims, figures, notebooks, provenance, site
 
 from pathlib import Path
 
@@ -34,6 +34,7 @@ wildcard_constraints:
     workload="[a-z0-9-]+",
     platform="[a-z0-9-]+",
     component="[a-z]+",
+    notebook="[0-9][0-9]-[a-z0-9-]+",
 
 include: "workflow/rules/build.smk"
 include: "workflow/rules/trace.smk"

@@ -11,10 +11,10 @@ from tessera.figures import render as figures
 from tessera.figures import style
 from tessera.figures.render import Drawn
 from tessera.figures.tables import Results
+from tessera.notebooks import page as notebook
 from tessera.paths import repo_root
 from tessera.provenance import collect
 from tessera.report import claims as judged
-from tessera.report import notebook
 from tessera.report.facts import Facts, shown_path
 from tessera.report.pages import PAGES, Page, gaps, workload, workloads
 from tessera.report.verdicts import VERDICTS
@@ -99,7 +99,7 @@ def shared(facts: Facts) -> dict:
     counts = {"gaps.html": gaps.count(facts)}
     links = [{"href": p.href, "label": p.label, "count": counts.get(p.href)} for p in PAGES]
     links[3:3] = [
-        {"href": f"notebooks/{name}", "label": "Notebook", "count": None} for name in facts.notebooks[:1]
+        {"href": f"notebooks/{name}", "label": "Notebooks", "count": None} for name in facts.notebooks[:1]
     ]
     return {
         "name": facts.name,
