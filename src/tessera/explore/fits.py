@@ -26,7 +26,7 @@ def anchors(pair: Pair) -> pd.DataFrame:
     rows = {words: pair.at(name) for name, words in ANCHORS.items() if name in pair.table.frame.index}
     table = pd.DataFrame(rows).T
     table["R / R with 4KB"] = [style.percent(r / table["R"].iloc[0]) for r in table["R"]]
-    return table.rename_axis("pages")
+    return table
 
 
 def draw_inputs(pair: Pair):
@@ -111,4 +111,8 @@ def coefficient_shares(pair: Pair, model, layout: str = ANCHOR_4KB) -> pd.DataFr
         (term, coefficient, style.percent(float(evaluate({term: coefficient}, **point)) / total))
         for term, coefficient in model.coefficients_.items()
     ]
-    return pd.DataFrame(rows, columns=["term", "coefficient", f"share of R at {layout}"]).set_index("term")
+    return (
+        pd.DataFrame(rows, columns=["term", "coefficient", f"share of R at {layout}"])
+        .set_index("term")
+        .rename_axis(None)
+    )

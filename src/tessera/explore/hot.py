@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from matplotlib.colors import PowerNorm
 from matplotlib.patches import Rectangle
 
 from tessera import platforms
@@ -68,14 +69,16 @@ def hot_regions(space: Space, misses: pd.DataFrame) -> pd.DataFrame:
         held = vector[start:end].sum() / (vector.sum() or 1)
         rows.append((f"{percent}%", 2 * start, 2 * end, (end - start) / len(vector), held))
     columns = ["misses asked for", "from_mb", "to_mb", "share of the space", "misses held"]
-    table = pd.DataFrame(rows, columns=columns).set_index("misses asked for")
+    table = pd.DataFrame(rows, columns=columns).set_index("misses asked for").rename_axis(None)
     for name in columns[3:]:
         table[name] = [style.percent(value) for value in table[name]]
     return table
 
 
 def draw_heat(pair: Pair, space: Space, misses: pd.DataFrame):
-    """The space S as a map, row by row, :data:`COLUMNS` pieces a row; dark is hot. Hot regions below it."""
+    """The space S as a map, row by row, :data:`COLUMNS` pieces a row; dark is hot (the scale is a square
+    root, so that warm parts show beside hot ones). Hot regions below it.
+    """
     vector = miss_vector(space, misses)
     piece = max(1, -(-len(vector) // (COLUMNS * 16)))  # at most 16 rows
     sums = np.add.reduceat(vector, range(0, len(vector), piece))
@@ -86,7 +89,10 @@ def draw_heat(pair: Pair, space: Space, misses: pd.DataFrame):
         figure, (heat, regions) = style.panels(
             2, 1, width=8.6, height=2.2 + 0.2 * rows, gridspec_kw={"height_ratios": [max(rows, 4), 4]}
         )
-        drawn = heat.pcolormesh(grid.reshape(rows, COLUMNS), cmap="cividis_r", vmin=0, rasterized=True)
+        drawn = heat.pcolormesh(
+            grid.reshape(rows, COLUMNS), cmap="Blues", norm=PowerNorm(0.5, vmin=0), rasterized=True
+        )
+        heat.set_facecolor(style.GRID)  # beyond the end of S
         heat.set_ylim(rows, 0)
         row_mb = 2 * piece * COLUMNS
         step = -(-rows // 8)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import matplotlib
 import pandas as pd
 
@@ -20,6 +22,8 @@ def look() -> None:
     with style.context():
         settings = {key: matplotlib.rcParams[key] for key in matplotlib.rcParams if key not in PLACES}
     matplotlib.rcParams.update(settings)
+    # without the path and line of a notebook's cell, which say nothing
+    warnings.formatwarning = lambda message, category, *_, **__: f"{category.__name__}: {message}\n"
     pd.options.display.float_format = "{:,.4g}".format
     pd.options.display.max_colwidth = 110
     pd.options.display.max_rows = 80

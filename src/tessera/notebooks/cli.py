@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from tessera.errors import TesseraError
+
 PATH = click.Path(path_type=Path)
 
 
@@ -41,6 +43,8 @@ def run(results_dir: Path, only, workload: str, platform: str, out: Path | None)
     from tessera.notebooks.catalogue import entries, entry
     from tessera.notebooks.page import write_page
 
+    if not results_dir.is_dir():
+        raise TesseraError(f"results {results_dir}", "no such folder", "run: ./run reproduce")
     for one in [entry(name) for name in only] or entries():
         page = (out or results_dir / "notebooks") / f"{one.name}.html"
         problem = write_page(one, results_dir, page, workload, platform)
