@@ -11,7 +11,7 @@
 #   validation.smk  engines, closed forms, this machine's chase and mosaics, invariants
 #   kernel.smk   a kernel with replicated page tables: build, test, tables (a target of its own)
 #   reference.smk  the papers' archived data beside what they print
-#   report.smk   claims, figures, notebook, provenance, site
+#   report.smk   claims, figures, notebooks, provenance, site
 
 from pathlib import Path
 
@@ -35,6 +35,7 @@ wildcard_constraints:
     workload="[a-z0-9-]+",
     platform="[a-z0-9-]+",
     component="[a-z]+",
+    notebook="[0-9][0-9]-[a-z0-9-]+",
 
 include: "workflow/rules/build.smk"
 include: "workflow/rules/trace.smk"

@@ -9,7 +9,10 @@ import time
 
 import pytest
 
+#: Jupyter refuses root unless it is told.
+_AS_ROOT = "" if os.geteuid() else " --allow-root"
 VERBS = {
+    "notebooks --port=9999": f"jupyter lab --no-browser --ip=127.0.0.1{_AS_ROOT} --port=9999 notebooks",
     "smoke": "snakemake --cores all --configfile config/smoke.yaml -- smoke",
     "reproduce": "snakemake --cores all -- reproduce",
     "tessera trace info T": "tessera trace info T",

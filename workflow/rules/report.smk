@@ -1,24 +1,29 @@
-"""Notebook, provenance, and the site with its claims and figures."""
+"""Notebooks, provenance, and the site with its claims and figures."""
 
 EXPLORE = config["explore"]
+NOTEBOOKS = sorted(path.stem for path in Path("notebooks").glob("*.ipynb"))
 
 
 rule notebook:
-    input: rules.all_models.output, f"{RESULTS}/cells.csv", "notebooks/explore_fits.ipynb",
-    output: f"{RESULTS}/notebooks/explore_fits.html",
-    log: f"{RESULTS}/logs/notebook.log",
-    benchmark: f"{RESULTS}/benchmarks/notebook.tsv"
+    input:
+        rules.all_models.output,
+        f"{RESULTS}/cells.csv",
+        "notebooks/{notebook}.ipynb",
+        sorted(str(p) for folder in ("explore", "notebooks") for p in Path("src/tessera", folder).glob("*.py")),
+    output: f"{RESULTS}/notebooks/{{notebook}}.html",
+    log: f"{RESULTS}/logs/notebook-{{notebook}}.log",
+    benchmark: f"{RESULTS}/benchmarks/notebook-{{notebook}}.tsv"
     params: workload=EXPLORE["workload"], platform=EXPLORE["platform"], results=RESULTS,
-    message: "Executing the notebook on {params.workload}, {params.platform}"
+    message: "Executing notebook {wildcards.notebook}"
     shell:
-        "tessera report notebook --results {params.results} --workload {params.workload}"
-        " --platform {params.platform} --out {output} > {log} 2>&1"
+        "tessera notebooks run --results {params.results} --only {wildcards.notebook}"
+        " --workload {params.workload} --platform {params.platform} > {log} 2>&1"
 
 
 rule report:
     input:
         rules.all_models.output,
-        rules.notebook.output,
+        expand(rules.notebook.output, notebook=NOTEBOOKS),
         study_outputs(),
         VALIDATION_TABLES,
         f"{RESULTS}/host/allocator.csv",

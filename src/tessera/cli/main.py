@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "layouts": ("tessera.layouts.cli", "layouts", "Generate and check layouts (mosaics of pages)."),
     "models": ("tessera.models.cli", "models", "Fit runtime models and predict runtimes."),
     "mosalloc": ("tessera.mosalloc.cli", "mosalloc", "Run a program under a mosaic of page sizes."),
+    "notebooks": ("tessera.notebooks.cli", "notebooks", "List, execute and refresh the task notebooks."),
     "package": ("tessera.package.cli", "package", "Make our own upload: code, data, manifest, checksums."),
     "pagetables": ("tessera.kernel.pagetables", "pagetables", "Show on which sockets page tables lie."),
     "pipeline": ("tessera.pipeline.cli", "pipeline", "The workflow's own steps; not for hands."),

@@ -1,4 +1,4 @@
-"""``tessera report``: render the site, check the claims, draw figures, execute the notebook."""
+"""``tessera report``: render the site, check the claims, draw figures."""
 
 from __future__ import annotations
 
@@ -104,20 +104,3 @@ def figures(results_dir: Path, only: tuple[str, ...], reference: Path | None, ou
         )
     if only and not any(figure.ok for figure in drawn):
         sys.exit(EXIT_FAILED)
-
-
-@report.command()
-@_RESULTS
-@click.option("--workload", required=True)
-@click.option("--platform", required=True)
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="HTML file to write.")
-def notebook(results_dir: Path, workload: str, platform: str, out: Path) -> None:
-    """Execute notebooks/explore_fits.ipynb for one workload and platform; write it as HTML.
-
-    Example: ./run tessera report notebook --results results/default --workload gups
-    --platform sandybridge-sim --out results/default/notebooks/explore_fits.html
-    """
-    from tessera.report.notebook import execute
-
-    problem = execute(_existing(results_dir), workload, platform, out)
-    click.echo(f"notebook: {out}" + (f" ({problem})" if problem else ""))

@@ -6,8 +6,6 @@ import re
 
 from tessera.report.pages import GROUPS, PAGES, gaps
 
-#: Notebooks link back to the report from ``results/<config>/notebooks``; the site's copies have another way.
-WAY_HOME = ("../report/", "../")
 PDF = "report.pdf"
 
 

@@ -10,6 +10,7 @@ import jinja2
 from tessera.figures import style
 from tessera.figures.render import Drawn
 from tessera.figures.tables import Results
+from tessera.notebooks import page as notebook
 from tessera.paths import repo_root
 from tessera.provenance import collect
 from tessera.report import claims as judged
@@ -97,7 +98,7 @@ def _copy(results_dir: Path, out: Path, facts: Facts) -> None:
             shutil.copy(results_dir / "figures" / f"{figure.stem}{suffix}", out / "figures")
     for name in facts.notebooks:
         page = (results_dir / "notebooks" / name).read_text()
-        (out / "notebooks" / name).write_text(page.replace(*navigation.WAY_HOME))
+        (out / "notebooks" / name).write_text(page.replace(notebook.HOME, notebook.HOME_IN_SITE))
     facts.workload_table.to_csv(results_dir / "workloads.csv", index=False, float_format="%.6g")
     for table in ("claims.csv", "cells.csv", "workloads.csv"):
         if (results_dir / table).exists():
