@@ -8,8 +8,13 @@
 #include <cstddef>
 #include <cstdint>
 
+#if defined(TESSERA_OUT_OF_LINE)  // sanitizer builds, which would take long to compile (engine/timing/part.h)
+#define LANES_INLINE [[maybe_unused]] static inline
+#define LANES_INLINE_MEMBER inline
+#else
 #define LANES_INLINE static inline __attribute__((always_inline))
 #define LANES_INLINE_MEMBER inline __attribute__((always_inline))
+#endif
 
 namespace tessera::sim::lanes {
 /// Throws std::bad_alloc (compiled once, for any processor).

@@ -13,8 +13,13 @@
 
 namespace tessera::sim::timing::TESSERA_ISA {
 
+#if defined(TESSERA_OUT_OF_LINE)  // sanitizer builds: thousands of checked accesses in one function take a compiler half an hour
+#define CLOCK_INLINE [[maybe_unused]] static inline
+#define CLOCK_MEMBER inline
+#else
 #define CLOCK_INLINE static inline __attribute__((always_inline))
 #define CLOCK_MEMBER inline __attribute__((always_inline))
+#endif
 
 #if defined(__AVX512BW__)
 
