@@ -10,7 +10,6 @@ import fcntl
 import hashlib
 import json
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -122,9 +121,10 @@ def build_kernel(name: str, say: Say, *, accept_series: bool = False, first: int
         partial.mkdir()
         listing = partial / "series"
         listing.write_text("".join(f"{patch}\n" for patch in series))
-        with tempfile.TemporaryDirectory(prefix="tessera-kernel-") as work:
-            argv = [folder / "build-kernel.sh", partial, f"{work}/tree", listing, *fragments]
-            tools.run(argv, [Path(work)], {"CCACHE_DIR": str(cache), "CCACHE_MAXSIZE": "2G"})
+        # Always the same folder: the compiler cache tells objects of different folders apart. It holds one tree.
+        with _lock("tree"):
+            argv = [folder / "build-kernel.sh", partial, build_dir("kernel") / "tree", listing, *fragments]
+            tools.run(argv, env={"CCACHE_DIR": str(cache), "CCACHE_MAXSIZE": "2G"})
         facts = {"variant": name, "source": version, "patches": [p.name for p in series], **tools.describe()}
         (partial / "info.json").write_text(json.dumps(facts, indent=2) + "\n")
         partial.rename(out)
