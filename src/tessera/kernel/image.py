@@ -25,6 +25,9 @@ from tessera.paths import build_dir, repo_root
 
 Say = Callable[[str], None]
 
+#: Of the compiler's cache. Without "depend" it would preprocess each file once more than the compiler does.
+CACHE = {"CCACHE_DEPEND": "1", "CCACHE_MAXSIZE": "2G"}
+
 
 @dataclass(frozen=True)
 class Variant:
@@ -121,10 +124,10 @@ def build_kernel(name: str, say: Say, *, accept_series: bool = False, first: int
         partial.mkdir()
         listing = partial / "series"
         listing.write_text("".join(f"{patch}\n" for patch in series))
-        # Always the same folder: the compiler cache tells objects of different folders apart. It holds one tree.
+        # Always the same folder, for one tree: the compiler's cache tells objects of different folders apart.
         with _lock("tree"):
             argv = [folder / "build-kernel.sh", partial, build_dir("kernel") / "tree", listing, *fragments]
-            tools.run(argv, env={"CCACHE_DIR": str(cache), "CCACHE_MAXSIZE": "2G"})
+            tools.run(argv, env=CACHE | {"CCACHE_DIR": str(cache)})
         facts = {"variant": name, "source": version, "patches": [p.name for p in series], **tools.describe()}
         (partial / "info.json").write_text(json.dumps(facts, indent=2) + "\n")
         partial.rename(out)
@@ -135,7 +138,8 @@ def build_guest(say: Say) -> Path:
     """Folder with ``common.cpio`` and ``stress-ng.cpio``."""
     tools, folder = ready(say), kernel_folder()
     parts = ("guest", "tools", "selftests", "stress", "experiments")
-    files = sorted(p for part in parts for p in (folder / part).rglob("*") if p.is_file())
+    roots = [folder / part for part in parts] + [folder.parent / "workloads"]
+    files = sorted(p for root in roots for p in root.rglob("*") if p.is_file())
     key = _digest([folder / "build-guest.sh", *files], [_identity(tools)])
     out = build_dir("kernel") / f"guest-{key}"
     with _lock(f"guest-{key}"):
