@@ -115,6 +115,32 @@ def test(accept_series: bool, stress_seconds: int, seed: int, out: Path) -> None
     sys.exit(1 if failures else 0)
 
 
+@kernel.command("stress-ng")
+@_accept
+@click.option("--seconds", default=5, show_default=True, help="Seconds of each stressor.")
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for logs.")
+@click.argument("stressors", nargs=-1)
+def stress_ng(accept_series: bool, seconds: int, out: Path, stressors: tuple[str, ...]) -> None:
+    """The memory stressors of stress-ng, verifying, with replicas on all nodes and the checker on.
+
+    Example: ./run tessera kernel stress-ng --seconds 5 --out build/kernel/stress-ng
+    """
+    from tessera.errors import unknown_name
+    from tessera.kernel import image
+    from tessera.kernel.stress_ng import STRESSORS, stress
+
+    for name in stressors:
+        if name not in STRESSORS:
+            raise unknown_name("stressor", name, tuple(STRESSORS))
+    program = image.program("checked", say, accept_series=accept_series, stress_ng=True)
+    passed, skipped, failures = stress(image.ready(say), program, out, seconds, list(stressors))
+    click.echo(f"passed {len(passed)}: {' '.join(passed)}")
+    click.echo(f"skipped {len(skipped)}: {', '.join(skipped)}")
+    for failure in failures:
+        click.echo(f"FAILED: {failure}", err=True)
+    sys.exit(1 if failures else 0)
+
+
 @kernel.command()
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for consoles and logs.")
 def bisect(out: Path) -> None:
