@@ -115,6 +115,26 @@ def test(accept_series: bool, stress_seconds: int, seed: int, out: Path) -> None
     sys.exit(1 if failures else 0)
 
 
+@kernel.command("selftests-mm")
+@_accept
+@click.option("--seconds", default=60, show_default=True, help="Seconds until a test is stopped.")
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for logs.")
+def selftests_mm(accept_series: bool, seconds: int, out: Path) -> None:
+    """The kernel's own tests of memory management, each without and with replicas on all nodes.
+
+    Example: ./run tessera kernel selftests-mm --out build/kernel/selftests-mm-run
+    """
+    from tessera.kernel import image
+    from tessera.kernel.selftests_mm import check
+
+    program = image.program("checked", say, accept_series=accept_series, selftests_mm=True)
+    lines, failures = check(image.ready(say), program, out, seconds_each=seconds)
+    click.echo("\n".join(lines))
+    for failure in failures:
+        click.echo(f"FAILED: {failure}", err=True)
+    sys.exit(1 if failures else 0)
+
+
 @kernel.command("stress-ng")
 @_accept
 @click.option("--seconds", default=5, show_default=True, help="Seconds of each stressor.")

@@ -148,19 +148,49 @@ def build_guest(say: Say) -> Path:
             out.mkdir(parents=True, exist_ok=True)
             tools.run([folder / "build-guest.sh", out / "tree"])
             for part in ("common", "stress-ng"):
-                tree = out / "tree" / part
-                found = {f"/{p.relative_to(tree)}": p.read_bytes() for p in tree.rglob("*") if p.is_file()}
-                (out / f"{part}.cpio").write_bytes(archive.pack(found))
+                _pack(out / "tree" / part, out / f"{part}.cpio")
             shutil.rmtree(out / "tree")
     return out
 
 
-def program(name: str, say: Say, *, accept_series: bool = False, stress_ng: bool = False) -> Program:
+def build_selftests_mm(say: Say, *, accept_series: bool = False) -> Path:
+    """Archive with the kernel's own tests of memory management, in the guest's ``/mm``."""
+    tools, script = ready(say), kernel_folder() / "build-selftests-mm.sh"
+    key = _digest([script], [check_source(tools, accept_series), _identity(tools)])
+    out = build_dir("kernel") / f"selftests-mm-{key}.cpio"
+    with _lock("tree"):
+        if not out.exists():
+            say("building the kernel's own tests of memory management")
+            tree = build_dir("kernel") / "selftests-mm"
+            tools.run([script, tree, build_dir("kernel") / "tree"])
+            _pack(tree, out)
+            shutil.rmtree(tree)
+    return out
+
+
+def program(
+    name: str,
+    say: Say,
+    *,
+    accept_series: bool = False,
+    stress_ng: bool = False,
+    selftests_mm: bool = False,
+) -> Program:
     """A variant's kernel with its first file system, built if need be."""
     kernel = build_kernel(name, say, accept_series=accept_series)
     guest = build_guest(say)
     archives = [guest / "common.cpio"] + ([guest / "stress-ng.cpio"] if stress_ng else [])
+    if selftests_mm:
+        archives.append(build_selftests_mm(say, accept_series=accept_series))
     return Program(kernel / "bzImage", tuple(archives))
+
+
+def _pack(tree: Path, out: Path) -> None:
+    """Every file below ``tree`` as an archive; complete when it has its name."""
+    found = {f"/{p.relative_to(tree)}": p.read_bytes() for p in tree.rglob("*") if p.is_file()}
+    partial = out.with_name(out.name + ".partial")
+    partial.write_bytes(archive.pack(found))
+    partial.rename(out)
 
 
 def _identity(tools: Toolchain) -> str:
