@@ -26,6 +26,12 @@ for program in "$here"/stress/*.c "$here"/experiments/*.c; do
     [[ -e $program ]] || continue
     gcc "${flags[@]}" -o "$root/tests/$(basename "$program" .c)" "$program"
 done
+# Real programs for Table 6 and Figures 3 and 4.
+workloads=$here/../workloads
+for program in gups btree; do
+    g++ -std=c++20 -O2 -static -I"$workloads" -o "$root/tests/$program" "$workloads/$program.cpp" \
+        "$workloads/common/arguments.cpp"
+done
 
 if command -v stress-ng > /dev/null; then
     install -D -m 755 "$(command -v stress-ng)" "$out/stress-ng/tests/stress-ng"

@@ -3,7 +3,7 @@
 #
 # Unpacks into WORK (about 1.6 GB; deleted at the end), applies the patches that the file SERIES names, in its order
 # and without fuzz, configures tinyconfig plus the fragments and demands that each of their lines took effect.
-# OUT gets bzImage, config and System.map. Uses ccache if it is there. Variable UNPATCHED=1 leaves the patches out.
+# OUT gets bzImage, config and System.map. Uses ccache if it is there.
 set -euo pipefail
 out=${1:?usage: build-kernel.sh OUT WORK SERIES FRAGMENT...}
 work=${2:?} series=${3:?}
@@ -24,13 +24,11 @@ mkdir -p "$work/source" "$work/objects" "$out"
 trap 'rm -rf "$work"' EXIT
 tar -xJf "$archive" -C "$work/source" --strip-components=1
 cd "$work/source"
-if [[ -z ${UNPATCHED:-} ]]; then
-    while read -r patch; do
-        patch -p1 --fuzz=0 --silent < "$patch" ||
-            refuse "patch $patch" "it doesn't apply to $(make -s kernelversion)" \
-                   "rebase the series (docs/kernel.md), or install the version of artifacts/kernel/SOURCE"
-    done < "$series"
-fi
+while read -r patch; do
+    patch -p1 --fuzz=0 --silent < "$patch" ||
+        refuse "patch $patch" "it doesn't apply to $(make -s kernelversion)" \
+               "rebase the series (docs/kernel.md), or install the version of artifacts/kernel/SOURCE"
+done < "$series"
 
 compiler=gcc
 if command -v ccache > /dev/null; then compiler="ccache gcc"; fi

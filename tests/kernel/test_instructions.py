@@ -16,9 +16,10 @@ def test_ratios_are_to_the_patched_kernel_with_the_mechanism_off():
         columns=["operation", "region", "bytes", "config", "copies", "instructions", "provenance"],
     )
     (row,) = table5(measured).to_dict("records")
-    assert row["ratio of replicated"] == 1.5
-    assert row["ratio of unpatched"] == pytest.approx(0.99)
-    assert row["off"] == 100
+    assert row["replicated_ratio"] == 1.5
+    assert row["off_ratio"] == pytest.approx(100 / 99)
+    assert (row["off_instructions"], row["on_not_replicated_instructions"]) == (100, 110)
+    assert (row["published_ratio"], row["provenance"]) == (1.0, "measured")
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,17 @@ static void bad_input(void)
 	require(write_text("/proc/sys/vm/pgtable_node", "9") == -1 && errno == ENODEV);
 }
 
+/* Who may write the policy is root; asking for oneself needs no right. */
+static void no_permission(void)
+{
+	require(!setgid(65534) && !setuid(65534));
+	require(write_text("/proc/sys/vm/pgtable_replication", "2") == -1 && errno == EACCES);
+	require(write_text("/proc/sys/vm/pgtable_node", "1") == -1 && errno == EACCES);
+	require(write_text("/sys/kernel/debug/pgtable_replication/check", "0") == -1 && errno == EACCES);
+	require(!numa_set_pgtable_replication_mask(all_nodes()));
+	require(replica_kb() > 0);
+}
+
 static void busy_policy(void)
 {
 	require(write_text("/proc/sys/vm/pgtable_replication", "0") == -1 && errno == EBUSY);
@@ -177,6 +188,7 @@ static void accounting(void)
 const struct selftest control_tests[] = {
 	{ "set and get", set_and_get, true },
 	{ "bad input", bad_input, true },
+	{ "no permission", no_permission, true },
 	{ "policy is busy while replicas exist", busy_policy },
 	{ "replicas of a living process", live, true },
 	{ "replicas come and go under threads", live_with_threads, true },

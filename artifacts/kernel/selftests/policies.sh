@@ -38,6 +38,13 @@ pgtblrepl -r 0-9 true 2> /out/refused; [ $? = 2 ] && grep -q 'nodes with memory 
 result $? "unknown node"
 pgtblrepl -r 0,x true 2> /out/refused; [ $? = 2 ]; result $? "not a list"
 
+# No permission: a cpuset that lacks node 3.
+mkdir -p /mnt/cgroup/ && mount -t cgroup2 none /mnt/cgroup && echo +cpuset > /mnt/cgroup/cgroup.subtree_control
+mkdir /mnt/cgroup/small && echo 0-2 > /mnt/cgroup/small/cpuset.mems
+sh -c 'echo $$ > /mnt/cgroup/small/cgroup.procs && exec pgtblrepl -r 0-3 true' 2> /out/refused
+[ $? = 2 ] && grep -q 'may not use' /out/refused; result $? "a node that the cpuset forbids"
+sh -c 'echo $$ > /mnt/cgroup/small/cgroup.procs && exec pgtblrepl -r 0-2 true'; result $? "nodes that it allows"
+
 # A node without free memory: replicas are missing and the process goes on; with a cache it goes on as well. How many
 # are missing then isn't compared: the pages left in the processors' own lists vary by more than the cache holds.
 echo 0 > /sys/kernel/debug/pgtable_replication/check # of 4000 tables after each system call takes long

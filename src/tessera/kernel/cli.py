@@ -7,24 +7,23 @@ from pathlib import Path
 
 import click
 
+from tessera.kernel.experiments.cli import COMMANDS
 from tessera.kernel.image import VARIANTS
+from tessera.kernel.say import accept as _accept
+from tessera.kernel.say import say
 
 _variant = click.option(
     "--variant", default="checked", show_default=True, type=click.Choice(list(VARIANTS)), help="Which kernel."
 )
-_accept = click.option(
-    "--accept-series", is_flag=True, help="Take another version of the source's series if all patches apply."
-)
-
-
-def say(line: str) -> None:
-    """Progress goes to standard error."""
-    click.echo(f"tessera: {line}", err=True)
 
 
 @click.group()
 def kernel() -> None:
     """Build, boot and test the kernel with replicated page tables."""
+
+
+for command in COMMANDS:
+    kernel.add_command(command)
 
 
 @kernel.command()
@@ -116,6 +115,52 @@ def test(accept_series: bool, stress_seconds: int, seed: int, out: Path) -> None
     sys.exit(1 if failures else 0)
 
 
+@kernel.command("selftests-mm")
+@_accept
+@click.option("--seconds", default=60, show_default=True, help="Seconds until a test is stopped.")
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for logs.")
+def selftests_mm(accept_series: bool, seconds: int, out: Path) -> None:
+    """The kernel's own tests of memory management, each without and with replicas on all nodes.
+
+    Example: ./run tessera kernel selftests-mm --out build/kernel/selftests-mm-run
+    """
+    from tessera.kernel import image
+    from tessera.kernel.selftests_mm import check
+
+    program = image.program("checked", say, accept_series=accept_series, selftests_mm=True)
+    lines, failures = check(image.ready(say), program, out, seconds_each=seconds)
+    click.echo("\n".join(lines))
+    for failure in failures:
+        click.echo(f"FAILED: {failure}", err=True)
+    sys.exit(1 if failures else 0)
+
+
+@kernel.command("stress-ng")
+@_accept
+@click.option("--seconds", default=5, show_default=True, help="Seconds of each stressor.")
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for logs.")
+@click.argument("stressors", nargs=-1)
+def stress_ng(accept_series: bool, seconds: int, out: Path, stressors: tuple[str, ...]) -> None:
+    """The memory stressors of stress-ng, verifying, with replicas on all nodes and the checker on.
+
+    Example: ./run tessera kernel stress-ng --seconds 5 --out build/kernel/stress-ng
+    """
+    from tessera.errors import unknown_name
+    from tessera.kernel import image
+    from tessera.kernel.stress_ng import STRESSORS, stress
+
+    for name in stressors:
+        if name not in STRESSORS:
+            raise unknown_name("stressor", name, tuple(STRESSORS))
+    program = image.program("checked", say, accept_series=accept_series, stress_ng=True)
+    passed, skipped, failures = stress(image.ready(say), program, out, seconds, list(stressors))
+    click.echo(f"passed {len(passed)}: {' '.join(passed)}")
+    click.echo(f"skipped {len(skipped)}: {', '.join(skipped)}")
+    for failure in failures:
+        click.echo(f"FAILED: {failure}", err=True)
+    sys.exit(1 if failures else 0)
+
+
 @kernel.command()
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for consoles and logs.")
 def bisect(out: Path) -> None:
@@ -129,72 +174,3 @@ def bisect(out: Path) -> None:
     for failure in failures:
         click.echo(f"FAILED: {failure}", err=True)
     sys.exit(1 if failures else 0)
-
-
-@kernel.command()
-def table4() -> None:
-    """Memory that replicas cost (Table 4): the paper's function, as CSV.
-
-    Example: ./run tessera kernel table4
-    """
-    from tessera.kernel.overhead import table4 as table
-
-    click.echo(table().to_csv(index=False, float_format="%.4f"), nl=False)
-
-
-@kernel.command()
-@_accept
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for CSV files and logs.")
-def table5(accept_series: bool, out: Path) -> None:
-    """Instructions of mmap, mprotect and munmap without and with replicas (Table 5).
-
-    Example: ./run tessera kernel table5 --out build/kernel/table5
-    """
-    import pandas as pd
-
-    from tessera.kernel import image
-    from tessera.kernel.experiments import instructions
-
-    tables = []
-    for config, (variant, *_) in instructions.CONFIGS.items():
-        say(f"counting instructions: {config}")
-        program = image.program(variant, say, accept_series=accept_series)
-        folder = out / config.replace(",", "").replace(" ", "-")
-        tables.append(instructions.vma_operations(image.ready(say), config, program, folder))
-    measured = pd.concat(tables)
-    measured.to_csv(out / "instructions.csv", index=False)
-    ratios = instructions.table5(measured)
-    ratios.to_csv(out / "table5.csv", index=False)
-    click.echo(ratios.to_string(index=False, float_format="%.3f"))
-
-
-@kernel.command()
-@_accept
-@click.option("--megabytes", default=64, show_default=True, help="Memory that the program touches.")
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for CSV files and logs.")
-def placement(accept_series: bool, megabytes: int, out: Path) -> None:
-    """Where page tables lie under first touch and interleave, without and with replicas (Figures 3, 4).
-
-    Example: ./run tessera kernel placement --out build/kernel/placement
-    """
-    import pandas as pd
-
-    from tessera.kernel import image
-    from tessera.kernel.experiments import figures
-    from tessera.kernel.machine import Machine
-
-    program = image.program("measure", say, accept_series=accept_series)
-    tables, wrong = [], []
-    for what in figures.runs(megabytes):
-        say(f"page tables of {what.workload}, {what.config}")
-        folder = out / f"{what.workload}-{what.config}"
-        table, found = figures.observe(image.ready(say), program, what, folder, Machine(), 600)
-        tables.append(table)
-        wrong += [f"{what.workload} {what.config}: {line}" for line in found]
-    pd.concat(tables).to_csv(out / "placement.csv", index=False)
-    figure4 = figures.figure4(pd.concat(tables))
-    figure4.to_csv(out / "figure4.csv", index=False)
-    click.echo(figure4.to_string(index=False, float_format="%.3f"))
-    for line in wrong:
-        click.echo(f"DIFFERENCE: {line}", err=True)
-    sys.exit(1 if wrong else 0)

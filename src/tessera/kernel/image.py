@@ -10,7 +10,6 @@ import fcntl
 import hashlib
 import json
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,6 +24,9 @@ from tessera.kernel.guest import Program
 from tessera.paths import build_dir, repo_root
 
 Say = Callable[[str], None]
+
+#: Of the compiler's cache. Without "depend" it would preprocess each file once more than the compiler does.
+CACHE = {"CCACHE_DEPEND": "1", "CCACHE_MAXSIZE": "2G"}
 
 
 @dataclass(frozen=True)
@@ -122,9 +124,10 @@ def build_kernel(name: str, say: Say, *, accept_series: bool = False, first: int
         partial.mkdir()
         listing = partial / "series"
         listing.write_text("".join(f"{patch}\n" for patch in series))
-        with tempfile.TemporaryDirectory(prefix="tessera-kernel-") as work:
-            argv = [folder / "build-kernel.sh", partial, f"{work}/tree", listing, *fragments]
-            tools.run(argv, [Path(work)], {"CCACHE_DIR": str(cache), "CCACHE_MAXSIZE": "2G"})
+        # Always the same folder, for one tree: the compiler's cache tells objects of different folders apart.
+        with _lock("tree"):
+            argv = [folder / "build-kernel.sh", partial, build_dir("kernel") / "tree", listing, *fragments]
+            tools.run(argv, env=CACHE | {"CCACHE_DIR": str(cache)})
         facts = {"variant": name, "source": version, "patches": [p.name for p in series], **tools.describe()}
         (partial / "info.json").write_text(json.dumps(facts, indent=2) + "\n")
         partial.rename(out)
@@ -135,7 +138,8 @@ def build_guest(say: Say) -> Path:
     """Folder with ``common.cpio`` and ``stress-ng.cpio``."""
     tools, folder = ready(say), kernel_folder()
     parts = ("guest", "tools", "selftests", "stress", "experiments")
-    files = sorted(p for part in parts for p in (folder / part).rglob("*") if p.is_file())
+    roots = [folder / part for part in parts] + [folder.parent / "workloads"]
+    files = sorted(p for root in roots for p in root.rglob("*") if p.is_file())
     key = _digest([folder / "build-guest.sh", *files], [_identity(tools)])
     out = build_dir("kernel") / f"guest-{key}"
     with _lock(f"guest-{key}"):
@@ -144,19 +148,49 @@ def build_guest(say: Say) -> Path:
             out.mkdir(parents=True, exist_ok=True)
             tools.run([folder / "build-guest.sh", out / "tree"])
             for part in ("common", "stress-ng"):
-                tree = out / "tree" / part
-                found = {f"/{p.relative_to(tree)}": p.read_bytes() for p in tree.rglob("*") if p.is_file()}
-                (out / f"{part}.cpio").write_bytes(archive.pack(found))
+                _pack(out / "tree" / part, out / f"{part}.cpio")
             shutil.rmtree(out / "tree")
     return out
 
 
-def program(name: str, say: Say, *, accept_series: bool = False, stress_ng: bool = False) -> Program:
+def build_selftests_mm(say: Say, *, accept_series: bool = False) -> Path:
+    """Archive with the kernel's own tests of memory management, in the guest's ``/mm``."""
+    tools, script = ready(say), kernel_folder() / "build-selftests-mm.sh"
+    key = _digest([script], [check_source(tools, accept_series), _identity(tools)])
+    out = build_dir("kernel") / f"selftests-mm-{key}.cpio"
+    with _lock("tree"):
+        if not out.exists():
+            say("building the kernel's own tests of memory management")
+            tree = build_dir("kernel") / "selftests-mm"
+            tools.run([script, tree, build_dir("kernel") / "tree"])
+            _pack(tree, out)
+            shutil.rmtree(tree)
+    return out
+
+
+def program(
+    name: str,
+    say: Say,
+    *,
+    accept_series: bool = False,
+    stress_ng: bool = False,
+    selftests_mm: bool = False,
+) -> Program:
     """A variant's kernel with its first file system, built if need be."""
     kernel = build_kernel(name, say, accept_series=accept_series)
     guest = build_guest(say)
     archives = [guest / "common.cpio"] + ([guest / "stress-ng.cpio"] if stress_ng else [])
+    if selftests_mm:
+        archives.append(build_selftests_mm(say, accept_series=accept_series))
     return Program(kernel / "bzImage", tuple(archives))
+
+
+def _pack(tree: Path, out: Path) -> None:
+    """Every file below ``tree`` as an archive; complete when it has its name."""
+    found = {f"/{p.relative_to(tree)}": p.read_bytes() for p in tree.rglob("*") if p.is_file()}
+    partial = out.with_name(out.name + ".partial")
+    partial.write_bytes(archive.pack(found))
+    partial.rename(out)
 
 
 def _identity(tools: Toolchain) -> str:

@@ -33,9 +33,9 @@ def dump(nodes, memory_mb, replicas, interleave, after, workload, out, timeout, 
     Example: ./run tessera pagetables dump --replicas all --out /tmp/ft -- firsttouch 64 one 30
     """
     from tessera.kernel import image
-    from tessera.kernel.cli import say
     from tessera.kernel.experiments.figures import Run, observe
     from tessera.kernel.machine import Machine
+    from tessera.kernel.say import say
 
     program = image.program("measure", say)
     what = Run(workload or Path(command[0]).name, tuple(command), replicas, interleave, after)

@@ -87,10 +87,21 @@ def observe(
 
 
 def runs(megabytes: int) -> list[Run]:
-    """The runs of Figure 4 that fit in the guest: three ways to touch memory, four configurations each."""
-    return [
-        Run(f"touched-by-{pattern}", ("firsttouch", str(megabytes), pattern, "600"), replicas, interleave)
+    """The runs of Figure 4 that fit in the guest, four configurations each.
+
+    Three ways in which threads on all sockets touch memory, and two programs with a single thread.
+    """
+    touched = [
+        (f"touched-by-{pattern}", ("firsttouch", str(megabytes), pattern, "600"))
         for pattern in ("one", "blocks", "pages")
+    ]
+    programs = [
+        ("gups", ("gups", "--size", f"{megabytes}MB", "--reads", "4000000000")),
+        ("btree", ("btree", "--elements", str(megabytes * 10_000), "--lookups", "4000000000")),
+    ]
+    return [
+        Run(name, command, replicas, interleave, after_seconds=8)
+        for name, command in touched + programs
         for interleave in (False, True)
         for replicas in ("none", "all")
     ]
