@@ -13,6 +13,7 @@ OF_PAIRS = {
     "pipeline adaptive": ["adaptive", "adaptive_curve"],
     "pipeline one-gb": ["one_gb", "budget"],
 }  # fmt: skip
+REFERENCE_TABLES = ("comparison", "archived", "quarantine", "rules", "status")
 
 
 def after(option: str) -> Path | None:
@@ -31,10 +32,16 @@ def main() -> None:
     beside = {
         "validate chase": ["chase_series.csv"],
         "validate mosaics": ["mosaics_summary.csv"],
+        "pipeline layouts": ["profile/misses.csv"],
     }
     inside = {
         "validate explain": ["steps.csv", "findings.csv", "chase_latency.csv", "calibration.csv"],
         "models collect": [f"{name}.csv" for names in OF_PAIRS.values() for name in names],
+    }
+    of_run = {
+        "report render": ["report/index.html", "claims.csv"],
+        "notebooks run": [f"notebooks/{after('--only')}.html"],
+        "reference compare": [f"reference/{name}.csv" for name in REFERENCE_TABLES],
     }
     if step in ("pipeline record", "study window"):
         make(out, json.dumps({"status": "ok"}))
@@ -45,14 +52,14 @@ def main() -> None:
                 make(folder / f"{name}.csv")
             if step == "pipeline fit":
                 make(folder / "intervals.json")
-    elif step == "report render":
-        for name in ("report/index.html", "claims.csv"):
+    elif step in of_run:
+        for name in of_run[step]:
             make(after("--results") / name)
     elif step in inside:
         for name in inside[step]:
             make(out / name)
     elif out is not None:
-        for path in (out, *(out.with_name(name) for name in beside.get(step, []))):
+        for path in (out, *(out.parent / name for name in beside.get(step, []))):
             make(path)
     if (calibrated := after("--calibrated")) is not None:
         make(calibrated)

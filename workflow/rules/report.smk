@@ -23,6 +23,7 @@ rule notebook:
 rule report:
     input:
         rules.all_models.output,
+        rules.reference.output,
         expand(rules.notebook.output, notebook=NOTEBOOKS),
         study_outputs(),
         VALIDATION_TABLES,
