@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 
 import pytest
@@ -85,6 +86,17 @@ def test_no_package(tmp_path, made):
     for path in (tmp_path / "short.zip", tmp_path / "absent.zip"):
         with pytest.raises(TesseraError, match="can't be read"):
             verify(path)
+
+
+def test_the_documented_commands(results, tmp_path, root):
+    lines = re.findall(
+        r"^\./run tessera package (.*)$", (root / "docs" / "reference.md").read_text(), re.MULTILINE
+    )
+    assert len(lines) == 2
+    for line in lines:
+        words = line.replace("/tmp/", f"{tmp_path}/").replace("results/default", str(results)).split()
+        done = CliRunner().invoke(package, words)
+        assert done.exit_code == 0, (line, done.output, done.exception)
 
 
 def test_the_command(checkout, results, tmp_path):

@@ -61,6 +61,17 @@ def test_operations(tmp_path, record):
     }
 
 
+def test_a_run_that_two_figures_share_is_marked_in_the_second(tmp_path, record):
+    write(
+        tmp_path, a=cycles_text(), b=cycles_text({"Alpha": {"LP-LD": (1000, 400, 600), "RPI-LD": (7, 4, 3)}})
+    )
+    rows = archived.read(record(tables=(table("cycles", "a.csv"), table("cycles", "b.csv"))), tmp_path)
+    marked = rows[rows["note"] != ""]
+    assert list(marked["quantity"]) == ["runtime", "walk", "non_walk"]
+    assert set(marked["file"] + marked["configuration"]) == {"b.csvLP-LD"}
+    assert set(marked["note"]) == {"the same measurement as in a.csv: count it once"}
+
+
 def test_an_empty_file_gives_no_row(tmp_path, record):
     assert read(record, tmp_path, "cycles", "").empty
 

@@ -102,3 +102,8 @@ def test_compare_takes_a_folder(tmp_path):
         path.write_text(text)
     status, out = run("compare", "--results", str(tmp_path), "--from", str(tmp_path / "copy"))
     assert status == 0 and "note:" not in out and "27 printed numbers" in out
+    assert "0 set aside" in out
+    (tmp_path / "copy" / "figure9" / "figure9b_absolute.csv").write_text(
+        FILES["figure9/figure9a_absolute.csv"]
+    )
+    assert ", 3 set aside" in run("compare", "--results", str(tmp_path), "--from", str(tmp_path / "copy"))[1]

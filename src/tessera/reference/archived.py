@@ -52,7 +52,17 @@ def read(record: Record, folder: Path) -> pd.DataFrame:
             )
         for row in LAYOUTS[table.layout](table, _lines(table, path)):
             rows.append(_common(record, table) | row)
-    return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"line": "int64", "value": "float64"})
+    frame = pd.DataFrame(rows, columns=list(COLUMNS)).astype({"line": "int64", "value": "float64"})
+    return _mark_repeats(frame)
+
+
+def _mark_repeats(frame: pd.DataFrame) -> pd.DataFrame:
+    """``note`` of a number that an earlier file holds for the same workload and configuration."""
+    same = ["workload", "configuration", "region_bytes", "quantity", "value"]
+    first = frame.groupby(same, sort=False)["file"].transform("first")
+    repeats = first != frame["file"]
+    frame.loc[repeats, "note"] = "the same measurement as in " + first[repeats] + ": count it once"
+    return frame
 
 
 def cycles(table: Table, lines: list[Line]) -> Iterator[dict]:

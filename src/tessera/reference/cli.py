@@ -111,9 +111,16 @@ def _publish(results: Path, source: Path | None) -> None:
         click.echo(f"{rule['rule']}: {rule['findings']} findings, {rule['numbers']} numbers set aside")
     agrees = done.comparison["agrees"].dropna()
     click.echo(
-        f"{len(done.archived)} archived numbers used; {len(done.comparison)} printed numbers, "
+        f"{len(done.archived)} archived numbers used, {_distinct(done.quarantine)} set aside "
+        f"(some by several rules); {len(done.comparison)} printed numbers, "
         f"{len(agrees)} of them compared with the archive, {int(agrees.sum())} agree; in {results}/reference/"
     )
+
+
+def _distinct(quarantine) -> int:
+    """Numbers in the quarantine, each counted once."""
+    numbers = quarantine.dropna(subset=["value"])
+    return len(numbers.drop_duplicates(["file", "line", "quantity"]))
 
 
 def _say_offline(record) -> None:
