@@ -111,6 +111,7 @@ TEST(Names, ArraysGoOverToTwoBytesWhenOneIsTooFew) {
         work.regions = ids.data();
         work.count = ids.size();
         work.region_table = regions.regions();
+        work.region_count = regions.count();
         work.page_tables = regions.page_tables();
         machine->tlb_only(work);
     }
@@ -133,6 +134,37 @@ TEST(Names, CountsAreExactAcrossTheChange) {
                 }
             }
         }
+}
+
+/// 2MB pages of 700 regions in sets of a byte's names: they lose their names and get others, so a remembered one is often another's.
+TEST(Names, RememberedNamesOfRegionsAreCheckedBeforeUse) {
+    Platform platform = tiny(0);
+    platform.l1_4kb = {4, 4}, platform.l1_2mb = {4, 4}, platform.stlb = {8, 8}, platform.stlb_holds_2mb = 1;
+    const uint64_t pool = uint64_t{2} << 30;
+    Layout half{"half", {window(trace::PoolKind::heap, PageSize::large_2mb, 0, pool / 2)}};
+    Layout all{"all", {window(trace::PoolKind::heap, PageSize::large_2mb, 0, pool)}};
+    const std::vector<Layout> layouts = {all_4kb(), half, all};
+    StreamBuilder builder(pool, pool);
+    const uint32_t load = builder.independent_load();
+    std::mt19937_64 random(12);
+    for (uint64_t i = 0; i < 40000; ++i) {
+        const uint64_t region = random() % 3 == 0 ? i / 8 % 700 : random() % 8;  // some come back soon, the others after all names
+        builder.load(load, heap_base + (region << 21) + (random() % 3 << 12));
+    }
+    MemoryStream stream = builder.finish();
+    const Sampling sampling{false, 1, 0, 1};
+    const auto truth = simulate("reference", platform, stream, layouts, sampling);
+    ASSERT_GT(truth[2].stlb_hits, 0u);
+    ASSERT_GT(truth[2].stlb_misses, 5000u);
+    for (const char* isa : instruction_sets()) {
+        SCOPED_TRACE(isa);
+        const ForcedIsa forced(isa);
+        const auto found = simulate("partial", platform, stream, layouts, sampling);
+        for (size_t i = 0; i < found.size(); ++i) {
+            EXPECT_EQ(truth[i].stlb_hits, found[i].stlb_hits) << "layout " << i;
+            EXPECT_EQ(truth[i].stlb_misses, found[i].stlb_misses) << "layout " << i;
+        }
+    }
 }
 
 }  // namespace

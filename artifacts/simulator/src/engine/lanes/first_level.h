@@ -32,11 +32,11 @@ public:
         LaneArray::View array;
         uint32_t* last;
         /// As reference(); `found` is false, and nothing has happened, where LaneArray::View finds no place. pre: is_plain().
-        LANES_INLINE_MEMBER uint64_t reference(uint64_t page, uint32_t item, uint64_t lanes, bool& found) const {
+        LANES_INLINE_MEMBER uint64_t reference(uint64_t page, uint32_t item, uint64_t lanes, uint8_t* guess, bool& found) const {
             const uint32_t set = uint32_t(page & array.set_mask);
             found = true;
             if (last[set] == item) return 0;
-            const uint64_t missed = array.reference<plain_ways>(item, set, lanes, found);
+            const uint64_t missed = array.reference<plain_ways>(item, set, lanes, guess, found);
             if (__builtin_expect(found, 1)) last[set] = item;
             return missed;
         }

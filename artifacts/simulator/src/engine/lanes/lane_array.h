@@ -42,16 +42,20 @@ public:
         Row* rows;
         DeferredSets::View deferred;
 
+        /// guess: a byte for this item alone that is 0 at first, for an item that keeps its name long; or null.
+        LANES_INLINE_MEMBER uint32_t name(uint32_t item, uint32_t set, uint8_t* guess) const {
+            return guess != nullptr ? names.name_again(item, set, *guess) : names.name(item, set).name;
+        }
         /// As reference(); `found` is false, and nothing has happened, where there is no place for a name. pre: ways() == ways.
         template <unsigned ways>
-        LANES_INLINE_MEMBER uint64_t reference(uint32_t item, uint32_t set, uint64_t lanes, bool& found) const {
-            const uint32_t name = names.name(item, set).name;
+        LANES_INLINE_MEMBER uint64_t reference(uint32_t item, uint32_t set, uint64_t lanes, uint8_t* guess, bool& found) const {
+            const uint32_t name = this->name(item, set, guess);
             found = __builtin_expect(name != 0, 1);
             return found ? move_to_front<1, ways>(rows + size_t{set} * ways, ways, name, lanes) : 0;
         }
         /// As defer(); false, and nothing has happened, where there is no place for a name or in the queue. pre: is_deferring().
-        LANES_INLINE_MEMBER bool defer(uint32_t item, uint32_t set, uint64_t lanes) const {
-            const uint32_t name = names.name(item, set).name;
+        LANES_INLINE_MEMBER bool defer(uint32_t item, uint32_t set, uint64_t lanes, uint8_t* guess) const {
+            const uint32_t name = this->name(item, set, guess);
             return __builtin_expect(name != 0, 1) && deferred.add(name, set, lanes);
         }
     };
@@ -61,7 +65,7 @@ public:
     void defer(uint32_t item, uint32_t set, uint64_t lanes) {
         if (code_.together == nullptr) return count_now(item, set, lanes);
         if (deferred_.is_full(set)) settle(set);
-        if (!view().defer(item, set, lanes)) count_now(item, set, lanes);
+        if (!view().defer(item, set, lanes, nullptr)) count_now(item, set, lanes);
     }
     void settle() {
         for (uint32_t set = 0; code_.together != nullptr && set < index_.sets(); ++set) settle(set);

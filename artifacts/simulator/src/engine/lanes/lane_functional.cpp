@@ -78,6 +78,7 @@ private:
         work.regions = ids_.data();
         work.count = chunk.accesses;
         work.region_table = regions_.regions();
+        work.region_count = regions_.count();
         work.page_tables = regions_.page_tables();
         fetched_.resize(fetches_.size());
         work.fetches = fetches_.data();

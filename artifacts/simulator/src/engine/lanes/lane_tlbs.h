@@ -125,15 +125,18 @@ private:
         const uint64_t* const addresses = w.addresses;
         const uint32_t* const ids = w.regions;
         const Region* const regions = w.region_table;
+        // Where there are few regions, their names stay, and are tried before they are looked up.
+        Guess* const guesses = w.region_count <= few_regions ? guesses_.data() : nullptr;
         bool valid = true;
         size_t i = begin;
-        const auto one = [&](unsigned size, uint64_t page, uint32_t item, uint64_t lanes) __attribute__((always_inline)) {
+        const auto one = [&](unsigned size, uint64_t page, uint32_t item, uint64_t lanes, Guess* guess) __attribute__((always_inline)) {
             bool found;
-            const uint64_t missed = first[size].reference(page, item, lanes, found);
+            const uint64_t missed = first[size].reference(page, item, lanes, guess != nullptr ? &guess->first : nullptr, found);
             if (__builtin_expect(!found, 0)) {
                 count(size, page, item, lanes);
                 valid = wide_arrays() == wide;
-            } else if (missed != 0 && __builtin_expect(!second[size].defer(item, uint32_t(page & second[size].set_mask), missed), 0)) {
+            } else if (missed != 0 && __builtin_expect(!second[size].defer(item, uint32_t(page & second[size].set_mask), missed,
+                                                                           guess != nullptr ? &guess->second : nullptr), 0)) {
                 count_second(size, page, item, missed);
                 valid = wide_arrays() == wide;
             }
@@ -142,9 +145,9 @@ private:
             const uint64_t address = addresses[i];
             const uint32_t id = ids[i];
             const Region& region = regions[id];
-            if (region.lanes[0] != 0) one(0, address >> 12, item_of_4kb(id, address), region.lanes[0]);
+            if (region.lanes[0] != 0) one(0, address >> 12, item_of_4kb(id, address), region.lanes[0], nullptr);
             if (region.lanes[1] != 0) {
-                if (__builtin_expect(valid, 1)) one(1, address >> 21, item_of_2mb(id), region.lanes[1]);
+                if (__builtin_expect(valid, 1)) one(1, address >> 21, item_of_2mb(id), region.lanes[1], guesses != nullptr ? guesses + id : nullptr);
                 else count(1, address >> 21, item_of_2mb(id), region.lanes[1]);
             }
             if (__builtin_expect(region.lanes[2] != 0, 0)) {
@@ -155,9 +158,16 @@ private:
         return i;
     }
 
+    static constexpr size_t few_regions = 1024;
+    /// Names that a region's 2MB page had in its arrays of the first and second level.
+    struct Guess {
+        uint8_t first, second;
+    };
+
     FirstLevel l1_[3];  ///< of 4KB, 2MB, 1GB
     LaneArray l2_[3];   ///< shared, that of 2MB, that of 1GB
     uint8_t l1_of_[3], l2_of_[3];
+    Array<Guess> guesses_{few_regions};  ///< by region id
     Tally data_;  ///< hits and misses that were not deferred
 };
 

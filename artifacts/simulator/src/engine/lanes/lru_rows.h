@@ -44,7 +44,7 @@ template <unsigned ways>
 LANES_INLINE void move_all_to_front(Row* rows, const Deferred& references, unsigned count, Tally& tally) {
     Row hit, missed;
     for (unsigned part = 0; part < parts; ++part) {
-        Part row[ways], hits = splat(0), misses = splat(0);
+        Part row[ways], referenced = splat(0), misses = splat(0);
 #pragma GCC unroll 16
         for (unsigned way = 0; way < ways; ++way) row[way] = load(rows + way, part);
 #pragma GCC unroll 1
@@ -61,12 +61,12 @@ LANES_INLINE void move_all_to_front(Row* rows, const Deferred& references, unsig
                 carry = old;
                 pending = differing(pending, old, tag);
             }
-            hits = lanes::TESSERA_ISA::count(hits, without(chosen, pending));
+            referenced = lanes::TESSERA_ISA::count(referenced, chosen);
             misses = lanes::TESSERA_ISA::count(misses, pending);
         }
 #pragma GCC unroll 16
         for (unsigned way = 0; way < ways; ++way) store(rows + way, part, row[way]);
-        store(&hit, part, hits);
+        store(&hit, part, difference(referenced, misses));
         store(&missed, part, misses);
     }
     tally.hits.add_counts(hit, count);

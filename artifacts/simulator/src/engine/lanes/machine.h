@@ -37,6 +37,7 @@ struct Work {
     const uint32_t* regions;       ///< region id of each access
     size_t count;
     const Region* region_table;       ///< by id
+    size_t region_count;              ///< ids are below
     const RegionTables* page_tables;  ///< by id
     const Fetch* fetches;          ///< in program order
     size_t fetch_count;

@@ -101,6 +101,15 @@ public:
             table[name] = item;  // whether it was there or not: that is a coin's toss, which no processor predicts
             return {name, at < 16};
         }
+        /// As name(...).name, looking first where the item was last time: `guess`, which is kept up to date. Any guess will do, since
+        /// an item is in one slot at most, and slot 0 holds none.
+        LANES_INLINE_MEMBER uint32_t name_again(uint32_t item, uint32_t set, uint8_t& guess) const {
+            const uint32_t last = guess;
+            if (__builtin_expect(items[(size_t{set} << log_capacity) + last] == item, 1)) return last;
+            const uint32_t now = name(item, set).name;
+            guess = uint8_t(now);
+            return now;
+        }
         __attribute__((noinline)) Found search(const uint32_t* table, uint32_t first, uint32_t item) const {
             for (uint32_t step = 16; step < 1u << log_capacity; step += 16) {
                 const uint32_t at = (first + step) & ((1u << log_capacity) - 1);

@@ -35,6 +35,7 @@ public:
 
     /// By id; valid until the next map().
     const Region* regions() const { return regions_.data(); }
+    size_t count() const { return regions_.size(); }
     const RegionTables* page_tables() const { return tables_.data(); }
 
 private:

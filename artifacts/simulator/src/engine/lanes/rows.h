@@ -31,6 +31,7 @@ LANES_INLINE PartLanes equal(Part a, Part b) { return _mm512_cmpeq_epi8_mask(a, 
 LANES_INLINE Part select(PartLanes m, Part a, Part b) { return _mm512_mask_mov_epi8(b, m, a); }
 LANES_INLINE Part count(Part a, PartLanes m) { return _mm512_mask_add_epi8(a, m, a, _mm512_set1_epi8(1)); }
 LANES_INLINE Part sum(Part a, Part b) { return _mm512_add_epi8(a, b); }
+LANES_INLINE Part difference(Part a, Part b) { return _mm512_sub_epi8(a, b); }
 LANES_INLINE PartLanes lanes_of(uint64_t lanes, unsigned) { return _cvtu64_mask64(lanes); }
 LANES_INLINE uint64_t bits_of(PartLanes m) { return _cvtmask64_u64(m); }
 LANES_INLINE PartLanes without(PartLanes a, PartLanes b) { return _kandn_mask64(b, a); }
@@ -51,6 +52,7 @@ LANES_INLINE PartLanes equal(Part a, Part b) { return _mm256_cmpeq_epi8(a, b); }
 LANES_INLINE Part select(PartLanes m, Part a, Part b) { return _mm256_xor_si256(b, _mm256_and_si256(_mm256_xor_si256(a, b), m)); }
 LANES_INLINE Part count(Part a, PartLanes m) { return _mm256_sub_epi8(a, m); }
 LANES_INLINE Part sum(Part a, Part b) { return _mm256_add_epi8(a, b); }
+LANES_INLINE Part difference(Part a, Part b) { return _mm256_sub_epi8(a, b); }
 LANES_INLINE PartLanes lanes_of(uint64_t lanes, unsigned part) {
     const __m256i low = _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
     const __m256i high = _mm256_setr_epi64x(0x0404040404040404, 0x0505050505050505, 0x0606060606060606, 0x0707070707070707);
@@ -85,6 +87,8 @@ LANES_INLINE Part select(PartLanes m, Part a, Part b) { return (a & m) | (b & ~m
 LANES_INLINE Part count(Part a, PartLanes m) { return a + (m & low_bits); }
 /// pre: no sum of two bytes exceeds 255.
 LANES_INLINE Part sum(Part a, Part b) { return a + b; }
+/// pre: no byte of b exceeds that of a.
+LANES_INLINE Part difference(Part a, Part b) { return a - b; }
 LANES_INLINE PartLanes lanes_of(uint64_t lanes, unsigned part) { return filled(((lanes >> (8 * part) & 255) * low_bits) & 0x8040201008040201); }
 LANES_INLINE uint64_t bits_of(PartLanes m) { return (m & low_bits) * 0x0102040810204080 >> 56; }
 LANES_INLINE PartLanes without(PartLanes a, PartLanes b) { return a & ~b; }
