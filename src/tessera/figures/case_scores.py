@@ -112,6 +112,15 @@ def ratio_in_words(model: str, layout: str, text: str) -> Words:
     return found
 
 
+def together(*words: Words) -> Words:
+    """Several words about one pair."""
+
+    def found(results: Results, workload: str, platform: str) -> str:
+        return "; ".join(one(results, workload, platform) for one in words)
+
+    return found
+
+
 def basu_in_words(results: Results, workload: str, platform: str) -> str:
     """Range of Basu's signed errors over the fitted layouts."""
     rows = curves.table(results, workload, platform)

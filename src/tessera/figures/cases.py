@@ -53,7 +53,9 @@ MICRO20 = {
     "fig8": Case(
         "Where a straight line is enough", "spec06/omnetpp, machine not named", _OMNETPP, SANDYBRIDGE,
         ("poly1",), "largest error of poly1", scores.error("poly1"),
-        scores.number_in_words(scores.r_squared, "R\u00b2 of the line"),
+        scores.together(
+            scores.number_in_words(scores.r_squared, "R\u00b2 of the line"), scores.errors_in_words("poly1")
+        ),
     ),
     "fig9": Case(
         "The slope of runtime against walk cycles", "spec17/xalancbmk on Broadwell", _XALANCBMK, BROADWELL,
