@@ -1,4 +1,4 @@
-"""The misses that place the sliding windows are kept below the layouts, where no reader takes them for a layout."""
+"""The misses that place the sliding windows are kept below the layouts, where nothing takes them for one."""
 
 from __future__ import annotations
 
