@@ -12,7 +12,10 @@ import pytest
 #: Jupyter refuses root unless it is told.
 _AS_ROOT = "" if os.geteuid() else " --allow-root"
 VERBS = {
-    "notebooks --port=9999": f"jupyter lab --no-browser --ip=127.0.0.1{_AS_ROOT} --port=9999 notebooks",
+    "notebooks --port=9999": (
+        "jupyter lab --no-browser --ip=127.0.0.1 --LabApp.news_url=None"
+        f" --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate{_AS_ROOT} --port=9999 notebooks"
+    ),
     "smoke": "snakemake --cores all --configfile config/smoke.yaml -- smoke",
     "reproduce": "snakemake --cores all -- reproduce",
     "tessera trace info T": "tessera trace info T",

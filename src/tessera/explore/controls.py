@@ -77,7 +77,7 @@ def _bar(owner: Controls):
             return {**bundle, "text/plain": IN_PAGES.format(words)}
 
     pairs = owner.source.results.pairs()
-    wide = {"style": {"description_width": "5.5em"}, "layout": ipywidgets.Layout(width="24em")}
+    wide = {"style": {"description_width": "7em"}, "layout": ipywidgets.Layout(width="25em")}
     tall = {"style": wide["style"], "layout": ipywidgets.Layout(width="24em", height="9.5em")}
     menus = {
         "workload": ipywidgets.Dropdown(

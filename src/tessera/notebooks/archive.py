@@ -33,7 +33,7 @@ A small part of one run of `config/default.yaml`, made by `tessera notebooks arc
 |---|---|
 | `cells.csv` | R, H, M, C of {workloads} on {platforms}: all layouts, columns of docs/contracts.md |
 | `profiles/` | STLB misses under 4KB pages per 2MB of each pool, by workload and platform |
-| `designs/` | H, M, C of the designs of notebook 03, engine `partial` |
+| `designs/` | H, M, C of the designs of notebook 03, engine `partial`; of the pairs that have a file |
 | `traces/*/info.json` | pools and counts of the recorded traces (which are too large to be here) |
 | `claims.csv`, `models/errors.csv` | claims and errors of **all** {pairs} pairs of that run |
 
