@@ -19,6 +19,8 @@ from pathlib import Path
 KERNELS = {
     "gups": ["--size", "128MB", "--reads", "10000000"],
     "graph500": ["--scale", "17", "--roots", "1"],
+    "bfs": ["--graph", "road", "--scale", "20"],
+    "hashjoin": ["--elements", "1048576", "--probes", "2097152"],
     "pr": ["--scale", "19", "--degree", "6", "--iterations", "1", "--tolerance", "0"],
 }
 

@@ -37,23 +37,24 @@ StreamBuilder::Known& StreamBuilder::decode_new(const TranslatedBlock& block) {
     return entry;
 }
 
-// Tags have no block flag, so the loop ends at the sentinel at the latest.
-bool StreamBuilder::fits(const Variant& variant, const Event* begin) {
-    const size_t count = variant.tags.size();
-    const uint16_t* const tags = variant.tags.data();
-    for (size_t i = 0; i < count; ++i)
-        if (tags[i] != tag_of(begin[i])) return false;
-    return (begin[count] & block_flag) != 0;
+// Tags end with one that no event has, and events with a block event, so the loop ends. Where the next block begins is
+// found by looking at the events, not at the variant: the processor then starts on it before the variant is loaded.
+const Event* StreamBuilder::end_if_fits(const Variant& variant, const Event* begin) {
+    const uint16_t* tag = variant.tags.data();
+    for (; !(*begin & block_flag); ++begin, ++tag)
+        if (*tag != tag_of(*begin)) return nullptr;
+    return *tag == no_tag ? begin : nullptr;
 }
 
-const StreamBuilder::Variant* StreamBuilder::match(Known& entry, const Event* begin) const {
-    if (!entry.variants.empty() && fits(entry.variants[entry.recent], begin)) return &entry.variants[entry.recent];
+StreamBuilder::Match StreamBuilder::match(Known& entry, const Event* begin) {
+    if (entry.variants.empty()) return {};
+    if (const Event* end = end_if_fits(entry.variants[entry.recent], begin)) return {&entry.variants[entry.recent], end};
     for (size_t i = 0; i < entry.variants.size(); ++i)
-        if (fits(entry.variants[i], begin)) {
+        if (const Event* end = end_if_fits(entry.variants[i], begin)) {
             entry.recent = i;
-            return &entry.variants[i];
+            return {&entry.variants[i], end};
         }
-    return nullptr;
+    return {};
 }
 
 const StreamBuilder::Variant& StreamBuilder::learn(const TranslatedBlock& block, Known& entry, const Event* begin, size_t count) {
@@ -78,6 +79,7 @@ const StreamBuilder::Variant& StreamBuilder::learn(const TranslatedBlock& block,
         variant.is_store.push_back(stores);
     }
     for (size_t i = 0; i < out.insns.size(); ++i) set_memory_kind(out.insns[i], directions[i] & 1, directions[i] & 2);
+    variant.tags.push_back(no_tag);
     variant.all_kept = variant.kept.size() == count;
     variant.block_id = writer_.add_block(std::move(out));
     entry.recent = entry.variants.size();
@@ -120,9 +122,9 @@ bool StreamBuilder::add(Event* at, Event* end) {
         const Event* const begin = at + 1;
         const bool is_known = block.number < known_.size() && !known_[block.number].insns.empty();
         Known& entry = is_known ? known_[block.number] : decode_new(block);
-        if (const Variant* variant = match(entry, begin)) {
-            at += 1 + variant->tags.size();
-            if (!append(*variant, begin)) return false;
+        if (const Match found = match(entry, begin); found.variant) {
+            at += found.end - at;
+            if (!append(*found.variant, begin)) return false;
             continue;
         }
         while (!(*++at & block_flag)) {}

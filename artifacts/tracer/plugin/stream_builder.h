@@ -29,9 +29,10 @@ public:
 
 private:
     static constexpr size_t max_variants = 16;
+    static constexpr uint16_t no_tag = UINT16_MAX;  // events have no bit 63
 
     struct Variant {
-        std::vector<uint16_t> tags;     ///< of the raw events
+        std::vector<uint16_t> tags;     ///< of the raw events, and no_tag behind them
         std::vector<uint16_t> kept;     ///< raw events that begin an access
         std::vector<uint8_t> is_store;  ///< of the kept ones
         bool all_kept = false;          ///< no event is a part of the one before it
@@ -44,10 +45,14 @@ private:
     };
 
     Known& decode_new(const TranslatedBlock& block);
-    /// Events of `variant` at `begin`, up to a block event?
-    static bool fits(const Variant& variant, const Event* begin);
-    /// The variant that fits, most recent first; nullptr when none does.
-    const Variant* match(Known& entry, const Event* begin) const;
+    struct Match {
+        const Variant* variant = nullptr;
+        const Event* end = nullptr;  ///< the next block event
+    };
+    /// The next block event if the events from `begin` up to it are those of `variant`, else nullptr.
+    static const Event* end_if_fits(const Variant& variant, const Event* begin);
+    /// The variant that fits, most recent first; none: nullptr.
+    static Match match(Known& entry, const Event* begin);
     const Variant& learn(const TranslatedBlock& block, Known& entry, const Event* begin, size_t count);
     bool append(const Variant& variant, const Event* begin);
     bool append_irregular(const TranslatedBlock& block, const Known& entry, const Event* begin, size_t count);

@@ -1,0 +1,79 @@
+// The encoder's thread: what goes wrong there reaches the writer's caller, and blocks may come while it works.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+
+#include "lib/container.h"
+#include "streams.h"
+
+namespace tessera::trace::testing {
+namespace {
+
+StaticBlock loads(uint64_t pc, int count) {
+    StaticBlock block{pc, {}, {}};
+    for (int i = 0; i < count; ++i) {
+        block.slots.push_back({static_cast<uint16_t>(i), 0, 8});
+        block.insns.push_back({1, 2, 1, InsnKind::load, 1, 4});
+    }
+    return block;
+}
+
+TEST(Encoder, BlocksMayComeWhileAFrameIsInFlight) {
+    const std::string path = temporary_path("in-flight");
+    Writer writer = Writer::create(path);
+    const uint32_t first = writer.add_block(loads(0x1000, 1));
+    const uint8_t stores[2] = {0, 0};
+    // One access more than a frame holds: the full frame is being encoded when the second block comes.
+    for (uint64_t i = 0; i <= max_frame_accesses; ++i) {
+        const uint64_t address = 0x4000000000 + 4096 * (i * 7919 % 65536);
+        writer.append(first, &address, stores, 1);
+    }
+    const uint32_t second = writer.add_block(loads(0x2000, 2));
+    const uint64_t two[2] = {0x5000000000, 0x5000001000};
+    writer.append(second, two, stores, 2);
+    writer.finish({});
+
+    Reader reader = Reader::open(path);
+    EXPECT_EQ(reader.frame_count(), 2u);
+    EXPECT_EQ(reader.header().accesses, max_frame_accesses + 3);
+    EXPECT_EQ(reader.header().instructions, max_frame_accesses + 3);
+    EXPECT_EQ(reader.header().distinct_4kb_pages, 65536u + 2);
+    Frame frame;
+    ASSERT_TRUE(reader.next(frame));
+    for (uint64_t i = 0; i < max_frame_accesses; ++i) ASSERT_EQ(frame.addresses[i], 0x4000000000 + 4096 * (i * 7919 % 65536));
+    ASSERT_TRUE(reader.next(frame));
+    EXPECT_EQ(frame.block_ids, (std::vector<uint32_t>{first, second}));
+    EXPECT_EQ(frame.addresses[1], two[0]);
+    EXPECT_EQ(frame.addresses[2], two[1]);
+    std::remove(path.c_str());
+}
+
+TEST(Encoder, AFailureInItsThreadIsTheWritersAndLeavesNothing) {
+    const std::string path = temporary_path("too-large");
+    std::signal(SIGXFSZ, SIG_IGN);
+    rlimit before{};
+    ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+    {
+        Writer writer = Writer::create(path);
+        const uint32_t block = writer.add_block(loads(0x1000, 1));
+        const rlimit small{4096, before.rlim_max};  // a frame is larger, as on a full disk
+        ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+        const auto write_three_frames = [&] {
+            const uint8_t store = 0;
+            for (uint64_t i = 0; i < 3 * max_frame_accesses; ++i) {
+                const uint64_t address = 0x4000000000 + (i * 0x9e3779b97f4a7c15 >> 34 << 3);
+                writer.append(block, &address, &store, 1);
+            }
+        };
+        EXPECT_THROW(write_three_frames(), TraceError);
+    }
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+    EXPECT_NE(access(path.c_str(), F_OK), 0);
+    EXPECT_NE(access((path + ".partial").c_str(), F_OK), 0);
+}
+
+}  // namespace
+}  // namespace tessera::trace::testing
