@@ -16,7 +16,7 @@ from tessera.errors import TesseraError
 #: weigh 4096.
 PROCESSOR = "Haswell-noTSX,-erms"
 
-#: On a busy host a virtual processor may not run for half a minute, with a lock held: no lock-up of the guest.
+#: On a busy host a virtual processor may wait for half a minute, with a lock held: no lock-up of the guest.
 PATIENCE = "watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=300"
 
 
