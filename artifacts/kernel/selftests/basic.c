@@ -202,7 +202,7 @@ static void threads_against_changes(void)
 		races[node] = (struct race){ memory, node, &stop };
 		require(!pthread_create(&threads[node], NULL, touch_forever, &races[node]));
 	}
-	for (int round = 0; round < 12; round++) {
+	for (int round = 0; round < 8; round++) {
 		char *other = map(RACE_BYTES);
 
 		fill(other, RACE_BYTES, round);

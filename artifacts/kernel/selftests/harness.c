@@ -193,7 +193,7 @@ static int run_case(const struct selftest *test)
 	fflush(stdout);
 	pid = fork();
 	if (!pid) {
-		alarm(120);
+		alarm(300); /* a hang; a busy host is slow */
 		if (!test->plain)
 			require(!numa_set_pgtable_replication_mask(all_nodes()));
 		test->run();

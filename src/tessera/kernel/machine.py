@@ -16,6 +16,9 @@ from tessera.errors import TesseraError
 #: weigh 4096.
 PROCESSOR = "Haswell-noTSX,-erms"
 
+#: On a busy host a virtual processor may wait for half a minute, with a lock held: no lock-up of the guest.
+PATIENCE = "watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=300"
+
 
 @dataclass(frozen=True)
 class Machine:
@@ -90,7 +93,7 @@ class Machine:
             for other in range(one + 1, self.nodes):
                 command += ["-numa", f"dist,src={one},dst={other},val=21"]
         command += ["-kernel", str(kernel), "-initrd", str(initrd)]
-        command += ["-append", f"console=ttyS0 panic=-1 oops=panic nokaslr {append}".strip()]
+        command += ["-append", f"console=ttyS0 panic=-1 oops=panic nokaslr {PATIENCE} {append}".strip()]
         command += ["-serial", f"file:{folder / 'console'}"]
         command += ["-chardev", f"socket,id=channel,path={folder / 'channel'},server=on,wait=on"]
         command += ["-serial", "chardev:channel"]
