@@ -115,6 +115,7 @@ def test_the_command_writes_what_python_returns(tmp_path):
     ]
     done = CliRunner().invoke(cli, ["predict", *map(str, asked)])
     assert done.exit_code == 0, done.output
+    assert "EXTRAPOLATED" not in done.stdout
     assert "mine: 5.49963e+09 cycles" in done.stdout and "95% interval" in done.stdout
     written = pd.read_csv(tmp_path / "out.csv", keep_default_na=False)
     assert tuple(written.columns) == COLUMNS
@@ -128,6 +129,7 @@ def test_the_command_warns_on_standard_error(tmp_path):
     asked = ["--samples", tmp_path / "cells.csv", "--design", tmp_path / "design.csv", "--model", "poly1"]
     done = CliRunner().invoke(cli, ["predict", *map(str, asked)])
     assert "extrapolation" in done.stderr and "extrapolation" not in done.stdout
+    assert done.stdout.strip().endswith("EXTRAPOLATED"), "a number outside the hull is marked where it stands"
 
 
 def test_a_written_fit_gives_the_same_interval(tmp_path):

@@ -106,7 +106,9 @@ def check_table(frame: pd.DataFrame, owner: str = "samples") -> Table:
         if column in frame.columns and frame[column].nunique() > 1:
             names = ", ".join(sorted(map(str, frame[column].unique())))
             raise TesseraError(
-                f"{owner}: one {column}", f"found {names}", f"keep the rows of a single {column}"
+                f"{owner}: one {column}",
+                f"found {names}",
+                f"keep the rows of a single {column}; a run has them in cells/<workload>/<platform>.csv",
             )
     notes = []
     if "status" in frame.columns:

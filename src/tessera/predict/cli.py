@@ -41,7 +41,7 @@ def predict(samples, design, model, level, only, out, budget, mosaics, repeats) 
         )
         click.echo(
             f"{row.design}: {row.predicted_runtime_cycles:.6g} cycles, {level:.0%} interval {ends}"
-            f" ({row.model}, {row.interval_method})"
+            f" ({row.model}, {row.interval_method})" + ("" if row.inside_hull else " EXTRAPOLATED")
         )
         if row.message:
             click.echo(f"tessera predict: {row.design}: {row.message}", err=True)
