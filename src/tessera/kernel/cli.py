@@ -117,7 +117,7 @@ def test(accept_series: bool, stress_seconds: int, seed: int, out: Path) -> None
 
 @kernel.command("selftests-mm")
 @_accept
-@click.option("--seconds", default=60, show_default=True, help="Seconds until a test is stopped.")
+@click.option("--seconds", default=120, show_default=True, help="Seconds until a test is stopped.")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for logs.")
 def selftests_mm(accept_series: bool, seconds: int, out: Path) -> None:
     """The kernel's own tests of memory management, each without and with replicas on all nodes.

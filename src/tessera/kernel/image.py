@@ -116,7 +116,7 @@ def build_kernel(name: str, say: Say, *, accept_series: bool = False, first: int
     with _lock(f"kernel-{key}"):
         if (out / "info.json").exists():
             return out
-        say(f"building kernel {version}, variant {name}, {len(series)} patches (5 min on 2 idle cores)")
+        say(f"building kernel {version}, variant {name}, {len(series)} patches (5 to 10 min)")
         cache = build_dir("kernel") / "ccache"
         cache.mkdir(parents=True, exist_ok=True)
         partial = out.with_name(out.name + ".partial")

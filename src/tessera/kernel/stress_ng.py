@@ -10,9 +10,10 @@ from tessera.kernel.guest import GuestRun, Program, run
 from tessera.kernel.machine import Machine
 
 #: Those of stress-ng's class "vm" (and fork, memfd, numa, remap) that fit in a small guest. Left out:
-#: bigheap, brk, malloc, stack (they grow until the OOM killer comes), physpage and watchdog (other matters).
+#: bigheap, brk, malloc, stack (they grow until the OOM killer comes), mlockmany (stress-ng calls it
+#: pathological), physpage and watchdog (other matters).
 STRESSORS = (
-    "dev-shm fork madvise memfd mlock mlockmany mmap mmapaddr mmapfixed mmapfork mmapmany mprotect mremap "
+    "dev-shm fork madvise memfd mlock mmap mmapaddr mmapfixed mmapfork mmapmany mprotect mremap "
     "msync msyncmany munmap numa pagemove pageswap remap shm shm-sysv stackmmap swap tmpfs userfaultfd "
     "vm vm-addr vm-rw vm-segv vm-splice"
 ).split()

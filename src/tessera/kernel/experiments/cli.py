@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import click
@@ -43,15 +44,22 @@ def table4(accept_series: bool, out: Path | None) -> None:
 
 @click.command()
 @accept
+@click.option("--region", "names", multiple=True, help="Only this region: 4KB, 8MB or 1GB (again for more).")
 @_out
-def table5(accept_series: bool, out: Path) -> None:
+def table5(accept_series: bool, names: tuple[str, ...], out: Path) -> None:
     """Instructions of mmap, mprotect and munmap without and with replicas (Table 5).
 
     Example: ./run tessera kernel table5 --out build/kernel/table5
     """
+    from tessera.errors import unknown_name
     from tessera.kernel.experiments import instructions
 
-    _count(accept_series, out, list(_configs()), instructions.vma_operations, instructions.table5, "table5")
+    for name in names:
+        if name not in instructions.REGIONS_BYTES:
+            raise unknown_name("region", name, tuple(instructions.REGIONS_BYTES))
+    regions = {name: instructions.REGIONS_BYTES[name] for name in names or instructions.REGIONS_BYTES}
+    measure = partial(instructions.vma_operations, regions=regions)
+    _count(accept_series, out, list(_configs()), measure, instructions.table5, "table5")
 
 
 @click.command()
