@@ -32,6 +32,8 @@ def as_run(words):
         words += ["--configfile", "config/smoke.yaml"]
     if "package" in words and "verify" not in words:
         words += ["--allow-dirty"]  # a checkout under development has uncommitted files
+    if words == ["notebooks"]:
+        words += ["--version"]  # a server that runs until Ctrl-C; tests/bootstrap/test_run.py starts it
     return words
 
 
