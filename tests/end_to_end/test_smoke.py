@@ -95,7 +95,7 @@ def test_report_is_a_site_without_server_or_network(smoke):
     for page in pages:
         text = page.read_text()
         assert not re.search(r'(src|href)="(https?:)?//', re.sub(r"<a [^>]*>", "", text)), page
-        for target in re.findall(r'(?:src|href)="([^"#:]+)(?:#[^"]*)?"', text):
+        for target in re.findall(r'(?:src|href)="([^"#:?]+)(?:[?#][^"]*)?"', text):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
