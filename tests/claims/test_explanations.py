@@ -37,6 +37,13 @@ def test_each_is_a_sentence_and_hides_nothing(claims_file):
             assert claim.explanation.endswith(".") and 20 <= len(claim.explanation) <= 400, claim.id
 
 
+def test_those_written_are_those_of_the_archived_default_run(claims_file):
+    """notebooks/data keeps the verdicts of a default run: none lacks a sentence, and none outlived its deviation."""
+    archived = pd.read_csv(repo_root() / "notebooks" / "data" / "claims.csv")
+    written = {claim.id for claim in load_claims(claims_file) if claim.explanation}
+    assert written == set(archived["id"][archived["verdict"].isin(BAD)])
+
+
 def test_the_default_run_has_one_for_every_deviation(claims_file):
     results = repo_root() / "results" / "default"
     if not (results / "cells.csv").exists():
