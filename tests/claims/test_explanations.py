@@ -38,7 +38,7 @@ def test_each_is_a_sentence_and_hides_nothing(claims_file):
 
 
 def test_those_written_are_those_of_the_archived_default_run(claims_file):
-    """notebooks/data keeps the verdicts of a default run: none lacks a sentence, and none outlived its deviation."""
+    """By the verdicts in notebooks/data: none lacks a sentence, and none outlived its deviation."""
     archived = pd.read_csv(repo_root() / "notebooks" / "data" / "claims.csv")
     written = {claim.id for claim in load_claims(claims_file) if claim.explanation}
     assert written == set(archived["id"][archived["verdict"].isin(BAD)])
