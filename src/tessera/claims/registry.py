@@ -29,6 +29,7 @@ FAMILIES: tuple[str, ...] = (
     "formulas",
     "host",
     "inputs",
+    "judgements",
     "layout_rules",
     "model_errors",
     "model_rules",

@@ -13,6 +13,8 @@ from tessera.claims.evidence import TEST_LAYOUT, Evidence, Pair
 from tessera.claims.outcome import Missing, Outcome
 from tessera.claims.selection import select
 
+LAYOUT_4KB, LAYOUT_2MB = "growing-0", "growing-8"
+
 
 def predicted(evidence: Evidence, pair: Pair, model: str) -> pd.DataFrame:
     """Cells of the pair with ``predicted`` and ``optimism`` (a fraction) of ``model``."""
@@ -71,6 +73,30 @@ def optimistic_pairs(claim, evidence, model: str) -> Outcome:
     return selection.outcome(100 * sum(value > 0 for value in optimistic) / len(optimistic))
 
 
+def negative_share(claim, evidence, model: str, above_percent) -> Outcome:
+    """Of the predictions that err by more than ``above_percent``, how many are negative, percent."""
+    selection, above = select(claim, evidence), evidence.number(above_percent) / 100
+    tables = [fitted(evidence, pair, model) for pair in selection.pairs]
+    wrong = pd.concat([table[table["optimism"].abs() > above] for table in tables])
+    if wrong.empty:
+        raise Missing(f"{model} errs nowhere by more than {100 * above:g}%")
+    return selection.outcome(100 * float((wrong["predicted"] < 0).mean()))
+
+
+def largest_error_between(claim, evidence, models: list) -> Outcome:
+    """Largest error, percent, at layouts whose walk cycles lie between those of all-2MB and all-4KB."""
+
+    def of(pair: Pair) -> float:
+        low, high = (evidence.cell(pair, name, "walk_cycles") for name in (LAYOUT_2MB, LAYOUT_4KB))
+        tables = [fitted(evidence, pair, model) for model in models]
+        return max(
+            100 * float(table.loc[table["walk_cycles"].between(low, high), "optimism"].abs().max())
+            for table in tables
+        )
+
+    return select(claim, evidence).each(of, "max")
+
+
 def runtime_over_prediction(claim, evidence, model: str, layout: str, how: str) -> Outcome:
     """Runtime of one layout over its prediction."""
 
@@ -110,6 +136,8 @@ PROTOCOLS = {
     "optimism_at_fewest_misses": optimism_at_fewest_misses,
     "misses_at_worst_error": misses_at_worst_error,
     "optimistic_pairs": optimistic_pairs,
+    "negative_share": negative_share,
+    "largest_error_between": largest_error_between,
     "runtime_over_prediction": runtime_over_prediction,
     "prediction_shortfall": prediction_shortfall,
     "prediction_excess": prediction_excess,

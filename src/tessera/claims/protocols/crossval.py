@@ -43,6 +43,17 @@ def cv_rank(claim, evidence, model: str, models: list, folds: int) -> Outcome:
     return selection.outcome(1 + sum(other < worst[model] for other in worst.values()))
 
 
+def cv_best_k(claim, evidence, model: str, folds: list) -> Outcome:
+    """The smallest worst error over the values of K: what the paper may have printed without its K."""
+    selection = select(claim, evidence)
+    return selection.outcome(min(_worst(evidence, selection, model, k) for k in folds))
+
+
+def cv_best_rank(claim, evidence, model: str, models: list, folds: list) -> Outcome:
+    """The best rank of ``model`` by that error over the values of K, 1 = smallest error."""
+    return min((cv_rank(claim, evidence, model, models, k) for k in folds), key=lambda found: found.value)
+
+
 def cv_over_all(claim, evidence, models: list, folds: int) -> Outcome:
     """Smallest ratio, over ``models``, of that error to the worst error on fitted samples."""
     selection = select(claim, evidence)
@@ -57,4 +68,10 @@ def cv_over_all(claim, evidence, models: list, folds: int) -> Outcome:
     return selection.outcome(min(ratios))
 
 
-PROTOCOLS = {"cv_max_error": cv_max_error, "cv_rank": cv_rank, "cv_over_all": cv_over_all}
+PROTOCOLS = {
+    "cv_max_error": cv_max_error,
+    "cv_rank": cv_rank,
+    "cv_best_k": cv_best_k,
+    "cv_best_rank": cv_best_rank,
+    "cv_over_all": cv_over_all,
+}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from tessera.claims.evidence import Pair
 from tessera.claims.outcome import Missing, Outcome
 from tessera.claims.protocols.model_errors import error_percent
+from tessera.claims.protocols.model_rules import judged
 from tessera.claims.selection import aggregate, select
 
 TEST_POINT = "1gb"
@@ -12,6 +14,25 @@ TEST_POINT = "1gb"
 def error_1gb(claim, evidence, model: str, how: str) -> Outcome:
     """``how`` over the pairs of the error at the 1GB layout."""
     return select(claim, evidence).each(lambda pair: error_percent(evidence, pair, model, TEST_POINT), how)
+
+
+def largest_error_1gb(claim, evidence, models: list, how: str) -> Outcome:
+    """The largest of these errors among ``models``."""
+    return max((error_1gb(claim, evidence, model, how) for model in models), key=lambda found: found.value)
+
+
+def predictions_1gb_differ(claim, evidence) -> Outcome:
+    """Largest relative difference between `tessera predict` (``one_gb.csv``) and the fit's own table."""
+    pairs, differences = set(), []
+    for row in evidence.models("one_gb").dropna(subset=["predicted_runtime_cycles"]).itertuples():
+        pair = Pair(row.workload, row.platform)
+        own = evidence.of_pair("predictions", pair, model=row.model, layout=TEST_POINT).iloc[0]
+        pairs.add(pair)
+        fit = float(own["predicted_runtime_cycles"])
+        differences.append(abs(row.predicted_runtime_cycles - fit) / abs(fit))
+    if not differences:
+        raise Missing("no 1GB run was predicted")
+    return judged(evidence, max(differences), sorted(pairs))
 
 
 def error_1gb_ratio(claim, evidence, model: str, base: str) -> Outcome:
@@ -38,4 +59,10 @@ def rescued_pairs(claim, evidence, model: str, base: str, good_percent, bad_perc
     return selection.outcome(sum(rescued))
 
 
-PROTOCOLS = {"error_1gb": error_1gb, "error_1gb_ratio": error_1gb_ratio, "rescued_pairs": rescued_pairs}
+PROTOCOLS = {
+    "error_1gb": error_1gb,
+    "largest_error_1gb": largest_error_1gb,
+    "predictions_1gb_differ": predictions_1gb_differ,
+    "error_1gb_ratio": error_1gb_ratio,
+    "rescued_pairs": rescued_pairs,
+}

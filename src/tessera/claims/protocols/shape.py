@@ -33,8 +33,20 @@ def intercept_over_runtime(claim, evidence, model: str, how: str) -> Outcome:
     )
 
 
+def input_sets(claim, evidence, model: str) -> Outcome:
+    """How many different sets of inputs (H, M, C) the terms of ``model`` use over the pairs."""
+    selection = select(claim, evidence)
+    found = set()
+    for pair in selection.pairs:
+        rows = evidence.of_pair("coefficients", pair, model=model)
+        terms = rows.loc[rows["coefficient"] != 0, "term"].astype(str)
+        found.add(frozenset(symbol for term in terms for symbol in term if symbol in "HMC"))
+    return selection.outcome(len(found - {frozenset()}))
+
+
 PROTOCOLS = {
     "slope": slope,
     "curvature": curvature,
     "intercept_over_runtime": intercept_over_runtime,
+    "input_sets": input_sets,
 }
