@@ -25,7 +25,7 @@ FIGURES: tuple[Entry, ...] = (
         "fig2_max_errors:draw",
         "Largest error of each model",
         "Largest relative error of each model over all workloads and platforms. Diamonds are the values "
-        "printed in the paper; small ticks are the platforms.",
+        "printed in the paper; small circles are the platforms.",
         group="summary",
     ),
     Entry(

@@ -10,6 +10,7 @@ from tessera.report.placing import others
 
 HREF = "allocator.html"
 OVERHEAD = "tessera mosalloc overhead"
+QUANTITIES = {"memory_bytes": "memory, peak", "cpu_ns": "processor time"}
 
 
 def page(facts) -> dict:
@@ -68,7 +69,7 @@ def overhead(table: pd.DataFrame) -> list[dict]:
             rows.append(
                 {
                     "workload": workload,
-                    "quantity": name.rsplit("_", 1)[0].replace("_", " "),
+                    "quantity": QUANTITIES.get(name, name.rsplit("_", 1)[0].replace("_", " ")),
                     "glibc": f"{glibc / scale:.4g} {unit}",
                     "mosalloc": f"{ours / scale:.4g} {unit}",
                     "change": ours / glibc - 1 if glibc else None,

@@ -27,7 +27,7 @@ def one_gb(facts) -> list[dict]:
         rows.append(
             row
             | {
-                "label": style.MODELS[row["model"]][0] if row["model"] in style.MODELS else row["model"],
+                "label": _label(row["model"]),
                 "actual": actual,
                 "error": predicted / actual - 1 if known else None,
                 "half": (high - low) / 2 / predicted if None not in (low, high, predicted) else None,
@@ -54,10 +54,14 @@ def budget(facts) -> dict | None:
             }
             for name in parts
         ]
-        rows.append({"workload": workload, "platform": platform, "model": model, "cells": cells})
+        rows.append({"workload": workload, "platform": platform, "model": _label(model), "cells": cells})
     unknown = table[table["relative"].isna() & table["message"].notna()]
     why = unknown.groupby(["part", "message"]).size().reset_index(name="pairs").to_dict("records")
     return {"parts": parts, "rows": rows, "unknown": why}
+
+
+def _label(model: str) -> str:
+    return style.MODELS[model][0] if model in style.MODELS else model
 
 
 def _text(value) -> str:

@@ -12,6 +12,15 @@ KIND_WORDS = {
     "arithmetic": "arithmetic on printed numbers",
     "invariant": "rules for our own data",
 }
+#: rule of a tolerance -> words without and with slack
+WORDS_OF_RULES = {
+    "exact": ("exactly", "exactly"),
+    "absolute": ("exactly", "within {number}"),
+    "relative": ("exactly", "within {percent}"),
+    "at-most": ("at most", "at most {number} more"),
+    "at-least": ("at least", "at most {number} less"),
+    "ordering": ("same order", "same order, ties within {percent}"),
+}
 PAPERS = {"micro20": "MICRO 2020", "opera-d5.10": "OPERA D5.10", "tessera": "Tessera's own rules"}
 
 
@@ -40,9 +49,24 @@ def rows(facts) -> list[dict]:
     """The claims as pages show them, findings first."""
     table = facts.claims.sort_values("kind", key=_kind_order, kind="stable")
     return [
-        {**shown(row), "objection": objection(row), "link": anchor(row["figure"]), "part": part(row)}
+        {
+            **shown(row),
+            "objection": objection(row),
+            "link": anchor(row["figure"]),
+            "part": part(row),
+            "allowed": allowed(row["tolerance"]),
+        }
         for row in table.to_dict("records")
     ]
+
+
+def allowed(tolerance: str) -> str:
+    """A tolerance in words: ``relative 0.5`` is ``within 50%`` of the published value."""
+    rule, _, number = tolerance.partition(" ")
+    if rule not in WORDS_OF_RULES:
+        return tolerance
+    bare, slack = WORDS_OF_RULES[rule]
+    return slack.format(number=number, percent=f"{100 * float(number):g}%") if number else bare
 
 
 def part(row: dict) -> str:

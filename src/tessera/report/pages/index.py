@@ -68,11 +68,10 @@ def _tiles(facts, claims: list[dict]) -> list[dict]:
             "detail": ", ".join(missing) or "none missing",
         },
         {
-            "label": "workload x platform",
+            "label": "pairs of workload and platform",
             "value": len(pairs),
-            "detail": f"{len(fitted)} fitted, {dropped} not TLB-sensitive"
-            if dropped
-            else f"{len(fitted)} fitted",
+            "detail": f"models for {len(fitted)}"
+            + (f", {dropped} of them not TLB-sensitive" if dropped else ""),
         },
     ]
 
