@@ -50,6 +50,7 @@ class Evidence:
         self._samples: dict[Pair, pd.DataFrame] = {}
         self._tables: dict[str, pd.DataFrame] = {}
         self._rows: dict[tuple, pd.DataFrame] = {}
+        self.joined: dict[tuple[Pair, str], pd.DataFrame] = {}  #: cells with predictions, by pair and model
 
     # -- published numbers
 

@@ -17,7 +17,13 @@ LAYOUT_4KB, LAYOUT_2MB = "growing-0", "growing-8"
 
 
 def predicted(evidence: Evidence, pair: Pair, model: str) -> pd.DataFrame:
-    """Cells of the pair with ``predicted`` and ``optimism`` (a fraction) of ``model``."""
+    """Cells of the pair with ``predicted`` and ``optimism`` (a fraction) of ``model``; not to be changed."""
+    if (pair, model) not in evidence.joined:
+        evidence.joined[pair, model] = _joined(evidence, pair, model)
+    return evidence.joined[pair, model]
+
+
+def _joined(evidence: Evidence, pair: Pair, model: str) -> pd.DataFrame:
     rows = evidence.of_pair("predictions", pair, model=model).set_index("layout")
     table = evidence.samples(pair).join(rows["predicted_runtime_cycles"].rename("predicted"))
     table = table.dropna(subset=["predicted", "runtime_cycles"])
