@@ -13,6 +13,7 @@ import yaml
 from tessera.figures import registry
 from tessera.paths import repo_root
 from tessera.report import navigation, pdf, placing
+from tessera.report.pages.claims import WORDS_OF_RULES, allowed
 from tessera.report.pages.headlines import HEADLINES
 from tessera.report.pages.layouts import hot
 
@@ -188,3 +189,27 @@ def test_text_has_enough_contrast(mode):
         if _contrast(colours[text], colours[paper]) < 4.5
     }
     assert low == {}
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "words"),
+    [
+        ("exact", "exactly"),
+        ("absolute 0.05", "within 0.05"),
+        ("relative 0.5", "within 50%"),
+        ("at-most", "at most"),
+        ("at-most 0.7", "at most 0.7 more"),
+        ("at-least 0.25", "at most 0.25 less"),
+        ("ordering 0.1", "same order, ties within 10%"),
+        ("a rule of tomorrow", "a rule of tomorrow"),
+        ("", ""),
+    ],
+)
+def test_tolerances_in_words(tolerance, words):
+    assert allowed(tolerance) == words
+
+
+def test_every_rule_of_a_tolerance_has_words():
+    from tessera.claims.tolerance import RULES
+
+    assert set(WORDS_OF_RULES) == set(RULES)
