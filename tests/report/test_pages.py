@@ -16,6 +16,7 @@ from tessera.report import navigation, pdf, placing
 from tessera.report.pages.claims import WORDS_OF_RULES, allowed
 from tessera.report.pages.headlines import HEADLINES
 from tessera.report.pages.layouts import hot
+from tessera.report.pages.provenance import unwrapped
 
 VOID = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
 MAY_STAY_OPEN = {"p", "li", "td", "th", "tr", "option", "dt", "dd"}
@@ -213,3 +214,8 @@ def test_every_rule_of_a_tolerance_has_words():
     from tessera.claims.tolerance import RULES
 
     assert set(WORDS_OF_RULES) == set(RULES)
+
+
+def test_a_markdown_log_breaks_where_the_page_does():
+    text = "# Log\n\nOne line\ngoes on.\n\n- item\n  goes on\n- next\n\n| a |\n| b |\n"
+    assert unwrapped(text) == "# Log\n\nOne line goes on.\n\n- item goes on\n- next\n\n| a |\n| b |\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 
 import yaml
 
@@ -34,7 +35,7 @@ def page(facts) -> dict:
         "blocks": [{"title": title, "rows": _rows(values)} for title, values in blocks],
         "config_text": yaml.safe_dump(facts.config, sort_keys=False, allow_unicode=True),
         "history": history,
-        "changes": changes,
+        "changes": unwrapped(changes),
         "hashes": [
             {"title": title, "count": len(hashes.get(name) or {}), "rows": _few(hashes.get(name) or {})}
             for title, name in (("Inputs of the checkout", "inputs"), ("Results", "results"))
@@ -82,3 +83,8 @@ def _word(key: str, value) -> str:
     if isinstance(value, list):
         return ", ".join(str(item) for item in value) or "none"
     return format_bytes(value) if key.endswith("_bytes") and isinstance(value, int) else str(value)
+
+
+def unwrapped(text: str) -> str:
+    """Markdown whose paragraphs and items are one line each, so that the page breaks them."""
+    return re.sub(r"(?<=\S)\n *(?=[^\s#*|-])", " ", text)
