@@ -15,7 +15,11 @@ from tessera.claims.selection import select
 
 
 def predicted(evidence: Evidence, pair: Pair, model: str) -> pd.DataFrame:
-    """Cells of the pair with ``predicted`` and ``optimism`` (a fraction) of ``model``."""
+    """Cells of the pair with ``predicted`` and ``optimism`` (a fraction) of ``model``; not to be changed."""
+    return evidence.once(("predicted", pair, model), lambda: _predicted(evidence, pair, model))
+
+
+def _predicted(evidence: Evidence, pair: Pair, model: str) -> pd.DataFrame:
     rows = evidence.of_pair("predictions", pair, model=model).set_index("layout")
     table = evidence.samples(pair).join(rows["predicted_runtime_cycles"].rename("predicted"))
     table = table.dropna(subset=["predicted", "runtime_cycles"])
@@ -27,7 +31,10 @@ def predicted(evidence: Evidence, pair: Pair, model: str) -> pd.DataFrame:
 
 def fitted(evidence: Evidence, pair: Pair, model: str) -> pd.DataFrame:
     """The same without the 1GB test point."""
-    return predicted(evidence, pair, model).drop(index=TEST_LAYOUT, errors="ignore")
+    return evidence.once(
+        ("fitted", pair, model),
+        lambda: predicted(evidence, pair, model).drop(index=TEST_LAYOUT, errors="ignore"),
+    )
 
 
 def _at(evidence: Evidence, pair: Pair, model: str, layout: str) -> pd.Series:

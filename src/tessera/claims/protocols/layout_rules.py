@@ -5,6 +5,8 @@ Their provenance is ``simulated``: hot regions come from simulated misses.
 
 from __future__ import annotations
 
+import csv
+
 import pandas as pd
 
 from tessera.claims.evidence import TEST_LAYOUT, Evidence, Pair
@@ -58,8 +60,11 @@ def file_pool_windows(claim, evidence) -> Outcome:
         for name in table["layout"]:
             path = folder / f"{name}.csv"
             if path.exists():
-                rows = pd.read_csv(path)
-                count += int(((rows["type"] == "file") & rows["pageSize"].isin(LARGE_PAGES)).sum())
+                with path.open(newline="") as lines:  # 3000 small files: pandas would take ten times as long
+                    count += sum(
+                        row["type"] == "file" and int(row["pageSize"]) in LARGE_PAGES
+                        for row in csv.DictReader(lines)
+                    )
     return _simulated(count)
 
 
