@@ -8,7 +8,7 @@ pair has one provenance: ``measured`` or ``simulated`` when runtime and TLB coun
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -49,8 +49,7 @@ class Evidence:
         self.reference_dir = Path(reference_dir) if reference_dir else reference.default_dir()
         self._samples: dict[Pair, pd.DataFrame] = {}
         self._tables: dict[str, pd.DataFrame] = {}
-        self._rows: dict[tuple, pd.DataFrame] = {}
-        self.joined: dict[tuple[Pair, str], pd.DataFrame] = {}  #: cells with predictions, by pair and model
+        self._made: dict[tuple, pd.DataFrame] = {}
 
     # -- published numbers
 
@@ -152,16 +151,27 @@ class Evidence:
     def of_pair(self, table: str, pair: Pair, **where: object) -> pd.DataFrame:
         """Rows of a models' table for one pair; at least one."""
         key = (table, pair, *where.items())
-        if key not in self._rows:
+
+        def find() -> pd.DataFrame:
             rows = self.of_pair(table, pair) if where else _of(self.models(table), pair)
             for name, wanted in where.items():
                 rows = rows[rows[name] == wanted]
-            self._rows[key] = rows
-        rows = self._rows[key]
+            return rows
+
+        rows = self.once(key, find)
         if rows.empty:
             wanted = ", ".join(f"{k} {v}" for k, v in where.items())
             raise Missing(f"{pair}: models/{table}.csv has no row for {wanted or 'it'}")
         return rows
+
+    def once(self, key: tuple, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+        """What ``make`` returned when ``key`` was asked for first; a hundred claims share few tables.
+
+        Nobody may change the table.
+        """
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
 
     @cached_property
     def _manifests(self) -> dict[Pair, pd.DataFrame]:

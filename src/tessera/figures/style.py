@@ -13,6 +13,7 @@ import textwrap
 from pathlib import Path
 
 import matplotlib
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 INK, MUTED, GRID, PAPER = "#1d2129", "#5b6471", "#dde1e7", "#fefefe"
@@ -165,7 +166,8 @@ def save_svg(figure: Figure, path: Path, *, title: str, description: str) -> Non
     """Write an SVG with the same bytes for the same input, readable on dark pages and by screen readers."""
     buffer = io.StringIO()
     with context():
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": "Tessera"})
+        # savefig would draw everything once more without output first; figure.draw lays out by itself.
+        FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None, "Creator": "Tessera"})
     text = re.sub(r"font: ([^;\"]*?)'DejaVu Sans'[^;\"]*", rf"font: \1{_FONT_STACK}", buffer.getvalue())
     head = f"<title>{_escape(title)}</title>\n<desc>{_escape(description)}</desc>\n{_dark_sheet()}"
     text = re.sub(r"(<svg\b[^>]*>)", lambda m: f"{m.group(1)}\n{head}", text, count=1)

@@ -65,7 +65,12 @@ def known(runs: list[Run], layout: str, based: bool, rule: Rule) -> bool:
     least = min(rule.min_repeats, rule.max_repeats)
     if interval is None or interval.count < least:
         return False
-    return (based and layout == BASE) or interval.relative <= rule.half_width
+    return (based and layout == BASE) or fraction(interval, based) <= rule.half_width
+
+
+def fraction(interval: Interval, based: bool) -> float:
+    """Half-width: of a difference as a share of the base's runtime, as reports print it; of a mean, of the mean."""
+    return interval.half_width if based else interval.relative
 
 
 def run_rounds(

@@ -8,7 +8,7 @@ import pandas as pd
 
 from tessera.cells import read_cells
 from tessera.host.log import Run
-from tessera.host.rounds import BASE, Rule, difference, known, precision, times
+from tessera.host.rounds import BASE, Rule, difference, fraction, known, precision, times
 from tessera.stats import mean_interval
 
 PLATFORM = "host-sim"
@@ -59,7 +59,7 @@ def note(layout: str, runs: list[Run], rule: Rule, based: bool) -> str:
     of = f"of the difference to {BASE}" if based else "of the mean"
     if interval is None or interval.count < 2:
         return f"{text}: too few for an interval {of}"
-    return f"{text}: 95% half-width {of} is {interval.relative:.2%}, asked {rule.half_width:.2%}"
+    return f"{text}: 95% half-width {of} is {fraction(interval, based):.2%}, asked {rule.half_width:.2%}"
 
 
 def comparison(layouts: list[str], runs: list[Run], simulated: pd.DataFrame) -> pd.DataFrame:

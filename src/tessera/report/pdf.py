@@ -6,7 +6,11 @@ complete without the PDF and the page "Missing" says what to install.
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import multiprocessing
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import jinja2
@@ -17,31 +21,58 @@ from tessera.report.facts import Facts
 from tessera.report.navigation import PDF
 from tessera.report.pages import claims, index, models, validation, workloads
 
+_inherited: tuple[Facts, jinja2.Environment, dict, Path] | None = None  #: what the forked process writes
 REMEDY = (
     "apt-get install libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0, and pip install weasyprint; "
     "then ./run tessera report render again"
 )
 
 
-def write(facts: Facts, env: jinja2.Environment, common: dict, out: Path) -> str:
-    """Write ``report.pdf`` into the site's folder; returns why it couldn't, empty if it could.
-
-    The figures must be in ``out/figures`` already.
-    """
-    target = out / PDF
-    target.unlink(missing_ok=True)
+def problem() -> str:
+    """Why there can't be a PDF; empty if there can."""
     try:
-        engine = _weasyprint()
+        _weasyprint()
     except TesseraError as error:
         return str(error)
+    return ""
+
+
+@contextlib.contextmanager
+def beside(facts: Facts, env: jinja2.Environment, common: dict, out: Path) -> Iterator[None]:
+    """Write ``report.pdf`` in a process of its own while the block runs, if ``facts.pdf_written`` says so.
+
+    Layout takes as long as all pages together. The figures must be in ``out/figures`` already.
+    """
+    global _inherited
+    (out / PDF).unlink(missing_ok=True)
+    if not facts.pdf_written:
+        yield
+        return
+    # fork: facts are inherited (templates and frames would not travel); nothing here has threads.
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("fork")) as pool:
+        _inherited = (facts, env, common, out)
+        try:
+            written = pool.submit(_write)
+        finally:
+            _inherited = None
+        yield
+        written.result()
+
+
+def _write() -> None:
+    write(*_inherited)
+
+
+def write(facts: Facts, env: jinja2.Environment, common: dict, out: Path) -> None:
+    """Write ``report.pdf`` into the site's folder, here and now; :func:`problem` must be empty."""
+    engine = _weasyprint()
     text = env.get_template("pdf.html").render(**{**common, **content(facts)})
     sheets = [
         engine.CSS(filename=repo_root() / "report" / "assets" / name) for name in ("style.css", "pdf.css")
     ]
     local = engine.URLFetcher(allowed_protocols=("file", "data"))  # needs no network, must not wait for one
     document = engine.HTML(string=text, base_url=str(out.resolve()) + "/", url_fetcher=local)
-    document.write_pdf(target, stylesheets=sheets)
-    return ""
+    document.write_pdf(out / PDF, stylesheets=sheets)
 
 
 def content(facts: Facts) -> dict:

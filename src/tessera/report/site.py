@@ -62,9 +62,10 @@ def render(
     _copy(results_dir, out, facts)
     env = environment()
     if with_pdf:
-        facts.pdf_problem = pdf.write(facts, env, shared(facts), out)
+        facts.pdf_problem = pdf.problem()
         facts.pdf_written = not facts.pdf_problem
-    _write(facts, env, shared(facts), out)
+    with pdf.beside(facts, env, shared(facts), out):
+        _write(facts, env, shared(facts), out)
     return facts
 
 

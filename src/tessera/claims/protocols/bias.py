@@ -18,12 +18,10 @@ LAYOUT_4KB, LAYOUT_2MB = "growing-0", "growing-8"
 
 def predicted(evidence: Evidence, pair: Pair, model: str) -> pd.DataFrame:
     """Cells of the pair with ``predicted`` and ``optimism`` (a fraction) of ``model``; not to be changed."""
-    if (pair, model) not in evidence.joined:
-        evidence.joined[pair, model] = _joined(evidence, pair, model)
-    return evidence.joined[pair, model]
+    return evidence.once(("predicted", pair, model), lambda: _predicted(evidence, pair, model))
 
 
-def _joined(evidence: Evidence, pair: Pair, model: str) -> pd.DataFrame:
+def _predicted(evidence: Evidence, pair: Pair, model: str) -> pd.DataFrame:
     rows = evidence.of_pair("predictions", pair, model=model).set_index("layout")
     table = evidence.samples(pair).join(rows["predicted_runtime_cycles"].rename("predicted"))
     table = table.dropna(subset=["predicted", "runtime_cycles"])
@@ -35,7 +33,10 @@ def _joined(evidence: Evidence, pair: Pair, model: str) -> pd.DataFrame:
 
 def fitted(evidence: Evidence, pair: Pair, model: str) -> pd.DataFrame:
     """The same without the 1GB test point."""
-    return predicted(evidence, pair, model).drop(index=TEST_LAYOUT, errors="ignore")
+    return evidence.once(
+        ("fitted", pair, model),
+        lambda: predicted(evidence, pair, model).drop(index=TEST_LAYOUT, errors="ignore"),
+    )
 
 
 def _at(evidence: Evidence, pair: Pair, model: str, layout: str) -> pd.Series:

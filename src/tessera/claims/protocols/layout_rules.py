@@ -60,9 +60,11 @@ def file_pool_windows(claim, evidence) -> Outcome:
         for name in table["layout"]:
             path = folder / f"{name}.csv"
             if path.exists():
-                with path.open(newline="") as lines:  # thousands of files of few lines: pandas takes 9 s
-                    rows = list(csv.DictReader(lines))
-                count += sum(row["type"] == "file" and int(row["pageSize"]) in LARGE_PAGES for row in rows)
+                with path.open(newline="") as lines:  # 3000 small files: pandas would take ten times as long
+                    count += sum(
+                        row["type"] == "file" and int(row["pageSize"]) in LARGE_PAGES
+                        for row in csv.DictReader(lines)
+                    )
     return _simulated(count)
 
 
