@@ -62,7 +62,7 @@ def test_goes_on_until_every_difference_is_known():
     rule = Rule(half_width=0.005, min_repeats=3, max_repeats=200)
     runs = run_rounds(LAYOUTS, [], Machine(noise=0.01), rule, seed=1)
     assert 3 < counts(runs)["growing-8"] < 200
-    assert all(difference(runs, layout).relative <= 0.005 for layout in LAYOUTS[1:])
+    assert all(difference(runs, layout).half_width <= 0.005 for layout in LAYOUTS[1:])
 
 
 def test_stops_at_the_cap():

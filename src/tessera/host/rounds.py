@@ -69,7 +69,7 @@ def known(runs: list[Run], layout: str, based: bool, rule: Rule) -> bool:
 
 
 def fraction(interval: Interval, based: bool) -> float:
-    """Half-width: of a difference as a share of the base's runtime, as reports print it; of a mean, of the mean."""
+    """Half-width: of a difference as a share of the base's runtime (as printed); of a mean, of the mean."""
     return interval.half_width if based else interval.relative
 
 
