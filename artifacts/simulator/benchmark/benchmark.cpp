@@ -1,6 +1,7 @@
 // benchmark.cpp - engines against floors, on the same streams in the same run: CPU time, one core.
 //
 //   simulator_benchmark [--accesses N] [--layouts N] [--rows H,M|H,M,C|R|all] [--csv]    the table
+//   simulator_benchmark --rows lanes [--csv]    H, M against the plain form of layouts as lanes, in each instruction set
 //   simulator_benchmark --curve accesses|layouts [--csv]   time against accesses 1..16 M, against layouts 1, 2, 4, ... 128
 //   simulator_benchmark --memory [--csv]                    peak memory of H, M, C of 54 layouts over 32GB
 //
@@ -18,6 +19,7 @@
 #include "model_features.h"
 #include "mosaics.h"
 #include "os/address_space.h"
+#include "plain_rows.h"
 #include "report.h"
 #include "streams.h"
 #include "support/platforms.h"
@@ -139,7 +141,7 @@ int curves(Report& report, const Options& o) {
 
 int usage() {
     std::fputs("simulator_benchmark: unknown option or value\n"
-               "  what to do: simulator_benchmark [--accesses N] [--layouts N] [--rows H,M|H,M,C|R|all] [--csv], "
+               "  what to do: simulator_benchmark [--accesses N] [--layouts N] [--rows H,M|H,M,C|R|lanes|all] [--csv], "
                "or --curve accesses|layouts, or --memory\n",
                stderr);
     return 2;
@@ -153,7 +155,7 @@ bool parse(int argc, char** argv, Options& o) {
         else if (option == "--memory") o.memory = true;
         else if (option == "--accesses" && number && *number > 0) o.accesses = *number, ++i;
         else if (option == "--layouts" && number && *number > 0) o.layouts = *number, ++i;
-        else if (option == "--rows" && (value == "H,M" || value == "H,M,C" || value == "R" || value == "all")) o.rows = value, ++i;
+        else if (option == "--rows" && (value == "H,M" || value == "H,M,C" || value == "R" || value == "lanes" || value == "all")) o.rows = value, ++i;
         else if (option == "--curve" && (value == "accesses" || value == "layouts")) o.curve = value, ++i;
         else return false;
     }
@@ -170,7 +172,8 @@ int main(int argc, char** argv) {
     benchmark::Report report(options.csv, lanes::chosen_isa(), options.layouts, options.accesses);
     if (options.memory) return benchmark::point(report, "memory", "H,M,C", {}, options.accesses, options.layouts, uint64_t{32} << 30), 0;
     if (!options.curve.empty()) return benchmark::curves(report, options);
-    bool same = true;
+    bool same = options.rows != "lanes" && options.rows != "all" ? true : benchmark::plain_rows(report, options.accesses, options.layouts);
+    if (options.rows == "lanes") return same ? 0 : 1;
     for (const char* name : benchmark::streams) {
         benchmark::Bench bench(options, name);
         same &= bench.all_rows(report);

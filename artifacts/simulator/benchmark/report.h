@@ -24,6 +24,8 @@ class Report {
 public:
     Report(bool csv, const std::string& isa, size_t layouts, size_t accesses);
     void add(const Speed& speed);
+    /// Of the rows that follow.
+    void set_isa(const std::string& isa) { isa_ = isa; }
     /// A point of a curve: CPU time of an engine's whole run. mode: "accesses", "layouts" or "memory".
     void add_point(const std::string& mode, const std::string& row, const std::string& stream, size_t accesses, size_t layouts,
                    double seconds, double megabytes);
