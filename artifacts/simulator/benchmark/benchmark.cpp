@@ -172,7 +172,8 @@ int main(int argc, char** argv) {
     benchmark::Report report(options.csv, lanes::chosen_isa(), options.layouts, options.accesses);
     if (options.memory) return benchmark::point(report, "memory", "H,M,C", {}, options.accesses, options.layouts, uint64_t{32} << 30), 0;
     if (!options.curve.empty()) return benchmark::curves(report, options);
-    bool same = options.rows != "lanes" && options.rows != "all" ? true : benchmark::plain_rows(report, options.accesses, options.layouts);
+    bool same = true;
+    if (options.rows == "lanes" || options.rows == "all") same = benchmark::plain_rows(report, options.accesses, options.layouts);
     if (options.rows == "lanes") return same ? 0 : 1;
     for (const char* name : benchmark::streams) {
         benchmark::Bench bench(options, name);
