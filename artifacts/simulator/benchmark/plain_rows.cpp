@@ -1,7 +1,6 @@
 #include "plain_rows.h"
 
-#include <algorithm>
-#include <cstring>
+#include <cstdlib>
 
 #include "engine/lanes/isa.h"
 #include "mosaics.h"
@@ -12,13 +11,6 @@
 
 namespace tessera::sim::benchmark {
 namespace {
-
-constexpr int runs = 5;
-
-double median(std::vector<double> of) {
-    std::sort(of.begin(), of.end());
-    return of[of.size() / 2];
-}
 
 /// One stream under all layouts, as plain_lanes() takes it.
 struct PlainStream {
@@ -35,34 +27,29 @@ struct PlainStream {
     }
 };
 
-bool row(Report& report, const std::string& isa, const std::string& name, PlainStream& s, const std::vector<Layout>& layouts, unsigned ways) {
+bool row(Report& report, const std::string& isa, const std::string& name, PlainStream& s, const std::vector<Layout>& layouts, unsigned ways,
+         size_t runs) {
     Platform platform = testing::haswell();
     platform.stlb = {128 * ways, ways};
     const PlainLanesInput input{s.offsets.data(), s.offsets.size(), s.huge.data(), unsigned(layouts.size()), ways};
     const auto plain = isa == "avx512" ? plain_lanes_avx512 : plain_lanes_avx2;
     PlainLanesCounts expected;
     std::vector<LayoutCounts> found;
-    std::vector<double> plain_seconds, engine_seconds;
-    for (int i = 0; i < runs; ++i) {
-        const double begin = cpu_seconds();
-        plain(input, expected);
-        const double between = cpu_seconds();
+    const double plain_seconds = shortest_seconds(runs, [&] { plain(input, expected); });
+    const double engine_seconds = shortest_seconds(runs, [&] {
         found = testing::simulate("partial", platform, s.stream, layouts, {false, 1, 0, 1});  // one unit of one block: all else is H and M
-        plain_seconds.push_back(between - begin);
-        engine_seconds.push_back(cpu_seconds() - between);
-    }
+    });
     bool same = true;
     for (size_t l = 0; l < layouts.size(); ++l)
         same &= expected.hits[l] == found[l].stlb_hits && expected.misses[l] == found[l].stlb_misses;
     const double work = double(s.offsets.size()) * double(layouts.size()) / 1e6;
-    report.add({"H,M " + isa + " stlb " + std::to_string(128 * ways), name, "accesses x layouts/s", work / median(plain_seconds),
-                work / median(engine_seconds), same});
+    report.add({"H,M " + isa + " stlb " + std::to_string(128 * ways), name, "accesses x layouts/s", work / plain_seconds, work / engine_seconds, same});
     return same;
 }
 
 }  // namespace
 
-bool plain_rows(Report& report, size_t accesses, size_t layout_count) {
+bool plain_rows(Report& report, size_t accesses, size_t layout_count, size_t runs) {
     if (layout_count > plain_lanes_most) return true;
     const std::vector<Layout> layouts = Mosaics(pool_bytes).make(layout_count);
     const char* const before = std::getenv("TESSERA_SIM_ISA");
@@ -74,7 +61,7 @@ bool plain_rows(Report& report, size_t accesses, size_t layout_count) {
             if (isa == "scalar") continue;
             setenv("TESSERA_SIM_ISA", isa.c_str(), 1);
             report.set_isa(isa);
-            for (const unsigned ways : {8u, 4u}) same &= row(report, isa, name, stream, layouts, ways);
+            for (const unsigned ways : {8u, 4u}) same &= row(report, isa, name, stream, layouts, ways, runs);
         }
     }
     if (own.empty()) unsetenv("TESSERA_SIM_ISA");

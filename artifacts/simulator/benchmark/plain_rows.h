@@ -8,8 +8,8 @@
 namespace tessera::sim::benchmark {
 
 /// A row for each instruction set, stream and second level: Haswell's, and one of half the size and ways, which is a reading of figures that
-/// others give without a geometry. Speeds are medians of runs made alternately. False when H or M differ in some layout.
+/// others give without a geometry. Speeds are those of the shortest of `runs`. False when H or M differ in some layout.
 /// pre: layouts <= plain_lanes_most, or nothing is done.
-bool plain_rows(Report& report, size_t accesses, size_t layouts);
+bool plain_rows(Report& report, size_t accesses, size_t layouts, size_t runs);
 
 }  // namespace tessera::sim::benchmark
