@@ -1,6 +1,7 @@
 // benchmark.cpp - engines against floors, on the same streams in the same run: CPU time, one core.
 //
-//   simulator_benchmark [--accesses N] [--layouts N] [--rows H,M|H,M,C|R|all] [--csv]    the table
+//   simulator_benchmark [--accesses N] [--layouts N] [--runs N] [--rows H,M|H,M,C|R|all] [--csv]    the table, of the shortest of N runs
+//   simulator_benchmark --rows lanes [--csv]    H, M against the plain form of layouts as lanes, in each instruction set
 //   simulator_benchmark --curve accesses|layouts [--csv]   time against accesses 1..16 M, against layouts 1, 2, 4, ... 128
 //   simulator_benchmark --memory [--csv]                    peak memory of H, M, C of 54 layouts over 32GB
 //
@@ -18,6 +19,7 @@
 #include "model_features.h"
 #include "mosaics.h"
 #include "os/address_space.h"
+#include "plain_rows.h"
 #include "report.h"
 #include "streams.h"
 #include "support/platforms.h"
@@ -29,7 +31,7 @@ const Sampling tlb_only{false, 1, 0, 1};  // one unit of one block: all else is 
 const char* const streams[] = {"gups", "zipf", "resident"};
 
 struct Options {
-    size_t accesses = 2'000'000, layouts = 54;
+    size_t accesses = 2'000'000, layouts = 54, runs = 1;
     std::string rows = "all", curve;
     bool memory = false, csv = false;
 };
@@ -81,17 +83,17 @@ private:
     /// The floor's time, one layout after the other; the same floor serves all rows that have it.
     double floor_seconds(FloorCounts (*floor)(const FloorInput&)) {
         if (floor == last_floor_) return last_seconds_;
-        floor_counts_.clear();
-        const double begin = cpu_seconds();
-        for (const Layout& layout : layouts_) {
-            const AddressSpace space(stream_.header().pools, layout);
-            input_.region_is_2mb.clear();
-            for (uint64_t at = 0; at < pool_bytes; at += 2 * mib)
-                input_.region_is_2mb.push_back(space.page_size(VirtAddr(testing::heap_base + at)) == PageSize::large_2mb);
-            floor_counts_.push_back(floor(input_));
-        }
         last_floor_ = floor;
-        return last_seconds_ = cpu_seconds() - begin;
+        return last_seconds_ = shortest_seconds(options_.runs, [&] {
+            floor_counts_.clear();
+            for (const Layout& layout : layouts_) {
+                const AddressSpace space(stream_.header().pools, layout);
+                input_.region_is_2mb.clear();
+                for (uint64_t at = 0; at < pool_bytes; at += 2 * mib)
+                    input_.region_is_2mb.push_back(space.page_size(VirtAddr(testing::heap_base + at)) == PageSize::large_2mb);
+                floor_counts_.push_back(floor(input_));
+            }
+        });
     }
 
     bool row(Report& report, const char* name, FloorCounts (*floor)(const FloorInput&), const char* engine, const Platform& platform,
@@ -99,7 +101,7 @@ private:
         const double floor_time = floor_seconds(floor);
         const double work = double(input_.offsets.size()) * double(layouts_.size()) * work_per_access / 1e6;
         std::vector<LayoutCounts> counts;
-        const double engine_time = run(engine, platform, stream_, layouts_, sampling, counts);
+        const double engine_time = shortest_seconds(options_.runs, [&] { counts.clear(), run(engine, platform, stream_, layouts_, sampling, counts); });
         bool same = true;
         for (size_t i = 0; i < layouts_.size(); ++i)
             same &= floor_counts_[i].hits == counts[i].stlb_hits && floor_counts_[i].misses == counts[i].stlb_misses;
@@ -139,7 +141,8 @@ int curves(Report& report, const Options& o) {
 
 int usage() {
     std::fputs("simulator_benchmark: unknown option or value\n"
-               "  what to do: simulator_benchmark [--accesses N] [--layouts N] [--rows H,M|H,M,C|R|all] [--csv], "
+               "  what to do: simulator_benchmark [--accesses N] [--layouts N] [--runs N] "
+               "[--rows H,M|H,M,C|R|lanes|all] [--csv], "
                "or --curve accesses|layouts, or --memory\n",
                stderr);
     return 2;
@@ -152,8 +155,9 @@ bool parse(int argc, char** argv, Options& o) {
         if (option == "--csv") o.csv = true;
         else if (option == "--memory") o.memory = true;
         else if (option == "--accesses" && number && *number > 0) o.accesses = *number, ++i;
+        else if (option == "--runs" && number && *number > 0) o.runs = *number, ++i;
         else if (option == "--layouts" && number && *number > 0) o.layouts = *number, ++i;
-        else if (option == "--rows" && (value == "H,M" || value == "H,M,C" || value == "R" || value == "all")) o.rows = value, ++i;
+        else if (option == "--rows" && (value == "H,M" || value == "H,M,C" || value == "R" || value == "lanes" || value == "all")) o.rows = value, ++i;
         else if (option == "--curve" && (value == "accesses" || value == "layouts")) o.curve = value, ++i;
         else return false;
     }
@@ -171,6 +175,8 @@ int main(int argc, char** argv) {
     if (options.memory) return benchmark::point(report, "memory", "H,M,C", {}, options.accesses, options.layouts, uint64_t{32} << 30), 0;
     if (!options.curve.empty()) return benchmark::curves(report, options);
     bool same = true;
+    if (options.rows == "lanes" || options.rows == "all") same = benchmark::plain_rows(report, options.accesses, options.layouts, options.runs);
+    if (options.rows == "lanes") return same ? 0 : 1;
     for (const char* name : benchmark::streams) {
         benchmark::Bench bench(options, name);
         same &= bench.all_rows(report);

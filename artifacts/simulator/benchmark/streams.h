@@ -1,6 +1,7 @@
-// streams.h - the three streams that floors and engines are measured on, made here from fixed seeds.
+// streams.h - the streams that floors and engines are measured on, made here from fixed seeds.
 //
 //   gups      uniform random reads over the pool
+//   updates   gups as GUPS does it: each word is read, then written (two accesses an update)
 //   zipf      log-uniform pages over the pool (page p with probability ~1/p), random line in the page
 //   resident  uniform random reads over 16KB
 #pragma once
@@ -28,6 +29,7 @@ inline MemoryStream make_stream(const std::string& name, size_t accesses, uint64
          insn(InsnKind::load, reg(2) | reg(3), reg(4), reg(2) | reg(3), 1), insn(InsnKind::alu, reg(4) | reg(6), reg(6) | reg(16)),
          insn(InsnKind::branch, reg(16), 0)},
         {{3, 0, 8}});
+    const uint32_t store = builder.block({insn(InsnKind::store, reg(2) | reg(3) | reg(4), 0, reg(2) | reg(3), 1)}, {{0, 1, 8}});
     std::mt19937_64 random(42);
     const double log_pages = std::log(double(pool >> 12));
     for (size_t i = 0; i < accesses; ++i) {
@@ -39,6 +41,7 @@ inline MemoryStream make_stream(const std::string& name, size_t accesses, uint64
             offset = scramble(page, pool >> 12) << 12 | (random() & 4088);
         }
         builder.load(block, heap_base + offset);
+        if (name == "updates" && ++i < accesses) builder.run(store, {heap_base + offset}, {1});
     }
     return builder.finish();
 }

@@ -1,5 +1,7 @@
 #include "block_stream.h"
 
+#include <algorithm>
+
 #include "bytes.h"
 
 namespace tessera::trace {
@@ -15,6 +17,16 @@ struct Successors {
     }
 };
 
+/// Executions between two looks at the room left; each takes two numbers of at most ten bytes.
+constexpr size_t stretch = 4096;
+constexpr size_t longest_pair = 20;
+
+char* put_varint_at(char* to, uint64_t value) {
+    for (; value >= 0x80; value >>= 7) *to++ = static_cast<char>(value | 0x80);
+    *to++ = static_cast<char>(value);
+    return to;
+}
+
 }  // namespace
 
 std::string encode_blocks(std::span<const uint32_t> ids, size_t block_total) {
@@ -22,18 +34,25 @@ std::string encode_blocks(std::span<const uint32_t> ids, size_t block_total) {
     std::vector<Successors> memory(block_total + 1);
     uint32_t previous = static_cast<uint32_t>(block_total);  // one virtual block precedes the frame
     uint64_t run = 0;
-    for (const uint32_t id : ids) {
-        Successors& guess = memory[previous];
-        if (guess.first == id) {
-            ++run;
-        } else {
-            put_varint(out, run);
-            put_varint(out, guess.second == id ? 1 : uint64_t{id} + 2);
+    size_t used = 0;
+    for (size_t begin = 0; begin < ids.size(); begin += stretch) {
+        out.resize(std::max(out.size(), used + longest_pair * stretch));
+        char* at = out.data() + used;
+        for (const uint32_t id : ids.subspan(begin, std::min(stretch, ids.size() - begin))) {
+            Successors& guess = memory[previous];
+            previous = id;
+            if (guess.first == id) {
+                ++run;
+                continue;
+            }
+            at = put_varint_at(at, run);
+            at = put_varint_at(at, guess.second == id ? 1 : uint64_t{id} + 2);
             guess.miss(id);
             run = 0;
         }
-        previous = id;
+        used = static_cast<size_t>(at - out.data());
     }
+    out.resize(used);
     put_varint(out, run);
     put_varint(out, 0);
     return out;

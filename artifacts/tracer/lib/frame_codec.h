@@ -56,13 +56,28 @@ inline FrameContent content_of(const Frame& frame) {
     return {frame.block_ids, frame.access_counts, frame.addresses, frame.is_store};
 }
 
+/// A growing array without the check of push_back: room is made for a whole frame beforehand.
+template <typename Value>
+struct Filled {
+    std::vector<Value> room;
+    size_t count = 0;
+
+    void clear(size_t most) {
+        if (room.size() < most) room.resize(most);
+        count = 0;
+    }
+    std::span<const Value> values() const { return {room.data(), count}; }
+};
+
 /// Kept from frame to frame: fresh megabytes would cost a page fault per 4KB each time.
 struct EncodeBuffers {
     std::vector<uint8_t> codes;
-    std::vector<uint32_t> near[3];       ///< literals of 1, 2 and 3 bytes
-    std::vector<uint64_t> far_addresses;
-    std::vector<uint32_t> far_owners;    ///< their slots
-    std::vector<uint64_t> far_values[max_far_width + 1];
+    Filled<uint8_t> near_1;              ///< literals of 1, 2 and 3 bytes
+    Filled<uint16_t> near_2;
+    Filled<uint32_t> near_3;
+    Filled<uint64_t> far_addresses;
+    Filled<uint32_t> far_owners;         ///< their slots
+    Filled<uint64_t> far_values[max_far_width + 1];
     std::vector<SlotState> states;
     std::vector<FarSpan> spans;
     std::vector<FarSlot> far_slots;

@@ -40,7 +40,7 @@ struct Irregular {
 
 /// Byte `b` of every value, in a plane of its own, for each of `width` bytes.
 template <typename Value>
-void put_planes(std::string& out, const std::vector<Value>& values, int width) {
+void put_planes(std::string& out, std::span<const Value> values, int width) {
     for (int byte = 0; byte < width; ++byte) {
         const size_t at = out.size();
         out.resize(at + values.size());
@@ -52,38 +52,76 @@ void put_planes(std::string& out, const std::vector<Value>& values, int width) {
 
 /// Codes and literals of all accesses. Counts and directions that differ from the blocks' go to `irregular`.
 void encode_addresses(const FrameContent& frame, const SlotMap& slots, EncodeBuffers& b, Irregular& irregular) {
-    uint64_t previous = 0;
-    size_t access = 0;
+    const size_t total = frame.addresses.size();
+    b.codes.resize(std::max(b.codes.size(), total));
+    b.near_1.clear(total), b.near_2.clear(total), b.near_3.clear(total);
+    b.far_addresses.clear(total), b.far_owners.clear(total);
+    uint8_t* near_1 = b.near_1.room.data();
+    uint16_t* near_2 = b.near_2.room.data();
+    uint32_t* near_3 = b.near_3.room.data();
+    uint64_t* far_address = b.far_addresses.room.data();
+    uint32_t* far_owner = b.far_owners.room.data();
+    uint8_t* code_at = b.codes.data();
+    const uint64_t* address_at = frame.addresses.data();
+    const uint8_t* store_at = frame.is_store.data();
     SlotState* const states = b.states.data();
+    const SlotMap::Block* const blocks = slots.blocks();
     const uint8_t* const slot_stores = slots.is_store();
-    for (size_t e = 0; e < frame.block_ids.size(); ++e) {
-        const auto [first, expected, instructions] = slots.blocks()[frame.block_ids[e]];
+    uint64_t previous = 0;
+    for (size_t e = 0, executions = frame.block_ids.size(); e < executions; ++e) {
+        const auto [first, expected, instructions] = blocks[frame.block_ids[e]];
         const uint32_t count = frame.access_counts[e];
-        if (count != expected) irregular.counts.add(e, count);
+        if (count != expected) [[unlikely]] irregular.counts.add(e, count);
         const uint32_t last_slot = first + (expected ? expected - 1 : 0);
-        for (uint32_t i = 0; i < count; ++i, ++access) {
+        for (uint32_t i = 0; i < count; ++i) {
             const uint32_t slot = std::min(first + i, last_slot);
-            const uint64_t address = frame.addresses[access];
-            if (frame.is_store[access] != slot_stores[slot]) irregular.stores.add(access, frame.is_store[access]);
+            const uint64_t address = *address_at++;
+            if (*store_at != slot_stores[slot]) [[unlikely]]
+                irregular.stores.add(static_cast<size_t>(store_at - frame.is_store.data()), *store_at);
+            ++store_at;
             SlotState& state = states[slot];
+            const uint64_t from_last = address - state.last, from_previous = address - previous;
             const Code code = choose(state, address, previous);
-            b.codes[access] = code;
+            *code_at++ = code;
             switch (code) {
                 case stride_hit: case gap_hit: break;
-                case last_1: b.near[0].push_back(static_cast<uint32_t>(address - state.last)); break;
-                case prev_1: b.near[0].push_back(static_cast<uint32_t>(address - previous)); break;
-                case last_2: b.near[1].push_back(static_cast<uint32_t>(address - state.last)); break;
-                case prev_2: b.near[1].push_back(static_cast<uint32_t>(address - previous)); break;
-                case last_3: b.near[2].push_back(static_cast<uint32_t>(address - state.last)); break;
-                default:
-                    b.far_addresses.push_back(address);
-                    b.far_owners.push_back(slot);
-                    b.spans[slot].add(address);
+                case last_1: *near_1++ = static_cast<uint8_t>(from_last); break;
+                case prev_1: *near_1++ = static_cast<uint8_t>(from_previous); break;
+                case last_2: *near_2++ = static_cast<uint16_t>(from_last); break;
+                case prev_2: *near_2++ = static_cast<uint16_t>(from_previous); break;
+                case last_3: *near_3++ = static_cast<uint32_t>(from_last); break;
+                default: *far_address++ = address, *far_owner++ = slot;
             }
             state.update(address, previous);
             previous = address;
         }
     }
+    b.near_1.count = static_cast<size_t>(near_1 - b.near_1.room.data());
+    b.near_2.count = static_cast<size_t>(near_2 - b.near_2.room.data());
+    b.near_3.count = static_cast<size_t>(near_3 - b.near_3.room.data());
+    b.far_addresses.count = b.far_owners.count = static_cast<size_t>(far_address - b.far_addresses.room.data());
+}
+
+/// What the far misses of each slot span, then each as a number within; returns the slots that have any.
+std::vector<uint32_t> encode_far(size_t slot_total, EncodeBuffers& b) {
+    b.spans.assign(slot_total, FarSpan{});
+    b.far_slots.resize(slot_total);
+    const size_t count = b.far_addresses.count;
+    for (size_t i = 0; i < count; ++i) b.spans[b.far_owners.room[i]].add(b.far_addresses.room[i]);
+    std::vector<uint32_t> touched;
+    bool widths[max_far_width + 1] = {};
+    for (uint32_t slot = 0; slot < slot_total; ++slot) {
+        if (!b.spans[slot].seen) continue;
+        b.far_slots[slot] = b.spans[slot].slot(), touched.push_back(slot);
+        widths[b.far_slots[slot].width] = true;
+    }
+    for (int width = 1; width <= max_far_width; ++width) b.far_values[width].clear(widths[width] ? count : 0);
+    for (size_t i = 0; i < count; ++i) {
+        const FarSlot& slot = b.far_slots[b.far_owners.room[i]];
+        auto& values = b.far_values[slot.width];
+        values.room[values.count++] = (b.far_addresses.room[i] - slot.base) >> slot.shift;
+    }
+    return touched;
 }
 
 }  // namespace
@@ -99,23 +137,9 @@ void SlotMap::add(const StaticBlock& block) {
 
 const std::string& encode_frame(const FrameContent& frame, const SlotMap& slots, EncodeBuffers& b) {
     Irregular irregular;
-    b.codes.resize(frame.addresses.size());
-    for (auto& values : b.near) values.clear();
-    for (auto& values : b.far_values) values.clear();
-    b.far_addresses.clear();
-    b.far_owners.clear();
     b.states.assign(slots.slot_total(), SlotState{});
-    b.spans.assign(slots.slot_total(), FarSpan{});
-    b.far_slots.resize(slots.slot_total());
     encode_addresses(frame, slots, b, irregular);
-
-    std::vector<uint32_t> touched;
-    for (uint32_t slot = 0; slot < b.spans.size(); ++slot)
-        if (b.spans[slot].seen) b.far_slots[slot] = b.spans[slot].slot(), touched.push_back(slot);
-    for (size_t i = 0; i < b.far_addresses.size(); ++i) {
-        const FarSlot& far = b.far_slots[b.far_owners[i]];
-        b.far_values[far.width].push_back((b.far_addresses[i] - far.base) >> far.shift);
-    }
+    const std::vector<uint32_t> touched = encode_far(slots.slot_total(), b);
 
     std::string& out = b.out;
     out.clear();
@@ -123,10 +147,12 @@ const std::string& encode_frame(const FrameContent& frame, const SlotMap& slots,
     put_section(out, irregular.counts.finish());
     put_section(out, irregular.stores.finish());
     put_section(out, encode_far_slots(touched, b.far_slots));
-    for (int width = 1; width <= max_far_width; ++width) put_varint(out, b.far_values[width].size());
-    out.append(reinterpret_cast<const char*>(b.codes.data()), b.codes.size());
-    for (int width = 1; width <= 3; ++width) put_planes(out, b.near[width - 1], width);
-    for (int width = 1; width <= max_far_width; ++width) put_planes(out, b.far_values[width], width);
+    for (int width = 1; width <= max_far_width; ++width) put_varint(out, b.far_values[width].count);
+    out.append(reinterpret_cast<const char*>(b.codes.data()), frame.addresses.size());
+    put_planes(out, b.near_1.values(), 1);
+    put_planes(out, b.near_2.values(), 2);
+    put_planes(out, b.near_3.values(), 3);
+    for (int width = 1; width <= max_far_width; ++width) put_planes(out, b.far_values[width].values(), width);
     return out;
 }
 

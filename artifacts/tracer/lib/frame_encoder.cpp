@@ -24,77 +24,123 @@ size_t compress(const std::string& text, std::string& out) {
 }
 
 FrameEncoder::~FrameEncoder() {
-    if (!thread_.joinable()) return;
     {
         std::lock_guard lock(mutex_);
         ending_ = true;
     }
     changed_.notify_all();
-    thread_.join();
+    for (Worker& worker : workers_)
+        if (worker.thread.joinable()) worker.thread.join();
 }
 
-void FrameEncoder::submit(CollectedFrame& frame, const BlockTable& blocks) {
+CollectedFrame& FrameEncoder::take() {
+    std::unique_lock lock(mutex_);
+    if (free_.empty() && frames_.size() <= thread_count)
+        free_.push_back(frames_.emplace_back(std::make_unique<CollectedFrame>()).get());
+    changed_.wait(lock, [&] { return !free_.empty(); });
+    if (error_) std::rethrow_exception(error_);
+    taken_ = free_.back();
+    free_.pop_back();
+    taken_->executions = taken_->accesses = 0;
+    taken_->instructions = 0;
+    return *taken_;
+}
+
+void FrameEncoder::submit(std::shared_ptr<const BlockTable> blocks) {
+    uint64_t number = 0;
     {
         std::lock_guard lock(mutex_);
-        frame_ = &frame;
-        blocks_ = &blocks;
+        number = submissions_++;
+        submitted_.push_back({taken_, std::move(blocks), number});
     }
+    if (number < thread_count) start_thread(workers_[number]);
     changed_.notify_all();
-    if (thread_.joinable()) return;
+}
+
+void FrameEncoder::start_thread(Worker& worker) {
     // The process's signals are not for this thread: under QEMU they are the recorded program's.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    thread_ = std::thread([this] { run(); });
+    worker.thread = std::thread([this, &worker] { run(worker); });
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void FrameEncoder::wait() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return !frame_; });
+    changed_.wait(lock, [&] { return written_ == submissions_; });
     if (error_) std::rethrow_exception(error_);
 }
 
-void FrameEncoder::run() {
+FrameTotals FrameEncoder::totals() const {
+    FrameTotals sum;
+    for (const Worker& worker : workers_) {
+        sum.pages.add_all(worker.totals.pages);
+        sum.stores += worker.totals.stores;
+        sum.kernel_accesses += worker.totals.kernel_accesses;
+    }
+    return sum;
+}
+
+// Jobs begin in order, so that the one whose turn it is to be written is always in some thread. After a failure the
+// others end without being written.
+void FrameEncoder::run(Worker& worker) {
     std::unique_lock lock(mutex_);
     while (true) {
-        changed_.wait(lock, [&] { return frame_ || ending_; });
-        if (!frame_) return;
+        changed_.wait(lock, [&] { return !submitted_.empty() || ending_; });
+        if (submitted_.empty()) return;
+        const Job job = std::move(submitted_.front());
+        submitted_.pop_front();
         lock.unlock();
         std::exception_ptr error;
+        IndexEntry entry;
         try {
-            encode(*frame_, *blocks_);
+            entry = encode(worker, job);
         } catch (...) {
             error = std::current_exception();
         }
         lock.lock();
+        changed_.wait(lock, [&] { return written_ == job.number; });
+        if (!error && !error_) {
+            lock.unlock();
+            try {
+                entry.offset = offset_;
+                file_.write_at(offset_, worker.stored.data(), entry.stored_bytes);
+                offset_ += entry.stored_bytes;
+                index_.push_back(entry);
+            } catch (...) {
+                error = std::current_exception();
+            }
+            lock.lock();
+        }
         if (!error_) error_ = error;
-        frame_ = nullptr;
+        ++written_;
+        free_.push_back(job.frame);
         changed_.notify_all();
     }
 }
 
-void FrameEncoder::encode(const CollectedFrame& collected, const BlockTable& blocks) {
+/// All of the entry but its place in the file; the bytes lie in `worker.stored`.
+IndexEntry FrameEncoder::encode(Worker& worker, const Job& job) {
+    const CollectedFrame& collected = *job.frame;
     const FrameContent frame{{collected.block_ids.data(), collected.executions}, {collected.access_counts.data(), collected.executions},
                              {collected.addresses.data(), collected.accesses}, {collected.is_store.data(), collected.accesses}};
-    const std::string& text = encode_frame(frame, blocks.slots, buffers_);
+    const std::string& text = encode_frame(frame, job.blocks->slots, worker.buffers);
     IndexEntry entry;
-    entry.offset = offset_;
-    entry.stored_bytes = compress(text, stored_);
+    entry.stored_bytes = compress(text, worker.stored);
     entry.text_bytes = text.size();
     entry.executions = collected.executions;
     entry.accesses = collected.accesses;
     entry.instructions = collected.instructions;
-    entry.stored_digest = digest(stored_.data(), entry.stored_bytes);
+    entry.stored_digest = digest(worker.stored.data(), entry.stored_bytes);
     entry.content_digest = frame_digest(frame);
-    file_.write_at(offset_, stored_.data(), entry.stored_bytes);
-    offset_ += entry.stored_bytes;
-    index_.push_back(entry);
 
-    for (const uint64_t address : frame.addresses) pages_.add(address);
-    for (const uint8_t store : frame.is_store) stores_ += store;
-    for (size_t e = 0; blocks.any_kernel && e < collected.executions; ++e)
-        if (blocks.is_kernel[frame.block_ids[e]]) kernel_accesses_ += frame.access_counts[e];
+    FrameTotals& totals = worker.totals;
+    for (const uint64_t address : frame.addresses) totals.pages.add(address);
+    for (const uint8_t store : frame.is_store) totals.stores += store;
+    for (size_t e = 0; job.blocks->any_kernel && e < collected.executions; ++e)
+        if (job.blocks->is_kernel[frame.block_ids[e]]) totals.kernel_accesses += frame.access_counts[e];
+    return entry;
 }
 
 }  // namespace tessera::trace

@@ -1,12 +1,17 @@
-// frame_encoder.h - encodes a frame in a thread of its own while the writer collects the next one.
+// frame_encoder.h - encodes frames in two threads of its own while the writer collects the next one.
 //
-// Building executions and encoding them cost about the same, so a recording (the program, the builder, this) fills
-// three cores, and two are never idle for want of work. One frame is in flight: memory stays bounded and frames stay in order.
+// Of a recording (the program, the builder of executions, this) encoding is the largest part, nearly half. With one thread
+// for it, a scheduler that is fair to all three gives it a third of two cores, so the others fill their buffers, wait for
+// it, and leave a core idle. Frames decode alone, so they are encoded side by side, but written in their order: the bytes
+// of a trace don't depend on the threads. At most two frames are in flight, so memory stays bounded.
 #pragma once
 
+#include <array>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -36,43 +41,62 @@ struct BlockTable {
     bool any_kernel = false;
 };
 
+/// What frames add up to, besides their counts.
+struct FrameTotals {
+    PageSet pages;
+    uint64_t stores = 0, kernel_accesses = 0;
+};
+
 class FrameEncoder {
 public:
     FrameEncoder(File& file, uint64_t offset) : file_(file), offset_(offset) {}
     ~FrameEncoder();
 
-    /// Encodes `frame` and writes it behind the one before. The caller leaves `frame` and `blocks` alone until wait() has
-    /// returned; it must be called first if a frame is in flight.
-    void submit(CollectedFrame& frame, const BlockTable& blocks);
+    /// An empty frame to fill. Waits while all are in flight; throws what went wrong with an earlier one.
+    CollectedFrame& take();
+    /// Encodes the frame taken last, which the caller leaves alone from now on, and writes it behind the one before.
+    void submit(std::shared_ptr<const BlockTable> blocks);
     /// Returns when nothing is in flight; throws what went wrong there.
     void wait();
 
     // After wait():
     const std::vector<IndexEntry>& index() const { return index_; }
-    const PageSet& pages() const { return pages_; }
-    uint64_t offset() const { return offset_; }                    ///< behind the last frame
-    uint64_t stores() const { return stores_; }
-    uint64_t kernel_accesses() const { return kernel_accesses_; }
+    uint64_t offset() const { return offset_; }  ///< behind the last frame
+    FrameTotals totals() const;
 
 private:
-    void run();  // the thread
-    void encode(const CollectedFrame& frame, const BlockTable& blocks);
+    static constexpr size_t thread_count = 2;
+
+    struct Job {
+        CollectedFrame* frame = nullptr;
+        std::shared_ptr<const BlockTable> blocks;
+        uint64_t number = 0;
+    };
+    struct Worker {
+        EncodeBuffers buffers;
+        std::string stored;
+        FrameTotals totals;
+        std::thread thread;
+    };
+
+    void start_thread(Worker& worker);
+    void run(Worker& worker);  // its thread
+    static IndexEntry encode(Worker& worker, const Job& job);
 
     File& file_;
     uint64_t offset_;
     std::vector<IndexEntry> index_;
-    PageSet pages_;
-    uint64_t stores_ = 0, kernel_accesses_ = 0;
-    EncodeBuffers buffers_;
-    std::string stored_;
+    std::array<Worker, thread_count> workers_;
 
     std::mutex mutex_;
     std::condition_variable changed_;
-    CollectedFrame* frame_ = nullptr;  ///< in flight
-    const BlockTable* blocks_ = nullptr;
+    std::vector<std::unique_ptr<CollectedFrame>> frames_;  ///< one more than threads, made as they are needed
+    std::vector<CollectedFrame*> free_;
+    CollectedFrame* taken_ = nullptr;
+    std::deque<Job> submitted_;       ///< not begun
+    uint64_t submissions_ = 0, written_ = 0;
     std::exception_ptr error_;
     bool ending_ = false;
-    std::thread thread_;
 };
 
 /// Bytes of `text` as zstd, at the start of `out`, which is only ever grown; returns their number. Throws TraceError.

@@ -21,6 +21,13 @@ public:
         recent.bits[page / 64] |= uint64_t{1} << page % 64;
     }
 
+    void add_all(const PageSet& other) {
+        for (const auto& [gigabyte, bits] : other.bitmaps_) {
+            uint64_t* const ours = bits_of(gigabyte);
+            for (uint64_t word = 0; word < words; ++word) ours[word] |= (*bits)[word];
+        }
+    }
+
     /// Touched pages that overlap [begin, end).
     uint64_t count(uint64_t begin, uint64_t end) const {
         uint64_t total = 0;

@@ -1,6 +1,5 @@
-// writer.cpp - collects executions into frames; a full one goes to the encoder while the other is filled.
+// writer.cpp - collects executions into frames; a full one goes to the encoder while another is filled.
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -19,14 +18,14 @@ struct Writer::Impl {
     File file;
     std::vector<StaticBlock> blocks;
     BlockTable table;
-    std::array<CollectedFrame, 2> frames;
-    CollectedFrame* frame = frames.data();  ///< being filled; the other one may be in flight
+    std::shared_ptr<const BlockTable> submitted_table;  ///< a copy for the encoder: blocks come while it works
     uint64_t accesses = 0, instructions = 0, executions = 0;
     FrameEncoder encoder;
+    CollectedFrame* frame;  ///< being filled
     bool finished = false;
 
     Impl(const std::string& target)
-        : path(target), file(File::create(target + ".partial")), encoder(file, sizeof(Preamble)) {}
+        : path(target), file(File::create(target + ".partial")), encoder(file, sizeof(Preamble)), frame(&encoder.take()) {}
     ~Impl() {
         if (!finished) std::remove(file.path().c_str());
     }
@@ -36,11 +35,12 @@ struct Writer::Impl {
         accesses += frame->accesses;
         instructions += frame->instructions;
         executions += frame->executions;
-        encoder.wait();
-        encoder.submit(*frame, table);
-        frame = frame == &frames[0] ? &frames[1] : &frames[0];
-        frame->executions = frame->accesses = 0;
-        frame->instructions = 0;
+        if (!submitted_table) submitted_table = std::make_shared<const BlockTable>(table);
+        encoder.submit(submitted_table);
+    }
+    void next_frame() {
+        flush();
+        frame = &encoder.take();
     }
 };
 
@@ -55,10 +55,10 @@ uint32_t Writer::add_block(StaticBlock block) {
     if (block.slots.size() > UINT16_MAX)
         throw TraceError("block at " + std::to_string(block.pc) + ": " + std::to_string(block.slots.size()) +
                          " memory slots; a block has at most 65535\n  what to do: split the block");
-    impl_->encoder.wait();  // it reads the table
     impl_->table.slots.add(block);
     impl_->table.is_kernel.push_back(is_kernel_block(block));
     impl_->table.any_kernel |= is_kernel_block(block);
+    impl_->submitted_table.reset();
     impl_->blocks.push_back(std::move(block));
     return static_cast<uint32_t>(impl_->blocks.size() - 1);
 }
@@ -68,7 +68,7 @@ Writer::Room Writer::start(uint32_t block, uint16_t count) {
     if (block >= w.blocks.size()) [[unlikely]]
         throw TraceError("append to trace " + w.path + ": block " + std::to_string(block) + " of " +
                          std::to_string(w.blocks.size()) + "\n  what to do: register blocks with add_block first");
-    if (w.frame->accesses + count > max_frame_accesses || w.frame->executions == max_frame_executions) [[unlikely]] w.flush();
+    if (w.frame->accesses + count > max_frame_accesses || w.frame->executions == max_frame_executions) [[unlikely]] w.next_frame();
     CollectedFrame& frame = *w.frame;
     frame.block_ids[frame.executions] = block;
     frame.access_counts[frame.executions++] = count;
@@ -89,14 +89,15 @@ void Writer::finish(Header header) {
     w.flush();
     w.encoder.wait();
     const std::vector<IndexEntry>& index = w.encoder.index();
+    const FrameTotals totals = w.encoder.totals();
     const std::string table_text = table_to_text(w.blocks);
     header.accesses = w.accesses;
-    header.stores = w.encoder.stores();
+    header.stores = totals.stores;
     header.instructions = w.instructions;
     header.block_executions = w.executions;
-    header.kernel_accesses = w.encoder.kernel_accesses();
-    header.distinct_4kb_pages = w.encoder.pages().count();
-    for (Pool& pool : header.pools) pool.distinct_4kb_pages = w.encoder.pages().count(pool.base, pool.base + pool.size_bytes);
+    header.kernel_accesses = totals.kernel_accesses;
+    header.distinct_4kb_pages = totals.pages.count();
+    for (Pool& pool : header.pools) pool.distinct_4kb_pages = totals.pages.count(pool.base, pool.base + pool.size_bytes);
     header.checksum = content_checksum(table_text, index);
 
     const std::string header_text = header_to_text(header);

@@ -30,16 +30,15 @@ bool is_recorded(unsigned vcpu) { return vcpu == recorded_vcpu.load(std::memory_
 
 /// QEMU 7.2 keeps the direction in bit 17 of its description of an access; qemu_plugin_mem_is_store() takes it
 /// from there behind a call, which costs as much as the rest of the callback. The first accesses compare the two.
-Event store_flag_of(qemu_plugin_meminfo_t info) {
-    static unsigned left_to_compare = 4096;
-    const Event flag = Event{info >> 17 & 1};
-    if (left_to_compare) [[unlikely]] {
-        --left_to_compare;
-        if (flag != qemu_plugin_mem_is_store(info))
-            die("record " + recorder->settings().program + ": this QEMU describes accesses otherwise than 7.2\n"
-                "  what to do: use the QEMU of the toolchain image");
-    }
-    return flag << (tag_shift + store_tag_bit);
+Event store_flag_of(qemu_plugin_meminfo_t info) { return Event{info >> 17 & 1} << (tag_shift + store_tag_bit); }
+
+unsigned left_to_compare = 4096;
+
+void compare_store_flag(qemu_plugin_meminfo_t info) {
+    --left_to_compare;
+    if ((store_flag_of(info) != 0) != qemu_plugin_mem_is_store(info))
+        die("record " + recorder->settings().program + ": this QEMU describes accesses otherwise than 7.2\n"
+            "  what to do: use the QEMU of the toolchain image");
 }
 
 /// Hands the buffer over; false when the recording has ended.
@@ -121,23 +120,42 @@ void register_callbacks() {
 
 }  // namespace
 
-void on_block(unsigned vcpu, void* block) {
+// Callbacks run for each block and access. What is rare stands in functions of its own that get the same arguments: calls
+// of it are jumps then, and the frequent path saves no registers.
+
+[[gnu::noinline]] static void on_rare_block(unsigned vcpu, void* block) {
     if (!is_recorded(vcpu) && !elected(vcpu)) return;
     if (room_for_block(vcpu)) *cursor.at++ = block_event(static_cast<const TranslatedBlock*>(block));
 }
 
-void on_head(unsigned vcpu, qemu_plugin_meminfo_t, uint64_t address, void* block) {
-    if (!is_recorded(vcpu) && !elected(vcpu)) return;
-    if (!room_for_block(vcpu)) return;
+void on_block(unsigned vcpu, void* block) {
+    if (!is_recorded(vcpu) || cursor.at >= cursor.soft_end) [[unlikely]] return on_rare_block(vcpu, block);
+    *cursor.at++ = block_event(static_cast<const TranslatedBlock*>(block));
+}
+
+[[gnu::noinline]] static void on_rare_head(unsigned vcpu, qemu_plugin_meminfo_t, uint64_t address, void* block) {
+    on_rare_block(vcpu, block);
+    if (is_recorded(vcpu)) *cursor.at++ = address | static_cast<const TranslatedBlock*>(block)->head_tag;
+}
+
+void on_head(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* block) {
+    if (!is_recorded(vcpu) || cursor.at >= cursor.soft_end) [[unlikely]] return on_rare_head(vcpu, info, address, block);
     const auto* const head = static_cast<const TranslatedBlock*>(block);
-    cursor.at[0] = block_event(head);
-    cursor.at[1] = address | head->head_tag;
-    cursor.at += 2;
+    Event* const at = cursor.at;
+    at[0] = block_event(head);
+    at[1] = address | head->head_tag;
+    cursor.at = at + 2;
+}
+
+[[gnu::noinline]] static void on_rare_access(unsigned, qemu_plugin_meminfo_t info, uint64_t address, void* insn_tag) {
+    if (cursor.at == cursor.hard_end) recorder->overflow();
+    if (left_to_compare) compare_store_flag(info);
+    *cursor.at++ = address | reinterpret_cast<Event>(insn_tag) | store_flag_of(info);
 }
 
 void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void* insn_tag) {
     if (!is_recorded(vcpu)) return;
-    if (cursor.at == cursor.hard_end) recorder->overflow();
+    if (cursor.at == cursor.hard_end || left_to_compare) [[unlikely]] return on_rare_access(vcpu, info, address, insn_tag);
     *cursor.at++ = address | reinterpret_cast<Event>(insn_tag) | store_flag_of(info);
 }
 

@@ -61,14 +61,14 @@ TEST(Encoder, AFailureInItsThreadIsTheWritersAndLeavesNothing) {
         const uint32_t block = writer.add_block(loads(0x1000, 1));
         const rlimit small{4096, before.rlim_max};  // a frame is larger, as on a full disk
         ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
-        const auto write_three_frames = [&] {
+        const auto write_frames = [&] {
             const uint8_t store = 0;
-            for (uint64_t i = 0; i < 3 * max_frame_accesses; ++i) {
+            for (uint64_t i = 0; i < 5 * max_frame_accesses; ++i) {
                 const uint64_t address = 0x4000000000 + (i * 0x9e3779b97f4a7c15 >> 34 << 3);
                 writer.append(block, &address, &store, 1);
             }
         };
-        EXPECT_THROW(write_three_frames(), TraceError);
+        EXPECT_THROW(write_frames(), TraceError);
     }
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
     EXPECT_NE(access(path.c_str(), F_OK), 0);
