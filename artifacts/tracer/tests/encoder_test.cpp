@@ -57,7 +57,7 @@ TEST(Encoder, BlocksMayComeWhileAFrameIsInFlight) {
 
 /// Frames that take long (far misses) and short (strides) in turns, so that a later one is often encoded first; the last
 /// one is not full. Each frame has its gigabyte, and each a block of its own.
-constexpr uint64_t uneven_frames = 7;
+constexpr uint64_t uneven_frames = 5;
 uint64_t uneven_address(uint64_t frame, uint64_t i) {
     return 0x4000000000 + (frame << 30) + (frame % 2 == 0 ? i * 0x9e3779b97f4a7c15 >> 37 << 3 : 8 * i);
 }
@@ -98,7 +98,7 @@ TEST(Encoder, FramesKeepTheirOrderAndTheirBytesWhicheverThreadIsFaster) {
         pages += static_cast<uint64_t>(std::unique(touched.begin(), touched.end()) - touched.begin());
     }
     EXPECT_EQ(reader.header().distinct_4kb_pages, pages);
-    for (int again = 0; again < 3; ++again) EXPECT_TRUE(write_uneven(path) == bytes);
+    EXPECT_TRUE(write_uneven(path) == bytes);
     std::remove(path.c_str());
 }
 
