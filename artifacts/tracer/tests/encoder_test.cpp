@@ -1,10 +1,14 @@
-// The encoder's thread: what goes wrong there reaches the writer's caller, and blocks may come while it works.
+// The encoder's threads: what goes wrong there reaches the writer's caller, blocks may come while they work, and neither the
+// order of frames nor a byte of the trace depends on which of them is faster.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 
 #include "lib/container.h"
 #include "streams.h"
@@ -51,7 +55,54 @@ TEST(Encoder, BlocksMayComeWhileAFrameIsInFlight) {
     std::remove(path.c_str());
 }
 
-TEST(Encoder, AFailureInItsThreadIsTheWritersAndLeavesNothing) {
+/// Frames that take long (far misses) and short (strides) in turns, so that a later one is often encoded first; the last
+/// one is not full. Each frame has its gigabyte, and each a block of its own.
+constexpr uint64_t uneven_frames = 5;
+uint64_t uneven_address(uint64_t frame, uint64_t i) {
+    return 0x4000000000 + (frame << 30) + (frame % 2 == 0 ? i * 0x9e3779b97f4a7c15 >> 37 << 3 : 8 * i);
+}
+uint64_t uneven_count(uint64_t frame) { return frame + 1 == uneven_frames ? 1000 : max_frame_accesses; }
+
+std::string write_uneven(const std::string& path) {
+    Writer writer = Writer::create(path);
+    for (uint64_t frame = 0; frame < uneven_frames; ++frame) {
+        const uint32_t block = writer.add_block(loads(0x1000 * (frame + 1), 1));
+        for (uint64_t i = 0; i < uneven_count(frame); ++i) {
+            const uint64_t address = uneven_address(frame, i);
+            const uint8_t store = i % 4 == 0;
+            writer.append(block, &address, &store, 1);
+        }
+    }
+    writer.finish({});
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST(Encoder, FramesKeepTheirOrderAndTheirBytesWhicheverThreadIsFaster) {
+    const std::string path = temporary_path("uneven");
+    const std::string bytes = write_uneven(path);
+    Reader reader = Reader::open(path);
+    ASSERT_EQ(reader.frame_count(), uneven_frames);
+    EXPECT_EQ(reader.header().stores, (uneven_frames - 1) * max_frame_accesses / 4 + 250);
+    Frame frame;
+    uint64_t pages = 0;
+    for (uint64_t f = 0; f < uneven_frames; ++f) {
+        ASSERT_TRUE(reader.next(frame));
+        ASSERT_EQ(frame.addresses.size(), uneven_count(f));
+        std::vector<uint64_t> touched;
+        for (uint64_t i = 0; i < uneven_count(f); ++i) {
+            ASSERT_EQ(frame.addresses[i], uneven_address(f, i)) << "frame " << f << " access " << i;
+            touched.push_back(uneven_address(f, i) >> 12);
+        }
+        std::sort(touched.begin(), touched.end());
+        pages += static_cast<uint64_t>(std::unique(touched.begin(), touched.end()) - touched.begin());
+    }
+    EXPECT_EQ(reader.header().distinct_4kb_pages, pages);
+    EXPECT_TRUE(write_uneven(path) == bytes);
+    std::remove(path.c_str());
+}
+
+TEST(Encoder, AFailureInAThreadIsTheWritersAndLeavesNothing) {
     const std::string path = temporary_path("too-large");
     std::signal(SIGXFSZ, SIG_IGN);
     rlimit before{};
