@@ -76,6 +76,14 @@ def test_a_good_row_says_what_it_cost(world, tmp_path):
     assert sorted(path.name for path in out.parent.iterdir()) == ["info.json", "trace.tst"]
 
 
+def test_a_recording_that_ends_before_the_region_has_neither_rate_nor_slowdown(world, tmp_path, monkeypatch):
+    """Behind its last recorded access the program runs untraced: its clock says nothing of the recording."""
+    monkeypatch.setattr(record.traces, "info", lambda path: INFO | {"complete_roi": False})
+    costs = recorded(tmp_path, "good")[0]["recording"]
+    assert costs["slowdown"] is None and costs["accesses_per_second"] is None
+    assert costs["recorded_roi_seconds"] == 0.008
+
+
 def test_kinds_and_tracer_get_absolute_paths_from_the_workflows_relative_ones(world, tmp_path, monkeypatch):
     """A program in a folder of its own would not find a relative path."""
     seen = []

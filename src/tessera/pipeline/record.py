@@ -34,8 +34,8 @@ def record_workload(name: str, size: str, max_accesses: int | None, out: Path) -
     where the user's part is absent), ``message``, ``missing`` (that part, if it is why), ``about`` (kind,
     published rows, stand_in_for, threads, footprint_bytes), ``result`` (what the workload says of itself),
     and ``recording``: ``seconds``, ``peak_memory_bytes`` (None if not seen), ``bytes_per_access``,
-    ``accesses_per_second`` (in the region of interest, if all of it was recorded), ``native_roi_seconds``,
-    ``recorded_roi_seconds`` and ``slowdown`` (None where a program does not time its region of interest).
+    ``native_roi_seconds`` and ``recorded_roi_seconds`` (None where a program does not time its region of
+    interest), ``accesses_per_second`` and ``slowdown`` there (None also if not all of it was recorded).
     A recording that failed leaves no trace.
     """
     out = out.absolute()  # the workflow's paths are relative; a program may run in a folder of its own
@@ -111,7 +111,8 @@ def _record(run: Run, size: workloads.Size, max_accesses: int | None, trace: Pat
             "accesses_per_second": found["accesses"] / timed * 1e9 if timed else None,
             "native_roi_seconds": native / 1e9 if native else None,
             "recorded_roi_seconds": recorded_ns / 1e9 if recorded_ns else None,
-            "slowdown": recorded_ns / native if native and recorded_ns else None,
+            # Behind the last access that is recorded the program runs on without the plugin.
+            "slowdown": timed / native if native and timed else None,
         },
     }
 
