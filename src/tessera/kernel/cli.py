@@ -162,15 +162,39 @@ def stress_ng(accept_series: bool, seconds: int, out: Path, stressors: tuple[str
 
 
 @kernel.command()
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for consoles and logs.")
-def bisect(out: Path) -> None:
-    """Build and boot after every patch of the series: about 5 minutes each the first time.
+@_accept
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for logs and the table.")
+def prove(accept_series: bool, out: Path) -> None:
+    """Take one hook away, rebuild: the checker inside and the walker outside must both report it.
+
+    Example: ./run tessera kernel prove --out build/kernel/prove
+    """
+    from tessera.kernel import image
+    from tessera.kernel.broken import judge, observe
+
+    seen = {}
+    for variant in ("checked", "broken"):
+        program = image.program(variant, say, accept_series=accept_series)
+        seen[variant] = observe(image.ready(say), program, out / variant)
+        for line in (*seen[variant].checker[:2], *seen[variant].walker[:2]):
+            click.echo(f"{variant}: {line}")
+    table = judge(seen)
+    table.to_csv(out / "prove.csv", index=False)
+    click.echo(table.to_string(index=False))
+    sys.exit(0 if table.passed.all() else 1)
+
+
+@kernel.command()
+@_accept
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for logs and the table.")
+def bisect(accept_series: bool, out: Path) -> None:
+    """Build and boot after every patch of the series, in one tree: about an hour of one core the first time.
 
     Example: ./run tessera kernel bisect --out build/kernel/bisect
     """
     from tessera.kernel.bisect import bisect as run_bisect
 
-    failures = run_bisect(out, say)
-    for failure in failures:
-        click.echo(f"FAILED: {failure}", err=True)
-    sys.exit(1 if failures else 0)
+    table = run_bisect(out, say, accept_series=accept_series)
+    table.to_csv(out / "bisect.csv", index=False, float_format="%.1f")
+    click.echo(table.to_string(index=False, float_format="%.1f"))
+    sys.exit(0 if (table.outcome == "passed").all() else 1)
