@@ -145,6 +145,8 @@ def stress_ng(accept_series: bool, seconds: int, out: Path, stressors: tuple[str
 
     Example: ./run tessera kernel stress-ng --seconds 5 --out build/kernel/stress-ng
     """
+    import pandas as pd
+
     from tessera.errors import unknown_name
     from tessera.kernel import image
     from tessera.kernel.stress_ng import STRESSORS, stress
@@ -154,6 +156,13 @@ def stress_ng(accept_series: bool, seconds: int, out: Path, stressors: tuple[str
             raise unknown_name("stressor", name, tuple(STRESSORS))
     program = image.program("checked", say, accept_series=accept_series, stress_ng=True)
     passed, skipped, failures = stress(image.ready(say), program, out, seconds, list(stressors))
+    rows = [(name, "passed", "measured") for name in passed]
+    rows += [(name, "skipped", "measured") for name in skipped] + [
+        (f, "failed", "measured") for f in failures
+    ]
+    pd.DataFrame(rows, columns=["stressor", "outcome", "provenance"]).to_csv(
+        out / "stress-ng.csv", index=False
+    )
     click.echo(f"passed {len(passed)}: {' '.join(passed)}")
     click.echo(f"skipped {len(skipped)}: {', '.join(skipped)}")
     for failure in failures:
