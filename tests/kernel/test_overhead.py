@@ -34,8 +34,12 @@ def test_number_of_tables_counted_by_hand():
     assert tables((1 << 30) + 1) == 513 + 2 + 1 + 1
 
 
-def test_table_has_all_cells():
-    assert len(table4()) == 20
+def test_table_has_all_cells_beside_the_printed_digits():
+    table = table4()
+    assert len(table) == 20
+    printed = [float(digits) for row in PRINTED.values() for digits in row]
+    assert table.published_overhead.tolist() == printed
+    assert (table.overhead.round(3) == table.published_overhead).all()
 
 
 def test_wrong_requests_say_what_is_possible():

@@ -26,7 +26,7 @@ def make(path: Path, text: str = "nothing\n") -> None:
 
 
 def main() -> None:
-    step, out = " ".join(sys.argv[1:3]), after("--out")
+    step, out = " ".join(sys.argv[1:3]), after("--out") or after("--measure")
     with Path(os.environ["STUB_LOG"]).open("a") as log:
         log.write(" ".join(sys.argv[1:]) + "\n")
     beside = {
@@ -37,7 +37,11 @@ def main() -> None:
     inside = {
         "validate explain": ["steps.csv", "findings.csv", "chase_latency.csv", "calibration.csv"],
         "models collect": [f"{name}.csv" for names in OF_PAIRS.values() for name in names],
-    }
+        "kernel test": ["summary.csv"],
+        "kernel table4": ["table4.csv", "table4_measured.csv"],
+        "kernel placement": ["placement.csv", "figure4.csv"],
+        "kernel stress-ng": ["stress-ng.csv"],
+    } | {f"kernel {name}": [f"{name}.csv"] for name in ("prove", "bisect", "table5", "table6")}
     of_run = {
         "report render": ["report/index.html", "claims.csv"],
         "notebooks run": [f"notebooks/{after('--only')}.html"],

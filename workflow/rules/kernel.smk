@@ -1,4 +1,4 @@
-"""The kernel with replicated page tables: `snakemake kernel`, and `snakemake kernel_smoke` for its tests alone.
+"""The kernel with replicated page tables: `snakemake kernel`; `kernel_smoke` for its tests alone, `kernel_bisect`.
 
 Image and kernels take minutes to build the first time and come from build/kernel afterwards, so the main job doesn't
 wait for them; a rule that lists KERNEL_TABLES among its inputs does."""
@@ -7,6 +7,9 @@ KERNEL = f"{RESULTS}/kernel"
 KERNEL_TABLES = [
     f"{KERNEL}/{name}"
     for name in (
+        "test/summary.csv",
+        "prove/prove.csv",
+        "stress-ng/stress-ng.csv",
         "table4/table4.csv",
         "table4/table4_measured.csv",
         "table5/table5.csv",
@@ -16,20 +19,23 @@ KERNEL_TABLES = [
     )
 ]
 
-localrules: kernel, kernel_smoke
+localrules: kernel, kernel_smoke, kernel_bisect
 
 
 rule kernel:
     """Everything about the kernel: what it must stand, and its tables."""
     input:
-        f"{KERNEL}/test.stamp",
-        f"{KERNEL}/stress-ng.stamp",
         KERNEL_TABLES,
 
 
 rule kernel_smoke:
     """Selftests and two minutes of stress."""
-    input: f"{KERNEL}/test.stamp"
+    input: f"{KERNEL}/test/summary.csv"
+
+
+rule kernel_bisect:
+    """The kernel after each patch: it builds and boots."""
+    input: f"{KERNEL}/bisect/bisect.csv"
 
 
 rule kernel_build:
@@ -39,7 +45,7 @@ rule kernel_build:
         lambda w: sources("workloads"),  # the guest runs some
     output: touch("build/kernel.{variant}.stamp"),
     log: "build/logs/kernel-{variant}.log",
-    wildcard_constraints: variant="checked|measure|plain"
+    wildcard_constraints: variant="checked|measure|plain|broken"
     message: "Building the kernel, variant {wildcards.variant}"
     threads: workflow.cores
     resources: mem_mb=3000
@@ -48,7 +54,7 @@ rule kernel_build:
 
 rule kernel_test:
     input: "build/kernel.checked.stamp",
-    output: touch(f"{KERNEL}/test.stamp"),
+    output: f"{KERNEL}/test/summary.csv",
     log: f"{KERNEL}/logs/test.log",
     benchmark: f"{KERNEL}/benchmarks/test.tsv"
     message: "Selftests and stress in the guest"
@@ -58,9 +64,35 @@ rule kernel_test:
         "tessera kernel test --accept-series --stress-seconds 120 --out {KERNEL}/test > {log} 2>&1"
 
 
+rule kernel_prove:
+    """A kernel with a hook that forgets the replicas: both observers must report it."""
+    input: expand("build/kernel.{variant}.stamp", variant=["checked", "broken"]),
+    output: f"{KERNEL}/prove/prove.csv",
+    log: f"{KERNEL}/logs/prove.log",
+    benchmark: f"{KERNEL}/benchmarks/prove.tsv"
+    message: "A forgotten hook in the guest"
+    threads: workflow.cores
+    resources: mem_mb=3000
+    shell: "tessera kernel prove --accept-series --out {KERNEL}/prove > {log} 2>&1"
+
+
+rule kernel_bisected:
+    input:
+        images,
+        lambda w: sources("kernel"),
+        lambda w: sources("workloads"),
+    output: f"{KERNEL}/bisect/bisect.csv",
+    log: f"{KERNEL}/logs/bisect.log",
+    benchmark: f"{KERNEL}/benchmarks/bisect.tsv"
+    message: "The kernel after each patch"
+    threads: workflow.cores
+    resources: mem_mb=3000
+    shell: "tessera kernel bisect --accept-series --out {KERNEL}/bisect > {log} 2>&1"
+
+
 rule kernel_stress_ng:
     input: "build/kernel.checked.stamp",
-    output: touch(f"{KERNEL}/stress-ng.stamp"),
+    output: f"{KERNEL}/stress-ng/stress-ng.csv",
     log: f"{KERNEL}/logs/stress-ng.log",
     benchmark: f"{KERNEL}/benchmarks/stress-ng.tsv"
     message: "stress-ng's memory stressors in the guest"

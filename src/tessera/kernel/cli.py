@@ -145,6 +145,8 @@ def stress_ng(accept_series: bool, seconds: int, out: Path, stressors: tuple[str
 
     Example: ./run tessera kernel stress-ng --seconds 5 --out build/kernel/stress-ng
     """
+    import pandas as pd
+
     from tessera.errors import unknown_name
     from tessera.kernel import image
     from tessera.kernel.stress_ng import STRESSORS, stress
@@ -154,6 +156,13 @@ def stress_ng(accept_series: bool, seconds: int, out: Path, stressors: tuple[str
             raise unknown_name("stressor", name, tuple(STRESSORS))
     program = image.program("checked", say, accept_series=accept_series, stress_ng=True)
     passed, skipped, failures = stress(image.ready(say), program, out, seconds, list(stressors))
+    rows = [(name, "passed", "measured") for name in passed]
+    rows += [(name, "skipped", "measured") for name in skipped] + [
+        (f, "failed", "measured") for f in failures
+    ]
+    pd.DataFrame(rows, columns=["stressor", "outcome", "provenance"]).to_csv(
+        out / "stress-ng.csv", index=False
+    )
     click.echo(f"passed {len(passed)}: {' '.join(passed)}")
     click.echo(f"skipped {len(skipped)}: {', '.join(skipped)}")
     for failure in failures:
@@ -162,15 +171,39 @@ def stress_ng(accept_series: bool, seconds: int, out: Path, stressors: tuple[str
 
 
 @kernel.command()
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for consoles and logs.")
-def bisect(out: Path) -> None:
-    """Build and boot after every patch of the series: about 5 minutes each the first time.
+@_accept
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for logs and the table.")
+def prove(accept_series: bool, out: Path) -> None:
+    """Take one hook away, rebuild: the checker inside and the walker outside must both report it.
+
+    Example: ./run tessera kernel prove --out build/kernel/prove
+    """
+    from tessera.kernel import image
+    from tessera.kernel.broken import judge, observe
+
+    seen = {}
+    for variant in ("checked", "broken"):
+        program = image.program(variant, say, accept_series=accept_series)
+        seen[variant] = observe(image.ready(say), program, out / variant)
+        for line in (*seen[variant].checker[:2], *seen[variant].walker[:2]):
+            click.echo(f"{variant}: {line}")
+    table = judge(seen)
+    table.to_csv(out / "prove.csv", index=False)
+    click.echo(table.to_string(index=False))
+    sys.exit(0 if table.passed.all() else 1)
+
+
+@kernel.command()
+@_accept
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for logs and the table.")
+def bisect(accept_series: bool, out: Path) -> None:
+    """Build and boot after every patch of the series, in one tree: about an hour of one core the first time.
 
     Example: ./run tessera kernel bisect --out build/kernel/bisect
     """
     from tessera.kernel.bisect import bisect as run_bisect
 
-    failures = run_bisect(out, say)
-    for failure in failures:
-        click.echo(f"FAILED: {failure}", err=True)
-    sys.exit(1 if failures else 0)
+    table = run_bisect(out, say, accept_series=accept_series)
+    table.to_csv(out / "bisect.csv", index=False, float_format="%.1f")
+    click.echo(table.to_string(index=False, float_format="%.1f"))
+    sys.exit(0 if (table.outcome == "passed").all() else 1)

@@ -36,19 +36,24 @@ class Variant:
     Attributes:
         patched: with the series; without it the kernel is Debian's source as it is.
         fragments: files of ``artifacts/kernel/config``, in order.
+        broken: a patch of ``artifacts/kernel/broken`` on top, which takes something away on purpose.
     """
 
     patched: bool
     fragments: tuple[str, ...]
+    broken: str = ""
 
 
 VARIANTS = {
     "checked": Variant(True, ("base", "replication", "debug", "checked")),
     "measure": Variant(True, ("base", "replication", "debug")),
-    "bisect": Variant(True, ("base", "replication")),
+    "broken": Variant(True, ("base", "replication", "debug", "checked"), "mprotect-forgets-replicas"),
     "off": Variant(True, ("base",)),
     "plain": Variant(False, ("base",)),
 }
+
+#: Of the kernels of ``tessera kernel bisect``.
+BISECT_FRAGMENTS = ("base", "bisect", "replication")
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,11 @@ def patches() -> list[Path]:
     return [folder / name for name in (folder / "series").read_text().split()]
 
 
+def fragment_files(names: tuple[str, ...]) -> list[Path]:
+    """Files of parts of the configuration."""
+    return [kernel_folder() / "config" / f"{name}.config" for name in names]
+
+
 def ready(say: Say) -> Toolchain:
     """The tools, their image built if need be."""
     if engine_name() != NONE:
@@ -103,22 +113,22 @@ def check_source(tools: Toolchain, accept_series: bool) -> str:
     return found
 
 
-def build_kernel(name: str, say: Say, *, accept_series: bool = False, first: int | None = None) -> Path:
-    """Folder of the built kernel of a variant; ``first`` takes only so many patches of the series."""
+def build_kernel(name: str, say: Say, *, accept_series: bool = False) -> Path:
+    """Folder of the built kernel of a variant."""
     if name not in VARIANTS:
         raise unknown_name("kernel variant", name, tuple(VARIANTS))
     variant, tools, folder = VARIANTS[name], ready(say), kernel_folder()
     version = check_source(tools, accept_series)
-    series = patches()[:first] if variant.patched else []
-    fragments = [folder / "config" / f"{fragment}.config" for fragment in variant.fragments]
+    series = patches() if variant.patched else []
+    if variant.broken:
+        series.append(folder / "broken" / f"{variant.broken}.patch")
+    fragments = fragment_files(variant.fragments)
     key = _digest([folder / "build-kernel.sh", *series, *fragments], [version, _identity(tools)])
     out = build_dir("kernel") / f"kernel-{key}"
     with _lock(f"kernel-{key}"):
         if (out / "info.json").exists():
             return out
         say(f"building kernel {version}, variant {name}, {len(series)} patches (5 to 10 min)")
-        cache = build_dir("kernel") / "ccache"
-        cache.mkdir(parents=True, exist_ok=True)
         partial = out.with_name(out.name + ".partial")
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir()
@@ -127,10 +137,31 @@ def build_kernel(name: str, say: Say, *, accept_series: bool = False, first: int
         # Always the same folder, for one tree: the compiler's cache tells objects of different folders apart.
         with _lock("tree"):
             argv = [folder / "build-kernel.sh", partial, build_dir("kernel") / "tree", listing, *fragments]
-            tools.run(argv, env=CACHE | {"CCACHE_DIR": str(cache)})
+            tools.run(argv, env=_cache())
         facts = {"variant": name, "source": version, "patches": [p.name for p in series], **tools.describe()}
         (partial / "info.json").write_text(json.dumps(facts, indent=2) + "\n")
         partial.rename(out)
+    return out
+
+
+def build_series(say: Say, *, accept_series: bool = False) -> Path:
+    """Folder with a subfolder a patch: ``bzImage`` of the kernel with the patches up to it, or ``errors``."""
+    tools, folder, series = ready(say), kernel_folder(), patches()
+    version = check_source(tools, accept_series)
+    fragments = fragment_files(BISECT_FRAGMENTS)
+    key = _digest([folder / "build-series.sh", *series, *fragments], [version, _identity(tools)])
+    out = build_dir("kernel") / f"series-{key}"
+    with _lock(f"series-{key}"):
+        if (out / "done").exists():
+            return out
+        say(f"building kernel {version} after each of {len(series)} patches (20 to 60 min)")
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "series").write_text("".join(f"{patch}\n" for patch in series))
+        tree = build_dir("kernel") / "series-tree"
+        argv = [folder / "build-series.sh", out, tree, out / "series", *fragments]
+        with _lock("series-tree"):
+            tools.run(argv, env=_cache())
+        (out / "done").touch()
     return out
 
 
@@ -183,6 +214,13 @@ def program(
     if selftests_mm:
         archives.append(build_selftests_mm(say, accept_series=accept_series))
     return Program(kernel / "bzImage", tuple(archives))
+
+
+def _cache() -> dict[str, str]:
+    """Environment of the compiler's cache."""
+    cache = build_dir("kernel") / "ccache"
+    cache.mkdir(parents=True, exist_ok=True)
+    return CACHE | {"CCACHE_DIR": str(cache)}
 
 
 def _pack(tree: Path, out: Path) -> None:

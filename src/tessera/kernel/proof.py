@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
+
 from tessera.container.toolchain import Toolchain
 from tessera.kernel.guest import GuestRun, Look, Program, run
 from tessera.kernel.machine import Machine
 from tessera.kernel.walker import differences, walk
+
+#: Of ``summary.csv``: what was tried, how often it went well and badly, seconds of the guest with its boot.
+COLUMNS = ["part", "passed", "failed", "seconds", "provenance"]
 
 SELFTESTS = """replication-on || exit
 selftest || exit
@@ -83,20 +88,24 @@ def prove(
     say: Callable[[str], None],
     machine: Machine | None = None,
 ) -> list[str]:
-    """Run selftests and stress; returns what failed."""
+    """Run selftests and stress; writes ``summary.csv`` (:data:`COLUMNS`) and returns what failed."""
     machine = machine or Machine()
     failures: list[str] = []
+    rows: list[tuple] = []
     say("selftests in the guest")
     done = run(tools, program, SELFTESTS, out / "selftests", machine=machine, timeout_seconds=600)
     failures += _judge("selftests", done)
     passed = sum(line.startswith("ok ") for line in done.text("stdout").splitlines())
     say(f"selftests: {passed} passed, {done.seconds:.0f} s with the boot")
+    rows.append(("selftests", passed, len(failures), done.seconds, "measured"))
 
     for number, (refusing, arguments, message) in enumerate(REFUSALS):
         folder = out / f"refusal-{number}"
         done = run(tools, program, REFUSAL.format(arguments=arguments), folder, machine=refusing)
         if done.status != 0 or message not in done.text("refused"):
             failures.append(f"pgtblrepl {arguments} on {refusing}: not refused with '{message}'")
+        refused = done.status == 0 and message in done.text("refused")
+        rows.append((f"refused: {message}", int(refused), int(not refused), done.seconds, "measured"))
 
     say(f"stress for {stress_seconds} s")
     view = OutsideView()
@@ -117,12 +126,16 @@ def prove(
         on_walk=view,
         timeout_seconds=stress_seconds * 3 + 300,
     )
-    failures += _judge("stress", done)
-    failures += view.found
+    found = _judge("stress", done) + view.found
     if not view.compared:
-        failures.append("the outside walker met no replica to compare: no processor ran the stress")
+        found.append("the outside walker met no replica to compare: no processor ran the stress")
     say(f"stress: {view.compared} replicas with {view.leaves} leaves compared from outside")
-    return failures
+    rows.append((f"stress of {stress_seconds} s", int(not found), len(found), done.seconds, "measured"))
+    differences = len(view.found)
+    equal = view.compared - differences
+    rows.append(("replicas compared from outside", equal, differences, done.seconds, "measured"))
+    pd.DataFrame(rows, columns=COLUMNS).to_csv(out / "summary.csv", index=False, float_format="%.1f")
+    return failures + found
 
 
 def _judge(name: str, done: GuestRun) -> list[str]:

@@ -8,11 +8,29 @@ from tessera.report import tables
 
 #: file stem -> (title, what it shows); other tables follow by their name
 TITLES = {
+    "summary": (
+        "What it stands",
+        "Selftests and random operations in the guest, watched from inside and outside.",
+    ),
+    "prove": (
+        "A forgotten hook",
+        "The series without one store to replicas: checker inside and walker outside report it.",
+    ),
+    "stress-ng": (
+        "stress-ng",
+        "Memory stressors that verify, with replicas on all nodes and the checker on.",
+    ),
+    "bisect": ("Patch by patch", "Each patch builds and boots."),
     "table4": ("Memory of page tables", "With 1, 2 and 4 replicas (Mitosis, Table 4)."),
     "table5": (
         "Cost of system calls",
         "mmap, mprotect and munmap with replicas against without (Mitosis, Table 5).",
     ),
+    "table4_measured": (
+        "Memory of page tables, measured",
+        "The kernel's own account, with 1, 2 and 4 copies.",
+    ),
+    "table6": ("Whole programs", "Instructions with replicas against without (Mitosis, Table 6: time)."),
     "instructions": ("Instructions", "Counted in the guest: time under emulation is not the processor's."),
     "placement": ("Where page tables lie", "Tables and pointers by level and socket."),
     "figure4": (

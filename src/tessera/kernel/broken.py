@@ -1,0 +1,53 @@
+"""Proof that a forgotten hook is noticed: the series without one store to the replicas, and the whole one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from tessera.container.toolchain import Toolchain
+from tessera.kernel.experiments.scripts import failed
+from tessera.kernel.guest import Program, run
+from tessera.kernel.proof import OutsideView
+
+#: Every statically linked program write-protects its relocated data when it starts: one mprotect().
+SCRIPT = """replication-on || exit
+pgtblrepl -r all firsttouch 16 one 600 &
+program=$!
+sleep 5
+kill -STOP $program && host walk forgotten $(pagetable-roots $program) || exit
+kill -KILL $program
+wait $program
+true
+"""
+COLUMNS = ["kernel", "observer", "reports", "expected", "passed", "provenance"]
+
+
+@dataclass(frozen=True)
+class Reports:
+    """What each of the two observers reported, line by line."""
+
+    checker: list[str]
+    walker: list[str]
+
+
+def observe(tools: Toolchain, program: Program, out: Path) -> Reports:
+    """Run a program with replicas on all nodes and stop it; what the checker and the walker say of it."""
+    view = OutsideView()
+    done = run(tools, program, SCRIPT, out, on_walk=view, timeout_seconds=300)
+    if done.status != 0 or not view.compared:
+        raise failed("a look at replicas", done)
+    return Reports([line for line in done.warnings if "pgtable_replica: difference" in line], view.found)
+
+
+def judge(seen: dict[str, Reports]) -> pd.DataFrame:
+    """Kernel -> reports, as a table: ``broken`` must be reported by both observers, any other by none."""
+    rows = []
+    for kernel, reports in seen.items():
+        expected = "some" if kernel == "broken" else "none"
+        for observer, lines in (("checker", reports.checker), ("walker", reports.walker)):
+            passed = bool(lines) == (expected == "some")
+            rows.append((kernel, observer, len(lines), expected, passed, "measured"))
+    return pd.DataFrame(rows, columns=COLUMNS)

@@ -1,0 +1,62 @@
+"""What `tessera kernel test` judges and writes, with runs that are played here."""
+
+import pandas as pd
+import pytest
+
+from tessera.kernel import proof
+from tessera.kernel.guest import GuestRun, Program
+
+
+@pytest.fixture
+def prove(monkeypatch, tmp_path):
+    """Proof with runs that leave ``files`` (folder -> file -> text) in their folders."""
+
+    def start(files=None, compared=3):
+        left = {
+            "selftests": {"stdout": "ok 1 - a\nok 2 - b\n"},
+            "refusal-0": {"refused": "pgtblrepl: one node with memory\n"},
+            "refusal-1": {"refused": "pgtblrepl: node 2 has no memory; nodes with memory are 0-1\n"},
+            "stress": {"stdout": ""},
+        } | (files or {})
+
+        def run(tools, program, script, out, on_walk=None, **_):
+            out.mkdir(parents=True)
+            for name, text in left[out.name].items():
+                (out / name).write_text(text)
+            if on_walk is not None:
+                on_walk.compared = compared
+            return GuestRun(int(left[out.name].get("status", 0)), out, "6.12", 5.0)
+
+        monkeypatch.setattr(proof, "run", run)
+        program = Program(tmp_path / "bzImage", ())
+        failures = proof.prove(None, program, tmp_path, stress_seconds=10, seed=1, say=lambda line: None)
+        return failures, pd.read_csv(tmp_path / "summary.csv", index_col="part")
+
+    return start
+
+
+def test_all_is_well(prove):
+    failures, table = prove()
+    assert failures == [] and table.failed.sum() == 0
+    assert table.passed.tolist() == [2, 1, 1, 1, 3]
+    assert set(table.provenance) == {"measured"}
+
+
+@pytest.mark.parametrize(
+    ("files", "part"),
+    [
+        ({"selftests": {"stdout": "ok 1 - a\nnot ok 2 - b\n"}}, "selftests"),
+        ({"selftests": {"stdout": "", "dmesg": "WARNING: CPU: 1 at x\n"}}, "selftests"),
+        ({"refusal-0": {"refused": "", "status": "1"}}, "refused: one node with memory"),
+        ({"stress": {"stdout": "", "dmesg": "pgtable_replica: difference: level 1\n"}}, "stress of 10 s"),
+    ],
+)
+def test_what_goes_wrong_is_counted_where_it_happened(prove, files, part):
+    failures, table = prove(files)
+    assert len(failures) == 1
+    assert table.failed[part] == 1 and table.failed.sum() == 1
+
+
+def test_a_stress_that_nobody_looked_at_is_a_failure(prove):
+    failures, table = prove(compared=0)
+    assert "met no replica" in failures[0] and table.failed["stress of 10 s"] == 1
