@@ -6,13 +6,15 @@ result() { # status, name
     [ "$1" = 0 ] && echo "ok $number - $2" || { echo "not ok $number - $2"; failed=1; }
 }
 failed=0
-# Idle processors hold on to the last address space that they ran, and the policy can't change before they let go.
+# Idle processors hold on to the last address space that they ran, and the policy can't change before they let go:
+# each gets another one.
 set_policy() {
     tries=0
     until echo "$1" > /proc/sys/vm/pgtable_replication 2> /dev/null; do
         tries=$((tries + 1))
-        [ $tries -lt 20 ] || return 1
-        sleep 0.5
+        [ $tries -lt 20 ] || { echo "# the policy stays $(cat /proc/sys/vm/pgtable_replication), wanted $1"; return 1; }
+        for cpu in $(seq 0 $(($(nproc) - 1))); do taskset -c "$cpu" true; done
+        sleep 0.2
     done
 }
 set_policy 1
