@@ -141,6 +141,31 @@ static void exec_inherits(void)
 	join(pid);
 }
 
+/* A child born on a node that shall have no copy: its home tables are on one that shall, and there is none too many. */
+static void born_elsewhere(void)
+{
+	unsigned long nodes = all_nodes() & ~1UL;
+	int pid;
+
+	if (nr_nodes() < 3)
+		skip("three nodes with memory are needed");
+	require(!numa_set_pgtable_replication_mask(nodes));
+	run_on_node(0);
+	pid = fork();
+	if (!pid) {
+		long before = replica_kb(), more;
+		char *memory = map(BYTES);
+
+		fill(memory, BYTES, 7);
+		more = replica_kb() - before;
+		/* 8 tables of leaves at least: a copy on all of its nodes but one. */
+		require(more >= 4 * 8 * (nr_nodes() - 2) && more < 4 * 8 * (nr_nodes() - 1));
+		check_everywhere(memory, BYTES, 7);
+		_exit(0);
+	}
+	join(pid);
+}
+
 static void migration(void)
 {
 	char *memory = map(BYTES);
@@ -193,6 +218,7 @@ const struct selftest control_tests[] = {
 	{ "replicas of a living process", live, true },
 	{ "replicas come and go under threads", live_with_threads, true },
 	{ "exec inherits", exec_inherits },
+	{ "born outside its nodes", born_elsewhere, true },
 	{ "migration by replication", migration, true },
 	{ "accounting", accounting },
 	{ NULL },
