@@ -6,17 +6,14 @@
 # them is taken; these must, or something is wrong.
 set -euo pipefail
 out=${1:?usage: build-selftests-mm.sh OUT WORK} work=${2:?}
-here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$(readlink -f "$0")")/source.sh"
 tests=(cow gup_longterm hugepage-mmap hugepage-mremap hugetlb-madvise khugepaged ksm_functional_tests madv_populate
        map_fixed_noreplace map_populate mdwe_test mkdirty mlock2-tests mremap_dontunmap mremap_test mrelease_test
        mseal_test on-fault-limit pagemap_ioctl soft-dirty split_huge_page_test thuge-gen transhuge-stress
        uffd-stress uffd-unit-tests)
 
-wanted=$(awk '$1 == "series" { print $2 }' "$here/SOURCE")
-rm -rf "$work"
-mkdir -p "$work/source" "$work/objects" "$out/mm"
-trap 'rm -rf "$work"' EXIT
-tar -xJf "/usr/src/linux-source-$wanted.tar.xz" -C "$work/source" --strip-components=1 --wildcards \
+mkdir -p "$out/mm"
+unpack "$work" --wildcards \
     '*/Makefile' '*/Kbuild' '*/Kconfig' '*/scripts' '*/include' '*/arch/x86' '*/tools/testing/selftests' '*/tools/include'
 cd "$work/source"
 make -s O="$work/objects" headers

@@ -1,15 +1,16 @@
 """A row a patch, from kernels that were not built or whose guest is played here."""
 
 import subprocess
+from pathlib import Path
 
 from tessera.errors import TesseraError
-from tessera.kernel import bisect, image
+from tessera.kernel import bisect, image, keyed, source
 from tessera.kernel.guest import GuestRun
 
 
 def play(monkeypatch, tmp_path, unbuilt, guests):
     """Bisect with patches ``unbuilt`` missing and ``guests`` (patch -> status or error) in QEMU's place."""
-    for patch in image.patches():
+    for patch in source.patches():
         (tmp_path / patch.stem).mkdir()
         name = "errors" if patch.name in unbuilt else "bzImage"
         (tmp_path / patch.stem / name).write_text("error: no such thing\n")
@@ -21,14 +22,15 @@ def play(monkeypatch, tmp_path, unbuilt, guests):
         return GuestRun(status, out, "6.12", 5.0)
 
     monkeypatch.setattr(image, "build_guest", lambda say: tmp_path)
-    monkeypatch.setattr(image, "build_series", lambda say, accept_series: tmp_path)
+    folders = {patch: tmp_path / patch.stem for patch in source.patches()}
+    monkeypatch.setattr(bisect, "build", lambda say, accept_series: folders)
     monkeypatch.setattr(image, "ready", lambda say: None)
     monkeypatch.setattr(bisect, "run", run)
     return bisect.bisect(tmp_path / "out", lambda line: None).set_index("patch")
 
 
 def test_every_patch_has_its_outcome(monkeypatch, tmp_path):
-    names = [patch.name for patch in image.patches()]
+    names = [patch.name for patch in source.patches()]
     crash = TesseraError("a run in the guest", "its machine ended early", "read its console")
     table = play(monkeypatch, tmp_path, [names[2]], {names[4]: 1, names[5]: crash})
     assert table.outcome[names[2]] == "not built" and "no such thing" in table.found[names[2]]
@@ -38,6 +40,45 @@ def test_every_patch_has_its_outcome(monkeypatch, tmp_path):
 
 
 def test_the_series_script_refuses_without_arguments():
-    script = image.kernel_folder() / "build-series.sh"
+    script = source.kernel_folder() / "build-series.sh"
     done = subprocess.run([script], capture_output=True, text=True)
-    assert done.returncode != 0 and "usage: build-series.sh OUT WORK SERIES" in done.stderr
+    assert done.returncode != 0 and "usage: build-series.sh WORK SERIES" in done.stderr
+
+
+class Builder:
+    """In the toolchain's place: "builds" what the listing asks for, and remembers it."""
+
+    def __init__(self):
+        self.built = []
+
+    def describe(self):
+        return {"compiler": "gcc 12"}
+
+    def run(self, argv, **_):
+        if argv[0] == "dpkg-query":
+            return subprocess.CompletedProcess(argv, 0, source.source().version, "")
+        self.built.clear()
+        for line in argv[2].read_text().splitlines():
+            patch, folder = map(Path, line.split())
+            if not (folder / "bzImage").exists():
+                folder.mkdir(parents=True)
+                (folder / "bzImage").touch()
+                self.built.append(patch.stem)
+        return subprocess.CompletedProcess(argv, 0, "", "")
+
+
+def test_a_changed_patch_builds_the_kernels_from_it_on(monkeypatch, tmp_path):
+    series = [tmp_path / f"{n}.patch" for n in range(1, 5)]
+    for patch in series:
+        patch.write_text(f"patch {patch.stem}")
+    builder = Builder()
+    monkeypatch.setattr(bisect, "patches", lambda: series)
+    monkeypatch.setattr(image, "ready", lambda say: builder)
+    monkeypatch.setattr(keyed, "folder", lambda: tmp_path / "build")
+    first = bisect.build(lambda line: None)
+    assert builder.built == ["1", "2", "3", "4"]
+    assert bisect.build(lambda line: None) == first and builder.built == ["1", "2", "3", "4"]
+    series[2].write_text("another third patch")
+    second = bisect.build(lambda line: None)
+    assert builder.built == ["3", "4"]
+    assert [first[p] == second[p] for p in series] == [True, True, False, False]

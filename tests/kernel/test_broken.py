@@ -2,7 +2,7 @@
 
 import re
 
-from tessera.kernel import image
+from tessera.kernel import image, source
 from tessera.kernel.broken import Reports, judge
 
 LINE = "pgtable_replica: difference: level 1"
@@ -23,9 +23,9 @@ def test_a_report_of_the_whole_kernel_is_a_failure():
 
 
 def test_the_broken_kernel_lacks_lines_that_the_series_adds():
-    added = "\n".join(patch.read_text() for patch in image.patches())
+    added = "\n".join(patch.read_text() for patch in source.patches())
     for variant in image.VARIANTS.values():
         if variant.broken:
-            text = (image.kernel_folder() / "broken" / f"{variant.broken}.patch").read_text()
+            text = (source.kernel_folder() / "broken" / f"{variant.broken}.patch").read_text()
             taken = re.findall(r"^-(?!-)(.*)$", text, re.MULTILINE)
             assert taken and all(f"\n+{line}\n" in added for line in taken)

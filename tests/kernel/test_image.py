@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from tessera.errors import TesseraError
-from tessera.kernel import image
+from tessera.kernel import image, source
 
 
 class Tools:
@@ -21,31 +21,31 @@ class Tools:
 
 
 def test_series_names_the_patches_that_are_there_in_their_order():
-    listed = [patch.name for patch in image.patches()]
-    assert listed == sorted(p.name for p in (image.kernel_folder() / "patches").glob("*.patch"))
+    listed = [patch.name for patch in source.patches()]
+    assert listed == sorted(p.name for p in (source.kernel_folder() / "patches").glob("*.patch"))
     assert 8 <= len(listed) <= 12
 
 
 def test_the_recorded_version_is_accepted():
-    assert image.check_source(Tools(image.source().version), False) == image.source().version
+    assert source.check_source(Tools(source.source().version), False) == source.source().version
 
 
 def test_another_version_of_the_series_stops_with_both_named():
     with pytest.raises(TesseraError) as caught:
-        image.check_source(Tools("6.12.999-1"), False)
-    assert "6.12.999-1" in str(caught.value) and image.source().version in str(caught.value)
-    assert image.check_source(Tools("6.12.999-1"), True) == "6.12.999-1"
+        source.check_source(Tools("6.12.999-1"), False)
+    assert "6.12.999-1" in str(caught.value) and source.source().version in str(caught.value)
+    assert source.check_source(Tools("6.12.999-1"), True) == "6.12.999-1"
 
 
 @pytest.mark.parametrize("version", ["6.1.170-1", "6.120.1-1"])
 def test_another_series_is_never_accepted(version):
     with pytest.raises(TesseraError, match=re.escape(version)):
-        image.check_source(Tools(version), True)
+        source.check_source(Tools(version), True)
 
 
 def test_a_missing_source_is_named_with_its_package():
     with pytest.raises(TesseraError, match="apt-get install linux-source-6.12"):
-        image.check_source(Tools(""), True)
+        source.check_source(Tools(""), True)
 
 
 def test_an_unknown_variant_lists_the_known_ones():
@@ -56,12 +56,12 @@ def test_an_unknown_variant_lists_the_known_ones():
 def test_every_fragment_of_every_variant_exists():
     for variant in image.VARIANTS.values():
         for fragment in variant.fragments:
-            assert (image.kernel_folder() / "config" / f"{fragment}.config").exists()
+            assert (source.kernel_folder() / "config" / f"{fragment}.config").exists()
 
 
 def test_patches_touch_no_file_twice_as_new_and_carry_a_sign_off():
     created = []
-    for patch in image.patches():
+    for patch in source.patches():
         text = patch.read_text()
         assert "\nSigned-off-by: " in text and text.startswith("From ")
         created += re.findall(r"^ create mode 100644 (\S+)$", text, re.MULTILINE)

@@ -8,10 +8,13 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.errors import TesseraError
-from tessera.kernel import image
+from tessera.kernel import image, keyed
 from tessera.kernel.guest import Program, run
+from tessera.kernel.source import check_source, fragment_files, patches, script
 
-COLUMNS = ["patch", "outcome", "seconds", "found"]
+COLUMNS = ["patch", "outcome", "seconds", "found", "provenance"]
+#: Of the configuration: the smallest that boots and has what the patches change.
+FRAGMENTS = ("base", "bisect", "replication")
 #: Enough to see that processes run, fork and map memory on all processors.
 SCRIPT = """[ $(nproc) = 4 ] || exit 1
 i=0
@@ -21,14 +24,36 @@ dd if=/dev/zero of=/tmp/file bs=1M count=32 2> /dev/null && [ $(wc -c < /tmp/fil
 """
 
 
+def build(say: Callable[[str], None], *, accept_series: bool = False) -> dict[Path, Path]:
+    """Patch -> folder with ``bzImage`` of the kernel with the patches up to it, or with ``errors``.
+
+    A folder is named by the hash of these patches: a change of the seventh builds the kernels from the seventh on.
+    """
+    tools, series, fragments = image.ready(say), patches(), fragment_files(FRAGMENTS)
+    version, recipe = check_source(tools, accept_series), script("build-series.sh")
+    folders = {
+        patch: keyed.folder() / f"after-{keyed.key(tools, [*recipe, *fragments, *series[: n + 1]], version)}"
+        for n, patch in enumerate(series)
+    }
+    with keyed.locked("series-tree"):
+        missing = sum(not (folder / "bzImage").exists() for folder in folders.values())
+        if missing:
+            say(f"building kernel {version} after {missing} of {len(series)} patches (1 to 8 min each)")
+            listing = keyed.folder() / "series"
+            listing.write_text("".join(f"{patch} {folder}\n" for patch, folder in folders.items()))
+            argv = [recipe[0], keyed.folder() / "series-tree", listing, *fragments]
+            tools.run(argv, env=image.compiler_cache())
+    return folders
+
+
 def bisect(out: Path, say: Callable[[str], None], *, accept_series: bool = False) -> pd.DataFrame:
     """A row a patch: ``passed``, ``not built`` or ``failed in the guest``, and what was found."""
     guest = image.build_guest(say)
-    built = image.build_series(say, accept_series=accept_series)
     rows = []
-    for patch in image.patches():
-        rows.append((patch.name, *_try(built / patch.stem, guest / "common.cpio", out / patch.stem, say)))
-        say(f"{patch.name}: {rows[-1][1]}")
+    for patch, kernel in build(say, accept_series=accept_series).items():
+        outcome = _try(kernel, guest / "common.cpio", out / patch.stem, say)
+        rows.append((patch.name, *outcome, "measured"))
+        say(f"{patch.name}: {outcome[0]}")
     return pd.DataFrame(rows, columns=COLUMNS)
 
 

@@ -6,22 +6,19 @@
 
 from __future__ import annotations
 
-import fcntl
-import hashlib
 import json
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from tessera.container.engine import NONE, engine_name
 from tessera.container.images import ensure_kernel_image
 from tessera.container.toolchain import Toolchain, kernel_toolchain
-from tessera.errors import TesseraError, unknown_name
-from tessera.kernel import archive
+from tessera.errors import unknown_name
+from tessera.kernel import archive, keyed
 from tessera.kernel.guest import Program
-from tessera.paths import build_dir, repo_root
+from tessera.kernel.source import check_source, fragment_files, kernel_folder, patches, script
 
 Say = Callable[[str], None]
 
@@ -52,40 +49,6 @@ VARIANTS = {
     "plain": Variant(False, ("base",)),
 }
 
-#: Of the kernels of ``tessera kernel bisect``.
-BISECT_FRAGMENTS = ("base", "bisect", "replication")
-
-
-@dataclass(frozen=True)
-class Source:
-    """The kernel source that the series is made for (``artifacts/kernel/SOURCE``)."""
-
-    package: str
-    series: str
-    version: str
-
-
-def kernel_folder() -> Path:
-    """The component's folder."""
-    return repo_root() / "artifacts" / "kernel"
-
-
-def source() -> Source:
-    """What ``SOURCE`` says."""
-    words = dict(line.split(None, 1) for line in (kernel_folder() / "SOURCE").read_text().splitlines())
-    return Source(words["package"], words["series"], words["version"])
-
-
-def patches() -> list[Path]:
-    """The series, in its order."""
-    folder = kernel_folder() / "patches"
-    return [folder / name for name in (folder / "series").read_text().split()]
-
-
-def fragment_files(names: tuple[str, ...]) -> list[Path]:
-    """Files of parts of the configuration."""
-    return [kernel_folder() / "config" / f"{name}.config" for name in names]
-
 
 def ready(say: Say) -> Toolchain:
     """The tools, their image built if need be."""
@@ -94,38 +57,19 @@ def ready(say: Say) -> Toolchain:
     return kernel_toolchain()
 
 
-def check_source(tools: Toolchain, accept_series: bool) -> str:
-    """Version of the installed source; an error if the series is made for another one."""
-    wanted = source()
-    answer = tools.run(["dpkg-query", "-W", "-f", "${Version}", wanted.package], capture=True, check=False)
-    found = answer.stdout.strip()
-    if not found:
-        raise TesseraError(
-            f"the kernel source {wanted.package}", "it is not installed", f"apt-get install {wanted.package}"
-        )
-    if found != wanted.version and not (accept_series and found.startswith(f"{wanted.series}.")):
-        raise TesseraError(
-            f"the patches of artifacts/kernel for {wanted.package} {wanted.version}",
-            f"the installed version is {found}",
-            "try it with --accept-series: a patch that doesn't apply exactly stops the build; or rebase "
-            "the series (docs/kernel.md)",
-        )
-    return found
-
-
 def build_kernel(name: str, say: Say, *, accept_series: bool = False) -> Path:
     """Folder of the built kernel of a variant."""
     if name not in VARIANTS:
         raise unknown_name("kernel variant", name, tuple(VARIANTS))
-    variant, tools, folder = VARIANTS[name], ready(say), kernel_folder()
+    variant, tools = VARIANTS[name], ready(say)
     version = check_source(tools, accept_series)
     series = patches() if variant.patched else []
     if variant.broken:
-        series.append(folder / "broken" / f"{variant.broken}.patch")
-    fragments = fragment_files(variant.fragments)
-    key = _digest([folder / "build-kernel.sh", *series, *fragments], [version, _identity(tools)])
-    out = build_dir("kernel") / f"kernel-{key}"
-    with _lock(f"kernel-{key}"):
+        series.append(kernel_folder() / "broken" / f"{variant.broken}.patch")
+    fragments, build = fragment_files(variant.fragments), script("build-kernel.sh")
+    key = keyed.key(tools, [*build, *series, *fragments], version)
+    out = keyed.folder() / f"kernel-{key}"
+    with keyed.locked(out.name):
         if (out / "info.json").exists():
             return out
         say(f"building kernel {version}, variant {name}, {len(series)} patches (5 to 10 min)")
@@ -135,49 +79,27 @@ def build_kernel(name: str, say: Say, *, accept_series: bool = False) -> Path:
         listing = partial / "series"
         listing.write_text("".join(f"{patch}\n" for patch in series))
         # Always the same folder, for one tree: the compiler's cache tells objects of different folders apart.
-        with _lock("tree"):
-            argv = [folder / "build-kernel.sh", partial, build_dir("kernel") / "tree", listing, *fragments]
-            tools.run(argv, env=_cache())
+        with keyed.locked("tree"):
+            tools.run([build[0], partial, keyed.folder() / "tree", listing, *fragments], env=compiler_cache())
         facts = {"variant": name, "source": version, "patches": [p.name for p in series], **tools.describe()}
         (partial / "info.json").write_text(json.dumps(facts, indent=2) + "\n")
         partial.rename(out)
     return out
 
 
-def build_series(say: Say, *, accept_series: bool = False) -> Path:
-    """Folder with a subfolder a patch: ``bzImage`` of the kernel with the patches up to it, or ``errors``."""
-    tools, folder, series = ready(say), kernel_folder(), patches()
-    version = check_source(tools, accept_series)
-    fragments = fragment_files(BISECT_FRAGMENTS)
-    key = _digest([folder / "build-series.sh", *series, *fragments], [version, _identity(tools)])
-    out = build_dir("kernel") / f"series-{key}"
-    with _lock(f"series-{key}"):
-        if (out / "done").exists():
-            return out
-        say(f"building kernel {version} after each of {len(series)} patches (20 to 60 min)")
-        out.mkdir(parents=True, exist_ok=True)
-        (out / "series").write_text("".join(f"{patch}\n" for patch in series))
-        tree = build_dir("kernel") / "series-tree"
-        argv = [folder / "build-series.sh", out, tree, out / "series", *fragments]
-        with _lock("series-tree"):
-            tools.run(argv, env=_cache())
-        (out / "done").touch()
-    return out
-
-
 def build_guest(say: Say) -> Path:
     """Folder with ``common.cpio`` and ``stress-ng.cpio``."""
-    tools, folder = ready(say), kernel_folder()
+    tools, component = ready(say), kernel_folder()
     parts = ("guest", "tools", "selftests", "stress", "experiments")
-    roots = [folder / part for part in parts] + [folder.parent / "workloads"]
+    roots = [component / part for part in parts] + [component.parent / "workloads"]
     files = sorted(p for root in roots for p in root.rglob("*") if p.is_file())
-    key = _digest([folder / "build-guest.sh", *files], [_identity(tools)])
-    out = build_dir("kernel") / f"guest-{key}"
-    with _lock(f"guest-{key}"):
+    build = component / "build-guest.sh"
+    out = keyed.folder() / f"guest-{keyed.key(tools, [build, *files])}"
+    with keyed.locked(out.name):
         if not (out / "stress-ng.cpio").exists():
             say("building the guest's programs")
             out.mkdir(parents=True, exist_ok=True)
-            tools.run([folder / "build-guest.sh", out / "tree"])
+            tools.run([build, out / "tree"])
             for part in ("common", "stress-ng"):
                 _pack(out / "tree" / part, out / f"{part}.cpio")
             shutil.rmtree(out / "tree")
@@ -186,14 +108,13 @@ def build_guest(say: Say) -> Path:
 
 def build_selftests_mm(say: Say, *, accept_series: bool = False) -> Path:
     """Archive with the kernel's own tests of memory management, in the guest's ``/mm``."""
-    tools, script = ready(say), kernel_folder() / "build-selftests-mm.sh"
-    key = _digest([script], [check_source(tools, accept_series), _identity(tools)])
-    out = build_dir("kernel") / f"selftests-mm-{key}.cpio"
-    with _lock("tree"):
+    tools, build = ready(say), script("build-selftests-mm.sh")
+    out = keyed.folder() / f"selftests-mm-{keyed.key(tools, build, check_source(tools, accept_series))}.cpio"
+    with keyed.locked("tree"):
         if not out.exists():
             say("building the kernel's own tests of memory management")
-            tree = build_dir("kernel") / "selftests-mm"
-            tools.run([script, tree, build_dir("kernel") / "tree"])
+            tree = keyed.folder() / "selftests-mm"
+            tools.run([build[0], tree, keyed.folder() / "tree"])
             _pack(tree, out)
             shutil.rmtree(tree)
     return out
@@ -216,9 +137,9 @@ def program(
     return Program(kernel / "bzImage", tuple(archives))
 
 
-def _cache() -> dict[str, str]:
+def compiler_cache() -> dict[str, str]:
     """Environment of the compiler's cache."""
-    cache = build_dir("kernel") / "ccache"
+    cache = keyed.folder() / "ccache"
     cache.mkdir(parents=True, exist_ok=True)
     return CACHE | {"CCACHE_DIR": str(cache)}
 
@@ -229,29 +150,3 @@ def _pack(tree: Path, out: Path) -> None:
     partial = out.with_name(out.name + ".partial")
     partial.write_bytes(archive.pack(found))
     partial.rename(out)
-
-
-def _identity(tools: Toolchain) -> str:
-    """What objects depend on; the engine's own version is no part of it."""
-    facts = tools.describe()
-    facts.pop("engine_version", None)
-    return json.dumps(facts, sort_keys=True)
-
-
-def _digest(files: list[Path], words: list[str]) -> str:
-    digest = hashlib.sha256()
-    for path in files:
-        digest.update(f"{path.name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
-    for word in words:
-        digest.update(f"{word}\0".encode())
-    return digest.hexdigest()[:16]
-
-
-@contextmanager
-def _lock(name: str) -> Iterator[None]:
-    """One build of a thing at a time; a second one waits."""
-    folder = build_dir("kernel")
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / f".{name}.lock").open("w") as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)
-        yield

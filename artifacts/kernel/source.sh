@@ -1,0 +1,32 @@
+# source.sh: Debian's kernel source, unpacked, patched and configured. Sourced by the scripts beside it, not run.
+folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+wanted=$(awk '$1 == "series" { print $2 }' "$folder/SOURCE")
+
+refuse() { # asked, found, remedy
+    printf '%s: %s: %s\n  what to do: %s\n' "$(basename "$0")" "$1" "$2" "$3" >&2
+    exit 2
+}
+
+# unpack WORK [TAR'S ARGUMENT...]: WORK/source and WORK/objects, empty before; deleted when the script ends.
+unpack() {
+    local archive=/usr/src/linux-source-$wanted.tar.xz work=$1
+    shift
+    [[ -r $archive ]] || refuse "Linux $wanted" "$archive does not exist" "apt-get install linux-source-$wanted"
+    rm -rf "$work"
+    mkdir -p "$work/source" "$work/objects"
+    # shellcheck disable=SC2064 # of this call
+    trap "rm -rf '$work'" EXIT
+    tar -xJf "$archive" -C "$work/source" --strip-components=1 "$@"
+}
+
+# apply PATCH: exactly, without fuzz; in the source's folder.
+apply() {
+    patch -p1 --fuzz=0 --silent < "$1" ||
+        refuse "patch $1" "it doesn't apply to $(make -s kernelversion)" \
+               "rebase the series (docs/kernel.md), or install the version of artifacts/kernel/SOURCE"
+}
+
+# The same input gives the same kernel: no user, host or date goes into it.
+export KBUILD_BUILD_USER=tessera KBUILD_BUILD_HOST=tessera KBUILD_BUILD_TIMESTAMP='1970-01-01'
+compiler=gcc
+if command -v ccache > /dev/null; then compiler="ccache gcc"; fi
