@@ -9,7 +9,7 @@
 #   models.smk   every runtime model, fitted, judged under every protocol, tried on 1GB pages
 #   studies.smk  sampling, ablations, and a sweep over what is assumed
 #   validation.smk  engines, closed forms, this machine's chase and mosaics, invariants
-#   kernel.smk   a kernel with replicated page tables: build, test, tables (a target of its own)
+#   kernel.smk   a kernel with replicated page tables: build, test, tables; `snakemake kernel` makes more of it
 #   reference.smk  the papers' archived data beside what they print
 #   report.smk   claims, figures, notebooks, provenance, site
 
@@ -49,7 +49,7 @@ include: "workflow/rules/kernel.smk"
 include: "workflow/rules/reference.smk"
 include: "workflow/rules/report.smk"
 
-localrules: reproduce, smoke
+localrules: reproduce, smoke, kernel, kernel_smoke, kernel_bisect
 
 
 rule reproduce:

@@ -28,6 +28,7 @@ rule report:
         study_outputs(),
         VALIDATION_TABLES,
         f"{RESULTS}/host/allocator.csv",
+        kernel_parts(config.get("kernel", [])),
         f"{RESULTS}/cells.csv",
         "config/claims.yaml",
         sorted(str(p) for p in Path("reference-results").glob("*.csv")),

@@ -27,7 +27,7 @@ dd if=/dev/zero of=/tmp/file bs=1M count=32 2> /dev/null && [ $(wc -c < /tmp/fil
 def build(say: Callable[[str], None], *, accept_series: bool = False) -> dict[Path, Path]:
     """Patch -> folder with ``bzImage`` of the kernel with the patches up to it, or with ``errors``.
 
-    A folder is named by the hash of these patches: a change of the seventh builds the kernels from the seventh on.
+    A folder is named by the hash of these patches: a changed one builds the kernels from itself on.
     """
     tools, series, fragments = image.ready(say), patches(), fragment_files(FRAGMENTS)
     version, recipe = check_source(tools, accept_series), script("build-series.sh")

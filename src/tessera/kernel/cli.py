@@ -118,7 +118,7 @@ def test(accept_series: bool, stress_seconds: int, seed: int, out: Path) -> None
 @kernel.command("selftests-mm")
 @_accept
 @click.option("--seconds", default=120, show_default=True, help="Seconds until a test is stopped.")
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for logs.")
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for logs and the table.")
 def selftests_mm(accept_series: bool, seconds: int, out: Path) -> None:
     """The kernel's own tests of memory management, each without and with replicas on all nodes.
 
@@ -128,8 +128,9 @@ def selftests_mm(accept_series: bool, seconds: int, out: Path) -> None:
     from tessera.kernel.selftests_mm import check
 
     program = image.program("checked", say, accept_series=accept_series, selftests_mm=True)
-    lines, failures = check(image.ready(say), program, out, seconds_each=seconds)
-    click.echo("\n".join(lines))
+    table, failures = check(image.ready(say), program, out, seconds_each=seconds)
+    table.to_csv(out / "selftests-mm.csv", index=False)
+    click.echo(table.to_string(index=False))
     for failure in failures:
         click.echo(f"FAILED: {failure}", err=True)
     sys.exit(1 if failures else 0)
@@ -207,3 +208,20 @@ def bisect(accept_series: bool, out: Path) -> None:
     table.to_csv(out / "bisect.csv", index=False, float_format="%.1f")
     click.echo(table.to_string(index=False, float_format="%.1f"))
     sys.exit(0 if (table.outcome == "passed").all() else 1)
+
+
+@kernel.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+def outcomes(folder: Path) -> None:
+    """How the parts of a run went that lie in FOLDER; the exit status says whether all went well.
+
+    Example: ./run tessera kernel outcomes results/default/kernel
+    """
+    from tessera.pipeline.attempt import outcomes as found
+
+    parts = found(folder)
+    for name, outcome in parts.items():
+        click.echo(f"{name}: {outcome['status']} after {outcome['seconds']:.0f} s")
+        if outcome["message"]:
+            click.echo(outcome["message"], err=True)
+    sys.exit(0 if parts and all(outcome["status"] == "ok" for outcome in parts.values()) else 1)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pandas as pd
+
 from tessera.container.toolchain import Toolchain
 from tessera.kernel.guest import GuestRun, Program, run
 from tessera.kernel.machine import Machine
@@ -50,8 +52,14 @@ _RUN = """timeout {seconds} {wrapper} /mm/{command} > /out/{name}.{how} 2>&1; ec
 SKIPPED = 4
 
 
-def check(tools: Toolchain, program: Program, out: Path, *, seconds_each: int) -> tuple[list[str], list[str]]:
-    """Run each test without and with replicas; returns a line a test, and what failed."""
+COLUMNS = ["test", "without_replicas", "with_replicas", "outcome", "provenance"]
+WORDS = {0: "passed", SKIPPED: "skipped", None: "never ran", 124: "timed out", 143: "timed out"}
+
+
+def check(
+    tools: Toolchain, program: Program, out: Path, *, seconds_each: int
+) -> tuple[pd.DataFrame, list[str]]:
+    """Run each test without and with replicas; returns a row a test (:data:`COLUMNS`), and what failed."""
     runs = "".join(
         _RUN.format(seconds=seconds_each, wrapper=wrapper, command=command, name=name, how=how)
         for name, command in TESTS.items()
@@ -62,21 +70,21 @@ def check(tools: Toolchain, program: Program, out: Path, *, seconds_each: int) -
     return judge(done, list(TESTS))
 
 
-def judge(done: GuestRun, names: list[str]) -> tuple[list[str], list[str]]:
-    """Compare the two statuses of each test."""
+def judge(done: GuestRun, names: list[str]) -> tuple[pd.DataFrame, list[str]]:
+    """Compare the two statuses of each test: one that passes without replicas must pass with them."""
     statuses = {
         (name, how): int(status)
         for name, how, status in re.findall(r"^(\S+) (plain|replicated) (\d+)$", done.text("stdout"), re.M)
     }
-    lines, failures = [], []
+    rows, failures = [], []
     for name in names:
         plain, replicated = (statuses.get((name, how)) for how in ("plain", "replicated"))
-        words = {0: "passed", SKIPPED: "skipped", None: "never ran", 124: "timed out", 143: "timed out"}
-        said = [words.get(status, f"status {status}") for status in (plain, replicated)]
-        lines.append(f"{name}: {said[0]} without replicas, {said[1]} with")
-        if plain is None or (plain == 0 and replicated != 0):
-            failures.append(lines[-1])
+        without, with_replicas = (WORDS.get(status, f"status {status}") for status in (plain, replicated))
+        failed = plain is None or (plain == 0 and replicated != 0)
+        rows.append((name, without, with_replicas, "failed" if failed else "passed", "measured"))
+        if failed:
+            failures.append(f"{name}: {without} without replicas, {with_replicas} with")
     failures += [f"kernel: {line}" for line in done.warnings[:5]]
     if done.status != 0:
         failures.append(f"the script ended with status {done.status}: {done.text('stderr')[-300:]}")
-    return lines, failures
+    return pd.DataFrame(rows, columns=COLUMNS), failures

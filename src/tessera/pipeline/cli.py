@@ -154,3 +154,14 @@ def host(workload, size, manifest, simulated, half_width, max_repeats, max_minut
     )
     for row in table[table.status != "ok"].drop_duplicates("message").itertuples():
         click.echo(f"{row.status}: {row.workload} on the host, {row.layout}: {row.message}", err=True)
+
+
+@pipeline.command(context_settings={"ignore_unknown_options": True})
+@click.option("--outcome", type=PATH, required=True, help="JSON; the command's files lie beside it")
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+def attempt(outcome: Path, command: tuple[str, ...]) -> None:
+    """Run a command of tessera whose failure must not stop the rest."""
+    from tessera.pipeline.attempt import attempt as try_it
+
+    found = try_it(list(command), outcome)
+    click.echo(f"{found['status']}: {found['command']}", err=True)

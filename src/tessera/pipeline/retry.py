@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tessera import workloads
 from tessera.errors import TesseraError
+from tessera.pipeline.attempt import OUTCOME
 
 #: arguments of snakemake processes that must change nothing
 NOT_A_RUN = {"--mode", "-n", "--dry-run", "--dryrun", "--summary", "--list", "--lint", "--unlock", "--dag"}
@@ -35,6 +36,7 @@ def forget_failures(results: Path) -> list[Path]:
     stale += [path for path in results.glob("host/simulated.csv") if _has_status(path, {"failed"})]
     stale += [path for path in results.glob("studies/windows/*/info.json") if _recording_failed(path)]
     stale += [path for path in results.glob("studies/**/*.csv") if _has_status(path, {"failed"})]
+    stale += [path for path in results.glob(f"kernel/*/{OUTCOME}") if _recording_failed(path)]
     unwanted = {"failed", "skipped"} if os.environ.get("TESSERA_RESERVE") == "1" else {"failed"}
     stale += [path for path in results.glob("host/cells.csv") if _has_status(path, unwanted)]
     stale += [p for p in results.glob("validation/chase_series.csv") if _has_status(p, unwanted)]

@@ -1,4 +1,4 @@
-"""Exit status of a results tree: required claims, failed cells, verdicts that provenance forbids."""
+"""Exit status of a results tree: required claims, what failed, verdicts that provenance forbids."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tessera.claims import check as failing_claims
 from tessera.figures.tables import Results
+from tessera.pipeline.attempt import outcomes
 from tessera.report import claims as judged
 from tessera.report import verdicts
 from tessera.report.pages.gaps import grouped
@@ -27,6 +28,9 @@ def problems(results_dir: Path) -> list[str]:
         f"{group['message'] or 'no reason was recorded'}; what to do: {group['remedy']}"
         for group in grouped(failed)
     ]
+    for part, outcome in outcomes(results_dir / "kernel").items():
+        if outcome["status"] != "ok":
+            found.append(f"kernel, part {part}: {outcome['message']}; again: {outcome['command']}")
     if results.cells.empty:
         found.append("no cells: ./run reproduce")
     found += [f"verdict of {name}: {why}" for name, why in verdicts.objections(claims).items()]

@@ -18,13 +18,11 @@ _out = click.option(
 
 @click.command()
 @accept
-@click.option(
-    "--measure", "out", type=click.Path(path_type=Path), help="Folder: measure small ones in the guest."
-)
+@click.option("--out", type=click.Path(path_type=Path), help="Folder: measure small ones in the guest, too.")
 def table4(accept_series: bool, out: Path | None) -> None:
     """Memory that replicas cost (Table 4): the paper's function, as CSV; and as the kernel counts it.
 
-    Example: ./run tessera kernel table4
+    Example: ./run tessera kernel table4 --out build/kernel/table4
     """
     from tessera.kernel.overhead import table4 as table
 

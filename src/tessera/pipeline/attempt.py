@@ -1,0 +1,52 @@
+"""A part of the run that may fail: its outcome becomes a file, as that of a failed cell becomes a row."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+#: Name of the file in a part's folder.
+OUTCOME = "attempt.json"
+#: Lines of output that a failure's message keeps.
+KEPT_LINES = 8
+
+
+def attempt(command: list[str], out: Path) -> dict:
+    """Run ``tessera COMMAND --out FOLDER of out`` and write ``out``: ``command, status, message, seconds``.
+
+    ``status`` is ``ok`` or ``failed``, ``message`` the last lines of what a failed command said. Tables of an
+    earlier attempt are deleted first, so that they can't pass for this one's.
+
+    Raises:
+        SystemExit: the command was ended by a signal; nothing is written, and the next run starts it again.
+    """
+    folder = out.parent
+    folder.mkdir(parents=True, exist_ok=True)
+    for table in folder.glob("*.csv"):
+        table.unlink()
+    began = time.monotonic()
+    argv = ["tessera", *command, "--out", str(folder)]
+    lines: list[str] = []
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        for line in process.stdout:
+            sys.stdout.write(line)
+            sys.stdout.flush()
+            lines = [*lines[-KEPT_LINES + 1 :], line.rstrip()]
+    if process.returncode < 0 or process.returncode > 128:
+        raise SystemExit(process.returncode)
+    outcome = {
+        "command": " ".join(argv),
+        "status": "failed" if process.returncode else "ok",
+        "message": "\n".join(lines) if process.returncode else "",
+        "seconds": round(time.monotonic() - began, 1),
+    }
+    out.write_text(json.dumps(outcome, indent=1) + "\n")
+    return outcome
+
+
+def outcomes(folder: Path) -> dict[str, dict]:
+    """Part -> its outcome, for all parts below ``folder`` that were attempted."""
+    return {path.parent.name: json.loads(path.read_text()) for path in sorted(folder.glob(f"*/{OUTCOME}"))}
