@@ -37,7 +37,7 @@ def dump(nodes, memory_mb, replicas, interleave, after, workload, out, timeout, 
     from tessera.kernel.machine import Machine
     from tessera.kernel.say import say
 
-    program = image.program("measure", say)
+    program = image.program("checked", say)
     what = Run(workload or Path(command[0]).name, tuple(command), replicas, interleave, after)
     machine = Machine(nodes=nodes, cpus=nodes, memory_mb=memory_mb)
     table, differences = observe(image.ready(say), program, what, out, machine, timeout)

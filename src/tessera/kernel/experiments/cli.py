@@ -32,7 +32,7 @@ def table4(accept_series: bool, out: Path | None) -> None:
     from tessera.kernel import image
     from tessera.kernel.experiments import footprint
 
-    program = image.program("measure", say, accept_series=accept_series)
+    program = image.program("checked", say, accept_series=accept_series)
     measured = footprint.measure(image.ready(say), program, out)
     table().to_csv(out / "table4.csv", index=False, float_format="%.4f")
     measured.to_csv(out / "table4_measured.csv", index=False, float_format="%.4f")
@@ -88,7 +88,7 @@ def placement(accept_series: bool, megabytes: int, out: Path) -> None:
     from tessera.kernel.experiments import figures
     from tessera.kernel.machine import Machine
 
-    program = image.program("measure", say, accept_series=accept_series)
+    program = image.program("checked", say, accept_series=accept_series)
     tables, wrong = [], []
     for what in figures.runs(megabytes):
         say(f"page tables of {what.workload}, {what.config}")
