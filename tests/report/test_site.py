@@ -218,6 +218,17 @@ def test_check_fails_on_failed_cells_and_not_on_skipped_ones(small_tree, five_cl
     assert any("killed" in problem and "./run smoke" in problem for problem in check.problems(small_tree))
 
 
+def test_check_fails_on_a_part_of_the_kernel_that_failed(small_tree, five_claims):
+    site.render(small_tree, only=["fig2"], with_pdf=False)
+    for part, status, message in (("table4", "ok", ""), ("test", "failed", "not ok 7 - fork")):
+        folder = small_tree / "kernel" / part
+        folder.mkdir(parents=True)
+        outcome = {"command": f"tessera kernel {part}", "status": status, "message": message, "seconds": 1.0}
+        (folder / "attempt.json").write_text(json.dumps(outcome))
+    (problem,) = check.problems(small_tree)
+    assert "part test" in problem and "not ok 7 - fork" in problem and "tessera kernel test" in problem
+
+
 def test_check_fails_on_a_verdict_that_provenance_forbids(small_tree, five_claims):
     site.render(small_tree, only=["fig2"], with_pdf=False)
     _set(small_tree, "verdict", "REPRODUCED", "mosmodel-max")
