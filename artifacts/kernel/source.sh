@@ -7,16 +7,15 @@ refuse() { # asked, found, remedy
     exit 2
 }
 
-# unpack WORK [TAR'S ARGUMENT...]: WORK/source and WORK/objects, empty before; deleted when the script ends.
+# unpack WORK: WORK/source and WORK/objects, empty before; deleted when the script ends.
 unpack() {
     local archive=/usr/src/linux-source-$wanted.tar.xz work=$1
-    shift
     [[ -r $archive ]] || refuse "Linux $wanted" "$archive does not exist" "apt-get install linux-source-$wanted"
     rm -rf "$work"
     mkdir -p "$work/source" "$work/objects"
     # shellcheck disable=SC2064 # of this call
     trap "rm -rf '$work'" EXIT
-    tar -xJf "$archive" -C "$work/source" --strip-components=1 "$@"
+    tar -xJf "$archive" -C "$work/source" --strip-components=1
 }
 
 # apply PATCH: exactly, without fuzz; in the source's folder.

@@ -1,5 +1,6 @@
 """The kernel with replicated page tables: built, booted, its selftests and stress, commands of its page."""
 
+import os
 import re
 import subprocess
 
@@ -8,7 +9,11 @@ import pytest
 
 from .conftest import ROOT, run_sh
 
-pytestmark = [pytest.mark.slow, pytest.mark.toolchain]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.toolchain,
+    pytest.mark.skipif(os.environ.get("TESSERA_ENGINE") == "none", reason="the kernel's tools are an image's"),
+]
 COMPONENT = ROOT / "artifacts" / "kernel"
 RESULTS = ROOT / "results" / "smoke" / "kernel" / "test"
 #: The first time an image and a kernel are built: 10 minutes, longer beside other jobs.

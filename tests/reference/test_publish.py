@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from tessera.errors import TesseraError
+from tessera.kernel.experiments.instructions import table5
 from tessera.reference import load, records
 from tessera.reference.comparison import COLUMNS
 from tessera.reference.publish import publish
@@ -131,10 +132,13 @@ def test_without_any_archive_the_printed_numbers_stay(results):
 def test_our_own_numbers_stand_beside(results):
     kernel = results / "kernel" / "table5"
     kernel.mkdir(parents=True)
-    (kernel / "table5.csv").write_text(
-        "operation,region,off,replicated,ratio of off,ratio of replicated\n"
-        "mprotect,8MB,10,31,1,3.1\nmmap,1GB,10,11,1,1.1\n"
-    )
+    rows = [
+        (operation, region, config, count)
+        for operation, region, off, replicated in (("mprotect", "8MB", 10, 31), ("mmap", "1GB", 10, 11))
+        for config, count in (("unpatched", 10), ("off", off), ("replicated", replicated))
+    ]
+    measured = pd.DataFrame(rows, columns=["operation", "region", "config", "instructions"])
+    table5(measured).to_csv(kernel / "table5.csv", index=False)
     table = publish(results).comparison
     assert row(table, "overhead of mprotect 8MB")["obtained"] == 3.1
     assert row(table, "overhead of mprotect 8MB")["obtained_provenance"] == "measured"

@@ -148,7 +148,7 @@ def _instructions(results: Path | None) -> dict[str, dict]:
         region = _REGION_PRINTED.get(row["region"], row["region"])
         smaller = "" if region == row["region"] else f", {row['region']}"
         found[f"overhead of {row['operation']} {region}"] = {
-            "obtained": row["ratio of replicated"],
+            "obtained": row["replicated_ratio"],
             "obtained_unit": f"ratio of instructions{smaller}",
             "obtained_provenance": "measured",
         }
