@@ -12,7 +12,7 @@ from .conftest import ROOT, run_sh
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.toolchain,
-    pytest.mark.skipif(os.environ.get("TESSERA_ENGINE") == "none", reason="the kernel's tools are an image's"),
+    pytest.mark.skipif(os.environ.get("TESSERA_ENGINE") == "none", reason="its tools are in an image"),
 ]
 COMPONENT = ROOT / "artifacts" / "kernel"
 RESULTS = ROOT / "results" / "smoke" / "kernel" / "test"
