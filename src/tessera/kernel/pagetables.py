@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from tessera.errors import TesseraError
+from tessera.kernel.say import accept, say
 
 
 @click.group()
@@ -16,6 +17,7 @@ def pagetables() -> None:
 
 
 @pagetables.command()
+@accept
 @click.option("--nodes", default=4, show_default=True, help="Sockets of the guest.")
 @click.option("--memory-mb", default=2048, show_default=True, help="Memory in MB (2^20 bytes).")
 @click.option("--replicas", default="none", show_default=True, help="Nodes with replicas: none, all, 0-1.")
@@ -27,7 +29,9 @@ def pagetables() -> None:
 )
 @click.option("--timeout", default=600, show_default=True, help="Seconds until the guest is stopped.")
 @click.argument("command", nargs=-1, required=True)
-def dump(nodes, memory_mb, replicas, interleave, after, workload, out, timeout, command) -> None:
+def dump(
+    accept_series, nodes, memory_mb, replicas, interleave, after, workload, out, timeout, command
+) -> None:
     """Run a program in the guest and dump its page tables, as the kernel and as the memory show them.
 
     Example: ./run tessera pagetables dump --replicas all --out /tmp/ft -- firsttouch 64 one 30
@@ -35,9 +39,8 @@ def dump(nodes, memory_mb, replicas, interleave, after, workload, out, timeout, 
     from tessera.kernel import image
     from tessera.kernel.experiments.figures import Run, observe
     from tessera.kernel.machine import Machine
-    from tessera.kernel.say import say
 
-    program = image.program("checked", say)
+    program = image.program("checked", say, accept_series=accept_series)
     what = Run(workload or Path(command[0]).name, tuple(command), replicas, interleave, after)
     machine = Machine(nodes=nodes, cpus=nodes, memory_mb=memory_mb)
     table, differences = observe(image.ready(say), program, what, out, machine, timeout)
