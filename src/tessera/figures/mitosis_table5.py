@@ -35,7 +35,7 @@ def table(results, reference) -> pd.DataFrame:
         ours_of = {theirs: mine for mine, theirs in PRINTED_REGION.items()}
         named = [ours_of.get(region, region) for region in paper["region"]]
         paper = paper.assign(region=named, series="paper", unit="ratio of cycles", provenance="published")
-        parts.append(paper[paper["region"].isin(ours["region"])])
+        parts.append(paper.merge(ours[["operation", "region"]], on=["operation", "region"]))
     order = ["series", "operation", "region", "ratio", "unit", "provenance"]
     return pd.concat(parts, ignore_index=True)[order]
 
