@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pandas as pd
 import pytest
 
@@ -189,6 +191,22 @@ def test_without_results_the_command_is_named(tmp_path, claims_file):
 def test_a_damaged_table_decides_nothing(tables, tmp_path, file, damage, message):
     tables[file] = damage(tables[file])
     with pytest.raises(Missing, match=message):
+        obtained(tables, tmp_path, "instruction_ratio_off", {"how": "max"})
+
+
+def test_a_part_that_failed_is_the_reason_unless_it_left_its_table(tables, tmp_path):
+    folder = write(tables, tmp_path) / "kernel" / "table5"
+    outcome = {
+        "command": "tessera kernel table5",
+        "status": "failed",
+        "message": "no such patch\nsecond",
+        "seconds": 1,
+    }
+    (folder / "attempt.json").write_text(json.dumps(outcome))
+    assert obtained(tables, tmp_path, "instruction_ratio_off", {"how": "max"}) == pytest.approx(1.008)
+    (folder / "table5.csv").unlink()
+    del tables["table5/table5.csv"]
+    with pytest.raises(Missing, match="part table5 .* failed: no such patch; to measure it: snakemake"):
         obtained(tables, tmp_path, "instruction_ratio_off", {"how": "max"})
 
 

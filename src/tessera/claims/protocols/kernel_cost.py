@@ -11,6 +11,7 @@ import pandas as pd
 from tessera.claims.outcome import Missing, Outcome
 from tessera.claims.selection import aggregate
 from tessera.kernel.overhead import table_bytes
+from tessera.pipeline.attempt import outcomes
 
 KERNEL = "snakemake --cores all kernel"
 GUEST = "guest"  #: class of the machine that measured
@@ -22,8 +23,9 @@ def kernel_table(evidence, relative: str, columns: tuple[str, ...]) -> pd.DataFr
     """``kernel/<relative>`` with these columns filled in every row, and every row measured.
 
     Raises:
-        Missing: no such table, or one with other columns or gaps.
+        Missing: no such table (with what its part said, if that failed), or one with other columns or gaps.
     """
+    _refuse_failed(evidence, relative)
     table = evidence.csv(f"kernel/{relative}", KERNEL)
     lacking = [name for name in columns if name not in table]
     if lacking:
@@ -34,6 +36,15 @@ def kernel_table(evidence, relative: str, columns: tuple[str, ...]) -> pd.DataFr
     if "provenance" in table and set(table["provenance"]) != {"measured"}:
         raise Missing(f"kernel/{relative} has rows that were not measured", KERNEL)
     return table
+
+
+def _refuse_failed(evidence, relative: str) -> None:
+    """A part may fail and leave a table that shows why; only where it left none is there nothing to judge."""
+    part = relative.split("/")[0]
+    outcome = outcomes(evidence.results / "kernel").get(part, {"status": "ok"})
+    if outcome["status"] != "ok" and not (evidence.results / "kernel" / relative).exists():
+        said = outcome["message"].strip().splitlines() or ["it said nothing"]
+        raise Missing(f"part {part} of the kernel's results failed: {said[0]}", KERNEL)
 
 
 def kernel_account_error(claim, evidence) -> Outcome:
