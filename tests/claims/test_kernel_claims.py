@@ -199,7 +199,7 @@ def test_a_part_that_failed_is_the_reason_unless_it_left_its_table(tables, tmp_p
     outcome = {
         "command": "tessera kernel table5",
         "status": "failed",
-        "message": "no such patch\nsecond",
+        "message": "building\nno such patch\n  what to do: wait",
         "seconds": 1,
     }
     (folder / "attempt.json").write_text(json.dumps(outcome))

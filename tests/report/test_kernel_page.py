@@ -24,8 +24,8 @@ def section(text: str, name: str) -> str:
 
 def test_table_4_has_the_papers_digits_under_its_function(text):
     words = section(text, "table4")
-    assert "1 MB its function, computed here 0.02 MB 1.000 1.015 1.046 1.108 1.231" in words
-    assert "16 TB its function, computed here 32.06 GB 1.000 1.002 1.006 1.014 1.029" in words
+    assert "1 MB function 0.02 MB 1.000 1.015 1.046 1.108 1.231" in words
+    assert "16 TB function 32.06 GB 1.000 1.002 1.006 1.014 1.029" in words
     assert "16 TB printed 32.0 GB 1.000 1.002 1.006 1.014 1.029" in words
     # 1 MB with 2 copies: 8 tables; the synthetic kernel says 9
     assert "1MB 2 36 32 4,096" in section(text, "table4_measured")
@@ -34,11 +34,12 @@ def test_table_4_has_the_papers_digits_under_its_function(text):
 def test_tables_5_and_6_name_both_measures(text):
     words = section(text, "table5")
     assert (
-        "mmap 8MB 100,000 104,300 1.043 1.0 1.002" in words and "mprotect 8MB 1,000 1,482 1.482 3.2" in words
+        "mmap 8MB 1.043 1.0 1.002 100,000 104,300" in words
+        and "mprotect 8MB 1.482 3.2 1.000 1,000 1,482" in words
     )
     assert "ratio of instructions measured" in words and "ratio of cycles published" in words
     words = section(text, "table6")
-    assert "gups 1,000 1,037 3.70 0.46" in words and "btree 200 203 1.50 \u2013" in words
+    assert "gups 3.70 0.46 1,000 1,037" in words and "btree 1.50 \u2013 200 203" in words
     assert "% of instructions measured" in words and "% of time published" in words
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 from tessera.claims.outcome import Missing, Outcome
 from tessera.claims.selection import aggregate
 from tessera.kernel.overhead import table_bytes
+from tessera.paths import repo_root
 from tessera.pipeline.attempt import outcomes
 
 KERNEL = "snakemake --cores all kernel"
@@ -43,8 +44,9 @@ def _refuse_failed(evidence, relative: str) -> None:
     part = relative.split("/")[0]
     outcome = outcomes(evidence.results / "kernel").get(part, {"status": "ok"})
     if outcome["status"] != "ok" and not (evidence.results / "kernel" / relative).exists():
-        said = outcome["message"].strip().splitlines() or ["it said nothing"]
-        raise Missing(f"part {part} of the kernel's results failed: {said[0]}", KERNEL)
+        lines = [line for line in outcome["message"].splitlines() if "what to do:" not in line]
+        said = lines[-1].strip().replace(f"{repo_root()}/", "") if lines else "it said nothing"
+        raise Missing(f"part {part} of the kernel's results failed: {said}", KERNEL)
 
 
 def kernel_account_error(claim, evidence) -> Outcome:

@@ -29,8 +29,8 @@ TITLES = {
         "Table 5: system calls",
         "Instructions of one call under emulation, without debug checks: the median of repeated calls. "
         "The paper counts cycles of a processor, which an emulator does not have, so the two ratios "
-        "answer one question with two measures. Its largest region is 4 GB, ours 1 GB. The last column is "
-        "what the patches cost who does not use them.",
+        "answer one question with two measures. Its largest region is 4 GB, ours 1 GB. Off over unpatched "
+        "is what the patches cost who does not use them.",
     ),
     "table6": (
         "Table 6: whole programs",
