@@ -9,7 +9,9 @@ from tessera.errors import TesseraError
 from tessera.reference.tables import LEADING_COLUMNS, TRAILING_COLUMNS
 
 ROWS = {
+    "mitosis_table4": 24,
     "mitosis_table5": 27,
+    "mitosis_text": 13,
     "mitosis_values": 18,
     "opera_platforms": 23,
     "opera_table1_tlbs": 20,

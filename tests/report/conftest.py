@@ -24,6 +24,7 @@ def _module(name: str):
 synthetic = _module("synthetic")
 synthetic_claims = _module("synthetic_claims")
 synthetic_judgements = _module("synthetic_judgements")
+synthetic_kernel = _module("synthetic_kernel")
 _module("browser")
 synthetic_studies = _module("synthetic_studies")
 synthetic_validation = _module("synthetic_validation")
@@ -36,6 +37,7 @@ def full_tree(tmp_path_factory):
         tmp_path_factory.mktemp("full") / "default", platforms=("sandybridge-sim", "broadwell-sim")
     )
     synthetic_judgements.write(tree)
+    synthetic_kernel.write(tree / "kernel")
     synthetic_studies.write(tree)
     synthetic_validation.write(tree)
     return tree

@@ -1,4 +1,4 @@
-"""Tables of protocols, learning curves, adaptive orders, the 1GB point, miss profiles, kernel, allocator.
+"""Tables of protocols, learning curves, adaptive orders, the 1GB point, miss profiles, allocator.
 
 Small and made of formulas; their values are chosen so that tests can say what the pages must show.
 """
@@ -32,7 +32,6 @@ def write(root: Path) -> None:
         )
     for name, found in rows.items():
         pd.DataFrame(found).to_csv(root / "models" / f"{name}.csv", index=False)
-    _kernel(root / "kernel")
     _allocator(root / "host" / "allocator.csv")
     layouts = root / "host" / "layouts"
     layouts.mkdir(parents=True)
@@ -95,13 +94,6 @@ def _tables(p: int) -> dict[str, list[dict]]:
         "one_gb": [one | {"inside_hull": p == 0, "message": ""}],
         "budget": budget,
     }
-
-
-def _kernel(folder: Path) -> None:
-    (folder / "table5").mkdir(parents=True)
-    rows = [("mmap", 4, 1.043, "simulated"), ("munmap", 4, 1.482, "simulated")]
-    table = pd.DataFrame(rows, columns=["operation", "replicas", "instruction_ratio", "provenance"])
-    table.to_csv(folder / "table5" / "table5.csv", index=False)
 
 
 def _allocator(path: Path) -> None:

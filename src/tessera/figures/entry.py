@@ -8,7 +8,17 @@ from dataclasses import dataclass
 from functools import partial
 
 #: Sections of the report that a figure may belong to.
-GROUPS = ("summary", "models", "workloads", "platforms", "layouts", "allocator", "validation", "opera")
+GROUPS = (
+    "summary",
+    "models",
+    "workloads",
+    "platforms",
+    "layouts",
+    "allocator",
+    "kernel",
+    "validation",
+    "opera",
+)
 
 
 @dataclass(frozen=True)

@@ -116,3 +116,19 @@ def counters(reference: Path | str) -> pd.DataFrame:
     rows = rows.assign(count=rows["value"] * 1e9)
     rows = rows.rename(columns={"page_size": "pages", "agent": "side"})
     return rows[["workload", "platform", "counter", "side", "pages", "count"]].reset_index(drop=True)
+
+
+def mitosis_text(reference: Path | str, quantity: str) -> float | None:
+    """A number of the Mitosis paper's text; None if the tables aren't there."""
+    rows = _load("mitosis_text", reference, "quantity")
+    rows = rows[rows["quantity"] == quantity]
+    return float(rows["value"].iloc[0]) if len(rows) else None
+
+
+def mitosis_operations(reference: Path | str) -> pd.DataFrame:
+    """Mitosis Table 5: columns operation, region, ratio (of cycles, 4 copies to one)."""
+    rows = _load("mitosis_table5", reference, "quantity")
+    if rows.empty:
+        return pd.DataFrame(columns=["operation", "region", "ratio"])
+    rows = rows[rows["quantity"] == "overhead"].rename(columns={"value": "ratio"})
+    return rows[["operation", "region", "ratio"]].reset_index(drop=True)

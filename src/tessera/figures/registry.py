@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from tessera.errors import unknown_name
 from tessera.figures.entry import Entry
+from tessera.figures.mitosis_entries import MITOSIS_FIGURES
 from tessera.figures.opera_entries import OPERA_FIGURES
 
 __all__ = ["FIGURES", "Entry", "get", "select"]
@@ -174,6 +175,7 @@ FIGURES: tuple[Entry, ...] = (
         group="validation",
     ),
     *OPERA_FIGURES,
+    *MITOSIS_FIGURES,
     Entry(
         "curves",
         "curves:draw",

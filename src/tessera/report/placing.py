@@ -17,8 +17,11 @@ PAGES = {
     "platforms": "platforms.html",
     "layouts": "layouts.html",
     "allocator": "allocator.html",
+    "kernel": "kernel.html",
     "validation": "validation.html",
 }
+#: page -> folder of the results without which it isn't written
+OPTIONAL = {"kernel.html": "kernel"}
 #: figures that a page of their own, or another page than their group's, shows
 OWN_PAGES = {
     "sensitivity": "workloads.html",
@@ -47,10 +50,16 @@ def group_of(entry) -> str:
     return getattr(entry, "group", "") or "models"
 
 
-def anchor(name: str) -> str:
-    """Link to a figure by registry name; empty if no page shows it."""
+def written(page: str, facts) -> bool:
+    """Whether a run has what the page is about; pages that always exist need nothing."""
+    folder = facts.results.directory / OPTIONAL.get(page, "")
+    return page not in OPTIONAL or any(folder.glob("*/*.csv")) or any(folder.glob("*/*.json"))
+
+
+def anchor(name: str, facts) -> str:
+    """Link to a figure by registry name; empty if no page of this run shows it."""
     page = page_of(name)
-    return f"{page}#{name}" if page else ""
+    return f"{page}#{name}" if page and written(page, facts) else ""
 
 
 def names_on(page: str, group: str | None = None) -> list[str]:

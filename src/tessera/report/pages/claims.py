@@ -21,7 +21,12 @@ WORDS_OF_RULES = {
     "at-least": ("at least", "at most {number} less"),
     "ordering": ("same order", "same order, ties within {percent}"),
 }
-PAPERS = {"micro20": "MICRO 2020", "opera-d5.10": "OPERA D5.10", "tessera": "Tessera's own rules"}
+PAPERS = {
+    "micro20": "MICRO 2020",
+    "opera-d5.10": "OPERA D5.10",
+    "mitosis-asplos20": "Mitosis (ASPLOS 2020)",
+    "tessera": "Tessera's own rules",
+}
 
 
 def page(facts) -> dict:
@@ -52,7 +57,7 @@ def rows(facts) -> list[dict]:
         {
             **shown(row),
             "objection": objection(row),
-            "link": anchor(row["figure"]),
+            "link": anchor(row["figure"], facts),
             "part": part(row),
             "allowed": allowed(row["tolerance"]),
         }
