@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from tessera.kernel.experiments.instructions import PRINTED_REGION
 from tessera.reference.tables import load
 from tessera.units import parse_bytes
 
@@ -57,8 +58,6 @@ def _of(series: Callable[[pd.DataFrame], pd.Series], how: str) -> Statistic:
 
 _6, _9, _10 = "figure6_absolute.csv", "figure9a_absolute.csv", "figure10a_absolute.csv"
 _LOCAL = "LP-LD"
-#: The largest region that fits in our guest stands for the paper's (:mod:`tessera.kernel.experiments`).
-_REGION_PRINTED = {"1GB": "4GB"}
 STATISTICS: dict[str, Statistic] = {
     "walk_share_4kb": _of(_walk_share(_6), "max"),
     "slowdown_remote_data": _of(_ratios(_6, {"LP-RD": _LOCAL, "LP-RDI": _LOCAL}), "max"),
@@ -145,7 +144,7 @@ def _instructions(results: Path | None) -> dict[str, dict]:
         return {}
     found = {}
     for _, row in pd.read_csv(path).iterrows():
-        region = _REGION_PRINTED.get(row["region"], row["region"])
+        region = PRINTED_REGION.get(row["region"], row["region"])
         smaller = "" if region == row["region"] else f", {row['region']}"
         found[f"overhead of {row['operation']} {region}"] = {
             "obtained": row["replicated_ratio"],
