@@ -24,6 +24,12 @@ def kernel_parts(names):
     return [f"{KERNEL}/{name}/attempt.json" for name in names]
 
 
+def kernel_parts_here(names=KERNEL_PARTS):
+    """Of these parts, those that the configuration asks for, and those that were made before."""
+    asked = config.get("kernel", [])
+    return [path for name in names for path in kernel_parts([name]) if name in asked or Path(path).is_file()]
+
+
 rule kernel:
     """Everything about the kernel: what it must stand, and its tables."""
     input: kernel_parts(name for name in KERNEL_PARTS if name != "bisect"),
@@ -53,7 +59,7 @@ rule kernel_part:
     wildcard_constraints: part="|".join(KERNEL_PARTS)
     params: command=lambda w: KERNEL_PARTS[w.part],
     message: "Kernel with replicated page tables: {wildcards.part}"
-    threads: workflow.cores
+    threads: 1  # most parts wait for a guest most of the time; only the first to ask for a kernel builds it, on all cores
     resources: mem_mb=4000
     shell:
         "tessera pipeline attempt --outcome {output} -- kernel {params.command} --accept-series > {log} 2>&1"

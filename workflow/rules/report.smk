@@ -28,7 +28,7 @@ rule report:
         study_outputs(),
         VALIDATION_TABLES,
         f"{RESULTS}/host/allocator.csv",
-        kernel_parts(config.get("kernel", [])),
+        kernel_parts_here(),
         f"{RESULTS}/cells.csv",
         "config/claims.yaml",
         sorted(str(p) for p in Path("reference-results").glob("*.csv")),
