@@ -38,10 +38,12 @@ def test_each_is_a_sentence_and_hides_nothing(claims_file):
 
 
 def test_those_written_are_those_of_the_archived_default_run(claims_file):
-    """By the verdicts in notebooks/data: none lacks a sentence, and none outlived its deviation."""
-    archived = pd.read_csv(repo_root() / "notebooks" / "data" / "claims.csv")
+    """By the verdicts in notebooks/data; only what this machine measured may deviate in one run and not in another."""
+    archived = pd.read_csv(repo_root() / "notebooks" / "data" / "claims.csv").set_index("id")
     written = {claim.id for claim in load_claims(claims_file) if claim.explanation}
-    assert written == set(archived["id"][archived["verdict"].isin(BAD)])
+    deviating = set(archived.index[archived["verdict"].isin(BAD)])
+    assert deviating <= written
+    assert set(archived["provenance"][list(written - deviating)]) <= {"measured"}
 
 
 def test_the_default_run_has_one_for_every_deviation(claims_file):
