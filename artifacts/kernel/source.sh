@@ -1,4 +1,4 @@
-# source.sh: Debian's kernel source, unpacked, patched and configured. Sourced by the scripts beside it, not run.
+# source.sh: Debian's kernel source, unpacked and patched. Sourced by the scripts beside it, not run.
 folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 wanted=$(awk '$1 == "series" { print $2 }' "$folder/SOURCE")
 

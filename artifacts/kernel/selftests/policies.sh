@@ -7,8 +7,7 @@ result() { # status, name
 }
 failed=0
 # Idle processors hold on to the last address space that they ran, khugepaged to those that it meant to scan, and the
-# policy can't change before they let go:
-# each processor gets another one.
+# policy can't change before they let go: each processor gets another one, khugepaged time.
 set_policy() {
     tries=0
     until echo "$1" > /proc/sys/vm/pgtable_replication 2> /dev/null; do
