@@ -17,7 +17,7 @@ SCRIPT = """replication-on || exit
 pgtblrepl -r all firsttouch 16 one 600 &
 program=$!
 sleep 5
-kill -STOP $program && host walk forgotten $(pagetable-roots $program) || exit
+stand-still $program && host walk forgotten $(pagetable-roots $program) || exit
 kill -KILL $program
 wait $program
 true

@@ -38,7 +38,7 @@ STRESS_NODES={nodes} pgtblrepl -r all stress {seconds} {seed} &
 stress=$!
 sleep 2
 i=0
-while [ $i -lt {walks} ] && kill -STOP $stress; do
+while [ $i -lt {walks} ] && stand-still $stress; do
     i=$((i + 1))
     host walk $i $(pagetable-roots $stress) || exit
     kill -CONT $stress

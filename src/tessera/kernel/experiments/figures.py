@@ -23,8 +23,7 @@ SCRIPT = """echo 1 > /proc/sys/vm/pgtable_replication || exit
 {policy} {replicas} {command} > /out/program &
 program=$!
 sleep {after}
-kill -STOP $program || exit
-sleep 1
+stand-still $program || exit
 pagetable-dump $program > /out/dump || exit
 host walk now $(pagetable-roots $program) || exit
 kill -KILL $program
