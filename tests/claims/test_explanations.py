@@ -38,7 +38,7 @@ def test_each_is_a_sentence_and_hides_nothing(claims_file):
 
 
 def test_those_written_are_those_of_the_archived_default_run(claims_file):
-    """By the verdicts in notebooks/data; only what this machine measured may deviate in one run and not in another."""
+    """By the verdicts in notebooks/data; only measured numbers may deviate in one run and not in another."""
     archived = pd.read_csv(repo_root() / "notebooks" / "data" / "claims.csv").set_index("id")
     written = {claim.id for claim in load_claims(claims_file) if claim.explanation}
     deviating = set(archived.index[archived["verdict"].isin(BAD)])

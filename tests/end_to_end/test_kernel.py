@@ -58,7 +58,7 @@ def test_stress_leaves_no_difference_to_either_observer(tested):
     stats = dict(
         line.split() for line in (RESULTS / "stress" / "stdout").read_text().splitlines() if " " in line
     )
-    assert int(stats["checks"]) > 1000 and int(stats["differences"]) == 0
+    assert int(stats["checks"]) > 100 and int(stats["differences"]) == 0
 
 
 def commands() -> list[str]:

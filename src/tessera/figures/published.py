@@ -94,9 +94,7 @@ def nearest_workload(name: str, paper: pd.DataFrame) -> str:
 
 def opera_value(reference: Path | str, quantity: str) -> float | None:
     """A number of OPERA's text; None where the tables can't be read or don't have it."""
-    rows = _load("opera_values", reference, "quantity")
-    rows = rows[rows["quantity"] == quantity]
-    return float(rows["value"].iloc[0]) if len(rows) else None
+    return _quantity("opera_values", reference, quantity)
 
 
 def allocator_costs(reference: Path | str) -> pd.DataFrame:
@@ -119,10 +117,8 @@ def counters(reference: Path | str) -> pd.DataFrame:
 
 
 def mitosis_text(reference: Path | str, quantity: str) -> float | None:
-    """A number of the Mitosis paper's text; None if the tables aren't there."""
-    rows = _load("mitosis_text", reference, "quantity")
-    rows = rows[rows["quantity"] == quantity]
-    return float(rows["value"].iloc[0]) if len(rows) else None
+    """A number of the Mitosis paper's text; None where the tables can't be read or don't have it."""
+    return _quantity("mitosis_text", reference, quantity)
 
 
 def mitosis_operations(reference: Path | str) -> pd.DataFrame:
@@ -132,3 +128,9 @@ def mitosis_operations(reference: Path | str) -> pd.DataFrame:
         return pd.DataFrame(columns=["operation", "region", "ratio"])
     rows = rows[rows["quantity"] == "overhead"].rename(columns={"value": "ratio"})
     return rows[["operation", "region", "ratio"]].reset_index(drop=True)
+
+
+def _quantity(table: str, reference: Path | str, quantity: str) -> float | None:
+    rows = _load(table, reference, "quantity")
+    rows = rows[rows["quantity"] == quantity]
+    return float(rows["value"].iloc[0]) if len(rows) else None
