@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/advice.h"
 #include "core/copy.h"
 #include "core/pool.h"
 #include "core/sys.h"
@@ -39,10 +40,11 @@ long Pool::split(Range range) {
 /// Fills `copy` with what is in use in `page` and puts it there.
 long Pool::exchange(Range page, uint64_t copy) {
     const auto used = [&](uint64_t at) { return (*states(at) & kUsed) != 0; };
-    const auto prot = [&](uint64_t at) { return used(at) ? protection_at(at) : PROT_NONE; };
+    // Unused is not the same as used without access: contents survive a time without it, so they are copied too.
+    constexpr int kUnused = -1;
+    const auto prot = [&](uint64_t at) { return used(at) ? protection_at(at) : kUnused; };
     long result = for_each_run(page, prot, [&](Range run) -> long {
-        // Contents survive a time without access (mprotect), so they are copied too.
-        if ((prot(run.start) & PROT_READ) != 0 || !used(run.start)) return 0;
+        if (prot(run.start) == kUnused || (prot(run.start) & PROT_READ) != 0) return 0;
         const int more = prot(run.start) | PROT_READ;
         return hardware(run.start) == kAbsent ? sys::mprotect(base_ + run.start, run.bytes(), more)
                                               : set_hardware(page, hardware(page.start) | PROT_READ);
@@ -100,10 +102,9 @@ long Pool::lend_small_pages() {
 
 /// The gate holds writers of 4KB pages only where there is a page, if only the system's page of zeros.
 void Pool::bring_in(Range page) {
-    constexpr int kPopulateRead = 22;
     const auto writable = [&](uint64_t at) { return (*states(at) & kUsed) != 0 && (protection_at(at) & PROT_WRITE) != 0; };
     for_each_run(page, writable, [&](Range run) -> long {
-        if (writable(run.start)) sys::madvise(base_ + run.start, run.bytes(), kPopulateRead);
+        if (writable(run.start)) sys::madvise(base_ + run.start, run.bytes(), advice::kPopulateRead);
         return 0;
     });
 }

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/advice.h"
 #include "core/pool.h"
 #include "core/sys.h"
 
@@ -153,14 +154,24 @@ long Pool::release_huge(Range part, uint64_t page_bytes) {
     return 0;
 }
 
+/// Populating memory needs the access that it prepares for (EINVAL): the program's own, not what the page grants.
+long Pool::populate_huge(Range part, uint64_t page_bytes, int advice) {
+    const int access = advice == advice::kPopulateRead ? PROT_READ : PROT_WRITE;
+    for (uint64_t at = part.start; at < part.end; at += kPage4K)
+        if ((protection_at(at) & access) == 0) return -EINVAL;
+    const Range pages{align_down(part.start, page_bytes), align_up(part.end, page_bytes)};
+    return sys::madvise(base_ + pages.start, pages.bytes(), advice);
+}
+
 long Pool::advise_huge(Range part, uint64_t page_bytes, int advice) {
-    if (advice == MADV_DONTNEED) {  // promises zeros
+    if (advice::drops(advice)) {
         clear_dirty(part, page_bytes);
         return sync_protection(part, page_bytes);
     }
-    if (advice == MADV_REMOVE) return -EINVAL;  // the kernel's answer for private memory
+    if (advice::populates(advice)) return populate_huge(part, page_bytes, advice);
+    if (advice == MADV_REMOVE || advice::guards(advice)) return -EINVAL;  // on private memory, on huge pages
     const bool whole = part.start % page_bytes == 0 && part.end % page_bytes == 0;
-    if (whole && advice != MADV_FREE) return sys::madvise(base_ + part.start, part.bytes(), advice);
+    if (whole && !advice::only_a_hint(advice)) return sys::madvise(base_ + part.start, part.bytes(), advice);
     ++counters_.ignored_advice;
     return 0;
 }

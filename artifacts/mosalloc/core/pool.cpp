@@ -4,22 +4,11 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/advice.h"
 #include "core/sys.h"
 #include "core/table.h"
 
 namespace mosalloc {
-namespace {
-
-/// Advice that changes the mapping itself; a new owner of the memory must not inherit it.
-bool leaves_a_mark(int advice) {
-    constexpr int kHarmless[] = {MADV_WILLNEED, MADV_DONTNEED, MADV_FREE, 20 /* COLD */, 21 /* PAGEOUT */,
-                                 22 /* POPULATE_READ */, 23 /* POPULATE_WRITE */};
-    for (const int harmless : kHarmless)
-        if (advice == harmless) return false;
-    return true;
-}
-
-}  // namespace
 
 long map_small(uint64_t address, uint64_t bytes, int prot, int more_flags) {
     if (bytes == 0) return 0;
@@ -123,8 +112,7 @@ long Pool::protect_used(Range range, int prot) {
 long Pool::advise(Range range, int advice) {
     const long known = sys::madvise(base_, 0, advice);  // nothing to do, but an unknown advice is an error
     if (sys::failed(known)) return known;
-    constexpr int kPopulateRead = 22, kPopulateWrite = 23;
-    if (advice == kPopulateRead || advice == kPopulateWrite) {  // stops at the first hole
+    if (advice::populates(advice)) {  // stops at the first hole
         const Range present{range.start, first_hole(range)};
         const long result = present.empty() ? 0 : advise_used(present, advice);
         return sys::failed(result) || present.end == range.end ? result : -ENOMEM;
@@ -140,18 +128,14 @@ long Pool::advise(Range range, int advice) {
 }
 
 long Pool::advise_used(Range range, int advice) {
-    const bool shape = advice == MADV_HUGEPAGE || advice == MADV_NOHUGEPAGE || advice == 25 /* COLLAPSE */;
-    if (shape) {  // the layout decides, not the program
+    if (advice::changes_shape(advice)) {
         ++counters_.ignored_advice;
         return 0;
     }
-    const bool per_page = advice == MADV_WIPEONFORK || advice == MADV_KEEPONFORK || advice == MADV_DONTFORK ||
-                          advice == MADV_DOFORK;
-    // Hugetlb cannot wipe, and leaves out whole pages only; secrets depend on this, so the page gives way.
-    if (per_page && policy_.protections != Protections::soft) split(range);
+    if (advice::per_page(advice) && policy_.protections != Protections::soft) split(range);
     return windows_.for_each_part(range, [&](Range part, uint64_t page_bytes) -> long {
         if (page_bytes != kPage4K) return advise_huge(part, page_bytes, advice);
-        if (leaves_a_mark(advice)) mark_odd(part);
+        if (advice::leaves_a_mark(advice)) mark_odd(part);
         return sys::madvise(base_ + part.start, part.bytes(), advice);
     });
 }

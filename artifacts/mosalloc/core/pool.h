@@ -100,6 +100,7 @@ private:
     long commit_huge(Range part, uint64_t page_bytes, int prot);
     long release_huge(Range part, uint64_t page_bytes);
     long advise_huge(Range part, uint64_t page_bytes, int advice);
+    long populate_huge(Range part, uint64_t page_bytes, int advice);
     void clear_dirty(Range range, uint64_t page_bytes);
     int wanted_protection(Range page) const;
     long sync_protection(Range range, uint64_t page_bytes);

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 
+#include "core/advice.h"
 #include "core/sys.h"
 #include "core/table.h"
 
@@ -9,8 +10,7 @@ namespace mosalloc {
 namespace {
 /// Free ranges at most; the table costs memory only as far as it is used. A pool with more holes is full.
 constexpr size_t kMaxHoles = 1 << 20;
-constexpr int kPopulateRead = 22, kPopulateWrite = 23;  // MADV_POPULATE_*, Linux 5.14
-constexpr int kLockOnFault = 1;                         // MLOCK_ONFAULT
+constexpr int kLockOnFault = 1;  // MLOCK_ONFAULT
 }  // namespace
 
 bool Space::init(const uint64_t (&bases)[kPools], const Layout& layout, const Policy& policy, mosalloc_pool_map* map) {
@@ -121,8 +121,8 @@ long Space::settle(long address, uint64_t bytes, const Request& request) {
         return -EAGAIN;  // what mmap says of MAP_LOCKED above the limit
     }
     // MAP_POPULATE promises nothing, so its result is not looked at.
-    const int advice = (request.prot & PROT_WRITE) != 0 ? kPopulateWrite : kPopulateRead;
-    if (request.populate) sys::madvise(start, bytes, advice);
+    const int populate = (request.prot & PROT_WRITE) != 0 ? advice::kPopulateWrite : advice::kPopulateRead;
+    if (request.populate) sys::madvise(start, bytes, populate);
     return address;
 }
 

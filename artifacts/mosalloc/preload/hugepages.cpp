@@ -2,6 +2,7 @@
 
 #include <cerrno>
 
+#include "core/advice.h"
 #include "core/pool.h"
 #include "core/sys.h"
 #include "core/text.h"
@@ -44,7 +45,7 @@ long back_window(uint64_t address, uint64_t bytes, uint64_t page_bytes) {
     if (sys::failed(mapped)) return mapped;
     // The mapping reserved its pages, but a hugetlb cgroup charges at the first touch and answers with SIGBUS.
     // Touching now turns that into an error before the program starts. EINVAL: before Linux 5.14.
-    const long result = sys::madvise(address, bytes, 23 /* MADV_POPULATE_WRITE */);
+    const long result = sys::madvise(address, bytes, advice::kPopulateWrite);
     if (result != -EINVAL) return result;
     for (uint64_t page = address; page < address + bytes; page += page_bytes)
         *reinterpret_cast<volatile char*>(page) = 0;

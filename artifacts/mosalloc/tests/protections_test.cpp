@@ -1,8 +1,10 @@
 // What each policy does when parts of one huge page shall have different protections. The windows of the fixture have
 // 4KB pages underneath, so what the hardware would allow is read from the pool's books.
+#include <cerrno>
 #include <cstring>
 #include <sys/resource.h>
 
+#include "core/advice.h"
 #include "tests/space_fixture.h"
 
 using namespace mosalloc;
@@ -72,6 +74,50 @@ TEST_F(ProtectionsTest, ExactSplitsAtAnyDifference) {
     EXPECT_FALSE(is_huge());
     EXPECT_EQ(map.softened_protections, 0u);
     EXPECT_EQ(space.protect(pages(0, 512), PROT_READ), 0);
+    EXPECT_TRUE(keeps_contents());
+}
+
+TEST_F(ProtectionsTest, MemoryWithoutAccessBehindAHoleKeepsItsContentsInASplit) {
+    build(Protections::exact);
+    EXPECT_EQ(space.unmap(pages(0, 3)), 0);
+    EXPECT_EQ(space.protect(pages(3, 512), PROT_NONE), 0);  // all that is used: the page itself has no access now
+    EXPECT_TRUE(is_huge());
+    EXPECT_EQ(space.protect(pages(7, 9), kRW), 0);
+    EXPECT_FALSE(is_huge());
+    EXPECT_EQ(space.protect(pages(3, 512), PROT_READ), 0);
+    const char* at = reinterpret_cast<const char*>(start_);
+    for (uint64_t i = 3 * kPage4K; i < kPage2M; ++i) ASSERT_EQ(at[i], 'x');
+}
+
+TEST_F(ProtectionsTest, PopulatingNeedsTheAccessThatTheProgramAskedFor) {
+    build(Protections::soft);
+    EXPECT_EQ(space.protect(pages(3, 5), PROT_READ), 0);
+    EXPECT_EQ(space.protect(pages(5, 6), PROT_WRITE), 0);
+    EXPECT_EQ(space.advise(pages(0, 5), advice::kPopulateRead), 0);
+    EXPECT_EQ(space.advise(pages(0, 6), advice::kPopulateRead), -EINVAL);
+    EXPECT_EQ(space.advise(pages(0, 3), advice::kPopulateWrite), 0);
+    EXPECT_EQ(space.advise(pages(0, 4), advice::kPopulateWrite), -EINVAL);
+    EXPECT_EQ(space.advise(pages(5, 6), advice::kPopulateWrite), 0);
+    EXPECT_TRUE(is_huge());
+}
+
+TEST_F(ProtectionsTest, AGuardIsRefusedOrHolds) {
+    build(Protections::guards);
+    const long known = sys::madvise(start_, 0, advice::kGuardInstall);
+    if (sys::failed(known)) GTEST_SKIP() << "this kernel has no MADV_GUARD_INSTALL (Linux 6.13)";
+    EXPECT_EQ(space.advise(pages(3, 4), advice::kGuardInstall), 0);
+    EXPECT_FALSE(is_huge());
+    EXPECT_EQ(space.advise(pages(3, 4), advice::kGuardRemove), 0);
+    EXPECT_EQ(*reinterpret_cast<char*>(pages(3, 4).start), 0);
+    EXPECT_EQ(*reinterpret_cast<char*>(pages(4, 5).start), 'x');
+}
+
+TEST_F(ProtectionsTest, AGuardInASoftPageIsRefused) {
+    build(Protections::soft);
+    const long known = sys::madvise(start_, 0, advice::kGuardInstall);
+    EXPECT_EQ(space.advise(pages(3, 4), advice::kGuardInstall), -EINVAL);
+    EXPECT_EQ(space.advise(pages(0, 512), advice::kGuardInstall), -EINVAL);
+    EXPECT_TRUE(known == 0 || known == -EINVAL);
     EXPECT_TRUE(keeps_contents());
 }
 

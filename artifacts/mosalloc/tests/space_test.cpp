@@ -2,6 +2,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/advice.h"
 #include "tests/space_fixture.h"
 
 using namespace mosalloc;
@@ -219,11 +220,13 @@ TEST_P(SpaceTest, SharedMemoryHasAPoolOfItsOwn) {
 TEST_P(SpaceTest, DontneedMeansZero) {
     const long a = map_pages(520);
     const uint64_t at = static_cast<uint64_t>(a);
-    memset(reinterpret_cast<void*>(a), 'x', 520 * kPage4K);
-    EXPECT_EQ(space.advise({at + kPage4K, at + 515 * kPage4K}, MADV_DONTNEED), 0);
-    EXPECT_TRUE(all_bytes(a, kPage4K, 'x'));
-    EXPECT_TRUE(all_bytes(a + static_cast<long>(kPage4K), 514 * kPage4K, 0));
-    EXPECT_TRUE(all_bytes(a + static_cast<long>(515 * kPage4K), 5 * kPage4K, 'x'));
+    for (const int how : {MADV_DONTNEED, advice::kDontneedLocked}) {
+        memset(reinterpret_cast<void*>(a), 'x', 520 * kPage4K);
+        EXPECT_EQ(space.advise({at + kPage4K, at + 515 * kPage4K}, how), 0);
+        EXPECT_TRUE(all_bytes(a, kPage4K, 'x'));
+        EXPECT_TRUE(all_bytes(a + static_cast<long>(kPage4K), 514 * kPage4K, 0));
+        EXPECT_TRUE(all_bytes(a + static_cast<long>(515 * kPage4K), 5 * kPage4K, 'x'));
+    }
     EXPECT_EQ(space.advise({at, at + 520 * kPage4K}, MADV_HUGEPAGE), 0);
     EXPECT_GT(map.ignored_advice + space.pool(MOSALLOC_POOL_ANON).counters().ignored_advice, 0u);
 }

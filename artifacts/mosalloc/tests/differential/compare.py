@@ -21,8 +21,8 @@ from itertools import zip_longest
 from pathlib import Path
 
 SKIP = 77
-PART = 250_000
-HANGS_AFTER_S = 60  # a part takes about one second
+TRACES = 20  # runs in search of the operation that differs
+HANGS_AFTER_S = 60  # a part takes about one second at most
 POOLS = "type,pageSize,startOffset,endOffset\nbrk,-1,0,256MB\nmmap,-1,0,1000MB\n"
 
 
@@ -34,21 +34,24 @@ class Case:
     environment: tuple[tuple[str, str], ...] = ()
     without: tuple[str, ...] = ()
     pages_2mb: int = 0
+    part: int = 250_000  # operations of one process
 
 
-# Under windows a child would need huge pages of its own for what it writes: forks are left out.
+# Under windows a child would need huge pages of its own for what it writes: forks are left out. Parts are short:
+# what moves or protects pages soon has 4KB pages under most areas, and only a new process has its windows again.
 _2MB = "brk,2MB,0,4MB\nmmap,2MB,0,4MB\nmmap,2MB,6MB,10MB\n"
 CASES = {
     "4kb": Case(),
-    "2mb": Case(_2MB, (("MOSALLOC_PROTECTIONS", "guards"),), ("--no-faults", "--no-forks", "--no-locks"), 6),
+    "2mb": Case(_2MB, (("MOSALLOC_PROTECTIONS", "guards"),), ("--no-faults", "--no-forks", "--no-locks"), 6, 500),
     "2mb-exact": Case(
-        _2MB, (("MOSALLOC_PROTECTIONS", "exact"),), ("--no-hole-faults", "--no-forks", "--no-locks"), 6
+        _2MB, (("MOSALLOC_PROTECTIONS", "exact"),), ("--no-hole-faults", "--no-forks", "--no-locks"), 6, 500
     ),
     "2mb-soft": Case(
         _2MB,
         (("MOSALLOC_PROTECTIONS", "soft"),),
         ("--no-faults", "--no-forks", "--no-locks", "--no-foreign"),
         6,
+        500,
     ),
 }
 
@@ -85,8 +88,7 @@ class Subject:
         env = dict(os.environ) | (self.environment if with_library else {})
         return subprocess.Popen(argv, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
-    def differs(self, seed: int, operations: int, threads: int) -> bool:
-        argv = self.argv(seed, operations, threads)
+    def differs(self, argv: list[str]) -> bool:
         both = [self.start(argv, with_library) for with_library in (False, True)]
         outputs = [(output_of(process), process.returncode) for process in both]
         if outputs[0][1] != 0:
@@ -113,7 +115,16 @@ def shorten(plain: str, ours: str) -> str:
 
 
 def first_difference(subject: Subject, argv: list[str]) -> str:
-    """Trace both runs and show the first operation that differs, and the one before it."""
+    """Trace both runs until they differ: with threads, where memory lies depends on who comes first."""
+    for _ in range(TRACES):
+        found = traced_difference(subject, argv)
+        if found:
+            return found
+    return f"  none of {TRACES} runs with a trace differed; repeat it beside other work"
+
+
+def traced_difference(subject: Subject, argv: list[str]) -> str | None:
+    """The first operation that differs, and the one before it; None if both runs were the same."""
     runs = [subject.start([*argv, "--trace"], with_library) for with_library in (False, True)]
     traces = [by_thread(output_of(process)) for process in runs]
     found: list[tuple[int, str]] = []
@@ -126,19 +137,21 @@ def first_difference(subject: Subject, argv: list[str]) -> str:
                 break
             before = plain
     extra = [line for name, lines in traces[1].items() if name not in traces[0] for line in lines]
-    ended = [process.returncode for process in runs]
     found += [(sys.maxsize, f"  with the library only: {line}") for line in extra[:1]]
-    return min(found)[1] if found else f"  exit status {ended[0]} without, {ended[1]} with the library"
+    ended = [process.returncode for process in runs]
+    if not found and ended[0] != ended[1]:
+        return f"  exit status {ended[0]} without, {ended[1]} with the library"
+    return min(found)[1] if found else None
 
 
 def compare(name: str, subject: Subject, operations: int, threads: int, seed: int, keep_going: bool) -> int:
     """Run all parts of one case; the number of parts that differ."""
     done, differences, start = 0, 0, time.monotonic()
     while done < operations:
-        part = min(PART, operations - done)
-        if subject.differs(seed, part, threads):
+        part = min(CASES[name].part, operations - done)
+        argv = subject.argv(seed, part, threads)
+        if subject.differs(argv):
             differences += 1
-            argv = subject.argv(seed, part, threads)
             settings = " ".join(f"{key}={value}" for key, value in subject.environment.items())
             print(f"DIFFERENT {name}: seed {seed}\n{first_difference(subject, argv)}")
             print(f"  repeat:  {settings} {' '.join(argv)} --trace", flush=True)
