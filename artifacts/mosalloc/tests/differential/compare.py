@@ -37,22 +37,23 @@ class Case:
     part: int = 250_000  # operations of one process
 
 
-# Under windows a child would need huge pages of its own for what it writes: forks are left out. Parts are short:
-# what moves or protects pages soon has 4KB pages under most areas, and only a new process has its windows again.
+# Under windows a child would need huge pages of its own for what it writes: forks are left out. Parts are
+# short: calls that move or protect pages soon leave 4KB pages, and only a new process has its windows again.
 _2MB = "brk,2MB,0,4MB\nmmap,2MB,0,4MB\nmmap,2MB,6MB,10MB\n"
+_ALONE = ("--no-forks", "--no-locks")
+
+
+def windows(protections: str, *without: str) -> Case:
+    """The layout with 2MB windows under one of the policies for protections."""
+    environment = (("MOSALLOC_PROTECTIONS", protections),)
+    return Case(_2MB, environment, (*without, *_ALONE), pages_2mb=6, part=500)
+
+
 CASES = {
     "4kb": Case(),
-    "2mb": Case(_2MB, (("MOSALLOC_PROTECTIONS", "guards"),), ("--no-faults", "--no-forks", "--no-locks"), 6, 500),
-    "2mb-exact": Case(
-        _2MB, (("MOSALLOC_PROTECTIONS", "exact"),), ("--no-hole-faults", "--no-forks", "--no-locks"), 6, 500
-    ),
-    "2mb-soft": Case(
-        _2MB,
-        (("MOSALLOC_PROTECTIONS", "soft"),),
-        ("--no-faults", "--no-forks", "--no-locks", "--no-foreign"),
-        6,
-        500,
-    ),
+    "2mb": windows("guards", "--no-faults"),
+    "2mb-exact": windows("exact", "--no-hole-faults"),
+    "2mb-soft": windows("soft", "--no-faults", "--no-foreign"),
 }
 
 
