@@ -38,7 +38,7 @@ def test_no_difference_with_small_pages(compare):
 
 
 @pytest.mark.hugepages
-@pytest.mark.parametrize("name", ["2mb", "2mb-exact"])
+@pytest.mark.parametrize("name", ["2mb", "2mb-exact", "2mb-soft"])
 def test_no_difference_under_windows(compare, huge_pages, name):
     huge_pages(8)
     done = compare("--layout", name, "--operations", 100_000)
