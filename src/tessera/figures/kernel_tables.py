@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from tessera.figures.tables import NotDrawn, Results
+from tessera.kernel import ALL_PARTS
 
-COMMAND = "snakemake --cores all kernel"
 #: configuration of the paper's Table 3 -> words
 CONFIGS = {
     "F": "first touch",
@@ -26,13 +26,13 @@ def read(results, figure: str, name: str, columns: tuple[str, ...]) -> pd.DataFr
     try:
         table = pd.read_csv(path)
     except FileNotFoundError:
-        raise NotDrawn(f"figure {figure}", f"kernel/{name} is not among the results", COMMAND) from None
+        raise NotDrawn(f"figure {figure}", f"kernel/{name} is not among the results", ALL_PARTS) from None
     except (pd.errors.EmptyDataError, pd.errors.ParserError) as error:
-        raise NotDrawn(f"figure {figure}", f"kernel/{name} cannot be read: {error}", COMMAND) from None
+        raise NotDrawn(f"figure {figure}", f"kernel/{name} cannot be read: {error}", ALL_PARTS) from None
     lacking = [column for column in columns if column not in table]
     if lacking or table.empty:
         found = f"lacks {', '.join(lacking)}" if lacking else "has no rows"
-        raise NotDrawn(f"figure {figure}", f"kernel/{name} {found}", COMMAND)
+        raise NotDrawn(f"figure {figure}", f"kernel/{name} {found}", ALL_PARTS)
     return table
 
 

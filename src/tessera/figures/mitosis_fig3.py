@@ -12,6 +12,7 @@ from matplotlib.patches import Rectangle
 
 from tessera.figures import kernel_tables, style
 from tessera.figures.tables import NotDrawn
+from tessera.kernel import ALL_PARTS
 from tessera.kernel.placement import COLUMNS, HOME
 
 NAME = "mitosis-fig3"
@@ -26,7 +27,7 @@ def table(results) -> pd.DataFrame:
     rows = kernel_tables.read(results, NAME, "placement/placement.csv", tuple(COLUMNS))
     rows = rows[(rows["observer"] == HOME) & rows["config"].isin(["F", "I"])]
     if rows.empty:
-        raise NotDrawn(f"figure {NAME}", "no run without replicas", kernel_tables.COMMAND)
+        raise NotDrawn(f"figure {NAME}", "no run without replicas", ALL_PARTS)
     keys = ["workload", "config", "level", "socket"]
     rows = rows.assign(away=rows["pointers"].where(rows["socket"] != rows["target_socket"], 0))
     cells = rows.groupby(keys, sort=False).agg(

@@ -5,3 +5,6 @@ From the bottom: :mod:`archive` (initramfs format), :mod:`machine` (QEMU's comma
 tables seen from outside), :mod:`placement` (tables of where they lie), :mod:`image` (build and cache),
 :mod:`proof`, :mod:`bisect`, :mod:`experiments` and :mod:`cli`.
 """
+
+#: makes all parts of a run's kernel results again that are missing
+ALL_PARTS = "snakemake --cores all kernel"

@@ -10,11 +10,11 @@ import pandas as pd
 
 from tessera.claims.outcome import Missing, Outcome
 from tessera.claims.selection import aggregate
+from tessera.kernel import ALL_PARTS
 from tessera.kernel.overhead import table_bytes
 from tessera.paths import repo_root
 from tessera.pipeline.attempt import outcomes
 
-KERNEL = "snakemake --cores all kernel"
 GUEST = "guest"  #: class of the machine that measured
 OFF_COLUMN = "off_ratio"
 REPLICATED_COLUMN = "replicated_ratio"
@@ -27,15 +27,15 @@ def kernel_table(evidence, relative: str, columns: tuple[str, ...]) -> pd.DataFr
         Missing: no such table (with what its part said, if that failed), or one with other columns or gaps.
     """
     _refuse_failed(evidence, relative)
-    table = evidence.csv(f"kernel/{relative}", KERNEL)
+    table = evidence.csv(f"kernel/{relative}", ALL_PARTS)
     lacking = [name for name in columns if name not in table]
     if lacking:
-        raise Missing(f"kernel/{relative} lacks {', '.join(lacking)}", KERNEL)
+        raise Missing(f"kernel/{relative} lacks {', '.join(lacking)}", ALL_PARTS)
     empty = [name for name in columns if table[name].isna().any()]
     if empty:
-        raise Missing(f"kernel/{relative} has rows without {', '.join(empty)}", KERNEL)
+        raise Missing(f"kernel/{relative} has rows without {', '.join(empty)}", ALL_PARTS)
     if "provenance" in table and set(table["provenance"]) != {"measured"}:
-        raise Missing(f"kernel/{relative} has rows that were not measured", KERNEL)
+        raise Missing(f"kernel/{relative} has rows that were not measured", ALL_PARTS)
     return table
 
 
@@ -46,7 +46,7 @@ def _refuse_failed(evidence, relative: str) -> None:
     if outcome["status"] != "ok" and not (evidence.results / "kernel" / relative).exists():
         lines = [line for line in outcome["message"].splitlines() if "what to do:" not in line]
         said = lines[-1].strip().replace(f"{repo_root()}/", "") if lines else "it said nothing"
-        raise Missing(f"part {part} of the kernel's results failed: {said}", KERNEL)
+        raise Missing(f"part {part} of the kernel's results failed: {said}", ALL_PARTS)
 
 
 def kernel_account_error(claim, evidence) -> Outcome:
@@ -62,7 +62,7 @@ def instruction_ratio(claim, evidence, operation: str, how: str) -> Outcome:
     table = _operations(evidence, REPLICATED_COLUMN)
     rows = table[table["operation"] == operation]
     if rows.empty:
-        raise Missing(f"kernel/table5/table5.csv has no row of {operation}", KERNEL)
+        raise Missing(f"kernel/table5/table5.csv has no row of {operation}", ALL_PARTS)
     return Outcome(aggregate(rows[REPLICATED_COLUMN], how), "measured", GUEST)
 
 
@@ -79,7 +79,7 @@ def instruction_ratios(claim, evidence, region: str) -> Outcome:
         name: float(value) for name, value in zip(rows["operation"], rows[REPLICATED_COLUMN], strict=True)
     }
     if set(found) != set(claim.published):
-        raise Missing(f"kernel/table5/table5.csv lacks operations of {region}", KERNEL)
+        raise Missing(f"kernel/table5/table5.csv lacks operations of {region}", ALL_PARTS)
     return Outcome(found, "measured", GUEST)
 
 

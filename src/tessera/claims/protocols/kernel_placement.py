@@ -12,8 +12,9 @@ from collections.abc import Iterator
 import pandas as pd
 
 from tessera.claims.outcome import Missing, Outcome
-from tessera.claims.protocols.kernel_cost import GUEST, KERNEL, kernel_table
+from tessera.claims.protocols.kernel_cost import GUEST, kernel_table
 from tessera.claims.selection import aggregate
+from tessera.kernel import ALL_PARTS
 from tessera.kernel.placement import COLUMNS, HOME, remote_leaf_share
 
 FILE = "placement/placement.csv"
@@ -98,7 +99,7 @@ def _runs(evidence, config: str, workloads: list) -> Iterator[tuple[str, pd.Data
     table = table[table["config"] == config]
     lacking = sorted(set(workloads) - set(table["workload"])) or ([] if len(table) else ["any workload"])
     if lacking:
-        raise Missing(f"kernel/{FILE} has no run of {', '.join(lacking)} with {config}", KERNEL)
+        raise Missing(f"kernel/{FILE} has no run of {', '.join(lacking)} with {config}", ALL_PARTS)
     for workload, seen in table.groupby("workload", sort=False):
         if not workloads or workload in workloads:
             yield workload, seen
@@ -107,7 +108,7 @@ def _runs(evidence, config: str, workloads: list) -> Iterator[tuple[str, pd.Data
 def _seen_by_socket(seen: pd.DataFrame) -> pd.Series:
     shares = remote_leaf_share(seen, sorted(set(seen["socket"])))
     if shares.isna().any() or len(shares) < 2:
-        raise Missing(f"kernel/{FILE}: a run has no leaf entries, or one socket only", KERNEL)
+        raise Missing(f"kernel/{FILE}: a run has no leaf entries, or one socket only", ALL_PARTS)
     return shares
 
 
@@ -150,7 +151,7 @@ def _pooled(evidence, config: str, column: str) -> pd.Series:
 def _total(rows: pd.DataFrame, column: str) -> int:
     """Sum of ``pages`` or ``pointers``; never zero."""
     if not rows[column].sum():
-        raise Missing(f"kernel/{FILE}: a process without {column}", KERNEL)
+        raise Missing(f"kernel/{FILE}: a process without {column}", ALL_PARTS)
     return int(rows[column].sum())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tessera.kernel import ALL_PARTS
 from tessera.paths import repo_root
 from tessera.pipeline.attempt import outcomes
 from tessera.report import tables
@@ -77,6 +78,7 @@ def page(facts) -> dict:
         "files": [(path.relative_to(results).as_posix(), name) for name, path in found.items()],
         "figures": others(facts, HREF),
         "claims": [row for row in claims.rows(facts) if row["id"].startswith(CLAIMS)],
+        "command": ALL_PARTS,
     }
 
 
