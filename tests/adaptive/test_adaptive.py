@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tessera.adaptive import disagreement, fit_committee, next_layouts, replay, summary
-from tessera.adaptive.order import adaptive_order, distances, random_order
-from tessera.adaptive.replay import needed
-from tessera.errors import TesseraError
-from tessera.models import Samples, create
+from tessera.core.errors import TesseraError
+from tessera.fit.adaptive import disagreement, fit_committee, next_layouts, replay, summary
+from tessera.fit.adaptive.order import adaptive_order, distances, random_order
+from tessera.fit.adaptive.replay import needed
+from tessera.fit.models import Samples, create
 
 NAMES = [f"growing-{i}" for i in range(9)] + [f"random-{i}" for i in range(15)]
 

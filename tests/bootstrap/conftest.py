@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from tessera.units import PAGE_2MB
+from tessera.core.units import PAGE_2MB
 
 
 @dataclass
@@ -32,7 +32,7 @@ class FakeKernel:
 
     def install(self, monkeypatch) -> None:
         """Replace the kernel's functions where reservations use them."""
-        from tessera.reserve import records, reservation
+        from tessera.machine.reserve import records, reservation
 
         for module in (records, reservation):
             for name in ("huge_pages_total", "huge_pages_free", "set_total"):

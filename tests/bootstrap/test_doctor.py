@@ -9,9 +9,9 @@ import time
 
 import pytest
 
-from tessera.doctor import events, pages, software
-from tessera.doctor.check import FAIL, PASS, SKIP, failed, passed, skipped
-from tessera.doctor.examine import as_json, as_table, examine, exit_status
+from tessera.machine.doctor import events, pages, software
+from tessera.machine.doctor.check import FAIL, PASS, SKIP, failed, passed, skipped
+from tessera.machine.doctor.examine import as_json, as_table, examine, exit_status
 
 ROWS = [passed("a", "here"), skipped("bb", "gone", "get it")]
 
@@ -43,7 +43,7 @@ def test_system_python_runs_it_quickly_and_leaves_nothing(root, tmp_path):
     for _ in range(3):
         start = time.monotonic()
         done = subprocess.run(
-            ["/usr/bin/python3", "-S", "-m", "tessera.doctor", "--json"],
+            ["/usr/bin/python3", "-S", "-m", "tessera.machine.doctor", "--json"],
             env=env, capture_output=True, text=True, cwd=tmp_path,
         )  # fmt: skip
         seconds.append(time.monotonic() - start)

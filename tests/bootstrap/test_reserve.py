@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from tessera.errors import TesseraError
-from tessera.reserve import HugePagesUnavailable, pools, reserve_huge_pages, restore_leftovers
-from tessera.reserve.records import BOOT_ID
-from tessera.units import PAGE_1GB, PAGE_2MB
+from tessera.core.errors import TesseraError
+from tessera.core.units import PAGE_1GB, PAGE_2MB
+from tessera.machine.reserve import HugePagesUnavailable, pools, reserve_huge_pages, restore_leftovers
+from tessera.machine.reserve.records import BOOT_ID
 
 
 def _records(tmp_path) -> list[Path]:
@@ -135,7 +135,7 @@ def test_real_pages_come_and_go(root, end, tmp_path):
     """A child reserves 8 pages more than are free, and ends in three ways."""
     code = (
         "import os, signal, sys\n"
-        "from tessera.reserve import huge_pages_free, reserve_huge_pages\n"
+        "from tessera.machine.reserve import huge_pages_free, reserve_huge_pages\n"
         f"with reserve_huge_pages(huge_pages_free({PAGE_2MB}) + 8):\n"
         f"    print(huge_pages_free({PAGE_2MB}), flush=True)\n"
         "    number = {'sigterm': 15, 'sigkill': 9}.get(sys.argv[1])\n"
@@ -149,5 +149,5 @@ def test_real_pages_come_and_go(root, end, tmp_path):
     assert done.returncode == {"return": 0, "sigterm": 143, "sigkill": -9}[end]
     if end == "sigkill":
         assert pools.huge_pages_total(PAGE_2MB) == before + 8
-        subprocess.run([sys.executable, "-m", "tessera.reserve"], env=env, check=True)
+        subprocess.run([sys.executable, "-m", "tessera.machine.reserve"], env=env, check=True)
     assert pools.huge_pages_total(PAGE_2MB) == before

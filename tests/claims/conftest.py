@@ -10,8 +10,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tessera.cells import COLUMNS
-from tessera.paths import repo_root
+from tessera.core.paths import repo_root
+from tessera.results.cells import COLUMNS
 
 WORKLOADS = ("gups-8gb", "graph500-2gb", "gapbs-pr-twitter")
 #: the rows of MICRO'20 Table 5, as config/claims.yaml names them

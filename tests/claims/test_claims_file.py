@@ -7,10 +7,10 @@ import copy
 import pytest
 import yaml
 
-from tessera.claims import load_claims, registry
-from tessera.claims.model import DECIDED_ANYWHERE
-from tessera.errors import TesseraError
-from tessera.paths import repo_root
+from tessera.core.errors import TesseraError
+from tessera.core.paths import repo_root
+from tessera.judge.claims import load_claims, registry
+from tessera.judge.claims.model import DECIDED_ANYWHERE
 
 
 def test_it_loads_and_covers_the_papers(claims_file):

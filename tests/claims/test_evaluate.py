@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from tessera import reference
-from tessera.claims import COLUMNS, VERDICTS, check, evaluate
-from tessera.paths import repo_root
-from tessera.report.claims import COLUMNS as REPORT_COLUMNS
-from tessera.report.verdicts import objections
+from tessera.core.paths import repo_root
+from tessera.judge.claims import COLUMNS, VERDICTS, check, evaluate
+from tessera.show.report.claims import COLUMNS as REPORT_COLUMNS
+from tessera.show.verdicts import objections
 
 
 @pytest.fixture(scope="module")

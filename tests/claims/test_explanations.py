@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from tessera.claims import evaluate, load_claims, unexplained
-from tessera.paths import repo_root
+from tessera.core.paths import repo_root
+from tessera.judge.claims import evaluate, load_claims, unexplained
 
 BAD = ("DEVIATES", "FAILS-IN-SIMULATION")
 

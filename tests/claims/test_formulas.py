@@ -7,9 +7,9 @@ from fractions import Fraction as F
 import numpy as np
 import pytest
 
-from tessera.claims.protocols.formulas import ANCHORS, coefficients, residual
-from tessera.errors import TesseraError
-from tessera.models import Samples, create
+from tessera.core.errors import TesseraError
+from tessera.fit.models import Samples, create
+from tessera.judge.claims.protocols.formulas import ANCHORS, coefficients, residual
 
 EXISTING = ("basu", "gandhi", "pham", "alam", "yaniv")
 

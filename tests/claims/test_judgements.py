@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from tessera.claims.evidence import Evidence
-from tessera.claims.model import Claim, Scope, Tolerance
-from tessera.claims.outcome import Missing
-from tessera.claims.registry import find
+from tessera.judge.claims.evidence import Evidence
+from tessera.judge.claims.model import Claim, Scope, Tolerance
+from tessera.judge.claims.outcome import Missing
+from tessera.judge.claims.registry import find
 
 ONE = Scope(("gups-8gb",), ("sandybridge",))
 PAIR = {"workload": "gups-8gb", "platform": "sandybridge-sim"}

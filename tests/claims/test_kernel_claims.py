@@ -7,11 +7,11 @@ import json
 import pandas as pd
 import pytest
 
-from tessera.claims import check, evaluate, load_claims
-from tessera.claims.evidence import Evidence
-from tessera.claims.model import Claim, Tolerance
-from tessera.claims.outcome import Missing
-from tessera.claims.registry import find
+from tessera.judge.claims import check, evaluate, load_claims
+from tessera.judge.claims.evidence import Evidence
+from tessera.judge.claims.model import Claim, Tolerance
+from tessera.judge.claims.outcome import Missing
+from tessera.judge.claims.registry import find
 
 #: Bytes of page tables, counted by hand: 1 MB needs a table a level, 64 MB 32 + 3, 1 GB 512 + 3.
 ONE_COPY = {1 << 20: 4 * 4096, 64 << 20: 35 * 4096, 1 << 30: 515 * 4096}

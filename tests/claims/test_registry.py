@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-import tessera.claims.protocols
-from tessera.claims import registry
-from tessera.errors import TesseraError
+import tessera.judge.claims.protocols
+from tessera.core.errors import TesseraError
+from tessera.judge.claims import registry
 
 
 def test_a_name_registered_twice_aborts():
@@ -32,7 +32,7 @@ def test_parameters_are_checked(parameters):
 
 
 def test_every_file_of_protocols_is_registered():
-    folder = Path(tessera.claims.protocols.__file__).parent
+    folder = Path(tessera.judge.claims.protocols.__file__).parent
     files = {path.stem for path in folder.glob("*.py")} - {"__init__"}
     assert files == set(registry.FAMILIES)
 

@@ -7,8 +7,8 @@ import yaml
 from click.testing import CliRunner
 
 from tessera import reference
-from tessera.report import claims as judged
-from tessera.report.cli import report
+from tessera.cli.report import report
+from tessera.show.report import claims as judged
 
 REQUIRED = ("micro20-features-19", "opera-slope", "tessera-platforms-table4", "tessera-layout-count")
 

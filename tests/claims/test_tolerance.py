@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tessera.claims.model import Tolerance
-from tessera.claims.tolerance import holds, text
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
+from tessera.judge.claims.model import Tolerance
+from tessera.judge.claims.tolerance import holds, text
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from itertools import product
 
 import pytest
 
-from tessera.claims.model import KINDS, Claim, Tolerance, class_matches
-from tessera.claims.verdicts import VERDICTS, verdict
-from tessera.report.verdicts import objection
+from tessera.judge.claims.model import KINDS, Claim, Tolerance, class_matches
+from tessera.judge.claims.verdicts import VERDICTS, verdict
+from tessera.show.verdicts import objection
 
 PROVENANCES = ("published", "simulated", "measured", "hybrid", "")
 

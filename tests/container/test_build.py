@@ -6,9 +6,9 @@ import subprocess
 
 import pytest
 
-from tessera.container import build as builder
-from tessera.container.toolchain import Toolchain
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
+from tessera.machine.container import build as builder
+from tessera.machine.container.toolchain import Toolchain
 
 
 class Recorder(Toolchain):

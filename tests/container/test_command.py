@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tessera.container import command
-from tessera.container.command import RunOptions, docker_run, mounts
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
+from tessera.machine.container import command
+from tessera.machine.container.command import RunOptions, docker_run, mounts
 
 
 @pytest.fixture(autouse=True)
@@ -99,4 +99,4 @@ def test_docker_run_is_spelled_in_one_module_only(root):
         for path in (root / folder).rglob("*")
         if path.suffix in (".py", ".smk", ".sh") and '"run", "--rm"' in path.read_text()
     ]
-    assert spelled == ["src/tessera/container/command.py"]
+    assert spelled == ["src/tessera/machine/container/command.py"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-from tessera.container import cli, component_tests
-from tessera.container.component_tests import condensed, summary
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
+from tessera.machine.container import cli, component_tests
+from tessera.machine.container.component_tests import condensed, summary
 
 LOG = """[OUTPUT]
 Internal ctest changing into directory: /checkout/build/x

@@ -10,10 +10,10 @@ import time
 
 import pytest
 
-from tessera.container import engine
-from tessera.container.images import manifest
-from tessera.container.inputs import base_tag, toolchain_tag
-from tessera.container.toolchain import DockerToolchain
+from tessera.machine.container import engine
+from tessera.machine.container.images import manifest
+from tessera.machine.container.inputs import base_tag, toolchain_tag
+from tessera.machine.container.toolchain import DockerToolchain
 
 pytestmark = [
     pytest.mark.toolchain,
@@ -65,8 +65,8 @@ def test_terminate_ends_the_container(tools):
 def test_container_ends_with_its_caller(number, root):
     code = (
         "import signal\n"
-        "from tessera.container.toolchain import DockerToolchain\n"
-        "from tessera.container.inputs import toolchain_tag\n"
+        "from tessera.machine.container.toolchain import DockerToolchain\n"
+        "from tessera.machine.container.inputs import toolchain_tag\n"
         # A test run that a shell put in the background hands down an ignored SIGINT.
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "DockerToolchain(toolchain_tag()).run(['sh', '-c', 'echo $HOSTNAME; exec sleep 1000'],"

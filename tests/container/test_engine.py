@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tessera.container import engine, images
-from tessera.container.toolchain import HostToolchain, toolchain
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
+from tessera.machine.container import engine, images
+from tessera.machine.container.toolchain import HostToolchain, toolchain
 
 
 @pytest.fixture(autouse=True)

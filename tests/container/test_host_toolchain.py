@@ -10,8 +10,8 @@ import time
 
 import pytest
 
-from tessera.container.toolchain import HostToolchain
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
+from tessera.machine.container.toolchain import HostToolchain
 
 TOOLS = HostToolchain()
 
@@ -56,7 +56,7 @@ def test_program_ends_with_its_caller(number, root):
     """However the caller ends, SIGKILL included, the program doesn't outlive it."""
     code = (
         "import signal\n"
-        "from tessera.container.toolchain import HostToolchain\n"
+        "from tessera.machine.container.toolchain import HostToolchain\n"
         # A test run that a shell put in the background hands down an ignored SIGINT.
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "HostToolchain().run(['sh', '-c', 'echo $$; exec sleep 1000'])\n"

@@ -6,7 +6,7 @@ import hashlib
 
 import pytest
 
-from tessera.container import inputs
+from tessera.machine.container import inputs
 
 
 @pytest.fixture

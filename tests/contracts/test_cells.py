@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tessera import cells
-from tessera.errors import TesseraError
-from tessera.units import format_bytes, parse_bytes
+from tessera.core.errors import TesseraError
+from tessera.core.units import format_bytes, parse_bytes
+from tessera.results import cells
 
 ROOT = Path(__file__).resolve().parents[2]
 

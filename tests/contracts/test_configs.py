@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 import yaml
 
-from tessera import platforms, workloads
+from tessera import platforms
 from tessera.pipeline.links import expected_names
+from tessera.record import workloads
 from tessera.simulate.plan import parse_sampling
 
 ROOT = Path(__file__).resolve().parents[2]

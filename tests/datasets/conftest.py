@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from tessera.datasets import Dataset
+from tessera.record.datasets import Dataset
 
 BODY = random.Random(5).randbytes(3_000_000)
 

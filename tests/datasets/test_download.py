@@ -8,9 +8,9 @@ import socket
 
 import pytest
 
-from tessera import datasets
-from tessera.datasets import download, transfer
-from tessera.errors import EXIT_FAILED, TesseraError
+from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.record import datasets
+from tessera.record.datasets import download, transfer
 
 from .server import Behaviour, serving
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tessera import datasets, workloads
-from tessera.datasets import manifest
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
+from tessera.record import datasets, workloads
+from tessera.record.datasets import manifest
 
 ROOT = Path(__file__).resolve().parents[2]
 HEADER = "name,version,url,licence,bytes,sha256\n"

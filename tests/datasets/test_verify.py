@@ -7,10 +7,10 @@ import hashlib
 import pytest
 from click.testing import CliRunner
 
-from tessera import datasets
+from tessera.cli.datasets import datasets as command
 from tessera.cli.main import COMMANDS
-from tessera.datasets.cli import datasets as command
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
+from tessera.record import datasets
 
 from .server import Behaviour, serving
 
@@ -91,4 +91,4 @@ def test_an_unknown_name_is_refused_before_anything_is_fetched(checkout, body):
 
 
 def test_it_is_a_command_of_tessera():
-    assert COMMANDS["datasets"][0] == "tessera.datasets.cli"
+    assert COMMANDS["datasets"][0] == "tessera.cli.datasets"

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from tessera.cells import read_cells
+from tessera.results.cells import read_cells
 
 from .conftest import ROOT, run_sh
 

@@ -63,7 +63,7 @@ def reserved():
     if os.environ.get("TESSERA_RESERVE") != "1":
         yield False
         return
-    from tessera.reserve import reserve_huge_pages
+    from tessera.machine.reserve import reserve_huge_pages
 
     with reserve_huge_pages(64):
         yield True

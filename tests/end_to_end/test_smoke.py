@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from tessera.cells import read_cells
+from tessera.results.cells import read_cells
 
 from .conftest import ROOT, run_sh
 

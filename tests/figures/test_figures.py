@@ -7,14 +7,14 @@ import xml.etree.ElementTree as ET
 import pandas as pd
 import pytest
 
-from tessera.errors import TesseraError
-from tessera.figures import published, registry, style
-from tessera.figures.fig2_max_errors import table as fig2
-from tessera.figures.host import table as host
-from tessera.figures.render import render
-from tessera.figures.table8_rsquared import table as table8
-from tessera.figures.tables import NotDrawn, Results
-from tessera.paths import repo_root
+from tessera.core.errors import TesseraError
+from tessera.core.paths import repo_root
+from tessera.show.figures import published, registry, style
+from tessera.show.figures.fig2_max_errors import table as fig2
+from tessera.show.figures.host import table as host
+from tessera.show.figures.render import render
+from tessera.show.figures.table8_rsquared import table as table8
+from tessera.show.figures.tables import NotDrawn, Results
 
 REFERENCE = repo_root() / "reference-results"
 WORDS = ("simulated", "measured", "published")

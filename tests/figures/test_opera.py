@@ -5,9 +5,16 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from tessera.figures import allocator_costs, case_studies, fewer_pages, finding_one_gb, finding_slope, style
-from tessera.figures.tables import NotDrawn, Results
-from tessera.paths import repo_root
+from tessera.core.paths import repo_root
+from tessera.show.figures import (
+    allocator_costs,
+    case_studies,
+    fewer_pages,
+    finding_one_gb,
+    finding_slope,
+    style,
+)
+from tessera.show.figures.tables import NotDrawn, Results
 
 REFERENCE = repo_root() / "reference-results"
 

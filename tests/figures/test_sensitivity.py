@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from tessera import sensitivity
+from tessera.results import sensitivity
 
 
 def cells(rows):

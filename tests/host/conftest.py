@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tessera.cells import write_cells
-from tessera.host import experiment
-from tessera.host.launch import Outcome
+from tessera.core.units import MB, PAGE_2MB
 from tessera.layouts.model import Layout, Window, write_layout
-from tessera.units import MB, PAGE_2MB
+from tessera.measure import experiment
+from tessera.measure.launch import Outcome
+from tessera.results.cells import write_cells
 
 POOLS = {"brk": 2 * MB, "mmap": 128 * MB}
 PAGES = {"growing-0": 0, "growing-4": 32, "growing-8": 64}
@@ -36,7 +36,7 @@ class Bench:
         monkeypatch.setattr(experiment, "launch", self.launch)
         monkeypatch.setattr(experiment, "reserve_huge_pages", self.reserve)
         monkeypatch.setattr(experiment.identity, "common_key", lambda command: self.programs)
-        monkeypatch.setattr("tessera.workloads.model.built", lambda component, name: folder / name)
+        monkeypatch.setattr("tessera.record.workloads.model.built", lambda component, name: folder / name)
 
     def launch(self, command, layout):
         self.launched.append(layout.stem)

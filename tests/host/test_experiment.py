@@ -5,11 +5,11 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from tessera.cells import read_cells
-from tessera.errors import TesseraError
-from tessera.host import experiment, run_host
-from tessera.host.rounds import Rule
-from tessera.reserve import HugePagesUnavailable
+from tessera.core.errors import TesseraError
+from tessera.machine.reserve import HugePagesUnavailable
+from tessera.measure import experiment, run_host
+from tessera.measure.rounds import Rule
+from tessera.results.cells import read_cells
 
 
 def by_layout(bench):

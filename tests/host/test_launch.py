@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tessera.host.launch import judge, last_words
+from tessera.measure.launch import judge, last_words
 
 GOOD = '{"workload": "gups", "roi_ns": 5, "verified": true}\n'
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tessera.cells import read_cells
-from tessera.host import Request, run_host
-from tessera.host.rounds import Rule
+from tessera.core.units import MB, PAGE_2MB
 from tessera.layouts.model import Layout, Window, write_layout
-from tessera.reserve import huge_pages_free, reserving_allowed
-from tessera.units import MB, PAGE_2MB
+from tessera.machine.reserve import huge_pages_free, reserving_allowed
+from tessera.measure import Request, run_host
+from tessera.measure.rounds import Rule
+from tessera.results.cells import read_cells
 
 POOLS = {"brk": 64 * MB, "mmap": 160 * MB}
 WINDOW = 64 * MB  #: half of the tiny array

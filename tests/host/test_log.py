@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tessera.host.log import COLUMNS, Run, RunLog
+from tessera.measure.log import COLUMNS, Run, RunLog
 
 RUNS = [
     Run("k1", "gups", "growing-0", 0, "ok", "", 123),

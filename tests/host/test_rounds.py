@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from tessera.host.log import Run
-from tessera.host.rounds import BASE, Rule, difference, run_rounds
+from tessera.measure.log import Run
+from tessera.measure.rounds import BASE, Rule, difference, run_rounds
 
 LAYOUTS = [BASE, "growing-4", "growing-8"]
 SPEED = {BASE: 1.0, "growing-4": 0.95, "growing-8": 0.9}

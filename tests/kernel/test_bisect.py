@@ -3,7 +3,7 @@
 import subprocess
 from pathlib import Path
 
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
 from tessera.kernel import bisect, image, keyed, source
 from tessera.kernel.guest import GuestRun
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
 from tessera.kernel.experiments.footprint import disagreements, weigh
 
 #: 1 MB: one table of each level below the root. 64 MB: 32 of leaves, 1, 1. 1 GB: 512, 1, 1. In kB, 4 each.

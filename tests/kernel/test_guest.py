@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
 from tessera.kernel.guest import Program, run
 from tessera.kernel.machine import Machine
 

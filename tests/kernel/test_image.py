@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
 from tessera.kernel import image, source
 
 

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
 from tessera.kernel.experiments.figures import figure4, runs
 from tessera.kernel.experiments.instructions import check_calibration, table5
 from tessera.kernel.placement import COLUMNS

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
 from tessera.kernel.machine import Machine
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
 from tessera.kernel.overhead import overhead, table4, table_bytes, tables
 
 #: Table 4 of the Mitosis paper (ASPLOS 2020): footprint in bytes -> ratios for 1, 2, 4, 8, 16 copies.

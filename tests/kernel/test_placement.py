@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
 from tessera.kernel import placement
 
 DUMP = """root home 1000

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
 from tessera.layouts import generate, heuristics
 from tessera.layouts.space import Space
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
 from tessera.layouts.model import Layout, Window, canonical_name, read_layout, write_layout
 
 HEAD = "type,pageSize,startOffset,endOffset\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from tessera.models.samples import Samples
+from tessera.fit.models.samples import Samples
 
 LAYOUTS = [
     *(f"growing-{i}" for i in range(9)),

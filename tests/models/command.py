@@ -3,8 +3,8 @@
 import pandas as pd
 from click.testing import CliRunner
 
-from tessera.errors import TesseraError
-from tessera.models.cli import models
+from tessera.cli.models import models
+from tessera.core.errors import TesseraError
 
 
 def run(*arguments, check=True):

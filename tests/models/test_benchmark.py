@@ -2,8 +2,8 @@
 
 import pytest
 
-from tessera.models import fit_all
-from tessera.models.benchmark import generated, main
+from tessera.fit.benchmark import generated, main
+from tessera.fit.models import fit_all
 
 from .builders import make_frame, noisy
 

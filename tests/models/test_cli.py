@@ -6,9 +6,9 @@ import json
 import pandas as pd
 import pytest
 
-from tessera.errors import TesseraError
-from tessera.models import MODELS, TABLES
-from tessera.models.registry import EVERY
+from tessera.core.errors import TesseraError
+from tessera.fit.models import MODELS, TABLES
+from tessera.fit.models.registry import EVERY
 
 from .command import read, run
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tessera.errors import TesseraError
-from tessera.models import MODELS
-from tessera.models.registry import EVERY
+from tessera.core.errors import TesseraError
+from tessera.fit.models import MODELS
+from tessera.fit.models.registry import EVERY
 
 from .command import read, run
 

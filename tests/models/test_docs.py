@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from tessera.cli.main import cli
-from tessera.models import MODELS
-from tessera.models.protocols import PROTOCOLS
-from tessera.models.registry import EXTRA, registry
+from tessera.fit.models import MODELS
+from tessera.fit.models.protocols import PROTOCOLS
+from tessera.fit.models.registry import EXTRA, registry
 
 from .builders import make_frame, noisy
 
@@ -83,5 +83,5 @@ def test_the_example_of_a_new_model():
 @pytest.mark.parametrize("page", ["models.md", "add-a-model.md"])
 def test_files_that_pages_name_exist(page):
     text = (DOCS / page).read_text()
-    for name in re.findall(r"`(src/tessera/models/\w+\.py)`", text):
+    for name in re.findall(r"`(src/tessera/fit/models/\w+\.py)`", text):
         assert name.endswith("flat.py") or (DOCS.parent / name).exists(), name

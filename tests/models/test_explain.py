@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from tessera.errors import TesseraError
-from tessera.models import create
-from tessera.models.terms import TERMS, evaluate, gradient
+from tessera.core.errors import TesseraError
+from tessera.fit.models import create
+from tessera.fit.models.terms import TERMS, evaluate, gradient
 
 from .builders import noisy
 from .test_preexisting import anchors

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tessera.models import check_table, create, fit_all
-from tessera.models.base import CannotFit
-from tessera.models.fits import Fits, shared
-from tessera.models.protocols import learning_curve, run_protocols
+from tessera.fit.models import check_table, create, fit_all
+from tessera.fit.models.base import CannotFit
+from tessera.fit.models.fits import Fits, shared
+from tessera.fit.models.protocols import learning_curve, run_protocols
 
 from .builders import make_frame, noisy
 

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tessera.errors import TesseraError
-from tessera.models import MODELS, TABLES, create, fit_all
-from tessera.models.crossval import held_out_errors
+from tessera.core.errors import TesseraError
+from tessera.fit.models import MODELS, TABLES, create, fit_all
+from tessera.fit.models.crossval import held_out_errors
 
 from .builders import make_frame, make_samples, noisy
 

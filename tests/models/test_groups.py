@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tessera.errors import TesseraError
-from tessera.models.groups import groups_of, read_duplicates
+from tessera.core.errors import TesseraError
+from tessera.fit.models.groups import groups_of, read_duplicates
 
 from .builders import make_samples, noisy
 

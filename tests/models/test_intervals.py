@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from tessera.errors import TesseraError
-from tessera.models import create
-from tessera.models.intervals import calibrate
-from tessera.models.registry import EVERY
+from tessera.core.errors import TesseraError
+from tessera.fit.models import create
+from tessera.fit.models.intervals import calibrate
+from tessera.fit.models.registry import EVERY
 
 from .builders import make_samples, noisy, random_inputs
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import lasso_path as coordinate_descent
 
-from tessera.models.lasso import Segment, lasso_path, least_penalised
+from tessera.fit.models.lasso import Segment, lasso_path, least_penalised
 
 
 def standardised(n: int, p: int, seed: int, levels: int = 0):

@@ -8,9 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 from tessera.cli.main import cli
-from tessera.models import TABLES, collect, fit_all, read_table
-from tessera.models.tables import JUDGED
-from tessera.paths import repo_root
+from tessera.core.paths import repo_root
+from tessera.fit.models import TABLES, collect, fit_all, read_table
+from tessera.fit.models.tables import JUDGED
 from tessera.pipeline.fit import adaptive_pairs, fit_pairs, one_gb_pairs
 
 from .builders import make_frame, noisy

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from tessera.models import create
-from tessera.models.base import CannotFit
-from tessera.models.monotone import admissible
+from tessera.fit.models import create
+from tessera.fit.models.base import CannotFit
+from tessera.fit.models.monotone import admissible
 
 from .builders import make_samples
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tessera.models import create
-from tessera.models.base import CannotFit
-from tessera.models.terms import TERMS
+from tessera.fit.models import create
+from tessera.fit.models.base import CannotFit
+from tessera.fit.models.terms import TERMS
 
 from .builders import make_samples, noisy, random_inputs
 

@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tessera.models import create
-from tessera.models.base import CannotFit
+from tessera.fit.models import create
+from tessera.fit.models.base import CannotFit
 
 from .builders import make_samples, noisy
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from tessera.errors import TesseraError
-from tessera.models import Samples, create
-from tessera.models.base import CannotFit
+from tessera.core.errors import TesseraError
+from tessera.fit.models import Samples, create
+from tessera.fit.models.base import CannotFit
 
 
 def anchors(four_kb=(10, 100, 3000, 10000), two_mb=(40, 20, 500, 8000)) -> Samples:

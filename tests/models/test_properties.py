@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from tessera.models import create
-from tessera.models.base import CannotFit
-from tessera.models.registry import EVERY
+from tessera.fit.models import create
+from tessera.fit.models.base import CannotFit
+from tessera.fit.models.registry import EVERY
 
 from .builders import make_samples, noisy
 

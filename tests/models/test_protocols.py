@@ -6,14 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tessera.errors import TesseraError
-from tessera.models import check_table, create, fit_all
-from tessera.models.accuracy import accuracy, relative_errors
-from tessera.models.crossval import split
-from tessera.models.protocols import PROTOCOLS, learning_curve, run_protocols, write_empty, write_judgement
-from tessera.models.protocols.files import FILES
-from tessera.models.protocols.registry import registry
-from tessera.models.protocols.setting import grouped_folds
+from tessera.core.errors import TesseraError
+from tessera.fit.models import check_table, create, fit_all
+from tessera.fit.models.accuracy import accuracy, relative_errors
+from tessera.fit.models.crossval import split
+from tessera.fit.models.protocols import (
+    PROTOCOLS,
+    learning_curve,
+    run_protocols,
+    write_empty,
+    write_judgement,
+)
+from tessera.fit.models.protocols.files import FILES
+from tessera.fit.models.protocols.registry import registry
+from tessera.fit.models.protocols.setting import grouped_folds
 
 from .builders import make_frame, make_samples, noisy, random_inputs
 

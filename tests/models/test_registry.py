@@ -3,11 +3,11 @@
 import pytest
 from sklearn.base import clone
 
-from tessera.errors import TesseraError
-from tessera.models import MODELS, create
-from tessera.models.base import CannotFit
-from tessera.models.basu import Basu
-from tessera.models.registry import EVERY, registry, select
+from tessera.core.errors import TesseraError
+from tessera.fit.models import MODELS, create
+from tessera.fit.models.base import CannotFit
+from tessera.fit.models.basu import Basu
+from tessera.fit.models.registry import EVERY, registry, select
 
 from .builders import noisy
 

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tessera.errors import TesseraError
-from tessera.models.samples import check_table, read_table
+from tessera.core.errors import TesseraError
+from tessera.fit.models.samples import check_table, read_table
 
 ROWS = {
     "layout": ["growing-0", "random-3", "growing-8"],

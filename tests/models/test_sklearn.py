@@ -9,9 +9,9 @@ import pytest
 from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.utils.estimator_checks import check_estimator
 
-from tessera.errors import TesseraError
-from tessera.models import create
-from tessera.models.registry import EVERY
+from tessera.core.errors import TesseraError
+from tessera.fit.models import create
+from tessera.fit.models.registry import EVERY
 
 from .builders import noisy
 

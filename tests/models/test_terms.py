@@ -7,8 +7,8 @@ import random
 import numpy as np
 import pytest
 
-from tessera.errors import TesseraError
-from tessera.models.terms import TERMS, evaluate, monomials
+from tessera.core.errors import TesseraError
+from tessera.fit.models.terms import TERMS, evaluate, monomials
 
 
 def test_nineteen_features_in_the_order_of_the_equation():

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from tessera.models import Samples, create
-from tessera.models.base import CannotFit
-from tessera.models.registry import EVERY
+from tessera.fit.models import Samples, create
+from tessera.fit.models.base import CannotFit
+from tessera.fit.models.registry import EVERY
 
 from .builders import make_samples, noisy
 from .test_preexisting import anchors
@@ -78,8 +78,8 @@ def test_the_plain_lasso_shrinks_mosmodels_terms():
 
 def test_the_plain_lasso_is_the_lasso():
     """Its coefficients minimise |y - Zb|^2 / (2n) + a |b|_1 at the penalty of its details (subgradient)."""
-    from tessera.models.design import build
-    from tessera.models.terms import monomials
+    from tessera.fit.models.design import build
+    from tessera.fit.models.terms import monomials
 
     s = noisy()
     model, design = create("lasso").fit(s), build(s, monomials(3))

@@ -3,9 +3,9 @@
 import pytest
 from click.testing import CliRunner
 
-from tessera.errors import TesseraError
-from tessera.models.cli import models
-from tessera.models.versions import VERSIONS, compare, judged
+from tessera.cli.models import models
+from tessera.core.errors import TesseraError
+from tessera.fit.models.versions import VERSIONS, compare, judged
 
 from .builders import make_frame, noisy
 from .test_mosmodel import five_terms

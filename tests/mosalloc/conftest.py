@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tessera.paths import build_dir
-from tessera.reserve import HugePagesUnavailable, reserve_huge_pages
+from tessera.core.paths import build_dir
+from tessera.machine.reserve import HugePagesUnavailable, reserve_huge_pages
 
 POOLS = "type,pageSize,startOffset,endOffset\nbrk,-1,0,512MB\nmmap,-1,0,1000MB\n"
 

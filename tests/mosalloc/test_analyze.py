@@ -10,11 +10,11 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from tessera.errors import TesseraError
+from tessera.cli.mosalloc.group import mosalloc
+from tessera.core.errors import TesseraError
 from tessera.mosalloc.analyze import read_analysis
 from tessera.mosalloc.analyze.model import COLUMNS
 from tessera.mosalloc.analyze.summary import about, advice, summary
-from tessera.mosalloc.cli import mosalloc
 
 MB, GB = 1 << 20, 1 << 30
 

@@ -7,11 +7,11 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from tessera.errors import TesseraError
+from tessera.cli.mosalloc.group import mosalloc
+from tessera.core.errors import TesseraError
+from tessera.core.units import PAGE_2MB
 from tessera.mosalloc import read_report
-from tessera.mosalloc.cli import mosalloc
 from tessera.mosalloc.defaults import DEFAULT_POOL_BYTES
-from tessera.units import PAGE_2MB
 
 
 def invoke(*arguments):

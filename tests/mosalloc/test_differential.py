@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tessera.paths import repo_root
+from tessera.core.paths import repo_root
 
 pytestmark = [pytest.mark.toolchain]
 
@@ -46,8 +46,8 @@ def test_no_difference_under_windows(compare, huge_pages, name):
 
 
 def test_missing_huge_pages_are_a_skip_that_names_them(compare):
-    from tessera.reserve import huge_pages_free
-    from tessera.units import PAGE_2MB
+    from tessera.core.units import PAGE_2MB
+    from tessera.machine.reserve import huge_pages_free
 
     if huge_pages_free(PAGE_2MB) >= 6:
         pytest.skip("huge pages are free here, so nothing is missing")

@@ -11,9 +11,9 @@ import sys
 
 import pytest
 
-from tessera.mosalloc.commands.run import run
-from tessera.mosalloc.commands.suggest import suggest
-from tessera.paths import build_dir
+from tessera.cli.mosalloc.run import run
+from tessera.cli.mosalloc.suggest import suggest
+from tessera.core.paths import build_dir
 
 PAGE = "docs/mosalloc.md"
 

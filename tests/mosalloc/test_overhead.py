@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from tessera.errors import TesseraError
+from tessera.allocator_proof.overhead import COLUMNS, Cost, Program, measure, overheads, run_once
+from tessera.cli.mosalloc.group import mosalloc
+from tessera.core.errors import TesseraError
 from tessera.mosalloc import overhead
-from tessera.mosalloc.cli import mosalloc
-from tessera.mosalloc.overhead import COLUMNS, Cost, Program, measure, overheads, run_once
 
 
 def runs(*costs: tuple[int, int, int, int]) -> pd.DataFrame:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tessera.reserve import huge_pages_free
-from tessera.units import PAGE_1GB, PAGE_2MB, PAGE_4KB
+from tessera.core.units import PAGE_1GB, PAGE_2MB, PAGE_4KB
+from tessera.machine.reserve import huge_pages_free
 
 pytestmark = [pytest.mark.toolchain, pytest.mark.hugepages]
 

@@ -9,16 +9,16 @@ import re
 import pytest
 from click.testing import CliRunner
 
-from tessera.errors import TesseraError
+from tessera.allocator_proof.proof import own_pages, registry
+from tessera.allocator_proof.proof.junit import read_junit
+from tessera.allocator_proof.proof.matrix import matrix_text, others_text, split
+from tessera.allocator_proof.proof.model import FAIL, PASS, SKIP, Check, Findings, Section
+from tessera.allocator_proof.proof.sections import differential
+from tessera.cli.mosalloc.group import mosalloc
+from tessera.core.errors import TesseraError
+from tessera.core.paths import build_dir
+from tessera.core.units import MB, PAGE_1GB, PAGE_2MB
 from tessera.layouts.model import Window
-from tessera.mosalloc.cli import mosalloc
-from tessera.mosalloc.proof import own_pages, registry
-from tessera.mosalloc.proof.junit import read_junit
-from tessera.mosalloc.proof.matrix import matrix_text, others_text, split
-from tessera.mosalloc.proof.model import FAIL, PASS, SKIP, Check, Findings, Section
-from tessera.mosalloc.proof.sections import differential
-from tessera.paths import build_dir
-from tessera.units import MB, PAGE_1GB, PAGE_2MB
 
 GOOD = Section(
     "good", "Good table", lambda _: Findings([Check("a", PASS)], "a fine", [{"name": "a", "ns": 7}])

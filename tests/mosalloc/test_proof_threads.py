@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from tessera.errors import TesseraError
+from tessera.allocator_proof.bench import Result, Row
+from tessera.allocator_proof.proof.model import FAIL, PASS, SKIP, Request
+from tessera.allocator_proof.proof.sections import benchmark, threads
+from tessera.core.errors import TesseraError
+from tessera.core.units import PAGE_1GB, PAGE_2MB, PAGE_4KB
 from tessera.layouts.model import read_layout
-from tessera.mosalloc.bench import Result, Row
-from tessera.mosalloc.proof.model import FAIL, PASS, SKIP, Request
-from tessera.mosalloc.proof.sections import benchmark, threads
-from tessera.reserve import HugePagesUnavailable
-from tessera.units import PAGE_1GB, PAGE_2MB, PAGE_4KB
+from tessera.machine.reserve import HugePagesUnavailable
 
 HASH = "0123456789abcdef"
 BASE = {"brk": 1 << 40, "mmap": 1 << 41}

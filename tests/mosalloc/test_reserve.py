@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tessera.errors import TesseraError
+from tessera.cli.mosalloc.group import mosalloc
+from tessera.core.errors import TesseraError
+from tessera.core.units import PAGE_1GB, PAGE_2MB
 from tessera.layouts.model import Layout, Window
-from tessera.mosalloc.cli import mosalloc
+from tessera.machine.reserve import HugePagesUnavailable, pools, restore_leftovers
+from tessera.machine.reserve.records import BOOT_ID
 from tessera.mosalloc.reserve import needs
-from tessera.reserve import HugePagesUnavailable, pools, restore_leftovers
-from tessera.reserve.records import BOOT_ID
-from tessera.units import PAGE_1GB, PAGE_2MB
 
 FILES = ("nr_hugepages", "free_hugepages", "resv_hugepages")
 
@@ -59,7 +59,7 @@ class FakeSysfs:
 @pytest.fixture
 def sysfs(monkeypatch, tmp_path):
     """A machine with two nodes, no permission, and a launcher that says how many pages there were."""
-    from tessera.reserve import records, reservation
+    from tessera.machine.reserve import records, reservation
 
     fake = FakeSysfs(tmp_path / "sysfs")
     monkeypatch.setenv("TESSERA_HUGEPAGES_SYSFS", str(fake.folder))

@@ -9,8 +9,8 @@ import sys
 import pytest
 from click.testing import CliRunner
 
+from tessera.cli.mosalloc.group import mosalloc
 from tessera.mosalloc import read_report
-from tessera.mosalloc.cli import mosalloc
 from tessera.mosalloc.runner import command
 
 CHOICES = {

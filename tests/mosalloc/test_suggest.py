@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tessera.errors import TesseraError
+from tessera.cli.mosalloc.group import mosalloc
+from tessera.core.errors import TesseraError
+from tessera.core.paths import build_dir
+from tessera.core.units import PAGE_2MB
 from tessera.layouts.model import Layout, Window, read_layout, write_layout
-from tessera.mosalloc.cli import mosalloc
 from tessera.mosalloc.defaults import DEFAULT_POOL_BYTES
 from tessera.mosalloc.suggest import choose, perf, simulated, verify
 from tessera.mosalloc.suggest.profile import Profile
 from tessera.mosalloc.suggest.propose import propose
 from tessera.mosalloc.suggest.words import profile_lines, proposal_lines
-from tessera.paths import build_dir
-from tessera.units import PAGE_2MB
 
 POOL_BYTES = {"brk": 64 << 20, "mmap": 64 << 20}
 M2 = PAGE_2MB

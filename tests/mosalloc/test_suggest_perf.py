@@ -13,12 +13,12 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from tessera.errors import TesseraError
-from tessera.mosalloc.cli import mosalloc
+from tessera.cli.mosalloc.group import mosalloc
+from tessera.core.errors import TesseraError
+from tessera.core.units import PAGE_2MB as M2
 from tessera.mosalloc.suggest import perf
 from tessera.mosalloc.suggest.load import Load
 from tessera.mosalloc.suggest.profile import add_up
-from tessera.units import PAGE_2MB as M2
 
 POOL_BYTES = {"brk": 64 << 20, "mmap": 64 << 20}
 

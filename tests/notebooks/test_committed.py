@@ -8,8 +8,8 @@ import re
 import nbformat
 import pytest
 
-from tessera.notebooks.catalogue import entries
-from tessera.notebooks.committed import on_archive, texts
+from tessera.show.notebooks.catalogue import entries
+from tessera.show.notebooks.committed import on_archive, texts
 
 ENTRIES = entries()
 NUMBERS = ["01", "02", "03", "04", "05", "06"]

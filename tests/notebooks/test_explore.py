@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tessera import explore
-from tessera.errors import TesseraError
-from tessera.explore.controls import Controls
-from tessera.explore.training import EVERY_SECOND, SETS, fit_on, split
+from tessera.core.errors import TesseraError
+from tessera.fit.models.registry import EVERY
+from tessera.fit.models.yaniv import Yaniv
 from tessera.layouts.space import Space
-from tessera.models.registry import EVERY
-from tessera.models.yaniv import Yaniv
+from tessera.show import explore
+from tessera.show.explore.controls import Controls
+from tessera.show.explore.training import EVERY_SECOND, SETS, fit_on, split
 
 MB2 = 2 << 20
 
@@ -143,7 +143,7 @@ def test_register_replaces_the_notebooks_own_class_only(monkeypatch):
     try:
         Mine.__module__ = "__main__"
         assert explore.register(Mine) is explore.register(Mine) is EVERY["mine"]
-        with pytest.raises(ValueError, match="taken by tessera.models.yaniv"):
+        with pytest.raises(ValueError, match="taken by tessera.fit.models.yaniv"):
             explore.register(Yaniv)
     finally:
         del EVERY["mine"]

@@ -7,12 +7,12 @@ import re
 import pytest
 from click.testing import CliRunner
 
-from tessera.errors import TesseraError
-from tessera.explore import open_results
-from tessera.notebooks.catalogue import Entry, entry
-from tessera.notebooks.cli import notebooks
-from tessera.notebooks.page import HOME, HOME_IN_SITE, write_page
-from tessera.paths import repo_root
+from tessera.cli.notebooks import notebooks
+from tessera.core.errors import TesseraError
+from tessera.core.paths import repo_root
+from tessera.show.explore import open_results
+from tessera.show.notebooks.catalogue import Entry, entry
+from tessera.show.notebooks.page import HOME, HOME_IN_SITE, write_page
 
 
 def run(tree, out, *options):

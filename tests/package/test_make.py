@@ -11,7 +11,7 @@ import zipfile
 import pytest
 
 from tessera import __version__
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
 from tessera.package import make, verify
 
 from .conftest import fill, git

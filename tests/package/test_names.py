@@ -7,7 +7,7 @@ import zipfile
 
 import pytest
 
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
 from tessera.package import make
 from tessera.package.names import Watch, scrub
 

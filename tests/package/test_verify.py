@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from tessera import __version__
-from tessera.errors import TesseraError
+from tessera.cli.package import package
+from tessera.core.errors import TesseraError
 from tessera.package import make, verify
-from tessera.package.cli import package
 
 TOP = f"tessera-{__version__}"
 

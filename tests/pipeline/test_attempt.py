@@ -7,8 +7,9 @@ import stat
 
 import pytest
 
-from tessera.pipeline.attempt import attempt, outcomes
+from tessera.pipeline.attempt import attempt
 from tessera.pipeline.retry import forget_failures
+from tessera.results.attempts import outcomes
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tessera.paths import repo_root
+from tessera.core.paths import repo_root
 
 ROOT = repo_root()
 STUB = Path(__file__).with_name("stub_tessera.py")

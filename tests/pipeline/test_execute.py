@@ -2,9 +2,9 @@
 
 import pytest
 
-from tessera.errors import TesseraError
-from tessera.workloads.execute import execute
-from tessera.workloads.run import HOST, Run
+from tessera.core.errors import TesseraError
+from tessera.record.workloads.execute import execute
+from tessera.record.workloads.run import HOST, Run
 
 
 def shell(script, **more):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tessera.paths import repo_root
+from tessera.core.paths import repo_root
 
 STUB = Path(__file__).with_name("stub_tessera.py")
 #: What these rules name as inputs.

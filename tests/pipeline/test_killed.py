@@ -10,8 +10,8 @@ import time
 
 import pytest
 
-from tessera.errors import TesseraError
-from tessera.paths import repo_root
+from tessera.core.errors import TesseraError
+from tessera.core.paths import repo_root
 
 HOLD = """
 import sys, time

@@ -5,11 +5,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
+from tessera.core.units import GB, MB
 from tessera.pipeline import needs
 from tessera.pipeline.peak import PeakMemory
-from tessera.units import GB, MB
-from tessera.workloads import Size
+from tessera.record.workloads import Size
 
 SIZE = Size("tiny", (), footprint=3 * GB, heap_pool=64 * MB, anon_pool=4 * GB)
 

@@ -7,14 +7,15 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from tessera import platforms, workloads
-from tessera.cells import read_cells
-from tessera.errors import TesseraError
-from tessera.paths import repo_root
+from tessera import platforms
+from tessera.core.errors import TesseraError
+from tessera.core.paths import repo_root
 from tessera.pipeline import links, record
 from tessera.pipeline.retry import forget_failures
-from tessera.workloads import Size, Workload
-from tessera.workloads.run import Run
+from tessera.record import workloads
+from tessera.record.workloads import Size, Workload
+from tessera.record.workloads.run import Run
+from tessera.results.cells import read_cells
 
 INFO = {"accesses": 100, "file_bytes": 300, "complete_roi": True}
 #: What is missing of a row that the user must supply.

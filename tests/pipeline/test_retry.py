@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from tessera.cells import write_cells
 from tessera.pipeline.retry import forget_failures
+from tessera.results.cells import write_cells
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from tessera import platforms
+from tessera.cli.platform import platform
 from tessera.platforms.check import refusal
-from tessera.platforms.cli import platform
 
 
 def run(*arguments):

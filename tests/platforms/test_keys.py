@@ -37,7 +37,7 @@ def test_the_csv_is_the_table_of_the_source(root):
 
 @pytest.mark.toolchain
 def test_the_csv_is_what_the_built_simulator_prints(root):
-    from tessera.container import toolchain
+    from tessera.machine.container import toolchain
 
     simulator = root / "build/simulator/tessera-sim"
     if not simulator.exists():

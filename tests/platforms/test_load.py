@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tessera import platforms
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
 from tessera.platforms.keys import all_keys
 
 

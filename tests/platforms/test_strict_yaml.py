@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from tessera import platforms
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
 from tessera.platforms import strict_yaml
 from tessera.platforms.model import folder
 

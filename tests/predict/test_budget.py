@@ -6,12 +6,12 @@ import pytest
 from click.testing import CliRunner
 
 from tessera.cli.main import cli
-from tessera.errors import TesseraError
-from tessera.models import check_table
-from tessera.predict import error_budget
-from tessera.predict.budget import PARTS
-from tessera.predict.design import read_design
-from tessera.predict.prediction import fit_to
+from tessera.core.errors import TesseraError
+from tessera.fit.models import check_table
+from tessera.fit.predict import error_budget
+from tessera.fit.predict.budget import PARTS
+from tessera.fit.predict.design import read_design
+from tessera.fit.predict.prediction import fit_to
 
 from .builders import design, samples
 

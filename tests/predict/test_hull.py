@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tessera.models import Samples
-from tessera.predict.hull import describe, distance_outside, outside_ranges
+from tessera.fit.models import Samples
+from tessera.fit.predict.hull import describe, distance_outside, outside_ranges
 
 
 def cloud(points) -> Samples:

@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from tessera.cli.main import cli
-from tessera.errors import TesseraError
-from tessera.predict import ExtrapolationWarning, predict
-from tessera.predict.prediction import COLUMNS
+from tessera.core.errors import TesseraError
+from tessera.fit.predict import ExtrapolationWarning, predict
+from tessera.fit.predict.prediction import COLUMNS
 
 from .builders import design, samples
 

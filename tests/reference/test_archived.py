@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
 from tessera.reference import archived
 from tessera.reference.records import Table
 

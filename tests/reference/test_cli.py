@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 import tessera.reference.archive  # noqa: F401 - loads the module that is patched
-from tessera.errors import TesseraError
-from tessera.reference.cli import reference
+from tessera.cli.reference import reference
+from tessera.core.errors import TesseraError
 
 from .conftest import cycles_text, operations_text
 from .server import Behaviour

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
 from tessera.reference.archive import Offline, fetch, state, verify
 
 from .conftest import BODY

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
 from tessera.kernel.experiments.instructions import table5
 from tessera.reference import load, records
 from tessera.reference.comparison import COLUMNS

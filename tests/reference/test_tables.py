@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tessera import reference
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
 from tessera.reference.tables import LEADING_COLUMNS, TRAILING_COLUMNS
 
 ROWS = {

@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
 from tessera.reference.archive import Limits, unpack
 from tessera.reference.collect import take_out
 from tessera.reference.records import Table

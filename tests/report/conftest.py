@@ -46,17 +46,17 @@ def full_tree(tmp_path_factory):
 @pytest.fixture(scope="session")
 def rendered(full_tree, tmp_path_factory):
     """The site of the full tree, rendered once, with the PDF; claims of every verdict."""
-    import tessera.claims
-    from tessera.report import site
+    import tessera.judge.claims
+    from tessera.show.report import site
 
     tree = tmp_path_factory.mktemp("rendered") / "default"
     shutil.copytree(full_tree, tree)
-    before = tessera.claims.evaluate
-    tessera.claims.evaluate = lambda *_: synthetic_claims.claims()
+    before = tessera.judge.claims.evaluate
+    tessera.judge.claims.evaluate = lambda *_: synthetic_claims.claims()
     try:
         site.render(tree)
     finally:
-        tessera.claims.evaluate = before
+        tessera.judge.claims.evaluate = before
     return tree / "report"
 
 
@@ -68,9 +68,9 @@ def small_tree(tmp_path):
 
 @pytest.fixture
 def five_claims(monkeypatch):
-    """Claims as `tessera.claims` would return them: one of each verdict."""
-    import tessera.claims
+    """Claims as `tessera.judge.claims` would return them: one of each verdict."""
+    import tessera.judge.claims
 
     table = synthetic_claims.claims()
-    monkeypatch.setattr(tessera.claims, "evaluate", lambda *_: table.copy(), raising=False)
+    monkeypatch.setattr(tessera.judge.claims, "evaluate", lambda *_: table.copy(), raising=False)
     return table

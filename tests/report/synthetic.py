@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from tessera.cells import write_cells
+from tessera.results.cells import write_cells
 
 WORKLOADS = ("gups", "graph500", "pr")
 PLATFORMS = ("sandybridge-sim", "haswell-sim", "broadwell-sim")

@@ -1,10 +1,10 @@
-"""Claims as `tessera.claims.evaluate` returns them: one of each verdict, all allowed by their provenance."""
+"""Claims as `tessera.judge.claims.evaluate` returns them: one of each verdict, allowed by its provenance."""
 
 from __future__ import annotations
 
 import pandas as pd
 
-from tessera.report.claims import COLUMNS
+from tessera.show.report.claims import COLUMNS
 
 _ROWS = [
     (

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from tessera.studies import ablations, links, sampling, sweep
-from tessera.studies.places import all_methods
-from tessera.studies.variants import ABLATIONS
+from tessera.judge.studies import ablations, links, sampling, sweep
+from tessera.judge.studies.places import all_methods
+from tessera.judge.studies.variants import ABLATIONS
 
 LAYOUTS = {"growing-0": 3.0, "growing-4": 2.0, "growing-8": 1.0, "sliding-40-4": 1.5}  #: cycles in phase 2
 INTERVALS, LENGTH = 60, 1000

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from tessera.validation import mosaics
-from tessera.validation.chase import steps
+from tessera.judge.validation import mosaics
+from tessera.judge.validation.chase import steps
 
 FOOTPRINTS = (16, 64, 128, 512)
 

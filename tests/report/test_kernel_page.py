@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from synthetic_kernel import FAILED, placement
 
-from tessera.report.pages.kernel_tables import shown
+from tessera.show.report.pages.kernel_tables import shown
 
 
 @pytest.fixture(scope="module")
@@ -86,8 +86,8 @@ def test_a_table_of_another_shape_is_shown_as_it_is():
 
 
 def test_without_a_run_that_the_figure_is_about(tmp_path):
-    from tessera.figures import mitosis_fig3
-    from tessera.figures.tables import NotDrawn
+    from tessera.show.figures import mitosis_fig3
+    from tessera.show.figures.tables import NotDrawn
 
     with pytest.raises(NotDrawn, match="(?s)not among the results.*snakemake --cores all kernel"):
         mitosis_fig3.table(tmp_path)

@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 import yaml
 
-from tessera.figures import registry
-from tessera.paths import repo_root
-from tessera.report import navigation, pdf, placing
-from tessera.report.pages.claims import WORDS_OF_RULES, allowed
-from tessera.report.pages.headlines import HEADLINES
-from tessera.report.pages.layouts import hot
-from tessera.report.pages.provenance import unwrapped
+from tessera.core.paths import repo_root
+from tessera.show.figures import registry
+from tessera.show.report import navigation, pdf, placing
+from tessera.show.report.pages.claims import WORDS_OF_RULES, allowed
+from tessera.show.report.pages.headlines import HEADLINES
+from tessera.show.report.pages.layouts import hot
+from tessera.show.report.pages.provenance import unwrapped
 
 VOID = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
 MAY_STAY_OPEN = {"p", "li", "td", "th", "tr", "option", "dt", "dd"}
@@ -108,7 +108,7 @@ def test_allocator_page_has_pages_asked_and_costs(rendered):
 
 
 def test_kernel_page_exists_only_with_results(rendered, small_tree, five_claims):
-    from tessera.report import site
+    from tessera.show.report import site
 
     assert (rendered / "kernel.html").exists()
     site.render(small_tree, only=["fig2"], with_pdf=False)
@@ -129,8 +129,8 @@ def test_the_pdf_is_there_with_its_text(rendered):
 
 
 def test_without_its_tool_the_site_says_why_there_is_no_pdf(small_tree, five_claims, monkeypatch):
-    from tessera.errors import TesseraError
-    from tessera.report import site
+    from tessera.core.errors import TesseraError
+    from tessera.show.report import site
 
     def absent():
         raise TesseraError("report.pdf", "a system library: no Pango", pdf.REMEDY)
@@ -210,7 +210,7 @@ def test_tolerances_in_words(tolerance, words):
 
 
 def test_every_rule_of_a_tolerance_has_words():
-    from tessera.claims.tolerance import RULES
+    from tessera.judge.claims.tolerance import RULES
 
     assert set(WORDS_OF_RULES) == set(RULES)
 

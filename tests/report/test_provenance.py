@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tessera.provenance import collect, hashes, load, machine, scrub
-from tessera.provenance.collect import PARTS
+from tessera.results.provenance import collect, hashes, load, machine, scrub
+from tessera.results.provenance.collect import PARTS
 
 
 def test_collect_writes_every_part_and_load_reads_it_back(small_tree):

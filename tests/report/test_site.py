@@ -11,9 +11,10 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from tessera.report import check, site, verdicts
-from tessera.report.cli import report
-from tessera.report.pages import PAGES
+from tessera.cli.report import report
+from tessera.show import verdicts
+from tessera.show.report import check, site
+from tessera.show.report.pages import PAGES
 
 BUILD = "./run tessera build --workloads-image"
 
@@ -92,7 +93,7 @@ def test_real_runs_say_how_many_and_how_well_known(rendered):
 
 
 def test_no_machine_path_gets_into_the_site(rendered):
-    from tessera.paths import repo_root
+    from tessera.core.paths import repo_root
 
     for path in [*rendered.rglob("*.html"), *rendered.rglob("*.svg")]:
         assert str(repo_root()) not in path.read_text(), path.name
@@ -174,13 +175,13 @@ def test_a_model_that_could_not_be_fitted_is_named(small_tree, five_claims):
 
 
 def test_claims_that_cannot_be_judged_leave_a_report(small_tree, monkeypatch):
-    import tessera.claims
-    from tessera.errors import TesseraError
+    import tessera.judge.claims
+    from tessera.core.errors import TesseraError
 
     def refuse(*_):
         raise TesseraError("claims file", "line 3 is broken", "correct it")
 
-    monkeypatch.setattr(tessera.claims, "evaluate", refuse, raising=False)
+    monkeypatch.setattr(tessera.judge.claims, "evaluate", refuse, raising=False)
     site.render(small_tree, only=["fig2"], with_pdf=False)
     for page in ("index.html", "claims.html"):
         assert "line 3 is broken" in (small_tree / "report" / page).read_text()
@@ -237,7 +238,7 @@ def test_check_fails_on_a_verdict_that_provenance_forbids(small_tree, five_claim
 
 
 def test_check_before_render_says_what_to_run(small_tree):
-    from tessera.errors import TesseraError
+    from tessera.core.errors import TesseraError
 
     done = CliRunner().invoke(report, ["check", "--results", str(small_tree)])
     assert isinstance(done.exception, TesseraError) and "report render" in str(done.exception)

@@ -7,10 +7,10 @@ import re
 import pandas as pd
 import pytest
 
-from tessera.figures.render import render
-from tessera.paths import repo_root
-from tessera.report import site
-from tessera.studies import hypotheses, sweep, tables, words
+from tessera.core.paths import repo_root
+from tessera.judge.studies import hypotheses, sweep, tables, words
+from tessera.show.figures.render import render
+from tessera.show.report import site
 
 FIGURES = ["sampling", "sampling-phases", "ablations", "sweep"]
 PAGES = ("sampling.html", "ablations.html", "assumptions.html")
@@ -73,8 +73,8 @@ def test_a_tree_without_studies_says_so(small_tree, tmp_path):
 
 
 def test_a_failed_study_is_shown_with_its_reason(small_tree, tmp_path):
-    from tessera.studies import ablations, sampling
-    from tessera.studies.links import write
+    from tessera.judge.studies import ablations, sampling
+    from tessera.judge.studies.links import write
 
     folder = small_tree / "studies"
     write(sampling.failed("pr", "haswell-sim", "recording failed"), folder / "sampling" / "pr" / "errors.csv")

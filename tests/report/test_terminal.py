@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tessera.report import claims, terminal
+from tessera.show.report import claims, terminal
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
 from tessera.layouts.folder import layout_files
 from tessera.platforms import Platform
 from tessera.platforms.model import Value

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
 from tessera.simulate.inputs import find_layouts
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tessera import paths, traces
+from tessera.core import paths
+from tessera.record import traces
 
 POOL = 64 << 20
 ACCESSES = 1_200_000

@@ -9,9 +9,9 @@ import struct
 import pytest
 
 from tessera import platforms
-from tessera.container import toolchain
-from tessera.errors import TesseraError
-from tessera.paths import built
+from tessera.core.errors import TesseraError
+from tessera.core.paths import built
+from tessera.machine.container import toolchain
 
 pytestmark = pytest.mark.toolchain
 BASE = 0x4000000000  # of the pool, 1GB, of which traces touch 64MB
@@ -241,7 +241,7 @@ def test_bad_options(case, changes, words):
 def test_tessera_simulate_refuses_a_platform_before_it_asks_the_simulator(case, tmp_path):
     from click.testing import CliRunner
 
-    from tessera.simulate.cli import simulate as command
+    from tessera.cli.simulate import simulate as command
 
     folder, good, _, _ = case
     bad = tmp_path / "bad.yaml"

@@ -10,8 +10,8 @@ import struct
 import pytest
 
 from tessera import platforms
-from tessera.container import toolchain
-from tessera.paths import build_dir
+from tessera.core.paths import build_dir
+from tessera.machine.container import toolchain
 
 from .independent_lru import Machine
 

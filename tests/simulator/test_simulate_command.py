@@ -11,7 +11,7 @@ import time
 import pandas as pd
 import pytest
 
-from tessera.cells import COLUMNS, read_cells
+from tessera.results.cells import COLUMNS, read_cells
 from tessera.simulate.plan import ENGINES
 
 from .conftest import ACCESSES, require_built, write_layout
@@ -195,8 +195,8 @@ def test_list_shows_what_there_is():
 
 
 def test_engines_are_those_of_the_simulator(root):
-    from tessera.container import toolchain
-    from tessera.paths import built
+    from tessera.core.paths import built
+    from tessera.machine.container import toolchain
 
     require_built(("simulator", "tessera-sim"))
     listed = toolchain().run([built("simulator", "tessera-sim"), "engines"], capture=True).stdout

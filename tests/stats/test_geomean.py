@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tessera.stats import geometric_mean
+from tessera.core.stats import geometric_mean
 
 POSITIVE = st.lists(st.floats(1e-6, 1e6), min_size=1, max_size=54)
 

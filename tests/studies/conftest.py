@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tessera import traces
+from tessera.core.paths import build_dir
 from tessera.layouts.model import Layout, Window, write_layout
-from tessera.paths import build_dir
+from tessera.record import traces
 
 RECORD = np.dtype(
     [

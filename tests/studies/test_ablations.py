@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 
 from tessera import platforms
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
+from tessera.judge.studies import ablations, hypotheses, variants
 from tessera.simulate.cache import CellCache
 from tessera.simulate.plan import FULL
-from tessera.studies import ablations, hypotheses, variants
 
 from .builders import platform, rows
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from tessera.studies.cli import study
+from tessera.cli.study import study
 
 
 def run(*words):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from tessera.studies.estimates import Estimate, ratio, weighted
+from tessera.judge.studies.estimates import Estimate, ratio, weighted
 
 
 def test_ratio_and_half_width_by_hand():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tessera.studies import places
+from tessera.judge.studies import places
 
 N = 100
 ONES = np.ones(N)

@@ -3,8 +3,8 @@
 import pytest
 
 from tessera import platforms
+from tessera.judge.studies.points import SWITCHES, points
 from tessera.platforms.keys import Key, all_keys
-from tessera.studies.points import SWITCHES, points
 
 from .builders import platform
 

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tessera.studies import places, sampling
-from tessera.studies.units import QUANTITIES
+from tessera.judge.studies import places, sampling
+from tessera.judge.studies.units import QUANTITIES
 
 N = 100
 

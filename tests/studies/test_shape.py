@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tessera.models.samples import Samples
-from tessera.studies.shape import curvature, shape
+from tessera.fit.models.samples import Samples
+from tessera.judge.studies.shape import curvature, shape
 
 
 def samples(C, R) -> Samples:

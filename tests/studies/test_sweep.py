@@ -5,12 +5,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
+from tessera.judge.studies import sweep
+from tessera.judge.studies.conclusions import CONCLUSIONS, fitted, judged
+from tessera.judge.studies.points import Point
 from tessera.simulate.cache import CellCache
 from tessera.simulate.plan import FULL
-from tessera.studies import sweep
-from tessera.studies.conclusions import CONCLUSIONS, fitted, judged
-from tessera.studies.points import Point
 
 from .builders import platform, rows
 

@@ -6,13 +6,14 @@ import subprocess
 import numpy as np
 import pytest
 
-from tessera import platforms, traces
-from tessera.paths import built
+from tessera import platforms
+from tessera.core.paths import built
+from tessera.judge.studies import sampling
+from tessera.judge.studies.blocks import block_vectors
+from tessera.judge.studies.units import covering, unit_counts
+from tessera.judge.studies.window import make_window
+from tessera.record import traces
 from tessera.simulate.plan import parse_sampling
-from tessera.studies import sampling
-from tessera.studies.blocks import block_vectors
-from tessera.studies.units import covering, unit_counts
-from tessera.studies.window import make_window
 
 from .conftest import LOADS
 

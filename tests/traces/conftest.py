@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tessera.container import toolchain
-from tessera.paths import build_dir, repo_root
+from tessera.core.paths import build_dir, repo_root
+from tessera.machine.container import toolchain
 
 NEEDED = {"tracer": ("libtessera-trace.so", "tessera-trace"), "mosalloc": ("libmosalloc.so",)}
 INCLUDES = '#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include "roi.h"\n'

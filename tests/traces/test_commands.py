@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tessera import traces
 from tessera.cli.main import cli
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
+from tessera.record import traces
 
 
 def tessera(*arguments: object):

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tessera import traces
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
+from tessera.record import traces
 
 LINES = (
     "program=a%0Ab 100%25\norigin=qemu\naccesses=3\nstores=1\ninstructions=9\nblock_executions=2\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tessera import traces
+from tessera.record import traces
 
 pytestmark = pytest.mark.toolchain
 

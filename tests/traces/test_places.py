@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tessera import traces
-from tessera.container import toolchain
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
+from tessera.machine.container import toolchain
+from tessera.record import traces
 
 pytestmark = pytest.mark.toolchain
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tessera import traces
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
+from tessera.record import traces
 
 pytestmark = pytest.mark.toolchain
 

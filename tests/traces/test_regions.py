@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tessera import traces
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
+from tessera.record import traces
 
 ELEMENTS = 1 << 20
 WALK = f"""int main() {{

@@ -7,9 +7,9 @@ import pytest
 import yaml
 
 from tessera import platforms
+from tessera.judge.validation.chase import calibrate, explain
+from tessera.judge.validation.chase.steps import COLUMNS
 from tessera.platforms.model import Value, folder
-from tessera.validation.chase import calibrate, explain
-from tessera.validation.chase.steps import COLUMNS
 
 TEMPLATE = folder() / "host-template.yaml"
 

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tessera.core.units import PAGE_2MB, PAGE_4KB
+from tessera.judge.validation.chase import latency, measure, series, simulate
 from tessera.layouts.model import read_layout, write_layout
-from tessera.units import PAGE_2MB, PAGE_4KB
-from tessera.validation.chase import latency, measure, series, simulate
 
 
 @pytest.mark.parametrize("one", series.SERIES, ids=lambda one: one.name)
@@ -88,7 +88,7 @@ def test_an_unverified_run_gives_no_rows():
 
 
 def test_missing_huge_pages_skip_a_series_and_say_what_to_do(tmp_path, monkeypatch):
-    from tessera.reserve import HugePagesUnavailable
+    from tessera.machine.reserve import HugePagesUnavailable
 
     def refused(count):
         if count:

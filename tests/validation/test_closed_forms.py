@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tessera import platforms
-from tessera.validation.closed_forms import cases, run
+from tessera.judge.validation.closed_forms import cases, run
 
 HASWELL = cases.plain(
     platforms.load("haswell-sim")
@@ -65,7 +65,7 @@ def test_nothing_obtained_does_not_hold():
 
 
 def test_formulas_say_where_they_do_not_apply():
-    from tessera.validation.engines.variants import bent
+    from tessera.judge.validation.engines.variants import bent
 
     assert cases.applies(HASWELL)
     assert not cases.applies(bent(HASWELL, "five", {"page_table.levels": 5}))

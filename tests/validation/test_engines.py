@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from tessera import platforms
+from tessera.core.units import GB, PAGE_2MB
+from tessera.judge.validation.engines import compare, oracle, random_cases, variants
+from tessera.judge.validation.synthetic.batch import Rows
+from tessera.judge.validation.synthetic.stream import ANON_BASE, HEAP_BASE, RECORD, REGISTERS, Stream, loads
 from tessera.layouts.model import Layout, Window, read_layout, write_layout
-from tessera.units import GB, PAGE_2MB
-from tessera.validation.engines import compare, oracle, random_cases, variants
-from tessera.validation.synthetic.batch import Rows
-from tessera.validation.synthetic.stream import ANON_BASE, HEAP_BASE, RECORD, REGISTERS, Stream, loads
 
 ALL_4KB = Layout("growing-0", {"mmap": GB})
 

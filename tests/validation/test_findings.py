@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from tessera.validation.chase import findings
-from tessera.validation.chase.steps import COLUMNS
+from tessera.judge.validation.chase import findings
+from tessera.judge.validation.chase.steps import COLUMNS
 
 NOTHING = pd.DataFrame(columns=["series", "elements", "chains", "low_cycles"])
 

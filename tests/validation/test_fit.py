@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tessera.judge.validation.chase import fit, overlap, simulate
 from tessera.platforms.model import Platform, Value
-from tessera.validation.chase import fit, overlap, simulate
 
 TRUE = {
     "tlb.stlb.hit_cycles": 7, "cache.l1d.load_cycles": 5, "cache.l2.load_cycles": 16,

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from tessera import platforms
-from tessera.validation.invariants import INVARIANTS, Group
+from tessera.judge.validation.invariants import INVARIANTS, Group
 
 HASWELL = platforms.load("haswell-sim")  # loads take 4, 12, 36 and 200 cycles
 GOOD = {

@@ -5,15 +5,15 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from tessera.figures import validation_chase, validation_mosaics
-from tessera.figures.render import Drawn
-from tessera.figures.tables import NotDrawn
-from tessera.report.pages import validation
-from tessera.report.site import environment
-from tessera.validation import mosaics
-from tessera.validation.chase import explain, findings, measure, steps
-from tessera.validation.closed_forms import run
-from tessera.validation.engines import compare
+from tessera.judge.validation import mosaics
+from tessera.judge.validation.chase import explain, findings, measure, steps
+from tessera.judge.validation.closed_forms import run
+from tessera.judge.validation.engines import compare
+from tessera.show.figures import validation_chase, validation_mosaics
+from tessera.show.figures.render import Drawn
+from tessera.show.figures.tables import NotDrawn
+from tessera.show.report.pages import validation
+from tessera.show.templates import environment
 
 ENGINES = [
     ("timing", "tiny", 5, 1, "random-0: stlb_misses 8 instead of 7", None),

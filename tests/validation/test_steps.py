@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tessera.validation.chase import steps
-from tessera.validation.chase.series import LINES, PAGES
+from tessera.judge.validation.chase import steps
+from tessera.judge.validation.chase.series import LINES, PAGES
 
 
 def measurements(cost, *, rounds=6, noise=0.02, series="pages", footprints=PAGES, ghz=3.0, seed=4):

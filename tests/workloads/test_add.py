@@ -9,16 +9,16 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from tessera import workloads
-from tessera.errors import TesseraError
-from tessera.paths import build_dir, repo_root
-from tessera.units import GB, MB
-from tessera.workloads import model
-from tessera.workloads.cli import workload
-from tessera.workloads.execute import execute
-from tessera.workloads.kinds import prepare
-from tessera.workloads.measure import Memory
-from tessera.workloads.model import Size, Workload
+from tessera.cli.workload import workload
+from tessera.core.errors import TesseraError
+from tessera.core.paths import build_dir, repo_root
+from tessera.core.units import GB, MB
+from tessera.mosalloc.footprint import Memory
+from tessera.record import workloads
+from tessera.record.workloads import model
+from tessera.record.workloads.execute import execute
+from tessera.record.workloads.kinds import prepare
+from tessera.record.workloads.model import Size, Workload
 
 ROOT = repo_root()
 

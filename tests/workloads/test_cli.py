@@ -9,9 +9,9 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from tessera import workloads
-from tessera.container import toolchain
-from tessera.workloads.cli import workload
+from tessera.cli.workload import workload
+from tessera.machine.container import toolchain
+from tessera.record import workloads
 
 SOON = 60  # seconds
 

@@ -10,9 +10,9 @@ import sys
 
 import pytest
 
-from tessera import workloads
-from tessera.paths import build_dir
-from tessera.workloads.kinds import KINDS
+from tessera.core.paths import build_dir
+from tessera.record import workloads
+from tessera.record.workloads.kinds import KINDS
 
 PAGES = ("docs/add-a-workload.md", "docs/spec.md")
 BUILT = {

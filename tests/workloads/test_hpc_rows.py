@@ -8,9 +8,9 @@ import subprocess
 
 import pytest
 
-from tessera import workloads
-from tessera.paths import build_dir, repo_root
-from tessera.units import GB, MB
+from tessera.core.paths import build_dir, repo_root
+from tessera.core.units import GB, MB
+from tessera.record import workloads
 
 GUPS = {f"gups-{size}gb": size for size in (1, 4, 8, 16, 32)}
 GRAPH500 = {"graph500-2gb": 2, "graph500-4gb": 4, "graph500-8gb": 8}

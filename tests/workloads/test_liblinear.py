@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tessera.errors import TesseraError
-from tessera.workloads import Finished, load
-from tessera.workloads.debian.clicks import FIELDS, Clicks
-from tessera.workloads.debian.liblinear import DATA, MODEL, gradient_norm, prepare, read_model
-from tessera.workloads.model import Size
+from tessera.core.errors import TesseraError
+from tessera.record.workloads import Finished, load
+from tessera.record.workloads.debian.clicks import FIELDS, Clicks
+from tessera.record.workloads.debian.liblinear import DATA, MODEL, gradient_norm, prepare, read_model
+from tessera.record.workloads.model import Size
 
 CLICKS = Clicks(rows=300, features=110, seed=3)
 

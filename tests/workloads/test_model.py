@@ -7,10 +7,10 @@ import csv
 import pytest
 import yaml
 
-from tessera import workloads
-from tessera.errors import TesseraError
-from tessera.units import GB, PAGE_2MB
-from tessera.workloads.model import read
+from tessera.core.errors import TesseraError
+from tessera.core.units import GB, PAGE_2MB
+from tessera.record import workloads
+from tessera.record.workloads.model import read
 
 VALID = {
     "name": "w",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
+from tessera.core.units import GB, MB
 from tessera.platforms.model import Platform, Value
-from tessera.units import GB, MB
-from tessera.workloads import Size, Workload, regime
+from tessera.record.workloads import Size, Workload, regime
 
 
 def platform(**changes):

@@ -10,19 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from tessera import traces, workloads
-from tessera.container.engine import DOCKER, engine_name
-from tessera.container.toolchain import workloads_toolchain
-from tessera.errors import TesseraError
-from tessera.traces.switch import Switch
-from tessera.workloads.execute import execute
-from tessera.workloads.kinds import server
-from tessera.workloads.loadgen import client as client_module
-from tessera.workloads.loadgen.client import free_port, require_free
-from tessera.workloads.loadgen.protocols import Memcached, Redis, value
-from tessera.workloads.loadgen.session import Session
-from tessera.workloads.model import Size, Workload
-from tessera.workloads.run import Finished
+from tessera.core.errors import TesseraError
+from tessera.machine.container.engine import DOCKER, engine_name
+from tessera.machine.container.toolchain import workloads_toolchain
+from tessera.record import traces, workloads
+from tessera.record.traces.switch import Switch
+from tessera.record.workloads.execute import execute
+from tessera.record.workloads.kinds import server
+from tessera.record.workloads.loadgen import client as client_module
+from tessera.record.workloads.loadgen.client import free_port, require_free
+from tessera.record.workloads.loadgen.protocols import Memcached, Redis, value
+from tessera.record.workloads.loadgen.session import Session
+from tessera.record.workloads.model import Size, Workload
+from tessera.record.workloads.run import Finished
 
 
 def small(executable: str, *args: str) -> tuple[Workload, Size]:

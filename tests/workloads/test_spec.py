@@ -7,16 +7,16 @@ import shutil
 import pytest
 from click.testing import CliRunner
 
-from tessera import workloads
-from tessera.errors import TesseraError
-from tessera.workloads.execute import execute
-from tessera.workloads.kinds import prepare
-from tessera.workloads.model import Size, Workload
-from tessera.workloads.more_commands import spec as spec_command
-from tessera.workloads.run import Finished
-from tessera.workloads.spec.commands import read_commands
-from tessera.workloads.spec.compare import first_difference
-from tessera.workloads.spec.install import SUITES
+from tessera.cli.workload_more import spec as spec_command
+from tessera.core.errors import TesseraError
+from tessera.record import workloads
+from tessera.record.workloads.execute import execute
+from tessera.record.workloads.kinds import prepare
+from tessera.record.workloads.model import Size, Workload
+from tessera.record.workloads.run import Finished
+from tessera.record.workloads.spec.commands import read_commands
+from tessera.record.workloads.spec.compare import first_difference
+from tessera.record.workloads.spec.install import SUITES
 
 RUN = "benchspec/CPU2006/900.sum/run/run_base_ref_gcc.0000"
 

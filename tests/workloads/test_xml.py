@@ -8,15 +8,15 @@ from collections import Counter
 
 import pytest
 
-from tessera import workloads
-from tessera.errors import TesseraError
-from tessera.workloads.debian.auction import Auction, mix64
-from tessera.workloads.debian.auction_report import report
-from tessera.workloads.debian.options import counts
-from tessera.workloads.execute import execute
-from tessera.workloads.kinds import prepare
-from tessera.workloads.model import Size, Workload
-from tessera.workloads.run import Finished
+from tessera.core.errors import TesseraError
+from tessera.record import workloads
+from tessera.record.workloads.debian.auction import Auction, mix64
+from tessera.record.workloads.debian.auction_report import report
+from tessera.record.workloads.debian.options import counts
+from tessera.record.workloads.execute import execute
+from tessera.record.workloads.kinds import prepare
+from tessera.record.workloads.model import Size, Workload
+from tessera.record.workloads.run import Finished
 
 SMALL = Auction(people=30, items=40, bids=200, categories=5, seed=7)  # no category has more than 20 items
 
@@ -156,8 +156,8 @@ def test_the_recorded_part_begins_after_parsing(tmp_path):
 
 @pytest.mark.toolchain
 def test_xalan_itself_agrees(tmp_path):
-    from tessera.container.images import image_exists
-    from tessera.container.inputs import workloads_tag
+    from tessera.machine.container.images import image_exists
+    from tessera.machine.container.inputs import workloads_tag
 
     if not image_exists(workloads_tag()):
         pytest.skip("./run tessera build --workloads-image")

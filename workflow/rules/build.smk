@@ -1,4 +1,4 @@
-"""Images and components. Docker is only ever called by tessera.container, never from here."""
+"""Images and components. Docker is only ever called by tessera.machine.container, never from here."""
 
 import os
 

@@ -3,7 +3,7 @@
 One job takes all workloads of a platform, since loading the libraries costs more than fitting a pair. A pair that
 cannot be fitted gets empty tables and a reason beside them."""
 
-# as in tessera.models.tables, which is not imported here: every job reads this file, and it takes seconds
+# as in tessera.fit.models.tables, which is not imported here: every job reads this file, and it takes seconds
 FIT_TABLES = ("errors", "cv", "rsquared", "predictions", "coefficients", "protocols", "learning_curve")
 ADAPTIVE_TABLES = ("adaptive", "adaptive_curve")
 ONE_GB_TABLES = ("one_gb", "budget")

@@ -9,7 +9,7 @@ rule notebook:
         rules.all_models.output,
         f"{RESULTS}/cells.csv",
         "notebooks/{notebook}.ipynb",
-        sorted(str(p) for folder in ("explore", "notebooks") for p in Path("src/tessera", folder).glob("*.py")),
+        sorted(str(p) for folder in ("explore", "notebooks") for p in Path("src/tessera/show", folder).glob("*.py")),
     output: f"{RESULTS}/notebooks/{{notebook}}.html",
     log: f"{RESULTS}/logs/notebook-{{notebook}}.log",
     benchmark: f"{RESULTS}/benchmarks/notebook-{{notebook}}.tsv"
@@ -32,7 +32,7 @@ rule report:
         f"{RESULTS}/cells.csv",
         "config/claims.yaml",
         sorted(str(p) for p in Path("reference-results").glob("*.csv")),
-        sorted(str(p) for folder in ("report", "src/tessera/report", "src/tessera/figures", "src/tessera/claims")
+        sorted(str(p) for folder in ("report", "src/tessera/show/report", "src/tessera/show/figures", "src/tessera/judge/claims")
                for p in Path(folder).rglob("*") if p.is_file() and "__pycache__" not in p.parts),
     output: f"{RESULTS}/report/index.html", f"{RESULTS}/claims.csv",
     log: f"{RESULTS}/logs/report.log",

@@ -1,7 +1,7 @@
 """One trace per workload. info.json is the declared output: it also says why a recording failed, so the
 other workloads go on; trace.tst lies beside it."""
 
-from tessera import workloads
+from tessera.record import workloads
 from tessera.pipeline import needs
 
 #: Kinds whose programs are Debian's own, in an image of their own.

@@ -11,32 +11,32 @@ import sys
 import click
 
 from tessera import __version__
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
 
 #: name -> (module, attribute, one-line help). The help is repeated here so that
 #: ``tessera --help`` imports nothing heavy.
 COMMANDS: dict[str, tuple[str, str, str]] = {
-    "build": ("tessera.container.cli", "build", "Build components inside the toolchain image."),
-    "datasets": ("tessera.datasets.cli", "datasets", "List, fetch and verify published inputs."),
-    "doctor": ("tessera.doctor.cli", "doctor", "Report what this machine can do; change nothing."),
-    "host": ("tessera.host.cli", "host", "Run a workload on this machine under real mosaics."),
-    "kernel": ("tessera.kernel.cli", "kernel", "Build, boot and test the kernel with page-table replicas."),
-    "layouts": ("tessera.layouts.cli", "layouts", "Generate and check layouts (mosaics of pages)."),
-    "models": ("tessera.models.cli", "models", "Fit runtime models and predict runtimes."),
-    "mosalloc": ("tessera.mosalloc.cli", "mosalloc", "Run a program under a mosaic of page sizes."),
-    "notebooks": ("tessera.notebooks.cli", "notebooks", "List, execute and refresh the task notebooks."),
-    "package": ("tessera.package.cli", "package", "Make our own upload: code, data, manifest, checksums."),
+    "build": ("tessera.cli.build", "build", "Build components inside the toolchain image."),
+    "datasets": ("tessera.cli.datasets", "datasets", "List, fetch and verify published inputs."),
+    "doctor": ("tessera.cli.doctor", "doctor", "Report what this machine can do; change nothing."),
+    "host": ("tessera.cli.host", "host", "Run a workload on this machine under real mosaics."),
+    "kernel": ("tessera.cli.kernel", "kernel", "Build, boot and test the kernel with page-table replicas."),
+    "layouts": ("tessera.cli.layouts", "layouts", "Generate and check layouts (mosaics of pages)."),
+    "models": ("tessera.cli.models", "models", "Fit runtime models and predict runtimes."),
+    "mosalloc": ("tessera.cli.mosalloc.group", "mosalloc", "Run a program under a mosaic of page sizes."),
+    "notebooks": ("tessera.cli.notebooks", "notebooks", "List, execute and refresh the task notebooks."),
+    "package": ("tessera.cli.package", "package", "Make our own upload: code, data, manifest, checksums."),
     "pagetables": ("tessera.kernel.pagetables", "pagetables", "Show on which sockets page tables lie."),
-    "pipeline": ("tessera.pipeline.cli", "pipeline", "The workflow's own steps; not for hands."),
-    "platform": ("tessera.platforms.cli", "platform", "List, show and detect platforms."),
-    "predict": ("tessera.predict.cli", "predict", "Predict the runtime of a design from H, M and C."),
-    "reference": ("tessera.reference.cli", "reference", "Fetch and compare the papers' archived data."),
-    "report": ("tessera.report.cli", "report", "Render the report; check the claims."),
-    "simulate": ("tessera.simulate.cli", "simulate", "Simulate a trace under many layouts."),
-    "study": ("tessera.studies.cli", "study", "Study the simulator: sampling, ablations, assumptions."),
-    "trace": ("tessera.traces.cli", "trace", "Record, inspect and import memory traces."),
-    "validate": ("tessera.validation.cli", "validate", "Validate the simulator and this machine's platform."),
-    "workload": ("tessera.workloads.cli", "workload", "List and run workloads."),
+    "pipeline": ("tessera.cli.pipeline", "pipeline", "The workflow's own steps; not for hands."),
+    "platform": ("tessera.cli.platform", "platform", "List, show and detect platforms."),
+    "predict": ("tessera.cli.predict", "predict", "Predict the runtime of a design from H, M and C."),
+    "reference": ("tessera.cli.reference", "reference", "Fetch and compare the papers' archived data."),
+    "report": ("tessera.cli.report", "report", "Render the report; check the claims."),
+    "simulate": ("tessera.cli.simulate", "simulate", "Simulate a trace under many layouts."),
+    "study": ("tessera.cli.study", "study", "Study the simulator: sampling, ablations, assumptions."),
+    "trace": ("tessera.cli.trace", "trace", "Record, inspect and import memory traces."),
+    "validate": ("tessera.cli.validate", "validate", "Validate the simulator and this machine's platform."),
+    "workload": ("tessera.cli.workload", "workload", "List and run workloads."),
 }
 
 

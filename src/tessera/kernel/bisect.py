@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
 from tessera.kernel import image, keyed
 from tessera.kernel.guest import Program, run
 from tessera.kernel.source import check_source, fragment_files, patches, script

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from tessera.container.toolchain import Toolchain
 from tessera.kernel.experiments.scripts import failed
 from tessera.kernel.guest import Program, run
 from tessera.kernel.proof import OutsideView
+from tessera.machine.container.toolchain import Toolchain
 
 #: Every statically linked program write-protects its relocated data when it starts: one mprotect().
 SCRIPT = """replication-on || exit

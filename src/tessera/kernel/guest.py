@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tessera.container.toolchain import Toolchain
-from tessera.errors import EXIT_FAILED, TesseraError
+from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.kernel import archive
 from tessera.kernel.channel import Channel, ChannelClosed, File, Request, connect
 from tessera.kernel.machine import Machine
 from tessera.kernel.monitor import Monitor
 from tessera.kernel.walker import GuestMemory
+from tessera.machine.container.toolchain import Toolchain
 
 #: Files that every run leaves.
 OWN_FILES = ("status", "stdout", "stderr", "tainted", "dmesg", "console")

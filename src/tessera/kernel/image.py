@@ -12,13 +12,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tessera.container.engine import NONE, engine_name
-from tessera.container.images import ensure_kernel_image
-from tessera.container.toolchain import Toolchain, kernel_toolchain
-from tessera.errors import unknown_name
+from tessera.core.errors import unknown_name
 from tessera.kernel import archive, keyed
 from tessera.kernel.guest import Program
 from tessera.kernel.source import check_source, fragment_files, kernel_folder, patches, script
+from tessera.machine.container.engine import NONE, engine_name
+from tessera.machine.container.images import ensure_kernel_image
+from tessera.machine.container.toolchain import Toolchain, kernel_toolchain
 
 Say = Callable[[str], None]
 

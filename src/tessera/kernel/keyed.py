@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tessera.container.toolchain import Toolchain
-from tessera.paths import build_dir
+from tessera.core.paths import build_dir
+from tessera.machine.container.toolchain import Toolchain
 
 
 def key(tools: Toolchain, files: Iterable[Path], *words: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
 
 #: One processor for every measurement: its features decide which string instructions the kernel uses.
 #: Without ERMS, because QEMU counts each byte of a `rep stosb` as an instruction: clearing a page would

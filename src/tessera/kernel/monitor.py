@@ -7,7 +7,7 @@ import re
 import socket
 from pathlib import Path
 
-from tessera.errors import EXIT_FAILED, TesseraError
+from tessera.core.errors import EXIT_FAILED, TesseraError
 
 #: Seconds that QEMU may take for an answer; it answers within milliseconds unless the host is starved.
 ANSWER_TIMEOUT_SECONDS = 60

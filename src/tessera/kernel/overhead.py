@@ -8,7 +8,7 @@ from __future__ import annotations
 import pandas as pd
 
 from tessera import reference
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
 
 PAGE_BYTES = 4096
 ENTRIES = 512

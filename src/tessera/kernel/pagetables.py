@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
 from tessera.kernel.say import accept, say
 
 

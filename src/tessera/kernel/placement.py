@@ -13,7 +13,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
 from tessera.kernel.walker import PRESENT, GuestMemory, Tree
 
 COLUMNS = ["workload", "config", "observer", "level", "socket", "target_socket", "pages", "pointers"]

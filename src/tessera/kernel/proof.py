@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from tessera.container.toolchain import Toolchain
 from tessera.kernel.guest import GuestRun, Look, Program, run
 from tessera.kernel.machine import Machine
 from tessera.kernel.walker import differences, walk
+from tessera.machine.container.toolchain import Toolchain
 
 #: Of ``summary.csv``: what was tried, how often it went well and badly, seconds of the guest with its boot.
 COLUMNS = ["part", "passed", "failed", "seconds", "provenance"]

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from tessera.container.toolchain import Toolchain
 from tessera.kernel.guest import GuestRun, Program, run
 from tessera.kernel.machine import Machine
+from tessera.machine.container.toolchain import Toolchain
 
 #: name -> the program with its arguments.
 TESTS = {

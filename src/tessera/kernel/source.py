@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tessera.container.toolchain import Toolchain
-from tessera.errors import TesseraError
-from tessera.paths import repo_root
+from tessera.core.errors import TesseraError
+from tessera.core.paths import repo_root
+from tessera.machine.container.toolchain import Toolchain
 
 
 @dataclass(frozen=True)

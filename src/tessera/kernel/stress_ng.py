@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tessera.container.toolchain import Toolchain
 from tessera.kernel.guest import GuestRun, Program, run
 from tessera.kernel.machine import Machine
+from tessera.machine.container.toolchain import Toolchain
 
 #: Those of stress-ng's class "vm" (and fork, memfd, numa, remap) that fit in a small guest. Left out:
 #: bigheap, brk, malloc, stack (they grow until the OOM killer comes), mlockmany (stress-ng calls it

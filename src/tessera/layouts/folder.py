@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
 from tessera.layouts.model import canonical_name
 
 

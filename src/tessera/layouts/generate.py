@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from tessera.core.units import PAGE_1GB, PAGE_2MB
 from tessera.layouts import heuristics
 from tessera.layouts.model import Layout, write_layout
 from tessera.layouts.space import Space
-from tessera.units import PAGE_1GB, PAGE_2MB
 
 MANIFEST_COLUMNS = ("layout", "heuristic", "parameter", "pages_2mb", "pages_1gb", "duplicate_of")
 ENOUGH_DISTINCT = 45

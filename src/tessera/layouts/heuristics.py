@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from tessera.core.units import PAGE_2MB
 from tessera.layouts.space import Space
-from tessera.units import PAGE_2MB
 
 STEPS = 8  #: N of the paper: N + 1 layouts a heuristic
 HOT_PERCENT = (20, 40, 60, 80)  #: X of the paper's sliding window

@@ -10,8 +10,8 @@ import csv
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tessera.errors import TesseraError
-from tessera.units import PAGE_4KB, PAGE_SIZES, format_bytes, parse_bytes
+from tessera.core.errors import TesseraError
+from tessera.core.units import PAGE_4KB, PAGE_SIZES, format_bytes, parse_bytes
 
 POOLS = ("brk", "mmap", "file")
 HEADER = ("type", "pageSize", "startOffset", "endOffset")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
+from tessera.core.units import PAGE_1GB, PAGE_2MB, round_up
 from tessera.layouts.model import Layout, Window
-from tessera.units import PAGE_1GB, PAGE_2MB, round_up
 
 ORDER = ("brk", "mmap")  #: heap first, then the anonymous pool
 
@@ -20,7 +20,7 @@ class Space:
 
     @classmethod
     def from_trace_info(cls, info: dict) -> Space:
-        """Spans of ``tessera.traces.info``'s pools, rounded up to 2MB.
+        """Spans of ``tessera.record.traces.info``'s pools, rounded up to 2MB.
 
         Raises:
             TesseraError: the program used no pool at all, so no layout can act on it.

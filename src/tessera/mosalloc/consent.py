@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from tessera.reserve import reserving_allowed
+from tessera.machine.reserve import reserving_allowed
 
 
 def allowed(yes: bool, question: str) -> bool:

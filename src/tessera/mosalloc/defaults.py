@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tessera.units import GB
+from tessera.core.units import GB
 
 DEFAULT_POOL_BYTES = {"brk": 64 * GB, "mmap": 256 * GB}

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tessera.errors import EXIT_FAILED, TesseraError
+from tessera.core.errors import EXIT_FAILED, TesseraError
 
 #: call (``mmap``, ...) -> where it went (``pool``, ``kernel``, ``failed``) -> how often
 Calls = dict[str, dict[str, int]]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tessera.core.units import PAGE_1GB, PAGE_2MB, format_bytes
 from tessera.layouts.model import Layout
-from tessera.reserve.pools import (
+from tessera.machine.reserve.pools import (
     command_for,
     huge_pages_free,
     huge_pages_total,
     nodes,
     pool_folder,
 )
-from tessera.units import PAGE_1GB, PAGE_2MB, format_bytes
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from tessera.core.paths import built
 from tessera.layouts.model import read_layout
-from tessera.paths import built
 
 
 def command(

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tessera.errors import EXIT_FAILED, TesseraError
-from tessera.paths import repo_root
+from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.paths import repo_root
 
 #: Folders of a results tree that stay here: what can be computed again, and what a run wrote for itself.
 LEFT_OUT = frozenset({"cache", "logs"})

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tessera import __version__
-from tessera.errors import EXIT_FAILED, TesseraError
+from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.units import MB
 from tessera.package import contents, provenance
 from tessera.package.names import TEXT_SUFFIXES, Watch, machine_names, scrub, words_in
-from tessera.units import MB
 
 MANIFEST, SUMS, ABOUT = "manifest.csv", "SHA256SUMS", "package.json"
 MANIFEST_COLUMNS = ("path", "bytes", "sha256", "provenance", "scrubbed")

@@ -12,8 +12,8 @@ import re
 import socket
 from pathlib import Path
 
-from tessera.errors import EXIT_FAILED, TesseraError
-from tessera.paths import repo_root
+from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.paths import repo_root
 
 TEXT_SUFFIXES = frozenset(
     {".csv", ".tsv", ".json", ".yaml", ".txt", ".html", ".svg", ".js", ".css", ".md", ".ipynb"}

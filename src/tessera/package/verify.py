@@ -9,9 +9,9 @@ import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
 
-from tessera.errors import EXIT_FAILED, TesseraError
+from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.units import MB
 from tessera.package.make import ABOUT, MANIFEST, MANIFEST_COLUMNS, SUMS
-from tessera.units import MB
 
 
 def verify(path: Path) -> dict[str, int]:

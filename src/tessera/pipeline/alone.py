@@ -10,7 +10,7 @@ import os
 import sys
 from pathlib import Path
 
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
 from tessera.pipeline.retry import NOT_A_RUN
 
 _held = []  # open files; closing one gives the lock back

@@ -8,8 +8,6 @@ import sys
 import time
 from pathlib import Path
 
-#: Name of the file in a part's folder.
-OUTCOME = "attempt.json"
 #: Lines of output that a failure's message keeps.
 KEPT_LINES = 8
 
@@ -45,8 +43,3 @@ def attempt(command: list[str], out: Path) -> dict:
     }
     out.write_text(json.dumps(outcome, indent=1) + "\n")
     return outcome
-
-
-def outcomes(folder: Path) -> dict[str, dict]:
-    """Part -> its outcome, for all parts below ``folder`` that were attempted."""
-    return {path.parent.name: json.loads(path.read_text()) for path in sorted(folder.glob(f"*/{OUTCOME}"))}

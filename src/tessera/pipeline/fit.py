@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from tessera import models
-from tessera.errors import TesseraError
-from tessera.models import protocols
-from tessera.models.fits import Fits
-from tessera.models.groups import read_duplicates
-from tessera.models.result import FORMAT, INTERVALS
-from tessera.models.samples import TEST_POINT, Table, read_table
-from tessera.models.tables import TABLES, write_table
+from tessera.core.errors import TesseraError
+from tessera.fit import models
+from tessera.fit.models import protocols
+from tessera.fit.models.fits import Fits
+from tessera.fit.models.groups import read_duplicates
+from tessera.fit.models.result import FORMAT, INTERVALS
+from tessera.fit.models.samples import TEST_POINT, Table, read_table
+from tessera.fit.models.tables import TABLES, write_table
 
 Reasons = dict[Path, str]  #: folder of a pair that could not be done -> why
 
@@ -54,7 +54,7 @@ def fit_pairs(cells: Iterable[Path], seed: int, out: Path, layouts: Path | None 
 
 def adaptive_pairs(cells: Iterable[Path], seeds: int, out: Path) -> Reasons:
     """Replay adaptive and ``seeds`` random orders: `adaptive.csv` and `adaptive_curve.csv`."""
-    from tessera.adaptive.replay import CURVE, SUMMARY, replay, summary
+    from tessera.fit.adaptive.replay import CURVE, SUMMARY, replay, summary
 
     def work(cells_path: Path, folder: Path) -> None:
         curve = replay(_table(cells_path).fitted, seeds=seeds)
@@ -73,8 +73,8 @@ def one_gb_pairs(cells: Iterable[Path], out: Path, mosaics: Path | None = None) 
     Args:
         mosaics: `validation/mosaics.csv`, real runs beside simulated ones, for the simulator's part.
     """
-    from tessera.predict import budget, prediction
-    from tessera.predict.design import read_design
+    from tessera.fit.predict import budget, prediction
+    from tessera.fit.predict.design import read_design
 
     def work(cells_path: Path, folder: Path) -> None:
         point, fitted = read_design(cells_path, TEST_POINT), prediction.fit_to(_table(cells_path))

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from tessera import cells
-from tessera.errors import TesseraError
-from tessera.host import Request, run_host
-from tessera.host.experiment import Progress
-from tessera.host.rounds import Rule
+from tessera.core.errors import TesseraError
+from tessera.measure import Request, run_host
+from tessera.measure.experiment import Progress
+from tessera.measure.rounds import Rule
 from tessera.pipeline.links import failed_rows
+from tessera.results import cells
 
 PLATFORM = "host"
 

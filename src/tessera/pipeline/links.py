@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pandas as pd
 
-from tessera import cells, platforms
-from tessera.errors import TesseraError
+from tessera import platforms
+from tessera.core.errors import TesseraError
 from tessera.layouts import generate, heuristics
-from tessera.layouts.make import PROFILE, PROFILE_HEADER
-from tessera.layouts.make import make_layouts as write_layouts
 from tessera.layouts.model import canonical_name
-from tessera.pipeline.record import recorded
+from tessera.results import cells
+from tessera.results.recordings import recorded
 from tessera.simulate.cache import CellCache
+from tessera.simulate.choose_layouts import PROFILE, PROFILE_HEADER
+from tessera.simulate.choose_layouts import make_layouts as write_layouts
 from tessera.simulate.plan import parse_sampling
 from tessera.simulate.runner import Progress
 from tessera.simulate.runner import simulate as run_simulator

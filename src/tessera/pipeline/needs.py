@@ -10,9 +10,9 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from tessera.errors import EXIT_FAILED, TesseraError
-from tessera.units import MB, format_bytes
-from tessera.workloads import Size
+from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.units import MB, format_bytes
+from tessera.record.workloads import Size
 
 #: QEMU, the tracer's buffers and compression, Python.
 TOOLS_BYTES = 600 * MB

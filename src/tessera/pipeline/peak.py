@@ -11,7 +11,7 @@ import contextlib
 import threading
 from pathlib import Path
 
-from tessera.traces.guest import QEMU
+from tessera.record.traces.guest import QEMU
 
 INTERVAL_SECONDS = 0.5
 

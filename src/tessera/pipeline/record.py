@@ -11,15 +11,15 @@ from pathlib import Path
 
 import click
 
-from tessera import traces, workloads
-from tessera.container.toolchain import workloads_toolchain
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
+from tessera.machine.container.toolchain import workloads_toolchain
 from tessera.pipeline import needs
 from tessera.pipeline.peak import PeakMemory
-from tessera.workloads.execute import ROI_NS, execute
-from tessera.workloads.run import WORKLOADS, Finished, Run, last_line_json
+from tessera.record import traces, workloads
+from tessera.record.workloads.execute import ROI_NS, execute
+from tessera.record.workloads.run import WORKLOADS, Finished, Run, last_line_json
+from tessera.results.recordings import TRACE_NAME
 
-TRACE_NAME = "trace.tst"
 #: Folder beside the trace for the inputs that a kind makes.
 RUN_FOLDER = "run"
 
@@ -30,13 +30,13 @@ SUPPLIED_BY_USER = ("spec",)
 def record_workload(name: str, size: str, max_accesses: int | None, out: Path) -> dict:
     """Record ``trace.tst`` beside ``out`` and write ``out`` (info.json).
 
-    The file holds ``tessera.traces.info`` plus ``workload, size, status`` (``ok``, ``failed``, or ``skipped``
-    where the user's part is absent), ``message``, ``missing`` (that part, if it is why), ``about`` (kind,
-    published rows, stand_in_for, threads, footprint_bytes), ``result`` (what the workload says of itself),
-    and ``recording``: ``seconds``, ``peak_memory_bytes`` (None if not seen), ``bytes_per_access``,
-    ``native_roi_seconds`` and ``recorded_roi_seconds`` (None where a program does not time its region of
-    interest), ``accesses_per_second`` and ``slowdown`` there (None also if not all of it was recorded).
-    A recording that failed leaves no trace.
+    The file holds ``tessera.record.traces.info`` plus ``workload, size, status`` (``ok``, ``failed``, or
+    ``skipped`` where the user's part is absent), ``message``, ``missing`` (that part, if it is why),
+    ``about`` (kind, published rows, stand_in_for, threads, footprint_bytes), ``result`` (what the workload
+    says of itself), and ``recording``: ``seconds``, ``peak_memory_bytes`` (None if not seen),
+    ``bytes_per_access``, ``native_roi_seconds`` and ``recorded_roi_seconds`` (None where a program does not
+    time its region of interest), ``accesses_per_second`` and ``slowdown`` there (None also if not all of it
+    was recorded). A recording that failed leaves no trace.
     """
     out = out.absolute()  # the workflow's paths are relative; a program may run in a folder of its own
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -122,8 +122,3 @@ def _native_roi_ns(run: Run, folder: Path) -> int | None:
     if run.verify is not last_line_json:
         return None
     return execute(run, folder)[1].get(ROI_NS)
-
-
-def recorded(info_path: Path) -> tuple[dict, Path]:
-    """The info of a recording and the path of its trace."""
-    return json.loads(info_path.read_text()), info_path.with_name(TRACE_NAME)

@@ -13,9 +13,9 @@ import os
 import sys
 from pathlib import Path
 
-from tessera import workloads
-from tessera.errors import TesseraError
-from tessera.pipeline.attempt import OUTCOME
+from tessera.core.errors import TesseraError
+from tessera.record import workloads
+from tessera.results.attempts import OUTCOME
 
 #: arguments of snakemake processes that must change nothing
 NOT_A_RUN = {"--mode", "-n", "--dry-run", "--dryrun", "--summary", "--list", "--lint", "--unlock", "--dag"}

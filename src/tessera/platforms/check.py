@@ -9,9 +9,9 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from tessera.container import toolchain
-from tessera.errors import TesseraError
-from tessera.paths import built
+from tessera.core.errors import TesseraError
+from tessera.core.paths import built
+from tessera.machine.container import toolchain
 from tessera.platforms.model import Platform, load
 
 

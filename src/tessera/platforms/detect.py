@@ -13,9 +13,9 @@ from pathlib import Path
 
 import yaml
 
-from tessera.container import toolchain
-from tessera.errors import EXIT_FAILED, TesseraError
-from tessera.paths import built
+from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.paths import built
+from tessera.machine.container import toolchain
 from tessera.platforms import strict_yaml
 from tessera.platforms.keys import all_keys
 from tessera.platforms.model import TEMPLATE, Value, folder, leaves, load

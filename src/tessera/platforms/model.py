@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from tessera.errors import TesseraError, unknown_name
-from tessera.paths import repo_root
+from tessera.core.errors import TesseraError, unknown_name
+from tessera.core.paths import repo_root
 from tessera.platforms import strict_yaml
 from tessera.platforms.keys import all_keys, shown
 

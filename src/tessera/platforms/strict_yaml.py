@@ -11,7 +11,7 @@ from pathlib import Path
 
 import yaml
 
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
 
 MAX_BYTES = 1 << 20
 MAX_DEPTH = 32

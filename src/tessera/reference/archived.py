@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from tessera.errors import EXIT_FAILED, TesseraError
+from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.reference.records import Record, Table
 from tessera.reference.tables import LEADING_COLUMNS, TRAILING_COLUMNS
 

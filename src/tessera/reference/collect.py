@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path, PurePosixPath
 
-from tessera.errors import EXIT_FAILED, TesseraError
+from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.reference.archive import fetch, unpack
 from tessera.reference.archive.resume import Progress
 from tessera.reference.archive.unpack import is_archive

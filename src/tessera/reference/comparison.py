@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from tessera.kernel.experiments.instructions import PRINTED_REGION
+from tessera.core.units import parse_bytes
+from tessera.reference.mitosis import PRINTED_REGION
 from tessera.reference.tables import load
-from tessera.units import parse_bytes
 
 COLUMNS = (
     "paper,location,section,quantity,bound,printed,unit,archived,archived_with_quarantined,agrees,archived_status,"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
 from tessera.reference.tables import load
 
 

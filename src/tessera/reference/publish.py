@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from tessera.errors import EXIT_FAILED, TesseraError
+from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.reference import archived, records
 from tessera.reference.comparison import compare
 from tessera.reference.quarantine import split

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import yaml
 
-from tessera.errors import TesseraError, unknown_name
-from tessera.paths import repo_root
+from tessera.core.errors import TesseraError, unknown_name
+from tessera.core.paths import repo_root
 from tessera.reference.tables import default_dir
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from tessera.errors import TesseraError, unknown_name
-from tessera.paths import repo_root
+from tessera.core.errors import TesseraError, unknown_name
+from tessera.core.paths import repo_root
 
 #: In front of the keys, and behind them.
 LEADING_COLUMNS = ("paper", "location", "section")

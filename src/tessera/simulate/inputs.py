@@ -6,7 +6,7 @@ import glob
 from collections.abc import Iterable
 from pathlib import Path
 
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
 from tessera.layouts.folder import layout_files
 from tessera.layouts.model import canonical_name
 

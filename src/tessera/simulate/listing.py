@@ -6,9 +6,9 @@ import csv
 import subprocess
 
 from tessera import platforms
-from tessera.container import toolchain
-from tessera.errors import TesseraError
-from tessera.paths import built
+from tessera.core.errors import TesseraError
+from tessera.core.paths import built
+from tessera.machine.container import toolchain
 from tessera.simulate.plan import ENGINES
 
 

@@ -13,7 +13,7 @@ import io
 from dataclasses import dataclass
 from pathlib import Path
 
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
 
 #: name -> what it gives; the same names as ``tessera-sim engines``
 ENGINES = {

@@ -18,10 +18,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tessera.container import toolchain
-from tessera.container.process import GRACE_SECONDS
-from tessera.errors import EXIT_FAILED, TesseraError
-from tessera.interrupts import SIGNALS
+from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.interrupts import SIGNALS
+from tessera.machine.container import toolchain
+from tessera.machine.container.process import GRACE_SECONDS
 from tessera.platforms import Platform
 from tessera.simulate.plan import Plan
 from tessera.simulate.rows import Keep, Rows

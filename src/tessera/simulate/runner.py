@@ -7,12 +7,12 @@ from pathlib import Path
 
 import click
 
-from tessera import cells
-from tessera.container import toolchain
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
+from tessera.core.paths import built
 from tessera.layouts.model import canonical_name
-from tessera.paths import built
+from tessera.machine.container import toolchain
 from tessera.platforms import Platform
+from tessera.results import cells
 from tessera.simulate.cache import CellCache, content_key, file_sha256
 from tessera.simulate.plan import Plan
 from tessera.simulate.process import Job, Progress, died, run
@@ -102,7 +102,7 @@ def miss_profile(trace: Path, platform: Platform, out: Path) -> Path:
 
 def trace_identity(trace: Path) -> str:
     """What a trace's numbers depend on: its content checksum (name and compression don't matter)."""
-    from tessera import traces
+    from tessera.record import traces
 
     info = traces.info(trace)
     return json.dumps([info["checksum"], info["pools"]], sort_keys=True)

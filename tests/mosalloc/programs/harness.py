@@ -11,11 +11,11 @@ import os
 import sys
 from pathlib import Path
 
-from tessera.mosalloc.programs import box as boxes
-from tessera.mosalloc.programs.box import expect
-from tessera.mosalloc.programs.model import Need, Program
-from tessera.mosalloc.programs.processes import become_subreaper
-from tessera.mosalloc.programs.worker import run_program
+from tessera.allocator_proof.programs import box as boxes
+from tessera.allocator_proof.programs.box import expect
+from tessera.allocator_proof.programs.model import Need, Program
+from tessera.allocator_proof.programs.processes import become_subreaper
+from tessera.allocator_proof.programs.worker import run_program
 
 FOLDER = Path(sys.argv[2])
 

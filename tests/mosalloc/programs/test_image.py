@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tessera.container import images, inputs
-from tessera.container.inputs import BaseArguments, programs_tag
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
+from tessera.machine.container import images, inputs
+from tessera.machine.container.inputs import BaseArguments, programs_tag
 
 
 def test_the_tag_follows_the_toolchain(monkeypatch):

@@ -6,8 +6,8 @@ import dataclasses
 
 import pytest
 
-from tessera.mosalloc.programs.judge import answer_fault, numbers, page_fault
-from tessera.mosalloc.programs.model import Program
+from tessera.allocator_proof.programs.judge import answer_fault, numbers, page_fault
+from tessera.allocator_proof.programs.model import Program
 
 PLAIN = Program("p", "", lambda box: "", ())
 SPLITS = dataclasses.replace(PLAIN, splits=True)

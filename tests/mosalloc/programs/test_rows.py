@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tessera.container.engine import DOCKER, engine_name
-from tessera.container.images import ensure_programs_image
-from tessera.mosalloc.programs import table
-from tessera.mosalloc.programs.model import PASS, SKIP, Outcome
-from tessera.mosalloc.programs.mosaics import LAYOUTS
-from tessera.mosalloc.programs.registry import PROGRAMS
-from tessera.mosalloc.programs.session import Session
+from tessera.allocator_proof.programs import table
+from tessera.allocator_proof.programs.model import PASS, SKIP, Outcome
+from tessera.allocator_proof.programs.mosaics import LAYOUTS
+from tessera.allocator_proof.programs.registry import PROGRAMS
+from tessera.allocator_proof.programs.session import Session
+from tessera.machine.container.engine import DOCKER, engine_name
+from tessera.machine.container.images import ensure_programs_image
 
 pytestmark = [pytest.mark.toolchain, pytest.mark.slow]
 

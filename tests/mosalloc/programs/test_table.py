@@ -9,14 +9,14 @@ import re
 import pytest
 from click.testing import CliRunner
 
-from tessera.errors import TesseraError
-from tessera.mosalloc.cli import mosalloc
-from tessera.mosalloc.programs import table
-from tessera.mosalloc.programs.model import FAIL, PASS, SKIP, Outcome, Program
-from tessera.mosalloc.programs.mosaics import LAYOUTS, mosaic, pages_needed
-from tessera.mosalloc.programs.registry import PROGRAMS, program
-from tessera.mosalloc.programs.registry import table as registered
-from tessera.units import MB, PAGE_1GB, PAGE_2MB
+from tessera.allocator_proof.programs import table
+from tessera.allocator_proof.programs.model import FAIL, PASS, SKIP, Outcome, Program
+from tessera.allocator_proof.programs.mosaics import LAYOUTS, mosaic, pages_needed
+from tessera.allocator_proof.programs.registry import PROGRAMS, program
+from tessera.allocator_proof.programs.registry import table as registered
+from tessera.cli.mosalloc.group import mosalloc
+from tessera.core.errors import TesseraError
+from tessera.core.units import MB, PAGE_1GB, PAGE_2MB
 
 SMALL = Program("small", "", lambda box: "", (), heap_bytes=8 * MB, anon_bytes=6 * MB)
 

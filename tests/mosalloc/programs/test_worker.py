@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tessera.mosalloc.programs.model import FAIL, PASS, SKIP, Outcome
+from tessera.allocator_proof.programs.model import FAIL, PASS, SKIP, Outcome
 
 HARNESS = Path(__file__).with_name("harness.py")
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tessera.reserve import huge_pages_free
-from tessera.units import PAGE_2MB
+from tessera.core.units import PAGE_2MB
+from tessera.machine.reserve import huge_pages_free
 
 from .remote import Remote
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tessera.core.units import PAGE_2MB
 from tessera.mosalloc import read_report
-from tessera.units import PAGE_2MB
 
 pytestmark = [pytest.mark.toolchain, pytest.mark.hugepages]
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from tessera.core.units import PAGE_2MB
+from tessera.machine.reserve import huge_pages_free
 from tessera.mosalloc import read_report
-from tessera.reserve import huge_pages_free
-from tessera.units import PAGE_2MB
 
 from .conftest import THP, VM
 

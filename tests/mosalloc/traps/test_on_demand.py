@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tessera.core.units import PAGE_2MB
+from tessera.machine.reserve import huge_pages_free
 from tessera.mosalloc import read_report
-from tessera.reserve import huge_pages_free
-from tessera.units import PAGE_2MB
 
 pytestmark = [pytest.mark.toolchain, pytest.mark.hugepages]
 

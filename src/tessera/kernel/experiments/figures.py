@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from tessera.container.toolchain import Toolchain
-from tessera.errors import EXIT_FAILED, TesseraError
+from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.kernel import placement
 from tessera.kernel.guest import GuestRun, Look, Program, run
 from tessera.kernel.machine import Machine
 from tessera.kernel.walker import differences, walk
+from tessera.machine.container.toolchain import Toolchain
 
 #: The program stands still while both look. Swap is off and nothing else runs: nobody else changes entries.
 SCRIPT = """echo 1 > /proc/sys/vm/pgtable_replication || exit

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from tessera.container.toolchain import Toolchain
-from tessera.errors import EXIT_FAILED, TesseraError
+from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.kernel.experiments.scripts import failed
 from tessera.kernel.guest import Program, run
 from tessera.kernel.machine import Machine
 from tessera.kernel.overhead import PAGE_BYTES, overhead, table_bytes
+from tessera.machine.container.toolchain import Toolchain
 
 #: What fits in the guest. Larger footprints are arithmetic: :func:`tessera.kernel.overhead.table4`.
 FOOTPRINTS_BYTES = (1 << 20, 64 << 20, 1 << 30)

@@ -13,18 +13,17 @@ from pathlib import Path
 import pandas as pd
 
 from tessera import reference
-from tessera.container.toolchain import Toolchain
-from tessera.errors import EXIT_FAILED, TesseraError
+from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.kernel.experiments.scripts import CONFIGS, failed
 from tessera.kernel.guest import Program, run
 from tessera.kernel.machine import Machine
+from tessera.machine.container.toolchain import Toolchain
+from tessera.reference.mitosis import PRINTED_REGION
 
 #: Regions of Table 5 in bytes; the last one stands for the paper's 4 GB: the largest that fits in the guest.
 REGIONS_BYTES = {"4KB": 4096, "8MB": 8 << 20, "1GB": 1 << 30}
 REPEATS = {"4KB": 200, "8MB": 20, "1GB": 1}
 COLUMNS = ["operation", "region", "bytes", "config", "copies", "instructions", "provenance"]
-#: Our region -> the one that Table 5 prints in its place.
-PRINTED_REGION = {"1GB": "4GB"}
 
 _VMAOPS = """
 for region in {regions}; do

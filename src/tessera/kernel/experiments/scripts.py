@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tessera.errors import EXIT_FAILED, TesseraError
+from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.kernel.guest import GuestRun
 
 #: Allow replicas to processes that ask.

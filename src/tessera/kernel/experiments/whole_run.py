@@ -12,10 +12,10 @@ from pathlib import Path
 import pandas as pd
 
 from tessera import reference
-from tessera.container.toolchain import Toolchain
 from tessera.kernel.experiments.scripts import CONFIGS, failed
 from tessera.kernel.guest import Program, run
 from tessera.kernel.machine import Machine
+from tessera.machine.container.toolchain import Toolchain
 
 #: Programs of the guest, sized to one node's memory: GUPS is the paper's, btree in the place of Redis.
 PROGRAMS = {

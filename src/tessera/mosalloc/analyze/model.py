@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from tessera.errors import EXIT_FAILED, TesseraError
+from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.mosalloc.report import Calls, PoolReport, pool_report
 
 #: type in layout files -> (name in columns, name for people)

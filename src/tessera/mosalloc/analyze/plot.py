@@ -6,10 +6,10 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from tessera.errors import TesseraError
-from tessera.figures import style
+from tessera.core import drawing as style
+from tessera.core.errors import TesseraError
+from tessera.core.units import MB
 from tessera.mosalloc.analyze.model import POOLS, Analysis
-from tessera.units import MB
 
 FORMATS = (".svg", ".png")
 COLOURS = {"brk": style.BLUE, "mmap": style.GREEN, "file": style.ORANGE}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from tessera.core.units import KB, MB, PAGE_2MB, format_bytes, round_up
 from tessera.mosalloc.analyze.model import POOLS, Analysis
 from tessera.mosalloc.report import PoolReport
-from tessera.units import KB, MB, PAGE_2MB, format_bytes, round_up
 
 OUTSIDE = {
     "kernel_heap_bytes": "the kernel's own heap",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from tessera.errors import TesseraError
+from tessera.core.errors import TesseraError
+from tessera.core.units import PAGE_2MB
 from tessera.layouts.model import Layout, Window
 from tessera.mosalloc.defaults import DEFAULT_POOL_BYTES
 from tessera.mosalloc.suggest.profile import Page, Profile
-from tessera.units import PAGE_2MB
 
 #: MOSALLOC_MAX_WINDOWS of ``mosalloc/pool_map.h``.
 MAX_WINDOWS = 16384

@@ -9,8 +9,8 @@ import subprocess
 import time
 from dataclasses import dataclass
 
-from tessera.container.process import DIE_WITH_PARENT
-from tessera.errors import EXIT_FAILED, TesseraError
+from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.machine.container.process import DIE_WITH_PARENT
 
 READY_TIMEOUT_SECONDS = 120.0
 POLL_SECONDS = 0.02
@@ -35,7 +35,7 @@ class Load:
 
 
 class LoadRun:
-    """One run of a load beside a program; a :class:`tessera.traces.companion.Companion`.
+    """One run of a load beside a program; a :class:`tessera.record.traces.companion.Companion`.
 
     Attributes (after the run): ``seconds`` that the load took, and its ``output``.
     """

@@ -15,15 +15,15 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from tessera.container.process import DIE_WITH_PARENT, stopped_at_exit
-from tessera.doctor import events, pmu
-from tessera.doctor.machine import cpu_facts
-from tessera.errors import EXIT_FAILED, TesseraError
+from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.layouts.model import Layout, write_layout
+from tessera.machine.container.process import DIE_WITH_PARENT, stopped_at_exit
+from tessera.machine.doctor import events, pmu
+from tessera.machine.doctor.machine import cpu_facts
 from tessera.mosalloc.runner import command
 from tessera.mosalloc.suggest.load import Load, LoadRun, ended_well
 from tessera.mosalloc.suggest.profile import Profile, add_up
-from tessera.traces.companion import beside
+from tessera.record.traces.companion import beside
 
 STLB_MISSES = ("r11d0:pp", "r12d0:pp")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tessera.units import PAGE_2MB
+from tessera.core.units import PAGE_2MB
 
 #: (pool as in layout files, offset of a 2MB page in it)
 Page = tuple[str, int]

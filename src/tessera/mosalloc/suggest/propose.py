@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tessera.errors import EXIT_FAILED, TesseraError
+from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.mosalloc.suggest import choose
 from tessera.mosalloc.suggest.profile import Page, Profile
 from tessera.mosalloc.suggest.verify import count_misses, search

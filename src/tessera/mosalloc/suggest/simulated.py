@@ -9,13 +9,14 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from tessera import platforms, traces
-from tessera.container.command import mounts
-from tessera.errors import EXIT_FAILED, TesseraError
+from tessera import platforms
+from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.machine.container.command import mounts
 from tessera.mosalloc.suggest.load import Load, LoadRun
 from tessera.mosalloc.suggest.profile import Profile, page_of
 from tessera.mosalloc.suggest.verify import count_misses
 from tessera.platforms import Platform
+from tessera.record import traces
 from tessera.simulate.runner import miss_profile
 
 HOST = "host-sim"

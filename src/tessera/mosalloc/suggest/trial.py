@@ -10,16 +10,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tessera.container.process import DIE_WITH_PARENT, stopped_at_exit
-from tessera.errors import EXIT_FAILED, TesseraError
+from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.stats import Interval, paired_ratio_interval
+from tessera.core.units import PAGE_1GB, PAGE_2MB
 from tessera.layouts.model import Layout, read_layout, write_layout
+from tessera.machine.container.process import DIE_WITH_PARENT, stopped_at_exit
+from tessera.machine.reserve import reserve_huge_pages
 from tessera.mosalloc.report import read_report
 from tessera.mosalloc.runner import command
 from tessera.mosalloc.suggest.load import Load, LoadRun, ended_well, number_in
-from tessera.reserve import reserve_huge_pages
-from tessera.stats import Interval, paired_ratio_interval
-from tessera.traces.companion import beside
-from tessera.units import PAGE_1GB, PAGE_2MB
+from tessera.record.traces.companion import beside
 
 LAST_BYTES = 2000  #: of a failed program's output
 

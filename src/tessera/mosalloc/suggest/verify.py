@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tessera.errors import EXIT_FAILED, TesseraError
+from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.layouts.model import Layout, write_layout
 from tessera.mosalloc.suggest.choose import windows
 from tessera.mosalloc.suggest.profile import Page

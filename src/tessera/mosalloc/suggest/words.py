@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tessera.core.units import PAGE_2MB, format_bytes
 from tessera.layouts.model import Layout
 from tessera.mosalloc.suggest.profile import Profile
 from tessera.mosalloc.suggest.trial import Trial
-from tessera.units import PAGE_2MB, format_bytes
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import time
 from functools import partial
 from pathlib import PurePosixPath
 
-from tessera.errors import EXIT_FAILED, EXIT_USAGE, TesseraError
+from tessera.core.errors import EXIT_FAILED, EXIT_USAGE, TesseraError
 from tessera.reference.archive.keep import keep
 from tessera.reference.archive.resume import Progress, Resuming
 from tessera.reference.records import Record

@@ -13,8 +13,8 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from tessera.errors import EXIT_FAILED, TesseraError
-from tessera.units import MB
+from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.units import MB
 
 SPARE_BYTES = 64 * MB  #: left free on the disk beside the file
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from tessera.errors import EXIT_FAILED, TesseraError
-from tessera.units import GB, MB
+from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.units import GB, MB
 
 SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 _CHUNK_BYTES = 64 * 1024

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from tessera.core.units import parse_bytes
 from tessera.reference.quarantine.finding import Finding
 from tessera.reference.records import Record
 from tessera.reference.tables import load
-from tessera.units import parse_bytes
 
 OVERHEAD_SLACK = 0.15
 CYCLES_FACTOR = 2.0

@@ -1,0 +1,1 @@
+"""Proof of the allocator: test programs, cases, benchmarks. Nothing that a user of mosalloc needs."""

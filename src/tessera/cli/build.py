@@ -1,0 +1,85 @@
+"""``tessera build``: images, components, and the components' own tests."""
+
+from __future__ import annotations
+
+import click
+
+from tessera.core.errors import EXIT_FAILED, TesseraError, unknown_name
+from tessera.machine.container import build as builder
+from tessera.machine.container import component_tests
+from tessera.machine.container.engine import DOCKER, engine_name
+from tessera.machine.container.images import ensure_images, ensure_workloads_image
+
+
+def _say(text: str) -> None:
+    click.echo(f"tessera build: {text}", err=True)
+
+
+@click.command()
+@click.argument("components", nargs=-1, metavar="[COMPONENT]...")
+@click.option("--test", is_flag=True, help="Build and run the components' own tests (ctest).")
+@click.option("--image", is_flag=True, help="Build the images only.")
+@click.option("--workloads-image", is_flag=True, help="Build the image of Debian's workloads.")
+def build(components: tuple[str, ...], test: bool, image: bool, workloads_image: bool) -> None:
+    """Build components into build/<component>/: all of them, or those named.
+
+    With the engine docker (the default) the images are built first where they are missing, and the
+    components inside the toolchain image; with TESSERA_ENGINE=none, by this machine's compilers.
+    """
+    for component in components:
+        if component not in builder.COMPONENTS:
+            raise unknown_name("component", component, builder.COMPONENTS)
+    if engine_name() == DOCKER:
+        tag = ensure_workloads_image(_say) if workloads_image else ensure_images(_say)
+        if image or workloads_image:
+            click.echo(tag)
+    elif image or workloads_image:
+        raise TesseraError("an image", "the engine is 'none': no image is used", "drop the option")
+    if image or workloads_image:
+        return
+    chosen = components or builder.COMPONENTS
+    broken = _build(chosen, test)
+    if test:
+        _test(chosen, broken)
+    elif broken:
+        raise _failed("build of", chosen, f"not built: {', '.join(broken)}", broken)
+
+
+def _build(components: tuple[str, ...], test: bool) -> list[str]:
+    """Build every component; one that fails says why and stops no other. Returns those that failed."""
+    broken = []
+    for component in components:
+        try:
+            builder.build(component, _say, tests=test)
+        except TesseraError as error:
+            _say(f"{component}: not built: {error}")
+            broken.append(component)
+    return broken
+
+
+def _test(components: tuple[str, ...], broken: list[str]) -> None:
+    """Run the tests of every component that was built; show what failed and the summaries."""
+    failed = []
+    with component_tests.huge_pages(_say):
+        for component in components:
+            if component in broken:  # what lies in its folder is of another state of the sources
+                continue
+            click.echo(f"== ctest: {component} (all of it: build/{component}/ctest.log)")
+            status, output = component_tests.run_tests(component)
+            click.echo(output)
+            if status != 0:
+                failed.append(component)
+    for component in components:
+        said = f"{component}: not built" if component in broken else component_tests.summary(component)
+        click.echo(f"== ctest: {said}")
+    found = [f"not built: {', '.join(broken)}"] if broken else []
+    found += [f"tests failed in: {', '.join(failed)}"] if failed else []
+    if found:
+        raise _failed("tests of", components, "; ".join(found), [*broken, *failed], "--test ")
+
+
+def _failed(
+    what: str, components: tuple[str, ...], found: str, names: list[str], option: str = ""
+) -> TesseraError:
+    remedy = f"read the output above; again: ./run tessera build {option}{' '.join(names)}"
+    return TesseraError(f"{what} {', '.join(components)}", found, remedy, exit_code=EXIT_FAILED)

@@ -1,0 +1,227 @@
+"""``tessera kernel``: build, boot and test the kernel with replicated page tables."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from tessera.cli.kernel_experiments import COMMANDS
+from tessera.kernel.image import VARIANTS
+from tessera.kernel.say import accept as _accept
+from tessera.kernel.say import say
+
+_variant = click.option(
+    "--variant", default="checked", show_default=True, type=click.Choice(list(VARIANTS)), help="Which kernel."
+)
+
+
+@click.group()
+def kernel() -> None:
+    """Build, boot and test the kernel with replicated page tables."""
+
+
+for command in COMMANDS:
+    kernel.add_command(command)
+
+
+@kernel.command()
+@_variant
+@_accept
+def build(variant: str, accept_series: bool) -> None:
+    """Build a kernel and the guest's programs; print the kernel's folder.
+
+    Example: ./run tessera kernel build --variant measure
+    """
+    from tessera.kernel import image
+
+    folder = image.build_kernel(variant, say, accept_series=accept_series)
+    image.build_guest(say)
+    click.echo(folder)
+
+
+@kernel.command()
+@_variant
+@_accept
+@click.option("--nodes", default=4, show_default=True, help="Sockets.")
+@click.option("--cpus", type=int, help="Processors in all. [default: as many as nodes]")
+@click.option("--memory-mb", default=2048, show_default=True, help="Memory in MB (2^20 bytes).")
+@click.option("--icount", is_flag=True, help="Count instructions: one processor at a time, repeatable.")
+@click.option(
+    "--run",
+    "script",
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Shell script for the guest; what it writes to /out comes back.",
+)
+@click.option(
+    "--file",
+    "files",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A file for the guest's /run (again for more).",
+)
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for what comes back.")
+@click.option("--timeout", default=300, show_default=True, help="Seconds until the guest is stopped.")
+@click.option("--stress-ng", is_flag=True, help="With stress-ng in /tests.")
+def boot(
+    variant, accept_series, nodes, cpus, memory_mb, icount, script, files, out, timeout, stress_ng
+) -> None:
+    """Run a script in the guest; the exit status is the script's.
+
+    Example: ./run tessera kernel boot --nodes 4 --run examples/kernel-hello.sh --out /tmp/guest
+    """
+    from tessera.kernel import image
+    from tessera.kernel.guest import run
+    from tessera.kernel.machine import Machine
+
+    machine = Machine(nodes=nodes, cpus=cpus or nodes, memory_mb=memory_mb, icount=icount)
+    program = image.program(variant, say, accept_series=accept_series, stress_ng=stress_ng)
+    more = {f"/run/{path.name}": path.read_bytes() for path in files}
+    done = run(
+        image.ready(say),
+        program,
+        script.read_text(),
+        out,
+        machine=machine,
+        files=more,
+        timeout_seconds=timeout,
+    )
+    click.echo(done.text("stdout"), nl=False)
+    click.echo(done.text("stderr"), nl=False, err=True)
+    say(f"Linux {done.release}: status {done.status} after {done.seconds:.0f} s; files in {out}")
+    sys.exit(done.status)
+
+
+@kernel.command()
+@_accept
+@click.option("--stress-seconds", default=120, show_default=True, help="Seconds of random operations.")
+@click.option("--seed", default=1, show_default=True, help="Of the random operations.")
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for logs and tables.")
+def test(accept_series: bool, stress_seconds: int, seed: int, out: Path) -> None:
+    """Selftests and stress in the guest, with the checker inside and the walker outside.
+
+    Example: ./run tessera kernel test --stress-seconds 120 --out build/kernel/test
+    """
+    from tessera.kernel import image
+    from tessera.kernel.proof import prove
+
+    program = image.program("checked", say, accept_series=accept_series)
+    failures = prove(image.ready(say), program, out, stress_seconds=stress_seconds, seed=seed, say=say)
+    for failure in failures:
+        click.echo(f"FAILED: {failure}", err=True)
+    click.echo(f"{'FAILED' if failures else 'passed'}: logs in {out}")
+    sys.exit(1 if failures else 0)
+
+
+@kernel.command("selftests-mm")
+@_accept
+@click.option("--seconds", default=120, show_default=True, help="Seconds until a test is stopped.")
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for logs and the table.")
+def selftests_mm(accept_series: bool, seconds: int, out: Path) -> None:
+    """The kernel's own tests of memory management, each without and with replicas on all nodes.
+
+    Example: ./run tessera kernel selftests-mm --out build/kernel/selftests-mm-run
+    """
+    from tessera.kernel import image
+    from tessera.kernel.selftests_mm import check
+
+    program = image.program("checked", say, accept_series=accept_series, selftests_mm=True)
+    table, failures = check(image.ready(say), program, out, seconds_each=seconds)
+    table.to_csv(out / "selftests-mm.csv", index=False)
+    click.echo(table.to_string(index=False))
+    for failure in failures:
+        click.echo(f"FAILED: {failure}", err=True)
+    sys.exit(1 if failures else 0)
+
+
+@kernel.command("stress-ng")
+@_accept
+@click.option("--seconds", default=5, show_default=True, help="Seconds of each stressor.")
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for logs.")
+@click.argument("stressors", nargs=-1)
+def stress_ng(accept_series: bool, seconds: int, out: Path, stressors: tuple[str, ...]) -> None:
+    """The memory stressors of stress-ng, verifying, with replicas on all nodes and the checker on.
+
+    Example: ./run tessera kernel stress-ng --seconds 5 --out build/kernel/stress-ng
+    """
+    import pandas as pd
+
+    from tessera.core.errors import unknown_name
+    from tessera.kernel import image
+    from tessera.kernel.stress_ng import STRESSORS, stress
+
+    for name in stressors:
+        if name not in STRESSORS:
+            raise unknown_name("stressor", name, tuple(STRESSORS))
+    program = image.program("checked", say, accept_series=accept_series, stress_ng=True)
+    passed, skipped, failures = stress(image.ready(say), program, out, seconds, list(stressors))
+    rows = [(name, "passed", "measured") for name in passed]
+    rows += [(name, "skipped", "measured") for name in skipped] + [
+        (f, "failed", "measured") for f in failures
+    ]
+    pd.DataFrame(rows, columns=["stressor", "outcome", "provenance"]).to_csv(
+        out / "stress-ng.csv", index=False
+    )
+    click.echo(f"passed {len(passed)}: {' '.join(passed)}")
+    click.echo(f"skipped {len(skipped)}: {', '.join(skipped)}")
+    for failure in failures:
+        click.echo(f"FAILED: {failure}", err=True)
+    sys.exit(1 if failures else 0)
+
+
+@kernel.command()
+@_accept
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for logs and the table.")
+def prove(accept_series: bool, out: Path) -> None:
+    """Take one hook away, rebuild: the checker inside and the walker outside must both report it.
+
+    Example: ./run tessera kernel prove --out build/kernel/prove
+    """
+    from tessera.kernel import image
+    from tessera.kernel.broken import judge, observe
+
+    seen = {}
+    for variant in ("checked", "broken"):
+        program = image.program(variant, say, accept_series=accept_series)
+        seen[variant] = observe(image.ready(say), program, out / variant)
+        for line in (*seen[variant].checker[:2], *seen[variant].walker[:2]):
+            click.echo(f"{variant}: {line}")
+    table = judge(seen)
+    table.to_csv(out / "prove.csv", index=False)
+    click.echo(table.to_string(index=False))
+    sys.exit(0 if table.passed.all() else 1)
+
+
+@kernel.command()
+@_accept
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for logs and the table.")
+def bisect(accept_series: bool, out: Path) -> None:
+    """Build and boot after every patch of the series, in one tree: about an hour of one core the first time.
+
+    Example: ./run tessera kernel bisect --out build/kernel/bisect
+    """
+    from tessera.kernel.bisect import bisect as run_bisect
+
+    table = run_bisect(out, say, accept_series=accept_series)
+    table.to_csv(out / "bisect.csv", index=False, float_format="%.1f")
+    click.echo(table.to_string(index=False, float_format="%.1f"))
+    sys.exit(0 if (table.outcome == "passed").all() else 1)
+
+
+@kernel.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+def outcomes(folder: Path) -> None:
+    """How the parts of a run went that lie in FOLDER; the exit status says whether all went well.
+
+    Example: ./run tessera kernel outcomes results/default/kernel
+    """
+    from tessera.results.attempts import outcomes as found
+
+    parts = found(folder)
+    for name, outcome in parts.items():
+        click.echo(f"{name}: {outcome['status']} after {outcome['seconds']:.0f} s")
+        if outcome["message"]:
+            click.echo(outcome["message"], err=True)
+    sys.exit(0 if parts and all(outcome["status"] == "ok" for outcome in parts.values()) else 1)

@@ -1,0 +1,140 @@
+"""``tessera kernel table4`` to ``placement``: the experiments, each with its tables as CSV files."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import click
+
+from tessera.kernel.say import accept, say
+
+_out = click.option(
+    "--out", required=True, type=click.Path(path_type=Path), help="Folder for CSV files and logs."
+)
+
+
+@click.command()
+@accept
+@click.option("--out", type=click.Path(path_type=Path), help="Folder: measure small ones in the guest, too.")
+def table4(accept_series: bool, out: Path | None) -> None:
+    """Memory that replicas cost (Table 4): the paper's function, as CSV; and as the kernel counts it.
+
+    Example: ./run tessera kernel table4 --out build/kernel/table4
+    """
+    from tessera.kernel.overhead import table4 as table
+
+    if out is None:
+        click.echo(table().to_csv(index=False, float_format="%.4f"), nl=False)
+        return
+    from tessera.kernel import image
+    from tessera.kernel.experiments import footprint
+
+    program = image.program("checked", say, accept_series=accept_series)
+    measured = footprint.measure(image.ready(say), program, out)
+    table().to_csv(out / "table4.csv", index=False, float_format="%.4f")
+    measured.to_csv(out / "table4_measured.csv", index=False, float_format="%.4f")
+    click.echo(measured.to_string(index=False, float_format="%.4f"))
+    _end("DIFFERENCE", footprint.disagreements(measured))
+
+
+@click.command()
+@accept
+@click.option("--region", "names", multiple=True, help="Only this region: 4KB, 8MB or 1GB (again for more).")
+@_out
+def table5(accept_series: bool, names: tuple[str, ...], out: Path) -> None:
+    """Instructions of mmap, mprotect and munmap without and with replicas (Table 5).
+
+    Example: ./run tessera kernel table5 --out build/kernel/table5
+    """
+    from tessera.core.errors import unknown_name
+    from tessera.kernel.experiments import instructions
+
+    for name in names:
+        if name not in instructions.REGIONS_BYTES:
+            raise unknown_name("region", name, tuple(instructions.REGIONS_BYTES))
+    regions = {name: instructions.REGIONS_BYTES[name] for name in names or instructions.REGIONS_BYTES}
+    measure = partial(instructions.vma_operations, regions=regions)
+    _count(accept_series, out, list(_configs()), measure, instructions.table5, "table5")
+
+
+@click.command()
+@accept
+@_out
+def table6(accept_series: bool, out: Path) -> None:
+    """Instructions of whole programs without and with replicas (Table 6).
+
+    Example: ./run tessera kernel table6 --out build/kernel/table6
+    """
+    from tessera.kernel.experiments import whole_run
+
+    _count(accept_series, out, ["off", "replicated"], whole_run.measure, whole_run.table6, "table6")
+
+
+@click.command()
+@accept
+@click.option("--megabytes", default=64, show_default=True, help="Memory that the programs touch.")
+@_out
+def placement(accept_series: bool, megabytes: int, out: Path) -> None:
+    """Where page tables lie under first touch and interleave, without and with replicas (Figures 3, 4).
+
+    Example: ./run tessera kernel placement --out build/kernel/placement
+    """
+    import pandas as pd
+
+    from tessera.kernel import image
+    from tessera.kernel.experiments import figures
+    from tessera.kernel.machine import Machine
+
+    program = image.program("checked", say, accept_series=accept_series)
+    tables, wrong = [], []
+    for what in figures.runs(megabytes):
+        say(f"page tables of {what.workload}, {what.config}")
+        folder = out / f"{what.workload}-{what.config}"
+        table, found = figures.observe(image.ready(say), program, what, folder, Machine(), 600)
+        tables.append(table)
+        wrong += [f"{what.workload} {what.config}: {line}" for line in found]
+    pd.concat(tables).to_csv(out / "placement.csv", index=False)
+    figure4 = figures.figure4(pd.concat(tables))
+    figure4.to_csv(out / "figure4.csv", index=False)
+    click.echo(figure4.to_string(index=False, float_format="%.3f"))
+    _end("DIFFERENCE", wrong)
+
+
+COMMANDS = (table4, table5, table6, placement)
+
+
+def _configs() -> dict[str, tuple]:
+    from tessera.kernel.experiments.scripts import CONFIGS
+
+    return CONFIGS
+
+
+def _count(
+    accept_series: bool, out: Path, configs: list[str], measure: Callable, ratios: Callable, name: str
+) -> None:
+    """Measure each configuration, write ``instructions.csv`` and the table of ratios, print the table."""
+    import pandas as pd
+
+    from tessera.kernel import image
+    from tessera.kernel.experiments.scripts import folder_name
+
+    tables = []
+    for config in configs:
+        say(f"counting instructions: {config}")
+        program = image.program(_configs()[config][0], say, accept_series=accept_series)
+        tables.append(measure(image.ready(say), config, program, out / folder_name(config)))
+    measured = pd.concat(tables)
+    measured.to_csv(out / "instructions.csv", index=False)
+    table = ratios(measured)
+    table.to_csv(out / f"{name}.csv", index=False, float_format="%.4f")
+    click.echo(table.to_string(index=False, float_format="%.3f"))
+
+
+def _end(what: str, lines: list[str]) -> None:
+    """Exit status 1 and the lines if there are any."""
+    for line in lines:
+        click.echo(f"{what}: {line}", err=True)
+    sys.exit(1 if lines else 0)

@@ -1,0 +1,190 @@
+"""`tessera models`: fit, predict, explain, list and collect; `cli_judge.py` has protocols and adaptive."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from tessera.cli.models_judge import adaptive, protocols, versions
+from tessera.core.errors import TesseraError
+from tessera.fit.models import store
+from tessera.fit.models.base import explain as explanation
+from tessera.fit.models.collect import collect as collect_folders
+from tessera.fit.models.collect import write_collected
+from tessera.fit.models.crossval import FOLDS, SEED
+from tessera.fit.models.fitting import check_one_in_ten, fit_all
+from tessera.fit.models.intervals import LEVEL
+from tessera.fit.models.registry import EVERY, MODELS
+from tessera.fit.models.samples import read_table
+
+
+@click.group()
+def models() -> None:
+    """Fit runtime models and predict runtimes."""
+
+
+models.add_command(protocols)
+models.add_command(adaptive)
+models.add_command(versions)
+
+
+@models.command("list")
+def list_models() -> None:
+    """List the models with their equations and sources."""
+    for model in EVERY.values():
+        note = "" if model.name in MODELS else " (by name only)"
+        click.echo(f"{model.name:12} {model.equation}  [{model.source}]{note}")
+
+
+@models.command()
+@click.option("--samples", required=True, type=click.Path(), help="CSV of samples or cells.")
+@click.option("--out", required=True, type=click.Path(), help="Folder for the tables and fit.json.")
+@click.option(
+    "--model", "names", multiple=True, help="A model by name, or every; repeat; default the paper's."
+)
+@click.option(
+    "--folds",
+    default=",".join(map(str, FOLDS)),
+    show_default=True,
+    help="K of the cross validation, comma-separated.",
+)
+@click.option("--seed", default=SEED, show_default=True, type=click.IntRange(0, 2**32 - 1))
+@click.option(
+    "--one-in-ten",
+    type=click.Choice(["flag", "refuse"]),
+    default="flag",
+    show_default=True,
+    help="What to do with a model that has fewer than ten samples per coefficient.",
+)
+@click.option("--measured-walk-cycles-4kb", type=float, help="C_4K of a real machine, for alam-scaled.")
+@click.option("--simulated-walk-cycles-4kb", type=float, help="C_4K of the simulator, for alam-scaled.")
+def fit(
+    samples: str,
+    out: str,
+    names: tuple[str, ...],
+    folds: str,
+    seed: int,
+    one_in_ten: str,
+    measured_walk_cycles_4kb: float | None,
+    simulated_walk_cycles_4kb: float | None,
+) -> None:
+    """Fit models to samples; write coefficients, predictions, errors, cross validation and intervals."""
+    table = read_table(samples)
+    for note in table.notes:
+        click.echo(f"tessera models fit: {note}", err=True)
+    scale = {
+        "measured_walk_cycles_4kb": measured_walk_cycles_4kb,
+        "simulated_walk_cycles_4kb": simulated_walk_cycles_4kb,
+    }
+    result = fit_all(
+        table,
+        _folds(folds),
+        seed,
+        names,
+        parameters={"alam-scaled": scale},
+        intervals=True,
+        one_in_ten=one_in_ten,
+    )
+    for name, message in result.failures.items():
+        click.echo(f"tessera models fit: {name} not fitted: {message}", err=True)
+    for name, model in result.models.items():
+        warning = check_one_in_ten(model, result.samples, "flag")
+        if warning:
+            click.echo(f"tessera models fit: {name} {warning}", err=True)
+    result.write(out, samples)
+    for row in result.errors[result.errors["protocol"] == "all"].itertuples():
+        if not row.message:
+            click.echo(f"{row.model:12} max {row.max_error:8.3%}  geomean {row.geomean_error:8.3%}")
+
+
+@models.command()
+@click.option("--fit", "folder", required=True, type=click.Path(), help="Folder of a fit.")
+@click.option("--model", "name", required=True, help="A fitted model.")
+@click.option("--stlb-hits", required=True, type=float, help="H, translations.")
+@click.option("--stlb-misses", required=True, type=float, help="M, translations (page walks).")
+@click.option("--walk-cycles", required=True, type=float, help="C, cycles.")
+@click.option("--level", default=LEVEL, show_default=True, help="Of the interval, between 0 and 1.")
+@click.option("--json", "as_json", is_flag=True, help="Also the interval, and whether it extrapolates.")
+def predict(
+    folder: str,
+    name: str,
+    stlb_hits: float,
+    stlb_misses: float,
+    walk_cycles: float,
+    level: float,
+    as_json: bool,
+) -> None:
+    """Print the predicted runtime in cycles."""
+    fitted, point = store.read(folder), {"H": stlb_hits, "M": stlb_misses, "C": walk_cycles}
+    runtime = float(fitted.predict(name, **point))
+    if not as_json:
+        click.echo(repr(runtime))
+        return
+    outside = fitted.outside(**point)
+    interval = fitted.interval(name, level, **point)
+    answer = {
+        "model": name,
+        "predicted_runtime_cycles": runtime,
+        "low_cycles": None if interval.message else float(interval.low[0]),
+        "high_cycles": None if interval.message else float(interval.high[0]),
+        "level": level,
+        "interval_method": interval.method,
+        "interval_message": interval.message,
+        "stlb_hits": stlb_hits,
+        "stlb_misses": stlb_misses,
+        "walk_cycles": walk_cycles,
+        "inside_fitted_range": not outside,
+        "outside": outside,
+    }
+    click.echo(json.dumps(answer))
+
+
+@models.command()
+@click.option("--fit", "folder", required=True, type=click.Path(), help="Folder of a fit.")
+@click.option("--model", "names", multiple=True, help="A fitted model; repeat; default all.")
+@click.option("--stlb-hits", type=float, help="H of a point: also print what one more costs there.")
+@click.option("--stlb-misses", type=float, help="M of the point.")
+@click.option("--walk-cycles", type=float, help="C of the point.")
+@click.option("--json", "as_json", is_flag=True, help="The costs at the point as JSON lines.")
+def explain(
+    folder: str,
+    names: tuple[str, ...],
+    stlb_hits: float | None,
+    stlb_misses: float | None,
+    walk_cycles: float | None,
+    as_json: bool,
+) -> None:
+    """Print fitted models as equations in raw units, and what a hit, miss or walk cycle costs at a point."""
+    fitted, point = store.read(folder), (stlb_hits, stlb_misses, walk_cycles)
+    here = None not in point
+    if not here and (as_json or any(value is not None for value in point)):
+        raise TesseraError(
+            "explain at a point",
+            "not all three inputs are given",
+            "give --stlb-hits, --stlb-misses and --walk-cycles",
+        )
+    for name in names or fitted.models:
+        model = fitted.model(name)
+        costs = model.explain(*point) if here else None
+        if as_json:
+            click.echo(json.dumps(costs.as_dict()))
+            continue
+        click.echo(explanation(name, fitted.of(name)) if fitted.of(name) else f"{name}: {model.equation}")
+        if costs:
+            click.echo(str(costs))
+
+
+@models.command()
+@click.argument("folders", nargs=-1, required=True, type=click.Path())
+@click.option("--out", required=True, type=click.Path(), help="Folder for the joined tables.")
+def collect(folders: tuple[str, ...], out: str) -> None:
+    """Join the tables of fits; a folder ends in <workload>/<platform>."""
+    write_collected(collect_folders(folders), out)
+
+
+def _folds(text: str) -> tuple[int, ...]:
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if not parts or not all(part.isdigit() and int(part) >= 2 for part in parts):
+        raise TesseraError(f"--folds {text}", "not a list of whole numbers >= 2", "try --folds 3,6,9")
+    return tuple(int(part) for part in parts)

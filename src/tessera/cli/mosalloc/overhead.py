@@ -1,0 +1,44 @@
+"""``tessera mosalloc overhead``: memory and time of whole programs with the library and without."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), required=True,
+              help="CSV of every run: workload,allocator,pair,memory_bytes,cpu_ns,provenance.")  # fmt: skip
+@click.option(
+    "--pairs", type=click.IntRange(1), default=15, show_default=True, help="Pairs of runs per program."
+)
+@click.option("--seconds", type=click.FloatRange(0), default=50, show_default=True,
+              help="No new round of pairs after so long; each program gets one pair.")  # fmt: skip
+@click.option("--seed", type=int, default=1, show_default=True, help="For the order within the pairs.")
+def overhead(out: Path, pairs: int, seconds: float, seed: int) -> None:
+    """Compare gups and graph500 under the library with plain glibc, both on 4KB pages (OPERA Table 4).
+
+    Peak resident memory and processor time of the whole program, measured in pairs in random order. Example:
+
+    \b
+      ./run tessera mosalloc overhead --out results/default/host/allocator.csv
+    """
+    from tessera.allocator_proof.overhead import measure, overheads
+
+    with tempfile.TemporaryDirectory(prefix="tessera-overhead-") as folder:
+        table = measure(Path(folder), pairs=pairs, seconds=seconds, seed=seed)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    table.to_csv(out, index=False)
+    units = {"memory_bytes": (1 << 20, "MB"), "cpu_ns": (1e9, "s")}
+    click.echo(
+        f"{'workload':<18} {'quantity':<13} {'glibc':>11} {'mosalloc':>11} {'overhead':>9}  95% interval"
+    )
+    for row in overheads(table).itertuples():
+        scale, unit = units[row.quantity]
+        sides = f"{row.glibc / scale:>8.3f} {unit:<2} {row.mosalloc / scale:>8.3f} {unit:<2}"
+        known = row.low == row.low and row.low is not None
+        interval = f"{row.low:+.1%} to {row.high:+.1%}" if known else f"too few pairs ({row.pairs})"
+        click.echo(f"{row.workload:<18} {row.quantity:<13} {sides} {row.overhead:>+9.1%}  {interval}")
+    click.echo(f"measured on this machine, {table['pair'].nunique()} pairs per program -> {out}", err=True)

@@ -1,0 +1,62 @@
+"""``tessera mosalloc proof``: every table that shows that the library works, from real runs."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from tessera.core.errors import EXIT_FAILED
+
+
+@click.command()
+@click.option("--quick", is_flag=True, help="Small inputs: minutes instead of the full proof.")
+@click.option("--operations", type=click.IntRange(1),
+              help="Random calls for each number of threads.  [default: 10000000, quick 200000]")  # fmt: skip
+@click.option("--cases", metavar="REGEX", help="Only these tests of the case table, as for ctest -R.")
+@click.option("--only", "names", multiple=True, metavar="SECTION",
+              help="cases, differential, threads, programs or benchmark; may be repeated.")  # fmt: skip
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False),
+              help="Folder for the results as JSON and CSV.  [default: build/mosalloc/proof]")  # fmt: skip
+def proof(
+    quick: bool, operations: int | None, cases: str | None, names: tuple[str, ...], out: Path | None
+) -> None:
+    """Run and print the case table, the differential test, the program that looks at its own pages, the
+    program table and the benchmark table.
+
+    A table that fails does not stop the next one. The exit status is 1 if anything failed or nothing passed;
+    what was skipped is listed with what is missing. Huge pages: those that are free, or with
+    TESSERA_RESERVE=1 reserved for the runs. Example:
+
+    \b
+      ./run --reserve tessera mosalloc proof
+    """
+    from tessera.allocator_proof.proof import output
+    from tessera.allocator_proof.proof.model import Request, summary
+    from tessera.allocator_proof.proof.registry import chosen
+    from tessera.allocator_proof.proof.runner import run_sections
+    from tessera.core.paths import build_dir
+
+    sections = chosen(names)
+    folder = (out or build_dir("mosalloc") / "proof").absolute()
+    output.remove_old(folder, [section.name for section in sections])
+    subject = output.header(build_dir("mosalloc") / "libmosalloc.so")
+    click.echo(f"{subject}\n")
+    request = Request(
+        folder=folder,
+        say=lambda text: click.echo(f"proof: {text}", err=True),
+        quick=quick,
+        operations=operations or (200_000 if quick else 10_000_000),
+        cases=cases,
+    )
+    outcomes = []
+    for number, outcome in enumerate(run_sections(sections, request), start=1):
+        outcomes.append(outcome)
+        output.write(outcome, folder, library=subject)
+        click.echo(output.as_text(number, outcome))
+    checks = [check for outcome in outcomes for check in outcome.findings.checks]
+    click.echo(f"in all: {summary(checks)}")
+    click.echo(f"results -> {folder}", err=True)
+    if not output.passed(outcomes):
+        sys.exit(EXIT_FAILED)

@@ -1,0 +1,166 @@
+"""``tessera mosalloc suggest``: the fewest 2MB pages that remove most TLB misses of a program."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from tessera.core.errors import EXIT_FAILED, TesseraError, unknown_name
+
+_PATH = click.Path(path_type=Path)
+METHODS = ("auto", "perf", "simulate")
+STOP_SIGNALS = ("TERM", "INT", "QUIT", "HUP", "USR1", "USR2")
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("--remove", default="90%", show_default=True, help="Share of the pools' TLB misses to remove.")
+@click.option("--max-pages", type=click.IntRange(1), help="No more 2MB pages than this.")
+@click.option("--out", type=_PATH, default=Path("suggested.csv"), show_default=True, help="Layout to write.")
+@click.option("--load", metavar="CMD", help="PROGRAM is a server: run CMD (by sh) beside it, then end it.")
+@click.option("--ready-port", type=click.IntRange(1, 65535), help="Start the load when this port answers.")
+@click.option("--stop-signal", type=click.Choice(STOP_SIGNALS), default="TERM", show_default=True,
+              help="What ends the server in an orderly way.")  # fmt: skip
+@click.option("--method", default="auto", show_default=True, help="perf, simulate, or auto: perf if it can.")
+@click.option("--platform", help="TLB that is simulated: a name or YAML file.  [default: this machine]")
+@click.option("--max-accesses", type=click.IntRange(1), default=100_000_000, show_default=True,
+              help="Record no more than this; about 0.15 s a million.")  # fmt: skip
+@click.option("--heap-pool", default="4GB", show_default=True, help="Size of the heap pool.")
+@click.option("--anon-pool", default="12GB", show_default=True, help="Size of the anonymous pool.")
+@click.option("--apply", "apply_", is_flag=True, help="Run before and after, with real huge pages.")
+@click.option("--pairs", type=int, default=10, show_default=True, help="Pairs of runs of --apply.")
+@click.option("--trial-load", metavar="CMD", help="The load of --apply, if not the same: a longer one.")
+@click.option("--metric", metavar="REGEX", help="Compare this number of the load's (or PROGRAM's) output.")
+@click.option("--better", type=click.Choice(("lower", "higher")), help="Which --metric is better.")
+@click.option("--yes", is_flag=True, help="Reserve huge pages for --apply without asking.")
+@click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
+def suggest(program: tuple[str, ...], **options) -> None:
+    """Find where huge pages help PROGRAM most, and write the layout.
+
+    PROGRAM runs once under 4KB pages. Its TLB misses are sampled by perf where this machine has the counters;
+    else its accesses are recorded under QEMU and its misses simulated. The output says which.
+
+    \b
+    Examples:
+      tessera mosalloc suggest --apply -- build/workloads/gups --size 256MB --reads 20000000
+      tessera mosalloc suggest --ready-port 7000 --load 'redis-benchmark -p 7000 -r 100000 -t set,get' \\
+        -- redis-server --port 7000 --save ''
+    """
+    share = _share(options["remove"])
+    if options["method"] not in METHODS:
+        raise unknown_name("method", options["method"], METHODS)
+    metric = _metric(options["metric"], options["better"])
+    load = _load(options)
+    with tempfile.TemporaryDirectory(prefix="tessera-suggest-") as name:
+        reached = _suggest(program, share, load, options, Path(name))
+    if options["apply_"]:
+        trial_load = options["trial_load"]
+        _apply(program, replace(load, command=trial_load) if trial_load else load, metric, options)
+    if not reached:
+        sys.exit(EXIT_FAILED)
+
+
+def _suggest(program, share: float, load, options, folder: Path) -> bool:
+    """Profile, choose, verify, write; whether the goal is reached."""
+    from tessera.layouts.model import write_layout
+    from tessera.mosalloc.suggest import words
+    from tessera.mosalloc.suggest.choose import for_native_runs
+    from tessera.mosalloc.suggest.propose import propose
+
+    profile, platform = _profile(program, load, options, folder)
+    for line in words.profile_lines(profile):
+        click.echo(line)
+    proposal = propose(profile, platform, share, options["max_pages"], options["out"].stem, folder)
+    options["out"].absolute().parent.mkdir(parents=True, exist_ok=True)
+    write_layout(for_native_runs(proposal.layout), options["out"])
+    for line in words.proposal_lines(profile, proposal):
+        click.echo(line)
+    click.echo(f"layout -> {options['out']}")
+    return proposal.reached
+
+
+def _profile(program, load, options, folder: Path):
+    """The profile, and the platform that it was simulated on (None: measured)."""
+    from tessera.core.units import parse_bytes
+    from tessera.mosalloc.suggest import perf, simulated
+
+    pool_bytes = {
+        "brk": parse_bytes(options["heap_pool"], owner="--heap-pool"),
+        "mmap": parse_bytes(options["anon_pool"], owner="--anon-pool"),
+    }
+    reason = perf.unusable() if options["method"] != "simulate" else "--method simulate"
+    if options["method"] == "perf" and reason:
+        raise TesseraError("--method perf", reason, "use --method simulate")
+    if not reason:
+        return perf.profile(program, folder, pool_bytes=pool_bytes, load=load), None
+    click.echo(f"method: recording and simulation ({reason})", err=True)
+    platform = simulated.platform_of(options["platform"] or simulated.HOST, folder)
+    trace = simulated.record(
+        program, folder, pool_bytes=pool_bytes, max_accesses=options["max_accesses"], load=load
+    )
+    return simulated.profile(trace, platform, folder), platform
+
+
+def _apply(program, load, metric, options) -> None:
+    from tessera.core.units import PAGE_2MB
+    from tessera.layouts.model import read_layout
+    from tessera.mosalloc.consent import allowed
+    from tessera.mosalloc.suggest import trial, words
+
+    pages = read_layout(options["out"]).pages(PAGE_2MB)
+    done = trial.compare(
+        program,
+        options["out"],
+        load=load,
+        metric=metric,
+        pairs=options["pairs"],
+        allowed=allowed(options["yes"], f"reserve {pages} pages of 2MB while the runs last?"),
+        progress=lambda text: click.echo(text, err=True),
+    )
+    for line in words.trial_lines(done):
+        click.echo(line)
+
+
+def _share(text: str) -> float:
+    number = text.removesuffix("%")
+    try:
+        share = float(number) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        share = -1.0
+    if not 0 < share <= 1:
+        raise TesseraError(f"--remove {text}", "not a share above 0 and at most 100%", "--remove 90%")
+    return share
+
+
+def _metric(pattern: str | None, better: str | None):
+    import re
+
+    from tessera.mosalloc.suggest.trial import Metric
+
+    if (pattern is None) != (better is None):
+        missing = "--better" if better is None else "--metric"
+        raise TesseraError(missing, "not given", "--metric 'rps=([0-9.]+)' --better higher")
+    if pattern is not None:
+        try:
+            groups = re.compile(pattern).groups
+        except re.error as error:
+            raise TesseraError(f"--metric '{pattern}'", str(error), "give a regular expression") from None
+        if not groups:
+            raise TesseraError(f"--metric '{pattern}'", "it has no group", "'rps=([0-9.]+)'")
+    return Metric(pattern, better == "higher")
+
+
+def _load(options):
+    from tessera.mosalloc.suggest.load import Load
+
+    if options["load"] is None:
+        for name in ("ready_port", "trial_load"):
+            if options[name] is not None:
+                option = "--" + name.replace("_", "-")
+                raise TesseraError(option, "there is no --load", "give --load CMD too")
+        return None
+    return Load(options["load"], options["ready_port"], signal.Signals[f"SIG{options['stop_signal']}"])

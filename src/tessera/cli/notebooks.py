@@ -1,0 +1,78 @@
+"""``tessera notebooks``: list, execute, keep in git."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from tessera.core.errors import TesseraError
+
+PATH = click.Path(path_type=Path)
+
+
+@click.group()
+def notebooks() -> None:
+    """The task notebooks; `./run notebooks` opens them in JupyterLab.
+
+    Example: ./run tessera notebooks run --results results/default --only 02
+    """
+
+
+@notebooks.command("list")
+def list_() -> None:
+    """Names and titles."""
+    from tessera.show.notebooks.catalogue import entries
+
+    for entry in entries():
+        click.echo(f"{entry.name:30} {entry.title}")
+
+
+@notebooks.command()
+@click.option("--results", "results_dir", required=True, type=PATH, help="results/<config>")
+@click.option("--only", multiple=True, help="A notebook by name or number; again for more  [default: all]")
+@click.option("--workload", default="", help="Of the parameters  [default: the first of the results]")
+@click.option("--platform", default="", help="Of the parameters  [default: the first of the results]")
+@click.option("--out", type=PATH, help="Folder of the pages  [default: <results>/notebooks]")
+def run(results_dir: Path, only, workload: str, platform: str, out: Path | None) -> None:
+    """Execute notebooks on a results tree; write each as one HTML file.
+
+    Example: ./run tessera notebooks run --results results/default --only 02 --workload gups-16gb
+    --platform sandybridge-sim
+    """
+    from tessera.show.notebooks.catalogue import entries, entry
+    from tessera.show.notebooks.page import write_page
+
+    if not results_dir.is_dir():
+        raise TesseraError(f"results {results_dir}", "no such folder", "run: ./run reproduce")
+    for one in [entry(name) for name in only] or entries():
+        page = (out or results_dir / "notebooks") / f"{one.name}.html"
+        problem = write_page(one, results_dir, page, workload, platform)
+        click.echo(f"notebook: {page}" + (f" ({problem})" if problem else ""))
+
+
+@notebooks.command()
+@click.option("--only", multiple=True, help="A notebook by name or number; again for more  [default: all]")
+def refresh(only) -> None:
+    """Execute notebooks on the archived data and write the outputs into notebooks/*.ipynb."""
+    from tessera.show.notebooks.catalogue import entries, entry
+    from tessera.show.notebooks.committed import refresh as write
+
+    for one in [entry(name) for name in only] or entries():
+        write(one)
+        click.echo(f"{one.path.name}: {one.path.stat().st_size / 1024:.0f} KB")
+
+
+@notebooks.command()
+@click.option("--results", "results_dir", required=True, type=PATH, help="A finished run with its traces.")
+@click.option("--out", type=PATH, help="[default: notebooks/data]")
+def archive(results_dir: Path, out: Path | None) -> None:
+    """Take the notebooks' archived data from a finished run of config/default.yaml (minutes).
+
+    Example: ./run tessera notebooks archive --results results/default
+    """
+    from tessera.core.paths import repo_root
+    from tessera.show.explore.source import ARCHIVE
+    from tessera.show.notebooks.archive import write
+
+    write(results_dir, out or repo_root() / ARCHIVE)

@@ -1,0 +1,57 @@
+"""`tessera predict`: from simulator output to a runtime with an interval."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.option("--samples", required=True, type=click.Path(), help="CSV of samples or cells, one pair.")
+@click.option(
+    "--design", required=True, type=click.Path(), help="CSV with stlb_hits,stlb_misses,walk_cycles."
+)
+@click.option("--model", default="mosmodel", show_default=True, help="A model of: tessera models list.")
+@click.option("--level", default=0.95, show_default=True, help="Of the interval, between 0 and 1.")
+@click.option("--only", help="Predict the design of this name alone.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write the table as CSV there too.")
+@click.option("--budget", type=click.Path(path_type=Path), help="Write the error budget as CSV there.")
+@click.option("--mosaics", type=click.Path(), help="validation/mosaics.csv, for the simulator's part.")
+@click.option("--repeats", type=click.Path(), help="CSV of repeated runs, for the part of noise.")
+def predict(samples, design, model, level, only, out, budget, mosaics, repeats) -> None:
+    """Predict the runtime of designs from partial simulation.
+
+    \b
+    tessera predict --samples cells.csv --design design.csv
+    """
+    from tessera.fit.models.tables import write_table
+    from tessera.fit.predict.budget import error_budget
+    from tessera.fit.predict.design import read_design
+    from tessera.fit.predict.prediction import fit_to, table_of
+
+    points = read_design(design, only)
+    fitted = fit_to(samples, model)
+    for note in [*fitted.table.notes, *points.notes]:
+        click.echo(f"tessera predict: {note}", err=True)
+    table = table_of(fitted, points, level, warn=False)  # said below, from the table
+    for row in table.itertuples():
+        ends = (
+            f"{row.low_cycles:.6g} to {row.high_cycles:.6g}" if row.low_cycles == row.low_cycles else "none"
+        )
+        click.echo(
+            f"{row.design}: {row.predicted_runtime_cycles:.6g} cycles, {level:.0%} interval {ends}"
+            f" ({row.model}, {row.interval_method})" + ("" if row.inside_hull else " EXTRAPOLATED")
+        )
+        if row.message:
+            click.echo(f"tessera predict: {row.design}: {row.message}", err=True)
+    if out:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        write_table(table, out)
+    if budget:
+        parts = error_budget(fitted, points, mosaics=mosaics, repeats=repeats)
+        budget.parent.mkdir(parents=True, exist_ok=True)
+        write_table(parts, budget)
+        for row in parts.itertuples():
+            share = f"{row.relative:8.3%}" if row.relative == row.relative else "       ?"
+            click.echo(f"{row.design}: {row.part:9} {share}  {row.provenance or '-':10} {row.message}")

@@ -1,0 +1,107 @@
+"""``tessera report``: render the site, check the claims, draw figures."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from tessera.core.errors import EXIT_FAILED, TesseraError
+
+_RESULTS = click.option(
+    "--results",
+    "results_dir",
+    required=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Results folder, e.g. results/default.",
+)
+
+
+def _existing(folder: Path) -> Path:
+    if not folder.is_dir():
+        raise TesseraError(f"results {folder}", "no such folder", "run: ./run reproduce")
+    return folder
+
+
+@click.group()
+def report() -> None:
+    """Render the report; check the claims.
+
+    Example: ./run tessera report render --results results/default
+    """
+
+
+@report.command()
+@_RESULTS
+@click.option("--out", type=click.Path(path_type=Path), help="Report folder [<results>/report].")
+@click.option("--claims", type=click.Path(path_type=Path), help="Claims file [config/claims.yaml].")
+@click.option("--reference", type=click.Path(path_type=Path), help="Published numbers [reference-results].")
+@click.option("--config", type=click.Path(path_type=Path), help="Effective config [config/<name>.yaml].")
+def render(results_dir: Path, out: Path | None, claims, reference, config) -> None:
+    """Write claims.csv, figures, provenance and the site, then print the claims.
+
+    Example: ./run tessera report render --results results/smoke
+    """
+    from tessera.show import verdicts
+    from tessera.show.report import site, terminal
+
+    facts = site.render(_existing(results_dir), out, claims, reference, config)
+    if len(facts.claims):
+        click.echo(terminal.table(facts.claims))
+        click.echo(f"\n{terminal.counts(facts.claims)}")
+    else:
+        click.echo(f"no claims judged: {facts.claims_reason}")
+    for name, why in verdicts.objections(facts.claims).items():
+        click.echo(f"verdict of {name} is not allowed: {why}", err=True)
+    drawn = sum(figure.ok for figure in facts.figures)
+    click.echo(f"{drawn} figures drawn, {len(facts.figures) - drawn} not (the page Missing says why)")
+    if facts.pdf_problem:
+        click.echo(f"no report.pdf: {facts.pdf_problem}", err=True)
+    click.echo(f"report: {(out or results_dir / 'report') / 'index.html'}")
+
+
+@report.command()
+@_RESULTS
+def check(results_dir: Path) -> None:
+    """Exit 0 if no required claim fails and no cell failed, else list what did and exit 1.
+
+    Example: ./run tessera report check --results results/default
+    """
+    from tessera.show.report import check as checks
+    from tessera.show.report import claims, terminal
+
+    found = checks.problems(_existing(results_dir))
+    table = claims.read(results_dir)
+    if len(table):
+        click.echo(terminal.table(table))
+        click.echo(f"\n{terminal.counts(table)}")
+    page = results_dir / "report" / "index.html"
+    click.echo(f"report: {page}")
+    for problem in found:
+        click.echo(f"FAILED {problem}", err=True)
+    sys.exit(EXIT_FAILED if found else 0)
+
+
+@report.command()
+@_RESULTS
+@click.option("--only", multiple=True, help="Figure name; may be repeated. Default: all.")
+@click.option("--reference", type=click.Path(path_type=Path), help="Published numbers [reference-results].")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder [<results>/figures].")
+def figures(results_dir: Path, only: tuple[str, ...], reference: Path | None, out: Path | None) -> None:
+    """Draw figures: an SVG and a CSV with its numbers each.
+
+    Example: ./run tessera report figures --results results/default --only fig2 --only table6
+    """
+    from tessera.core.paths import repo_root
+    from tessera.show.figures.render import render as draw
+
+    reference = reference or repo_root() / "reference-results"
+    out = out or results_dir / "figures"
+    drawn = draw(_existing(results_dir), reference, out, list(only) or None)
+    for figure in drawn:
+        click.echo(
+            f"{figure.stem}: " + (f"{figure.rows} rows" if figure.ok else f"not drawn, {figure.reason}")
+        )
+    if only and not any(figure.ok for figure in drawn):
+        sys.exit(EXIT_FAILED)

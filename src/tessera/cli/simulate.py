@@ -1,0 +1,181 @@
+"""``tessera simulate``: H, M, C (and R) of a trace under every layout, on one platform or several."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from tessera.core.errors import EXIT_FAILED, EXIT_USAGE, TesseraError, unknown_name
+from tessera.simulate.progress import Ticker
+
+__all__ = ["Ticker", "simulate"]
+FILE = click.Path(path_type=Path)
+
+
+@click.command()
+@click.option("--trace", type=FILE, help="Recorded trace.")
+@click.option(
+    "--platform",
+    "platform_names",
+    multiple=True,
+    metavar="NAME",
+    help="Platform name or YAML file (see --list); again, or a comma, for several.",
+)
+@click.option(
+    "--layouts",
+    "layout_words",
+    multiple=True,
+    metavar="PATH",
+    help="Folder of layout CSVs, one file, or a pattern in quotes; again for more.",
+)
+@click.option("--out", type=FILE, help="Cells file to write: .csv or .parquet.")
+@click.option(
+    "--engine",
+    default="timing",
+    show_default=True,
+    help="partial: H, M, C; timing: R too; reference: the same, slow and obvious.",
+)
+@click.option(
+    "--intervals",
+    type=click.IntRange(1),
+    metavar="N",
+    help="C and R from N evenly spaced units of the trace  [default: 20]",
+)
+@click.option(
+    "--warmup",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Accesses that warm the caches before each unit  [default: 2500000]",
+)
+@click.option(
+    "--timed",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Instructions counted in each unit  [default: 1000000]",
+)
+@click.option(
+    "--sampling",
+    metavar="PLAN",
+    help="The three in one: units=20,warmup_accesses=2500000,timed_instructions=1000000; or full.",
+)
+@click.option(
+    "--interval-file",
+    type=FILE,
+    help="Units at chosen places: CSV start_access,warmup_accesses,timed_instructions,weight.",
+)
+@click.option("--interval-out", type=FILE, help="Write what each unit counted, unscaled (CSV).")
+@click.option(
+    "--threads",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Threads of the simulator; no result depends on them.",
+)
+@click.option("--workload", help="Name in the cells file  [default: the trace's file or folder name]")
+@click.option("--cache", type=FILE, help="Cache of finished cells  [default: .cache beside --out]")
+@click.option(
+    "--list",
+    "listing",
+    is_flag=True,
+    help="List engines, platforms and the components that a platform can name, and exit.",
+)
+def simulate(trace, platform_names, layout_words, out, engine, intervals, warmup, timed, sampling,
+             interval_file, interval_out, threads, workload, cache, listing) -> None:  # fmt: skip
+    """Simulate a trace under many layouts.
+
+    H and M are exact; C and R are scaled from samples, with a 95% half-width (--sampling full: exact too).
+    Finished cells are kept in the cache: after Ctrl-C or a kill the same command goes on where it was. A
+    layout that is refused becomes a `failed` row with the reason; the others go on (exit status 1).
+
+    \b
+    Examples:
+      tessera simulate --trace gups.tst --platform haswell-sim --layouts L/ --out cells.csv
+      tessera simulate --trace gups.tst --platform haswell-sim,broadwell-sim --layouts 'L/growing-*.csv' \\
+          --engine partial --sampling full --threads 2 --out cells.parquet
+    """
+    from tessera.results import cells
+    from tessera.simulate.plan import ENGINES, plan_of
+
+    if listing:
+        from tessera.simulate.listing import listing_text
+
+        click.echo(listing_text(), nl=False)
+        return
+    needed = {"--trace": trace, "--platform": platform_names, "--layouts": layout_words, "--out": out}
+    if missing := [name for name, value in needed.items() if not value]:
+        raise click.UsageError(f"missing {', '.join(missing)}")
+    if engine not in ENGINES:
+        raise unknown_name("engine", engine, tuple(ENGINES))
+    cells.check_format(out)
+    plan = plan_of(sampling, intervals, warmup, timed, interval_file)
+    if not trace.is_file():
+        raise TesseraError(f"trace {trace}", "no such file", "tessera trace record --out T -- prog")
+    label = workload or (trace.parent.name if trace.stem == "trace" else trace.stem)
+    chosen = _platforms(platform_names)
+    kept = cache or out.parent / ".cache"
+    rows, units = _simulate_all(trace, chosen, layout_words, label, engine, plan, kept, threads)
+    cells.write_cells(rows, out)
+    if interval_out:
+        _write_units(units, interval_out)
+    failed = [row for row in rows if row["status"] != "ok"]
+    click.echo(f"{len(rows) - len(failed)} cells ok, {len(failed)} failed -> {out}")
+    for row in failed:
+        click.echo(f"failed: {row['platform']}, {row['layout']}: {row['message']}", err=True)
+    if failed:
+        sys.exit(EXIT_FAILED)
+
+
+def _platforms(names: tuple[str, ...]):
+    """Platforms in the order asked for; a name twice is a mistake."""
+    from tessera import platforms
+
+    found = [platforms.load(name) for word in names for name in word.split(",")]
+    once = {platform.name for platform in found}
+    if len(once) < len(found):
+        raise TesseraError(
+            f"--platform {','.join(names)}", "a platform is named twice", "name it once", exit_code=EXIT_USAGE
+        )
+    return found
+
+
+def _simulate_all(trace, chosen, layout_words, label, engine, plan, cache, threads):
+    from tessera.simulate.cache import CellCache
+    from tessera.simulate.inputs import find_layouts
+    from tessera.simulate.runner import simulate as run
+
+    layouts = find_layouts(layout_words)
+    rows: list[dict] = []
+    units: list[dict] = []
+    for platform in chosen:
+        ticker = Ticker(f"{label} on {platform.name}")
+        try:
+            rows += run(
+                trace,
+                platform,
+                layouts,
+                workload=label,
+                engine=engine,
+                sampling=plan,
+                cache=CellCache(cache),
+                progress=ticker,
+                threads=threads,
+                units=units,
+            )
+        finally:
+            ticker.close()
+    return rows, units
+
+
+def _write_units(units: list[dict], path: Path) -> None:
+    import pandas as pd
+
+    from tessera.simulate.rows import UNIT_COLUMNS
+
+    table = pd.DataFrame(units, columns=["platform", *UNIT_COLUMNS])
+    for name in set(UNIT_COLUMNS) - {"layout"}:
+        table[name] = table[name].astype("Int64")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    table.to_csv(path, index=False)

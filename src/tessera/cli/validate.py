@@ -1,0 +1,118 @@
+"""``tessera validate``: the simulator against itself, closed forms, this machine, and invariants."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+PATH = click.Path(path_type=Path)
+_SEED = click.option("--seed", type=int, default=1, show_default=True)
+_AMOUNT = click.option("--amount", type=click.Choice(["full", "quick"]), default="full", show_default=True)
+_PLATFORMS = click.option(
+    "--platform", "names", multiple=True, help="Repeatable. [default: all committed ones]"
+)
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)
+
+
+@click.group()
+def validate() -> None:
+    """Validate the simulator; every part writes a table (docs/validation.md)."""
+
+
+@validate.command()
+@_AMOUNT
+@_PLATFORMS
+@_SEED
+@click.option("--out", type=PATH, required=True, help="engines.csv")
+def engines(amount: str, names: tuple[str, ...], seed: int, out: Path) -> None:
+    """Compare the engines, and a Python LRU, on random traces, layouts and platforms.
+
+    Example: ./run tessera validate engines --amount quick --out engines.csv
+    """
+    from tessera import platforms
+    from tessera.judge.validation.engines.compare import AMOUNTS, compare
+
+    table = compare(AMOUNTS[amount], list(names) or platforms.names(), seed, out, _say)
+    click.echo(f"{table['cells'].sum()} cells compared, {table['differing'].sum()} differ")
+    for row in table[(table["differing"] > 0) | (table["message"] != "")].itertuples():
+        click.echo(f"{row.comparison}, {row.platform}: {row.first_difference or row.message}", err=True)
+
+
+@validate.command("closed-forms")
+@_PLATFORMS
+@click.option("--out", type=PATH, required=True, help="closed_forms.csv")
+def closed_forms(names: tuple[str, ...], out: Path) -> None:
+    """Compare simulated counts with values by formula.
+
+    Example: ./run tessera validate closed-forms --platform haswell-sim --out closed_forms.csv
+    """
+    from tessera import platforms
+    from tessera.judge.validation.closed_forms.run import run
+
+    table = run([platforms.load(name) for name in names or platforms.names()], out, _say)
+    click.echo(f"{len(table)} expected values, {(~table['holds']).sum()} do not hold")
+
+
+@validate.command()
+@click.option("--scale", default="full", show_default=True, help="full, or quick for seconds.")
+@_SEED
+@click.option("--out", type=PATH, required=True, help="chase.csv; chase_series.csv lies beside it")
+def chase(scale: str, seed: int, out: Path) -> None:
+    """Measure pointer chases on this machine. Series in 2MB pages need reserved ones, else they are skipped.
+
+    Example: ./run --reserve tessera validate chase --scale quick --out chase.csv
+    """
+    from tessera.judge.validation.chase.measure import measure
+    from tessera.judge.validation.chase.series import scale_of
+
+    table = measure(scale_of(scale), seed, out, _say)
+    click.echo(f"{len(table)} measurements -> {out}")
+
+
+@validate.command()
+@click.option("--chase", "chase_path", type=PATH, required=True, help="chase.csv")
+@click.option("--platform", type=PATH, required=True, help="This machine's platform file.")
+@click.option("--scale", default="full", show_default=True)
+@_SEED
+@click.option("--out", type=PATH, required=True, help="Folder for the tables.")
+@click.option("--calibrated", type=PATH, required=True, help="Platform file to write.")
+def explain(chase_path: Path, platform: Path, scale: str, seed: int, out: Path, calibrated: Path) -> None:
+    """Find the chase's steps, simulate it, and calibrate this machine's platform file on it."""
+    from tessera.judge.validation.chase.explain import explain as run
+    from tessera.judge.validation.chase.series import scale_of
+
+    run(chase_path, platform, scale_of(scale), seed, out, calibrated, _say)
+    click.echo(f"calibrated platform -> {calibrated}")
+
+
+@validate.command()
+@click.option("--comparison", type=PATH, required=True, help="host/comparison.csv")
+@click.option("--simulated", type=PATH, multiple=True, required=True, help="Cells of a platform; repeatable.")
+@click.option("--runs", type=PATH, required=True, help="host/runs.csv")
+@click.option("--findings", type=PATH, required=True, help="findings.csv")
+@click.option("--out", type=PATH, required=True, help="mosaics.csv; mosaics_summary.csv lies beside it")
+def mosaics(comparison: Path, simulated: tuple[Path, ...], runs: Path, findings: Path, out: Path) -> None:
+    """Judge simulated differences between layouts by real runs under the same mosaics."""
+    from tessera.judge.validation.mosaics import judge_all
+
+    _, table = judge_all(comparison, list(simulated), runs, findings, out)
+    for row in table.itertuples():
+        click.echo(f"{row.platform}, {row.quantity}: {row.value:.3g} {row.unit} {row.verdict}")
+
+
+@validate.command()
+@click.option("--results", type=PATH, required=True, help="results/<config>")
+@click.option("--out", type=PATH, required=True, help="invariants.csv")
+def invariants(results: Path, out: Path) -> None:
+    """Check what must hold for every simulated cell."""
+    from tessera.judge.validation.invariants import check
+
+    detected = {path.stem: path for path in (results / "platforms").glob("*.yaml")}
+    table = check(results, detected, out)
+    click.echo(
+        f"{len(table)} invariants over {table['cells'].max()} cells, {(table['broken'] > 0).sum()} broken"
+    )

@@ -1,0 +1,1 @@
+"""From cells to runtimes: models, the order in which layouts are simulated, predictions."""

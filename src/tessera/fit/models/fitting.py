@@ -1,0 +1,148 @@
+"""Fit every model to one table of samples: the tables of docs/contracts.md ("Samples").
+
+A model that the samples do not determine (say, no STLB misses in the 4KB run) does not stop the
+others: its row in `errors` has empty numbers and a `message`, and it has no coefficients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+
+import pandas as pd
+
+from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.fit.models.accuracy import accuracy, relative_errors
+from tessera.fit.models.base import CannotFit, RuntimeModel
+from tessera.fit.models.crossval import FOLDS, SEED, held_out_errors
+from tessera.fit.models.fits import FitRows, Fits, shared
+from tessera.fit.models.intervals import calibrate
+from tessera.fit.models.registry import create, select
+from tessera.fit.models.result import FitResult
+from tessera.fit.models.rsquared import by_input
+from tessera.fit.models.samples import TEST_POINT, Samples, Table, check_table
+from tessera.fit.models.tables import TABLES, frame
+from tessera.fit.models.terms import INPUTS
+
+
+def fit_all(
+    samples: pd.DataFrame | Table,
+    folds: Sequence[int] = FOLDS,
+    seed: int = SEED,
+    models: Iterable[str] = (),
+    *,
+    parameters: Mapping[str, Mapping[str, float]] | None = None,
+    intervals: bool = False,
+    one_in_ten: str = "flag",
+    fits: Fits | None = None,
+) -> FitResult:
+    """Fit, predict, judge and cross-validate.
+
+    Args:
+        samples: a data frame as in the contract, or a table already checked.
+        folds: values of K for the cross validation.
+        seed: of the shuffle into folds.
+        models: names; the nine of the paper if empty, all registered ones if ``every``.
+        parameters: {model: {parameter: value}} where not the defaults.
+        intervals: also prepare prediction intervals (a refit per layout).
+        one_in_ten: ``flag`` keeps models with fewer than ten samples per coefficient and marks them in
+            their details; ``refuse`` counts them as not fitted.
+        fits: of ``samples.fitted``, to share with `run_protocols`.
+
+    Raises:
+        TesseraError: the samples or the names are wrong, or no model at all could be fitted.
+    """
+    table = samples if isinstance(samples, Table) else check_table(samples)
+    chosen = {name: create(name, **(parameters or {}).get(name, {})) for name in select(models)}
+    fitted, failures = _fit(chosen, table.fitted, one_in_ten)
+    if not fitted:
+        raise TesseraError(
+            "fit models", "; ".join(failures.values()), "correct the samples", exit_code=EXIT_FAILED
+        )
+    rows: dict[str, list[dict]] = {name: [] for name in TABLES}
+    for name in chosen:
+        judged = [("all", table.fitted), (TEST_POINT, table.test)]
+        if name in failures:
+            rows["errors"] += [
+                {"model": name, "protocol": protocol, "samples": len(part), "message": failures[name]}
+                for protocol, part in judged
+                if part
+            ]
+            continue
+        model = fitted[name]
+        rows["coefficients"] += [
+            {"model": name, "term": term, "coefficient": value}
+            for term, value in getattr(model, "coefficients_", {}).items()
+        ]
+        for protocol, part in judged:
+            if part:
+                predicted = model.predict(part.H, part.M, part.C)
+                rows["predictions"] += [
+                    {"layout": layout, "model": name, "predicted_runtime_cycles": float(value)}
+                    for layout, value in zip(part.layouts, predicted, strict=True)
+                ]
+                judgement = asdict(accuracy(relative_errors(part.R, predicted)))
+                rows["errors"].append({"model": name, "protocol": protocol, **judgement})
+    fits = shared(fits, table.fitted)
+    for model in chosen.values():
+        if model.cross_validated:
+            rows["cv"] += [_cross_validate(model, table.fitted, k, seed, fits.of(model)) for k in folds]
+    # a model that refits in a way of its own does not share the fits of cross validation
+    refits = {
+        name: None if type(m).refit is not RuntimeModel.refit else fits.of(m) for name, m in fitted.items()
+    }
+    rows["rsquared"] = [
+        {"input": symbol, "r_squared": value} for symbol, value in by_input(table.fitted).items()
+    ]
+    return FitResult(
+        **{name: frame(name, rows[name]) for name in TABLES},
+        models=fitted,
+        failures=failures,
+        ranges={symbol: _extent(table.fitted, symbol) for symbol in INPUTS},
+        samples=len(table.fitted),
+        folds=tuple(folds),
+        seed=seed,
+        notes=list(table.notes),
+        calibrations={n: calibrate(m, table.fitted, refits[n]) for n, m in fitted.items()}
+        if intervals
+        else {},
+    )
+
+
+def _fit(
+    models: dict[str, RuntimeModel], samples: Samples, one_in_ten: str
+) -> tuple[dict[str, RuntimeModel], dict[str, str]]:
+    fitted, failures = {}, {}
+    for name, model in models.items():
+        try:
+            fitted[name] = model.fit(samples)
+            check_one_in_ten(model, len(samples), one_in_ten)
+        except CannotFit as error:
+            fitted.pop(name, None)
+            failures[name] = error.found
+    return fitted, failures
+
+
+def check_one_in_ten(model: RuntimeModel, samples: int, rule: str) -> str:
+    """A warning, "" if ten samples stand behind each coefficient; CannotFit if ``rule`` is ``refuse``."""
+    if rule not in ("flag", "refuse"):
+        raise TesseraError(f"one-in-ten rule '{rule}'", "no such choice", "use flag or refuse")
+    if model.details_.get("one_in_ten", True):
+        return ""
+    found = f"breaks the one-in-ten rule: {model.size()} coefficients from {samples} samples"
+    if rule == "refuse":
+        raise CannotFit(model.name, found, f"add layouts, up to {10 * model.size()}")
+    return found
+
+
+def _cross_validate(model: RuntimeModel, samples: Samples, folds: int, seed: int, fit: FitRows) -> dict:
+    row = {"model": model.name, "folds": folds, "seed": seed, "samples": len(samples)}
+    try:
+        return row | asdict(accuracy(held_out_errors(model, samples, folds, seed, fit)))
+    except CannotFit as error:
+        return row | {"message": error.found}
+
+
+def _extent(samples: Samples, symbol: str) -> tuple[float, float]:
+    values = getattr(samples, symbol)
+    return float(values.min()), float(values.max())

@@ -1,0 +1,56 @@
+"""Which samples are the same layout twice: they must never lie on both sides of a test.
+
+Two samples are one group if all of H, M, C, R are equal to the last digit (a simulated duplicate is), or
+if a layouts' manifest says `duplicate_of`. Of 54 layouts of a small workload a third may be duplicates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from tessera.core.errors import TesseraError
+from tessera.fit.models.samples import Samples
+from tessera.layouts.model import canonical_name
+
+
+def groups_of(samples: Samples, duplicate_of: Mapping[str, str] | None = None) -> np.ndarray:
+    """(n,) group numbers 0.. in the order of first appearance.
+
+    Args:
+        duplicate_of: layout -> the earlier layout that it repeats (column of `manifest.csv`).
+    """
+    rows = list(zip(samples.H, samples.M, samples.C, samples.R, strict=True))
+    first: dict[object, int] = {}
+    parent = list(range(len(rows)))
+
+    def root(row: int) -> int:
+        while parent[row] != row:
+            row = parent[row]
+        return row
+
+    number = {name: row for row, name in enumerate(samples.layouts)}
+    links = [(row, first.setdefault(values, row)) for row, values in enumerate(rows)]
+    links += [(number[a], number[b]) for a, b in (duplicate_of or {}).items() if {a, b} <= set(number)]
+    for a, b in links:
+        low, high = sorted((root(a), root(b)))
+        parent[high] = low
+    numbering: dict[int, int] = {}
+    return np.array([numbering.setdefault(root(row), len(numbering)) for row in range(len(rows))])
+
+
+def read_duplicates(manifest: str | Path) -> dict[str, str]:
+    """layout -> `duplicate_of` from a layouts' manifest (docs/contracts.md, "Layout file")."""
+    path = Path(manifest)
+    if not path.is_file():
+        raise TesseraError(f"manifest {path}", "no such file", "tessera layouts generate writes manifest.csv")
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    if not {"layout", "duplicate_of"} <= set(frame.columns):
+        raise TesseraError(
+            f"manifest {path}", f"columns {', '.join(frame)}", "pass the manifest.csv of the layouts"
+        )
+    pairs = zip(frame["layout"], frame["duplicate_of"], strict=True)
+    return {canonical_name(name): canonical_name(other) for name, other in pairs if other}

@@ -1,0 +1,58 @@
+"""The files of a judgement: `protocols.csv` and `learning_curve.csv` in the folder of a fit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from tessera.fit.models.crossval import FOLDS, SEED
+from tessera.fit.models.fits import Fits, shared
+from tessera.fit.models.protocols import learning, run
+from tessera.fit.models.registry import EVERY, select
+from tessera.fit.models.samples import Table
+from tessera.fit.models.tables import write_table
+
+FILES = {"protocols": run.COLUMNS, "learning_curve": learning.COLUMNS}
+
+
+def write_judgement(
+    table: Table,
+    out: str | Path,
+    models: Sequence[str] = (),
+    protocols: Sequence[str] = (),
+    *,
+    folds: Sequence[int] = FOLDS,
+    seed: int = SEED,
+    draws: int = learning.DRAWS,
+    duplicate_of: Mapping[str, str] | None = None,
+    one_in_ten: str = "flag",
+    fits: Fits | None = None,
+) -> pd.DataFrame:
+    """Write both files and return the table of protocols; arguments as `run_protocols`.
+
+    No learning curve is written if ``draws`` is 0 or no named model learns from samples.
+    """
+    fits = shared(fits, table.fitted)
+    judged = run.run_protocols(
+        table, models, protocols, folds=folds, seed=seed,
+        duplicate_of=duplicate_of, one_in_ten=one_in_ten, fits=fits,
+    )  # fmt: skip
+    out = Path(out)
+    out.mkdir(parents=True, exist_ok=True)
+    write_table(judged, out / "protocols.csv")
+    trained = [name for name in select(models) if EVERY[name].cross_validated]
+    (out / "learning_curve.csv").unlink(missing_ok=True)
+    if draws > 0 and trained:
+        curve = learning.learning_curve(table, trained, draws=draws, seed=seed, fits=fits)
+        write_table(curve, out / "learning_curve.csv")
+    return judged
+
+
+def write_empty(out: str | Path) -> None:
+    """Both files with their headers only, for a pair that could not be fitted."""
+    out = Path(out)
+    out.mkdir(parents=True, exist_ok=True)
+    for name, columns in FILES.items():
+        write_table(pd.DataFrame(columns=list(columns)), out / f"{name}.csv")

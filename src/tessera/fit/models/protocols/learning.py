@@ -1,0 +1,103 @@
+"""Learning curves: the error against the number of layouts that were run (`learning_curve.csv`).
+
+For each number n, ``draws`` random sets of n layouts (pinned seed; the two anchors always among them,
+nobody lacks them) are fitted. Two errors: `max_error` over all layouts, as in the paper's first method, and
+`unseen_max_error` over those that are neither in the set nor duplicates of one in it. Given are the median
+and the 10th and 90th percentile over the draws. Draws that do not determine the model count in
+`failed_draws`; if more than half fail there are no numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+
+from tessera.core.errors import TesseraError
+from tessera.fit.models.accuracy import accuracy, relative_errors
+from tessera.fit.models.base import CannotFit
+from tessera.fit.models.crossval import SEED
+from tessera.fit.models.fits import FitRows, Fits, shared
+from tessera.fit.models.groups import groups_of
+from tessera.fit.models.registry import EVERY, create, select
+from tessera.fit.models.samples import ANCHOR_2MB, ANCHOR_4KB, Samples, Table
+
+SIZES = (6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 54)
+DRAWS = 20
+SHARES = {"": 50, "_p10": 10, "_p90": 90}
+MEASURES = ("max_error", "geomean_error", "unseen_max_error")
+COLUMNS = (
+    "model", "train_samples", "draws", "seed", "failed_draws",
+    *(measure + suffix for measure in MEASURES for suffix in SHARES), "message",
+)  # fmt: skip
+
+
+def learning_curve(
+    table: Table,
+    models: Iterable[str] = (),
+    *,
+    sizes: Sequence[int] = SIZES,
+    draws: int = DRAWS,
+    seed: int = SEED,
+    fits: Fits | None = None,
+) -> pd.DataFrame:
+    """One row per trained model and size. Errors are fractions.
+
+    Raises:
+        TesseraError: a named model is defined by its anchors, so it learns nothing.
+    """
+    fits = shared(fits, table.fitted)
+    names = list(models) or [name for name in select() if EVERY[name].cross_validated]
+    for name in names:
+        if not create(name).cross_validated:
+            trained = ", ".join(name for name, model in EVERY.items() if model.cross_validated)
+            raise TesseraError(
+                f"learning curve of '{name}'", "the anchors alone define it", f"use one of: {trained}"
+            )
+    sizes = [size for size in sizes if size < len(table.fitted)] + [len(table.fitted)]
+    sets = {size: _sets(table.fitted, size, draws, seed) for size in sorted(set(sizes)) if size >= 2}
+    groups, rows = groups_of(table.fitted), []
+    for name in select(names):
+        fit = fits.of(create(name))
+        for size, drawn in sets.items():
+            row = {"model": name, "train_samples": size, "draws": len(drawn), "seed": seed}
+            rows.append(row | _row(fit, table.fitted, groups, drawn))
+    frame = pd.DataFrame(rows, columns=list(COLUMNS))
+    frame["message"] = frame["message"].fillna("")
+    return frame
+
+
+def _sets(samples: Samples, size: int, draws: int, seed: int) -> list[np.ndarray]:
+    """Sorted row numbers of each draw; all layouts are one draw."""
+    anchors = [samples.layouts.index(name) for name in (ANCHOR_4KB, ANCHOR_2MB)]
+    others = np.setdiff1d(np.arange(len(samples)), anchors)
+    if size >= len(samples):
+        return [np.arange(len(samples))]
+    stream = np.random.RandomState(seed)  # its stream is frozen
+    return [np.sort([*anchors, *stream.permutation(others)[: size - 2]]) for _ in range(draws)]
+
+
+def _row(fit: FitRows, samples: Samples, groups: np.ndarray, sets: list[np.ndarray]) -> dict:
+    found: dict[str, list[float]] = {measure: [] for measure in MEASURES}
+    reason = ""
+    for rows in sets:
+        try:
+            fitted = fit(rows)
+        except CannotFit as error:
+            reason = reason or error.found
+            continue
+        errors = relative_errors(samples.R, fitted.predict(samples.H, samples.M, samples.C))
+        judged, unseen = accuracy(errors), errors[~np.isin(groups, groups[rows])]
+        found["max_error"].append(judged.max_error)
+        found["geomean_error"].append(judged.geomean_error)
+        if unseen.size:
+            found["unseen_max_error"].append(float(unseen.max()))
+    done = len(found["max_error"])
+    result = {"failed_draws": len(sets) - done, "message": reason}
+    if 2 * done < len(sets) or not done:
+        return result
+    for measure, values in found.items():
+        for suffix, share in SHARES.items():
+            result[measure + suffix] = float(np.percentile(values, share)) if values else np.nan
+    return result

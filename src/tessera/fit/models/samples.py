@@ -1,0 +1,189 @@
+"""Samples: the points (H, M, C, R) that runtime models are fitted to, one per layout.
+
+Read from the tables of docs/contracts.md ("Samples"). Rows are kept in the order of their layout
+names, so no result depends on the order of the file. The anchors `growing-0` (all 4KB) and
+`growing-8` (all 2MB) are ordinary samples with a name; `1gb` is held apart and never fitted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from tessera.core.errors import TesseraError
+from tessera.layouts.model import ALIASES, canonical_name
+
+ANCHOR_4KB = "growing-0"
+ANCHOR_2MB = "growing-8"
+TEST_POINT = "1gb"
+COLUMNS = {"R": "runtime_cycles", "H": "stlb_hits", "M": "stlb_misses", "C": "walk_cycles"}
+
+
+@dataclass(frozen=True)
+class Samples:
+    """n samples: ``layouts`` (n names), ``H``, ``M`` (counts), ``C``, ``R`` (cycles), each (n,)."""
+
+    layouts: tuple[str, ...]
+    H: np.ndarray
+    M: np.ndarray
+    C: np.ndarray
+    R: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.layouts)
+
+    def subset(self, rows) -> Samples:
+        """The samples at these row numbers, in this order."""
+        rows = np.asarray(rows, dtype=int)
+        return Samples(
+            tuple(self.layouts[i] for i in rows),
+            *(getattr(self, name)[rows] for name in ("H", "M", "C", "R")),
+        )
+
+    def in_order(self) -> Samples:
+        """The same samples by layout name, as in a table: sums then run in one order, to the last bit."""
+        order = sorted(range(len(self)), key=self.layouts.__getitem__)  # stable
+        return self if order == list(range(len(self))) else self.subset(order)
+
+    def anchor(self, layout: str) -> tuple[float, float, float, float]:
+        """(H, M, C, R) of an anchor; TesseraError if it is not among the samples."""
+        if layout not in self.layouts:
+            raise _missing_anchors([layout], self.layouts)
+        row = self.layouts.index(layout)
+        return tuple(float(getattr(self, name)[row]) for name in ("H", "M", "C", "R"))
+
+
+@dataclass(frozen=True)
+class Table:
+    """A checked samples table: what is fitted, the `1gb` test point if any, and what was left out.
+
+    ``frame`` has every column as it was read, of the rows kept, indexed by layout name.
+    """
+
+    fitted: Samples
+    test: Samples | None
+    notes: list[str] = field(default_factory=list)
+    frame: pd.DataFrame = field(default_factory=pd.DataFrame, compare=False)
+
+    @property
+    def runtime_provenance(self) -> str:
+        """Provenance of the runtimes: `measured`, `simulated`, `mixed`, or empty if the table has none."""
+        if "runtime_provenance" not in self.frame.columns:
+            return ""
+        found = sorted({str(text) for text in self.frame["runtime_provenance"]} - {"", "nan"})
+        return found[0] if len(found) == 1 else "mixed" if found else ""
+
+
+def read_table(path: str | Path) -> Table:
+    """Read and check a samples CSV (errors as in :func:`check_table`)."""
+    path = Path(path)
+    if not path.is_file():
+        raise TesseraError(f"samples {path}", "no such file", "pass a CSV file of samples or cells")
+    try:
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise TesseraError(f"samples {path}", f"not a CSV table: {error}", _HEADER) from error
+    return check_table(frame, str(path))
+
+
+def check_table(frame: pd.DataFrame, owner: str = "samples") -> Table:
+    """Check a table of samples (or of the cells of one workload and platform).
+
+    Raises:
+        TesseraError: a column or an anchor is missing; a number is missing, malformed, infinite or
+            negative; a runtime is zero or empty (hybrid cells); a layout appears twice; the table
+            mixes workloads or platforms.
+    """
+    missing = [c for c in ("layout", *COLUMNS.values()) if c not in frame.columns]
+    if missing:
+        raise TesseraError(
+            f"{owner}: columns {', '.join(missing)}", f"found only {', '.join(map(str, frame))}", _HEADER
+        )
+    for column in ("workload", "platform"):
+        if column in frame.columns and frame[column].nunique() > 1:
+            names = ", ".join(sorted(map(str, frame[column].unique())))
+            raise TesseraError(
+                f"{owner}: one {column}",
+                f"found {names}",
+                f"keep the rows of a single {column}; a run has them in cells/<workload>/<platform>.csv",
+            )
+    notes = []
+    if "status" in frame.columns:
+        left_out = frame[frame["status"].astype(str) != "ok"]
+        notes = [_left_out(row) for _, row in left_out.iterrows()]
+        frame = frame[frame["status"].astype(str) == "ok"]
+    names = frame["layout"].astype(str).str.strip()
+    frame = frame.assign(layout=names.map(canonical_name))
+    repeated = frame["layout"][frame["layout"].duplicated()].unique()
+    if len(repeated):
+        raise TesseraError(
+            f"{owner}: layout {', '.join(repeated)}",
+            "appears more than once (4kb is growing-0, 2mb is growing-8)",
+            "keep one row per layout; average repeats first",
+        )
+    numbers = {name: _numbers(frame, column, owner) for name, column in COLUMNS.items()}
+    absent = [a for a in (ANCHOR_4KB, ANCHOR_2MB) if a not in set(frame["layout"])]
+    if absent:
+        raise _missing_anchors(absent, tuple(frame["layout"]), notes, owner)
+    order = np.argsort(frame["layout"].to_numpy(dtype=str), kind="stable")
+    everything = Samples(tuple(frame["layout"]), *(numbers[name] for name in ("H", "M", "C", "R")))
+    everything = everything.subset(order)
+    is_test = np.array([name == TEST_POINT for name in everything.layouts])
+    test = everything.subset(np.flatnonzero(is_test)) if is_test.any() else None
+    return Table(
+        everything.subset(np.flatnonzero(~is_test)), test, notes, frame.set_index("layout", drop=False)
+    )
+
+
+_HEADER = f"give a CSV with the header layout,{','.join(COLUMNS.values())}"
+
+
+def _numbers(frame: pd.DataFrame, column: str, owner: str) -> np.ndarray:
+    """A column as floats (n,): finite, not negative, and positive for the runtime."""
+    text = frame[column].map(lambda cell: "" if pd.isna(cell) else str(cell).strip())
+    empty = frame["layout"][text.isin(["", "nan"])]
+    if len(empty) and column == COLUMNS["R"]:
+        raise TesseraError(
+            f"{owner}: {column} of layout {empty.iloc[0]}",
+            f"empty in {len(empty)} of {len(frame)} rows; hybrid cells are compared, not fitted",
+            "fit samples whose runtime is in cycles (simulated, or measured with a PMU)",
+        )
+    values = np.array([_float(cell) for cell in text], dtype=float)
+    low = values <= 0 if column == COLUMNS["R"] else values < 0
+    bad = np.flatnonzero(~np.isfinite(values) | low)
+    if len(bad):
+        rule = "greater than 0" if column == COLUMNS["R"] else "0 or more"
+        raise TesseraError(
+            f"{owner}: {column} of layout {frame['layout'].iloc[bad[0]]}",
+            f"{text.iloc[bad[0]] or 'empty'!r}; must be a finite number, {rule}",
+            f"correct the {len(bad)} such rows, or mark them status=failed to leave them out",
+        )
+    return values
+
+
+def _float(text: str) -> float:
+    """Exactly rounded (pandas' parsers may be one bit off), NaN if it is no number."""
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")
+
+
+def _left_out(row: pd.Series) -> str:
+    reason = row.get("message", "")
+    because = f" ({reason.strip()})" if isinstance(reason, str) and reason.strip() else ""
+    return f"left out {row['layout']}: status {row['status']}{because}"
+
+
+def _missing_anchors(absent, present, notes=(), owner="samples") -> TesseraError:
+    other = {anchor: alias for alias, anchor in ALIASES.items()}
+    asked = ", ".join(f"{name} ({other.get(name, name)})" for name in absent)
+    found = ", ".join(list(present)[:6]) + (", ..." if len(present) > 6 else "")
+    return TesseraError(
+        f"{owner}: anchor layout {asked}",
+        "; ".join([f"found {found or 'no layouts'}", *notes[:2]]),
+        "add the missing runs: the models of earlier papers are defined by the 4KB and 2MB runs",
+    )

@@ -1,0 +1,124 @@
+"""A fit read back from its folder: any model of `fit.json` predicts again.
+
+The same coefficients go through the same evaluator, so a prediction from `fit.json` (or from
+`coefficients.csv`) equals that in `predictions.csv` to the last bit.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from tessera.core.errors import TesseraError, unknown_name
+from tessera.fit.models.base import RuntimeModel
+from tessera.fit.models.intervals import Calibration, Interval
+from tessera.fit.models.registry import EVERY
+from tessera.fit.models.result import FORMAT, INTERVALS
+from tessera.fit.models.terms import INPUT_COLUMNS, TERMS
+
+
+@dataclass(frozen=True)
+class StoredFit:
+    """What `fit.json` says; ``path`` is for error messages."""
+
+    path: Path
+    models: dict[str, RuntimeModel]
+    failures: dict[str, str]
+    ranges: dict[str, tuple[float, float]]
+
+    @property
+    def coefficients(self) -> dict[str, dict[str, float]]:
+        """{model: {term: coefficient}}; {} for a model that is no polynomial."""
+        return {name: getattr(model, "coefficients_", {}) for name, model in self.models.items()}
+
+    def of(self, model: str) -> dict[str, float]:
+        """Coefficients of a fitted model; errors as :meth:`model`."""
+        return getattr(self.model(model), "coefficients_", {})
+
+    def model(self, model: str) -> RuntimeModel:
+        """A fitted model; TesseraError if unknown, or if it could not be fitted."""
+        if model in self.models:
+            return self.models[model]
+        if model in self.failures:
+            raise TesseraError(
+                f"model '{model}' of {self.path}",
+                f"could not be fitted: {self.failures[model]}",
+                f"use one of: {', '.join(self.models)}",
+            )
+        if model in EVERY:
+            raise TesseraError(
+                f"model '{model}' of {self.path}",
+                f"this fit has only {', '.join(self.models)}",
+                "fit it: tessera models fit --model " + model,
+            )
+        raise unknown_name("model", model, list(EVERY))
+
+    def predict(self, model: str, *, H, M, C) -> np.ndarray:
+        """Runtime in cycles; H, M counts, C walk cycles."""
+        return self.model(model).evaluate(H, M, C)
+
+    def interval(self, model: str, level: float, *, H, M, C) -> Interval:
+        """The prediction interval; without ends, and with a message, if the fit has no intervals."""
+        path = self.path.parent / INTERVALS
+        if not path.is_file():
+            reason = f"no {INTERVALS} beside {self.path.name}: fit with tessera models fit"
+            return Calibration("none", np.empty(0), message=reason).interval(H, M, C, np.nan, level)
+        try:
+            entry = json.loads(path.read_text(encoding="utf-8"))["models"][self.model(model).name]
+            others = [_restored(model, {"parameters": {}} | other) for other in entry["others"]]
+            calibration = Calibration(
+                entry["method"], np.array(entry["residuals_cycles"]), others, entry["message"]
+            )
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise TesseraError(f"{path}", f"damaged: {type(error).__name__} {error}", "fit again") from error
+        return calibration.interval(H, M, C, self.predict(model, H=H, M=M, C=C), level)
+
+    def outside(self, *, H: float, M: float, C: float) -> list[str]:
+        """The inputs that lie outside the range of the fitted samples (an extrapolation)."""
+        point = {"H": H, "M": M, "C": C}
+        return [
+            f"{INPUT_COLUMNS[symbol]} = {point[symbol]:.6g} is outside {low:.6g} to {high:.6g}"
+            for symbol, (low, high) in self.ranges.items()
+            if not low <= point[symbol] <= high
+        ]
+
+
+def read(folder: str | Path) -> StoredFit:
+    """Read `fit.json` of a folder (or the file itself)."""
+    path = Path(folder)
+    path = path / "fit.json" if path.is_dir() else path
+    if not path.is_file():
+        raise TesseraError(
+            f"fit {folder}", "no fit.json there", "make one: tessera models fit --out " + str(folder)
+        )
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        if document["format"] != FORMAT:
+            raise TesseraError(
+                f"fit {path}", f"format {document['format']}, this version reads {FORMAT}", "fit again"
+            )
+        models = {name: _restored(name, entry) for name, entry in document["models"].items()}
+        unknown = {t for m in models.values() for t in getattr(m, "coefficients_", {})} - set(TERMS)
+        if unknown:
+            raise ValueError(f"terms {sorted(unknown)}")
+        ranges = {symbol: tuple(extent) for symbol, extent in document["ranges"].items()}
+        return StoredFit(path, models, document["failures"], ranges)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise TesseraError(f"fit {path}", f"damaged: {type(error).__name__} {error}", "fit again") from error
+
+
+def _restored(name: str, entry: dict) -> RuntimeModel:
+    model = EVERY[name](**entry["parameters"]) if name in EVERY else _Unregistered(name)
+    return model.restore(entry)
+
+
+class _Unregistered(RuntimeModel):
+    """A model of a fit made by a program that registered one of its own: its polynomial is enough."""
+
+    equation = source = "not registered here"
+
+    def __init__(self, name: str):
+        self.name = name

@@ -1,0 +1,107 @@
+"""Whether Mosmodel is the same model under several scikit-learn versions.
+
+Each version gets an environment of its own, made by uv from the package index: that scikit-learn, and numpy,
+scipy and pandas as they are here. In it, this package fits the same samples. Equal means the same terms, and
+coefficients within :data:`TOLERANCE` of each other.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+
+from tessera.core.errors import EXIT_FAILED, TesseraError
+
+VERSIONS = ("1.5.2", "1.7.2", "1.9.1")
+TOLERANCE = 1e-10  #: relative difference of coefficients
+HELD = ("numpy", "scipy", "pandas")  #: the same in every environment
+
+_FIT = """
+import json, sys, sklearn
+from tessera.fit.models import create, read_table
+found = [create("mosmodel").fit(read_table(path).fitted).coefficients_ for path in sys.argv[1:]]
+json.dump({"version": sklearn.__version__, "coefficients": found}, sys.stdout)
+"""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One samples file: ``terms`` per version, and the largest relative difference of a coefficient.
+
+    ``difference`` is infinite if the terms differ.
+    """
+
+    samples: str
+    terms: dict[str, tuple[str, ...]]
+    difference: float
+
+    @property
+    def equal(self) -> bool:
+        return self.difference <= TOLERANCE
+
+
+def compare(samples: Sequence[str | Path], versions: Sequence[str] = VERSIONS) -> list[Comparison]:
+    """Mosmodel of every samples file under every version, one comparison per file.
+
+    Raises:
+        TesseraError: an environment cannot be made (no network, no such version), or a fit in it fails.
+    """
+    paths = [Path(path).resolve() for path in samples]
+    with tempfile.TemporaryDirectory(prefix="tessera-versions-") as folder:
+        found = {name: fitted_with(name, paths, Path(folder) / name) for name in versions}
+    return [
+        judged(str(path), {name: coefficients[i] for name, coefficients in found.items()})
+        for i, path in enumerate(samples)
+    ]
+
+
+def judged(samples: str, found: dict[str, dict[str, float]]) -> Comparison:
+    """The comparison of the coefficients {version: {term: coefficient}} of one samples file."""
+    first, *others = found.values()
+    difference = 0.0
+    for other in others:
+        if set(other) != set(first):
+            difference = float("inf")
+            break
+        apart = [abs(other[term] - value) / (abs(value) or 1.0) for term, value in first.items()]
+        difference = max(difference, *apart)
+    return Comparison(samples, {name: tuple(terms) for name, terms in found.items()}, difference)
+
+
+def fitted_with(wanted: str, samples: Sequence[Path], folder: Path) -> list[dict[str, float]]:
+    """Coefficients per samples file, by scikit-learn ``wanted`` in a new environment in ``folder``."""
+    from uv import find_uv_bin
+
+    uv = [find_uv_bin(), "--quiet"]
+    pinned = [f"{name}=={version(name)}" for name in HELD]
+    _run([*uv, "venv", "--python", sys.executable, str(folder)], wanted)
+    python = folder / "bin" / "python"
+    _run([*uv, "pip", "install", "--python", str(python), f"scikit-learn=={wanted}", *pinned], wanted)
+    source = str(Path(find_spec("tessera").origin).parents[1])
+    # -P and PYTHONPATH alone: nothing of this process's environment is seen
+    answer = _run([str(python), "-P", "-c", _FIT, *map(str, samples)], wanted, PYTHONPATH=source)
+    report = json.loads(answer)
+    if report["version"] != wanted:
+        raise TesseraError(f"scikit-learn {wanted}", f"{report['version']} was loaded", "unset PYTHONPATH")
+    return report["coefficients"]
+
+
+def _run(words: list[str], wanted: str, **environment: str) -> str:
+    done = subprocess.run(words, text=True, capture_output=True, env=os.environ | environment)
+    if done.returncode:
+        lines = done.stderr.strip().splitlines() or ["no message"]
+        raise TesseraError(
+            f"Mosmodel with scikit-learn {wanted}",
+            f"{Path(words[0]).name} ended with status {done.returncode}: {' '.join(lines[-6:])}",
+            "check the network and that this version exists for this Python",
+            exit_code=EXIT_FAILED,
+        )
+    return done.stdout

@@ -1,0 +1,112 @@
+"""The points asked about: a table with `stlb_hits`, `stlb_misses`, `walk_cycles`, one row per design.
+
+A name may stand in a column `design` or `layout`; otherwise rows are called `row 1`, `row 2`. Optional
+`walk_cycles_ci95` (half-width, cycles) goes into the error budget. Rows whose `status` is present and not
+`ok` are left out with a note; any other flaw stops, since a prediction from half a table misleads.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from tessera.core.errors import TesseraError
+
+COLUMNS = {"H": "stlb_hits", "M": "stlb_misses", "C": "walk_cycles"}
+INTERVAL = "walk_cycles_ci95"
+NAMES = ("design", "layout")
+
+
+@dataclass(frozen=True)
+class Design:
+    """n points: ``names``, ``H``, ``M`` (counts), ``C``, ``C_ci95`` (cycles, NaN if unknown), each (n,)."""
+
+    names: tuple[str, ...]
+    H: np.ndarray
+    M: np.ndarray
+    C: np.ndarray
+    C_ci95: np.ndarray
+    provenance: tuple[str, ...]
+    notes: list[str] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+def read_design(source: str | Path | pd.DataFrame, only: str | None = None) -> Design:
+    """Points of a CSV or a data frame; ``only`` keeps the rows of one name.
+
+    Raises:
+        TesseraError: no such file, a missing column, no rows, or a number that is missing, malformed,
+            infinite or negative.
+    """
+    frame, owner = (source, "design") if isinstance(source, pd.DataFrame) else _read(Path(source))
+    missing = [column for column in COLUMNS.values() if column not in frame.columns]
+    if missing:
+        raise TesseraError(
+            f"{owner}: columns {', '.join(missing)}",
+            f"found only {', '.join(map(str, frame.columns))}",
+            f"give a CSV with the header design,{','.join(COLUMNS.values())}",
+        )
+    label = next((name for name in NAMES if name in frame.columns), None)
+    names = [f"row {i}" for i in range(1, len(frame) + 1)] if label is None else list(map(str, frame[label]))
+    frame, notes = frame.assign(_name=names), []
+    if "status" in frame.columns:
+        good = frame["status"].astype(str) == "ok"
+        notes = [f"left out {name}: status is not ok" for name in frame["_name"][~good]]
+        frame = frame[good]
+    if only is not None:
+        kept = frame[frame["_name"] == only]
+        if kept.empty:
+            raise TesseraError(
+                f"{owner}: '{only}'", f"found {', '.join(frame['_name'][:6])}", "name one of them"
+            )
+        frame = kept
+    if frame.empty:
+        raise TesseraError(f"{owner}: points", "; ".join(notes) or "no rows", "give at least one row")
+    numbers = {symbol: _numbers(frame, column, owner) for symbol, column in COLUMNS.items()}
+    known = _numbers(frame, INTERVAL, owner, may_lack=True) if INTERVAL in frame.columns else None
+    provenance = frame["tlb_provenance"] if "tlb_provenance" in frame.columns else [""] * len(frame)
+    return Design(
+        tuple(frame["_name"]),
+        **numbers,
+        C_ci95=np.full(len(frame), np.nan) if known is None else known,
+        provenance=tuple("" if pd.isna(text) else str(text) for text in provenance),
+        notes=notes,
+    )
+
+
+def _read(path: Path) -> tuple[pd.DataFrame, str]:
+    if not path.is_file():
+        raise TesseraError(f"design {path}", "no such file", "pass a CSV of simulated H, M, C")
+    try:
+        return pd.read_csv(path, dtype=str, keep_default_na=False), f"design {path}"
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise TesseraError(
+            f"design {path}", f"not a CSV table: {error}", "give a CSV with a header"
+        ) from error
+
+
+def _numbers(frame: pd.DataFrame, column: str, owner: str, may_lack: bool = False) -> np.ndarray:
+    values = []
+    for name, cell in zip(frame["_name"], frame[column], strict=True):
+        text = "" if pd.isna(cell) else str(cell).strip()
+        if may_lack and text in ("", "nan"):
+            values.append(math.nan)
+            continue
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value) or value < 0:
+            raise TesseraError(
+                f"{owner}: {column} of {name}",
+                f"{text or 'empty'!r}; must be a finite number, 0 or more",
+                "correct the row, or mark it status=failed to leave it out",
+            )
+        values.append(value)
+    return np.array(values, dtype=float)

@@ -1,0 +1,23 @@
+"""Claims of the papers, checked: ``evaluate`` gives the table, ``check`` the required ones that fail.
+
+Bottom-up: ``model`` (what a claim is) < ``tolerance`` < ``verdicts`` (the one judgement) < ``outcome``
+< ``evidence`` (what may be read) < ``selection`` (which pairs decide) < ``protocols/`` (how a value is
+obtained) < ``registry`` < ``load`` < ``evaluate``.
+"""
+
+from tessera.judge.claims.evaluate import COLUMNS, check, evaluate, unexplained
+from tessera.judge.claims.load import load_claims
+from tessera.judge.claims.model import Claim
+from tessera.judge.claims.verdicts import VERDICTS, Verdict, verdict
+
+__all__ = [
+    "COLUMNS",
+    "VERDICTS",
+    "Claim",
+    "Verdict",
+    "check",
+    "evaluate",
+    "load_claims",
+    "unexplained",
+    "verdict",
+]

@@ -1,0 +1,95 @@
+"""Evaluate every claim against a results tree: one row a claim (docs/contracts.md, "Claims").
+
+A protocol that lacks its input gives NOT-MEASURABLE-HERE. A protocol that breaks on the data it
+finds does too, with a reason that starts with :data:`BROKEN`, which :func:`check` treats as a
+failure of a required claim: no claim passes because its check crashed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from tessera.core.errors import TesseraError
+from tessera.judge.claims import registry
+from tessera.judge.claims.evidence import Evidence
+from tessera.judge.claims.load import load_claims
+from tessera.judge.claims.model import Claim
+from tessera.judge.claims.outcome import Missing, Outcome
+from tessera.judge.claims.tolerance import text
+from tessera.judge.claims.verdicts import DEVIATES, FAILS, Verdict, verdict
+
+COLUMNS = (
+    "id", "paper", "section", "statement", "kind", "published", "obtained", "unit", "tolerance",
+    "verdict", "reason", "protocol", "scope", "provenance", "hardware_class", "required", "figure",
+    "explanation",
+)  # fmt: skip
+BROKEN = "the check broke"
+
+
+def evaluate(
+    results_dir: Path | str,
+    claims_path: Path | str | None = None,
+    reference_dir: Path | str | None = None,
+) -> pd.DataFrame:
+    """The claims table, in the order of the claims file.
+
+    Raises:
+        TesseraError: a broken claims file or published table; never because of results.
+    """
+    claims = load_claims(claims_path, reference_dir)
+    evidence = Evidence(results_dir, reference_dir)
+    rows = [_row(claim, evidence) for claim in claims]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def check(claims: pd.DataFrame) -> list[dict]:
+    """Rows of required claims that don't hold, as dictionaries; empty when all is well."""
+    required = claims["required"].map(lambda value: str(value).lower() == "true")
+    bad = claims["verdict"].isin([DEVIATES, FAILS])
+    broken = claims["reason"].fillna("").str.startswith(BROKEN)
+    return claims[required & (bad | broken)].to_dict("records")
+
+
+def unexplained(claims: pd.DataFrame) -> list[str]:
+    """Ids of the rows that deviate or fail and carry no explanation."""
+    bad = claims["verdict"].isin([DEVIATES, FAILS])
+    return list(claims.loc[bad & (claims["explanation"].fillna("") == ""), "id"])
+
+
+def _row(claim: Claim, evidence: Evidence) -> dict:
+    outcome, judged = _judge(claim, evidence)
+    return {
+        "id": claim.id,
+        "paper": claim.paper,
+        "section": claim.section,
+        "statement": claim.statement,
+        "kind": claim.kind,
+        "published": text(claim.published),
+        "obtained": text(outcome.value) if outcome else "",
+        "unit": claim.unit,
+        "tolerance": str(claim.tolerance),
+        "verdict": judged.name,
+        "reason": judged.reason,
+        "protocol": claim.protocol,
+        "scope": str(claim.scope),
+        "provenance": outcome.provenance if outcome else "",
+        "hardware_class": claim.hardware_class,
+        "required": claim.required,
+        "figure": claim.figure,
+        "explanation": claim.explanation if judged.name in (DEVIATES, FAILS) else "",
+    }
+
+
+def _judge(claim: Claim, evidence: Evidence) -> tuple[Outcome | None, Verdict]:
+    try:
+        protocol = registry.find(claim.protocol, claim.parameters)
+        outcome = protocol(claim, evidence, **claim.parameters)
+        judged = verdict(claim, outcome.value, outcome.provenance, outcome.hardware_class)
+        return outcome, judged
+    except Missing as missing:
+        return None, verdict(claim, None, "", "", str(missing))
+    except (TesseraError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+        detail = f"{BROKEN}: protocol '{claim.protocol}': {type(error).__name__}: {error}"
+        return None, verdict(claim, None, "", "", detail)

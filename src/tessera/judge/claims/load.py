@@ -1,0 +1,122 @@
+"""Read ``config/claims.yaml``: schema first, then references, protocols and names.
+
+A file that loads is complete: every published number exists, every protocol is registered and
+takes the parameters it is given, every id is used once.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import yaml
+
+from tessera import reference
+from tessera.core.errors import TesseraError
+from tessera.core.paths import repo_root
+from tessera.judge.claims import registry
+from tessera.judge.claims.model import Claim, Scope, Tolerance, Value
+
+#: libyaml's safe loader where PyYAML was built with it: ten times faster on this file.
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def schema_path() -> Path:
+    """JSON schema of the file."""
+    return repo_root() / "workflow" / "schemas" / "claims.schema.json"
+
+
+def load_claims(
+    claims_path: Path | str | None = None, reference_dir: Path | str | None = None
+) -> list[Claim]:
+    """All claims, in the file's order.
+
+    Raises:
+        TesseraError: a broken file; the message names the entry and the rule.
+    """
+    path = Path(claims_path) if claims_path else repo_root() / "config" / "claims.yaml"
+    document = _read(path)
+    _validate(document, path)
+    claims = [_claim(entry, reference_dir) for entry in document["claims"]]
+    seen: set[str] = set()
+    for claim in claims:
+        if claim.id in seen:
+            raise TesseraError(f"claim '{claim.id}' of {path}", "id used twice", "rename one")
+        seen.add(claim.id)
+        registry.find(claim.protocol, claim.parameters)
+    return claims
+
+
+def _read(path: Path) -> dict:
+    if not path.exists():
+        raise TesseraError(f"claims file {path}", "no such file", "use config/claims.yaml")
+    try:
+        return yaml.load(path.read_text(), Loader=_LOADER)
+    except yaml.YAMLError as error:
+        raise TesseraError(f"claims file {path}", f"not YAML: {error}", "mend the line") from None
+
+
+def _validate(document: object, path: Path) -> None:
+    validator = _jsonschema().Draft202012Validator(json.loads(schema_path().read_text()))
+    errors = sorted(validator.iter_errors(document), key=lambda e: [str(p) for p in e.path])
+    if not errors:
+        return
+    error = errors[0]
+    where = list(error.absolute_path)
+    owner = str(path)
+    if len(where) > 1 and where[0] == "claims":
+        entry = document["claims"][where[1]]
+        name = entry.get("id", f"number {where[1]}") if isinstance(entry, dict) else where[1]
+        owner = f"{path}, claim '{name}', {'.'.join(map(str, where[2:])) or 'entry'}"
+    raise TesseraError(owner, error.message, "see docs/claims.md and " + schema_path().name)
+
+
+def _jsonschema():
+    """jsonschema without its checker of URIs, whose 38 grammars take 1.5 s to compile (not used here)."""
+    if "jsonschema" not in sys.modules:
+        sys.modules.setdefault("rfc3987_syntax", None)  # not to be found: jsonschema goes on without it
+    import jsonschema
+
+    return jsonschema
+
+
+def _claim(entry: dict, reference_dir: Path | str | None) -> Claim:
+    published, source = _published(entry["published"], reference_dir)
+    scope = entry["scope"]
+    return Claim(
+        id=entry["id"],
+        paper=entry["paper"],
+        section=str(entry["section"]),
+        statement=entry["statement"],
+        kind=entry["kind"],
+        published=published,
+        published_source=source,
+        unit=entry["unit"],
+        tolerance=Tolerance(**entry["tolerance"]),
+        protocol=entry["protocol"]["name"],
+        parameters=entry["protocol"]["parameters"],
+        scope=Scope(tuple(scope["workloads"]), tuple(scope["platforms"]), scope["about"]),
+        hardware_class=entry["hardware_class"],
+        required=entry["required"],
+        figure=entry["figure"],
+        explanation=entry.get("explanation", "").strip(),
+    )
+
+
+def _published(spec: dict, reference_dir: Path | str | None) -> tuple[Value, str]:
+    """The number or named numbers of ``published``, and where they come from."""
+    if "value" in spec:
+        return spec["value"], spec["reason"]
+    table, where = spec["table"], spec["where"]
+    if "key" not in spec:
+        return reference.lookup(table, where, reference_dir), f"reference-results/{table}.csv"
+    rows = reference.select(table, where, reference_dir)
+    if spec["key"] not in rows.columns or rows[spec["key"]].duplicated().any():
+        raise TesseraError(
+            f"published value from table '{table}', key '{spec['key']}'",
+            "no such column, or several rows have the same name in it",
+            "choose a key that names each row, or add conditions",
+        )
+    values = dict(zip(rows[spec["key"]], rows["value"].astype(float), strict=True))
+    return values, f"reference-results/{table}.csv"

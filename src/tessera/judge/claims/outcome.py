@@ -1,0 +1,35 @@
+"""What a protocol gives: a value with its provenance, or the reason why there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tessera.judge.claims.model import Value
+
+REPRODUCE = "./run reproduce"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """An obtained value.
+
+    ``provenance`` is ``published`` (computed from printed numbers or algebra), ``measured``, or
+    ``simulated`` (as soon as one simulated number went into it).
+    ``hardware_class`` is the class of the machine that measured; empty otherwise.
+    """
+
+    value: Value
+    provenance: str
+    hardware_class: str = ""
+
+
+class Missing(Exception):
+    """A protocol lacks its input. ``reason`` says what, ``command`` what would supply it."""
+
+    def __init__(self, reason: str, command: str = REPRODUCE):
+        super().__init__(reason)
+        self.reason = reason
+        self.command = command
+
+    def __str__(self) -> str:
+        return f"{self.reason}; to measure it: {self.command}"

@@ -1,0 +1,1 @@
+"""Protocols, a file per family; :mod:`tessera.judge.claims.registry` has their contract."""

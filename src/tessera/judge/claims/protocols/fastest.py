@@ -1,0 +1,58 @@
+"""The fastest of the fitted layouts, and what the others lose against it (OPERA 2.5.3)."""
+
+from __future__ import annotations
+
+from tessera.judge.claims.evidence import TEST_LAYOUT, Evidence, Pair
+from tessera.judge.claims.outcome import Missing, Outcome
+from tessera.judge.claims.selection import select
+
+RUNTIME = "runtime_cycles"
+
+
+def _fastest(evidence: Evidence, pair: Pair, but: str = TEST_LAYOUT) -> str:
+    left_out = [TEST_LAYOUT, but]
+    runtimes = evidence.samples(pair)[RUNTIME].drop(index=left_out, errors="ignore").dropna()
+    if runtimes.empty:
+        raise Missing(f"{pair}: no fitted layout has a runtime")
+    return str(runtimes.idxmin())
+
+
+def loss_against_fastest(claim, evidence, layout: str, how: str) -> Outcome:
+    """By how much ``layout`` is slower than the fastest fitted layout, percent; below 0 it is faster."""
+
+    def of(pair: Pair) -> float:
+        best = evidence.cell(pair, _fastest(evidence, pair), RUNTIME)
+        return 100 * (evidence.cell(pair, layout, RUNTIME) / best - 1)
+
+    return select(claim, evidence).each(of, how)
+
+
+def least_over_fastest(claim, evidence, column: str, how: str) -> Outcome:
+    """``column`` of the fastest fitted layout over the smallest of any: 1 if it has the least."""
+
+    def of(pair: Pair) -> float:
+        counts = evidence.samples(pair)[column].drop(index=TEST_LAYOUT, errors="ignore").dropna()
+        if counts.empty or counts.min() == 0:
+            raise Missing(f"{pair}: {column} is missing or zero for some layout, so there is no ratio")
+        return float(evidence.cell(pair, _fastest(evidence, pair), column) / counts.min())
+
+    return select(claim, evidence).each(of, how)
+
+
+def layout_over_fastest(claim, evidence, column: str, layout: str, how: str) -> Outcome:
+    """``column`` of ``layout`` over that of the fastest other fitted layout."""
+
+    def of(pair: Pair) -> float:
+        best = evidence.cell(pair, _fastest(evidence, pair, layout), column)
+        if best == 0:
+            raise Missing(f"{pair}: {column} of the fastest layout is zero, so there is no ratio")
+        return evidence.cell(pair, layout, column) / best
+
+    return select(claim, evidence).each(of, how)
+
+
+PROTOCOLS = {
+    "loss_against_fastest": loss_against_fastest,
+    "least_over_fastest": least_over_fastest,
+    "layout_over_fastest": layout_over_fastest,
+}

@@ -1,0 +1,103 @@
+"""What replicated page tables cost in the guest: the tables of ``tessera kernel table4`` to ``table6``.
+
+Instructions are counted under emulation; they say how much more work the kernel does, not how long a
+processor takes for it.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from tessera.core.paths import repo_root
+from tessera.judge.claims.outcome import Missing, Outcome
+from tessera.judge.claims.selection import aggregate
+from tessera.kernel import ALL_PARTS
+from tessera.kernel.overhead import table_bytes
+from tessera.results.attempts import outcomes
+
+GUEST = "guest"  #: class of the machine that measured
+OFF_COLUMN = "off_ratio"
+REPLICATED_COLUMN = "replicated_ratio"
+
+
+def kernel_table(evidence, relative: str, columns: tuple[str, ...]) -> pd.DataFrame:
+    """``kernel/<relative>`` with these columns filled in every row, and every row measured.
+
+    Raises:
+        Missing: no such table (with what its part said, if that failed), or one with other columns or gaps.
+    """
+    _refuse_failed(evidence, relative)
+    table = evidence.csv(f"kernel/{relative}", ALL_PARTS)
+    lacking = [name for name in columns if name not in table]
+    if lacking:
+        raise Missing(f"kernel/{relative} lacks {', '.join(lacking)}", ALL_PARTS)
+    empty = [name for name in columns if table[name].isna().any()]
+    if empty:
+        raise Missing(f"kernel/{relative} has rows without {', '.join(empty)}", ALL_PARTS)
+    if "provenance" in table and set(table["provenance"]) != {"measured"}:
+        raise Missing(f"kernel/{relative} has rows that were not measured", ALL_PARTS)
+    return table
+
+
+def _refuse_failed(evidence, relative: str) -> None:
+    """A part may fail and leave a table that shows why; only where it left none is there nothing to judge."""
+    part = relative.split("/")[0]
+    outcome = outcomes(evidence.results / "kernel").get(part, {"status": "ok"})
+    if outcome["status"] != "ok" and not (evidence.results / "kernel" / relative).exists():
+        lines = [line for line in outcome["message"].splitlines() if "what to do:" not in line]
+        said = lines[-1].strip().replace(f"{repo_root()}/", "") if lines else "it said nothing"
+        raise Missing(f"part {part} of the kernel's results failed: {said}", ALL_PARTS)
+
+
+def kernel_account_error(claim, evidence) -> Outcome:
+    """Largest difference between the kernel's account of page tables and the function of 8.3.1, bytes."""
+    columns = ("footprint_bytes", "copies", "page_table_bytes", "provenance")
+    table = kernel_table(evidence, "table4/table4_measured.csv", columns)
+    one = table["footprint_bytes"].map(lambda size: table_bytes(int(size)))
+    return Outcome(float((table["page_table_bytes"] - table["copies"] * one).abs().max()), "measured", GUEST)
+
+
+def instruction_ratio(claim, evidence, operation: str, how: str) -> Outcome:
+    """Instructions with 4 copies over those with the mechanism off, over all regions."""
+    table = _operations(evidence, REPLICATED_COLUMN)
+    rows = table[table["operation"] == operation]
+    if rows.empty:
+        raise Missing(f"kernel/table5/table5.csv has no row of {operation}", ALL_PARTS)
+    return Outcome(aggregate(rows[REPLICATED_COLUMN], how), "measured", GUEST)
+
+
+def instruction_ratio_off(claim, evidence, how: str) -> Outcome:
+    """Instructions of the patched kernel, switched off, over the unpatched kernel's, for all operations."""
+    return Outcome(aggregate(_operations(evidence, OFF_COLUMN)[OFF_COLUMN], how), "measured", GUEST)
+
+
+def instruction_ratios(claim, evidence, region: str) -> Outcome:
+    """Instructions with 4 copies over those with the mechanism off, by operation, for one region."""
+    table = _operations(evidence, REPLICATED_COLUMN)
+    rows = table[table["region"] == region]
+    found = {
+        name: float(value) for name, value in zip(rows["operation"], rows[REPLICATED_COLUMN], strict=True)
+    }
+    if set(found) != set(claim.published):
+        raise Missing(f"kernel/table5/table5.csv lacks operations of {region}", ALL_PARTS)
+    return Outcome(found, "measured", GUEST)
+
+
+def whole_run_overhead(claim, evidence, how: str) -> Outcome:
+    """Instructions that 4 copies add to a whole run, percent."""
+    table = kernel_table(evidence, "table6/table6.csv", ("program", "overhead_percent", "provenance"))
+    return Outcome(aggregate(table["overhead_percent"], how), "measured", GUEST)
+
+
+def _operations(evidence, column: str) -> pd.DataFrame:
+    columns = ("operation", "region", column, "provenance")
+    return kernel_table(evidence, "table5/table5.csv", columns)
+
+
+PROTOCOLS = {
+    "kernel_account_error": kernel_account_error,
+    "instruction_ratio": instruction_ratio,
+    "instruction_ratio_off": instruction_ratio_off,
+    "instruction_ratios": instruction_ratios,
+    "whole_run_overhead": whole_run_overhead,
+}

@@ -1,0 +1,111 @@
+"""Which pairs of workload and platform decide a claim, and with what provenance.
+
+Measured data of the claim's hardware class comes first, if it covers the whole scope; otherwise the
+simulated platforms of the named generations, if those cover it. Kinds are never mixed, and hybrid
+pairs are never selected. As in the paper, pairs that are not TLB-sensitive are left out
+(:mod:`tessera.results.sensitivity`), except where sensitivity itself is the question; they are covered all
+the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from tessera.core.errors import unknown_name
+from tessera.judge.claims.evidence import Evidence, Pair
+from tessera.judge.claims.model import Claim, Value, class_matches
+from tessera.judge.claims.outcome import Missing, Outcome
+
+AGGREGATES: dict[str, Callable[[list[float]], float]] = {
+    "max": max,
+    "min": min,
+    "mean": lambda values: float(np.mean(values)),
+    "median": lambda values: float(np.median(values)),
+    "sum": sum,
+    "product": lambda values: float(np.prod(values)),
+    "count": lambda values: float(len(values)),
+}
+
+
+def aggregate(values: Iterable[float], how: str) -> float:
+    """One number out of several (at least one)."""
+    if how not in AGGREGATES:
+        raise unknown_name("aggregate", how, list(AGGREGATES))
+    numbers = [float(value) for value in values]
+    if not numbers:
+        raise Missing("no value to aggregate")
+    return float(AGGREGATES[how](numbers))
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Pairs of one provenance."""
+
+    pairs: tuple[Pair, ...]
+    provenance: str
+    hardware_class: str
+
+    def outcome(self, value: Value) -> Outcome:
+        return Outcome(value, self.provenance, self.hardware_class)
+
+    def each(self, function: Callable[[Pair], float], how: str) -> Outcome:
+        """The aggregate of ``function`` over the pairs."""
+        return self.outcome(aggregate([function(pair) for pair in self.pairs], how))
+
+
+def select(claim: Claim, evidence: Evidence, *, insensitive: bool = False) -> Selection:
+    """The pairs that decide ``claim``.
+
+    Args:
+        insensitive: keep pairs that are not TLB-sensitive.
+
+    Raises:
+        Missing: neither measured nor simulated data cover the claim's scope, or no pair of it is sensitive.
+    """
+    measured = [
+        pair
+        for pair, kind in evidence.provenances.items()
+        if kind == "measured" and class_matches(claim.hardware_class, pair.generation)
+    ]
+    simulated = [pair for pair, kind in evidence.provenances.items() if kind == "simulated"]
+    for kind, pairs in (("measured", measured), ("simulated", simulated)):
+        pairs = [pair for pair in pairs if _in_scope(claim, pair, kind)]
+        if pairs and not _lacking(claim, pairs):
+            kept = pairs if insensitive else [pair for pair in pairs if pair not in evidence.dropped]
+            if not kept:
+                raise Missing(f"not TLB-sensitive: {'; '.join(f'{p}: {evidence.dropped[p]}' for p in pairs)}")
+            return Selection(tuple(kept), kind, _class(claim, kept) if kind == "measured" else "")
+    in_scope = [pair for pair in simulated if _in_scope(claim, pair, "simulated")]
+    lacking = ", ".join(_lacking(claim, in_scope)) or "any platform"
+    raise Missing(f"no good cells for {lacking}")
+
+
+def _in_scope(claim: Claim, pair: Pair, kind: str) -> bool:
+    workloads, platforms = claim.scope.workloads, claim.scope.platforms
+    if workloads and pair.workload not in workloads:
+        return False
+    if not platforms:
+        return True
+    if kind == "simulated" and pair.platform != f"{pair.generation}-sim":
+        return False
+    return pair.generation in platforms
+
+
+def _lacking(claim: Claim, pairs: list[Pair]) -> list[str]:
+    """Combinations of the scope that no pair covers."""
+    covered = {(pair.workload, pair.generation) for pair in pairs}
+    workloads = claim.scope.workloads or sorted({w for w, _ in covered}) or ("any workload",)
+    platforms = claim.scope.platforms
+    if not platforms:
+        present = {w for w, _ in covered}
+        return [w for w in claim.scope.workloads if w not in present]
+    return [f"{w} on {p}" for w in workloads for p in platforms if (w, p) not in covered]
+
+
+def _class(claim: Claim, pairs: list[Pair]) -> str:
+    """Class of the machines that measured: the generation if there is one, else the claim's class."""
+    generations = {pair.generation for pair in pairs}
+    return generations.pop() if len(generations) == 1 else claim.hardware_class

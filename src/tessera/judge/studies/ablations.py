@@ -1,0 +1,111 @@
+"""The ablations: what a mechanism does to the slope and the curvature of runtime over walk cycles.
+
+Each ablation of :data:`tessera.judge.studies.variants.ABLATIONS` is simulated under the same layouts with the
+same samples as the baseline. All but the platform's three switches stays, so H, M and C are equal in all of
+them and only R and the program's own cache misses differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+import pandas as pd
+
+from tessera.core.errors import TesseraError
+from tessera.fit.models import check_table
+from tessera.judge.studies import shape, variants
+from tessera.platforms import Platform
+from tessera.results import cells
+from tessera.simulate.cache import CellCache
+from tessera.simulate.plan import Sampling
+from tessera.simulate.runner import simulate
+
+ENGINE = "timing"
+CELLS = ("variant", *cells.COLUMNS)
+#: program loads that the 4KB run has more than the 2MB run, at each level (MICRO'20 Table 7 compares them)
+EXTRA_LOADS = ("extra_l2_loads", "extra_l3_loads", "extra_dram_loads")
+HEAD = ("workload", "platform", "variant", "provenance")
+SHAPES = (*HEAD, "status", "message", *shape.COLUMNS, *EXTRA_LOADS)
+
+
+def simulate_variants(
+    workload: str,
+    trace: Path,
+    platform: Platform,
+    layouts: list[Path],
+    sampling: Sampling,
+    cache: CellCache,
+    progress: Callable[[str], None] = lambda line: None,
+) -> pd.DataFrame:
+    """Cells of every ablation: :data:`CELLS`. A variant that the simulator refuses is ``failed`` rows."""
+    rows = []
+    for variant in variants.ABLATIONS:
+        progress(variant.name)
+        changed = variants.varied(platform, variant.changes, f"ablation: {variant.sentence}")
+        try:
+            found = simulate(
+                trace, changed, layouts,
+                workload=workload, engine=ENGINE, sampling=sampling, cache=cache, progress=progress,
+            )  # fmt: skip
+        except TesseraError as error:
+            found = _failed_cells(
+                workload, platform.name, layouts, f"{error.asked}: {error.found}; {error.remedy}"
+            )
+        rows += [{"variant": variant.name} | row for row in found]
+    return pd.DataFrame(rows, columns=list(CELLS))
+
+
+def shapes(table: pd.DataFrame) -> pd.DataFrame:
+    """:data:`SHAPES`, a row per workload, platform and variant of a table of :data:`CELLS`.
+
+    A variant whose H, M or C is not the baseline's is ``failed``: it switched more off than it says.
+    """
+    rows = []
+    for _, pair in table.groupby(["workload", "platform"], sort=False):
+        base = _counts(pair[pair["variant"] == variants.BASELINE])
+        for keys, part in pair.groupby(["workload", "platform", "variant"], sort=False):
+            row = _row(keys, part)
+            own = _counts(part)
+            if row["status"] == "ok" and base.notna().all(axis=None) and not own.equals(base):
+                off = int((own != base.reindex(own.index)).any(axis=1).sum())
+                message = f"H, M or C differ from the baseline's in {off} of {len(own)} layouts"
+                row = {name: row[name] for name in HEAD} | {"status": "failed", "message": message}
+            rows.append(row)
+    return pd.DataFrame(rows, columns=list(SHAPES))
+
+
+def _counts(part: pd.DataFrame) -> pd.DataFrame:
+    return part.set_index("layout")[["stlb_hits", "stlb_misses", "walk_cycles"]].astype(float)
+
+
+def failed(workload: str, platform: str, message: str) -> pd.DataFrame:
+    """One row that says why there is no ablation."""
+    row = {"workload": workload, "platform": platform, "variant": variants.BASELINE}
+    return pd.DataFrame([row | {"status": "failed", "message": message}], columns=list(SHAPES))
+
+
+def _row(keys: tuple[str, str, str], part: pd.DataFrame) -> dict:
+    row = dict(zip(("workload", "platform", "variant"), keys, strict=True)) | {"provenance": "simulated"}
+    bad = part[part["status"] != "ok"]
+    if len(bad):
+        return row | {"status": "failed", "message": bad["message"].iloc[0]}
+    try:
+        found = shape.shape(check_table(part.drop(columns="variant")).fitted)
+    except TesseraError as error:
+        return row | {"status": "failed", "message": f"{error.asked}: {error.found}"}
+    return row | {"status": "ok", "message": ""} | asdict(found) | _extra(part.set_index("layout"))
+
+
+def _extra(part: pd.DataFrame) -> dict[str, float]:
+    level = {name: f"program_{name.removeprefix('extra_')}" for name in EXTRA_LOADS}
+    return {
+        name: float(part.loc["growing-0", column] - part.loc["growing-8", column])
+        for name, column in level.items()
+    }
+
+
+def _failed_cells(workload: str, platform: str, layouts: list[Path], message: str) -> list[dict]:
+    head = {"workload": workload, "platform": platform, "repeat": 0, "status": "failed", "message": message}
+    return [head | {"layout": path.stem, "engine": ENGINE} for path in layouts]

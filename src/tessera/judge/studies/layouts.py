@@ -1,0 +1,31 @@
+"""Which layouts of a manifest a study simulates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from tessera.core.errors import TesseraError
+from tessera.layouts.model import canonical_name
+
+TEST_POINT = "1gb"  #: never fitted, so no study of shape simulates it
+
+
+def chosen(manifest: Path, names: list[str] | None = None) -> list[Path]:
+    """Files of the named layouts in that order; without names, all of the manifest except ``1gb``.
+
+    Raises:
+        TesseraError: the manifest is empty (the trace failed) or lacks a name.
+    """
+    there = list(pd.read_csv(manifest, keep_default_na=False).layout)
+    if not there:
+        raise TesseraError(
+            f"layouts of {manifest}", "there are none", "see the trace's message, then run again"
+        )
+    wanted = [canonical_name(name) for name in names] if names else [n for n in there if n != TEST_POINT]
+    if missing := [name for name in wanted if name not in there]:
+        raise TesseraError(
+            f"layouts {', '.join(missing)}", f"not in {manifest}", f"use some of: {', '.join(there)}"
+        )
+    return [manifest.with_name(f"{name}.csv") for name in wanted]

@@ -1,0 +1,107 @@
+"""What the workflow's rules and the commands call: each study with failures turned into rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import pandas as pd
+
+from tessera import platforms
+from tessera.core.errors import TesseraError
+from tessera.judge.studies import ablations, layouts, points, sampling, sweep
+from tessera.platforms import Platform
+from tessera.platforms.keys import all_keys
+from tessera.results.recordings import recorded
+from tessera.simulate.cache import CellCache
+from tessera.simulate.plan import parse_sampling
+
+
+@dataclass(frozen=True)
+class Job:
+    """Inputs: a window's info.json, its layouts' manifest.csv, the names wanted (none: all but 1gb)."""
+
+    info: Path
+    manifest: Path
+    platform_name: str
+    layout_names: Sequence[str]
+    cache: Path
+    out: Path
+    progress: Callable[[str], None] = lambda line: None
+
+    @property
+    def workload(self) -> str:
+        return recorded(self.info)[0]["workload"]
+
+    @cached_property
+    def platform(self) -> Platform:
+        return platforms.load(self.platform_name)
+
+    @property
+    def files(self) -> list[Path]:
+        """The layouts; TesseraError if there are none or a name is wrong."""
+        return layouts.chosen(self.manifest, list(self.layout_names))
+
+    @property
+    def trace(self) -> Path:
+        """The window's trace; TesseraError if its recording failed."""
+        about, trace = recorded(self.info)
+        if about["status"] != "ok":
+            raise TesseraError(f"trace of {about['workload']}", "recording failed", about["message"])
+        return trace
+
+
+def sampling_study(job: Job, plans: Sequence[str], seed: int) -> pd.DataFrame:
+    """Write ``job.out`` (errors.csv) and intervals.csv beside it."""
+    intervals = pd.DataFrame(columns=list(sampling.INTERVALS))
+    try:
+        request = sampling.Request(
+            job.workload, job.trace, job.platform, job.files, tuple(plans), seed, job.cache
+        )
+        errors, intervals = sampling.study(request, job.progress)
+    except TesseraError as error:
+        errors = sampling.failed(job.workload, job.platform.name, _sentence(error))
+    write(intervals, job.out.with_name("intervals.csv"))
+    return write(errors, job.out)
+
+
+def ablation_study(job: Job, plan: str) -> pd.DataFrame:
+    """Write ``job.out`` (shapes.csv) and cells.csv beside it."""
+    table, cache = pd.DataFrame(columns=list(ablations.CELLS)), CellCache(job.cache)
+    try:
+        table = ablations.simulate_variants(
+            job.workload, job.trace, job.platform, job.files, parse_sampling(plan), cache, job.progress
+        )
+        shapes = ablations.shapes(table)
+    except TesseraError as error:
+        shapes = ablations.failed(job.workload, job.platform.name, _sentence(error))
+    write(table, job.out.with_name("cells.csv"))
+    return write(shapes, job.out)
+
+
+def sweep_study(job: Job, plan: str, jobs: int, only: Sequence[str] = ()) -> pd.DataFrame:
+    """Write ``job.out`` (sweep.csv); ``jobs`` points at a time, of the keys that begin with ``only``."""
+    try:
+        request = sweep.Request(
+            job.workload, job.trace, job.platform, job.files, parse_sampling(plan), CellCache(job.cache), jobs
+        )
+        chosen, reasons = points.points(job.platform, all_keys(), only)
+        table = sweep.sweep(request, chosen, reasons, job.progress)
+    except TesseraError as error:
+        table = sweep.failed(job.workload, job.platform.name, _sentence(error))
+    return write(table, job.out)
+
+
+def write(table: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """A CSV file that is there whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".tmp")
+    table.to_csv(partial, index=False)
+    partial.replace(path)
+    return table
+
+
+def _sentence(error: TesseraError) -> str:
+    return f"{error.asked}: {error.found}; {error.remedy}"

@@ -1,0 +1,172 @@
+"""The sampling study: full simulation of a window against what sampling makes of it.
+
+MICRO'20 section II-C: simulations are usually sampled blindly, and whether any sampling is good enough for
+virtual memory is open. What counts here are differences between layouts, so errors of differences are given
+relative to the full gain (4KB to 2MB pages) beside the errors of the totals.
+
+The truth is a full simulation, cut into intervals. A method that simulates some intervals gets their counts
+from it, so with exactly right contents of TLBs and caches: what is left of its error is the choice of
+places alone. The plans are simulated as the pipeline does, with warm-up; their M is counted over all of the
+window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from tessera.core.errors import TesseraError
+from tessera.judge.studies import estimates, places
+from tessera.judge.studies.blocks import BlockVectors, block_vectors
+from tessera.judge.studies.estimates import Estimate
+from tessera.judge.studies.units import QUANTITIES, covering, unit_counts
+from tessera.layouts.model import canonical_name
+from tessera.platforms import Platform
+from tessera.simulate.plan import Plan, parse_sampling
+
+BASE, FULL_GAIN = "growing-0", "growing-8"
+Progress = Callable[[str], None]
+ERRORS = (
+    "workload", "platform", "status", "message", "window_accesses", "window_instructions", "method", "warmup",
+    "layout", "quantity", "truth", "estimate", "ci95", "error", "covers",
+    "true_difference", "estimated_difference", "difference_ci95", "difference_error", "difference_covers",
+    "timed_instructions", "intervals", "provenance",
+)  # fmt: skip
+INTERVALS = (
+    "workload", "platform", "interval", "start_access", "instructions", "layout",
+    "stlb_misses", "walk_cycles", "runtime_cycles", "methods", "provenance",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Request:
+    """One workload's window on one platform; ``plans`` are ``--sampling`` texts, the pipeline's own first."""
+
+    workload: str
+    trace: Path
+    platform: Platform
+    layouts: list[Path]
+    plans: tuple[str, ...]
+    seed: int
+    cache: Path
+
+
+def study(request: Request, progress: Progress = lambda line: None) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Tables :data:`ERRORS` and :data:`INTERVALS`.
+
+    Raises:
+        TesseraError: the anchors ``growing-0`` and ``growing-8`` are not among the layouts, a plan is not
+        of the
+            form ``units=..``, or a simulation failed.
+    """
+    names = [canonical_name(path.stem) for path in request.layouts]
+    if missing := [name for name in (BASE, FULL_GAIN) if name not in names]:
+        raise TesseraError(
+            f"sampling study of {request.workload}",
+            f"no layout {', '.join(missing)}",
+            "add it to the layouts",
+        )
+    plans = [parse_sampling(text) for text in request.plans]
+    if not plans or not all(plan.units for plan in plans):
+        raise TesseraError("sampling study", "a plan is `full`, or there is none", "give units=..,.. plans")
+    first = plans[0]
+    progress(f"{request.workload}: intervals of {first.timed_instructions} instructions")
+    vectors = block_vectors(request.trace, first.timed_instructions)
+    progress(f"{request.workload}: full simulation in {len(vectors)} intervals")
+    full = _simulated(request, covering(vectors), progress)
+    truth = full.groupby("layout")[[*QUANTITIES.values(), "instructions"]].sum()
+    chosen = places.all_methods(vectors.vectors, vectors.instructions, first.units, request.seed)
+    rows = [row for place in chosen for row in from_places(place, full, truth)]
+    for plan in plans:
+        progress(f"{request.workload}: {plan.argument()}")
+        rows += from_plan(_simulated(request, plan, progress), truth, plan.warmup_accesses)
+    about = {
+        "workload": request.workload, "platform": request.platform.name, "status": "ok", "message": "",
+        "window_accesses": int(vectors.accesses.sum()),
+        "window_instructions": int(vectors.instructions.sum()), "provenance": "simulated",
+    }  # fmt: skip
+    errors = pd.DataFrame([about | row for row in rows], columns=list(ERRORS))
+    return errors, _intervals(request, full, vectors, chosen)
+
+
+def _simulated(request: Request, plan: Plan, progress: Progress) -> pd.DataFrame:
+    return unit_counts(request.trace, request.platform, request.layouts, plan, request.cache, progress)
+
+
+def failed(workload: str, platform: str, message: str) -> pd.DataFrame:
+    """One row that says why there is no study."""
+    row = {"workload": workload, "platform": platform, "status": "failed", "message": message}
+    return pd.DataFrame([row], columns=list(ERRORS))
+
+
+def from_places(place: places.Places, full: pd.DataFrame, truth: pd.DataFrame) -> list[dict]:
+    """Errors of a method that simulates some intervals of ``full`` with perfect contents."""
+    picked = full[full["unit"].isin(place.intervals)].sort_values("unit")
+    estimated, cost = {}, 0
+    for layout, part in picked.groupby("layout"):
+        cost = int(part["instructions"].sum())
+        for symbol, column in QUANTITIES.items():
+            total = truth.loc[layout, "instructions"]
+            estimated[symbol, layout] = estimates.weighted(
+                part[column], part["instructions"], place.shares, total
+            )
+    about = {"method": place.method, "warmup": "perfect", "timed_instructions": cost}
+    return [about | {"intervals": len(place.intervals)} | row for row in _judge(estimated, {}, truth)]
+
+
+def from_plan(units: pd.DataFrame, truth: pd.DataFrame, warmup_accesses: int) -> list[dict]:
+    """Errors of systematic samples with their own warm-up; H and M are exact there, so only R and C."""
+    estimated, differences, cost, count = {}, {}, 0, 0
+    base = units[units["layout"] == BASE].set_index("unit")
+    for layout, part in units.groupby("layout"):
+        part, total = part.set_index("unit"), truth.loc[layout, "instructions"]
+        cost, count = int(part["instructions"].sum()), len(part)
+        for symbol in ("R", "C"):
+            column = QUANTITIES[symbol]
+            estimated[symbol, layout] = estimates.ratio(part[column], part["instructions"], total)
+            differences[symbol, layout] = estimates.ratio(
+                part[column] - base[column], part["instructions"], total
+            )
+    about = {"method": "systematic", "warmup": f"{warmup_accesses} accesses", "timed_instructions": cost}
+    return [about | {"intervals": count} | row for row in _judge(estimated, differences, truth)]
+
+
+def _judge(
+    estimated: dict[tuple[str, str], Estimate],
+    differences: dict[tuple[str, str], Estimate],
+    truth: pd.DataFrame,
+) -> list[dict]:
+    rows = []
+    for (symbol, layout), found in estimated.items():
+        column = QUANTITIES[symbol]
+        true = float(truth.loc[layout, column])
+        gain = abs(float(truth.loc[FULL_GAIN, column] - truth.loc[BASE, column]))
+        true_difference = true - float(truth.loc[BASE, column])
+        plain = Estimate(found.value - estimated[symbol, BASE].value)
+        difference = differences.get((symbol, layout), plain)
+        off = difference.value - true_difference
+        rows.append(
+            {
+                "layout": layout, "quantity": symbol, "truth": true, "estimate": found.value,
+                "ci95": found.ci95, "error": (found.value - true) / true if true else None,
+                "covers": found.covers(true),
+                "true_difference": true_difference, "estimated_difference": difference.value,
+                "difference_ci95": difference.ci95, "difference_error": off / gain if gain else None,
+                "difference_covers": None if layout == BASE else difference.covers(true_difference),
+            }
+        )  # fmt: skip
+    return rows
+
+
+def _intervals(
+    request: Request, full: pd.DataFrame, vectors: BlockVectors, chosen: list[places.Places]
+) -> pd.DataFrame:
+    table = full.rename(columns={"unit": "interval"})
+    table["methods"] = table["interval"].map(
+        lambda i: " ".join(place.method for place in chosen if i in place.intervals)
+    )
+    about = {"workload": request.workload, "platform": request.platform.name, "provenance": "simulated"}
+    return table.assign(**about)[list(INTERVALS)]

@@ -1,0 +1,170 @@
+"""The sweep: which conclusions survive when an assumed value is another one.
+
+The baseline and every point of :mod:`tessera.judge.studies.points` are simulated under the same layouts
+with the same samples, every model is fitted to each, and every conclusion of
+:mod:`tessera.judge.studies.conclusions` is judged again. A conclusion survives a point when it is as true
+or false there as at the baseline. Points that the simulator refuses are rows with the reason and count for
+nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from tessera.core.errors import TesseraError
+from tessera.judge.studies.conclusions import CONCLUSIONS, Fitted, fitted, judged
+from tessera.judge.studies.points import Point
+from tessera.judge.studies.variants import BASELINE, varied
+from tessera.platforms import Platform
+from tessera.simulate.cache import CellCache
+from tessera.simulate.plan import Sampling
+from tessera.simulate.runner import simulate
+
+ENGINE = "timing"
+Progress = Callable[[str], None]
+COLUMNS = (
+    "workload", "platform", "key", "alternative", "baseline_value", "values", "status", "message",
+    "conclusion", "number", "holds", "baseline_number", "baseline_holds", "survives",
+    "window_accesses", "timed_instructions", "layouts", "provenance",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Request:
+    """What each point simulates; ``jobs`` points at the same time."""
+
+    workload: str
+    trace: Path
+    platform: Platform
+    layouts: list[Path]
+    sampling: Sampling
+    cache: CellCache
+    jobs: int = 1
+
+
+def sweep(
+    request: Request, points: list[Point], reasons: dict[str, str], progress: Progress = lambda line: None
+) -> pd.DataFrame:
+    """:data:`COLUMNS`: rows of the baseline first, then of each point, then what is ``skipped``.
+
+    Raises:
+        TesseraError: the baseline can't be simulated or fitted.
+    """
+    progress(f"baseline and {len(points)} points under {len(request.layouts)} layouts")
+    cells = _cells(request, {})
+    cost = {"window_accesses": cells[0].get("accesses"), "layouts": len(cells)}
+    cost |= {"timed_instructions": cells[0].get("timed_instructions")}
+    truth = judged(fitted(pd.DataFrame(cells)))
+    base = {row["conclusion"]: row for row in truth}
+    rows = [_row(request, BASELINE, "", {}) | cost | row | _against(row, base) for row in truth]
+    done = 0
+
+    def one(point: Point) -> list[dict]:
+        nonlocal done
+        head = _row(request, point.key, point.alternative, point.changes)
+        try:
+            found = [head | row | _against(row, base) for row in judged(_fit(request, point))]
+        except TesseraError as error:
+            found = [head | {"status": "refused", "message": f"{error.asked}: {error.found}"}]
+        done += 1
+        progress(f"{done} of {len(points)}: {point.name}")
+        return found
+
+    for found in _each(one, points, request.jobs):
+        rows += found
+    rows += [
+        _row(request, key, "", {}) | {"status": "skipped", "message": why} for key, why in reasons.items()
+    ]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _each(work: Callable[[Point], list[dict]], points: list[Point], jobs: int) -> Iterator[list[dict]]:
+    """``work`` of each point, in order, ``jobs`` at a time; what has not begun is dropped when one raises."""
+    if jobs == 1:  # in the main thread, where an interrupt stops the simulator at once
+        yield from map(work, points)
+        return
+    with ThreadPoolExecutor(max_workers=jobs) as pool:
+        try:
+            yield from pool.map(work, points)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def failed(workload: str, platform: str, message: str) -> pd.DataFrame:
+    """One row that says why there is no sweep."""
+    row = {
+        "workload": workload,
+        "platform": platform,
+        "key": BASELINE,
+        "status": "failed",
+        "message": message,
+    }
+    return pd.DataFrame([row], columns=list(COLUMNS))
+
+
+def survival(table: pd.DataFrame) -> pd.DataFrame:
+    """Per workload, platform and conclusion: baseline, share of points that agree, extreme numbers."""
+    points = table[(table["key"] != BASELINE) & (table["status"] == "ok")]
+    rows = []
+    order = {conclusion.name: i for i, conclusion in enumerate(CONCLUSIONS)}
+    for (workload, platform, name), part in points.groupby(["workload", "platform", "conclusion"]):
+        judged_ones = part[part["survives"].notna()]
+        agree = judged_ones["survives"].astype(bool)
+        rows.append(
+            {
+                "workload": workload, "platform": platform, "conclusion": name,
+                "baseline_number": part["baseline_number"].iloc[0],
+                "baseline_holds": part["baseline_holds"].iloc[0],
+                "points": len(judged_ones), "survives": int(agree.sum()),
+                "least": part["number"].min(), "greatest": part["number"].max(),
+                "overturned_by": ", ".join(
+                    f"{row.key} {row.alternative}" for row in judged_ones[~agree].itertuples()
+                ),
+                "provenance": "simulated",
+            }
+        )  # fmt: skip
+    return pd.DataFrame(rows).sort_values(
+        ["workload", "platform", "conclusion"], key=lambda c: c.map(order) if c.name == "conclusion" else c
+    )
+
+
+def _fit(request: Request, point: Point) -> Fitted:
+    return fitted(pd.DataFrame(_cells(request, point.changes)))
+
+
+def _cells(request: Request, changes: dict) -> list[dict]:
+    platform = varied(request.platform, changes, "assumed: varied by the sweep")
+    rows = simulate(
+        request.trace, platform, request.layouts,
+        workload=request.workload, engine=ENGINE, sampling=request.sampling, cache=request.cache,
+    )  # fmt: skip
+    if bad := [row for row in rows if row["status"] != "ok"]:
+        raise TesseraError(f"layout {bad[0]['layout']}", bad[0]["message"], "correct the layout")
+    return rows
+
+
+def _row(request: Request, key: str, alternative: str, changes: dict) -> dict:
+    value = request.platform.values.get(key)
+    return {
+        "workload": request.workload, "platform": request.platform.name,
+        "key": key, "alternative": alternative,
+        "baseline_value": "" if value is None else value.value,
+        "values": " ".join(f"{name}={new}" for name, new in changes.items()),
+        "status": "ok", "message": "", "provenance": "simulated",
+    }  # fmt: skip
+
+
+def _against(row: dict, base: dict[str, dict]) -> dict:
+    was = base[row["conclusion"]]
+    known = row["holds"] is not None and was["holds"] is not None
+    return {
+        "baseline_number": was["number"],
+        "baseline_holds": was["holds"],
+        "survives": row["holds"] == was["holds"] if known else None,
+    }

@@ -1,0 +1,113 @@
+"""What the chases say about this machine beyond sizes: splintered 2MB pages, coalesced entries, order.
+
+Splintering: a hypervisor that backs memory with 4KB pages leaves the processor 4KB translations, whatever
+the guest maps; then a chase inside 2MB pages has the steps of 4KB pages. Coalescing: a TLB that keeps
+neighbouring translations in one entry reaches further where frames are contiguous. Order: walks of
+ascending pages share lines of leaf entries, and next-page prefetchers hide them. Each finding carries the
+numbers it rests on.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from tessera.judge.validation.chase import overlap
+
+YES, NO, UNKNOWN = "yes", "no", "unknown"
+COLUMNS = ("finding", "answer", "value", "because")
+SPLIT_SHARE, WHOLE_SHARE = 0.5, 0.1  #: of the L1 step's cost that a chase inside 2MB pages still shows
+REACH_RATIO = 1.25  #: contiguous frames reach further than scattered ones by this: coalesced
+
+
+def splintered(steps: pd.DataFrame) -> str:
+    """Whether translations inside 2MB pages behave like those of 4KB pages."""
+    return _splintering(steps)[0]
+
+
+def findings(steps: pd.DataFrame, status: pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:
+    """One row per finding, from measured steps, the state of each series and :func:`latency.latencies`."""
+    rows = [
+        ("2MB pages are splintered", *_splintering(steps)),
+        ("STLB coalesces contiguous frames", *_coalescing(steps, status)),
+        ("ascending order makes walks cheaper", *_order(steps)),
+        ("walks inside 2MB pages are cheaper", *_walks(steps)),
+        ("independent misses overlap", *_overlap(overlap.misses_at_once(measured), "L1D misses")),
+        ("independent walks overlap", *_overlap(overlap.walks_at_once(measured), "page walks")),
+    ]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _step(steps: pd.DataFrame, series: str, number: int):
+    rows = steps[(steps["series"] == series) & (steps["step"] == number)]
+    return None if rows.empty else rows.iloc[0]
+
+
+def _splintering(steps: pd.DataFrame) -> tuple[str, float | None, str]:
+    small = _step(steps, "pages", 1)
+    if small is None or "large-pages" not in set(steps["series"]):
+        if small is not None and (steps["series"] == "large-stride").any():
+            return NO, 0.0, "a chase inside 2MB pages shows no step at all"
+        return UNKNOWN, None, "no chase ran in 2MB pages (or none showed a step in 4KB pages)"
+    large = _step(steps, "large-pages", 1)
+    share = large["added_cycles"] / small["added_cycles"]
+    same_place = small["low"] <= large["high"] and large["low"] <= small["high"]
+    because = (
+        f"inside 2MB pages latency rises by {large['added_cycles']:.1f} cycles at {large['entries']:.0f} 4KB "
+        f"pieces; in 4KB pages by {small['added_cycles']:.1f} at {small['entries']:.0f}"
+    )
+    stride = _step(steps, "large-stride", 1)
+    if stride is not None:
+        because += f"; with one line per 2MB page it rises at {stride['entries']:.0f} pages"
+    answer = YES if share >= SPLIT_SHARE and same_place else NO if share <= WHOLE_SHARE else UNKNOWN
+    return answer, float(share), because
+
+
+def _coalescing(steps: pd.DataFrame, status: pd.DataFrame) -> tuple[str, float | None, str]:
+    scattered, contiguous = _step(steps, "pages", 2), _step(steps, "contiguous", 2)
+    if scattered is None or contiguous is None:
+        return UNKNOWN, None, "a chase shows no second step"
+    state = status[status["series"] == "contiguous"].iloc[0]
+    known = str(state["frames_known"]).lower() == "true"
+    aligned = float(state["aligned_runs_of_8_frames"]) if known else float("nan")
+    ratio = contiguous["entries"] / scattered["entries"]
+    frames = (
+        f"{aligned:.0%} of its groups of 8 pages are in 8 contiguous frames"
+        if known
+        else "its frames are not known"
+    )
+    because = (
+        f"reach {contiguous['entries']:.0f} pages with contiguous frames ({frames}; under a hypervisor "
+        f"these are the guest's frames), {scattered['entries']:.0f} with scattered ones"
+    )
+    if not known or aligned < 0.9:
+        return UNKNOWN, float(ratio), because
+    return YES if ratio >= REACH_RATIO else NO, float(ratio), because
+
+
+def _order(steps: pd.DataFrame) -> tuple[str, float | None, str]:
+    return _cheaper(steps, "contiguous", "ascending", "in random order", "in ascending order")
+
+
+def _walks(steps: pd.DataFrame) -> tuple[str, float | None, str]:
+    return _cheaper(steps, "contiguous", "large-pages", "in 4KB pages", "inside 2MB pages")
+
+
+def _cheaper(steps: pd.DataFrame, base: str, other: str, base_words: str, other_words: str):
+    first, second = _step(steps, base, 2), _step(steps, other, 2)
+    if first is None or second is None:
+        return UNKNOWN, None, "a chase shows no second step"
+    ratio = float(second["added_cycles"] / first["added_cycles"])
+    because = (
+        f"a miss adds {second['added_cycles']:.1f} cycles {other_words} "
+        f"and {first['added_cycles']:.1f} {base_words}"
+    )
+    return YES if ratio < 0.9 else NO, ratio, because
+
+
+def _overlap(at_once: float | None, what: str) -> tuple[str, float | None, str]:
+    if at_once is None:
+        return UNKNOWN, None, f"not measured, or no chase was limited by {what}"
+    because = (
+        f"many chains have {at_once:.1f} {what} under way (latency of one chain over time per access of many)"
+    )
+    return YES if at_once >= 1.5 else NO, at_once, because

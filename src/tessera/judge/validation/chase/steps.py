@@ -1,0 +1,195 @@
+"""Where a chase's latency jumps: TLB sizes and what a miss costs, with bootstrap intervals.
+
+The cost of translation is the latency of a chase over pages minus that of a chase over as many adjacent
+lines, which need few pages: what is left is neither L1D nor L2. A step function is fitted to its logarithm
+by least squares (exactly), because the walk's step is many times the second-level TLB's. The size of a
+structure is the footprint where the cost crosses the middle of the two levels. The interval comes from
+resampling rounds and is never narrower than the two footprints around the crossing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from tessera.judge.validation.chase.latency import clock_ghz, interpolated
+
+MOST_PAGES = 8192  #: beyond, leaf entries leave the caches near the core and cost rises for another reason
+LEAST_CYCLES, LEAST_RATIO = 2.0, 1.3  #: smaller steps are none
+LEAST_POINTS = 3  #: footprints of a level
+FLOOR_CYCLES = 2.0  #: added before the logarithm: below this, differences are noise
+RESAMPLES = 200
+CACHES = "lines"  #: the series without translation
+
+#: series -> the structures whose ends its steps are, and the platform's key of each
+MEANINGS: dict[str, tuple[tuple[str, str], ...]] = {
+    "pages": (("L1 DTLB, 4KB pages", "tlb.l1d.4kb.entries"), ("STLB", "tlb.stlb.entries")),
+    "contiguous": (
+        ("L1 DTLB, contiguous frames", "tlb.l1d.4kb.entries"),
+        ("STLB, contiguous frames", "tlb.stlb.entries"),
+    ),
+    "ascending": (
+        ("L1 DTLB, ascending order", "tlb.l1d.4kb.entries"),
+        ("STLB, ascending order", "tlb.stlb.entries"),
+    ),
+    "large-pages": (("first step inside 2MB pages", ""), ("second step inside 2MB pages", "")),
+    "large-stride": (("L1 DTLB, 2MB pages", "tlb.l1d.2mb.entries"), ("STLB, 2MB pages", "tlb.stlb.entries")),
+}
+USED = {*MEANINGS, CACHES}
+COLUMNS = (
+    "source", "series", "step", "what", "key", "entries", "low", "high", "below_cycles", "above_cycles",
+    "added_cycles", "added_low", "added_high",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Step:
+    """A jump at ``entries`` (fractional footprint) from one level of cycles to the next."""
+
+    entries: float
+    last_below: int
+    first_above: int
+    below_cycles: float
+    above_cycles: float
+
+
+def translation_cycles(curves: Mapping[str, pd.Series], series: str) -> pd.Series:
+    """Cycles of translation per access by footprint: ``series`` minus the chase over adjacent lines."""
+    if series not in curves or CACHES not in curves:
+        return pd.Series(dtype=float)
+    pages = curves[series]
+    pages = pages[pages.index <= MOST_PAGES]
+    return pages - interpolated(curves[CACHES], pages.index.to_numpy(float))
+
+
+def find_steps(cost: pd.Series, most: int = 2) -> list[Step]:
+    """At most ``most`` upward steps of a cost by footprint; small ones are left out."""
+    footprints, cycles = cost.index.to_numpy(float), cost.to_numpy(float)
+    n = len(cycles)
+    if n < 2 * LEAST_POINTS:
+        return []
+    logs = np.log2(np.maximum(cycles, 0) + FLOOR_CYCLES)
+    for count in range(min(most, n // LEAST_POINTS - 1), 0, -1):
+        edges = _best_edges(logs, count)
+        levels = [float(np.median(cycles[a:b])) for a, b in zip([0, *edges], [*edges, n], strict=True)]
+        if all(_is_step(a, b) for a, b in zip(levels, levels[1:], strict=False)):
+            return [
+                _located(footprints, cycles, edge, *pair)
+                for edge, pair in zip(edges, zip(levels, levels[1:], strict=False), strict=True)
+            ]
+    return []
+
+
+def _is_step(below: float, above: float) -> bool:
+    return above - below >= LEAST_CYCLES and above + FLOOR_CYCLES >= LEAST_RATIO * (below + FLOOR_CYCLES)
+
+
+def _best_edges(values: np.ndarray, count: int) -> tuple[int, ...]:
+    """Edges between ``count`` + 1 constant pieces with the smallest sum of squares (dynamic programming)."""
+    n = len(values)
+    sums, squares = np.concatenate([[0], np.cumsum(values)]), np.concatenate([[0], np.cumsum(values**2)])
+    ends, starts = np.arange(n + 1)[:, None], np.arange(n + 1)[None, :]
+    length = np.maximum(ends - starts, 1)
+    cost = squares[:, None] - squares[None, :] - (sums[:, None] - sums[None, :]) ** 2 / length
+    cost = np.where(ends - starts >= LEAST_POINTS, cost, np.inf)  # cost[end, start] of one piece
+    best, choices = cost[:, 0], []
+    for _ in range(count):
+        total = best[None, :] + cost
+        choices.append(total.argmin(axis=1))
+        best = total.min(axis=1)
+    edges, end = [], n
+    for choice in reversed(choices):
+        end = int(choice[end])
+        edges.append(end)
+    return tuple(reversed(edges))
+
+
+def _located(footprints: np.ndarray, cycles: np.ndarray, edge: int, below: float, above: float) -> Step:
+    """The crossing of the middle nearest to the edge, interpolated in the logarithm of the footprint."""
+    middle = (below + above) / 2
+    crossings = [i for i in range(1, len(cycles)) if cycles[i - 1] < middle <= cycles[i]]
+    at = min(crossings, key=lambda i: abs(i - edge), default=edge)
+    x0, x1 = np.log(footprints[at - 1]), np.log(footprints[at])
+    y0, y1 = cycles[at - 1], cycles[at]
+    share = (middle - y0) / (y1 - y0) if y1 > y0 else 0.5
+    share = min(max(share, 0.0), 1.0)
+    entries = float(np.exp(x0 + share * (x1 - x0)))
+    return Step(entries, int(footprints[at - 1]), int(footprints[at]), below, above)
+
+
+def steps_table(rows: pd.DataFrame, source: str, seed: int = 1, resamples: int = RESAMPLES) -> pd.DataFrame:
+    """Steps of every series in ``rows`` (single measurements) with 95% bootstrap intervals.
+
+    Args:
+        rows: columns of chase.csv.
+        source: goes to the column of that name (``measured``, or the name of a simulated platform).
+    """
+    matrices = {
+        name: cycles_by_round(part) for name, part in rows.groupby("series", sort=False) if name in USED
+    }
+    curves = {name: matrix.median(axis=1) for name, matrix in matrices.items()}
+    redrawn = list(_samples(matrices, seed, resamples))
+    found = []
+    for series, meanings in MEANINGS.items():
+        here = find_steps(translation_cycles(curves, series))
+        others = [find_steps(translation_cycles(sample, series)) for sample in redrawn]
+        for number, (step, (what, key)) in enumerate(zip(here, meanings, strict=False)):
+            same = [steps[number] for steps in others if len(steps) == len(here)]
+            low, high = _interval([s.entries for s in same], step.entries)
+            added = step.above_cycles - step.below_cycles
+            added_low, added_high = _interval([s.above_cycles - s.below_cycles for s in same], added)
+            found.append(
+                dict(
+                    zip(
+                        COLUMNS,
+                        (
+                            source,
+                            series,
+                            number + 1,
+                            what,
+                            key,
+                            step.entries,
+                            min(low, step.last_below),
+                            max(high, step.first_above),
+                            step.below_cycles,
+                            step.above_cycles,
+                            added,
+                            added_low,
+                            added_high,
+                        ),
+                        strict=True,
+                    )
+                )
+            )
+    return pd.DataFrame(found, columns=list(COLUMNS))
+
+
+def cycles_by_round(part: pd.DataFrame) -> pd.DataFrame:
+    """Cycles per access of one series: a row per footprint, a column per round."""
+    ghz = clock_ghz(part)
+    part = part[part["elements"] > 0]
+    part = part.assign(cycles=part["ns"] / part["accesses"] * ghz)
+    return part.pivot_table(index="elements", columns="round", values="cycles", aggfunc="mean")
+
+
+def _samples(matrices: dict[str, pd.DataFrame], seed: int, count: int) -> Iterator[dict[str, pd.Series]]:
+    """Curves of resampled rounds: one draw for all footprints of a series, as a round is one sequence."""
+    if all(matrix.shape[1] < 2 for matrix in matrices.values()):
+        return
+    random = np.random.default_rng(seed)
+    for _ in range(count):
+        drawn = {}
+        for name, matrix in matrices.items():
+            rounds = random.integers(matrix.shape[1], size=matrix.shape[1])
+            drawn[name] = pd.Series(np.median(matrix.to_numpy()[:, rounds], axis=1), index=matrix.index)
+        yield drawn
+
+
+def _interval(values: list[float], value: float) -> tuple[float, float]:
+    if not values:
+        return value, value
+    low, high = np.quantile(values, [0.025, 0.975])
+    return float(low), float(high)

@@ -1,0 +1,95 @@
+"""Platforms to compare engines on: the committed ones, and one of them bent key by key.
+
+A variant is a name and the keys that it changes; a new one is one entry of :data:`VARIANTS`. Keys that a
+platform file doesn't have are an error, so that a renamed key can't make two variants the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tessera import platforms
+from tessera.core.errors import TesseraError
+from tessera.platforms import Platform
+from tessera.platforms.model import Value
+
+BASE = "broadwell-sim"
+#: what formulas, and variants that bend one thing, leave out: prefetchers, DRAM rows, the instruction side
+PLAIN: dict[str, int | str] = {
+    "tlb.l1d.replacement": "lru", "tlb.stlb.replacement": "lru", "tlb.l1i.entries": 0, "tlb.l1i.ways": 0,
+    "prefetch.l1d.kind": "none", "prefetch.l1d.entries": 0, "prefetch.l1d.degree": 0,
+    "prefetch.l1d.distance": 0,
+    "prefetch.l2.kind": "none", "prefetch.l2.entries": 0, "prefetch.l2.degree": 0, "prefetch.l2.distance": 0,
+    "dram.channels": 0, "dram.banks": 0, "dram.row_bytes": 0, "dram.row_hit_saves_cycles": 0,
+    "dram.row_conflict_adds_cycles": 0, "dram.bank_busy_cycles": 0,
+}  # fmt: skip
+#: small and oddly shaped, so that random traces reach every eviction: sets that are no powers of two
+TINY = PLAIN | {
+    "walker.count": 2, "walker.uses_mshrs": 0, "tlb.stlb.holds_2mb": 1,
+    "tlb.l1d.4kb.entries": 8, "tlb.l1d.4kb.ways": 2, "tlb.l1d.2mb.entries": 4, "tlb.l1d.2mb.ways": 2,
+    "tlb.l1d.1gb.entries": 1, "tlb.l1d.1gb.ways": 1, "tlb.stlb.entries": 18, "tlb.stlb.ways": 6,
+    "tlb.stlb_1gb.entries": 2, "tlb.stlb_1gb.ways": 2, "pwc.pde.entries": 6, "pwc.pde.ways": 2,
+    "pwc.pdpte.entries": 2, "pwc.pdpte.ways": 1, "pwc.pml4e.entries": 1, "pwc.pml4e.ways": 1,
+    "cache.l1d.bytes": 1024, "cache.l1d.ways": 2, "cache.l2.bytes": 4608, "cache.l2.ways": 3,
+    "cache.l3.bytes": 20736, "cache.l3.ways": 9, "core.rob_entries": 13, "core.load_queue_entries": 5,
+    "core.store_buffer_entries": 3, "core.mshrs": 3,
+}  # fmt: skip
+VARIANTS: dict[str, dict[str, int | str]] = {
+    "twelve-way-1536": PLAIN | {"tlb.stlb.entries": 1536, "tlb.stlb.ways": 12},
+    "tiny": TINY,
+    "tiny, no second level": TINY | {"tlb.stlb.entries": 0, "tlb.stlb.ways": 0, "tlb.stlb.holds_2mb": 0},
+    "tiny, no walk caches": TINY
+    | {f"pwc.{level}.{what}": 0 for level in ("pde", "pdpte", "pml4e") for what in ("entries", "ways")},
+    "tiny, one walker": TINY | {"walker.count": 1},
+    "tiny, tree-PLRU": TINY | {"tlb.l1d.replacement": "tree-plru", "tlb.stlb.replacement": "tree-plru"},
+    "tiny, SRRIP": TINY | {"tlb.l1d.replacement": "srrip", "tlb.stlb.replacement": "srrip"},
+    "tiny, five levels": TINY | {"page_table.levels": 5, "pwc.pml5e.entries": 1, "pwc.pml5e.ways": 1},
+    "tiny, 2MB in the 4KB array": TINY
+    | {"tlb.l1d.2mb.in_4kb": 1, "tlb.l1d.2mb.entries": 0, "tlb.l1d.2mb.ways": 0},
+    "tiny, instruction side": TINY | {"tlb.l1i.entries": 4, "tlb.l1i.ways": 2},
+    "tiny, walks pollute nothing": TINY | {"walker.pollutes": 0},
+    "tiny, walks hold MSHRs": TINY | {"walker.uses_mshrs": 1},
+    "tiny, slow walkers": TINY | {"walker.load_adds_cycles": 23},
+    "tiny, any number of walkers": TINY | {"walker.count": 0},
+    "tiny, no overlap": TINY | {"core.overlap": 0},
+    "tiny, DRAM": TINY
+    | {
+        "dram.channels": 2,
+        "dram.banks": 4,
+        "dram.row_bytes": 1024,
+        "dram.row_hit_saves_cycles": 40,
+        "dram.row_conflict_adds_cycles": 30,
+        "dram.bank_busy_cycles": 12,
+    },
+    "tiny, prefetchers": TINY
+    | {
+        "prefetch.l1d.kind": "stride",
+        "prefetch.l1d.entries": 16,
+        "prefetch.l1d.degree": 2,
+        "prefetch.l1d.distance": 2,
+        "prefetch.l2.kind": "stream",
+        "prefetch.l2.entries": 16,
+        "prefetch.l2.degree": 2,
+        "prefetch.l2.distance": 4,
+    },
+}
+
+
+def cases(names: list[str]) -> dict[str, Platform]:
+    """The named platforms, then every variant of :data:`BASE`."""
+    found = {name: platforms.load(name) for name in names}
+    return found | {name: bent(platforms.load(BASE), name, keys) for name, keys in VARIANTS.items()}
+
+
+def bent(platform: Platform, name: str, keys: dict[str, int | str]) -> Platform:
+    """The platform with other values.
+
+    Raises:
+        TesseraError: the platform has no such key.
+    """
+    if missing := [key for key in keys if key not in platform.values]:
+        raise TesseraError(
+            f"variant '{name}' of {platform.name}", f"no key {', '.join(missing)}", "see `tessera-sim keys`"
+        )
+    changed = {key: Value(value, f"assumed: variant '{name}' of a validation") for key, value in keys.items()}
+    return replace(platform, name=name, values=platform.values | changed)

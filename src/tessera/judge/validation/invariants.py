@@ -1,0 +1,167 @@
+"""What must hold for every simulated cell of the pipeline, checked on the results themselves.
+
+Each invariant is a function from the cells of one (workload, platform) to the rows that break it. Only what
+is provable is here. H + M shrinking with more 2MB pages, for instance, is not: 2MB entries can crowd a
+shared STLB.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from tessera.judge.validation.chase.simulate import LATENCY_KEYS, LEVELS, WALK_KEY
+from tessera.layouts.model import canonical_name
+from tessera.platforms import Platform, load
+from tessera.results.cells import read_cells
+
+COLUMNS = ("invariant", "because", "cells", "broken", "first_broken")
+ROUNDING = 3.0  #: counts are scaled and rounded one by one
+
+
+@dataclass(frozen=True)
+class Group:
+    """The good cells of one workload on one platform, by layout, and what they were made from."""
+
+    workload: str
+    cells: pd.DataFrame
+    platform: Platform
+    manifest: pd.DataFrame
+    pages_4kb: int  #: distinct 4KB pages of the trace
+
+
+@dataclass(frozen=True)
+class Invariant:
+    """A sentence, why it must hold, and the layouts that break it."""
+
+    sentence: str
+    because: str
+    broken: Callable[[Group], list[str]]
+
+
+def _names(cells: pd.DataFrame, wrong: pd.Series) -> list[str]:
+    return list(cells.index[wrong])
+
+
+def _within_accesses(g: Group) -> list[str]:
+    return _names(g.cells, g.cells["stlb_hits"] + g.cells["stlb_misses"] > g.cells["accesses"])
+
+
+def _walk_sum(g: Group) -> list[str]:
+    loads = [g.cells[f"walker_{level}_loads"] for level in LEVELS]
+    served = [a - b for a, b in zip(loads, [*loads[1:], 0], strict=True)]
+    cycles = sum(n * float(g.platform.values[key].value) for n, key in zip(served, LATENCY_KEYS, strict=True))
+    cycles += loads[0] * float(g.platform.values[WALK_KEY].value)
+    slack = ROUNDING * sum(float(g.platform.values[key].value) for key in LATENCY_KEYS)
+    return _names(g.cells, (cycles - g.cells["walk_cycles"]).abs() > slack)
+
+
+def _levels(g: Group) -> list[str]:
+    wrong = pd.Series(False, index=g.cells.index)
+    for who in ("program", "walker"):
+        for near, far in zip(LEVELS, LEVELS[1:], strict=False):
+            wrong |= g.cells[f"{who}_{far}_loads"] > g.cells[f"{who}_{near}_loads"] + ROUNDING
+    return _names(g.cells, wrong)
+
+
+def _same_program(g: Group) -> list[str]:
+    columns = ["instructions", "accesses", "timed_instructions", "program_l1d_loads"]
+    return _names(g.cells, (g.cells[columns] != g.cells[columns].iloc[0]).any(axis=1))
+
+
+def _width(g: Group) -> list[str]:
+    width = float(g.platform.values["core.dispatch_width"].value)
+    return _names(g.cells, g.cells["runtime_cycles"] < g.cells["instructions"] / width - ROUNDING)
+
+
+def _cold(g: Group) -> list[str]:
+    least = pd.Series(0.0, index=g.cells.index)
+    least[g.cells.index == "growing-0"] = g.pages_4kb
+    return _names(g.cells, g.cells["stlb_misses"] < least)
+
+
+def _duplicates(g: Group) -> list[str]:
+    numbers = [c for c in g.cells.columns if pd.api.types.is_numeric_dtype(g.cells[c])]
+    broken = []
+    for row in g.manifest[g.manifest["duplicate_of"] != ""].itertuples():
+        one, other = canonical_name(row.layout), canonical_name(row.duplicate_of)
+        if {one, other} <= set(g.cells.index):
+            a, b = g.cells.loc[one, numbers].astype(float), g.cells.loc[other, numbers].astype(float)
+            broken += [f"{one} and {other}"] * (not ((a == b) | (a.isna() & b.isna())).all())
+    return broken
+
+
+INVARIANTS = (
+    Invariant("H + M <= accesses", "an access is translated once", _within_accesses),
+    Invariant(
+        "C = sum over levels of walker loads x load time",
+        "the latency of a walk is that of its loads",
+        _walk_sum,
+    ),
+    Invariant(
+        "no level serves more than the one above it passes on", "only what misses is passed on", _levels
+    ),
+    Invariant(
+        "instructions, accesses and program loads are those of every other layout",
+        "a layout changes translation, not the program",
+        _same_program,
+    ),
+    Invariant("R >= instructions / dispatch width", "no more are dispatched in a cycle", _width),
+    Invariant("M >= distinct 4KB pages under growing-0", "the first access to a page misses", _cold),
+    Invariant(
+        "duplicate layouts have equal cells",
+        "a cell depends on the layout's windows, not on its name",
+        _duplicates,
+    ),
+)
+
+
+def check(results: Path, platforms: dict[str, Path], out: Path) -> pd.DataFrame:
+    """Check every ``cells/<workload>/<platform>.csv`` below ``results``; writes ``out`` (COLUMNS).
+
+    Args:
+        platforms: platform file of each platform's name.
+    """
+    groups = [
+        found
+        for path in sorted((results / "cells").glob("*/*.csv"))
+        if (found := _group(path, results, platforms))
+    ]
+    rows = []
+    for invariant in INVARIANTS:
+        broken = [
+            f"{g.workload} on {g.platform.name}: {name}" for g in groups for name in invariant.broken(g)
+        ]
+        rows.append(
+            {
+                "invariant": invariant.sentence,
+                "because": invariant.because,
+                "cells": sum(len(g.cells) for g in groups),
+                "broken": len(broken),
+                "first_broken": broken[0] if broken else "",
+            }
+        )
+    table = pd.DataFrame(rows, columns=list(COLUMNS))
+    out.parent.mkdir(parents=True, exist_ok=True)
+    table.to_csv(out, index=False)
+    return table
+
+
+def _group(path: Path, results: Path, platforms: dict[str, Path]) -> Group | None:
+    """The group of a cells file; None where no cell is good."""
+    cells = read_cells(path)
+    cells = cells[cells["status"] == "ok"].copy()
+    if cells.empty:
+        return None
+    cells["layout"] = cells["layout"].map(canonical_name)
+    workload, platform = path.parent.name, path.stem
+    manifest = pd.read_csv(results / "layouts" / workload / platform / "manifest.csv", keep_default_na=False)
+    info = json.loads((results / "traces" / workload / "info.json").read_text())
+    pages = int(info.get("distinct_4kb_pages") or 0)
+    return Group(
+        workload, cells.set_index("layout"), load(platforms.get(platform, platform)), manifest, pages
+    )

@@ -1,0 +1,1 @@
+"""The machine below: containers, reserved huge pages, what the doctor finds."""

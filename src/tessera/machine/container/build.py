@@ -1,0 +1,111 @@
+"""Build components with CMake and Ninja into ``build/<component>/``.
+
+A build folder belongs to one toolchain: ``.toolchain`` inside it says which, and another toolchain
+starts from a clean folder, because objects of two compilers must not mix. ``.sources`` holds the state
+of ``artifacts/`` at the last finished build, so that an unchanged checkout starts no program at all.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tessera.core.errors import TesseraError
+from tessera.core.paths import build_dir, repo_root
+from tessera.machine.container.engine import NONE
+from tessera.machine.container.host import require_programs, source_environment
+from tessera.machine.container.toolchain import Toolchain, toolchain
+
+#: In this order: the simulator links the tracer's library, and both report on workloads.
+COMPONENTS = ("mosalloc", "tracer", "simulator", "workloads")
+
+Say = Callable[[str], None]
+
+
+def sources_of(component: str) -> Path:
+    """Folder of a component's CMake project; an error if it isn't there."""
+    folder = repo_root() / "artifacts" / component
+    if not (folder / "CMakeLists.txt").exists():
+        raise TesseraError(
+            f"component '{component}'",
+            f"{folder / 'CMakeLists.txt'} does not exist",
+            "restore the checkout: git status, git checkout -- artifacts",
+        )
+    return folder
+
+
+def sources_state() -> str:
+    """A hash that changes when a file below ``artifacts/`` changes (name, size, time of change).
+
+    All components share it: the simulator builds the tracer's library from the tracer's folder.
+    """
+    digest = hashlib.sha256()
+    for folder, folders, files in os.walk(repo_root() / "artifacts"):
+        folders.sort()
+        for name in sorted(files):
+            status = os.stat(os.path.join(folder, name))
+            digest.update(f"{folder}/{name}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
+
+
+def build(component: str, say: Say, *, tests: bool = False) -> None:
+    """Bring ``build/<component>/`` up to date; quiet and quick when it is.
+
+    ``tests`` builds the component's tests and benchmarks too, which takes several times as long.
+    """
+    source = sources_of(component)
+    folder = build_dir(component)
+    tools = toolchain()
+    identity = json.dumps(_identity(tools), sort_keys=True)
+    with _lock(component):
+        state = sources_state()
+        with_tests = f"{state} tests"
+        if not _same(folder / ".toolchain", identity):
+            if folder.exists():
+                say(f"{component}: built by another toolchain before; starting from a clean folder")
+                shutil.rmtree(folder)
+            folder.mkdir(parents=True)
+            (folder / ".toolchain").write_text(identity + "\n")
+        elif _same(folder / ".sources", with_tests) or (not tests and _same(folder / ".sources", state)):
+            return
+        say(f"{component}: building" + (" (and its tests)" if tests else ""))
+        env = _environment(tools)
+        options = ["-DCMAKE_BUILD_TYPE=Release", f"-DBUILD_TESTING={'ON' if tests else 'OFF'}"]
+        tools.run(["cmake", "-S", source, "-B", folder, "-G", "Ninja", *options], env=env)
+        tools.run(["cmake", "--build", folder], env=env)
+        (folder / ".sources").write_text((with_tests if tests else state) + "\n")
+
+
+def _identity(tools: Toolchain) -> dict[str, str]:
+    """What objects depend on: the engine and its compilers (not the version of the engine)."""
+    facts = tools.describe()
+    facts.pop("engine_version", None)
+    return facts
+
+
+def _environment(tools: Toolchain) -> dict[str, str]:
+    """On the host: the programs must exist, and QEMU's header comes from beside the builds."""
+    if tools.describe()["engine"] != NONE:
+        return {}
+    require_programs()
+    return source_environment()
+
+
+def _same(path: Path, content: str) -> bool:
+    return path.exists() and path.read_text().strip() == content
+
+
+@contextmanager
+def _lock(component: str) -> Iterator[None]:
+    """One build of a component at a time; a second one waits."""
+    locks = build_dir("locks")
+    locks.mkdir(parents=True, exist_ok=True)
+    with (locks / component).open("w") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,114 @@
+"""The argument list of every ``docker run`` that Tessera makes.
+
+The checkout is mounted at its own path, so an argument list means the same inside and outside. Files
+written belong to the caller. There is no network unless it is asked for.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tessera.core.errors import TesseraError
+from tessera.core.paths import repo_root
+from tessera.machine.container.engine import docker_client
+
+#: Folders of the image that a mount would hide.
+_IMAGE_FOLDERS = {
+    Path(p) for p in ("/", "/bin", "/dev", "/etc", "/lib", "/lib64", "/proc", "/sbin", "/sys", "/usr")
+} | {Path(p) for p in ("/usr/bin", "/usr/lib", "/usr/local", "/usr/sbin", "/usr/share", "/var", "/run")}
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What a run may do beyond computing on files.
+
+    Attributes:
+        network: docker's network name; ``none`` by default.
+        capabilities: Linux capabilities added, as ``SYS_ADMIN``.
+        huge_pages: the program uses reserved huge pages; adds IPC_LOCK and hugetlbfs's mount.
+        unconfined: no system call filter, for programs that switch address randomisation off.
+    """
+
+    network: str = "none"
+    capabilities: tuple[str, ...] = ()
+    huge_pages: bool = False
+    unconfined: bool = False
+
+    def arguments(self) -> list[str]:
+        """The options as docker spells them."""
+        arguments = ["--network", self.network]
+        capabilities = list(self.capabilities)
+        if self.huge_pages and "IPC_LOCK" not in capabilities:
+            capabilities.append("IPC_LOCK")
+        for capability in capabilities:
+            arguments += ["--cap-add", capability]
+        if self.huge_pages and Path("/dev/hugepages").is_dir():
+            arguments += ["--volume", "/dev/hugepages:/dev/hugepages"]
+        if self.unconfined:
+            arguments += ["--security-opt", "seccomp=unconfined"]
+        return arguments
+
+
+def mounts(paths: Sequence[Path]) -> list[Path]:
+    """What is mounted: the checkout, and those of ``paths`` that lie outside it; absolute, in order.
+
+    Raises:
+        TesseraError: a path is missing, or mounting it would hide a folder of the image.
+    """
+    found = [repo_root()]
+    for path in paths:
+        absolute = Path(os.path.abspath(path))
+        if not absolute.exists():
+            raise TesseraError(
+                f"path {path} for the container", "it does not exist", "create it or correct the name"
+            )
+        if absolute in _IMAGE_FOLDERS:
+            raise TesseraError(
+                f"path {path} for the container",
+                f"mounting {absolute} would hide the image's own folder",
+                "name the single file that is needed",
+            )
+        if ":" in str(absolute):
+            raise TesseraError(
+                f"path {path} for the container", "docker can't mount a path with a colon", "rename it"
+            )
+        if not any(absolute == mount or mount in absolute.parents for mount in found):
+            found.append(absolute)
+    return found
+
+
+def working_folder(mounted: Sequence[Path]) -> Path:
+    """The current folder where the container can see it, else the checkout."""
+    here = Path.cwd()
+    visible = any(here == mount or mount in here.parents for mount in mounted)
+    return here if visible else repo_root()
+
+
+def docker_run(
+    image: str,
+    argv: Sequence[str | os.PathLike[str]],
+    *,
+    paths: Sequence[Path] = (),
+    env: Mapping[str, str] | None = None,
+    options: RunOptions | None = None,
+    name: str | None = None,
+) -> list[str]:
+    """The ``docker run`` that executes ``argv`` in ``image``; the container goes when it ends.
+
+    Without ``paths`` only the checkout is visible. ``name`` is what ``docker kill`` needs.
+    """
+    mounted = mounts(paths)
+    command = [docker_client(), "run", "--rm", "--init"]
+    if name:
+        command += ["--name", name]
+    command += ["--user", f"{os.getuid()}:{os.getgid()}"]
+    for path in mounted:
+        command += ["--volume", f"{path}:{path}"]
+    command += ["--workdir", str(working_folder(mounted))]
+    for key, value in (env or {}).items():
+        command += ["--env", f"{key}={value}"]
+    command += (options or RunOptions()).arguments()
+    return [*command, image, *[os.fspath(argument) for argument in argv]]

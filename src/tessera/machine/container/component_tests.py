@@ -1,0 +1,75 @@
+"""Run the components' own tests (ctest) where they were built.
+
+Under ``./run --reserve`` huge pages are reserved around them; without, the tests that need such pages say
+SKIP and how many are missing. A component's whole output is in ``build/<component>/ctest.log``; the terminal
+gets the failures and ctest's own summary.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+
+from tessera.core.paths import build_dir
+from tessera.machine.container.command import RunOptions
+from tessera.machine.container.toolchain import toolchain
+from tessera.machine.reserve import HugePagesUnavailable, reserve_huge_pages, reserving_allowed
+
+#: Pages that the tests of mosalloc share, two at a time and with copies in forked children.
+PAGES_2MB = 96
+PAGES_1GB = 2
+
+#: Seconds for one test that sets no limit of its own.
+TIMEOUT_SECONDS = 600
+
+#: Unconfined: mosalloc holds writers back with userfaultfd, which the engine's usual filter denies.
+OPTIONS = RunOptions(huge_pages=True, unconfined=True)
+
+Say = Callable[[str], None]
+
+
+@contextmanager
+def huge_pages(say: Say) -> Iterator[None]:
+    """Huge pages for the tests if reserving is allowed; tests skip what they miss."""
+    with ExitStack() as stack:
+        if reserving_allowed():
+            for count_2mb, count_1gb in ((PAGES_2MB, 0), (0, PAGES_1GB)):
+                try:
+                    stack.enter_context(reserve_huge_pages(count_2mb, count_1gb))
+                except HugePagesUnavailable as error:
+                    say(f"tests that need these pages will skip: {error}")
+        yield
+
+
+def run_tests(component: str) -> tuple[int, str]:
+    """Run one component's tests; returns ctest's exit status and what is worth reading of its output."""
+    log = build_dir(component) / "ctest.log"
+    jobs = str(os.cpu_count() or 1)
+    argv = ["ctest", "--test-dir", build_dir(component), "--output-on-failure", "--no-tests=error"]
+    argv += ["--timeout", str(TIMEOUT_SECONDS), "--parallel", jobs, "--quiet", "--output-log", log]
+    status = toolchain().run(argv, check=False, options=OPTIONS).returncode
+    return status, condensed(log.read_text(errors="replace") if log.exists() else "ctest wrote no log")
+
+
+#: Lines of ctest's log that say nothing new: tests that start, pass or skip (the summary lists the skipped).
+_NOISE = re.compile(
+    r"^\s*Start\s+\d+:|^\s*\d+/\d+ Test .* Passed\s|\*\*\*Skipped|^SKIP: "
+    r"|^\[(HANDLER_)?OUTPUT\]|^Internal ctest|^Test project"
+)
+
+
+def condensed(output: str) -> str:
+    """Output without the noise: failures with their messages, and the summary."""
+    kept = [line for line in output.splitlines() if not _NOISE.search(line)]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip()
+
+
+def summary(component: str) -> str:
+    """ctest's summary line of the last run: ``100% tests passed, 0 tests failed out of 45``."""
+    log = build_dir(component) / "ctest.log"
+    found = (
+        re.search(r"^\d+% tests passed.*$", log.read_text(errors="replace"), re.M) if log.exists() else None
+    )
+    return f"{component}: {found.group(0) if found else 'ctest did not finish'}"

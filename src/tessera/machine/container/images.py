@@ -1,0 +1,191 @@
+"""Build the images that are missing, and record what is in them.
+
+Beside each build ``build/images/`` gets ``<name>-<hash>.json`` (arguments, packages with versions,
+and for the base the SHA-256 of its root file system, which is the same wherever the archive serves
+the same packages) and ``<name>-<hash>.log``.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.paths import build_dir
+from tessera.machine.container.command import docker_run
+from tessera.machine.container.engine import docker, docker_client, require_docker
+from tessera.machine.container.inputs import (
+    BaseArguments,
+    base_tag,
+    docker_folder,
+    kernel_tag,
+    programs_tag,
+    toolchain_tag,
+    workloads_tag,
+)
+
+Say = Callable[[str], None]
+
+
+def image_exists(tag: str) -> bool:
+    """Whether the engine has the image."""
+    return docker("image", "inspect", "--format", "{{.Id}}", tag).returncode == 0
+
+
+def require_image(tag: str) -> str:
+    """The tag, or an error that names the engine or the build that is missing."""
+    if not image_exists(tag):
+        require_docker()
+        raise TesseraError(
+            f"image {tag}", "the engine has no image built from these files of docker/", _remedy(tag)
+        )
+    return tag
+
+
+def _remedy(tag: str) -> str:
+    """The command that builds an image."""
+    commands = {
+        programs_tag(): "./run tessera mosalloc programs",
+        workloads_tag(): "./run tessera build --workloads-image",
+        kernel_tag(): "./run tessera kernel build",
+    }
+    return commands.get(tag, "./run tessera build --image")
+
+
+def ensure_images(say: Say) -> str:
+    """Build what is missing, tell ``say`` about it, and return the toolchain's tag."""
+    arguments = BaseArguments.from_environment()
+    toolchain = toolchain_tag(arguments)
+    if image_exists(toolchain):
+        return toolchain
+    require_docker()
+    with _images_lock() as folder:
+        base = base_tag(arguments)
+        if not image_exists(base):
+            say(f"building {base} from Debian's archive (about 40 s)")
+            _build_base(base, arguments, folder)
+        if not image_exists(toolchain):
+            say(f"building {toolchain} (about 2 min)")
+            _build_on(toolchain, base, folder)
+    return toolchain
+
+
+def ensure_programs_image(say: Say) -> str:
+    """Like :func:`ensure_images`, and the programs' image on top; returns that one's tag."""
+    return _ensure_on_toolchain(programs_tag(BaseArguments.from_environment()), say)
+
+
+def ensure_workloads_image(say: Say) -> str:
+    """Like :func:`ensure_images`, and the image of Debian's workloads on top; returns that one's tag."""
+    return _ensure_on_toolchain(workloads_tag(BaseArguments.from_environment()), say)
+
+
+def ensure_kernel_image(say: Say) -> str:
+    """Like :func:`ensure_images`, and the kernel's image on top; returns that one's tag."""
+    return _ensure_on_toolchain(kernel_tag(BaseArguments.from_environment()), say)
+
+
+def _ensure_on_toolchain(tag: str, say: Say) -> str:
+    if image_exists(tag):
+        return tag
+    toolchain = ensure_images(say)
+    with _images_lock() as folder:
+        if not image_exists(tag):
+            say(f"building {tag} (1 to 3 min)")
+            _build_on(tag, toolchain, folder)
+    return tag
+
+
+def _build_base(tag: str, arguments: BaseArguments, folder: Path) -> None:
+    if shutil.which("mmdebstrap") is None:
+        raise TesseraError(f"image {tag}", "mmdebstrap is not installed", "sudo apt-get install mmdebstrap")
+    rootfs = folder / f"{_stem(tag)}.tar"
+    script = docker_folder("base") / "build.sh"
+    _logged([str(script), str(rootfs)], tag, folder, arguments.as_environment())
+    sha256 = _sha256(rootfs)
+    _logged([docker_client(), "import", str(rootfs), tag], tag, folder)
+    epoch_file = rootfs.with_name(rootfs.name + ".epoch")
+    _record(
+        tag,
+        folder,
+        {
+            "arguments": arguments.as_environment(),
+            "source_date_epoch": int(epoch_file.read_text()),
+            "rootfs_sha256": sha256,
+        },
+    )
+    rootfs.unlink()
+    epoch_file.unlink()
+
+
+def _build_on(tag: str, base: str, folder: Path) -> None:
+    """Build the image of ``tag`` by its Dockerfile, on ``base``."""
+    context = str(docker_folder(tag.removeprefix("tessera-").partition(":")[0]))
+    _logged([docker_client(), "build", "--build-arg", f"BASE={base}", "--tag", tag, context], tag, folder)
+    _record(tag, folder, {"arguments": {"BASE": base}})
+
+
+def _record(tag: str, folder: Path, facts: dict[str, object]) -> None:
+    """Write the image's manifest: the facts given, its id, and the packages in it."""
+    query = ["dpkg-query", "-W", "-f", "${binary:Package}=${Version}\n"]
+    listed = subprocess.run(docker_run(tag, query), capture_output=True, text=True, check=True).stdout.split()
+    manifest = {
+        "image": tag,
+        "id": docker("image", "inspect", "--format", "{{.Id}}", tag).stdout.strip(),
+        **facts,
+        "packages": dict(line.split("=", 1) for line in listed),
+    }
+    (folder / f"{_stem(tag)}.json").write_text(json.dumps(manifest, indent=2) + "\n")
+
+
+def manifest(tag: str) -> dict[str, object] | None:
+    """The manifest that was recorded when the image was built here; None if it was not."""
+    path = build_dir("images") / f"{_stem(tag)}.json"
+    return json.loads(path.read_text()) if path.exists() else None
+
+
+def _logged(argv: list[str], tag: str, folder: Path, env: dict[str, str] | None = None) -> None:
+    """Run one step of a build with its output in the image's log; a failure shows the log's end."""
+    log = folder / f"{_stem(tag)}.log"
+    with log.open("a") as stream:
+        status = subprocess.run(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            env=os.environ | (env or {}),
+        ).returncode
+    if status != 0:
+        tail = "\n".join(log.read_text(errors="replace").splitlines()[-15:])
+        raise TesseraError(
+            f"image {tag}",
+            f"'{Path(argv[0]).name}' ended with status {status}:\n{tail}",
+            f"read {log}; the machine needs Debian's archive (another mirror: TESSERA_DEBIAN_MIRROR)",
+            exit_code=EXIT_FAILED,
+        )
+
+
+def _stem(tag: str) -> str:
+    return tag.removeprefix("tessera-").replace(":", "-")
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+@contextmanager
+def _images_lock() -> Iterator[Path]:
+    """``build/images``, held by one build at a time."""
+    folder = build_dir("images")
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield folder

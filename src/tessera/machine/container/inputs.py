@@ -1,0 +1,97 @@
+"""What the images are made of, and the tags that follow from it.
+
+An image is named by the hash of its inputs: the files of its folder under ``docker/``, its arguments,
+and for the others the tag of what they are built on. The same inputs need no build; a change needs a
+new one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tessera.core.paths import repo_root
+
+DEBIAN_SUITE = "bookworm"
+
+
+@dataclass(frozen=True)
+class BaseArguments:
+    """Arguments of ``docker/base/build.sh``.
+
+    ``mirror`` empty means the suite's own default archive. ``snapshot`` (``YYYYMMDDThhmmssZ``) is a
+    date in a snapshot archive, whose address ``mirror`` must then give.
+    """
+
+    suite: str = DEBIAN_SUITE
+    mirror: str = ""
+    snapshot: str = ""
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str] = os.environ) -> BaseArguments:
+        """Arguments from ``$TESSERA_DEBIAN_MIRROR`` and ``$TESSERA_DEBIAN_SNAPSHOT``."""
+        return cls(
+            mirror=environ.get("TESSERA_DEBIAN_MIRROR", ""),
+            snapshot=environ.get("TESSERA_DEBIAN_SNAPSHOT", ""),
+        )
+
+    def as_environment(self) -> dict[str, str]:
+        """The variables that ``build.sh`` reads."""
+        return {
+            "DEBIAN_SUITE": self.suite,
+            "DEBIAN_MIRROR": self.mirror,
+            "DEBIAN_SNAPSHOT": self.snapshot,
+        }
+
+
+def docker_folder(image: str) -> Path:
+    """Folder of an image (``base``, ``toolchain``, ``programs``, ``workloads``, ``kernel``)."""
+    return repo_root() / "docker" / image
+
+
+def inputs_digest(folder: Path, arguments: Mapping[str, str]) -> str:
+    """SHA-256 (hex) of a folder's files (path, executable bit, content) and of the arguments."""
+    digest = hashlib.sha256()
+    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+        content = hashlib.sha256(path.read_bytes()).hexdigest()
+        executable = bool(path.stat().st_mode & 0o100)
+        digest.update(f"{path.relative_to(folder)}\0{executable}\0{content}\n".encode())
+    for name, value in sorted(arguments.items()):
+        digest.update(f"{name}={value}\n".encode())
+    return digest.hexdigest()
+
+
+def base_tag(arguments: BaseArguments | None = None) -> str:
+    """Tag of the base image that the checkout's files and the arguments ask for."""
+    arguments = arguments or BaseArguments.from_environment()
+    digest = inputs_digest(docker_folder("base"), arguments.as_environment())
+    return f"tessera-base:{digest[:12]}"
+
+
+def toolchain_tag(arguments: BaseArguments | None = None) -> str:
+    """Tag of the toolchain image that the checkout's files and the arguments ask for."""
+    digest = inputs_digest(docker_folder("toolchain"), {"BASE": base_tag(arguments)})
+    return f"tessera-toolchain:{digest[:12]}"
+
+
+def _tag_on_toolchain(image: str, arguments: BaseArguments | None) -> str:
+    digest = inputs_digest(docker_folder(image), {"BASE": toolchain_tag(arguments)})
+    return f"tessera-{image}:{digest[:12]}"
+
+
+def programs_tag(arguments: BaseArguments | None = None) -> str:
+    """Tag of the image with the well-known programs that mosalloc is tested with."""
+    return _tag_on_toolchain("programs", arguments)
+
+
+def workloads_tag(arguments: BaseArguments | None = None) -> str:
+    """Tag of the image with Debian's own programs that serve as workloads."""
+    return _tag_on_toolchain("workloads", arguments)
+
+
+def kernel_tag(arguments: BaseArguments | None = None) -> str:
+    """Tag of the image that builds and boots the kernel."""
+    return _tag_on_toolchain("kernel", arguments)

@@ -1,0 +1,79 @@
+"""Processes that never outlive the command that started them.
+
+A container is the engine's child, not ours: when its client is killed it would go on. So the client is
+told to end with us (``setpriv --pdeathsig``; it hands the signal to the container), and terminating
+or killing the process object kills the container by name.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tessera.core.interrupts import signals_raise
+from tessera.machine.container.engine import docker
+
+#: The kernel sends the program SIGTERM when the thread that started it ends, however it ends.
+DIE_WITH_PARENT = ("setpriv", "--pdeathsig", "TERM")
+
+#: Seconds that a program gets between SIGTERM and SIGKILL.
+GRACE_SECONDS = 5
+
+
+class ContainerProcess(subprocess.Popen):
+    """The docker client of one container; ``terminate`` and ``kill`` reach the container.
+
+    Start it, and wait for it, in the same thread: it ends with the thread that started it.
+    """
+
+    def __init__(self, argv: list[str], *, name: str, **keywords):
+        self.container_name = name
+        super().__init__([*DIE_WITH_PARENT, *argv], **keywords)
+
+    def kill(self) -> None:
+        """Kill the container, then its client."""
+        docker("kill", self.container_name)  # fails if the container is gone already: fine
+        super().kill()
+
+    def terminate(self) -> None:
+        """SIGTERM to the program in the container; the client ends with it."""
+        if self.poll() is None:
+            answer = docker("kill", "--signal", "TERM", self.container_name)
+            if answer.returncode != 0:  # not started yet
+                super().terminate()
+
+
+class HostProcess(subprocess.Popen):
+    """A program on this machine, as the leader of its own process group."""
+
+    def __init__(self, argv: list[str], **keywords):
+        super().__init__([*DIE_WITH_PARENT, *argv], process_group=0, **keywords)
+
+    def send_signal(self, sig: int) -> None:
+        """Signal the whole group."""
+        if self.poll() is None:
+            os.killpg(self.pid, sig)
+
+
+def stop(process: subprocess.Popen) -> None:
+    """End a process: SIGTERM, then SIGKILL after :data:`GRACE_SECONDS`."""
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(GRACE_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+@contextmanager
+def stopped_at_exit(process: subprocess.Popen) -> Iterator[None]:
+    """Leave no process behind: on an exception, Ctrl-C or SIGTERM it is stopped first."""
+
+    try:
+        with signals_raise():
+            yield
+    finally:
+        stop(process)

@@ -1,0 +1,167 @@
+"""Run programs of the toolchain: in its image, or on this machine.
+
+Contract of :class:`Toolchain`: ``argv`` names the same files on both engines; files written belong to
+the caller; a program never outlives the caller; ``describe()`` identifies the compilers and libraries
+for the provenance of results.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import subprocess
+import uuid
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.machine.container import engine
+from tessera.machine.container.command import RunOptions, docker_run, mounts, working_folder
+from tessera.machine.container.images import require_image
+from tessera.machine.container.inputs import kernel_tag, programs_tag, toolchain_tag, workloads_tag
+from tessera.machine.container.process import ContainerProcess, HostProcess, stopped_at_exit
+
+Argv = Sequence[str | os.PathLike[str]]
+
+
+class Toolchain(ABC):
+    """Where components run; see the module's contract."""
+
+    @abstractmethod
+    def popen(
+        self,
+        argv: Argv,
+        paths: Sequence[Path] = (),
+        env: Mapping[str, str] | None = None,
+        *,
+        options: RunOptions | None = None,
+        **keywords,
+    ) -> subprocess.Popen:
+        """Start ``argv``; ``keywords`` (stdout, stderr, text, ...) are ``subprocess.Popen``'s."""
+
+    @abstractmethod
+    def describe(self) -> dict[str, str]:
+        """Engine and what it runs on: ``{"engine": ..., "image": ...}`` and the like."""
+
+    def run(
+        self,
+        argv: Argv,
+        paths: Sequence[Path] = (),
+        env: Mapping[str, str] | None = None,
+        capture: bool = False,
+        check: bool = True,
+        *,
+        options: RunOptions | None = None,
+    ) -> subprocess.CompletedProcess[str]:
+        """Run ``argv`` to its end.
+
+        Args:
+            paths: files or folders outside the checkout that the program must see.
+            env: variables for the program, added to the toolchain's own.
+            capture: return standard output and error as text instead of passing them on.
+            check: a status other than 0 is a :class:`TesseraError`.
+            options: network, capabilities, huge pages.
+        """
+        pipe = subprocess.PIPE if capture else None
+        process = self.popen(argv, paths, env, options=options, stdout=pipe, stderr=pipe, text=True)
+        with stopped_at_exit(process):
+            out, err = process.communicate()
+        if check and process.returncode != 0:
+            raise _failure(argv, process.returncode, err)
+        return subprocess.CompletedProcess(list(argv), process.returncode, out, err)
+
+
+class DockerToolchain(Toolchain):
+    """The toolchain image ``tag``."""
+
+    def __init__(self, tag: str):
+        self.tag = tag
+
+    def popen(self, argv, paths=(), env=None, *, options=None, **keywords):
+        name = f"tessera-{uuid.uuid4().hex[:12]}"
+        command = docker_run(self.tag, argv, paths=paths, env=env, options=options, name=name)
+        keywords.setdefault("stdin", subprocess.DEVNULL)
+        return ContainerProcess(command, name=name, **keywords)
+
+    def describe(self) -> dict[str, str]:
+        return {
+            "engine": engine.DOCKER,
+            "image": self.tag,
+            "engine_version": engine.require_docker(),
+        }
+
+
+class HostToolchain(Toolchain):
+    """This machine's own compilers and QEMU."""
+
+    def popen(self, argv, paths=(), env=None, *, options=None, **keywords):
+        keywords.setdefault("stdin", subprocess.DEVNULL)
+        keywords.setdefault("cwd", working_folder(mounts(paths)))
+        return HostProcess(
+            [os.fspath(argument) for argument in argv],
+            env=os.environ | dict(env or {}),
+            **keywords,
+        )
+
+    def describe(self) -> dict[str, str]:
+        return {
+            "engine": engine.NONE,
+            "compiler": _first_line(["g++", "--version"]),
+            "qemu": _first_line(["qemu-x86_64", "--version"]),
+            "libc": _first_line(["ldd", "--version"]),
+        }
+
+
+@functools.cache
+def toolchain() -> Toolchain:
+    """The toolchain of ``$TESSERA_ENGINE``, checked to be usable."""
+    if engine.engine_name() == engine.NONE:
+        return HostToolchain()
+    return DockerToolchain(require_image(toolchain_tag()))
+
+
+def programs_toolchain() -> Toolchain:
+    """Where the well-known programs are: their own image, or this machine."""
+    return _on_toolchain(programs_tag)
+
+
+def workloads_toolchain() -> Toolchain:
+    """Where Debian's own programs that serve as workloads are: their image, or this machine."""
+    return _on_toolchain(workloads_tag)
+
+
+def kernel_toolchain() -> Toolchain:
+    """Where the kernel is built and booted: its own image, or this machine."""
+    return _on_toolchain(kernel_tag)
+
+
+def _on_toolchain(tag: Callable[[], str]) -> Toolchain:
+    """The image of that tag; its hash is taken only where there is an engine."""
+    if engine.engine_name() == engine.NONE:
+        return HostToolchain()
+    return DockerToolchain(require_image(tag()))
+
+
+def _first_line(argv: list[str]) -> str:
+    """First line of a version message; ``not installed`` if there is no such program."""
+    try:
+        answer = subprocess.run(argv, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    except FileNotFoundError:
+        return "not installed"
+    return (answer.stdout or answer.stderr).splitlines()[0]
+
+
+def _failure(argv: Argv, status: int, err: str | None) -> TesseraError:
+    command = " ".join(os.fspath(argument) for argument in argv)
+    if status == 137 or status == -9:
+        found = f"it was killed (status {status}): often the machine ran out of memory"
+        remedy = "free memory or use a smaller size (./run doctor shows RAM)"
+    elif status == 127:
+        found = "the program was not found (status 127)"
+        remedy = "build the components: ./run tessera build"
+    else:
+        found = f"it ended with status {status}"
+        remedy = "read its messages above"
+    tail = "\n".join((err or "").strip().splitlines()[-10:])
+    return TesseraError(f"'{command}'", found + (f":\n{tail}" if tail else ""), remedy, exit_code=EXIT_FAILED)

@@ -1,0 +1,29 @@
+"""``python3 -m tessera.machine.doctor [--json]``: the doctor before anything is installed."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from tessera.core.errors import TesseraError
+from tessera.machine.doctor.examine import as_json, as_table, examine, exit_status
+
+
+def main() -> int:
+    """Print the rows; returns the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="./run doctor", description="What this machine can do; changes nothing."
+    )
+    parser.add_argument("--json", action="store_true", help="for programs")
+    as_text = as_json if parser.parse_args().json else as_table
+    rows = examine()
+    print(as_text(rows))
+    return exit_status(rows)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except TesseraError as error:
+        print(f"doctor: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)

@@ -1,0 +1,47 @@
+"""All rows, and their two forms: a table for people, JSON for programs.
+
+A new row is a function in one of the modules below that returns a :class:`Check`.
+"""
+
+from __future__ import annotations
+
+import json
+
+from tessera.machine.doctor import machine, pages, pmu, software
+from tessera.machine.doctor.check import FAIL, PASS, SKIP, Check
+
+
+def examine() -> list[Check]:
+    """Look at everything; changes nothing; under a second."""
+    return [*machine.checks(), *pages.checks(), *pmu.checks(), *software.checks()]
+
+
+def exit_status(rows: list[Check]) -> int:
+    """1 if something required is missing, else 0."""
+    return int(any(row.status == FAIL for row in rows))
+
+
+def as_json(rows: list[Check]) -> str:
+    """``{"status": ..., "checks": [{name, status, found, remedy}]}``."""
+    status = FAIL if exit_status(rows) else PASS
+    return json.dumps({"status": status, "checks": [row.as_dict() for row in rows]}, indent=2)
+
+
+def as_table(rows: list[Check]) -> str:
+    """Status, name, facts; the remedy on a line of its own; a summary at the end."""
+    width = max(len(row.name) for row in rows)
+    lines = []
+    for row in rows:
+        lines.append(f"{row.status}  {row.name:<{width}}  {row.found}")
+        if row.remedy:
+            lines.append(f"{'':4}  {'':<{width}}  -> {row.remedy}")
+    counts = {status: sum(row.status == status for row in rows) for status in (PASS, SKIP, FAIL)}
+    lines.append("")
+    lines.append(", ".join(f"{count} {status}" for status, count in counts.items()) + _verdict(rows))
+    return "\n".join(lines)
+
+
+def _verdict(rows: list[Check]) -> str:
+    if exit_status(rows):
+        return ": something required is missing (FAIL)"
+    return ": the main job can run; SKIP rows say what it will leave out or prepare first"

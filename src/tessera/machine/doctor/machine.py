@@ -1,0 +1,122 @@
+"""Processor, memory, disk, C library, hypervisor, Slurm."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from pathlib import Path
+
+from tessera.core.paths import repo_root
+from tessera.core.units import GB
+from tessera.machine.doctor.check import Check, failed, passed, skipped
+
+#: The default configuration's needs (README): peak memory and results, images and builds on disk.
+RAM_BYTES = 8 * GB
+DISK_BYTES = 5 * GB
+
+#: What the workloads are compiled for (x86-64-v3), as the kernel spells it.
+REQUIRED_FLAGS = ("avx2", "bmi2", "fma")
+
+
+def checks() -> list[Check]:
+    """Rows about the machine itself."""
+    cpu = cpu_facts()
+    return [
+        _python(),
+        _processor(cpu),
+        _avx512(cpu),
+        _cores(),
+        _ram(),
+        _disk(),
+        _glibc(),
+        _host(cpu),
+        _slurm(),
+    ]
+
+
+def cpu_facts() -> dict[str, str]:
+    """First processor of /proc/cpuinfo; empty on machines without it."""
+    path = Path("/proc/cpuinfo")
+    if not path.exists():
+        return {}
+    lines = path.read_text().split("\n\n", 1)[0].splitlines()
+    return {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
+
+
+def _python() -> Check:
+    found = platform.python_version()
+    # ./run doctor runs under whatever python3 the machine has.
+    if sys.version_info >= (3, 11):  # noqa: UP036
+        return passed("Python", found)
+    return failed("Python", found, "Tessera needs 3.11 or later: Debian 12, Ubuntu 24.04")
+
+
+def _processor(cpu: dict[str, str]) -> Check:
+    if platform.machine() != "x86_64":
+        return failed("processor", platform.machine(), "tracer and allocator need x86-64")
+    missing = [flag for flag in REQUIRED_FLAGS if flag not in cpu.get("flags", "").split()]
+    if missing:
+        return failed(
+            "processor",
+            f"no {', '.join(missing)}",
+            "the workloads are built for x86-64-v3 (Haswell or later)",
+        )
+    return passed("processor", f"{cpu.get('model name', 'x86-64')}, AVX2")
+
+
+def _avx512(cpu: dict[str, str]) -> Check:
+    if "avx512f" in cpu.get("flags", "").split():
+        return passed("AVX-512", "yes")
+    return skipped("AVX-512", "no", "nothing is lost but speed: simulations of many layouts use AVX2")
+
+
+def _cores() -> Check:
+    return passed("cores", f"{len(os.sched_getaffinity(0))} usable of {os.cpu_count()}")
+
+
+def _ram() -> Check:
+    facts = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
+    total, available = (int(facts[key].split()[0]) * 1024 for key in ("MemTotal", "MemAvailable"))
+    found = f"{available / GB:.1f} GB available of {total / GB:.1f} GB"
+    if available >= RAM_BYTES:
+        return passed("RAM", found)
+    return skipped(
+        "RAM", found, f"the default configuration needs {RAM_BYTES // GB} GB; ./run smoke needs 2 GB"
+    )
+
+
+def _disk() -> Check:
+    free = shutil.disk_usage(repo_root()).free
+    found = f"{free / GB:.1f} GB free in the checkout"
+    if free >= DISK_BYTES:
+        return passed("disk", found)
+    return failed(
+        "disk", found, f"free {DISK_BYTES // GB} GB: results, traces and builds lie in the checkout"
+    )
+
+
+def _glibc() -> Check:
+    name, version = platform.libc_ver()
+    if name == "glibc":
+        return passed("C library", f"glibc {version}")
+    return skipped(
+        "C library", name or "not glibc", "real runs on this machine need glibc (mosalloc preloads it)"
+    )
+
+
+def _host(cpu: dict[str, str]) -> Check:
+    if "hypervisor" not in cpu.get("flags", "").split():
+        return passed("hypervisor", "none (bare metal): page walks are one-dimensional")
+    return skipped(
+        "hypervisor",
+        "yes: page walks are nested, and the hypervisor may split the guest's 2MB pages",
+        "real runs say so; effects of bare metal need bare metal",
+    )
+
+
+def _slurm() -> Check:
+    if shutil.which("sbatch"):
+        return passed("Slurm", "sbatch found: snakemake --profile profiles/slurm")
+    return skipped("Slurm", "no sbatch", "only a cluster needs it; everything runs on this machine")

@@ -1,0 +1,46 @@
+"""Huge pages: which sizes, how many are free, and what the kernel does by itself."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tessera.core.units import PAGE_1GB, PAGE_2MB, format_bytes
+from tessera.machine.doctor.check import Check, passed, skipped
+from tessera.machine.reserve.pools import command_for, huge_pages_free, huge_pages_total, supported_sizes
+
+THP = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+
+
+def checks() -> list[Check]:
+    """Rows about page sizes."""
+    return [_pool(PAGE_2MB, 512), _pool(PAGE_1GB, 1), _transparent()]
+
+
+def _pool(page_bytes: int, example: int) -> Check:
+    """One pool; ``example`` is the number of pages that the remedy's command asks for."""
+    name = f"{format_bytes(page_bytes)} pages"
+    if page_bytes not in supported_sizes():
+        return skipped(
+            name, "not supported by kernel and processor", "layouts that use them can't run for real here"
+        )
+    free, total = huge_pages_free(page_bytes), huge_pages_total(page_bytes)
+    found = f"{free} free of {total} reserved"
+    if free:
+        return passed(name, found)
+    remedy = f"./run --reserve ... reserves for the time of a run; or {command_for(page_bytes, example)}"
+    return skipped(name, found, remedy)
+
+
+def _transparent() -> Check:
+    if not THP.exists():
+        return passed("transparent pages", "the kernel has none")
+    mode = re.search(r"\[(\w+)\]", THP.read_text())
+    chosen = mode.group(1) if mode else "unknown"
+    if chosen != "always":
+        return passed("transparent pages", chosen)
+    return skipped(
+        "transparent pages",
+        "always: 4KB parts of a layout may become 2MB pages",
+        "echo madvise | sudo tee " + str(THP),
+    )

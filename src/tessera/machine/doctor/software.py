@@ -1,0 +1,64 @@
+"""What runs the components: engine, images, environment, built components."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+from tessera.core.paths import build_dir, repo_root
+from tessera.machine.container import engine
+from tessera.machine.container.build import COMPONENTS
+from tessera.machine.container.host import missing_programs
+from tessera.machine.container.images import image_exists
+from tessera.machine.container.inputs import toolchain_tag
+from tessera.machine.doctor.check import Check, failed, passed, skipped
+
+_PREPARES = "./run setup prepares it (./run smoke and ./run reproduce do too)"
+
+
+def checks() -> list[Check]:
+    """Rows about software; those of the engine that was chosen are required."""
+    return [*_engine(), _environment(), _components()]
+
+
+def _engine() -> list[Check]:
+    if engine.engine_name() == engine.NONE:
+        missing = missing_programs()
+        if missing:
+            return [
+                failed("engine none", f"no {', '.join(missing)}", "./run --engine none setup installs them")
+            ]
+        return [passed("engine none", "compilers and QEMU of this machine")]
+    if shutil.which("docker") is None:
+        return [
+            failed(
+                "Docker", "not installed", "./run setup installs it (docker.io); or ./run --engine none ..."
+            )
+        ]
+    version = engine.server_version()
+    if version is None:
+        remedy = "./run setup starts it when root" if os.geteuid() == 0 else "sudo systemctl start docker"
+        return [failed("Docker", "no engine answers", f"{remedy}; or ./run --engine none ...")]
+    return [passed("Docker", f"engine {version}"), _image()]
+
+
+def _image() -> Check:
+    tag = toolchain_tag()
+    if image_exists(tag):
+        return passed("toolchain image", tag)
+    return skipped("toolchain image", f"{tag} is not built yet", f"{_PREPARES}, in 2 minutes")
+
+
+def _environment() -> Check:
+    if (repo_root() / ".venv" / "bin" / "tessera").exists():
+        return passed("Python environment", ".venv")
+    return skipped("Python environment", "no .venv yet", _PREPARES)
+
+
+def _components() -> Check:
+    unbuilt = [name for name in COMPONENTS if not (build_dir(name) / ".sources").exists()]
+    if not unbuilt:
+        return passed("components", f"built: {', '.join(COMPONENTS)}")
+    return skipped(
+        "components", f"not built yet: {', '.join(unbuilt)}", "./run tessera build (the main job does it)"
+    )

@@ -1,0 +1,23 @@
+"""Reserve huge pages for real runs: only with permission, verified, and always given back."""
+
+from tessera.machine.reserve.pools import huge_pages_free, huge_pages_total, nodes, supported_sizes
+from tessera.machine.reserve.records import release_kept, restore_leftovers
+from tessera.machine.reserve.reservation import (
+    HugePagesUnavailable,
+    keep_huge_pages,
+    reserve_huge_pages,
+    reserving_allowed,
+)
+
+__all__ = [
+    "HugePagesUnavailable",
+    "huge_pages_free",
+    "huge_pages_total",
+    "keep_huge_pages",
+    "nodes",
+    "release_kept",
+    "reserve_huge_pages",
+    "reserving_allowed",
+    "restore_leftovers",
+    "supported_sizes",
+]

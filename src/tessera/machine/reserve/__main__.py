@@ -1,0 +1,16 @@
+"""``python -m tessera.machine.reserve``: take back what killed runs left reserved, and say so."""
+
+from __future__ import annotations
+
+import sys
+
+from tessera.core.errors import TesseraError
+from tessera.core.units import format_bytes
+from tessera.machine.reserve.records import restore_leftovers
+
+try:
+    for page_bytes, count in restore_leftovers().items():
+        print(f"gave {count} {format_bytes(page_bytes)} pages of a killed run back", file=sys.stderr)
+except TesseraError as error:
+    print(f"tessera: {error}", file=sys.stderr)
+    sys.exit(error.exit_code)

@@ -1,0 +1,112 @@
+"""The whole experiment: reserve pages, run rounds, write cells, comparison and runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+from tessera.core.errors import TesseraError
+from tessera.core.units import PAGE_1GB, PAGE_2MB
+from tessera.layouts.model import Layout, canonical_name, read_layout
+from tessera.machine.reserve import HugePagesUnavailable, reserve_huge_pages
+from tessera.measure import identity, table
+from tessera.measure.launch import launch
+from tessera.measure.log import Run, RunLog
+from tessera.measure.rounds import Rule, run_rounds
+from tessera.record import workloads
+from tessera.results.cells import write_cells
+
+RUNS_FILE = "runs.csv"
+COMPARISON_FILE = "comparison.csv"
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to run: a workload's size under layout files; results go beside ``out`` (cells.csv)."""
+
+    workload: str
+    size: str
+    layouts: tuple[Path, ...]
+    out: Path
+    simulated: Path | None = None
+    rule: Rule = field(default_factory=Rule)
+    seed: int = 1
+
+
+def run_host(request: Request, progress: Progress = lambda text: None) -> pd.DataFrame:
+    """Write and return the hybrid cells.
+
+    Missing huge pages make ``skipped`` rows, failing runs ``failed`` ones; neither raises.
+
+    Raises:
+        TesseraError: the request is wrong (names, files, precision) or a component isn't built.
+    """
+    _check(request.rule)
+    files = {canonical_name(path.stem): path.resolve() for path in request.layouts}
+    layouts = {name: read_layout(path) for name, path in files.items()}
+    command = workloads.load(request.workload).command(request.size)
+    common = identity.common_key(command)
+    keys = {name: identity.run_key(common, path) for name, path in files.items()}
+    log = RunLog(request.out.with_name(RUNS_FILE))
+    earlier = [r for r in log.read() if keys.get(r.layout) == r.key and r.status == "ok"]
+    if earlier:
+        progress(f"{len(earlier)} finished runs of an earlier start are used again")
+
+    def run_once(layout: str, number: int) -> Run:
+        outcome = launch(command, files[layout])
+        status = "failed" if outcome.runtime_ns is None else "ok"
+        run = Run(keys[layout], request.workload, layout, number, status, outcome.message, outcome.runtime_ns)
+        log.append(run)
+        shown = outcome.message or f"{run.runtime_ns / 1e9:.3f} s"
+        progress(f"round {number + 1}, {layout}: {shown}")
+        return run
+
+    try:
+        with reserve_huge_pages(_most(layouts, PAGE_2MB), _most(layouts, PAGE_1GB)):
+            runs = run_rounds(list(layouts), earlier, run_once, request.rule, request.seed)
+    except HugePagesUnavailable as error:
+        return _skipped(request, list(layouts), error)
+    return _written(request, list(layouts), runs)
+
+
+def _written(request: Request, names: list[str], runs: list[Run]) -> pd.DataFrame:
+    simulated = table.read_simulated(request.simulated, request.workload)
+    failed = {r.layout for r in runs if r.status != "ok"}
+    based = table.BASE in set(names) - failed
+    rows = [table.cell(request.workload, name, runs, simulated, request.rule, based) for name in names]
+    cells = write_cells(rows, request.out)
+    # A layout with a failed run has no numbers in the cells, so it has none here either.
+    usable = [r for r in runs if r.layout not in failed]
+    compared = table.comparison([name for name in names if name not in failed], usable, simulated)
+    compared.to_csv(request.out.with_name(COMPARISON_FILE), index=False)
+    return cells
+
+
+def _skipped(request: Request, names: list[str], error: HugePagesUnavailable) -> pd.DataFrame:
+    """Rows that say what would make them run, and a comparison of nothing."""
+    message = f"{error.asked}: {error.found}; {error.remedy}; for the main job: ./run --reserve reproduce"
+    rows = [table.empty_row(request.workload, name, "skipped", message) for name in names]
+    cells = write_cells(rows, request.out)
+    empty = pd.DataFrame(columns=list(table.COMPARISON_COLUMNS))
+    empty.to_csv(request.out.with_name(COMPARISON_FILE), index=False)
+    return cells
+
+
+def _most(layouts: dict[str, Layout], page_bytes: int) -> int:
+    """Huge pages of one size that the most demanding layout needs."""
+    return max((layout.pages(page_bytes) for layout in layouts.values()), default=0)
+
+
+def _check(rule: Rule) -> None:
+    bounds = (
+        ("--half-width", rule.half_width, 0 < rule.half_width < 1, "between 0 and 1 (0.005 is 0.5%)"),
+        ("--min-repeats", rule.min_repeats, rule.min_repeats >= 2, "at least 2, for an interval"),
+        ("--max-repeats", rule.max_repeats, rule.max_repeats >= 1, "at least 1"),
+    )
+    for name, value, valid, wanted in bounds:
+        if not valid:
+            raise TesseraError(f"{name} {value}", f"must be {wanted}", "give another value")

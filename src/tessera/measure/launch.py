@@ -1,0 +1,64 @@
+"""One run: the workload under libmosalloc and one layout, its pages checked, its answer verified."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from tessera.machine.container import RunOptions, toolchain
+from tessera.measure.identity import launcher
+from tessera.record.traces.guest import PINNED_TUNABLES
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """``runtime_ns`` of the region of interest, or why there is none."""
+
+    runtime_ns: int | None
+    message: str = ""
+
+
+def launch(command: list[str], layout: Path) -> Outcome:
+    """Run ``command`` once under ``layout``.
+
+    The launcher ends with an error when the program's pages were not the ones asked for, so a time
+    that comes back was taken on exactly this mosaic. glibc is told to use the routines that the traced run
+    used.
+    """
+    argv = [launcher(), "--layout", layout, "--", *command]
+    done = toolchain().run(
+        argv,
+        paths=[layout.parent],
+        env={"GLIBC_TUNABLES": PINNED_TUNABLES},
+        capture=True,
+        check=False,
+        options=RunOptions(huge_pages=True),
+    )
+    return judge(done.returncode, done.stdout, done.stderr)
+
+
+def judge(status: int, output: str, errors: str) -> Outcome:
+    """What a finished run says: its exit status and verifier come before its time."""
+    if status != 0:
+        return Outcome(None, f"status {status}: {last_words(errors) or 'no message'}")
+    lines = output.strip().splitlines()
+    try:
+        result = json.loads(lines[-1]) if lines else None
+    except ValueError:
+        result = None
+    if not isinstance(result, dict):
+        return Outcome(None, "no JSON line at the end of its output")
+    if result.get("verified") is not True:
+        return Outcome(None, "its answer was not verified")
+    runtime = result.get("roi_ns")
+    if not isinstance(runtime, int) or runtime <= 0:
+        return Outcome(None, f"roi_ns is {runtime}, not a positive number")
+    return Outcome(runtime)
+
+
+def last_words(errors: str) -> str:
+    """The last line of an error output that is not a remedy (those follow the finding)."""
+    lines = [line.strip() for line in errors.splitlines() if line.strip()]
+    findings = [line for line in lines if not line.startswith("what to do:")]
+    return (findings or lines or [""])[-1]

@@ -1,0 +1,73 @@
+"""Finished runs, one CSV row each, appended as they complete: a killed experiment keeps them.
+
+Rounds are never continued: the runs of a round belong to one uninterrupted sequence, so that pairs of
+them saw the same machine. A later process starts a new round.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a workload under one layout."""
+
+    key: str  #: :func:`tessera.measure.identity.run_key`
+    workload: str
+    layout: str
+    round: int
+    status: str  #: ``ok`` or ``failed``
+    message: str  #: why it failed
+    runtime_ns: int | None  #: time of the region of interest; None if it failed
+
+
+COLUMNS = tuple(field.name for field in fields(Run))
+
+
+class RunLog:
+    """The runs file of an experiment."""
+
+    def __init__(self, path: Path):
+        self.path = path
+
+    def read(self) -> list[Run]:
+        """All whole rows; a last row that was cut by a kill is dropped from the file."""
+        if not self.path.exists():
+            return []
+        text = self.path.read_text()
+        if text and not text.endswith("\n"):
+            text = text[: text.rfind("\n") + 1]
+            self._replace(text)
+        rows = list(csv.DictReader(text.splitlines()))
+        if rows and tuple(rows[0]) != COLUMNS:
+            return []  # written by another version: measured again, overwritten by `append`
+        return [_run(row) for row in rows]
+
+    def append(self, run: Run) -> None:
+        """Add one run and have it on disk before returning."""
+        if not self.path.exists() or self._header() != COLUMNS:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._replace(",".join(COLUMNS) + "\n")
+        with self.path.open("a", newline="") as stream:
+            csv.DictWriter(stream, COLUMNS, lineterminator="\n").writerow(asdict(run))
+            stream.flush()
+            os.fsync(stream.fileno())
+
+    def _header(self) -> tuple[str, ...]:
+        with self.path.open() as stream:
+            return tuple(stream.readline().rstrip("\n").split(","))
+
+    def _replace(self, text: str) -> None:
+        temporary = self.path.with_suffix(".tmp")
+        temporary.write_text(text)
+        temporary.replace(self.path)
+
+
+def _run(row: dict[str, str]) -> Run:
+    runtime = int(row["runtime_ns"]) if row["runtime_ns"] else None
+    values = row | {"round": int(row["round"]), "runtime_ns": runtime}
+    return Run(**values)

@@ -1,0 +1,107 @@
+"""Rounds of runs: one run per layout in a new random order, until the differences are known well enough.
+
+The quantity of interest is the runtime of a layout relative to the all-4KB layout, and the whole effect is a
+few percent. So the stopping rule looks at the ratios of runs of the same round (:mod:`tessera.core.stats`):
+what drifts between rounds cancels. Without a 4KB run it looks at each layout's own mean.
+
+A layout that fails is not run again in this experiment; the others go on.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tessera.core.stats import Interval, mean_interval, paired_ratio_interval
+from tessera.measure.log import Run
+
+BASE = "growing-0"  #: the all-4KB layout
+
+
+@dataclass(frozen=True)
+class Rule:
+    """When to stop.
+
+    Attributes:
+        half_width: 95% half-width asked for, as a fraction.
+        min_repeats: rounds before the rule is looked at; few values give accidental zeros.
+        max_repeats: rounds after which a layout that isn't known well enough is flagged.
+        max_minutes: no new round starts later than this; ``None`` is no limit.
+    """
+
+    half_width: float = 0.005
+    min_repeats: int = 5
+    max_repeats: int = 20
+    max_minutes: float | None = None
+
+
+def times(runs: list[Run], layout: str) -> dict[int, int]:
+    """Round -> runtime of a layout's successful runs."""
+    return {r.round: r.runtime_ns for r in runs if r.layout == layout and r.runtime_ns is not None}
+
+
+def difference(runs: list[Run], layout: str) -> Interval | None:
+    """Runtime of a layout relative to the base of the same rounds; ``None`` without such pairs."""
+    here, base = times(runs, layout), times(runs, BASE)
+    rounds = sorted(here.keys() & base.keys())
+    if not rounds:
+        return None
+    return paired_ratio_interval([here[r] for r in rounds], [base[r] for r in rounds])
+
+
+def precision(runs: list[Run], layout: str, based: bool) -> Interval | None:
+    """The interval that the stopping rule looks at; ``None`` while there are no values."""
+    if based and layout != BASE:
+        return difference(runs, layout)
+    values = list(times(runs, layout).values())
+    return mean_interval(values) if values else None
+
+
+def known(runs: list[Run], layout: str, based: bool, rule: Rule) -> bool:
+    """Whether a layout needs no more rounds. The base has no difference to itself: only a count."""
+    interval = precision(runs, layout, based)
+    least = min(rule.min_repeats, rule.max_repeats)
+    if interval is None or interval.count < least:
+        return False
+    return (based and layout == BASE) or fraction(interval, based) <= rule.half_width
+
+
+def fraction(interval: Interval, based: bool) -> float:
+    """Half-width: of a difference as a share of the base's runtime (as printed); of a mean, of the mean."""
+    return interval.half_width if based else interval.relative
+
+
+def run_rounds(
+    layouts: list[str],
+    runs: list[Run],
+    run_once: Callable[[str, int], Run],
+    rule: Rule,
+    seed: int,
+    clock: Callable[[], float] = time.monotonic,
+) -> list[Run]:
+    """All successful runs so far plus the new ones; ``runs`` are those of earlier processes.
+
+    ``run_once(layout, round)`` runs, records and returns one run.
+    """
+    runs, failed = list(runs), set()
+    start, number = clock(), max((r.round for r in runs), default=-1) + 1
+    while True:
+        active = [layout for layout in layouts if layout not in failed]
+        based = BASE in active
+        done = [len(times(runs, layout)) for layout in active]
+        if not active or min(done) >= rule.max_repeats:
+            return runs
+        if all(known(runs, layout, based, rule) for layout in active):
+            return runs
+        late = rule.max_minutes is not None and clock() - start > rule.max_minutes * 60
+        if late and min(done) > 0:
+            return runs
+        # The order depends on the seed and the round's number only, so that a resumed run shuffles alike.
+        for layout in random.Random(f"{seed}/{number}").sample(active, len(active)):
+            run = run_once(layout, number)
+            runs.append(run)
+            if run.status != "ok":
+                failed.add(layout)
+        number += 1

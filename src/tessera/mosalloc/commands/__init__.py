@@ -1,1 +1,0 @@
-"""The commands of ``tessera mosalloc``, one file each; :mod:`tessera.mosalloc.cli` registers them."""

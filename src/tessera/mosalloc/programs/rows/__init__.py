@@ -1,1 +1,0 @@
-"""The programs, one file each; :mod:`tessera.mosalloc.programs.registry` registers them."""

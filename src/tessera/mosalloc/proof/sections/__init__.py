@@ -1,1 +1,0 @@
-"""The tables of the proof, one file each; :mod:`tessera.mosalloc.proof.registry` gives their order."""

@@ -1,0 +1,15 @@
+"""Traces: record, inspect, convert.
+
+From the bottom: :mod:`header` (what a trace says about itself), :mod:`guest` (QEMU's command line),
+:mod:`sysroot` (programs of this machine for the image), :mod:`options` (what is recorded), :mod:`place`
+(where the program is and who starts it), :mod:`switch` and :mod:`companion` (servers),
+:mod:`passing` (output passed on and kept), :mod:`record`, :mod:`convert`, :mod:`cut` and :mod:`cli`.
+"""
+
+from tessera.record.traces.convert import export_champsim, import_champsim, verify
+from tessera.record.traces.cut import cut
+from tessera.record.traces.header import info
+from tessera.record.traces.record import Recorded, record
+from tessera.record.traces.switch import Switch
+
+__all__ = ["Recorded", "Switch", "cut", "export_champsim", "import_champsim", "info", "record", "verify"]

@@ -1,0 +1,126 @@
+"""Conversions and checks by ``tessera-trace``, and decompression on the way in."""
+
+from __future__ import annotations
+
+import bz2
+import contextlib
+import gzip
+import lzma
+import os
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.paths import built
+from tessera.machine.container import toolchain
+
+_OPENERS = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}
+
+
+def _tool(arguments: list[str | Path], paths: list[Path]) -> str:
+    """Run ``tessera-trace``; its message becomes ours."""
+    argv = [str(built("tracer", "tessera-trace")), *(str(a) for a in arguments)]
+    done = toolchain().run(argv, paths=paths, capture=True, check=False)
+    if done.returncode != 0:
+        message = (done.stderr or "").strip().removeprefix("tessera-trace: ")
+        head, _, remedy = message.partition("\n  what to do: ")
+        asked, _, found = head.rpartition(": ")
+        raise TesseraError(
+            asked or "tessera-trace " + str(arguments[0]),
+            found or f"status {done.returncode}",
+            remedy or "read the message",
+            exit_code=EXIT_FAILED,
+        )
+    return done.stdout
+
+
+def verify(trace: Path | str) -> str:
+    """Check every frame and the checksum of a trace; returns the tool's sentence."""
+    path = _existing(trace)
+    return _tool(["verify", path], [path.parent])
+
+
+def describe(trace: Path | str) -> str:
+    """The whole description, checked, as text."""
+    path = _existing(trace)
+    return _tool(["info", path], [path.parent])
+
+
+def import_champsim(
+    source: Path | str,
+    out: Path | str,
+    *,
+    mmap_pool: str | None = None,
+    brk_pool: str | None = None,
+    max_accesses: int | None = None,
+) -> None:
+    """Convert a ChampSim trace (``.xz``, ``.gz``, ``.bz2`` or plain) to ``out``.
+
+    Args:
+        mmap_pool, brk_pool: ``START:END`` addresses of the pools; by default the span with most pages is
+            the mmap pool and the next lower one the brk pool.
+        max_accesses: read no further than this many accesses.
+    """
+    path, target = _existing(source), Path(out).absolute()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    options = {"--mmap-pool": mmap_pool, "--brk-pool": brk_pool, "--max-accesses": max_accesses}
+    options["--program"] = path.name
+    extra = [str(word) for pair in options.items() if pair[1] is not None for word in pair]
+    with tempfile.TemporaryDirectory(prefix=".import-", dir=target.parent) as name:
+        # A damaged archive looks like a short trace to the tool: the result gets its name afterwards.
+        made = Path(name) / "trace.tst"
+        with _decompressed(path, Path(name)) as plain:
+            _tool(["import-champsim", plain, made, *extra], [plain.parent, target.parent])
+        made.rename(target)
+
+
+def export_champsim(trace: Path | str, out: Path | str) -> None:
+    """Convert a trace to plain ChampSim records."""
+    path, target = _existing(trace), Path(out).absolute()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    _tool(["export-champsim", path, target], [path.parent, target.parent])
+
+
+def _existing(path: Path | str) -> Path:
+    path = Path(path).absolute()
+    if not path.is_file():
+        raise TesseraError(f"trace {path}", "no such file", "give the path of an existing file")
+    return path
+
+
+@contextlib.contextmanager
+def _decompressed(path: Path, scratch: Path) -> Iterator[Path]:
+    """A path that reads as the plain trace: a pipe for compressed files, as they unpack to terabytes."""
+    opener = _OPENERS.get(path.suffix)
+    if opener is None:
+        yield path
+        return
+    pipe = scratch / path.stem
+    os.mkfifo(pipe)
+    failure: list[Exception] = []
+
+    def feed() -> None:
+        try:
+            with opener(path, "rb") as source, pipe.open("wb") as sink:
+                while chunk := source.read(1 << 20):
+                    sink.write(chunk)
+        except BrokenPipeError:
+            pass  # the importer has read enough
+        except (OSError, EOFError, lzma.LZMAError) as error:
+            failure.append(error)
+
+    feeder = threading.Thread(target=feed, daemon=True)
+    feeder.start()
+    try:
+        yield pipe
+    finally:
+        # An importer that failed before it opened the pipe leaves the feeder waiting: let it go.
+        with contextlib.suppress(OSError):
+            os.close(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK))
+        feeder.join(timeout=60)
+    if failure:
+        raise TesseraError(
+            f"decompress {path}", str(failure[0]), "copy the file again", exit_code=EXIT_FAILED
+        )

@@ -1,0 +1,19 @@
+"""A part of a trace as a trace of its own, by ``tessera-trace cut``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tessera.record.traces.convert import _existing, _tool
+
+
+def cut(trace: Path | str, out: Path | str, *, start_access: int, accesses: int) -> None:
+    """Write ``accesses`` accesses from ``start_access`` on to ``out``; both ends move to block boundaries.
+
+    Raises:
+        TesseraError: the part does not lie inside the trace, or the trace is damaged.
+    """
+    path, target = _existing(trace), Path(out).absolute()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    span = ["--start", str(start_access), "--accesses", str(accesses)]
+    _tool(["cut", path, target, *span], [path.parent, target.parent])

@@ -1,0 +1,84 @@
+"""What a trace says about itself, read without the C++ library: it takes a millisecond and no engine.
+
+The layout of the preamble and the header's lines are those of ``artifacts/tracer/lib/container.h`` and
+``header_text.cpp``. Frames are not read here; ``tessera trace verify`` does that.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from pathlib import Path
+
+from tessera.core.errors import EXIT_FAILED, TesseraError
+
+#: The two versions of the format: they differ in the coding of frames, which is not read here.
+MAGICS = (b"TESSTRC1", b"TESSTRC2")
+_PREAMBLE = struct.Struct("<8sQQQQQ")
+_PREAMBLE_BYTES = 112  # with two digests that only the C++ reader checks
+_INDEX_ENTRY_BYTES = 112
+_NUMBERS = ("accesses", "stores", "instructions", "block_executions", "distinct_4kb_pages", "threads")
+_FLAGS = ("complete_roi", "stopped", "kernel_modelled")
+_REQUIRED = {"program", "origin", "complete_roi", "checksum", *_NUMBERS}
+#: What older traces don't say, and then was so.
+_LATER = {"kernel_accesses": 0, "kernel_modelled": False, "stopped": False}
+
+
+def info(path: Path | str) -> dict:
+    """Header of the trace at ``path``.
+
+    Keys: ``program, origin, accesses, stores, instructions, block_executions, distinct_4kb_pages,
+    threads, complete_roi, stopped, kernel_modelled, kernel_accesses, checksum, pools, file_bytes``; each
+    pool has ``kind`` (``brk`` or ``mmap``), ``base, size_bytes, used_bytes, distinct_4kb_pages``.
+
+    Raises:
+        TesseraError: the file is missing, no trace, truncated, or its header is damaged.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise TesseraError(f"trace {path}", "no such file", "record one: tessera trace record --out ...")
+    with path.open("rb") as file:
+        preamble = file.read(_PREAMBLE_BYTES)
+        if len(preamble) < _PREAMBLE_BYTES or preamble[:8] not in MAGICS:
+            raise _refused(path, "byte 0", "not a Tessera trace, or its recording never finished")
+        _, tail_offset, header_bytes, table_bytes, _, frames = _PREAMBLE.unpack_from(preamble)
+        size = path.stat().st_size
+        expected = tail_offset + header_bytes + table_bytes + frames * _INDEX_ENTRY_BYTES
+        if size != expected:
+            raise _refused(path, f"byte {size}", f"it should have {expected} bytes: truncated or extended")
+        file.seek(tail_offset)
+        text = file.read(header_bytes)
+    return _parse(path, tail_offset, text) | {"file_bytes": size}
+
+
+def _parse(path: Path, offset: int, text: bytes) -> dict:
+    body, _, checksum = text.rpartition(b"sha256=")
+    if hashlib.sha256(body).hexdigest().encode() != checksum.strip():
+        raise _refused(path, f"header at byte {offset}", "damaged (checksum differs)")
+    found: dict = {"pools": []} | _LATER
+    for line in body.decode(errors="surrogateescape").split("\n")[:-1]:
+        key, _, value = line.partition("=")
+        if key == "pool":
+            kind, *numbers = value.split()
+            names = ("base", "size_bytes", "used_bytes", "distinct_4kb_pages")
+            found["pools"].append({"kind": kind} | dict(zip(names, map(int, numbers), strict=True)))
+        elif key in _FLAGS:
+            found[key] = value == "1"
+        else:
+            found[key] = int(value) if key in (*_NUMBERS, "kernel_accesses") else _unescape(value)
+    if missing := sorted(_REQUIRED - found.keys()):
+        raise _refused(path, f"header at byte {offset}", f"no {', '.join(missing)}")
+    return found
+
+
+def _unescape(value: str) -> str:
+    return value.replace("%0A", "\n").replace("%25", "%")
+
+
+def _refused(path: Path, where: str, found: str) -> TesseraError:
+    return TesseraError(
+        f"trace {path}, {where}",
+        found,
+        "copy the file again from its source, or record it again: tessera trace record",
+        exit_code=EXIT_FAILED,
+    )

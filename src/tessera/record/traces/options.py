@@ -1,0 +1,93 @@
+"""What to record: options of a recording, checked before anything runs, as lines for the plugin.
+
+``roi`` is one text, so that command lines, workload files and Python say the same:
+
+- ``markers``: between the markers of roi.h; ``whole``: the program's own code to its end; ``auto``: markers
+  if the executable holds one, else whole.
+- ``skip:N``: like whole, but recording begins when N instructions that touch memory have run in the program's
+  own code and all that it calls (counted by block, so the program runs slower than under QEMU alone).
+- ``switch:FILE``: while a companion says so (:class:`tessera.record.traces.switch.Switch` made the file).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from tessera.core.errors import TesseraError, unknown_name
+
+#: Regions of interest without an argument, and those with one.
+ROI_CHOICES = ("auto", "whole", "markers")
+ROI_FORMS = (*ROI_CHOICES, "skip:N", "switch:FILE")
+
+#: Which thread is recorded, besides a number (0 is the main thread, in the order of their start).
+THREAD_CHOICES = ("first", "busiest")
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of one recording.
+
+    Attributes:
+        roi: see the module.
+        max_accesses: recording stops there; None for no limit.
+        threads: the program starts threads.
+        thread: ``first`` that enters the region, ``busiest`` (the first to execute 65536 blocks in it), or
+            the number of a thread (0: the main one).
+        kernel_accesses: also record what system calls read and write of the program's memory.
+        stop_when_recorded: end the program once ``max_accesses`` are recorded.
+    """
+
+    roi: str = "auto"
+    max_accesses: int | None = None
+    threads: bool = False
+    thread: str = "first"
+    kernel_accesses: bool = False
+    stop_when_recorded: bool = False
+
+    def __post_init__(self):
+        kind, colon, argument = self.roi.partition(":")
+        if kind not in (*ROI_CHOICES, "skip", "switch") or bool(colon) != (kind in ("skip", "switch")):
+            raise unknown_name("region of interest", self.roi, ROI_FORMS)
+        if kind == "skip" and not (argument.isdecimal() and int(argument) > 0):
+            raise TesseraError(f"--roi {self.roi}", "not skip: and a positive number", "give skip:1000000")
+        if kind == "skip" and self.threads:
+            raise TesseraError(
+                f"--roi {self.roi}", "accesses of several threads have no order", "use markers or switch:FILE"
+            )
+        if kind == "switch" and not Path(argument).is_file():
+            raise TesseraError(
+                f"--roi {self.roi}", f"there is no file {argument}", "make it: tessera trace switch FILE off"
+            )
+        if self.max_accesses is not None and self.max_accesses <= 0:
+            raise TesseraError(
+                f"--max-accesses {self.max_accesses}", "not positive", "give a positive number"
+            )
+        if self.thread not in THREAD_CHOICES and not self.thread.isdecimal():
+            raise unknown_name("thread", self.thread, (*THREAD_CHOICES, "a number"))
+        if self.thread != "first" and not self.threads:
+            raise TesseraError(
+                f"--thread {self.thread}", "only one thread is expected", "add --threads (threads=True)"
+            )
+        if self.stop_when_recorded and self.max_accesses is None:
+            raise TesseraError(
+                "--stop-when-recorded", "there is no limit that could be reached", "add --max-accesses N"
+            )
+
+    @property
+    def switch(self) -> Path | None:
+        """The control file of ``switch:FILE``, absolute."""
+        kind, _, argument = self.roi.partition(":")
+        return Path(argument).absolute() if kind == "switch" else None
+
+    def settings(self) -> dict[str, object]:
+        """Lines of the plugin's settings file."""
+        roi = f"switch:{self.switch}" if self.switch else self.roi
+        return {
+            "roi": roi,
+            "max_accesses": self.max_accesses or 0,
+            "threads": int(self.threads),
+            "thread": self.thread,
+            "kernel_accesses": int(self.kernel_accesses),
+            "stop_when_recorded": int(self.stop_when_recorded),
+        }

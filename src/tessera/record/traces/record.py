@@ -1,0 +1,207 @@
+"""Record the region of interest of an unmodified program.
+
+The trace appears under its name only when it is complete and the program succeeded: a wrong answer or a
+crash leaves no trace.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+
+from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.units import GB, format_bytes, parse_bytes
+from tessera.machine.container import RunOptions
+from tessera.machine.container.process import stopped_at_exit
+from tessera.machine.container.toolchain import Toolchain
+from tessera.record.traces.companion import Companion, beside
+from tessera.record.traces.guest import Guest
+from tessera.record.traces.header import info
+from tessera.record.traces.options import Options
+from tessera.record.traces.passing import communicate
+from tessera.record.traces.place import Place
+
+#: QEMU keeps a table over reserved pages, touched or not: 64GB cost it 400MB.
+MAX_POOL_BYTES = 64 * GB
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A finished recording: the program's exit status (0) and output, and the trace.
+
+    ``stopped``: the program was ended when enough was recorded, so its own verifier never spoke; the result
+    of such a run is ``unverified: stopped``.
+    """
+
+    returncode: int
+    stdout: str
+    trace: Path
+    stopped: bool = False
+    stderr: str = ""
+
+
+def record(
+    argv: Sequence[str | Path],
+    out: Path | str,
+    *,
+    heap_pool: int | str = GB,
+    anon_pool: int | str = GB,
+    max_accesses: int | None = None,
+    roi: str = "auto",
+    threads: bool = False,
+    thread: str | None = None,
+    kernel_accesses: bool | None = None,
+    stop_when_recorded: bool = False,
+    show_stdout: bool = False,
+    companion: Companion | None = None,
+    paths: Sequence[Path] = (),
+    environment: Mapping[str, str] | None = None,
+    where: Toolchain | None = None,
+    folder: Path | None = None,
+    target: str | None = None,
+) -> Recorded:
+    """Run ``argv`` under QEMU and write its trace to ``out``.
+
+    Args:
+        heap_pool, anon_pool: sizes of libmosalloc's pools (bytes or ``1GB``).
+        max_accesses: stop recording after so many accesses; the program runs on to its end.
+        roi: ``markers``, ``whole``, ``auto``, ``skip:N`` or ``switch:FILE`` (:mod:`.options`).
+        threads: the program starts threads; one of them is recorded.
+        thread: ``first``, ``busiest`` or a number; by default ``busiest`` for a program with threads and a
+            switch (a server), else ``first``.
+        kernel_accesses: also record what system calls read and write of the program's memory; by default for
+            programs of an image and for those with a companion (servers).
+        stop_when_recorded: end the program once ``max_accesses`` are recorded (``Recorded.stopped``).
+        show_stdout: pass the program's standard output on.
+        companion: what runs beside the program, such as the load of a server, and ends it; the program
+            then shares this machine's network.
+        paths: files and folders outside the checkout that the program opens.
+        environment: further variables of the program.
+        where: image that has the program under ``argv[0]``'s own path (``workloads_toolchain()``); by
+            default a program of this machine, in the toolchain.
+        folder: working folder of the program.
+        target: executable to record when ``argv`` is a script that starts it.
+
+    Raises:
+        TesseraError: nothing was recorded, for the reason given; ``out`` does not exist then.
+    """
+    out = Path(out).absolute()
+    words = [str(word) for word in argv]
+    server = companion is not None
+    options = Options(
+        roi,
+        max_accesses,
+        threads,
+        thread or ("busiest" if threads and roi.startswith("switch:") else "first"),
+        (server or where is not None) if kernel_accesses is None else kernel_accesses,
+        stop_when_recorded,
+    )
+    pools = {
+        "heap_pool_bytes": _pool(heap_pool, "--heap-pool"),
+        "anon_pool_bytes": _pool(anon_pool, "--anon-pool"),
+    }
+    place = Place(where, folder, target)
+    command_line = shlex.join(words)
+    visible = [out.parent, *paths, *([folder] if folder else [])]
+    if options.switch:
+        visible.append(options.switch.parent)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".record-", dir=out.parent) as name:
+        scratch = Path(name)
+        guest = place.guest(words, scratch, pools)
+        guest = replace(guest, variables=dict(environment or {}))
+        partial = scratch / "trace.tst"
+        guest.write_files({"out": partial, "program": command_line.replace("\n", " "), **options.settings()})
+        status, stdout, stderr = _run(place, guest, words, visible, show_stdout, companion)
+        stopped = partial.exists() and info(partial)["stopped"]
+        _check(command_line, guest, partial, status, stdout, stderr)
+        partial.rename(out)
+    seen = info(out)["threads"]
+    if seen > 1:
+        click.echo(
+            f"warning: {seen} threads ran in the region of interest; one ({options.thread}) is recorded",
+            err=True,
+        )
+    return Recorded(status, stdout, out, stopped, stderr)
+
+
+def _pool(size: int | str, owner: str) -> int:
+    asked = parse_bytes(size, owner=owner)
+    if not 0 < asked <= MAX_POOL_BYTES:
+        raise TesseraError(
+            f"{owner} {format_bytes(asked)}",
+            f"pools of traced programs are at most {format_bytes(MAX_POOL_BYTES)}, and not empty",
+            "trace a smaller size of the program",
+        )
+    return asked
+
+
+def _run(
+    place: Place,
+    guest: Guest,
+    argv: list[str],
+    paths: Sequence[Path],
+    show_stdout: bool,
+    companion: Companion | None,
+) -> tuple[int, str, str]:
+    process = place.engine.popen(
+        place.command(guest, argv),
+        paths,
+        guest.environment(),
+        options=RunOptions(network="host") if companion else None,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+    )
+    with stopped_at_exit(process), beside(process, companion):
+        stdout, stderr = communicate(process, show_stdout)
+    return process.returncode, stdout, stderr
+
+
+def _check(command: str, guest: Guest, trace: Path, status: int, stdout: str, stderr: str) -> None:
+    """Raise unless the program succeeded and left a trace."""
+    from tessera.record.traces.poolmap import pool_usage
+
+    said = re.search(r"^tessera-trace plugin: (.*): (.*)\n\s*what to do: (.*)$", stderr, re.MULTILINE)
+    if said:
+        raise TesseraError(*said.groups(), exit_code=EXIT_FAILED)
+    last = "\n".join(stderr.strip().splitlines()[-5:])
+    tail = f":\n{last}" if last else ""
+    if status != 0:
+        remedy = "run it without tracing; if it ran out of memory, give larger --heap-pool and --anon-pool"
+        usage = pool_usage(guest.pool_map)
+        found = f"it ended with status {status}{usage}{tail}"
+        raise TesseraError(f"record '{command}'", found, remedy, exit_code=EXIT_FAILED)
+    if _says_unverified(stdout):
+        raise TesseraError(
+            f"record '{command}'",
+            'its verifier failed ("verified": false)',
+            "run it without tracing; a trace of a wrong run is not kept",
+            exit_code=EXIT_FAILED,
+        )
+    if not trace.exists():
+        raise TesseraError(
+            f"record '{command}'",
+            f"it ended well but left no trace{tail}",
+            "record the program that it starts: exec and children are not followed",
+            exit_code=EXIT_FAILED,
+        )
+
+
+def _says_unverified(stdout: str) -> bool:
+    lines = stdout.strip().splitlines()
+    try:
+        answer = json.loads(lines[-1]) if lines else None
+    except ValueError:
+        return False
+    return isinstance(answer, dict) and answer.get("verified") is False

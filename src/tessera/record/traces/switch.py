@@ -1,0 +1,100 @@
+"""Turns a recording on and off from outside the program: a server's load phase is not recorded.
+
+A control file of four bytes, mapped by both sides, so that looking costs the program nothing:
+``asked`` (written here), ``attached``, ``state`` and ``limit`` (written by the plugin). The plugin looks at
+each system call of the program's main thread; a server makes them all the time. Where no plugin is attached
+(a program that runs for real) the switch does nothing.
+"""
+
+from __future__ import annotations
+
+import mmap
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from tessera.core.errors import EXIT_FAILED, TesseraError
+
+#: Positions in the file; artifacts/tracer/plugin/control.h has the same.
+ASKED, ATTACHED, STATE, LIMIT = range(4)
+BYTES = 4
+
+#: Seconds between looks: the state is seen within this time.
+POLL_SECONDS = 0.002
+
+
+class Switch:
+    """The control file at ``path``, made if it is missing (an existing one goes back to "off").
+
+    Pass ``roi=switch.roi`` to :func:`tessera.record.traces.record`; the companion calls :meth:`on` and
+    :meth:`off`.
+    """
+
+    def __init__(self, path: Path):
+        self.path = Path(path).absolute()
+        self.path.write_bytes(bytes(BYTES))
+        self._map()
+
+    @classmethod
+    def existing(cls, path: Path) -> Switch:
+        """The control file of a recording that runs, as it is."""
+        found = cls.__new__(cls)
+        found.path = Path(path).absolute()
+        if found.path.stat().st_size != BYTES:
+            raise TesseraError(
+                f"switch {path}",
+                f"it has {found.path.stat().st_size} bytes, not {BYTES}",
+                "name another file",
+            )
+        found._map()
+        return found
+
+    def _map(self) -> None:
+        with self.path.open("r+b") as file:
+            self._page = mmap.mmap(file.fileno(), BYTES)
+
+    @property
+    def roi(self) -> str:
+        """The region of interest that this file controls."""
+        return f"switch:{self.path}"
+
+    @property
+    def attached(self) -> bool:
+        """Whether a recording listens."""
+        return self._page[ATTACHED] == 1
+
+    @property
+    def limit_reached(self) -> bool:
+        """Whether ``max_accesses`` are recorded: more load would be for nothing."""
+        return self._page[LIMIT] == 1
+
+    def on(self, wake: Callable[[], object] = lambda: None, timeout_seconds: float = 30) -> None:
+        """Start recording; returns when the program has seen it.
+
+        Args:
+            wake: called again and again meanwhile; makes the program's main thread do a system call.
+
+        Raises:
+            TesseraError: the program did not look in time.
+        """
+        self._turn(1, wake, timeout_seconds)
+
+    def off(self, wake: Callable[[], object] = lambda: None, timeout_seconds: float = 30) -> None:
+        """Stop recording; like :meth:`on`."""
+        self._turn(0, wake, timeout_seconds)
+
+    def _turn(self, value: int, wake: Callable[[], object], timeout_seconds: float) -> None:
+        self._page[ASKED] = value
+        if not self.attached:
+            return
+        end = time.monotonic() + timeout_seconds
+        while self._page[STATE] != value and not self.limit_reached:
+            if time.monotonic() > end:
+                raise TesseraError(
+                    f"switch recording {'on' if value else 'off'}",
+                    f"the program's main thread made no system call for {timeout_seconds:g} s",
+                    "give it work, or record it with --roi skip:N",
+                    exit_code=EXIT_FAILED,
+                )
+            wake()
+            time.sleep(POLL_SECONDS)

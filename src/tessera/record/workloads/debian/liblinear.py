@@ -1,0 +1,104 @@
+"""Debian's ``liblinear-train``, unmodified: a linear classifier of very many features.
+
+It trains an L2-regularised support vector machine with squared hinge loss in its primal form (``-s 2``), with
+the trust region method of Lin, Weng and Keerthi (JMLR 9, 2008): this solver promises a bound on the gradient,
+which can be checked. A size's args are ``--rows --features --seed``, ``--tolerance-percent`` (``-e``) and
+``--skip``: data accesses before the recorded part, which reading the text takes.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.record.workloads.debian.clicks import FIELDS, Clicks
+from tessera.record.workloads.debian.options import counts
+from tessera.record.workloads.model import Size, Workload
+from tessera.record.workloads.run import WORKLOADS, Finished, Run
+
+DATA, MODEL = "clicks.txt", "clicks.model"
+_DEFAULTS = {"rows": 10000, "features": 110000, "seed": 1, "tolerance-percent": 1, "skip": 0}
+_COST = 1.0  #: LIBLINEAR's default C
+_HEADER_LINES = 6  #: of a model file; the weights follow, one a line
+
+
+def prepare(workload: Workload, size: Size, folder: Path) -> Run:
+    """Write the data set into ``folder``; the run writes the model there."""
+    owner = f"{workload.name}, size {size.label}"
+    chosen = counts(owner, size.args, _DEFAULTS)
+    for option, least in (("rows", 1), ("features", FIELDS), ("tolerance-percent", 1)):
+        if chosen[option] < least:
+            raise TesseraError(f"{owner}: --{option} {chosen[option]}", "too few", f"ask for {least} or more")
+    clicks = Clicks(chosen["rows"], chosen["features"], chosen["seed"])
+    data, model = folder / DATA, folder / MODEL
+    clicks.write(data)
+    model.unlink(missing_ok=True)
+    tolerance = chosen["tolerance-percent"] / 100
+    options = ("-s", "2", "-c", f"{_COST:g}", "-e", f"{tolerance:g}")
+    return Run(
+        argv=(workload.executable, *options, str(data), str(model)),
+        paths=(folder,),
+        folder=folder,
+        image=WORKLOADS,
+        roi=f"skip:{chosen['skip']}" if chosen["skip"] else "auto",
+        verify=lambda done: _verified(workload.name, clicks, tolerance, done),
+    )
+
+
+def _verified(name: str, clicks: Clicks, tolerance: float, done: Finished) -> dict:
+    """The gradient at the trained weights, recomputed from the data, against the solver's promise."""
+    path = done.folder / MODEL
+    if not path.exists():
+        raise _wrong(name, f"it wrote no {MODEL}: {done.stderr.strip()[-300:]}")
+    weights = read_model(path)
+    features, labels = clicks.part(0, clicks.rows)
+    if len(weights) > clicks.features or len(weights) <= features.max():
+        raise _wrong(name, f"the model has {len(weights)} features, the data {features.max() + 1}")
+    rarer = min((labels > 0).sum(), (labels < 0).sum())
+    allowed = tolerance * max(int(rarer), 1) / clicks.rows
+    found = gradient_norm(weights, features, labels) / gradient_norm(0 * weights, features, labels)
+    if not found <= allowed * (1 + 1e-6):
+        raise _wrong(name, f"its gradient is {found:.3g} of the first one, {allowed:.3g} was asked for")
+    right = float(np.mean((weights[features].sum(axis=1) > 0) == (labels > 0)))
+    return {
+        "workload": name,
+        "rows": clicks.rows,
+        "features": clicks.features,
+        "training_accuracy": right,
+        "relative_gradient": found,
+        "checksum": f"{float(weights @ weights):.9g}",
+        "verified": True,
+    }
+
+
+def gradient_norm(
+    weights: NDArray[np.float64], features: NDArray[np.int64], labels: NDArray[np.int64]
+) -> float:
+    """Norm of the gradient of w.w / 2 + C sum max(0, 1 - y w.x)^2, where x has ones at ``features``."""
+    margin = labels * weights[features].sum(axis=1)
+    slack = np.where(margin < 1, (margin - 1) * labels, 0)
+    loss = np.bincount(features.ravel(), np.repeat(slack, FIELDS), len(weights))
+    return float(np.linalg.norm(weights + 2 * _COST * loss))
+
+
+def read_model(path: Path) -> NDArray[np.float64]:
+    """Weights of a model file of two classes, for label 1 as the positive one.
+
+    Raises:
+        TesseraError: another kind of model, or not as many weights as it says.
+    """
+    lines = path.read_text().splitlines()
+    header = dict(line.split(" ", 1) for line in lines[:_HEADER_LINES] if " " in line)
+    weights = np.array(lines[_HEADER_LINES:], dtype=np.float64)
+    labels = header.get("label", "").split()
+    if sorted(labels) != ["-1", "1"] or len(weights) != int(header.get("nr_feature", -1)):
+        raise _wrong(path.name, f"header {header}, {len(weights)} weights")
+    return weights if labels[0] == "1" else -weights
+
+
+def _wrong(name: str, found: str) -> TesseraError:
+    remedy = f"run it alone: tessera workload run {name}; a trace of a wrong run is not kept"
+    return TesseraError("result of liblinear-train", found, remedy, exit_code=EXIT_FAILED)

@@ -1,0 +1,28 @@
+"""A size's ``args`` where they describe an input to be made: ``--name count`` pairs with defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tessera.core.errors import TesseraError, unknown_name
+
+
+def counts(owner: str, args: Sequence[str], defaults: Mapping[str, int]) -> dict[str, int]:
+    """The options' values; those not given have their default.
+
+    Raises:
+        TesseraError: an unknown or repeated option, or a value that is no count. ``owner`` is in the message.
+    """
+    found: dict[str, int] = {}
+    if len(args) % 2:
+        raise TesseraError(f"{owner}: {' '.join(args)}", "an option has no value", "write --name count")
+    for option, value in zip(args[::2], args[1::2], strict=True):
+        name = option.removeprefix("--")
+        if name not in defaults or name == option:
+            raise unknown_name(f"option of {owner}", option, [f"--{known}" for known in defaults])
+        if name in found:
+            raise TesseraError(f"{owner}: {option}", "given twice", "give it once")
+        if not value.isascii() or not value.isdigit():
+            raise TesseraError(f"{owner}: {option} {value}", "not a count", "write decimal digits only")
+        found[name] = int(value)
+    return dict(defaults) | found

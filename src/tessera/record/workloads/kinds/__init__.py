@@ -1,0 +1,64 @@
+"""Kinds of workloads: how a size becomes something to run. A new kind is one file and one line here.
+
+Contract of a kind's module::
+
+    def prepare(workload: Workload, size: Size, folder: Path) -> Run
+
+``folder`` exists, is empty or from an earlier try of the same size, and is the run's own: inputs are made in
+it. What is missing (a program, a dataset, a licence) is a TesseraError that names it and the
+command that mends it. ``prepare`` starts nothing that outlives it.
+
+A kind whose programs only the user has adds::
+
+    def missing(workload: Workload, size: Size) -> str
+
+which says in a line what is not supplied, and is empty when it is.
+"""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from types import ModuleType
+
+from tessera.core.errors import unknown_name
+from tessera.record.workloads.model import Size, Workload
+from tessera.record.workloads.run import Run
+
+KINDS = {
+    "server": "tessera.record.workloads.kinds.server",
+    "kernel": "tessera.record.workloads.kinds.kernel",
+    "debian": "tessera.record.workloads.kinds.debian",
+    "spec": "tessera.record.workloads.kinds.spec",
+    "scripts": "tessera.record.workloads.kinds.scripts",
+    "program": "tessera.record.workloads.kinds.program",
+}
+
+
+def prepare(workload: Workload, label: str, folder: Path) -> Run:
+    """What it takes to run this size of the workload.
+
+    Raises:
+        TesseraError: an unknown size or kind, or something that the run needs is missing.
+    """
+    size: Size = workload.size(label)
+    module = _module(workload)
+    folder = folder.absolute()  # programs may work in another folder
+    folder.mkdir(parents=True, exist_ok=True)
+    return module.prepare(workload, size, folder)
+
+
+def missing(workload: Workload, label: str) -> str:
+    """What the user must supply for this size and has not, with the remedy; empty if it is nothing.
+
+    It stays missing until the user does something: no later run can end otherwise before.
+    """
+    size = workload.size(label)
+    module = _module(workload)
+    return module.missing(workload, size) if hasattr(module, "missing") else ""
+
+
+def _module(workload: Workload) -> ModuleType:
+    if workload.kind not in KINDS:
+        raise unknown_name(f"kind of workload {workload.name}", workload.kind, list(KINDS))
+    return importlib.import_module(KINDS[workload.kind])

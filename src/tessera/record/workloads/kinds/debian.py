@@ -1,0 +1,27 @@
+"""``kind: debian``: a program of Debian's, unmodified, in the image of workloads.
+
+A size's ``args`` describe its input, which the program's module makes in the run's folder. A new program is
+one module below ``tessera.record.workloads.debian`` with ``prepare(workload, size, folder) -> Run``, and
+one line here.
+"""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+from tessera.core.errors import unknown_name
+from tessera.record.workloads.model import Size, Workload
+from tessera.record.workloads.run import Run
+
+PROGRAMS = {
+    "liblinear-train": "tessera.record.workloads.debian.liblinear",
+    "xalan": "tessera.record.workloads.debian.xalan",
+}
+
+
+def prepare(workload: Workload, size: Size, folder: Path) -> Run:
+    """The input of this size in ``folder``, and how the program is started on it."""
+    if workload.executable not in PROGRAMS:
+        raise unknown_name(f"Debian program of workload {workload.name}", workload.executable, list(PROGRAMS))
+    return importlib.import_module(PROGRAMS[workload.executable]).prepare(workload, size, folder)

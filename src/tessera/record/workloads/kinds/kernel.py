@@ -1,0 +1,14 @@
+"""``kind: kernel``: a program of ``artifacts/workloads``, built in the toolchain."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tessera.record import datasets
+from tessera.record.workloads.model import Size, Workload
+from tessera.record.workloads.run import Run
+
+
+def prepare(workload: Workload, size: Size, folder: Path) -> Run:
+    """The built program with the size's arguments, datasets' paths filled in."""
+    return Run(tuple(datasets.expand(workload.command(size.label))))

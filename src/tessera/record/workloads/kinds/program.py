@@ -1,0 +1,67 @@
+"""``kind: program``: a program of the user's on this machine, as ``tessera workload add`` writes it down.
+
+``executable`` is its path, ``args`` its arguments; files among them are visible to it in containers too. A
+program whose last line is our JSON line (``verified``) is held to it; of another, only the exit status is
+known.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+from tessera.core.errors import TesseraError
+from tessera.core.paths import repo_root
+from tessera.record.workloads.model import Size, Workload
+from tessera.record.workloads.run import HOST, Finished, Run, last_line_json
+
+#: Files below these are the image's own, or are staged with the program.
+_SYSTEM = tuple(
+    Path(name) for name in ("/bin", "/dev", "/etc", "/lib", "/lib64", "/proc", "/sbin", "/sys", "/usr")
+)
+
+
+def prepare(workload: Workload, size: Size, folder: Path) -> Run:
+    """The program in a folder of its own."""
+    return Run(
+        argv=(str(find(workload.executable)), *size.args),
+        paths=visible(size.args),
+        folder=folder,
+        image=HOST,
+        threads=bool(workload.threads),
+        verify=lambda done: verified(workload.name, done),
+    )
+
+
+def find(name: str) -> Path:
+    """The program's path; an error if it has gone."""
+    found = shutil.which(name)
+    if found is None:
+        raise TesseraError(
+            f"program '{name}'",
+            "no such program on this machine",
+            "give its path, or one on $PATH; or add it again",
+        )
+    return Path(found).absolute()
+
+
+def visible(words: tuple[str, ...]) -> tuple[Path, ...]:
+    """Those of the words that are files or folders outside the checkout and the system's folders."""
+    paths = [Path(word) for word in words if word.startswith("/") and Path(word).exists()]
+    ours = (*_SYSTEM, repo_root())
+    return tuple(
+        path for path in paths if path != Path("/") and not any(path.is_relative_to(top) for top in ours)
+    )
+
+
+def verified(name: str, done: Finished) -> dict:
+    """The program's own JSON line if it prints one, else that it ended well."""
+    lines = done.stdout.strip().splitlines()
+    try:
+        answer = json.loads(lines[-1]) if lines else None
+    except ValueError:
+        answer = None
+    if isinstance(answer, dict) and "verified" in answer:
+        return last_line_json(done)
+    return {"workload": name, "verified": True, "verified_by": "exit status"}

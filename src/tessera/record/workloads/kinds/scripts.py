@@ -1,0 +1,124 @@
+"""``kind: scripts``: a folder of an existing Mosmodel benchmark, as it is.
+
+Its contract: the folder is copied; in the copy ``pre_run.sh`` prepares, ``run.sh`` is the run, and
+``post_run.sh`` checks the answer (older benchmarks call them ``warmup.sh`` and ``validate.sh``). The number
+of threads is in ``OMP_NUM_THREADS``. ``executable`` is the program that ``run.sh`` starts, which gets the
+layout (the shell does not): a path, absolute or in the folder. ``args`` is the folder.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.record.workloads.kinds.program import find
+from tessera.record.workloads.model import Size, Workload
+from tessera.record.workloads.run import HOST, Finished, Run
+
+PRE, RUN, POST = (
+    ("pre_run.sh", "prerun.sh", "warmup.sh"),
+    "run.sh",
+    ("post_run.sh", "postrun.sh", "validate.sh"),
+)
+_MADE_BY_US = ".tessera-copy"
+
+
+def prepare(workload: Workload, size: Size, folder: Path) -> Run:
+    """A fresh copy of the benchmark's folder, in which ``pre_run.sh`` has run."""
+    if len(size.args) != 1:
+        raise TesseraError(
+            f"{workload.name}, size {size.label}", "args is not one folder", "name the scripts' folder"
+        )
+    source = benchmark(Path(size.args[0]))
+    _copy(source, folder)
+    environment = environment_of(folder)
+    if script := _script(folder, PRE):
+        _call(script, folder, environment)
+    target = find(
+        str(folder / workload.executable) if (folder / workload.executable).exists() else workload.executable
+    )
+    return Run(
+        argv=("bash", RUN),
+        paths=() if target.is_relative_to(folder) else _outside(target),
+        environment=environment,
+        folder=folder,
+        image=HOST,
+        target=str(target),
+        threads=bool(workload.threads),
+        verify=lambda done: _verified(workload.name, environment, done),
+    )
+
+
+def benchmark(source: Path) -> Path:
+    """The folder, checked to hold a run.sh."""
+    if not (source / RUN).is_file():
+        raise TesseraError(
+            f"benchmark folder {source}",
+            f"there is no {RUN} in it",
+            f"a benchmark has {PRE[0]}, {RUN} and {POST[0]}",
+        )
+    return source.absolute()
+
+
+def environment_of(folder: Path) -> dict[str, str]:
+    """What the benchmarks' scripts are told."""
+    return {"OMP_NUM_THREADS": "1", "OMP_THREAD_LIMIT": "1", "MOSMODEL_RUN_OUT_DIR": str(folder)}
+
+
+def _copy(source: Path, folder: Path) -> None:
+    """Only what an earlier copy left is removed first: the folder may not be ours."""
+    if any(folder.iterdir()) and not (folder / _MADE_BY_US).exists():
+        raise TesseraError(f"run folder {folder}", "it holds other files", "give an empty folder")
+    for old in folder.iterdir():
+        if old.is_dir() and not old.is_symlink():
+            shutil.rmtree(old)
+        else:
+            old.unlink()
+    shutil.copytree(source, folder, symlinks=True, dirs_exist_ok=True)
+    (folder / _MADE_BY_US).touch()
+
+
+def _script(folder: Path, names: tuple[str, ...]) -> str | None:
+    return next((name for name in names if (folder / name).is_file()), None)
+
+
+def _call(script: str, folder: Path, environment: dict[str, str]) -> None:
+    """Run a script on this machine, in the copy; its output is in the error if it fails."""
+    env = os.environ | environment
+    done = subprocess.run(
+        ["bash", script],
+        cwd=folder,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+    )
+    if done.returncode != 0:
+        tail = "\n".join((done.stdout + done.stderr).strip().splitlines()[-5:])
+        raise TesseraError(
+            f"{script} of {folder}",
+            f"it ended with status {done.returncode}" + (f":\n{tail}" if tail else ""),
+            "run it by hand in that folder; a trace of a run that it refuses is not kept",
+            exit_code=EXIT_FAILED,
+        )
+
+
+def _outside(target: Path) -> tuple[Path, ...]:
+    from tessera.record.workloads.kinds.program import visible
+
+    return visible((str(target),))
+
+
+def _verified(name: str, environment: dict[str, str], done: Finished) -> dict:
+    script = _script(done.folder, POST)
+    if script:
+        _call(script, done.folder, environment)
+    return {
+        "workload": name,
+        "verified": True,
+        "verified_by": script or f"exit status: there is no {POST[0]}",
+    }

@@ -1,0 +1,118 @@
+"""One connection to a server on this machine: requests in, compared answers out."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import subprocess
+import time
+
+from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.record.workloads.loadgen.protocols import Store
+
+HOST = "127.0.0.1"
+
+#: Seconds without an answer after which a server counts as hung; under QEMU a batch takes milliseconds.
+ANSWER_SECONDS = 60
+START_SECONDS = 60
+
+
+def free_port() -> int:
+    """A TCP port that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return probe.getsockname()[1]
+
+
+def require_free(port: int) -> int:
+    """``port``; an error if something listens on it."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError as error:
+            raise TesseraError(
+                f"port {port} for a server",
+                f"{error.strerror}",
+                "give another --port, or none: then a free one is found",
+            ) from None
+    return port
+
+
+class Client:
+    """Exchanges batches with the server; every answer is compared with what it must be."""
+
+    def __init__(self, store: Store, port: int, program: subprocess.Popen):
+        self.store, self.port, self._program = store, port, program
+        self._socket = self._connected()
+
+    def exchange(self, batch: tuple[bytes, bytes], what: str) -> None:
+        """Send the requests and read exactly their answers.
+
+        Raises:
+            TesseraError: another answer, none in time, or the server has ended.
+        """
+        sent, wanted = batch
+        try:
+            self._socket.sendall(sent)
+            answer = bytearray()
+            while len(answer) < len(wanted):
+                part = self._socket.recv(1 << 20)
+                if not part:
+                    raise self._failed(what, "it closed the connection")
+                answer += part
+        except TimeoutError:
+            raise self._failed(what, f"no answer for {ANSWER_SECONDS} s") from None
+        except OSError as error:
+            raise self._failed(what, str(error.strerror)) from None
+        if answer != wanted:
+            at = next(i for i, pair in enumerate(zip(answer, wanted, strict=False)) if pair[0] != pair[1])
+            shown = bytes(answer[max(0, at - 20) : at + 60])
+            raise self._failed(what, f"a wrong answer: ...{shown!r}")
+
+    def touch(self) -> None:
+        """A connection more, at once given up: it wakes the thread that accepts them."""
+        with contextlib.suppress(OSError):
+            socket.create_connection((HOST, self.port), timeout=1).close()
+
+    def send(self, request: bytes) -> None:
+        """Send a request whose answer nobody waits for."""
+        with contextlib.suppress(OSError):
+            self._socket.sendall(request)
+
+    def close(self) -> None:
+        """Give the connection up."""
+        self._socket.close()
+
+    def _connected(self) -> socket.socket:
+        end = time.monotonic() + START_SECONDS
+        request, answer = self.store.ping()
+        while time.monotonic() < end:
+            if self._program.poll() is not None:
+                raise self._failed(
+                    "start it", f"it ended with status {self._program.returncode} before it answered"
+                )
+            try:
+                found = socket.create_connection((HOST, self.port), timeout=ANSWER_SECONDS)
+                found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                found.sendall(request)
+                said = found.recv(1 << 16)
+            except OSError:
+                time.sleep(0.05)
+                continue
+            if said.startswith(answer):
+                return found
+            if said:
+                raise self._failed("start it", f"something else listens there: it says {said[:60]!r}")
+            time.sleep(0.05)
+        raise self._failed("start it", f"no answer for {START_SECONDS} s")
+
+    def _failed(self, what: str, found: str) -> TesseraError:
+        if self._program.poll() is not None and "status" not in found:
+            found += f"; the server has ended with status {self._program.returncode}"
+        return TesseraError(
+            f"{self.store.name} on port {self.port}: {what}",
+            found,
+            "read the server's messages above; a smaller size needs less memory; another port: --port",
+            exit_code=EXIT_FAILED,
+        )

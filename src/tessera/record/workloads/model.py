@@ -1,0 +1,144 @@
+"""A workload: a program and its named sizes, from ``config/workloads/<name>.yaml``.
+
+A workload is a row of a published table (``rows``), a stand-in for one that cannot be shipped
+(``stand_in_for``), or a program of the user's. Its ``kind`` says how it is run.
+A size's pools hold everything that the program asks for, its verifier included. They are multiples of
+2MB, so that a layout can cover them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import yaml
+
+from tessera.core.errors import TesseraError, unknown_name
+from tessera.core.paths import built, repo_root
+from tessera.core.units import PAGE_2MB, format_bytes, parse_bytes
+
+_KEYS = {"name", "executable", "description", "source", "sizes"}
+_MORE_KEYS = {"kind", "rows", "stand_in_for", "threads"}
+_SIZE_KEYS = {"args", "footprint", "heap_pool", "anon_pool"}
+_MORE_SIZE_KEYS = {"datasets"}
+
+#: Published tables that a row can belong to: MICRO'20 Table 5, OPERA D5.10 Table 4, Mitosis Table 1.
+TABLES = ("micro20", "opera", "mitosis")
+
+
+@dataclass(frozen=True)
+class Size:
+    """One named input: arguments of the program and what it needs (bytes)."""
+
+    label: str
+    args: tuple[str, ...]
+    footprint: int  #: data that is alive in the region of interest
+    heap_pool: int
+    anon_pool: int
+    datasets: tuple[str, ...] = ()  #: names in ``datasets/manifest.csv`` that the program reads
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A benchmark program with its sizes.
+
+    Attributes:
+        executable: the program's name (what it means is the kind's affair).
+        kind: how it is run, a key of :data:`tessera.record.workloads.kinds.KINDS`.
+        rows: published row by table (:data:`TABLES`), such as ``{"micro20": "gups/8GB"}``.
+        stand_in_for: the licensed or unavailable program that this one takes the place of; empty if none.
+        threads: how its threads differ from the paper's, in words; empty if they don't.
+    """
+
+    name: str
+    executable: str
+    description: str
+    source: str
+    sizes: dict[str, Size]
+    kind: str = "kernel"
+    rows: dict[str, str] = field(default_factory=dict)
+    stand_in_for: str = ""
+    threads: str = ""
+
+    def size(self, label: str) -> Size:
+        """The size of this label; an unknown one is an error that lists the valid ones."""
+        if label not in self.sizes:
+            raise unknown_name(f"size of {self.name}", label, list(self.sizes))
+        return self.sizes[label]
+
+    def command(self, label: str) -> list[str]:
+        """Argument list of this size; an error with the build command if the program isn't built."""
+        chosen = self.size(label)
+        return [str(built("workloads", self.executable)), *chosen.args]
+
+
+def folder() -> Path:
+    """Where the workload files are."""
+    return repo_root() / "config" / "workloads"
+
+
+def names() -> list[str]:
+    """Names of all workloads."""
+    return sorted(path.stem for path in folder().glob("*.yaml"))
+
+
+def load(name: str) -> Workload:
+    """The workload of this name.
+
+    Raises:
+        TesseraError: unknown name (with the valid ones), or a file that breaks the contract.
+    """
+    path = folder() / f"{name}.yaml"
+    if name not in names():
+        raise unknown_name("workload", name, names())
+    return read(path)
+
+
+def read(path: Path) -> Workload:
+    """Read and validate one workload file."""
+    try:
+        tree = yaml.safe_load(path.read_text())
+    except yaml.YAMLError as error:
+        raise TesseraError(f"workload file {path}", f"not YAML: {error}", "correct the file") from None
+    _keys(path, tree, _KEYS, _MORE_KEYS, "the file")
+    if tree["name"] != path.stem:
+        raise _bad(path, f"name '{tree['name']}' is not the file's name")
+    if not isinstance(tree["sizes"], dict) or not tree["sizes"]:
+        raise _bad(path, "sizes must name at least one size")
+    sizes = {str(label): _size(path, str(label), node) for label, node in tree["sizes"].items()}
+    rows = tree.get("rows", {})
+    if not isinstance(rows, dict) or not set(rows) <= set(TABLES):
+        raise _bad(path, f"rows must map some of {', '.join(TABLES)} to a published name")
+    words = {key: str(tree[key]) for key in ("kind", "stand_in_for", "threads") if key in tree}
+    rows = {str(table): str(row) for table, row in rows.items()}
+    return Workload(
+        tree["name"], tree["executable"], tree["description"], tree["source"], sizes, rows=rows, **words
+    )
+
+
+def _size(path: Path, label: str, node: dict) -> Size:
+    _keys(path, node, _SIZE_KEYS, _MORE_SIZE_KEYS, f"size {label}")
+    args = node["args"]
+    if not isinstance(args, list) or not all(isinstance(a, str) for a in args):
+        raise _bad(path, f"size {label}: args must be a list of texts (quote numbers)")
+    found = {key: parse_bytes(node[key], owner=f"{path}: {label}.{key}") for key in _SIZE_KEYS - {"args"}}
+    for key in ("heap_pool", "anon_pool"):
+        if found[key] == 0 or found[key] % PAGE_2MB:
+            raise _bad(path, f"size {label}: {key} {format_bytes(found[key])} is not a multiple of 2MB")
+    if found["footprint"] > found["heap_pool"] + found["anon_pool"]:
+        raise _bad(path, f"size {label}: the footprint does not fit the pools")
+    datasets = node.get("datasets", [])
+    if not isinstance(datasets, list) or not all(isinstance(name, str) for name in datasets):
+        raise _bad(path, f"size {label}: datasets must be a list of names")
+    return Size(label, tuple(args), **found, datasets=tuple(datasets))
+
+
+def _keys(path: Path, node: object, wanted: set[str], allowed: set[str], where: str) -> None:
+    if not isinstance(node, dict):
+        raise _bad(path, f"{where} is not a mapping")
+    if wrong := sorted(map(str, wanted - set(node) | set(node) - wanted - allowed)):
+        raise _bad(path, f"{where}: missing or unknown {', '.join(wrong)}")
+
+
+def _bad(path: Path, rule: str) -> TesseraError:
+    return TesseraError(f"workload file {path}", rule, "correct it; see docs/contracts.md, Workloads")

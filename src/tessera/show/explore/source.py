@@ -1,0 +1,133 @@
+"""Which data a notebook reads, said in a sentence: a results tree, or the small archive of the checkout."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import pandas as pd
+
+from tessera.core.errors import TesseraError
+from tessera.core.paths import repo_root
+from tessera.fit.models import check_table, fit_all
+from tessera.fit.models.result import FitResult
+from tessera.fit.models.samples import Table
+from tessera.show.figures.tables import Results, platform_order, workload_order
+
+ARCHIVE = "notebooks/data"
+#: Looked for in this order where no folder is named.
+CANDIDATES = ("results/default", "results/smoke", ARCHIVE)
+REMEDY = "make one: ./run smoke (3 minutes) or ./run reproduce; or set results_dir = 'notebooks/data'"
+NOTES = {
+    "results/smoke": "tiny inputs: its numbers show that the chain works and say nothing about the papers",
+    ARCHIVE: "archived from a run of config/default.yaml, see its README.md; ./run reproduce makes the whole",
+}
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One workload on one platform. ``samples``: a row per layout, columns of the cells file."""
+
+    workload: str
+    platform: str
+    samples: pd.DataFrame = field(repr=False)
+    directory: Path = field(repr=False)
+
+    @cached_property
+    def table(self) -> Table:
+        """The samples, checked; TesseraError if models can't be fitted to them."""
+        return check_table(self.samples, f"{self.workload} on {self.platform}")
+
+    @property
+    def provenance(self) -> str:
+        return self.table.runtime_provenance
+
+    def fit(self, models=(), folds=(6,), intervals: bool = False) -> FitResult:
+        """The nine models of the paper (or those named), fitted to all layouts but `1gb`."""
+        return fit_all(self.table, folds=folds, models=models, intervals=intervals)
+
+    def at(self, layout: str) -> dict[str, float]:
+        """{"R", "H", "M", "C"} of a layout, in cycles and counts."""
+        row = self.table.frame.loc[layout]
+        names = {"R": "runtime_cycles", "H": "stlb_hits", "M": "stlb_misses", "C": "walk_cycles"}
+        return {symbol: float(row[column]) for symbol, column in names.items()}
+
+    def __str__(self) -> str:
+        return f"{self.workload} on {self.platform}: {len(self.samples)} layouts, runtimes {self.provenance}"
+
+
+class Source:
+    """A results tree, and where it is."""
+
+    def __init__(self, results: Results, where: str):
+        self.results, self.where = results, where
+
+    @property
+    def archived(self) -> bool:
+        return self.where == ARCHIVE
+
+    @cached_property
+    def pairs(self) -> list[tuple[str, str]]:
+        """(workload, platform) of the analysed pairs, workloads by name, platforms by generation."""
+        found = self.results.analysed_pairs() or self.results.pairs()
+        workloads = workload_order(workload for workload, _ in found)
+        platforms = platform_order(platform for _, platform in found)
+        return sorted(found, key=lambda pair: (workloads.index(pair[0]), platforms.index(pair[1])))
+
+    def pair(self, workload: str = "", platform: str = "") -> Pair:
+        """Samples of a pair; the first that matches where a name is left empty.
+
+        Raises:
+            TesseraError: no such pair; names the ones there are.
+        """
+        everything = [*self.pairs, *(pair for pair in self.results.pairs() if pair not in self.pairs)]
+        found = [(w, p) for w, p in everything if workload in ("", w) and platform in ("", p)]
+        if not found:
+            workloads = ", ".join(workload_order(w for w, _ in everything))
+            platforms = ", ".join(platform_order(p for _, p in everything))
+            raise TesseraError(
+                f"{workload or 'any workload'} on {platform or 'any platform'} in {self.where}",
+                f"there are the workloads {workloads} on {platforms}",
+                "name one of these, or simulate the pair: ./run reproduce",
+            )
+        workload, platform = found[0]
+        return Pair(workload, platform, self.results.samples(workload, platform), self.results.directory)
+
+    def __str__(self) -> str:
+        rows = self.results.simulated
+        kinds = ", ".join(sorted(set(map(str, rows["runtime_provenance"]))))
+        text = (
+            f"Data: {self.where}: {len(rows):,} cells of {rows['workload'].nunique()} workloads on"
+            f" {rows['platform'].nunique()} platforms; runtimes {kinds}"
+        )
+        return f"{text}\n({NOTES[self.where]})" if self.where in NOTES else text
+
+
+def open_results(results_dir: Path | str = "") -> Source:
+    """A results tree by its folder (relative to the checkout, or absolute).
+
+    Without a folder: `results/default` if it has cells, else `results/smoke`, else the archive; the
+    printed source says which. A folder that is named is never replaced by another.
+
+    Raises:
+        TesseraError: no usable cell in the folder.
+    """
+    for name in (str(results_dir),) if str(results_dir) else CANDIDATES:
+        directory = repo_root() / name
+        results = Results(directory)
+        if (directory / "cells.csv").exists() and results.pairs():
+            return Source(results, _shown(directory))
+    raise TesseraError(
+        f"results {results_dir or ' or '.join(CANDIDATES)}",
+        "; ".join(results.notes) or "no cell with a runtime in cycles",
+        REMEDY,
+    )
+
+
+def _shown(directory: Path) -> str:
+    """The folder without this machine's part of the path."""
+    directory, root = directory.resolve(), repo_root()
+    if directory.is_relative_to(root):
+        return directory.relative_to(root).as_posix()
+    return "/".join(directory.parts[-2:])

@@ -1,0 +1,62 @@
+"""The 1GB run, never fitted, as test point of all pairs (MICRO'20 VII-D, Figure 11; OPERA 2.1, Figure 2)."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from tessera.show.figures import pair_rows, published, style
+from tessera.show.figures.tables import NotDrawn, Results
+
+MODELS = ("yaniv", "mosmodel")
+_FLOOR = 1e-4
+
+
+def table(results, reference) -> pd.DataFrame:
+    """Columns: source, workload, platform, model, error (fraction of the runtime), provenance, note."""
+    errors = Results.of(results).errors
+    errors = errors[(errors["protocol"] == "1gb") & errors["model"].isin(MODELS)]
+    if errors.empty:
+        raise NotDrawn("figure finding-1gb", "no model predicted a 1GB run (models/errors.csv)")
+    ours = errors.rename(columns={"max_error": "error"}).assign(
+        source="Tessera", provenance="simulated", note=""
+    )
+    paper = published.printed(reference, "Figure 11")
+    parts = [ours]
+    if len(paper):
+        paper = paper.assign(error=paper["value"] / 100, source="paper", note="MICRO'20 Figure 11")
+        parts.append(paper[paper["model"].isin(MODELS)])
+    ratio = published.opera_value(reference, "linear_deviation")
+    if ratio:
+        # Printed relative to the prediction; errors here are relative to the runtime (equation 1).
+        note = f"OPERA Figure 2: runtime {ratio:g} times the prediction, 1 - 1/{ratio:g}"
+        row = dict(workload="GUPS/4GB", platform="not named", model="yaniv", error=1 - 1 / ratio, note=note)
+        parts.append(pd.DataFrame([row | dict(source="paper", provenance="published")]))
+    columns = ["source", "workload", "platform", "model", "error", "provenance", "note"]
+    return pd.concat(parts, ignore_index=True)[columns]
+
+
+def draw(results, reference):
+    """A panel per model, a row per workload; published errors are lines."""
+    rows = table(results, reference)
+    ours = rows[rows["source"] == "Tessera"]
+    figure, all_axes = style.panels(2, 1, width=style.WIDTH, height=pair_rows.height(ours, 2), sharex=True)
+    dashes = ((0, (5, 3)), (0, (1, 1.5)))
+    for axes, model in zip(all_axes, MODELS, strict=True):
+        mine = ours[ours["model"] == model]
+        if len(mine):
+            pair_rows.panel(axes, mine, "error", lowest=_FLOOR)
+        printed = rows[(rows["source"] == "paper") & (rows["model"] == model)]
+        for row, dash in zip(printed.itertuples(), dashes, strict=False):
+            axes.axvline(
+                row.error, color=style.INK, linestyle=dash, linewidth=1.3,
+                label=f"published: {style.MODELS[model][0]}, {row.workload}, {style.percent(row.error)}",
+            )  # fmt: skip
+        axes.set_xscale("log")
+        above = int((mine["error"] > 0.01).sum())
+        axes.set_title(f"{style.MODELS[model][0]}: above 1% in {above} of {len(mine)} pairs")
+        style.percent_axis(axes.xaxis)
+    all_axes[0].set_xlim(_FLOOR / 1.5, max(1.0, ours["error"].max() * 1.5))
+    all_axes[-1].set_xlabel("error at 1GB, relative to the runtime (log scale)")
+    style.legend_below(figure, all_axes, columns=2)
+    style.headline(figure, "Predicting 1GB pages, all pairs", "simulated, beside published")
+    return figure, rows

@@ -1,0 +1,35 @@
+"""Figures of the Mitosis paper that a guest can answer; its others need times of a four-socket machine."""
+
+from __future__ import annotations
+
+from tessera.show.figures.entry import Entry
+
+MITOSIS_FIGURES: tuple[Entry, ...] = (
+    Entry(
+        "mitosis-fig3",
+        "mitosis_fig3:draw",
+        "Where page tables lie and point to",
+        "Mitosis Figure 3 for our programs: tables of each level (L4 is the root, L1 has the leaves) on each "
+        "socket, and the share of their entries that point to another socket. The darker, the more. The "
+        "paper's own figure is one process of 363 GB; its numbers are rounded and are not repeated here.",
+        group="kernel",
+    ),
+    Entry(
+        "mitosis-fig4",
+        "mitosis_fig4:draw",
+        "Leaf entries on other sockets",
+        "Mitosis Figure 4 for our programs: of the leaf entries that the processors of a socket walk, the "
+        "share on another socket. With replicas each socket walks tables of its own. Dashed: what the "
+        "paper's text prints for its programs.",
+        group="kernel",
+    ),
+    Entry(
+        "mitosis-table5",
+        "mitosis_table5:draw",
+        "What copies cost system calls",
+        "Mitosis Table 5: mmap (populating), mprotect and munmap with 4 copies of the page tables over the "
+        "same kernel with the mechanism off. Ours are instructions in a guest, the paper's are cycles of a "
+        "processor: order and size of the effect can be compared, not digits.",
+        group="kernel",
+    ),
+)

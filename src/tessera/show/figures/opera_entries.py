@@ -1,0 +1,95 @@
+"""Figures and tables of OPERA D5.10, chapter 2, and its findings over all pairs.
+
+Figures 1, 3 and 6 are drawings of ideas, not data; Tables 1, 3 and 5 are reference tables; Table 2 is
+notation. Table 6 is the measurement that MICRO'20 prints as Table 7, and is drawn once, there.
+"""
+
+from __future__ import annotations
+
+from tessera.show.figures.entry import Entry
+
+
+def _case(name: str, title: str, caption: str) -> Entry:
+    return Entry(name, "case_studies:draw", title, caption, argument=name, group="opera")
+
+
+OPERA_FIGURES: tuple[Entry, ...] = (
+    _case(
+        "opera-fig2",
+        "The 1GB run and its linear prediction",
+        "OPERA Figure 2: runtime against walk cycles near zero, with the line through the 4KB and 2MB runs "
+        "and the cubic in C. The 1GB run lies above the line: designs that remove all walks gain less than "
+        "it promises.",
+    ),
+    _case(
+        "opera-fig4",
+        "R = C + \u03b2 predicts too much",
+        "OPERA Figure 4: the model that adds every walk cycle to the runtime (Pham there, Alam in "
+        "MICRO'20), set by the 2MB run, against all layouts. Walks overlap with other work, so the 4KB run "
+        "is predicted too high.",
+    ),
+    _case(
+        "opera-fig5",
+        "R = C + \u03b2 predicts too little",
+        "OPERA Figure 5: the same model where a walk costs more than its own cycles.",
+    ),
+    _case(
+        "opera-fig7",
+        "A workload that a line describes",
+        "OPERA Figure 7: runtime against walk cycles with the best line through all layouts.",
+    ),
+    _case(
+        "opera-fig8",
+        "Polynomials of degree one to three",
+        "OPERA Figure 8: the best line, parabola and cubic in walk cycles through all layouts.",
+    ),
+    _case(
+        "opera-fig9",
+        "A slope above 1",
+        "OPERA Figure 9: the best line through all layouts of the paper's workload, and the steepest line "
+        "of this run. Above 1, removing a walk saves more than its cycles.",
+    ),
+    Entry(
+        "opera-fig10",
+        "fewer_pages:draw",
+        "Is the most large pages best?",
+        "OPERA Figure 10: runtime against walk cycles of the growing layouts and of the fastest layout; "
+        "numbers are the 2MB pages in use. In the report 87 pages beat all 832 by 6%.",
+        group="opera",
+    ),
+    Entry(
+        "opera-table4",
+        "allocator_costs:draw",
+        "What the allocator costs beside glibc",
+        "OPERA Table 4: memory and runtime of programs with the allocator compared to plain glibc; "
+        "published for the report's allocator, measured for this one, both sides on 4KB pages. Whiskers: "
+        "95% intervals of the median pair. Measured time is processor time; published time is the clock's.",
+        group="allocator",
+    ),
+    Entry(
+        "finding-slope",
+        "finding_slope:draw",
+        "Does a walk cost more than its cycles?",
+        "Runtime per walk cycle between the 4KB and the 2MB run, against the program's extra loads that "
+        "reach L3 with 4KB pages: one point per pair. Published: MICRO'20 Table 7 (the measurement of OPERA"
+        " Table 6).",
+        group="summary",
+    ),
+    Entry(
+        "finding-fewer-pages",
+        "finding_fewer_pages:draw",
+        "Do fewer large pages beat more?",
+        "How much slower the all-2MB layout is than the fastest layout with fewer 2MB pages. Published: "
+        "OPERA Figure 10's 6% for mcf on SandyBridge.",
+        group="summary",
+    ),
+    Entry(
+        "finding-1gb",
+        "finding_one_gb:draw",
+        "Who predicts 1GB pages?",
+        "Error at the 1GB run, which no model was fitted to, of the line through the 4KB and 2MB runs "
+        "(Yaniv) and of Mosmodel. Published numbers are printed for two pairs. Log scale; errors below "
+        "0.01% are drawn at the border.",
+        group="summary",
+    ),
+)

@@ -1,0 +1,40 @@
+"""Exit status of a results tree: required claims, what failed, verdicts that provenance forbids."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tessera.judge.claims import check as failing_claims
+from tessera.results.attempts import outcomes
+from tessera.show import verdicts
+from tessera.show.figures.tables import Results
+from tessera.show.report import claims as judged
+from tessera.show.report.pages.gaps import grouped
+
+
+def problems(results_dir: Path) -> list[str]:
+    """What makes the check fail, one sentence each; empty when it passes."""
+    results_dir = Path(results_dir)
+    claims = judged.read(results_dir)
+    found = [
+        f"required claim {row['id']}: {row['verdict']} (published {row['published'] or '-'}, "
+        f"obtained {row['obtained'] or '-'}){': ' + row['reason'] if row['reason'] else ''}"
+        for row in failing_claims(claims)
+    ]
+    results = Results(results_dir)
+    failed = results.gaps[results.gaps["status"] == "failed"]
+    found += [
+        f"{group['count']} failed cells of {group['workload']} on {group['platform']} ({group['layouts']}): "
+        f"{group['message'] or 'no reason was recorded'}; what to do: {group['remedy']}"
+        for group in grouped(failed)
+    ]
+    for part, outcome in outcomes(results_dir / "kernel").items():
+        if outcome["status"] != "ok":
+            found.append(f"kernel, part {part}: {outcome['message']}; again: {outcome['command']}")
+    if results.cells.empty:
+        found.append("no cells: ./run reproduce")
+    found += [f"verdict of {name}: {why}" for name, why in verdicts.objections(claims).items()]
+    for page in sorted((results_dir / "report").glob("*.html")):
+        shown = verdicts.shown(page)
+        found += [f"{page.name} shows for {name}: {why}" for name, why in verdicts.objections(shown).items()]
+    return found

@@ -1,0 +1,86 @@
+"""Everything a page may show, gathered once: tables, claims, figures, provenance, configuration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import pandas as pd
+
+from tessera.core.paths import repo_root
+from tessera.show.figures.render import Drawn, stem_of
+from tessera.show.figures.tables import Results, platform_order
+from tessera.show.report import workload_table
+
+#: This machine, measured and as a simulated platform: it has cells of one workload and few layouts.
+MACHINE = ("host", "host-sim", "host-calibrated")
+
+
+@dataclass
+class Facts:
+    """One results tree, ready to be written as pages."""
+
+    results: Results
+    claims: pd.DataFrame
+    claims_reason: str  #: why there are no claims; empty if there are
+    figures: list[Drawn]
+    provenance: dict[str, dict]
+    notebooks: list[str] = field(default_factory=list)
+    pdf_written: bool = False
+    pdf_problem: str = ""  #: why report.pdf was asked for and isn't there
+
+    @property
+    def name(self) -> str:
+        return self.results.directory.resolve().name
+
+    @property
+    def config(self) -> dict:
+        return self.provenance.get("config") or {}
+
+    def figure(self, name: str, workload: str = "", platform: str = "") -> Drawn:
+        """A figure by name, drawn or not."""
+        stem = stem_of(name, workload, platform)
+        for one in self.figures:
+            if one.stem == stem:
+                return one
+        return Drawn(
+            name,
+            stem,
+            name,
+            "",
+            workload,
+            platform,
+            reason="it was not asked for",
+            remedy=f"./run tessera report figures --results {self.where} --only {name}",
+        )
+
+    @property
+    def where(self) -> str:
+        """The results folder as commands name it: inside the checkout, never an absolute path."""
+        return shown_path(self.results.directory)
+
+    def workloads(self) -> list[str]:
+        """Workloads of the configuration, then others that have cells; each once."""
+        asked = self.config.get("workloads") or []
+        return list(dict.fromkeys([*asked, *sorted(self.results.cells["workload"].unique())]))
+
+    @cached_property
+    def workload_table(self) -> pd.DataFrame:
+        """The table of all workloads (:mod:`.workload_table`) on the simulated platforms."""
+        on = [name for name in self.platforms() if name not in MACHINE]
+        return workload_table.table(self.results, self.workloads(), on)
+
+    def platforms(self) -> list[str]:
+        """Platforms of the configuration in its order, then others that have cells."""
+        asked = self.config.get("platforms") or []
+        return list(dict.fromkeys([*asked, *platform_order(self.results.cells["platform"])]))
+
+
+def shown_path(path: Path) -> str:
+    """A path as pages and messages show it: relative to the checkout, else its last two parts."""
+    path = Path(path).resolve()
+    try:
+        return str(path.relative_to(repo_root()))
+    except ValueError:
+        return "/".join(path.parts[-2:]).lstrip("/")

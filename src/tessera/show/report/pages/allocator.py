@@ -1,0 +1,84 @@
+"""The allocator: the pages that real runs asked for and got, and what catching calls costs beside glibc."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from tessera.show.report import tables
+from tessera.show.report.pages import claims
+from tessera.show.report.placing import others
+
+HREF = "allocator.html"
+OVERHEAD = "tessera mosalloc overhead"
+QUANTITIES = {"memory_bytes": "memory, peak", "cpu_ns": "processor time"}
+
+
+def page(facts) -> dict:
+    results = facts.results.directory
+    return {
+        "title": "Allocator",
+        "runs": _runs(facts),
+        "overhead": overhead(tables.read(results / "host" / "allocator.csv")),
+        "overhead_command": f"./run {OVERHEAD} --out {facts.where}/host/allocator.csv",
+        "published": _published(facts),
+        "figures": others(facts, HREF),
+    }
+
+
+def _runs(facts) -> list[dict]:
+    """Per layout that was to run for real: huge pages asked for, and whether the kernel gave them."""
+    manifest = tables.read(facts.results.directory / "host" / "layouts" / "manifest.csv")
+    if manifest.empty:
+        return []
+    runs = tables.read(facts.results.directory / "host" / "runs.csv")
+    good = runs[runs["status"] == "ok"]["layout"].value_counts() if len(runs) else pd.Series(dtype=int)
+    real = facts.results.cells[facts.results.cells["engine"] == "host"]
+    cells = real.drop_duplicates("layout").set_index("layout")
+    rows = []
+    for row in tables.rows(manifest):
+        name, asked = row["layout"], (row["pages_2mb"], row["pages_1gb"])
+        status = cells["status"].get(name, "not run")
+        rows.append(
+            {
+                "layout": name,
+                "workload": cells["workload"].get(name, ""),
+                "asked_2mb": asked[0],
+                "asked_1gb": asked[1],
+                "runs": int(good.get(name, 0)),
+                "status": status,
+                "got": "all of them, in every run" if status == "ok" else "",
+                "message": cells["message"].get(name, "") if status != "ok" else "",
+            }
+        )
+    return rows
+
+
+def overhead(table: pd.DataFrame) -> list[dict]:
+    """Per workload the medians with mosalloc over those with glibc, for memory and every column in ns."""
+    if table.empty or not {"workload", "allocator"} <= set(table.columns):
+        return []
+    numbers = [name for name in table.columns if name.endswith(("_bytes", "_ns"))]
+    rows = []
+    for workload, part in table.groupby("workload", sort=False):
+        medians = part.groupby("allocator")[numbers].median()
+        if not {"glibc", "mosalloc"} <= set(medians.index):
+            continue
+        for name in numbers:
+            glibc, ours = medians.loc["glibc", name], medians.loc["mosalloc", name]
+            scale, unit = (2**20, "MB") if name.endswith("_bytes") else (1e9, "s")
+            rows.append(
+                {
+                    "workload": workload,
+                    "quantity": QUANTITIES.get(name, name.rsplit("_", 1)[0].replace("_", " ")),
+                    "glibc": f"{glibc / scale:.4g} {unit}",
+                    "mosalloc": f"{ours / scale:.4g} {unit}",
+                    "change": ours / glibc - 1 if glibc else None,
+                    "runs": int((part["allocator"] == "mosalloc").sum()),
+                }
+            )
+    return rows
+
+
+def _published(facts) -> list[dict]:
+    """Claims about the allocator, as the page of claims shows them."""
+    return [row for row in claims.rows(facts) if "allocator" in row["statement"].lower()]

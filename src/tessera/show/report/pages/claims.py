@@ -1,0 +1,116 @@
+"""All claims: published, obtained, tolerance, verdict, provenance, explanation; and what to filter by."""
+
+from __future__ import annotations
+
+from tessera.show.report.claims import shown
+from tessera.show.report.placing import anchor
+from tessera.show.verdicts import VERDICTS, objection
+
+KINDS = ("finding", "arithmetic", "invariant")  #: in the order of the page: what is most asked for first
+KIND_WORDS = {
+    "finding": "findings",
+    "arithmetic": "arithmetic on printed numbers",
+    "invariant": "rules for our own data",
+}
+#: rule of a tolerance -> words without and with slack
+WORDS_OF_RULES = {
+    "exact": ("exactly", "exactly"),
+    "absolute": ("exactly", "within {number}"),
+    "relative": ("exactly", "within {percent}"),
+    "at-most": ("at most", "at most {number} more"),
+    "at-least": ("at least", "at most {number} less"),
+    "ordering": ("same order", "same order, ties within {percent}"),
+}
+PAPERS = {
+    "micro20": "MICRO 2020",
+    "opera-d5.10": "OPERA D5.10",
+    "mitosis-asplos20": "Mitosis (ASPLOS 2020)",
+    "tessera": "Tessera's own rules",
+}
+
+
+def page(facts) -> dict:
+    claims = rows(facts)
+    return {
+        "title": "Claims",
+        "claims": claims,
+        "claims_reason": facts.claims_reason,
+        "counts": counts(claims),
+        "choices": [
+            choice(
+                "paper", "paper", [(row["paper"], PAPERS.get(row["paper"], row["paper"])) for row in claims]
+            ),
+            choice("part", "section", [(row["part"], row["part"]) for row in claims]),
+            choice("kind", "kind", [(row["kind"], row["kind"]) for row in claims]),
+            choice(
+                "provenance", "provenance", [(row["provenance"],) * 2 for row in claims if row["provenance"]]
+            ),
+        ],
+        "check_command": f"./run tessera report check --results {facts.where}",
+    }
+
+
+def rows(facts) -> list[dict]:
+    """The claims as pages show them, findings first."""
+    table = facts.claims.sort_values("kind", key=_kind_order, kind="stable")
+    return [
+        {
+            **shown(row),
+            "objection": objection(row),
+            "link": anchor(row["figure"], facts),
+            "part": part(row),
+            "allowed": allowed(row["tolerance"]),
+        }
+        for row in table.to_dict("records")
+    ]
+
+
+def allowed(tolerance: str) -> str:
+    """A tolerance in words: ``relative 0.5`` is ``within 50%`` of the published value."""
+    rule, _, number = tolerance.partition(" ")
+    if rule not in WORDS_OF_RULES:
+        return tolerance
+    bare, slack = WORDS_OF_RULES[rule]
+    return slack.format(number=number, percent=f"{100 * float(number):g}%") if number else bare
+
+
+def part(row: dict) -> str:
+    """Where in a paper a claim is, without its figure or table: ``micro20 VI-B``."""
+    section = row["section"].split(",")[0].strip()
+    return section if section.startswith(row["paper"]) else f"{row['paper']} {section}".strip()
+
+
+def counts(claims: list[dict]) -> list[dict]:
+    """How many claims got each verdict, in the order of the verdicts."""
+    return [
+        {"verdict": verdict, "count": sum(row["verdict"] == name for row in claims)}
+        for name, verdict in VERDICTS.items()
+    ]
+
+
+def choice(key: str, label: str, values: list[tuple[str, str]]) -> dict:
+    """A list to choose from: each value once with its words and number, by words."""
+    number: dict[tuple[str, str], int] = {}
+    for value in values:
+        number[value] = number.get(value, 0) + 1
+    options = [{"value": v, "label": words, "count": n} for (v, words), n in number.items()]
+    return {"key": key, "label": label, "options": sorted(options, key=lambda one: one["label"])}
+
+
+def bars(claims: list[dict]) -> list[dict]:
+    """Per kind the verdicts as parts of a bar: number and share in percent."""
+    found = []
+    for kind in KINDS:
+        mine = [row["verdict"] for row in claims if row["kind"] == kind]
+        parts = [
+            {"verdict": verdict, "count": mine.count(name), "share": 100 * mine.count(name) / len(mine)}
+            for name, verdict in VERDICTS.items()
+            if name in mine
+        ]
+        if mine:
+            found.append({"kind": kind, "words": KIND_WORDS[kind], "total": len(mine), "parts": parts})
+    return found
+
+
+def _kind_order(kinds):
+    return kinds.map(lambda kind: KINDS.index(kind) if kind in KINDS else len(KINDS))

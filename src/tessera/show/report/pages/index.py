@@ -1,0 +1,113 @@
+"""Summary: what was run, the verdicts at a glance, three findings, what is measured and what is simulated."""
+
+from __future__ import annotations
+
+from tessera.show.report.facts import MACHINE
+from tessera.show.report.pages import claims as claims_page
+from tessera.show.report.pages.headlines import HEADLINES, judged
+from tessera.show.report.pages.origins import origins
+from tessera.show.report.placing import others
+
+PASSED = ("REPRODUCED", "HOLDS-IN-SIMULATION")
+
+
+def page(facts) -> dict:
+    claims = claims_page.rows(facts)
+    return {
+        "title": "Summary",
+        "summary": summary(facts),
+        "tiles": _tiles(facts, claims),
+        "notes": _notes(facts),
+        "claims": claims,
+        "claims_reason": facts.claims_reason,
+        "bars": claims_page.bars(claims),
+        "required": _required(claims),
+        "headlines": judged(facts, claims),
+        "origins": origins(facts),
+        "check_command": f"./run tessera report check --results {facts.where}",
+        "more": others(facts, "index.html", tuple(one.figure for one in HEADLINES)),
+    }
+
+
+def summary(facts) -> str:
+    """What was run, in one or two sentences."""
+    cells = facts.results.simulated
+    cells = cells[~cells["platform"].isin(MACHINE)]
+    if cells.empty:
+        return "No cell has a number yet: the pages say what is missing and which command makes it."
+    workloads, platforms, layouts = (cells[name].nunique() for name in ("workload", "platform", "layout"))
+    text = (
+        f"{_count(workloads, 'workload')} on {_count(platforms, 'simulated platform')} under up to "
+        f"{layouts} mosaics of page sizes; every runtime model fitted to each pair and compared to what the "
+        "papers print."
+    )
+    hybrid = len(facts.results.hybrid)
+    return text + (f" {_count(hybrid, 'layout')} also ran for real on this machine." if hybrid else "")
+
+
+def _required(claims: list[dict]) -> dict:
+    """Required claims: how many, how many hold."""
+    mine = [row for row in claims if row["required"]]
+    return {"total": len(mine), "held": sum(row["verdict"] in PASSED for row in mine)}
+
+
+def _tiles(facts, claims: list[dict]) -> list[dict]:
+    status = facts.results.cells["status"].value_counts()
+    pairs = facts.results.pairs()
+    fitted = facts.results.errors_of_all[["workload", "platform"]].drop_duplicates()
+    dropped = len(facts.results.dropped)
+    findings = [row["verdict"] for row in claims if row["kind"] == "finding"]
+    exact = [row["verdict"] for row in claims if row["kind"] != "finding"]
+    missing = [f"{status[name]} {name}" for name in ("failed", "skipped") if status.get(name)]
+    return [
+        _tile("findings that hold", findings),
+        _tile("arithmetic and own rules", exact),
+        {
+            "label": "good cells",
+            "value": int(status.get("ok", 0)),
+            "detail": ", ".join(missing) or "none missing",
+        },
+        {
+            "label": "pairs of workload and platform",
+            "value": len(pairs),
+            "detail": f"models for {len(fitted)}"
+            + (f", {dropped} of them not TLB-sensitive" if dropped else ""),
+        },
+    ]
+
+
+def _tile(label: str, verdicts: list[str]) -> dict:
+    judged = [name for name in verdicts if name != "NOT-MEASURABLE-HERE"]
+    passed = sum(name in PASSED for name in judged)
+    unknown = len(verdicts) - len(judged)
+    return {
+        "label": label,
+        "value": f"{passed} of {len(judged)}",
+        "detail": f"{unknown} more not measurable here" if unknown else "all judged",
+    }
+
+
+def _notes(facts) -> list[dict]:
+    notes = []
+    status = facts.results.cells["status"].value_counts()
+    if status.get("failed"):
+        notes.append(
+            {
+                "what": f"{_count(int(status['failed']), 'cell')} failed",
+                "why": "See the page \u201cMissing\u201d; the check fails until they are there.",
+                "todo": "./run reproduce",
+            }
+        )
+    if facts.results.hybrid.empty:
+        notes.append(
+            {
+                "what": "No real run on this machine",
+                "why": "The page \u201cReal runs\u201d says why.",
+                "todo": "./run --reserve reproduce",
+            }
+        )
+    return notes
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}" + ("" if number == 1 else "s")

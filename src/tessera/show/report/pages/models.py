@@ -1,0 +1,82 @@
+"""Errors of the models: figures 2, 3, 5 to 11, tables 6 to 8, the protocols, and the numbers behind them."""
+
+from __future__ import annotations
+
+from tessera.show.figures import style
+from tessera.show.report import placing
+from tessera.show.report.pages import budgets, judgements
+
+HREF = "models.html"
+#: (id, title, text, figures); figures of the registry that are not named here follow under "More" or "OPERA"
+PARTS = (
+    (
+        "worst-case",
+        "Worst cases",
+        "The paper's headline: how wrong a model can be. Fitted to and tested against all "
+        "layouts, the 1GB point left out.",
+        ("fig2",),
+    ),
+    ("per-workload", "Per workload", "", ("fig5", "fig6")),
+    ("cross-validation", "Cross validation", "Fitted without the layouts it is tested against.", ("table6",)),
+    (
+        "cases",
+        "Cases",
+        "One workload on one platform each. Where the paper's workload isn't among ours, the figure "
+        "says how its stand-in was chosen.",
+        ("fig3", "fig7", "fig8", "fig9", "fig10", "fig11"),
+    ),
+    ("caches", "Caches and the page walker", "", ("table7",)),
+    ("inputs", "Which inputs explain the runtime", "", ("table8",)),
+)
+
+
+def page(facts) -> dict:
+    return {
+        "title": "Models",
+        "parts": _parts(facts),
+        "worst": _worst(facts),
+        "protocols": judgements.protocols(facts),
+        "learning": judgements.learning(facts),
+        "adaptive": judgements.adaptive(facts),
+        "one_gb": budgets.one_gb(facts),
+        "budget": budgets.budget(facts),
+    }
+
+
+def _parts(facts) -> list[dict]:
+    named = {figure for *_, figures in PARTS for figure in figures}
+    opera = [name for name in placing.names_on(HREF, "opera") if name not in named]
+    other = [name for name in placing.names_on(HREF) if name not in named and name not in opera]
+    extra = (
+        ("opera", "OPERA D5.10, chapter 2", "The same findings as the deliverable shows them.", opera),
+        ("more", "More figures", "", other),
+    )
+    return [
+        {"id": name, "title": title, "text": text, "figures": [facts.figure(stem) for stem in figures]}
+        for name, title, text, figures in (*PARTS, *extra)
+        if figures
+    ]
+
+
+def _worst(facts) -> list[dict]:
+    errors = facts.results.errors
+    rows = []
+    for model, (label, *_) in style.MODELS.items():
+        mine = errors[errors["model"] == model]
+        for platform in [p for p in facts.platforms() if p in set(mine["platform"])]:
+            here = mine[mine["platform"] == platform]
+            every, test = (here[here["protocol"] == name] for name in ("all", "1gb"))
+            if every.empty:
+                continue
+            worst = every.loc[every["max_error"].idxmax()]
+            rows.append(
+                {
+                    "label": label,
+                    "platform": platform,
+                    "workload": worst["workload"],
+                    "max_error": worst["max_error"],
+                    "geomean_error": every["geomean_error"].max(),
+                    "test_error": test["max_error"].max() if len(test) else None,
+                }
+            )
+    return rows

@@ -1,0 +1,61 @@
+"""What of a run is measured, what simulated, what published: three lists of sentences for the summary."""
+
+from __future__ import annotations
+
+from tessera.show.report import tables
+from tessera.show.report.facts import MACHINE
+
+
+def origins(facts) -> list[dict]:
+    """In order of strength; a list without sentences says that there is nothing of it."""
+    return [
+        {"name": "measured", "words": "on this machine", "sentences": _measured(facts)},
+        {"name": "simulated", "words": "by tessera-sim", "sentences": _simulated(facts)},
+        {"name": "published", "words": "by the papers", "sentences": _published(facts)},
+    ]
+
+
+def _measured(facts) -> list[str]:
+    found = []
+    hybrid = facts.results.hybrid
+    if len(hybrid):
+        names = ", ".join(sorted(hybrid["workload"].unique()))
+        found.append(f"Clock time of {names} under {len(hybrid)} real mosaics of 2MB pages.")
+    series = tables.read(facts.results.directory / "validation" / "chase_series.csv")
+    good = int((series["status"] == "ok").sum()) if "status" in series else 0
+    if good:
+        found.append(f"{good} series of pointer chases, which show where the TLBs of this processor end.")
+    allocator = tables.read(facts.results.directory / "host" / "allocator.csv")
+    if len(allocator):
+        count = allocator["workload"].nunique()
+        found.append(f"Memory and time of {count} programs with and without the allocator.")
+    if (facts.results.directory / "kernel").is_dir():
+        found.append("Instructions of system calls with replicated page tables, in a guest.")
+    machine = facts.provenance.get("machine") or {}
+    if machine.get("pmu") is False:
+        found.append(
+            "No performance counters: no R, H, M, C of a real processor, so no model is fitted to one."
+        )
+    return found
+
+
+def _simulated(facts) -> list[str]:
+    cells = facts.results.simulated
+    cells = cells[~cells["platform"].isin(MACHINE)]
+    if cells.empty:
+        return []
+    count = {name: cells[name].nunique() for name in ("workload", "platform", "layout")}
+    return [
+        f"R, H, M, C of {len(cells)} cells: {count['workload']} workloads, {count['platform']} platforms, "
+        f"up to {count['layout']} layouts each.",
+        "H and M over the whole region of interest; C and R from samples of it, with 95% intervals.",
+        "Platforms are named -sim: they have the published sizes of TLBs and caches, and assumed details.",
+    ]
+
+
+def _published(facts) -> list[str]:
+    arithmetic = int((facts.claims["kind"] == "arithmetic").sum()) if len(facts.claims) else 0
+    found = ["Numbers as printed, from reference-results/ with paper, section and table."]
+    if arithmetic:
+        found.append(f"{arithmetic} claims are arithmetic on them: they need no run.")
+    return found

@@ -1,0 +1,76 @@
+"""Which page shows which figure, so that a new figure of the registry appears without an edit of a page.
+
+A figure's group (its registry entry's ``group``) names its page; without one it is the page of models.
+Pages put some figures at a chosen place and show the rest of their group at the end.
+"""
+
+from __future__ import annotations
+
+from tessera.show.figures import registry
+
+#: group -> page
+PAGES = {
+    "summary": "index.html",
+    "models": "models.html",
+    "opera": "models.html",
+    "workloads": "workloads.html",
+    "platforms": "platforms.html",
+    "layouts": "layouts.html",
+    "allocator": "allocator.html",
+    "kernel": "kernel.html",
+    "validation": "validation.html",
+}
+#: page -> folder of the results without which it isn't written
+OPTIONAL = {"kernel.html": "kernel"}
+#: figures that a page of their own, or another page than their group's, shows
+OWN_PAGES = {
+    "sensitivity": "workloads.html",
+    "host": "host.html",
+    "sampling": "sampling.html",
+    "sampling-phases": "sampling.html",
+    "ablations": "ablations.html",
+    "sweep": "assumptions.html",
+    "validation-chase": "validation.html",
+    "validation-mosaics": "validation.html",
+}
+
+
+def page_of(name: str) -> str:
+    """The page that shows a figure; empty for figures of pairs and for unknown names."""
+    for entry in registry.FIGURES:
+        if entry.name == name:
+            if entry.per_pair:
+                return ""
+            return OWN_PAGES.get(name) or PAGES.get(group_of(entry), "models.html")
+    return ""
+
+
+def group_of(entry) -> str:
+    """The group of a registry entry; ``models`` if it has none."""
+    return getattr(entry, "group", "") or "models"
+
+
+def written(page: str, facts) -> bool:
+    """Whether a run has what the page is about; pages that always exist need nothing."""
+    folder = facts.results.directory / OPTIONAL.get(page, "")
+    return page not in OPTIONAL or any(folder.glob("*/*.csv")) or any(folder.glob("*/*.json"))
+
+
+def anchor(name: str, facts) -> str:
+    """Link to a figure by registry name; empty if no page of this run shows it."""
+    page = page_of(name)
+    return f"{page}#{name}" if page and written(page, facts) else ""
+
+
+def names_on(page: str, group: str | None = None) -> list[str]:
+    """Names of the figures that a page shows, in the registry's order; only of one group if it is given."""
+    return [
+        entry.name
+        for entry in registry.FIGURES
+        if page_of(entry.name) == page and (group is None or group_of(entry) == group)
+    ]
+
+
+def others(facts, page: str, but: tuple[str, ...] = ()) -> list:
+    """The figures of a page that it doesn't show at a chosen place (``but``)."""
+    return [facts.figure(name) for name in names_on(page) if name not in but]

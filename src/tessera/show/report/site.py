@@ -1,0 +1,126 @@
+"""Write the report: a folder of static pages that needs no server and no network."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import jinja2
+
+from tessera.core.paths import repo_root
+from tessera.results.provenance import collect
+from tessera.show.figures.render import Drawn
+from tessera.show.figures.tables import Results
+from tessera.show.notebooks import page as notebook
+from tessera.show.report import claims as judged
+from tessera.show.report import drawing, navigation, pdf
+from tessera.show.report.facts import Facts, shown_path
+from tessera.show.report.pages import PAGES, Page, kernel, workload, workloads
+from tessera.show.templates import copy_assets, environment
+
+
+def render(
+    results_dir: Path,
+    out: Path | None = None,
+    claims: Path | None = None,
+    reference: Path | None = None,
+    config: Path | None = None,
+    only: list[str] | None = None,
+    with_pdf: bool = True,
+) -> Facts:
+    """Evaluate claims, draw figures, gather provenance, write pages and the PDF.
+
+    Args:
+        results_dir: ``results/<config>``; missing parts become notes in the pages.
+        out: report folder (default ``<results_dir>/report``).
+        claims: claims file (default ``config/claims.yaml``).
+        reference: published numbers (default ``reference-results``).
+        config: effective config (default ``config/<config>.yaml``).
+        only: names of the figures to draw (default: all); pages say of the others that they weren't drawn.
+        with_pdf: whether to write ``report.pdf``; without its tool the page "Missing" says so.
+    """
+    results_dir = Path(results_dir)
+    out = Path(out) if out else results_dir / "report"
+    reference = reference or repo_root() / "reference-results"
+    results = Results(results_dir)
+    drawn, (table, reason) = drawing.draw(
+        results,
+        reference,
+        results_dir / "figures",
+        only,
+        lambda: judged.evaluate(results_dir, claims or judged.claims_path(), reference),
+    )
+    facts = Facts(
+        results=results,
+        claims=table,
+        claims_reason=reason,
+        figures=drawn,
+        provenance=collect(results_dir, config),
+        notebooks=sorted(path.name for path in (results_dir / "notebooks").glob("*.html")),
+    )
+    _copy(results_dir, out, facts)
+    env = environment()
+    if with_pdf:
+        facts.pdf_problem = pdf.problem()
+        facts.pdf_written = not facts.pdf_problem
+    with pdf.beside(facts, env, shared(facts), out):
+        _write(facts, env, shared(facts), out)
+    return facts
+
+
+def _copy(results_dir: Path, out: Path, facts: Facts) -> None:
+    """Everything that pages point at goes into the report folder: it can be moved or published as it is."""
+    copy_assets(out)
+    for folder in ("figures", "data", "notebooks"):
+        shutil.rmtree(out / folder, ignore_errors=True)
+        (out / folder).mkdir(parents=True)
+    for figure in facts.figures:
+        for suffix in (".svg", ".csv") if figure.ok else ():
+            shutil.copy(results_dir / "figures" / f"{figure.stem}{suffix}", out / "figures")
+    for name in facts.notebooks:
+        page = (results_dir / "notebooks" / name).read_text()
+        (out / "notebooks" / name).write_text(page.replace(notebook.HOME, notebook.HOME_IN_SITE))
+    facts.workload_table.to_csv(results_dir / "workloads.csv", index=False, float_format="%.6g")
+    for table in ("claims.csv", "cells.csv", "workloads.csv"):
+        if (results_dir / table).exists():
+            shutil.copy(results_dir / table, out / "data")
+    for name, path in kernel.files(facts).items():
+        shutil.copy(path, out / "data" / name)
+
+
+def shared(facts: Facts) -> dict:
+    """What every page knows."""
+    git = facts.provenance.get("git") or {}
+    return {
+        "name": facts.name,
+        "up": "",
+        "navigation": navigation.groups(facts),
+        "commit": git.get("commit") or "",
+        "dirty": git.get("dirty"),
+        "render_command": f"./run tessera report render --results {facts.where}",
+        "figure_command": lambda figure: figure_command(facts, figure),
+    }
+
+
+def figure_command(facts: Facts, figure: Drawn) -> str:
+    """The command that draws one figure again."""
+    return f"./run tessera report figures --results {facts.where} --only {figure.name}"
+
+
+def _write(facts: Facts, env: jinja2.Environment, common: dict, out: Path) -> None:
+    for stale in out.glob("*.html"):
+        stale.unlink()
+    for page in PAGES:
+        if page.exists(facts):
+            _page(env, out, page, common, page.fill(facts))
+    for name in sorted({pair[0] for pair in facts.results.pairs()}):
+        page = Page(workloads.href(name), "workload.html", name, workload.page)
+        _page(env, out, page, common, page.fill(facts, name))
+
+
+def _page(env: jinja2.Environment, out: Path, page: Page, common: dict, content: dict) -> None:
+    text = env.get_template(page.template).render(**{**common, "page": page.href, **content})
+    (out / page.href).write_text(text)
+
+
+__all__ = ["render", "shared", "shown_path"]

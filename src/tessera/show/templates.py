@@ -1,0 +1,31 @@
+"""Templates of the report's folder and what pages need beside them."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import jinja2
+
+from tessera.core.paths import repo_root
+from tessera.show.figures import style
+from tessera.show.verdicts import VERDICTS
+
+
+def environment() -> jinja2.Environment:
+    """Templates of ``report/templates`` with the filters that pages use."""
+    env = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(repo_root() / "report" / "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    env.filters["percent"] = lambda value: "" if value is None or value != value else style.percent(value)
+    env.globals["verdicts"] = VERDICTS
+    return env
+
+
+def copy_assets(out: Path) -> None:
+    """Style sheet, script and mark beside the pages."""
+    shutil.copytree(repo_root() / "report" / "assets", out / "assets", dirs_exist_ok=True)

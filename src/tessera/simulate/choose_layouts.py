@@ -1,0 +1,46 @@
+"""From a recorded trace and a platform to a folder of layouts: profile, generate, write."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from tessera.layouts import generate
+from tessera.layouts.space import Space
+from tessera.platforms import Platform
+from tessera.simulate.runner import miss_profile
+
+#: STLB misses by 2MB region with 4KB pages, kept below the layouts that follow them (not among them: readers
+#: of a folder of layouts take every CSV file in it)
+PROFILE = Path("profile", "misses.csv")
+PROFILE_HEADER = "pool,offset_bytes,stlb_misses\n"
+
+
+@dataclass(frozen=True)
+class Made:
+    """What was written: the manifest, the space S, and why layouts are few (empty if they aren't)."""
+
+    manifest: pd.DataFrame
+    space: Space
+    reason: str
+
+
+def make_layouts(
+    trace: Path, info: dict, platform: Platform, out: Path, *, seed: int, random_count: int
+) -> Made:
+    """Write the 54 + 1 layouts of a trace to ``out``, with ``manifest.csv`` and the misses that they follow.
+
+    Args:
+        info: ``tessera.record.traces.info`` of the trace.
+        platform: its misses under 4KB pages place the sliding windows.
+    """
+    space = Space.from_trace_info(info)
+    kept = out / PROFILE
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    profile = pd.read_csv(miss_profile(trace, platform, kept))
+    layouts = generate.generate(space, profile, seed=seed, random_count=random_count)
+    table = generate.manifest(layouts)
+    generate.write_all(layouts, table, out)
+    return Made(table, space, generate.too_few_reason(table, space))
