@@ -56,3 +56,10 @@ def test_p_agrees_with_the_covariance_of_numpys_fit():
 def test_too_few_points_are_nan_not_a_guess():
     assert np.isnan(curvature(np.array([1.0, 2.0, 3.0]), np.array([1.0, 4.0, 9.0]))).all()
     assert np.isnan(shape(samples([5, 5, 5, 5], [1, 2, 3, 4])).slope)
+
+
+@pytest.mark.parametrize("base", [1.0, 1e6, 1e10, 1e14])
+def test_a_line_has_no_bend_however_large_the_runtime_is_beside_it(base):
+    walk_cycles = np.linspace(0, 1e9, 9)
+    bend, p = curvature(walk_cycles, base + 0.5 * walk_cycles)
+    assert (bend, p) == (0.0, 1.0)

@@ -40,6 +40,8 @@ class Shape:
 
 
 COLUMNS = tuple(field.name for field in fields(Shape))
+#: a bend of up to so many rounding errors of R is none
+_ROUNDINGS = 64
 
 
 def shape(samples: Samples) -> Shape:
@@ -65,6 +67,9 @@ def curvature(C: np.ndarray, R: np.ndarray) -> tuple[float, float]:
     x, y = (C - C.min()) / np.ptp(C), (R - R.min()) / np.ptp(R)
     design = np.column_stack([np.ones_like(x), x, x * x])
     weights, *_ = np.linalg.lstsq(design, y, rcond=None)
+    rounding = np.finfo(float).eps * np.abs(R).max() / np.ptp(R)  # of one y
+    if abs(weights[2]) <= _ROUNDINGS * rounding:  # a line to working precision
+        return 0.0, 1.0
     residual, freedom = y - design @ weights, len(x) - 3
     variance = residual @ residual / freedom * np.linalg.inv(design.T @ design)[2, 2]
     if variance <= (1e-12 * max(1.0, abs(weights[2]))) ** 2:  # a parabola to working precision
