@@ -9,15 +9,11 @@ import pandas as pd
 
 from tessera import reference
 from tessera.core.errors import TesseraError
+from tessera.core.units import parse_bytes
 
 PAGE_BYTES = 4096
 ENTRIES = 512
 LEVELS = 4
-#: Footprints and replicas of Table 4.
-TABLE4_FOOTPRINTS_BYTES = {"1 MB": 1 << 20, "1 GB": 1 << 30, "1 TB": 1 << 40, "16 TB": 16 << 40}
-TABLE4_REPLICAS = (1, 2, 4, 8, 16)
-#: The paper's own digits.
-PRINTED = "mitosis_table4"
 
 
 def tables(footprint_bytes: int) -> int:
@@ -47,15 +43,20 @@ def overhead(footprint_bytes: int, replicas: int) -> float:
 
 
 def table4() -> pd.DataFrame:
-    """Table 4: the function (``overhead``) beside what the paper prints (``published_overhead``)."""
-    rows = [
-        (name, size, table_bytes(size), replicas, overhead(size, replicas), _printed(name, replicas))
-        for name, size in TABLE4_FOOTPRINTS_BYTES.items()
-        for replicas in TABLE4_REPLICAS
-    ]
-    columns = ["footprint", "footprint_bytes", "page_table_bytes", "replicas", "overhead"]
-    return pd.DataFrame(rows, columns=[*columns, "published_overhead"])
+    """Table 4: the function (``overhead``) beside what the paper prints (``published_overhead``).
 
-
-def _printed(footprint: str, replicas: int) -> float:
-    return reference.lookup(PRINTED, {"footprint": footprint, "quantity": "overhead", "replicas": replicas})
+    Footprints and numbers of copies are those of the printed table.
+    """
+    printed = reference.select("mitosis_table4", {"quantity": "overhead"})
+    sizes = printed["footprint"].map(parse_bytes)
+    copies = printed["replicas"].astype(int)
+    return pd.DataFrame(
+        {
+            "footprint": printed["footprint"],
+            "footprint_bytes": sizes,
+            "page_table_bytes": sizes.map(table_bytes),
+            "replicas": copies,
+            "overhead": [overhead(size, count) for size, count in zip(sizes, copies, strict=True)],
+            "published_overhead": printed["value"],
+        }
+    ).reset_index(drop=True)

@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-from tessera.core.units import GB, MB
+from tessera.core.units import GB, MB, parse_bytes
 from tessera.judge.claims.outcome import Outcome
-from tessera.kernel.overhead import TABLE4_FOOTPRINTS_BYTES, TABLE4_REPLICAS, overhead, table_bytes
+from tessera.kernel.overhead import overhead, table4, table_bytes
 
 UNITS = {"MB": MB, "GB": GB}
 
 
 def replica_overheads(claim, evidence, footprint: str) -> Outcome:
     """Memory with so many copies of the page tables over that with one, by number of copies (ratios)."""
-    size = TABLE4_FOOTPRINTS_BYTES[footprint]
-    return Outcome({str(copies): overhead(size, copies) for copies in TABLE4_REPLICAS}, "published")
+    rows = table4().set_index("footprint").loc[footprint]
+    return Outcome(dict(zip(rows["replicas"].astype(str), rows["overhead"], strict=True)), "published")
 
 
 def page_table_sizes(claim, evidence, footprints: list) -> Outcome:
     """Bytes of one copy of the page tables in the claim's unit, by footprint where there are several."""
-    sizes = {name: table_bytes(TABLE4_FOOTPRINTS_BYTES[name]) / UNITS[claim.unit] for name in footprints}
+    sizes = {name: table_bytes(parse_bytes(name)) / UNITS[claim.unit] for name in footprints}
     return Outcome(sizes if len(sizes) > 1 else sizes[footprints[0]], "published")
 
 
 def page_table_share(claim, evidence, footprint: str) -> Outcome:
     """One copy of the page tables as a share of all memory, percent."""
-    size = TABLE4_FOOTPRINTS_BYTES[footprint]
+    size = parse_bytes(footprint)
     return Outcome(100 * table_bytes(size) / (size + table_bytes(size)), "published")
 
 
 def extra_memory(claim, evidence, footprint: str, copies: int) -> Outcome:
     """Memory that copies of the page tables add, percent."""
-    return Outcome(100 * (overhead(TABLE4_FOOTPRINTS_BYTES[footprint], copies) - 1), "published")
+    return Outcome(100 * (overhead(parse_bytes(footprint), copies) - 1), "published")
 
 
 def reprinted_cycles(claim, evidence) -> Outcome:
