@@ -1,0 +1,43 @@
+"""A workload on a platform, what a fit, a figure and most claims are about; and the order of both in tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+#: Intel's generations of the papers, oldest first.
+GENERATIONS = ("sandybridge", "ivybridge", "haswell", "broadwell", "skylake")
+
+
+class Pair(NamedTuple):
+    """A workload on a platform."""
+
+    workload: str
+    platform: str
+
+    def __str__(self) -> str:
+        return f"{self.workload} on {self.platform}"
+
+    @property
+    def generation(self) -> str:
+        """``broadwell`` of ``broadwell-sim`` or ``broadwell-lab``; ``unknown`` for the rest."""
+        first = self.platform.split("-")[0]
+        return first if first in GENERATIONS else "unknown"
+
+
+def platform_order(names: Iterable[str]) -> list[str]:
+    """Platforms each once: by generation, then by name, the host's last."""
+
+    def rank(name: str) -> tuple:
+        generation = name.split("-")[0]
+        known = GENERATIONS.index(generation) if generation in GENERATIONS else len(GENERATIONS)
+        return generation == "host", known, name
+
+    return sorted(set(names), key=rank)
+
+
+def workload_order(names: Iterable[str]) -> list[str]:
+    """Workloads each once, by name; numbers in names by value, so that 8gb comes before 16gb."""
+    pieces = re.compile(r"(\d+)")
+    return sorted(set(names), key=lambda name: [int(x) if x.isdigit() else x for x in pieces.split(name)])

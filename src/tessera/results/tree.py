@@ -1,0 +1,244 @@
+"""Paths of a results tree, `results/<config>/`: the one place that spells them (docs/contracts.md).
+
+It imports nothing but the standard library, since Snakemake's jobs import it while they parse. Arguments may be
+Snakemake's wildcards (``tree.cells_of("{workload}", "{platform}")``) or globs (``tree.found(tree.info("*"))``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+TRACE_NAME = "trace.tst"
+#: Tables of ``models/``, by the step that makes them. Each pair has them, and the whole run.
+FIT_TABLES = ("errors", "cv", "rsquared", "predictions", "coefficients", "protocols", "learning_curve")
+ADAPTIVE_TABLES = ("adaptive", "adaptive_curve")
+ONE_GB_TABLES = ("one_gb", "budget")
+MODEL_TABLES = (*FIT_TABLES, *ADAPTIVE_TABLES, *ONE_GB_TABLES)
+REFERENCE_TABLES = ("comparison", "archived", "quarantine", "rules", "status")
+#: What a pair's folder of models holds instead of numbers, by the step that could not make them.
+NOT_FITTED, NOT_REPLAYED, NOT_PREDICTED = "not_fitted", "not_replayed", "not_predicted"
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The paths below one results folder."""
+
+    root: Path
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "root", Path(self.root))
+
+    def found(self, pattern: Path) -> list[Path]:
+        """Files that a path with ``*`` in it matches, sorted."""
+        return sorted(self.root.glob(str(pattern.relative_to(self.root))))
+
+    def relative(self, path: Path) -> str:
+        """The name of a path inside the tree, as docs/contracts.md prints it."""
+        return path.relative_to(self.root).as_posix()
+
+    # -- record
+
+    def platform(self, name: str) -> Path:
+        """A platform that was detected on this machine."""
+        return self.root / "platforms" / f"{name}.yaml"
+
+    def info(self, workload: str) -> Path:
+        """How a recording went; its trace lies beside it."""
+        return self.root / "traces" / workload / "info.json"
+
+    def trace(self, workload: str) -> Path:
+        return self.root / "traces" / workload / TRACE_NAME
+
+    # -- layouts
+
+    @property
+    def layouts(self) -> Path:
+        return self.root / "layouts"
+
+    def layout(self, workload: str, platform: str, name: str) -> Path:
+        return self.layouts / workload / platform / f"{name}.csv"
+
+    def manifest(self, workload: str, platform: str) -> Path:
+        return self.layouts / workload / platform / "manifest.csv"
+
+    def layouts_note(self, workload: str, platform: str) -> Path:
+        """Why the heuristics gave other layouts than asked for; empty where they did not."""
+        return self.layouts / workload / platform / "note.txt"
+
+    def profile(self, workload: str, platform: str) -> Path:
+        """Misses by region under 4KB pages, which the sliding windows follow."""
+        return self.layouts / workload / platform / "profile" / "misses.csv"
+
+    # -- cells
+
+    @property
+    def cells(self) -> Path:
+        """All cells of the run."""
+        return self.root / "cells.csv"
+
+    def cells_of(self, workload: str, platform: str) -> Path:
+        """Simulated cells of one pair."""
+        return self.root / "cells" / workload / f"{platform}.csv"
+
+    # -- this machine
+
+    @property
+    def host(self) -> Path:
+        return self.root / "host"
+
+    @property
+    def host_cells(self) -> Path:
+        """Hybrid cells: real runs."""
+        return self.host / "cells.csv"
+
+    @property
+    def host_simulated(self) -> Path:
+        """The same layouts, simulated."""
+        return self.host / "simulated.csv"
+
+    @property
+    def host_comparison(self) -> Path:
+        return self.host / "comparison.csv"
+
+    @property
+    def host_runs(self) -> Path:
+        return self.host / "runs.csv"
+
+    @property
+    def host_allocator(self) -> Path:
+        return self.host / "allocator.csv"
+
+    @property
+    def host_manifest(self) -> Path:
+        """Layouts that are run for real; their files lie beside it."""
+        return self.host / "layouts" / "manifest.csv"
+
+    @property
+    def host_calibrated(self) -> Path:
+        """The platform of this machine with latencies fitted to its chases."""
+        return self.host / "host-calibrated.yaml"
+
+    # -- models
+
+    @property
+    def all_models(self) -> Path:
+        return self.root / "models"
+
+    def models(self, table: str) -> Path:
+        """A table of models of the whole run, one of :data:`MODEL_TABLES`."""
+        return self.all_models / f"{table}.csv"
+
+    def models_folder(self, workload: str, platform: str) -> Path:
+        return self.all_models / workload / platform
+
+    def models_of(self, workload: str, platform: str, table: str) -> Path:
+        """A table of models of one pair."""
+        return self.models_folder(workload, platform) / f"{table}.csv"
+
+    def fit(self, workload: str, platform: str) -> Path:
+        return self.models_folder(workload, platform) / "fit.json"
+
+    def intervals(self, workload: str, platform: str) -> Path:
+        return self.models_folder(workload, platform) / "intervals.json"
+
+    def why_no_models(self, workload: str, platform: str, what: str) -> Path:
+        """The reason beside a pair's empty tables; ``what`` is :data:`NOT_FITTED` or its like."""
+        return self.models_folder(workload, platform) / f"{what}.txt"
+
+    # -- studies and validation
+
+    @property
+    def studies(self) -> Path:
+        return self.root / "studies"
+
+    def window(self, workload: str, accesses: int | str) -> Path:
+        """info.json of a part of a trace; that part lies beside it."""
+        return self.studies / "windows" / f"{workload}-{accesses}" / "info.json"
+
+    def sampling(self, workload: str, table: str) -> Path:
+        """``errors`` or ``intervals``."""
+        return self.studies / "sampling" / workload / f"{table}.csv"
+
+    def ablations(self, workload: str, platform: str, table: str) -> Path:
+        """``shapes`` or ``cells``."""
+        return self.studies / "ablations" / workload / platform / f"{table}.csv"
+
+    def sweep(self, workload: str, platform: str) -> Path:
+        return self.studies / "sweep" / workload / platform / "sweep.csv"
+
+    @property
+    def all_validation(self) -> Path:
+        return self.root / "validation"
+
+    def validation(self, table: str) -> Path:
+        return self.all_validation / f"{table}.csv"
+
+    # -- the kernel, the papers
+
+    @property
+    def kernel_parts(self) -> Path:
+        return self.root / "kernel"
+
+    def kernel(self, part: str, file: str) -> Path:
+        """A file of a part of the kernel; ``attempt.json`` says how the part went."""
+        return self.kernel_parts / part / file
+
+    @property
+    def all_reference(self) -> Path:
+        return self.root / "reference"
+
+    def reference(self, table: str) -> Path:
+        """What papers print beside what was archived and obtained, one of :data:`REFERENCE_TABLES`."""
+        return self.all_reference / f"{table}.csv"
+
+    # -- what is shown
+
+    @property
+    def claims(self) -> Path:
+        return self.root / "claims.csv"
+
+    @property
+    def workloads(self) -> Path:
+        return self.root / "workloads.csv"
+
+    @property
+    def figures(self) -> Path:
+        return self.root / "figures"
+
+    @property
+    def notebooks(self) -> Path:
+        return self.root / "notebooks"
+
+    def notebook(self, name: str) -> Path:
+        return self.notebooks / f"{name}.html"
+
+    @property
+    def report_folder(self) -> Path:
+        return self.root / "report"
+
+    @property
+    def report(self) -> Path:
+        """The report's first page."""
+        return self.report_folder / "index.html"
+
+    # -- how it was made
+
+    @property
+    def all_provenance(self) -> Path:
+        return self.root / "provenance"
+
+    def provenance(self, part: str) -> Path:
+        return self.all_provenance / f"{part}.json"
+
+    @property
+    def cache(self) -> Path:
+        """Content-addressed cells."""
+        return self.root / "cache"
+
+    def log(self, name: str) -> Path:
+        return self.root / "logs" / f"{name}.log"
+
+    def benchmark(self, name: str) -> Path:
+        """What Snakemake measured of a job."""
+        return self.root / "benchmarks" / f"{name}.tsv"
