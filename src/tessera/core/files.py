@@ -1,0 +1,154 @@
+"""The one way this package writes a file: whole or not at all, whoever else writes it at the same time.
+
+The bytes go to a new file beside the target, with a name that nobody else has, which takes the target's
+name when it is complete. So readers see the old file or the new one; of two writers the last one wins with
+all of its bytes; and after an error or a signal that raises, the old file is still there and nothing else.
+Only SIGKILL leaves a temporary file behind: it is hidden and ends in :data:`SUFFIX`.
+
+- Links are followed: the file that a link names is replaced, the link stays.
+- Targets that are no regular files (folders, pipes, devices, ``/dev/stdout``) are refused.
+- Missing folders are made. Mode bits are those of a new file under the caller's umask.
+- The file is synced to the disk before it gets its name, so that a power failure leaves no name without
+  its bytes; the folder is not synced, so the old file may come back. ``sync=False`` leaves that out.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from tessera.core.errors import EXIT_FAILED, EXIT_USAGE, TesseraError
+
+SUFFIX = ".tmp"
+_DESCRIPTORS = re.compile(r"/proc/\d+(/task/\d+)?/fd")
+_REGULAR = "name a regular file, or one that does not exist yet"
+_FOLDER = "name a file in a folder where you may write"
+_ROOM = "make room on that disk, then give the same command again"
+_REMEDIES = {
+    errno.ENOSPC: _ROOM,
+    errno.EDQUOT: _ROOM,
+    errno.EFBIG: "raise the limit of file sizes (ulimit -f), then give the same command again",
+}
+
+
+def check_target(path: Path | str) -> None:
+    """Refuse, before any work, a file that :func:`making` could not write. Changes nothing.
+
+    Raises:
+        TesseraError: ``path`` is no regular file, or no file can be made in its folder (exit status 2).
+    """
+    folder = _target(Path(path)).parent
+    while not os.path.lexists(folder):
+        folder = folder.parent
+    try:
+        _new_file(folder / path_name(path)).unlink()
+    except OSError as error:
+        raise _failed(path, error, EXIT_USAGE) from error
+
+
+@contextmanager
+def making(path: Path | str, *, sync: bool = True) -> Iterator[Path]:
+    """Yield the name of a new empty file; it becomes ``path`` if the block ends without an exception.
+
+    For writers that want a name, like other programs; others use :func:`writing`.
+
+    Raises:
+        TesseraError: ``path`` can't be written (exit status 2), or the disk is full (exit status 1).
+    """
+    target = _target(Path(path))
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary = _new_file(target)
+    except OSError as error:
+        raise _failed(path, error, EXIT_FAILED if error.errno in _REMEDIES else EXIT_USAGE) from error
+    try:
+        yield temporary
+        if sync:
+            _sync(temporary)
+        temporary.replace(target)
+    except OSError as error:
+        # An error that names another file is the block's own: it read something.
+        if error.filename in (None, str(temporary)):
+            raise _failed(path, error, EXIT_FAILED) from error
+        raise
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def writing(path: Path | str, mode: str = "w", *, sync: bool = True) -> Iterator[IO]:
+    """Yield a stream (``"w"``: text in UTF-8, ``"wb"``: bytes) whose content becomes ``path``.
+
+    Raises:
+        TesseraError: as :func:`making`.
+    """
+    text = {} if "b" in mode else {"encoding": "utf-8", "newline": ""}
+    with making(path, sync=sync) as temporary, temporary.open(mode, **text) as stream:
+        yield stream
+        stream.flush()
+
+
+def write_text(path: Path | str, text: str, *, sync: bool = True) -> None:
+    """``text`` in UTF-8 as the whole content of ``path``."""
+    with writing(path, sync=sync) as stream:
+        stream.write(text)
+
+
+def path_name(path: Path | str) -> str:
+    """Last part of ``path``, short enough for a temporary name around it."""
+    return os.fsdecode(os.fsencode(Path(path).name)[:100])
+
+
+def _target(path: Path) -> Path:
+    """The file that ``path`` names, links followed; refused if it is there and not regular."""
+    try:
+        kind = os.stat(path).st_mode
+    except FileNotFoundError:
+        kind = stat.S_IFREG  # not yet there; or a link to such a file, which is then made
+    except (OSError, ValueError) as error:
+        raise TesseraError(
+            f"write {path}", getattr(error, "strerror", None) or str(error), _FOLDER
+        ) from error
+    if stat.S_ISDIR(kind):
+        raise TesseraError(f"write {path}", "it is a folder", "name a file in it")
+    if not stat.S_ISREG(kind) or _is_descriptor(path):
+        raise TesseraError(f"write {path}", "it is no regular file", _REGULAR)
+    return Path(os.path.realpath(path))
+
+
+def _is_descriptor(path: Path) -> bool:
+    """Does a link on the way name an open file, as /dev/stdout does? Whoever opened it keeps the old one."""
+    step = path.absolute()
+    while True:
+        if _DESCRIPTORS.fullmatch(os.path.realpath(step.parent)):
+            return True
+        if not step.is_symlink():
+            return False
+        step = step.parent / os.readlink(step)
+
+
+def _new_file(target: Path) -> Path:
+    """A new empty file beside ``target``."""
+    path = target.with_name(f".{path_name(target)}.{secrets.token_hex(8)}{SUFFIX}")
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
+    return path
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _failed(path: Path | str, error: OSError, exit_code: int) -> TesseraError:
+    found = error.strerror or str(error)
+    return TesseraError(f"write {path}", found, _REMEDIES.get(error.errno, _FOLDER), exit_code=exit_code)
