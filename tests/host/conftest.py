@@ -10,7 +10,7 @@ import pytest
 from tessera.core.units import MB, PAGE_2MB
 from tessera.layouts.model import Layout, Window, write_layout
 from tessera.measure import experiment
-from tessera.measure.launch import Outcome
+from tessera.measure.launch import LaunchOutcome
 from tessera.results.cells import write_cells
 
 POOLS = {"brk": 2 * MB, "mmap": 128 * MB}
@@ -41,9 +41,9 @@ class Bench:
     def launch(self, command, layout):
         self.launched.append(layout.stem)
         if layout.stem in self.failing:
-            return Outcome(None, self.failing[layout.stem])
+            return LaunchOutcome(None, self.failing[layout.stem])
         factor = self.noise[len(self.launched) % len(self.noise)]
-        return Outcome(int(self.seconds[layout.stem] * 1e9 * factor))
+        return LaunchOutcome(int(self.seconds[layout.stem] * 1e9 * factor))
 
     def reserve(self, count_2mb, count_1gb=0):
         self.reserved.append((count_2mb, count_1gb))
@@ -64,9 +64,9 @@ class Bench:
         write_cells(rows, path)
         return path
 
-    def request(self, **changes) -> experiment.Request:
+    def request(self, **changes) -> experiment.Experiment:
         values = {"workload": "gups", "size": "tiny", "layouts": tuple(self.layouts)}
-        return experiment.Request(**values | {"out": self.folder / "out" / "cells.csv"} | changes)
+        return experiment.Experiment(**values | {"out": self.folder / "out" / "cells.csv"} | changes)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from tessera.core.units import MB, PAGE_2MB
 from tessera.layouts.model import Layout, Window, write_layout
 from tessera.machine.reserve import huge_pages_free, reserving_allowed
-from tessera.measure import Request, run_host
+from tessera.measure import Experiment, run_host
 from tessera.measure.rounds import Rule
 from tessera.results.cells import read_cells
 
@@ -32,7 +32,9 @@ def test_a_real_mosaic_gives_measured_times(tmp_path, layouts):
     if not reserving_allowed() and huge_pages_free(PAGE_2MB) < needed:
         pytest.skip(f"needs {needed} free 2MB pages: TESSERA_RESERVE=1, or sysctl vm.nr_hugepages={needed}")
     out = tmp_path / "cells.csv"
-    run_host(Request("gups", "tiny", layouts, out, rule=Rule(half_width=0.5, min_repeats=2, max_repeats=2)))
+    run_host(
+        Experiment("gups", "tiny", layouts, out, rule=Rule(half_width=0.5, min_repeats=2, max_repeats=2))
+    )
     cells = read_cells(out).set_index("layout")
     assert set(cells.status) == {"ok"}, list(cells.message)
     assert (cells.runtime_ns > 0).all()

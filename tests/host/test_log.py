@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tessera.measure.log import COLUMNS, Run, RunLog
+from tessera.measure.log import COLUMNS, LoggedRun, RunLog
 
 RUNS = [
-    Run("k1", "gups", "growing-0", 0, "ok", "", 123),
-    Run("k2", "gups", "growing-8", 0, "failed", 'a "comma", and quotes', None),
+    LoggedRun("k1", "gups", "growing-0", 0, "ok", "", 123),
+    LoggedRun("k2", "gups", "growing-8", 0, "failed", 'a "comma", and quotes', None),
 ]
 
 

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from tessera.measure.log import Run
+from tessera.measure.log import LoggedRun
 from tessera.measure.rounds import BASE, Rule, difference, run_rounds
 
 LAYOUTS = [BASE, "growing-4", "growing-8"]
@@ -24,10 +24,10 @@ class Machine:
     def __call__(self, layout, number):
         self.order.append((number, layout))
         if layout in self.broken:
-            return Run("k", "w", layout, number, "failed", "it broke", None)
+            return LoggedRun("k", "w", layout, number, "failed", "it broke", None)
         slow = 1 + self.drift * (number % 3)
         exact = 1e9 * SPEED[layout] * slow * (1 + self.random.gauss(0, self.noise))
-        return Run("k", "w", layout, number, "ok", "", int(exact))
+        return LoggedRun("k", "w", layout, number, "ok", "", int(exact))
 
 
 def counts(runs):

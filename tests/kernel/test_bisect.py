@@ -25,7 +25,7 @@ def play(monkeypatch, tmp_path, unbuilt, guests):
     folders = {patch: tmp_path / patch.stem for patch in source.patches()}
     monkeypatch.setattr(bisect, "build", lambda say, accept_series: folders)
     monkeypatch.setattr(image, "ready", lambda say: None)
-    monkeypatch.setattr(bisect, "run", run)
+    monkeypatch.setattr(bisect, "run_in_guest", run)
     return bisect.bisect(tmp_path / "out", lambda line: None).set_index("patch")
 
 

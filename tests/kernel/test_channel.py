@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from tessera.kernel.channel import Channel, ChannelClosed, File, Request, connect
+from tessera.kernel.channel import Channel, ChannelClosed, File, GuestRequest, connect
 
 
 def talk(data, deadline_seconds=5.0):
@@ -24,8 +24,8 @@ def test_requests_and_files_until_bye():
     )
     with guest:
         assert list(channel.messages()) == [
-            Request("ready", ("6.12",)),
-            Request("walk", ("now", "home=1000")),
+            GuestRequest("ready", ("6.12",)),
+            GuestRequest("walk", ("now", "home=1000")),
             File("a/b c", content),
         ]
 

@@ -8,7 +8,7 @@ import textwrap
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.kernel.guest import Program, run
+from tessera.kernel.guest import GuestProgram, run_in_guest
 from tessera.kernel.machine import Machine
 
 #: Listens on the channel that QEMU would, says what the test wants, and waits.
@@ -46,8 +46,10 @@ def boot(tmp_path):
         fake.chmod(fake.stat().st_mode | stat.S_IXUSR)
         for name in ("bzImage", "common.cpio"):
             (tmp_path / name).write_bytes(b"x")
-        program = Program(tmp_path / "bzImage", (tmp_path / "common.cpio",))
-        return run(Host(fake), program, "true", tmp_path / "out", timeout_seconds=timeout_seconds, **keywords)
+        program = GuestProgram(tmp_path / "bzImage", (tmp_path / "common.cpio",))
+        return run_in_guest(
+            Host(fake), program, "true", tmp_path / "out", timeout_seconds=timeout_seconds, **keywords
+        )
 
     return start
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from tessera import platforms
-from tessera.layouts import make
 from tessera.layouts.folder import layout_files
+from tessera.simulate import choose_layouts as make
 
 MB = 1 << 20
 

@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from tessera.allocator_proof.overhead import COLUMNS, Cost, Program, measure, overheads, run_once
+from tessera.allocator_proof.overhead import COLUMNS, Cost, CostProgram, measure, overheads, run_once
 from tessera.cli.mosalloc.group import mosalloc
 from tessera.core.errors import TesseraError
-from tessera.mosalloc import overhead
+from tessera.allocator_proof import overhead
 
 
 def runs(*costs: tuple[int, int, int, int]) -> pd.DataFrame:
@@ -52,7 +52,9 @@ def test_each_pair_has_both_sides_and_only_one_has_the_library(files):
         seen.append((argv[0].rsplit("/", 1)[-1], "LD_PRELOAD" in library))
         return Cost(1000 + 10 * ("LD_PRELOAD" in library), 7)
 
-    table = measure(files, (Program("a/1", ("a",)), Program("b/1", ("b",))), pairs=3, seconds=60, run=run)
+    table = measure(
+        files, (CostProgram("a/1", ("a",)), CostProgram("b/1", ("b",))), pairs=3, seconds=60, run=run
+    )
     assert sorted(seen) == sorted([("a", False), ("a", True), ("b", False), ("b", True)] * 3)
     assert list(table.columns) == list(COLUMNS) and set(table["provenance"]) == {"measured"}
     memory = overheads(table).query("quantity == 'memory_bytes'")
@@ -60,7 +62,7 @@ def test_each_pair_has_both_sides_and_only_one_has_the_library(files):
 
 
 def test_when_the_time_is_up_every_program_has_one_pair(files):
-    programs = tuple(Program(name, (name,)) for name in "abc")
+    programs = tuple(CostProgram(name, (name,)) for name in "abc")
     table = measure(files, programs, pairs=9, seconds=0, run=lambda argv, library: Cost(1, 1))
     assert sorted(table["workload"]) == ["a", "a", "b", "b", "c", "c"]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tessera.allocator_proof.bench import Result, Row
-from tessera.allocator_proof.proof.model import FAIL, PASS, SKIP, Request
+from tessera.allocator_proof.proof.model import FAIL, PASS, SKIP, ProofRequest
 from tessera.allocator_proof.proof.sections import benchmark, threads
 from tessera.core.errors import TesseraError
 from tessera.core.units import PAGE_1GB, PAGE_2MB, PAGE_4KB
@@ -76,12 +76,12 @@ def machine(monkeypatch):
 
 
 def failed(tmp_path) -> list[str]:
-    found = threads.run(Request(tmp_path, lambda _: None))
+    found = threads.run(ProofRequest(tmp_path, lambda _: None))
     return [check.name for check in found.checks if check.verdict == FAIL]
 
 
 def test_a_right_run(machine, tmp_path):
-    found = threads.run(Request(tmp_path, lambda _: None))
+    found = threads.run(ProofRequest(tmp_path, lambda _: None))
     assert {check.verdict for check in found.checks} == {PASS}
     assert "1GB at 2GB-3GB, 2MB at 0-2MB 4MB-10MB 64MB-68MB" in found.text
     assert len(found.checks) == 3 * 7 + 4
@@ -142,7 +142,7 @@ def test_pages_that_cannot_be_had_are_skipped_and_a_hang_fails(machine, tmp_path
     monkeypatch.setattr(
         threads, "reserve_huge_pages", lambda pages, _: unavailable() if pages else nullcontext()
     )
-    found = {check.name: check for check in threads.run(Request(tmp_path, lambda _: None)).checks}
+    found = {check.name: check for check in threads.run(ProofRequest(tmp_path, lambda _: None)).checks}
     assert found["4kb: run"].verdict == FAIL and "it hung" in found["4kb: run"].reason
     assert found["2mb: huge pages"].verdict == SKIP
     assert "sysctl vm.nr_hugepages=81" in found["2mb: huge pages"].reason

@@ -31,7 +31,7 @@ _KB = 1024  #: ru_maxrss of Linux
 
 
 @dataclass(frozen=True)
-class Program:
+class CostProgram:
     """A row of the table: the size is a part of the name, as in the published one."""
 
     name: str
@@ -39,11 +39,11 @@ class Program:
 
 
 #: Two programs of Table 4, small and less small: one array at once, and a graph that is built in many steps.
-PROGRAMS: tuple[Program, ...] = (
-    Program("gups/32MB", ("gups", "--size", "32MB", "--reads", "2000000")),
-    Program("gups/256MB", ("gups", "--size", "256MB", "--reads", "8000000")),
-    Program("graph500/scale-14", ("graph500", "--scale", "14", "--roots", "4")),
-    Program("graph500/scale-18", ("graph500", "--scale", "18", "--roots", "2")),
+PROGRAMS: tuple[CostProgram, ...] = (
+    CostProgram("gups/32MB", ("gups", "--size", "32MB", "--reads", "2000000")),
+    CostProgram("gups/256MB", ("gups", "--size", "256MB", "--reads", "8000000")),
+    CostProgram("graph500/scale-14", ("graph500", "--scale", "14", "--roots", "4")),
+    CostProgram("graph500/scale-18", ("graph500", "--scale", "18", "--roots", "2")),
 )
 
 
@@ -102,7 +102,7 @@ def run_once(argv: Sequence[str], library: Mapping[str, str]) -> Cost:
 
 def measure(
     folder: Path,
-    programs: Sequence[Program] = PROGRAMS,
+    programs: Sequence[CostProgram] = PROGRAMS,
     *,
     pairs: int = 15,
     seconds: float = 50,

@@ -35,11 +35,11 @@ def run(
     them, and the exit status is 0. Finished runs are kept in runs.csv: start again to go on.
     """
     from tessera.layouts.folder import layout_files
-    from tessera.measure import Request, run_host
+    from tessera.measure import Experiment, run_host
     from tessera.measure.rounds import Rule
 
     rule = Rule(half_width, min_repeats, max_repeats, max_minutes)
-    request = Request(workload, size, tuple(layout_files(folder)), out, simulated, rule, seed)
+    request = Experiment(workload, size, tuple(layout_files(folder)), out, simulated, rule, seed)
     cells = run_host(request, progress=lambda text: click.echo(text, err=True))
     for row in cells.itertuples():
         shown = f"{row.runtime_ns / 1e9:.4f} s, {row.message}" if row.status == "ok" else row.message

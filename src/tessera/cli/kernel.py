@@ -73,13 +73,13 @@ def boot(
     Example: ./run tessera kernel boot --nodes 4 --run examples/kernel-hello.sh --out /tmp/guest
     """
     from tessera.kernel import image
-    from tessera.kernel.guest import run
+    from tessera.kernel.guest import run_in_guest
     from tessera.kernel.machine import Machine
 
     machine = Machine(nodes=nodes, cpus=cpus or nodes, memory_mb=memory_mb, icount=icount)
     program = image.program(variant, say, accept_series=accept_series, stress_ng=stress_ng)
     more = {f"/run/{path.name}": path.read_bytes() for path in files}
-    done = run(
+    done = run_in_guest(
         image.ready(say),
         program,
         script.read_text(),

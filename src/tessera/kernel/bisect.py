@@ -9,7 +9,7 @@ import pandas as pd
 
 from tessera.core.errors import TesseraError
 from tessera.kernel import image, keyed
-from tessera.kernel.guest import Program, run
+from tessera.kernel.guest import GuestProgram, run_in_guest
 from tessera.kernel.source import check_source, fragment_files, patches, script
 
 COLUMNS = ["patch", "outcome", "seconds", "found", "provenance"]
@@ -62,8 +62,8 @@ def _try(kernel: Path, archive: Path, out: Path, say: Callable[[str], None]) -> 
     if not (kernel / "bzImage").exists():
         return "not built", 0.0, (kernel / "errors").read_text()[:300]
     try:
-        done = run(
-            image.ready(say), Program(kernel / "bzImage", (archive,)), SCRIPT, out, timeout_seconds=180
+        done = run_in_guest(
+            image.ready(say), GuestProgram(kernel / "bzImage", (archive,)), SCRIPT, out, timeout_seconds=180
         )
     except TesseraError as error:
         return "failed in the guest", 0.0, str(error)

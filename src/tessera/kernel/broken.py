@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.kernel.experiments.scripts import failed
-from tessera.kernel.guest import Program, run
+from tessera.kernel.guest import GuestProgram, run_in_guest
 from tessera.kernel.proof import OutsideView
 from tessera.machine.container.toolchain import Toolchain
 
@@ -33,10 +33,10 @@ class Reports:
     walker: list[str]
 
 
-def observe(tools: Toolchain, program: Program, out: Path) -> Reports:
+def observe(tools: Toolchain, program: GuestProgram, out: Path) -> Reports:
     """Run a program with replicas on all nodes and stop it; what the checker and the walker say of it."""
     view = OutsideView()
-    done = run(tools, program, SCRIPT, out, on_walk=view, timeout_seconds=300)
+    done = run_in_guest(tools, program, SCRIPT, out, on_walk=view, timeout_seconds=300)
     if done.status != 0 or not view.compared:
         raise failed("a look at replicas", done)
     return Reports([line for line in done.warnings if "pgtable_replica: difference" in line], view.found)

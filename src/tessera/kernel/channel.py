@@ -20,7 +20,7 @@ class ChannelClosed(Exception):
 
 
 @dataclass(frozen=True)
-class Request:
+class GuestRequest:
     """Something the guest asks for: a word and its arguments."""
 
     word: str
@@ -43,7 +43,7 @@ class Channel:
         self._deadline = deadline
         self._buffer = b""
 
-    def messages(self) -> Iterator[Request | File]:
+    def messages(self) -> Iterator[GuestRequest | File]:
         """Messages until ``@bye``.
 
         Raises:
@@ -67,7 +67,7 @@ class Channel:
                 yield File(path, _decoded(path, lines))
                 path = None
             else:
-                yield Request(word, tuple(arguments))
+                yield GuestRequest(word, tuple(arguments))
 
     def answer(self, line: str) -> None:
         """Answer a request."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.kernel import archive
-from tessera.kernel.channel import Channel, ChannelClosed, File, Request, connect
+from tessera.kernel.channel import Channel, ChannelClosed, File, GuestRequest, connect
 from tessera.kernel.machine import Machine
 from tessera.kernel.monitor import Monitor
 from tessera.kernel.walker import GuestMemory
@@ -83,7 +83,7 @@ class GuestRun:
 
 
 @dataclass(frozen=True)
-class Program:
+class GuestProgram:
     """A kernel and what it boots with.
 
     Attributes:
@@ -95,9 +95,9 @@ class Program:
     archives: tuple[Path, ...]
 
 
-def run(
+def run_in_guest(
     tools: Toolchain,
-    program: Program,
+    program: GuestProgram,
     script: str,
     out: Path,
     *,
@@ -168,7 +168,7 @@ def _serve(
     return release
 
 
-def _answer(request: Request, folder: Path, machine: Machine, on_walk: OnWalk | None) -> str:
+def _answer(request: GuestRequest, folder: Path, machine: Machine, on_walk: OnWalk | None) -> str:
     if request.word != "walk" or not request.arguments:
         return f"unknown request {request.word}"
     if on_walk is None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tessera.core.errors import unknown_name
 from tessera.kernel import archive, keyed
-from tessera.kernel.guest import Program
+from tessera.kernel.guest import GuestProgram
 from tessera.kernel.source import check_source, fragment_files, kernel_folder, patches, script
 from tessera.machine.container.engine import NONE, engine_name
 from tessera.machine.container.images import ensure_kernel_image
@@ -127,14 +127,14 @@ def program(
     accept_series: bool = False,
     stress_ng: bool = False,
     selftests_mm: bool = False,
-) -> Program:
+) -> GuestProgram:
     """A variant's kernel with its first file system, built if need be."""
     kernel = build_kernel(name, say, accept_series=accept_series)
     guest = build_guest(say)
     archives = [guest / "common.cpio"] + ([guest / "stress-ng.cpio"] if stress_ng else [])
     if selftests_mm:
         archives.append(build_selftests_mm(say, accept_series=accept_series))
-    return Program(kernel / "bzImage", tuple(archives))
+    return GuestProgram(kernel / "bzImage", tuple(archives))
 
 
 def compiler_cache() -> dict[str, str]:

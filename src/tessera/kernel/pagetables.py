@@ -37,11 +37,11 @@ def dump(
     Example: ./run tessera pagetables dump --replicas all --out /tmp/ft -- firsttouch 64 one 30
     """
     from tessera.kernel import image
-    from tessera.kernel.experiments.figures import Run, observe
+    from tessera.kernel.experiments.figures import PlacementRun, observe
     from tessera.kernel.machine import Machine
 
     program = image.program("checked", say, accept_series=accept_series)
-    what = Run(workload or Path(command[0]).name, tuple(command), replicas, interleave, after)
+    what = PlacementRun(workload or Path(command[0]).name, tuple(command), replicas, interleave, after)
     machine = Machine(nodes=nodes, cpus=nodes, memory_mb=memory_mb)
     table, differences = observe(image.ready(say), program, what, out, machine, timeout)
     table.to_csv(out / "placement.csv", index=False)

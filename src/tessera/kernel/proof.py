@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from tessera.kernel.guest import GuestRun, Look, Program, run
+from tessera.kernel.guest import GuestProgram, GuestRun, Look, run_in_guest
 from tessera.kernel.machine import Machine
 from tessera.kernel.walker import differences, walk
 from tessera.machine.container.toolchain import Toolchain
@@ -80,7 +80,7 @@ class OutsideView:
 
 def prove(
     tools: Toolchain,
-    program: Program,
+    program: GuestProgram,
     out: Path,
     *,
     stress_seconds: int,
@@ -93,7 +93,7 @@ def prove(
     failures: list[str] = []
     rows: list[tuple] = []
     say("selftests in the guest")
-    done = run(tools, program, SELFTESTS, out / "selftests", machine=machine, timeout_seconds=600)
+    done = run_in_guest(tools, program, SELFTESTS, out / "selftests", machine=machine, timeout_seconds=600)
     failures += _judge("selftests", done)
     passed = sum(line.startswith("ok ") for line in done.text("stdout").splitlines())
     say(f"selftests: {passed} passed, {done.seconds:.0f} s with the boot")
@@ -101,7 +101,7 @@ def prove(
 
     for number, (refusing, arguments, message) in enumerate(REFUSALS):
         folder = out / f"refusal-{number}"
-        done = run(tools, program, REFUSAL.format(arguments=arguments), folder, machine=refusing)
+        done = run_in_guest(tools, program, REFUSAL.format(arguments=arguments), folder, machine=refusing)
         if done.status != 0 or message not in done.text("refused"):
             failures.append(f"pgtblrepl {arguments} on {refusing}: not refused with '{message}'")
         refused = done.status == 0 and message in done.text("refused")
@@ -117,7 +117,7 @@ def prove(
         pause=pause,
         walks=max(1, (stress_seconds - 4) // (pause + 2)),
     )
-    done = run(
+    done = run_in_guest(
         tools,
         program,
         script,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from tessera.kernel.guest import GuestRun, Program, run
+from tessera.kernel.guest import GuestProgram, GuestRun, run_in_guest
 from tessera.kernel.machine import Machine
 from tessera.machine.container.toolchain import Toolchain
 
@@ -57,7 +57,7 @@ WORDS = {0: "passed", SKIPPED: "skipped", None: "never ran", 124: "timed out", 1
 
 
 def check(
-    tools: Toolchain, program: Program, out: Path, *, seconds_each: int
+    tools: Toolchain, program: GuestProgram, out: Path, *, seconds_each: int
 ) -> tuple[pd.DataFrame, list[str]]:
     """Run each test without and with replicas; returns a row a test (:data:`COLUMNS`), and what failed."""
     runs = "".join(
@@ -66,7 +66,9 @@ def check(
         for how, wrapper in (("plain", ""), ("replicated", "pgtblrepl -r all"))
     )
     timeout = 300 + 2 * seconds_each * len(TESTS)
-    done = run(tools, program, SCRIPT.format(runs=runs), out, machine=Machine(), timeout_seconds=timeout)
+    done = run_in_guest(
+        tools, program, SCRIPT.format(runs=runs), out, machine=Machine(), timeout_seconds=timeout
+    )
     return judge(done, list(TESTS))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tessera.kernel.guest import GuestRun, Program, run
+from tessera.kernel.guest import GuestProgram, GuestRun, run_in_guest
 from tessera.kernel.machine import Machine
 from tessera.machine.container.toolchain import Toolchain
 
@@ -41,12 +41,14 @@ SKIPPED = {3: "no resource", 4: "not implemented"}
 
 
 def stress(
-    tools: Toolchain, program: Program, out: Path, seconds_each: int, stressors: list[str] | None = None
+    tools: Toolchain, program: GuestProgram, out: Path, seconds_each: int, stressors: list[str] | None = None
 ) -> tuple[list[str], list[str], list[str]]:
     """Run the stressors one after the other; returns who passed, who was skipped, and what failed."""
     chosen = stressors or STRESSORS
     script = SCRIPT.format(stressors=" ".join(chosen), seconds=seconds_each, sizes=SIZES)
-    done = run(tools, program, script, out, machine=Machine(), timeout_seconds=300 + len(chosen) * 60)
+    done = run_in_guest(
+        tools, program, script, out, machine=Machine(), timeout_seconds=300 + len(chosen) * 60
+    )
     return judge(done, chosen)
 
 

@@ -8,6 +8,6 @@ Clock time is measured; H, M and C of these cells are simulated (this machine ne
 decide no claim about models: only relative differences between layouts are compared.
 """
 
-from tessera.measure.experiment import Request, run_host
+from tessera.measure.experiment import Experiment, run_host
 
-__all__ = ["Request", "run_host"]
+__all__ = ["Experiment", "run_host"]

@@ -11,7 +11,7 @@ import yaml
 
 from tessera.core.errors import TesseraError
 from tessera.core.units import GB, MB, format_bytes
-from tessera.mosalloc.footprint import Memory, measure
+from tessera.mosalloc.footprint import Memory, measure_footprint
 from tessera.record.workloads import model
 from tessera.record.workloads.kinds import program, scripts
 
@@ -24,7 +24,7 @@ def add_program(name: str, argv: Sequence[str], size: str, *, threads: bool, for
     args = [str(Path(word).absolute()) if Path(word).exists() else word for word in argv[1:]]
     path = _free(name, size, force)
     with tempfile.TemporaryDirectory(prefix="tessera-add-") as folder:
-        memory = measure([str(executable), *args], cwd=Path(folder))
+        memory = measure_footprint([str(executable), *args], cwd=Path(folder))
     head = {"kind": "program", "description": f"{executable.name}, added by its user"}
     return _write(path, name, str(executable), head, args, size, memory, threads)
 
@@ -39,7 +39,7 @@ def add_scripts(
     draft = model.Workload(name, target, "", "", {}, kind="scripts")
     with tempfile.TemporaryDirectory(prefix="tessera-add-") as copy:
         run = scripts.prepare(draft, model.Size(size, (str(source),), 0, GB, GB), Path(copy))
-        memory = measure(run.argv, cwd=Path(copy), target=run.target, env=run.environment)
+        memory = measure_footprint(run.argv, cwd=Path(copy), target=run.target, env=run.environment)
     head = {"kind": "scripts", "description": f"Mosmodel benchmark in {source.name}"}
     return _write(path, name, target, head, [str(source)], size, memory, threads)
 

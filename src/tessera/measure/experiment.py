@@ -14,7 +14,7 @@ from tessera.layouts.model import Layout, canonical_name, read_layout
 from tessera.machine.reserve import HugePagesUnavailable, reserve_huge_pages
 from tessera.measure import identity, table
 from tessera.measure.launch import launch
-from tessera.measure.log import Run, RunLog
+from tessera.measure.log import LoggedRun, RunLog
 from tessera.measure.rounds import Rule, run_rounds
 from tessera.record import workloads
 from tessera.results.cells import write_cells
@@ -25,7 +25,7 @@ Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Request:
+class Experiment:
     """What to run: a workload's size under layout files; results go beside ``out`` (cells.csv)."""
 
     workload: str
@@ -37,7 +37,7 @@ class Request:
     seed: int = 1
 
 
-def run_host(request: Request, progress: Progress = lambda text: None) -> pd.DataFrame:
+def run_host(request: Experiment, progress: Progress = lambda text: None) -> pd.DataFrame:
     """Write and return the hybrid cells.
 
     Missing huge pages make ``skipped`` rows, failing runs ``failed`` ones; neither raises.
@@ -56,10 +56,12 @@ def run_host(request: Request, progress: Progress = lambda text: None) -> pd.Dat
     if earlier:
         progress(f"{len(earlier)} finished runs of an earlier start are used again")
 
-    def run_once(layout: str, number: int) -> Run:
+    def run_once(layout: str, number: int) -> LoggedRun:
         outcome = launch(command, files[layout])
         status = "failed" if outcome.runtime_ns is None else "ok"
-        run = Run(keys[layout], request.workload, layout, number, status, outcome.message, outcome.runtime_ns)
+        run = LoggedRun(
+            keys[layout], request.workload, layout, number, status, outcome.message, outcome.runtime_ns
+        )
         log.append(run)
         shown = outcome.message or f"{run.runtime_ns / 1e9:.3f} s"
         progress(f"round {number + 1}, {layout}: {shown}")
@@ -73,7 +75,7 @@ def run_host(request: Request, progress: Progress = lambda text: None) -> pd.Dat
     return _written(request, list(layouts), runs)
 
 
-def _written(request: Request, names: list[str], runs: list[Run]) -> pd.DataFrame:
+def _written(request: Experiment, names: list[str], runs: list[LoggedRun]) -> pd.DataFrame:
     simulated = table.read_simulated(request.simulated, request.workload)
     failed = {r.layout for r in runs if r.status != "ok"}
     based = table.BASE in set(names) - failed
@@ -86,7 +88,7 @@ def _written(request: Request, names: list[str], runs: list[Run]) -> pd.DataFram
     return cells
 
 
-def _skipped(request: Request, names: list[str], error: HugePagesUnavailable) -> pd.DataFrame:
+def _skipped(request: Experiment, names: list[str], error: HugePagesUnavailable) -> pd.DataFrame:
     """Rows that say what would make them run, and a comparison of nothing."""
     message = f"{error.asked}: {error.found}; {error.remedy}; for the main job: ./run --reserve reproduce"
     rows = [table.empty_row(request.workload, name, "skipped", message) for name in names]

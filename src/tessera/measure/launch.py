@@ -12,14 +12,14 @@ from tessera.record.traces.guest import PINNED_TUNABLES
 
 
 @dataclass(frozen=True)
-class Outcome:
+class LaunchOutcome:
     """``runtime_ns`` of the region of interest, or why there is none."""
 
     runtime_ns: int | None
     message: str = ""
 
 
-def launch(command: list[str], layout: Path) -> Outcome:
+def launch(command: list[str], layout: Path) -> LaunchOutcome:
     """Run ``command`` once under ``layout``.
 
     The launcher ends with an error when the program's pages were not the ones asked for, so a time
@@ -38,23 +38,23 @@ def launch(command: list[str], layout: Path) -> Outcome:
     return judge(done.returncode, done.stdout, done.stderr)
 
 
-def judge(status: int, output: str, errors: str) -> Outcome:
+def judge(status: int, output: str, errors: str) -> LaunchOutcome:
     """What a finished run says: its exit status and verifier come before its time."""
     if status != 0:
-        return Outcome(None, f"status {status}: {last_words(errors) or 'no message'}")
+        return LaunchOutcome(None, f"status {status}: {last_words(errors) or 'no message'}")
     lines = output.strip().splitlines()
     try:
         result = json.loads(lines[-1]) if lines else None
     except ValueError:
         result = None
     if not isinstance(result, dict):
-        return Outcome(None, "no JSON line at the end of its output")
+        return LaunchOutcome(None, "no JSON line at the end of its output")
     if result.get("verified") is not True:
-        return Outcome(None, "its answer was not verified")
+        return LaunchOutcome(None, "its answer was not verified")
     runtime = result.get("roi_ns")
     if not isinstance(runtime, int) or runtime <= 0:
-        return Outcome(None, f"roi_ns is {runtime}, not a positive number")
-    return Outcome(runtime)
+        return LaunchOutcome(None, f"roi_ns is {runtime}, not a positive number")
+    return LaunchOutcome(runtime)
 
 
 def last_words(errors: str) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
-class Run:
+class LoggedRun:
     """One run of a workload under one layout."""
 
     key: str  #: :func:`tessera.measure.identity.run_key`
@@ -25,7 +25,7 @@ class Run:
     runtime_ns: int | None  #: time of the region of interest; None if it failed
 
 
-COLUMNS = tuple(field.name for field in fields(Run))
+COLUMNS = tuple(field.name for field in fields(LoggedRun))
 
 
 class RunLog:
@@ -34,7 +34,7 @@ class RunLog:
     def __init__(self, path: Path):
         self.path = path
 
-    def read(self) -> list[Run]:
+    def read(self) -> list[LoggedRun]:
         """All whole rows; a last row that was cut by a kill is dropped from the file."""
         if not self.path.exists():
             return []
@@ -47,7 +47,7 @@ class RunLog:
             return []  # written by another version: measured again, overwritten by `append`
         return [_run(row) for row in rows]
 
-    def append(self, run: Run) -> None:
+    def append(self, run: LoggedRun) -> None:
         """Add one run and have it on disk before returning."""
         if not self.path.exists() or self._header() != COLUMNS:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -67,7 +67,7 @@ class RunLog:
         temporary.replace(self.path)
 
 
-def _run(row: dict[str, str]) -> Run:
+def _run(row: dict[str, str]) -> LoggedRun:
     runtime = int(row["runtime_ns"]) if row["runtime_ns"] else None
     values = row | {"round": int(row["round"]), "runtime_ns": runtime}
-    return Run(**values)
+    return LoggedRun(**values)

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tessera.core.stats import Interval, mean_interval, paired_ratio_interval
-from tessera.measure.log import Run
+from tessera.measure.log import LoggedRun
 
 BASE = "growing-0"  #: the all-4KB layout
 
@@ -37,12 +37,12 @@ class Rule:
     max_minutes: float | None = None
 
 
-def times(runs: list[Run], layout: str) -> dict[int, int]:
+def times(runs: list[LoggedRun], layout: str) -> dict[int, int]:
     """Round -> runtime of a layout's successful runs."""
     return {r.round: r.runtime_ns for r in runs if r.layout == layout and r.runtime_ns is not None}
 
 
-def difference(runs: list[Run], layout: str) -> Interval | None:
+def difference(runs: list[LoggedRun], layout: str) -> Interval | None:
     """Runtime of a layout relative to the base of the same rounds; ``None`` without such pairs."""
     here, base = times(runs, layout), times(runs, BASE)
     rounds = sorted(here.keys() & base.keys())
@@ -51,7 +51,7 @@ def difference(runs: list[Run], layout: str) -> Interval | None:
     return paired_ratio_interval([here[r] for r in rounds], [base[r] for r in rounds])
 
 
-def precision(runs: list[Run], layout: str, based: bool) -> Interval | None:
+def precision(runs: list[LoggedRun], layout: str, based: bool) -> Interval | None:
     """The interval that the stopping rule looks at; ``None`` while there are no values."""
     if based and layout != BASE:
         return difference(runs, layout)
@@ -59,7 +59,7 @@ def precision(runs: list[Run], layout: str, based: bool) -> Interval | None:
     return mean_interval(values) if values else None
 
 
-def known(runs: list[Run], layout: str, based: bool, rule: Rule) -> bool:
+def known(runs: list[LoggedRun], layout: str, based: bool, rule: Rule) -> bool:
     """Whether a layout needs no more rounds. The base has no difference to itself: only a count."""
     interval = precision(runs, layout, based)
     least = min(rule.min_repeats, rule.max_repeats)
@@ -75,12 +75,12 @@ def fraction(interval: Interval, based: bool) -> float:
 
 def run_rounds(
     layouts: list[str],
-    runs: list[Run],
-    run_once: Callable[[str, int], Run],
+    runs: list[LoggedRun],
+    run_once: Callable[[str, int], LoggedRun],
     rule: Rule,
     seed: int,
     clock: Callable[[], float] = time.monotonic,
-) -> list[Run]:
+) -> list[LoggedRun]:
     """All successful runs so far plus the new ones; ``runs`` are those of earlier processes.
 
     ``run_once(layout, round)`` runs, records and returns one run.

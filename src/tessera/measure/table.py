@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.core.stats import mean_interval
-from tessera.measure.log import Run
+from tessera.measure.log import LoggedRun
 from tessera.measure.rounds import BASE, Rule, difference, fraction, known, precision, times
 from tessera.results.cells import read_cells
 
@@ -33,7 +33,7 @@ def empty_row(workload: str, layout: str, status: str, message: str) -> dict:
 
 
 def cell(
-    workload: str, layout: str, runs: list[Run], simulated: pd.DataFrame, rule: Rule, based: bool
+    workload: str, layout: str, runs: list[LoggedRun], simulated: pd.DataFrame, rule: Rule, based: bool
 ) -> dict:
     """The hybrid cell of one layout: measured time, simulated H, M, C, no cycles."""
     failures = [r.message for r in runs if r.layout == layout and r.status != "ok"]
@@ -50,7 +50,7 @@ def cell(
     return row
 
 
-def note(layout: str, runs: list[Run], rule: Rule, based: bool) -> str:
+def note(layout: str, runs: list[LoggedRun], rule: Rule, based: bool) -> str:
     """How many runs, and a flag where the precision that was asked for was not reached."""
     text = f"{len(times(runs, layout))} runs"
     if known(runs, layout, based, rule) or (based and layout == BASE):
@@ -62,7 +62,7 @@ def note(layout: str, runs: list[Run], rule: Rule, based: bool) -> str:
     return f"{text}: 95% half-width {of} is {fraction(interval, based):.2%}, asked {rule.half_width:.2%}"
 
 
-def comparison(layouts: list[str], runs: list[Run], simulated: pd.DataFrame) -> pd.DataFrame:
+def comparison(layouts: list[str], runs: list[LoggedRun], simulated: pd.DataFrame) -> pd.DataFrame:
     """Relative differences to the 4KB run: measured time (paired, with interval) beside simulated cycles."""
     rows = []
     for layout in layouts:

@@ -35,7 +35,7 @@ class Memory:
         return _whole_gb(self.heap), _whole_gb(self.anon)
 
 
-def measure(
+def measure_footprint(
     argv: Sequence[str], *, cwd: Path, target: str | None = None, env: Mapping[str, str] | None = None
 ) -> Memory:
     """Run ``argv`` once; ``target`` is the executable to look at when ``argv`` is a script that starts it.
@@ -48,7 +48,9 @@ def measure(
         layout, report = Path(name) / "growing-0.csv", Path(name) / "report.json"
         write_layout(Layout("growing-0", {"brk": ROOM_BYTES, "mmap": ROOM_BYTES}), layout)
         whole = os.environ | dict(env or {})
-        done = runner.run(argv, layout, env=whole, capture=True, cwd=cwd, report=report, target=target)
+        done = runner.run_under_layout(
+            argv, layout, env=whole, capture=True, cwd=cwd, report=report, target=target
+        )
         if done.returncode != 0:
             tail = "\n".join((done.stderr or done.stdout).strip().splitlines()[-5:])
             raise TesseraError(

@@ -67,7 +67,7 @@ def command(
     return [*argv, "--", *map(str, program)]
 
 
-def run(
+def run_under_layout(
     program: Sequence[str],
     layout: Path | str,
     *,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.core.errors import TesseraError
-from tessera.measure import Request, run_host
+from tessera.measure import Experiment, run_host
 from tessera.measure.experiment import Progress
 from tessera.measure.rounds import Rule
 from tessera.pipeline.links import failed_rows
@@ -36,7 +36,7 @@ def host_cells(
                 "see the trace's row",
             )
         files = tuple(manifest.with_name(f"{name}.csv") for name in names)
-        return run_host(Request(workload, size, files, out, simulated, rule, seed), progress)
+        return run_host(Experiment(workload, size, files, out, simulated, rule, seed), progress)
     except TesseraError as error:
         message = f"{error.asked}: {error.found}; {error.remedy}"
         status = "skipped" if not names and _skipped(simulated) else "failed"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tessera.allocator_proof.programs import table
-from tessera.allocator_proof.programs.model import PASS, SKIP, Outcome
+from tessera.allocator_proof.programs.model import PASS, SKIP, ProgramOutcome
 from tessera.allocator_proof.programs.mosaics import LAYOUTS
 from tessera.allocator_proof.programs.registry import PROGRAMS
 from tessera.allocator_proof.programs.session import Session
@@ -22,7 +22,7 @@ def outcomes(build):
         ensure_programs_image(print)
     session, known = Session(), {}
 
-    def of(name: str) -> dict[str, Outcome]:
+    def of(name: str) -> dict[str, ProgramOutcome]:
         if name not in known:
             known[name] = {outcome.layout: outcome for outcome in session.run([PROGRAMS[name]])}
         return known[name]

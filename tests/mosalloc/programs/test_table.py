@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from tessera.allocator_proof.programs import table
-from tessera.allocator_proof.programs.model import FAIL, PASS, SKIP, Outcome, Program
+from tessera.allocator_proof.programs.model import FAIL, PASS, SKIP, Program, ProgramOutcome
 from tessera.allocator_proof.programs.mosaics import LAYOUTS, mosaic, pages_needed
 from tessera.allocator_proof.programs.registry import PROGRAMS, program
 from tessera.allocator_proof.programs.registry import table as registered
@@ -85,9 +85,9 @@ def test_the_image_installs_what_the_programs_need(root):
 
 
 OUTCOMES = [
-    Outcome("redis", "4kb", PASS, "", 1.25, 0, 3, 5 * MB, 7 * MB, None, 11, 12),
-    Outcome("redis", "2mb", FAIL, "values, lost", 0.5, tail="a\nb", repeat="again"),
-    Outcome("redis", "mixed", SKIP, "no pages"),
+    ProgramOutcome("redis", "4kb", PASS, "", 1.25, 0, 3, 5 * MB, 7 * MB, None, 11, 12),
+    ProgramOutcome("redis", "2mb", FAIL, "values, lost", 0.5, tail="a\nb", repeat="again"),
+    ProgramOutcome("redis", "mixed", SKIP, "no pages"),
 ]
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tessera.allocator_proof.programs.model import FAIL, PASS, SKIP, Outcome
+from tessera.allocator_proof.programs.model import FAIL, PASS, SKIP, ProgramOutcome
 
 HARNESS = Path(__file__).with_name("harness.py")
 
@@ -19,11 +19,11 @@ HARNESS = Path(__file__).with_name("harness.py")
 def outcome(tmp_path):
     """Runs one misbehaving program under the layout ``4kb`` and returns its outcome."""
 
-    def run(kind: str, **env: str) -> Outcome:
+    def run(kind: str, **env: str) -> ProgramOutcome:
         argv = [sys.executable, str(HARNESS), kind, str(tmp_path)]
         done = subprocess.run(argv, capture_output=True, text=True, timeout=30, env=os.environ | env)
         assert done.returncode == 0, done.stderr
-        return Outcome(**json.loads(done.stdout))
+        return ProgramOutcome(**json.loads(done.stdout))
 
     return run
 

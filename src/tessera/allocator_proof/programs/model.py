@@ -60,7 +60,7 @@ class Program:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ProgramOutcome:
     """One program under one layout; numbers are None where the run gave none.
 
     ``heap_used_bytes`` and ``anon_used_bytes`` are high-water marks of the largest process,

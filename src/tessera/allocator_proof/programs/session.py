@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from tessera.allocator_proof.programs.model import FAIL, SKIP, Outcome, Program
+from tessera.allocator_proof.programs.model import FAIL, SKIP, Program, ProgramOutcome
 from tessera.allocator_proof.programs.mosaics import LAYOUTS, mosaic, pages_needed
 from tessera.core.paths import build_dir, built, repo_root
 from tessera.core.units import PAGE_1GB, PAGE_2MB
@@ -40,7 +40,7 @@ class Session:
     notes: list[str] = field(default_factory=list)
     _page_1gb: bool = field(default=False, init=False)
 
-    def run(self, programs: Sequence[Program], layouts: Sequence[str] = LAYOUTS) -> Iterator[Outcome]:
+    def run(self, programs: Sequence[Program], layouts: Sequence[str] = LAYOUTS) -> Iterator[ProgramOutcome]:
         """Outcomes of all rows; huge pages are held meanwhile, and given back however this ends."""
         if self.launcher is None:
             built("mosalloc", "mosalloc-run")  # one error now, not one for each row
@@ -51,7 +51,9 @@ class Session:
             for program in programs:
                 yield from self._program(tools, program, layouts)
 
-    def _program(self, tools: Toolchain, program: Program, layouts: Sequence[str]) -> Iterator[Outcome]:
+    def _program(
+        self, tools: Toolchain, program: Program, layouts: Sequence[str]
+    ) -> Iterator[ProgramOutcome]:
         """One program's rows, with exactly the 2MB pages that the largest needs: none is spare for forks."""
         with ExitStack() as held:
             runnable, refusal = list(layouts), ""
@@ -62,7 +64,7 @@ class Session:
                 refusal = str(error).replace("\n  what to do", "; what to do")
             for name in layouts:
                 if name not in runnable:
-                    yield Outcome(program.name, name, SKIP, refusal)
+                    yield ProgramOutcome(program.name, name, SKIP, refusal)
             if runnable:
                 yield from self._worker(tools, program, runnable)
 
@@ -77,7 +79,7 @@ class Session:
             return False
         return huge_pages_free(PAGE_1GB) > 0
 
-    def _worker(self, tools: Toolchain, program: Program, layouts: list[str]) -> Iterator[Outcome]:
+    def _worker(self, tools: Toolchain, program: Program, layouts: list[str]) -> Iterator[ProgramOutcome]:
         folder = build_dir("programs") / program.name
         folder.mkdir(parents=True, exist_ok=True)
         for name in layouts:
@@ -102,7 +104,7 @@ class Session:
             try:
                 with stopped_at_exit(process):
                     for line in process.stdout:
-                        outcome = Outcome(**json.loads(line))
+                        outcome = ProgramOutcome(**json.loads(line))
                         left.remove(outcome.layout)
                         yield self._finished(outcome, program)
             finally:
@@ -110,9 +112,9 @@ class Session:
         for name in left:  # the worker died, or was killed by the alarm
             tail = (folder / "worker.err").read_text(errors="replace")[-2000:]
             reason = f"the worker ended with status {process.returncode} before this layout"
-            yield self._finished(Outcome(program.name, name, FAIL, reason, tail=tail), program)
+            yield self._finished(ProgramOutcome(program.name, name, FAIL, reason, tail=tail), program)
 
-    def _finished(self, outcome: Outcome, program: Program) -> Outcome:
+    def _finished(self, outcome: ProgramOutcome, program: Program) -> ProgramOutcome:
         pages = mosaic(outcome.layout, program).pages(PAGE_2MB)
         again = f"./run tessera mosalloc programs {program.name} --layout {outcome.layout}"
         inner = f"\n  inside: {outcome.repeat}" if outcome.repeat else ""

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from tessera.allocator_proof.programs.model import FAIL, PASS, SKIP, Outcome
+from tessera.allocator_proof.programs.model import FAIL, PASS, SKIP, ProgramOutcome
 from tessera.core.units import MB
 
 COLUMNS = (
@@ -19,7 +19,7 @@ _HEADS = ("program", "layout", "verdict", "s", "2MB", "split", "heap MB", "anon 
           "pool calls", "kernel calls")  # fmt: skip
 
 
-def write_csv(outcomes: Sequence[Outcome], path: Path) -> None:
+def write_csv(outcomes: Sequence[ProgramOutcome], path: Path) -> None:
     """One row for each outcome; a number that the run didn't give is empty."""
     with path.open("w", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
@@ -29,20 +29,20 @@ def write_csv(outcomes: Sequence[Outcome], path: Path) -> None:
             writer.writerow(["" if value is None else value for value in row])
 
 
-def line(outcome: Outcome) -> str:
+def line(outcome: ProgramOutcome) -> str:
     """One finished run, for progress."""
     seconds = "" if outcome.seconds is None else f" ({outcome.seconds:.1f} s)"
     reason = f": {outcome.reason}" if outcome.verdict != PASS else ""
     return f"{outcome.verdict} {outcome.program} {outcome.layout}{seconds}{reason}"
 
 
-def details(outcome: Outcome) -> str:
+def details(outcome: ProgramOutcome) -> str:
     """What a failure needs to be understood: its last lines and how to see it again."""
     indented = "\n".join(f"    | {text}" for text in outcome.tail.splitlines())
     return f"{line(outcome)}\n{indented}\n  repeat: {outcome.repeat}"
 
 
-def text(outcomes: Sequence[Outcome]) -> str:
+def text(outcomes: Sequence[ProgramOutcome]) -> str:
     """The table for a terminal, aligned, with a summary line."""
     rows = [_HEADS] + [_cells(outcome) for outcome in outcomes]
     widths = [max(len(row[i]) for row in rows) for i in range(len(_HEADS))]
@@ -56,7 +56,7 @@ def text(outcomes: Sequence[Outcome]) -> str:
     return "\n".join(lines)
 
 
-def _cells(outcome: Outcome) -> tuple[str, ...]:
+def _cells(outcome: ProgramOutcome) -> tuple[str, ...]:
     def number(value: int | float | None, form: str = "d") -> str:
         return "-" if value is None else format(value, form)
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from tessera.allocator_proof.programs.box import Box, TimedOut
 from tessera.allocator_proof.programs.judge import answer_fault, numbers, page_fault, read_reports
-from tessera.allocator_proof.programs.model import FAIL, PASS, SKIP, Outcome, Program, WrongAnswer
+from tessera.allocator_proof.programs.model import FAIL, PASS, SKIP, Program, ProgramOutcome, WrongAnswer
 from tessera.allocator_proof.programs.processes import become_subreaper, kill_below
 from tessera.core.errors import TesseraError
 from tessera.core.interrupts import signals_raise
@@ -51,7 +51,9 @@ def attempt(program: Program, box: Box) -> tuple[str, str]:
                 stream.write(f"(killed at the end: {len(killed)} processes)\n")
 
 
-def run_layout(program: Program, layout: str, folder: Path, plain: str, launcher: Path | None) -> Outcome:
+def run_layout(
+    program: Program, layout: str, folder: Path, plain: str, launcher: Path | None
+) -> ProgramOutcome:
     """One layout: drive, then judge answer and pages."""
     box = Box(
         _clean(folder / layout),
@@ -68,7 +70,9 @@ def run_layout(program: Program, layout: str, folder: Path, plain: str, launcher
     pages = page_fault(program, reports, len(box.steps))
     reasons = [fault or answer_fault(answer, plain), pages]
     reason = "; ".join(part for part in reasons if part)
-    outcome = Outcome(program.name, layout, FAIL if reason else PASS, reason, seconds, **numbers(reports))
+    outcome = ProgramOutcome(
+        program.name, layout, FAIL if reason else PASS, reason, seconds, **numbers(reports)
+    )
     if reason and box.last is not None:
         outcome = dataclasses.replace(outcome, tail=box.last.tail(), repeat=box.last.shell())
     return outcome
@@ -78,7 +82,7 @@ def run_program(program: Program, layouts: list[str], folder: Path, launcher: Pa
     """Every layout after one plain run, whose answer is the measure."""
     if command := missing(program):
         for layout in layouts:
-            emit(Outcome(program.name, layout, SKIP, f"not installed: {command}"))
+            emit(ProgramOutcome(program.name, layout, SKIP, f"not installed: {command}"))
         return
     box = Box(_clean(folder / "plain"), layout=None, timeout_seconds=program.timeout_seconds)
     plain, fault = attempt(program, box)
@@ -86,7 +90,7 @@ def run_program(program: Program, layouts: list[str], folder: Path, launcher: Pa
         if fault:
             tail, repeat = (box.last.tail(), box.last.shell()) if box.last else ("", "")
             reason = f"already without the library: {fault}"
-            emit(Outcome(program.name, layout, FAIL, reason, tail=tail, repeat=repeat))
+            emit(ProgramOutcome(program.name, layout, FAIL, reason, tail=tail, repeat=repeat))
         else:
             emit(run_layout(program, layout, folder, plain, launcher))
 
@@ -97,7 +101,7 @@ def _clean(folder: Path) -> Path:
     return folder
 
 
-def _emit(outcome: Outcome) -> None:
+def _emit(outcome: ProgramOutcome) -> None:
     print(json.dumps(dataclasses.asdict(outcome)), flush=True)
 
 

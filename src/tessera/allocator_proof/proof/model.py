@@ -44,7 +44,7 @@ class Findings:
 
 
 @dataclass(frozen=True)
-class Request:
+class ProofRequest:
     """What the sections are asked for.
 
     Attributes:
@@ -68,11 +68,11 @@ class Section:
 
     name: str
     title: str
-    run: Callable[[Request], Findings]
+    run: Callable[[ProofRequest], Findings]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CheckOutcome:
     """A section that has run; ``findings`` holds one failed check where it raised."""
 
     section: Section

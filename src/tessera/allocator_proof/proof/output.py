@@ -10,7 +10,7 @@ import platform
 from collections.abc import Sequence
 from pathlib import Path
 
-from tessera.allocator_proof.proof.model import FAIL, PASS, SKIP, Outcome, counts, summary
+from tessera.allocator_proof.proof.model import FAIL, PASS, SKIP, CheckOutcome, counts, summary
 
 
 def header(library: Path) -> str:
@@ -24,7 +24,7 @@ def header(library: Path) -> str:
     return f"{subject}; {platform.system()} {platform.release()}, {libc}, {os.cpu_count()} processors"
 
 
-def as_text(number: int, outcome: Outcome) -> str:
+def as_text(number: int, outcome: CheckOutcome) -> str:
     """Heading, table, notes, what did not pass, and the summary line."""
     title = f"{number}. {outcome.section.title} ({outcome.seconds:.0f} s)"
     found = outcome.findings
@@ -56,7 +56,7 @@ def remove_old(folder: Path, names: Sequence[str]) -> None:
             (folder / f"{name}{suffix}").unlink(missing_ok=True)
 
 
-def write(outcome: Outcome, folder: Path, *, library: str) -> None:
+def write(outcome: CheckOutcome, folder: Path, *, library: str) -> None:
     """``<section>.json``: every check and the totals; ``<section>.csv``: the table."""
     name, found = outcome.section.name, outcome.findings
     data = {
@@ -76,7 +76,7 @@ def write(outcome: Outcome, folder: Path, *, library: str) -> None:
             writer.writerows(found.rows)
 
 
-def passed(outcomes: Sequence[Outcome]) -> bool:
+def passed(outcomes: Sequence[CheckOutcome]) -> bool:
     """True if something was proven and nothing failed."""
     checks = [check for outcome in outcomes for check in outcome.findings.checks]
     found = counts(checks)

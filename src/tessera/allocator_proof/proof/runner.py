@@ -5,19 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 
-from tessera.allocator_proof.proof.model import FAIL, Check, Findings, Outcome, Request, Section
+from tessera.allocator_proof.proof.model import FAIL, Check, CheckOutcome, Findings, ProofRequest, Section
 
 
-def run_sections(sections: Sequence[Section], request: Request) -> Iterator[Outcome]:
+def run_sections(sections: Sequence[Section], request: ProofRequest) -> Iterator[CheckOutcome]:
     """Each section's outcome when it is done. Interrupts are not caught: they end the proof."""
     for section in sections:
         request.say(f"{section.title} ...")
         started = time.monotonic()
         findings = _findings(section, request)
-        yield Outcome(section, findings, time.monotonic() - started)
+        yield CheckOutcome(section, findings, time.monotonic() - started)
 
 
-def _findings(section: Section, request: Request) -> Findings:
+def _findings(section: Section, request: ProofRequest) -> Findings:
     try:
         found = section.run(request)
     except Exception as error:  # whatever it is, it is this section's failure and no other's

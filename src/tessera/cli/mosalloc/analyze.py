@@ -34,7 +34,7 @@ def analyze(program, layout: Path | None, interval_ms: int, out: Path, plot: Pat
     from tessera.layouts.model import Layout, write_layout
     from tessera.mosalloc.analyze import read_analysis
     from tessera.mosalloc.analyze.summary import summary
-    from tessera.mosalloc.runner import run
+    from tessera.mosalloc.runner import run_under_layout
 
     if plot is not None:
         from tessera.mosalloc.analyze.plot import check_format
@@ -46,7 +46,7 @@ def analyze(program, layout: Path | None, interval_ms: int, out: Path, plot: Pat
         if layout is None:
             layout = Path(name) / "growing-0.csv"
             write_layout(Layout(layout.stem, {}), layout)
-        done = run(program, layout, analyze=out, interval_ms=interval_ms, **options)
+        done = run_under_layout(program, layout, analyze=out, interval_ms=interval_ms, **options)
     if done.returncode == 2 and not out.exists():
         sys.exit(2)  # refused: the launcher has said why
     found = read_analysis(out)

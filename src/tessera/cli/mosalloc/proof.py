@@ -33,7 +33,7 @@ def proof(
       ./run --reserve tessera mosalloc proof
     """
     from tessera.allocator_proof.proof import output
-    from tessera.allocator_proof.proof.model import Request, summary
+    from tessera.allocator_proof.proof.model import ProofRequest, summary
     from tessera.allocator_proof.proof.registry import chosen
     from tessera.allocator_proof.proof.runner import run_sections
     from tessera.core.paths import build_dir
@@ -43,7 +43,7 @@ def proof(
     output.remove_old(folder, [section.name for section in sections])
     subject = output.header(build_dir("mosalloc") / "libmosalloc.so")
     click.echo(f"{subject}\n")
-    request = Request(
+    request = ProofRequest(
         folder=folder,
         say=lambda text: click.echo(f"proof: {text}", err=True),
         quick=quick,

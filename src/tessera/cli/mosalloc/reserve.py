@@ -72,10 +72,10 @@ def _say(layout: Path, found: list) -> int:
 
 def _hold(program, layout: Path, counts, node: int | None, permitted: bool) -> int:
     from tessera.machine.reserve import reserve_huge_pages
-    from tessera.mosalloc.runner import run
+    from tessera.mosalloc.runner import run_under_layout
 
     with reserve_huge_pages(*counts, node=node, allowed=permitted):
-        status = run(program, layout).returncode
+        status = run_under_layout(program, layout).returncode
     return status if status >= 0 else 128 - status
 
 

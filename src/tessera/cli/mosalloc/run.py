@@ -31,6 +31,6 @@ def run(program: tuple[str, ...], layout: Path, **options) -> None:
     The page sizes that the kernel really used are checked when the program ends. The exit status is the
     program's; 2 if the request is wrong or huge pages are missing, 1 if other pages than asked were found.
     """
-    from tessera.mosalloc.runner import run as run_under
+    from tessera.mosalloc.runner import run_under_layout as run_under
 
     sys.exit(run_under(program, layout, **options).returncode)

@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from tessera.fit.models.base import CannotFit, RuntimeModel
-from tessera.fit.models.design import CONSTANT_TOLERANCE, Design, build, least_squares
+from tessera.fit.models.design import CONSTANT_TOLERANCE, DesignMatrix, build, least_squares
 from tessera.fit.models.lasso import FLOOR, PathError, Segment, lasso_path, least_penalised
 from tessera.fit.models.samples import Samples
 from tessera.fit.models.terms import monomials
@@ -63,7 +63,7 @@ class Mosmodel(RuntimeModel):
             one_in_ten=len(samples) >= 10 * len(selected),
         )
 
-    def _select(self, design: Design, samples: Samples) -> tuple[list[Segment], Segment | None]:
+    def _select(self, design: DesignMatrix, samples: Samples) -> tuple[list[Segment], Segment | None]:
         """The path, and its least-penalised stretch within the cap (None: the model is a constant)."""
         if np.ptp(samples.R) <= CONSTANT_TOLERANCE * samples.R.max():
             return [], None
@@ -73,6 +73,8 @@ class Mosmodel(RuntimeModel):
             raise CannotFit(self.name, str(error), "please report these samples as a bug") from error
         return segments, least_penalised(segments, self.max_nonzero)
 
-    def _coefficients(self, design: Design, samples: Samples, chosen: Segment | None) -> dict[str, float]:
+    def _coefficients(
+        self, design: DesignMatrix, samples: Samples, chosen: Segment | None
+    ) -> dict[str, float]:
         """Step 4."""
         return least_squares(self.name, design, samples, list(chosen.active) if chosen else [])

@@ -29,7 +29,7 @@ from tessera.core.errors import TesseraError
 from tessera.fit.models.base import CannotFit
 from tessera.fit.models.intervals import LEVEL
 from tessera.fit.models.samples import Samples
-from tessera.fit.predict.design import Design
+from tessera.fit.predict.design import DesignCounts
 from tessera.fit.predict.prediction import Fitted
 
 DRAWS = 200
@@ -43,7 +43,7 @@ Part = tuple[np.ndarray, str, str | list[str]]
 
 def error_budget(
     fitted: Fitted,
-    design: Design,
+    design: DesignCounts,
     *,
     mosaics: str | Path | None = None,
     repeats: str | Path | None = None,
@@ -75,7 +75,7 @@ def _of(message: str | list[str], i: int) -> str:
     return message if isinstance(message, str) else message[i]
 
 
-def _model(fitted: Fitted, design: Design, centre: np.ndarray) -> Part:
+def _model(fitted: Fitted, design: DesignCounts, centre: np.ndarray) -> Part:
     interval = fitted.interval(design, LEVEL)
     shares = (interval.high - interval.low) / 2 / centre
     return shares, fitted.table.runtime_provenance, interval.message or f"{interval.method}, {LEVEL:.0%}"
@@ -104,7 +104,7 @@ def _platform(fitted: Fitted) -> str:
     return str(frame["platform"].iloc[0]) if "platform" in frame.columns and len(frame) else ""
 
 
-def _sampling(fitted: Fitted, design: Design, centre: np.ndarray, seed: int) -> Part:
+def _sampling(fitted: Fitted, design: DesignCounts, centre: np.ndarray, seed: int) -> Part:
     widths = _ci95(fitted)
     if widths is None:
         return np.full(len(design), np.nan), "", "unknown: the samples have no runtime and walk intervals"

@@ -22,7 +22,7 @@ NAMES = ("design", "layout")
 
 
 @dataclass(frozen=True)
-class Design:
+class DesignCounts:
     """n points: ``names``, ``H``, ``M`` (counts), ``C``, ``C_ci95`` (cycles, NaN if unknown), each (n,)."""
 
     names: tuple[str, ...]
@@ -37,7 +37,7 @@ class Design:
         return len(self.names)
 
 
-def read_design(source: str | Path | pd.DataFrame, only: str | None = None) -> Design:
+def read_design(source: str | Path | pd.DataFrame, only: str | None = None) -> DesignCounts:
     """Points of a CSV or a data frame; ``only`` keeps the rows of one name.
 
     Raises:
@@ -71,7 +71,7 @@ def read_design(source: str | Path | pd.DataFrame, only: str | None = None) -> D
     numbers = {symbol: _numbers(frame, column, owner) for symbol, column in COLUMNS.items()}
     known = _numbers(frame, INTERVAL, owner, may_lack=True) if INTERVAL in frame.columns else None
     provenance = frame["tlb_provenance"] if "tlb_provenance" in frame.columns else [""] * len(frame)
-    return Design(
+    return DesignCounts(
         tuple(frame["_name"]),
         **numbers,
         C_ci95=np.full(len(frame), np.nan) if known is None else known,

@@ -12,7 +12,7 @@ from tessera.fit.models.fitting import check_one_in_ten
 from tessera.fit.models.intervals import LEVEL, Calibration, Interval, calibrate
 from tessera.fit.models.registry import create
 from tessera.fit.models.samples import Table, check_table, read_table
-from tessera.fit.predict.design import Design, read_design
+from tessera.fit.predict.design import DesignCounts, read_design
 from tessera.fit.predict.hull import describe
 
 COLUMNS = (
@@ -34,7 +34,7 @@ class Fitted:
     model: object
     calibration: Calibration
 
-    def interval(self, design: Design, level: float) -> Interval:
+    def interval(self, design: DesignCounts, level: float) -> Interval:
         centre = self.model.predict(design.H, design.M, design.C)
         return self.calibration.interval(design.H, design.M, design.C, centre, level)
 
@@ -76,7 +76,9 @@ def predict(
     return table_of(fit_to(samples, model), read_design(design, only), level)
 
 
-def table_of(fitted: Fitted, design: Design, level: float = LEVEL, *, warn: bool = True) -> pd.DataFrame:
+def table_of(
+    fitted: Fitted, design: DesignCounts, level: float = LEVEL, *, warn: bool = True
+) -> pd.DataFrame:
     """The table of :func:`predict` from a fit and points already read; ``warn`` as said there."""
     known, model = fitted.table.fitted, fitted.model
     centres = model.predict(design.H, design.M, design.C)

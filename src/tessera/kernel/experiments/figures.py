@@ -13,7 +13,7 @@ import pandas as pd
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.kernel import placement
-from tessera.kernel.guest import GuestRun, Look, Program, run
+from tessera.kernel.guest import GuestProgram, GuestRun, Look, run_in_guest
 from tessera.kernel.machine import Machine
 from tessera.kernel.walker import differences, walk
 from tessera.machine.container.toolchain import Toolchain
@@ -31,7 +31,7 @@ kill -KILL $program
 
 
 @dataclass(frozen=True)
-class Run:
+class PlacementRun:
     """A program to look at.
 
     Attributes:
@@ -55,7 +55,12 @@ class Run:
 
 
 def observe(
-    tools: Toolchain, program: Program, what: Run, out: Path, machine: Machine, timeout_seconds: float
+    tools: Toolchain,
+    program: GuestProgram,
+    what: PlacementRun,
+    out: Path,
+    machine: Machine,
+    timeout_seconds: float,
 ) -> tuple[pd.DataFrame, list[str]]:
     """Placement table of a run, and where its two sources or its replicas disagree."""
     seen: dict[str, list[tuple]] = {}
@@ -76,7 +81,9 @@ def observe(
         command=" ".join(what.command),
         after=what.after_seconds,
     )
-    done = run(tools, program, script, out, machine=machine, timeout_seconds=timeout_seconds, on_walk=look)
+    done = run_in_guest(
+        tools, program, script, out, machine=machine, timeout_seconds=timeout_seconds, on_walk=look
+    )
     if done.status != 0:
         raise _failed(what, done)
     outside = _table(what, seen)
@@ -85,7 +92,7 @@ def observe(
     return outside, found + _disagreements(inside, outside)
 
 
-def runs(megabytes: int) -> list[Run]:
+def runs(megabytes: int) -> list[PlacementRun]:
     """The runs of Figure 4 that fit in the guest, four configurations each.
 
     Three ways in which threads on all sockets touch memory, and two programs with a single thread.
@@ -99,7 +106,7 @@ def runs(megabytes: int) -> list[Run]:
         ("btree", ("btree", "--elements", str(megabytes * 10_000), "--lookups", "4000000000")),
     ]
     return [
-        Run(name, command, replicas, interleave, after_seconds=8)
+        PlacementRun(name, command, replicas, interleave, after_seconds=8)
         for name, command in touched + programs
         for interleave in (False, True)
         for replicas in ("none", "all")
@@ -115,7 +122,7 @@ def figure4(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["workload", "config", "socket", "remote_leaf_share"])
 
 
-def _table(what: Run, seen: dict[str, list[tuple]]) -> pd.DataFrame:
+def _table(what: PlacementRun, seen: dict[str, list[tuple]]) -> pd.DataFrame:
     rows = [(what.workload, what.config, observer, *row) for observer, rows in seen.items() for row in rows]
     return pd.DataFrame(rows, columns=placement.COLUMNS)
 
@@ -135,7 +142,7 @@ def _disagreements(inside: pd.DataFrame, outside: pd.DataFrame) -> list[str]:
     ]
 
 
-def _failed(what: Run, done: GuestRun) -> TesseraError:
+def _failed(what: PlacementRun, done: GuestRun) -> TesseraError:
     return TesseraError(
         f"the page tables of {' '.join(what.command)}",
         f"the guest's script ended with status {done.status}: {done.text('stderr').strip()[-300:]}",

@@ -9,7 +9,7 @@ import pandas as pd
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.kernel.experiments.scripts import failed
-from tessera.kernel.guest import Program, run
+from tessera.kernel.guest import GuestProgram, run_in_guest
 from tessera.kernel.machine import Machine
 from tessera.kernel.overhead import PAGE_BYTES, overhead, table_bytes
 from tessera.machine.container.toolchain import Toolchain
@@ -32,7 +32,7 @@ _RUN = (
 )
 
 
-def measure(tools: Toolchain, program: Program, out: Path) -> pd.DataFrame:
+def measure(tools: Toolchain, program: GuestProgram, out: Path) -> pd.DataFrame:
     """Run ``footprint`` in the guest for all sizes and numbers of copies.
 
     The kernel doesn't count roots among the home tables, and those of replicas exist before the region
@@ -44,7 +44,7 @@ def measure(tools: Toolchain, program: Program, out: Path) -> pd.DataFrame:
     """
     runs = "\n".join(_RUN.format(nodes=nodes, copies=copies) for copies, nodes in COPIES.items())
     script = SCRIPT.format(footprints=" ".join(map(str, FOOTPRINTS_BYTES)), runs=runs)
-    done = run(tools, program, script, out, machine=Machine(memory_mb=3072), timeout_seconds=600)
+    done = run_in_guest(tools, program, script, out, machine=Machine(memory_mb=3072), timeout_seconds=600)
     if done.status != 0:
         raise failed("the memory of page tables", done)
     return weigh(done.text("stdout"))

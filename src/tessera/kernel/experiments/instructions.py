@@ -15,7 +15,7 @@ import pandas as pd
 from tessera import reference
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.kernel.experiments.scripts import CONFIGS, failed
-from tessera.kernel.guest import Program, run
+from tessera.kernel.guest import GuestProgram, run_in_guest
 from tessera.kernel.machine import Machine
 from tessera.machine.container.toolchain import Toolchain
 from tessera.reference.mitosis import PRINTED_REGION
@@ -34,7 +34,7 @@ done
 
 
 def vma_operations(
-    tools: Toolchain, config: str, program: Program, out: Path, regions: dict[str, int] | None = None
+    tools: Toolchain, config: str, program: GuestProgram, out: Path, regions: dict[str, int] | None = None
 ) -> pd.DataFrame:
     """Instructions of mmap, mprotect and munmap for one of ``scripts.CONFIGS``; the median over repeats.
 
@@ -45,7 +45,7 @@ def vma_operations(
     asked = " ".join(f"{size}:{REPEATS[name]}" for name, size in regions.items())
     script = begin + _VMAOPS.format(regions=asked, wrapper=wrapper)
     machine = Machine(nodes=4, cpus=1, memory_mb=2048, icount=True)
-    done = run(tools, program, script, out, machine=machine, timeout_seconds=1800)
+    done = run_in_guest(tools, program, script, out, machine=machine, timeout_seconds=1800)
     if done.status != 0:
         raise failed(f"a count of instructions, {config}", done)
     tables = []

@@ -13,7 +13,7 @@ import pandas as pd
 
 from tessera import reference
 from tessera.kernel.experiments.scripts import CONFIGS, failed
-from tessera.kernel.guest import Program, run
+from tessera.kernel.guest import GuestProgram, run_in_guest
 from tessera.kernel.machine import Machine
 from tessera.machine.container.toolchain import Toolchain
 
@@ -29,14 +29,14 @@ PRINTED_QUANTITY = {"gups": "overhead_gups"}
 _SCRIPT = "{wrapper} countrun {command} > /out/{name} 2> /out/{name}.count || exit\n"
 
 
-def measure(tools: Toolchain, config: str, program: Program, out: Path) -> pd.DataFrame:
+def measure(tools: Toolchain, config: str, program: GuestProgram, out: Path) -> pd.DataFrame:
     """Instructions of whole runs of :data:`PROGRAMS` for one of ``scripts.CONFIGS``."""
     _, begin, wrapper, copies = CONFIGS[config]
     script = begin + "".join(
         _SCRIPT.format(wrapper=wrapper, command=command, name=name) for name, command in PROGRAMS.items()
     )
     machine = Machine(nodes=4, cpus=1, memory_mb=2048, icount=True)
-    done = run(tools, program, script, out, machine=machine, timeout_seconds=1800)
+    done = run_in_guest(tools, program, script, out, machine=machine, timeout_seconds=1800)
     rows = []
     for name in PROGRAMS:
         counted = re.search(r"^instructions (\d+)$", done.text(f"{name}.count"), re.MULTILINE)

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from tessera.allocator_proof.bench import ROWS, Bench, Result, format_table
-from tessera.allocator_proof.proof.model import FAIL, VERDICTS, Check, Findings, Request, Section
+from tessera.allocator_proof.proof.model import FAIL, VERDICTS, Check, Findings, ProofRequest, Section
 
 PAIRS, QUICK_PAIRS = 15, 3
 
@@ -21,7 +21,7 @@ def check(result: Result) -> Check:
     return Check(result.row, result.verdict, reason)
 
 
-def run(request: Request) -> Findings:
+def run(request: ProofRequest) -> Findings:
     """All rows; those without a bound are in the table only."""
     results = []
     with tempfile.TemporaryDirectory(prefix="tessera-proof-") as folder:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tessera.allocator_proof.proof.junit import read_junit
 from tessera.allocator_proof.proof.matrix import matrix_text, others_text, split
-from tessera.allocator_proof.proof.model import FAIL, Check, Findings, Request, Section
+from tessera.allocator_proof.proof.model import FAIL, Check, Findings, ProofRequest, Section
 from tessera.allocator_proof.proof.text import tail
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.paths import build_dir
@@ -15,7 +15,7 @@ from tessera.machine.container.component_tests import OPTIONS, TIMEOUT_SECONDS, 
 from tessera.machine.container.toolchain import toolchain
 
 
-def run(request: Request) -> Findings:
+def run(request: ProofRequest) -> Findings:
     """Run ctest where the component was built, with huge pages if they can be had."""
     tests_file = (
         build_dir("mosalloc") / "proof-ctest.xml"

@@ -7,7 +7,7 @@ import subprocess
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 
-from tessera.allocator_proof.proof.model import FAIL, PASS, SKIP, Check, Findings, Request, Section
+from tessera.allocator_proof.proof.model import FAIL, PASS, SKIP, Check, Findings, ProofRequest, Section
 from tessera.allocator_proof.proof.text import columns, tail
 from tessera.core.paths import build_dir, built, repo_root
 from tessera.machine.container.component_tests import OPTIONS
@@ -59,7 +59,7 @@ def parse(output: str, layout: str, threads: int, operations: int, status: int) 
     return Line(layout, threads, FAIL if reason else PASS, *numbers, reason)
 
 
-def run(request: Request) -> Findings:
+def run(request: ProofRequest) -> Findings:
     """4KB pages first; then windows, if the huge pages can be had."""
     built("mosalloc", "differential")
     lines = [_compare(request, "4kb", threads, request.operations) for threads in THREADS]
@@ -80,7 +80,7 @@ def run(request: Request) -> Findings:
     return Findings(checks, _text(lines), [asdict(line) for line in lines])
 
 
-def _compare(request: Request, layout: str, threads: int, operations: int) -> Line:
+def _compare(request: ProofRequest, layout: str, threads: int, operations: int) -> Line:
     script = repo_root() / "artifacts/mosalloc/tests/differential/compare.py"
     argv = ["python3", script, build_dir("mosalloc"), "--operations", str(operations)]
     argv += ["--layout", layout, "--threads", str(threads)]

@@ -6,7 +6,7 @@ from tessera.allocator_proof.programs import table
 from tessera.allocator_proof.programs.mosaics import LAYOUTS
 from tessera.allocator_proof.programs.registry import PROGRAMS, program
 from tessera.allocator_proof.programs.session import Session
-from tessera.allocator_proof.proof.model import FAIL, PASS, Check, Findings, Request, Section
+from tessera.allocator_proof.proof.model import FAIL, PASS, Check, Findings, ProofRequest, Section
 from tessera.machine.container.engine import DOCKER, engine_name
 from tessera.machine.container.images import ensure_programs_image
 
@@ -15,7 +15,7 @@ QUICK_PROGRAMS = ("redis", "sqlite3", "git")
 QUICK_LAYOUTS = ("4kb",)
 
 
-def run(request: Request) -> Findings:
+def run(request: ProofRequest) -> Findings:
     """Every program under every layout; quick: three of them on 4KB pages."""
     chosen = [program(name) for name in QUICK_PROGRAMS] if request.quick else list(PROGRAMS.values())
     if engine_name() == DOCKER:

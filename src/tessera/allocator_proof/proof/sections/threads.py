@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tessera.allocator_proof.proof.model import FAIL, PASS, SKIP, Check, Findings, Request, Section
+from tessera.allocator_proof.proof.model import FAIL, PASS, SKIP, Check, Findings, ProofRequest, Section
 from tessera.allocator_proof.proof.own_pages import asked, describe, huge, seen
 from tessera.allocator_proof.proof.text import columns, tail
 from tessera.core.errors import EXIT_FAILED, TesseraError
@@ -58,7 +58,7 @@ class Line:
         return cls(layout, what, expected, found, PASS if expected == found else FAIL)
 
 
-def run(request: Request) -> Findings:
+def run(request: ProofRequest) -> Findings:
     """The program under each layout, and once with too few pages."""
     plain = _plain()
     lines: list[Line] = []
