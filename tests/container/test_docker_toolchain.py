@@ -11,8 +11,8 @@ import time
 import pytest
 
 from tessera.machine.container import engine
+from tessera.machine.container.image_inputs import base_tag, toolchain_tag
 from tessera.machine.container.images import manifest
-from tessera.machine.container.inputs import base_tag, toolchain_tag
 from tessera.machine.container.toolchain import DockerToolchain
 
 pytestmark = [
@@ -66,7 +66,7 @@ def test_container_ends_with_its_caller(number, root):
     code = (
         "import signal\n"
         "from tessera.machine.container.toolchain import DockerToolchain\n"
-        "from tessera.machine.container.inputs import toolchain_tag\n"
+        "from tessera.machine.container.image_inputs import toolchain_tag\n"
         # A test run that a shell put in the background hands down an ignored SIGINT.
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "DockerToolchain(toolchain_tag()).run(['sh', '-c', 'echo $HOSTNAME; exec sleep 1000'],"

@@ -6,7 +6,7 @@ import hashlib
 
 import pytest
 
-from tessera.machine.container import inputs
+from tessera.machine.container import image_inputs
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def test_digest_is_of_paths_modes_contents_and_arguments(folder):
     content = {name: hashlib.sha256(name_text.encode()).hexdigest()
                for name, name_text in (("Dockerfile", "FROM x\n"), ("sub/script.sh", "echo\n"))}  # fmt: skip
     text = "".join(f"{name}\0False\0{content[name]}\n" for name in sorted(content)) + "A=1\n"
-    assert inputs.inputs_digest(folder, {"A": "1"}) == hashlib.sha256(text.encode()).hexdigest()
+    assert image_inputs.inputs_digest(folder, {"A": "1"}) == hashlib.sha256(text.encode()).hexdigest()
 
 
 CHANGES = {
@@ -34,22 +34,22 @@ CHANGES = {
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_any_change_changes_the_digest(folder, change):
-    before = inputs.inputs_digest(folder, {})
+    before = image_inputs.inputs_digest(folder, {})
     CHANGES[change](folder)
-    assert inputs.inputs_digest(folder, {}) != before
+    assert image_inputs.inputs_digest(folder, {}) != before
 
 
 def test_arguments_change_both_tags():
-    plain = inputs.BaseArguments()
-    mirrored = inputs.BaseArguments(mirror="http://example.invalid/debian")
-    assert inputs.base_tag(plain) != inputs.base_tag(mirrored)
-    assert inputs.toolchain_tag(plain) != inputs.toolchain_tag(mirrored)
-    assert inputs.toolchain_tag(plain) == inputs.toolchain_tag(inputs.BaseArguments())
+    plain = image_inputs.BaseArguments()
+    mirrored = image_inputs.BaseArguments(mirror="http://example.invalid/debian")
+    assert image_inputs.base_tag(plain) != image_inputs.base_tag(mirrored)
+    assert image_inputs.toolchain_tag(plain) != image_inputs.toolchain_tag(mirrored)
+    assert image_inputs.toolchain_tag(plain) == image_inputs.toolchain_tag(image_inputs.BaseArguments())
 
 
 def test_arguments_come_from_the_environment():
     environ = {"TESSERA_DEBIAN_MIRROR": "m", "TESSERA_DEBIAN_SNAPSHOT": "20250520T000000Z"}
-    arguments = inputs.BaseArguments.from_environment(environ)
+    arguments = image_inputs.BaseArguments.from_environment(environ)
     assert arguments.as_environment() == {
         "DEBIAN_SUITE": "bookworm",
         "DEBIAN_MIRROR": "m",

@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 
 from tessera.core.errors import TesseraError
-from tessera.kernel import bisect, image, keyed, source
+from tessera.kernel import bisect, built_once, image, source
 from tessera.kernel.guest import GuestRun
 
 
@@ -74,7 +74,7 @@ def test_a_changed_patch_builds_the_kernels_from_it_on(monkeypatch, tmp_path):
     builder = Builder()
     monkeypatch.setattr(bisect, "patches", lambda: series)
     monkeypatch.setattr(image, "ready", lambda say: builder)
-    monkeypatch.setattr(keyed, "folder", lambda: tmp_path / "build")
+    monkeypatch.setattr(built_once, "folder", lambda: tmp_path / "build")
     first = bisect.build(lambda line: None)
     assert builder.built == ["1", "2", "3", "4"]
     assert bisect.build(lambda line: None) == first and builder.built == ["1", "2", "3", "4"]

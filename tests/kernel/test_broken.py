@@ -3,7 +3,7 @@
 import re
 
 from tessera.kernel import image, source
-from tessera.kernel.broken import Reports, judge
+from tessera.kernel.forgotten_hook import Reports, judge
 
 LINE = "pgtable_replica: difference: level 1"
 

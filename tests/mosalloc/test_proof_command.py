@@ -9,11 +9,11 @@ import re
 import pytest
 from click.testing import CliRunner
 
-from tessera.allocator_proof.proof import own_pages, registry
-from tessera.allocator_proof.proof.junit import read_junit
-from tessera.allocator_proof.proof.matrix import matrix_text, others_text, split
-from tessera.allocator_proof.proof.model import FAIL, PASS, SKIP, Check, Findings, Section
-from tessera.allocator_proof.proof.sections import differential
+from tessera.allocator_proof.suite import own_pages, registry
+from tessera.allocator_proof.suite.junit import read_junit
+from tessera.allocator_proof.suite.matrix import matrix_text, others_text, split
+from tessera.allocator_proof.suite.model import FAIL, PASS, SKIP, Check, Findings, Section
+from tessera.allocator_proof.suite.sections import differential
 from tessera.cli.mosalloc.group import mosalloc
 from tessera.core.errors import TesseraError
 from tessera.core.paths import build_dir

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from tessera.allocator_proof.bench import Result, Row
-from tessera.allocator_proof.proof.model import FAIL, PASS, SKIP, ProofRequest
-from tessera.allocator_proof.proof.sections import benchmark, threads
+from tessera.allocator_proof.suite.model import FAIL, PASS, SKIP, ProofRequest
+from tessera.allocator_proof.suite.sections import benchmark, threads
 from tessera.core.errors import TesseraError
 from tessera.core.units import PAGE_1GB, PAGE_2MB, PAGE_4KB
 from tessera.layouts.model import read_layout

@@ -17,9 +17,9 @@ from tessera.core.units import PAGE_2MB
 from tessera.layouts.model import Layout, Window, read_layout, write_layout
 from tessera.mosalloc.defaults import DEFAULT_POOL_BYTES
 from tessera.mosalloc.suggest import choose, perf, simulated, verify
+from tessera.mosalloc.suggest.printed import profile_lines, proposal_lines
 from tessera.mosalloc.suggest.profile import Profile
 from tessera.mosalloc.suggest.propose import propose
-from tessera.mosalloc.suggest.words import profile_lines, proposal_lines
 
 POOL_BYTES = {"brk": 64 << 20, "mmap": 64 << 20}
 M2 = PAGE_2MB

@@ -16,8 +16,8 @@ from tessera.core.errors import TesseraError
 from tessera.machine.reserve import HugePagesUnavailable
 from tessera.mosalloc.suggest import load as loads
 from tessera.mosalloc.suggest.load import Load, LoadRun, ended_well, number_in
+from tessera.mosalloc.suggest.printed import trial_lines
 from tessera.mosalloc.suggest.trial import Metric, Trial, compare, run_once
-from tessera.mosalloc.suggest.words import trial_lines
 
 #: Listens after a while, answers, and says goodbye on SIGTERM; argv: port, seconds until it listens.
 SERVER = """

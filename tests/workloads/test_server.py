@@ -19,8 +19,8 @@ from tessera.record.workloads.execute import execute
 from tessera.record.workloads.kinds import server
 from tessera.record.workloads.loadgen import client as client_module
 from tessera.record.workloads.loadgen.client import free_port, require_free
-from tessera.record.workloads.loadgen.protocols import Memcached, Redis, value
 from tessera.record.workloads.loadgen.session import Session
+from tessera.record.workloads.loadgen.wire_formats import Memcached, Redis, value
 from tessera.record.workloads.model import Size, Workload
 from tessera.record.workloads.run import Finished
 

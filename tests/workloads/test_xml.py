@@ -156,8 +156,8 @@ def test_the_recorded_part_begins_after_parsing(tmp_path):
 
 @pytest.mark.toolchain
 def test_xalan_itself_agrees(tmp_path):
+    from tessera.machine.container.image_inputs import workloads_tag
     from tessera.machine.container.images import image_exists
-    from tessera.machine.container.inputs import workloads_tag
 
     if not image_exists(workloads_tag()):
         pytest.skip("./run tessera build --workloads-image")

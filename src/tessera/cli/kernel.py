@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 
 from tessera.cli.kernel_experiments import COMMANDS
+from tessera.kernel.command_line import accept as _accept
+from tessera.kernel.command_line import say
 from tessera.kernel.image import VARIANTS
-from tessera.kernel.say import accept as _accept
-from tessera.kernel.say import say
 
 _variant = click.option(
     "--variant", default="checked", show_default=True, type=click.Choice(list(VARIANTS)), help="Which kernel."
@@ -180,7 +180,7 @@ def prove(accept_series: bool, out: Path) -> None:
     Example: ./run tessera kernel prove --out build/kernel/prove
     """
     from tessera.kernel import image
-    from tessera.kernel.broken import judge, observe
+    from tessera.kernel.forgotten_hook import judge, observe
 
     seen = {}
     for variant in ("checked", "broken"):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from tessera.kernel.say import accept, say
+from tessera.kernel.command_line import accept, say
 
 _out = click.option(
     "--out", required=True, type=click.Path(path_type=Path), help="Folder for CSV files and logs."

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.core.errors import TesseraError
-from tessera.kernel import image, keyed
+from tessera.kernel import built_once, image
 from tessera.kernel.guest import GuestProgram, run_in_guest
 from tessera.kernel.source import check_source, fragment_files, patches, script
 
@@ -32,16 +32,17 @@ def build(say: Callable[[str], None], *, accept_series: bool = False) -> dict[Pa
     tools, series, fragments = image.ready(say), patches(), fragment_files(FRAGMENTS)
     version, recipe = check_source(tools, accept_series), script("build-series.sh")
     folders = {
-        patch: keyed.folder() / f"after-{keyed.key(tools, [*recipe, *fragments, *series[: n + 1]], version)}"
+        patch: built_once.folder()
+        / f"after-{built_once.key(tools, [*recipe, *fragments, *series[: n + 1]], version)}"
         for n, patch in enumerate(series)
     }
-    with keyed.locked("series-tree"):
+    with built_once.locked("series-tree"):
         missing = sum(not (folder / "bzImage").exists() for folder in folders.values())
         if missing:
             say(f"building kernel {version} after {missing} of {len(series)} patches (1 to 8 min each)")
-            listing = keyed.folder() / "series"
+            listing = built_once.folder() / "series"
             listing.write_text("".join(f"{patch} {folder}\n" for patch, folder in folders.items()))
-            argv = [recipe[0], keyed.folder() / "series-tree", listing, *fragments]
+            argv = [recipe[0], built_once.folder() / "series-tree", listing, *fragments]
             tools.run(argv, env=image.compiler_cache())
     return folders
 

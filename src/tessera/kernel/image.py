@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tessera.core.errors import unknown_name
-from tessera.kernel import archive, keyed
+from tessera.kernel import archive, built_once
 from tessera.kernel.guest import GuestProgram
 from tessera.kernel.source import check_source, fragment_files, kernel_folder, patches, script
 from tessera.machine.container.engine import NONE, engine_name
@@ -67,9 +67,9 @@ def build_kernel(name: str, say: Say, *, accept_series: bool = False) -> Path:
     if variant.broken:
         series.append(kernel_folder() / "broken" / f"{variant.broken}.patch")
     fragments, build = fragment_files(variant.fragments), script("build-kernel.sh")
-    key = keyed.key(tools, [*build, *series, *fragments], version)
-    out = keyed.folder() / f"kernel-{key}"
-    with keyed.locked(out.name):
+    key = built_once.key(tools, [*build, *series, *fragments], version)
+    out = built_once.folder() / f"kernel-{key}"
+    with built_once.locked(out.name):
         if (out / "info.json").exists():
             return out
         say(f"building kernel {version}, variant {name}, {len(series)} patches (5 to 10 min)")
@@ -79,8 +79,10 @@ def build_kernel(name: str, say: Say, *, accept_series: bool = False) -> Path:
         listing = partial / "series"
         listing.write_text("".join(f"{patch}\n" for patch in series))
         # Always the same folder, for one tree: the compiler's cache tells objects of different folders apart.
-        with keyed.locked("tree"):
-            tools.run([build[0], partial, keyed.folder() / "tree", listing, *fragments], env=compiler_cache())
+        with built_once.locked("tree"):
+            tools.run(
+                [build[0], partial, built_once.folder() / "tree", listing, *fragments], env=compiler_cache()
+            )
         facts = {"variant": name, "source": version, "patches": [p.name for p in series], **tools.describe()}
         (partial / "info.json").write_text(json.dumps(facts, indent=2) + "\n")
         partial.rename(out)
@@ -94,8 +96,8 @@ def build_guest(say: Say) -> Path:
     roots = [component / part for part in parts] + [component.parent / "workloads"]
     files = sorted(p for root in roots for p in root.rglob("*") if p.is_file())
     build = component / "build-guest.sh"
-    out = keyed.folder() / f"guest-{keyed.key(tools, [build, *files])}"
-    with keyed.locked(out.name):
+    out = built_once.folder() / f"guest-{built_once.key(tools, [build, *files])}"
+    with built_once.locked(out.name):
         if not (out / "stress-ng.cpio").exists():
             say("building the guest's programs")
             out.mkdir(parents=True, exist_ok=True)
@@ -109,12 +111,15 @@ def build_guest(say: Say) -> Path:
 def build_selftests_mm(say: Say, *, accept_series: bool = False) -> Path:
     """Archive with the kernel's own tests of memory management, in the guest's ``/mm``."""
     tools, build = ready(say), script("build-selftests-mm.sh")
-    out = keyed.folder() / f"selftests-mm-{keyed.key(tools, build, check_source(tools, accept_series))}.cpio"
-    with keyed.locked("tree"):
+    out = (
+        built_once.folder()
+        / f"selftests-mm-{built_once.key(tools, build, check_source(tools, accept_series))}.cpio"
+    )
+    with built_once.locked("tree"):
         if not out.exists():
             say("building the kernel's own tests of memory management")
-            tree = keyed.folder() / "selftests-mm"
-            tools.run([build[0], tree, keyed.folder() / "tree"])
+            tree = built_once.folder() / "selftests-mm"
+            tools.run([build[0], tree, built_once.folder() / "tree"])
             _pack(tree, out)
             shutil.rmtree(tree)
     return out
@@ -139,7 +144,7 @@ def program(
 
 def compiler_cache() -> dict[str, str]:
     """Environment of the compiler's cache."""
-    cache = keyed.folder() / "ccache"
+    cache = built_once.folder() / "ccache"
     cache.mkdir(parents=True, exist_ok=True)
     return CACHE | {"CCACHE_DIR": str(cache)}
 

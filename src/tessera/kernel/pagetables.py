@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from tessera.core.errors import TesseraError
-from tessera.kernel.say import accept, say
+from tessera.kernel.command_line import accept, say
 
 
 @click.group()

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.machine.container import images, inputs
-from tessera.machine.container.inputs import BaseArguments, programs_tag
+from tessera.machine.container import image_inputs, images
+from tessera.machine.container.image_inputs import BaseArguments, programs_tag
 
 
 def test_the_tag_follows_the_toolchain(monkeypatch):
     ours = programs_tag()
     assert programs_tag() == ours and ours.startswith("tessera-programs:")
     assert programs_tag(BaseArguments(snapshot="20250520T000000Z")) != ours
-    monkeypatch.setattr(inputs, "toolchain_tag", lambda arguments: "tessera-toolchain:other")
+    monkeypatch.setattr(image_inputs, "toolchain_tag", lambda arguments: "tessera-toolchain:other")
     assert programs_tag() != ours
 
 

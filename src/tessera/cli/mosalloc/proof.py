@@ -32,10 +32,10 @@ def proof(
     \b
       ./run --reserve tessera mosalloc proof
     """
-    from tessera.allocator_proof.proof import output
-    from tessera.allocator_proof.proof.model import ProofRequest, summary
-    from tessera.allocator_proof.proof.registry import chosen
-    from tessera.allocator_proof.proof.runner import run_sections
+    from tessera.allocator_proof.suite import output
+    from tessera.allocator_proof.suite.model import ProofRequest, summary
+    from tessera.allocator_proof.suite.registry import chosen
+    from tessera.allocator_proof.suite.runner import run_sections
     from tessera.core.paths import build_dir
 
     sections = chosen(names)

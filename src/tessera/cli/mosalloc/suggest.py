@@ -67,17 +67,17 @@ def suggest(program: tuple[str, ...], **options) -> None:
 def _suggest(program, share: float, load, options, folder: Path) -> bool:
     """Profile, choose, verify, write; whether the goal is reached."""
     from tessera.layouts.model import write_layout
-    from tessera.mosalloc.suggest import words
+    from tessera.mosalloc.suggest import printed
     from tessera.mosalloc.suggest.choose import for_native_runs
     from tessera.mosalloc.suggest.propose import propose
 
     profile, platform = _profile(program, load, options, folder)
-    for line in words.profile_lines(profile):
+    for line in printed.profile_lines(profile):
         click.echo(line)
     proposal = propose(profile, platform, share, options["max_pages"], options["out"].stem, folder)
     options["out"].absolute().parent.mkdir(parents=True, exist_ok=True)
     write_layout(for_native_runs(proposal.layout), options["out"])
-    for line in words.proposal_lines(profile, proposal):
+    for line in printed.proposal_lines(profile, proposal):
         click.echo(line)
     click.echo(f"layout -> {options['out']}")
     return proposal.reached
@@ -109,7 +109,7 @@ def _apply(program, load, metric, options) -> None:
     from tessera.core.units import PAGE_2MB
     from tessera.layouts.model import read_layout
     from tessera.mosalloc.consent import allowed
-    from tessera.mosalloc.suggest import trial, words
+    from tessera.mosalloc.suggest import printed, trial
 
     pages = read_layout(options["out"]).pages(PAGE_2MB)
     done = trial.compare(
@@ -121,7 +121,7 @@ def _apply(program, load, metric, options) -> None:
         allowed=allowed(options["yes"], f"reserve {pages} pages of 2MB while the runs last?"),
         progress=lambda text: click.echo(text, err=True),
     )
-    for line in words.trial_lines(done):
+    for line in printed.trial_lines(done):
         click.echo(line)
 
 

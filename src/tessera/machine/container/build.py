@@ -19,7 +19,7 @@ from pathlib import Path
 from tessera.core.errors import TesseraError
 from tessera.core.paths import build_dir, repo_root
 from tessera.machine.container.engine import NONE
-from tessera.machine.container.host import require_programs, source_environment
+from tessera.machine.container.host_tools import require_programs, source_environment
 from tessera.machine.container.toolchain import Toolchain, toolchain
 
 #: In this order: the simulator links the tracer's library, and both report on workloads.

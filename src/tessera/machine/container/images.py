@@ -21,7 +21,7 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.paths import build_dir
 from tessera.machine.container.command import docker_run
 from tessera.machine.container.engine import docker, docker_client, require_docker
-from tessera.machine.container.inputs import (
+from tessera.machine.container.image_inputs import (
     BaseArguments,
     base_tag,
     docker_folder,

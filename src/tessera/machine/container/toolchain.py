@@ -18,8 +18,8 @@ from pathlib import Path
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.machine.container import engine
 from tessera.machine.container.command import RunOptions, docker_run, mounts, working_folder
+from tessera.machine.container.image_inputs import kernel_tag, programs_tag, toolchain_tag, workloads_tag
 from tessera.machine.container.images import require_image
-from tessera.machine.container.inputs import kernel_tag, programs_tag, toolchain_tag, workloads_tag
 from tessera.machine.container.process import ContainerProcess, HostProcess, stopped_at_exit
 
 Argv = Sequence[str | os.PathLike[str]]

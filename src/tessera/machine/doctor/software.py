@@ -8,9 +8,9 @@ import shutil
 from tessera.core.paths import build_dir, repo_root
 from tessera.machine.container import engine
 from tessera.machine.container.build import COMPONENTS
-from tessera.machine.container.host import missing_programs
+from tessera.machine.container.host_tools import missing_programs
+from tessera.machine.container.image_inputs import toolchain_tag
 from tessera.machine.container.images import image_exists
-from tessera.machine.container.inputs import toolchain_tag
 from tessera.machine.doctor.check import Check, failed, passed, skipped
 
 _PREPARES = "./run setup prepares it (./run smoke and ./run reproduce do too)"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.mosalloc.suggest import choose
+from tessera.mosalloc.suggest.printed import Proposal
 from tessera.mosalloc.suggest.profile import Page, Profile
 from tessera.mosalloc.suggest.verify import count_misses, search
-from tessera.mosalloc.suggest.words import Proposal
 from tessera.platforms import Platform
 
 

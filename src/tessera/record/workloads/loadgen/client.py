@@ -8,7 +8,7 @@ import subprocess
 import time
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
-from tessera.record.workloads.loadgen.protocols import Store
+from tessera.record.workloads.loadgen.wire_formats import Store
 
 HOST = "127.0.0.1"
 

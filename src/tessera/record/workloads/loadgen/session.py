@@ -12,7 +12,7 @@ import numpy as np
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.record.traces.switch import Switch
 from tessera.record.workloads.loadgen.client import Client
-from tessera.record.workloads.loadgen.protocols import Store
+from tessera.record.workloads.loadgen.wire_formats import Store
 from tessera.record.workloads.run import Finished
 
 STORE_BATCH = 500  #: items in flight while storing: requests and answers fit the sockets' buffers

@@ -10,7 +10,7 @@ import platform
 from collections.abc import Sequence
 from pathlib import Path
 
-from tessera.allocator_proof.proof.model import FAIL, PASS, SKIP, CheckOutcome, counts, summary
+from tessera.allocator_proof.suite.model import FAIL, PASS, SKIP, CheckOutcome, counts, summary
 
 
 def header(library: Path) -> str:

@@ -7,8 +7,8 @@ import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
 from pathlib import Path
 
-from tessera.allocator_proof.proof.model import FAIL, PASS, SKIP
-from tessera.allocator_proof.proof.text import tail
+from tessera.allocator_proof.suite.model import FAIL, PASS, SKIP
+from tessera.allocator_proof.suite.text import tail
 from tessera.core.errors import EXIT_FAILED, TesseraError
 
 #: ctest's reasons for a test that said itself that it skips; any other test that did not run is a failure.

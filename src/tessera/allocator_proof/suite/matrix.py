@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tessera.allocator_proof.proof.junit import Test
-from tessera.allocator_proof.proof.model import FAIL, PASS, SKIP, counts
-from tessera.allocator_proof.proof.text import columns
+from tessera.allocator_proof.suite.junit import Test
+from tessera.allocator_proof.suite.model import FAIL, PASS, SKIP, counts
+from tessera.allocator_proof.suite.text import columns
 
 CONDITIONS = ("kernel", "4kb", "qemu", "preload", "2mb", "demand", "exact", "stacks", "1gb")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.paths import build_dir
-from tessera.machine.container.inputs import docker_folder
+from tessera.machine.container.image_inputs import docker_folder
 
 #: program -> Debian package; libraries are found, or named as missing, by CMake.
 PROGRAMS = {

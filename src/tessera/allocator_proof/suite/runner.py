@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 
-from tessera.allocator_proof.proof.model import FAIL, Check, CheckOutcome, Findings, ProofRequest, Section
+from tessera.allocator_proof.suite.model import FAIL, Check, CheckOutcome, Findings, ProofRequest, Section
 
 
 def run_sections(sections: Sequence[Section], request: ProofRequest) -> Iterator[CheckOutcome]:

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tessera.allocator_proof.proof.model import FAIL, PASS, SKIP, Check, Findings, ProofRequest, Section
-from tessera.allocator_proof.proof.own_pages import asked, describe, huge, seen
-from tessera.allocator_proof.proof.text import columns, tail
+from tessera.allocator_proof.suite.model import FAIL, PASS, SKIP, Check, Findings, ProofRequest, Section
+from tessera.allocator_proof.suite.own_pages import asked, describe, huge, seen
+from tessera.allocator_proof.suite.text import columns, tail
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.paths import built
 from tessera.core.units import GB, MB, PAGE_1GB, PAGE_2MB

@@ -6,7 +6,7 @@ from tessera.allocator_proof.programs import table
 from tessera.allocator_proof.programs.mosaics import LAYOUTS
 from tessera.allocator_proof.programs.registry import PROGRAMS, program
 from tessera.allocator_proof.programs.session import Session
-from tessera.allocator_proof.proof.model import FAIL, PASS, Check, Findings, ProofRequest, Section
+from tessera.allocator_proof.suite.model import FAIL, PASS, Check, Findings, ProofRequest, Section
 from tessera.machine.container.engine import DOCKER, engine_name
 from tessera.machine.container.images import ensure_programs_image
 

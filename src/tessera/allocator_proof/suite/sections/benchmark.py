@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from tessera.allocator_proof.bench import ROWS, Bench, Result, format_table
-from tessera.allocator_proof.proof.model import FAIL, VERDICTS, Check, Findings, ProofRequest, Section
+from tessera.allocator_proof.suite.model import FAIL, VERDICTS, Check, Findings, ProofRequest, Section
 
 PAIRS, QUICK_PAIRS = 15, 3
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tessera.allocator_proof.proof.model import Section
-from tessera.allocator_proof.proof.sections import benchmark, cases, differential, programs, threads
+from tessera.allocator_proof.suite.model import Section
+from tessera.allocator_proof.suite.sections import benchmark, cases, differential, programs, threads
 from tessera.core.errors import unknown_name
 
 SECTIONS: tuple[Section, ...] = (

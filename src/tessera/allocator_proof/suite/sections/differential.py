@@ -7,8 +7,8 @@ import subprocess
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 
-from tessera.allocator_proof.proof.model import FAIL, PASS, SKIP, Check, Findings, ProofRequest, Section
-from tessera.allocator_proof.proof.text import columns, tail
+from tessera.allocator_proof.suite.model import FAIL, PASS, SKIP, Check, Findings, ProofRequest, Section
+from tessera.allocator_proof.suite.text import columns, tail
 from tessera.core.paths import build_dir, built, repo_root
 from tessera.machine.container.component_tests import OPTIONS
 from tessera.machine.container.process import stopped_at_exit

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from tessera.allocator_proof.proof.junit import read_junit
-from tessera.allocator_proof.proof.matrix import matrix_text, others_text, split
-from tessera.allocator_proof.proof.model import FAIL, Check, Findings, ProofRequest, Section
-from tessera.allocator_proof.proof.text import tail
+from tessera.allocator_proof.suite.junit import read_junit
+from tessera.allocator_proof.suite.matrix import matrix_text, others_text, split
+from tessera.allocator_proof.suite.model import FAIL, Check, Findings, ProofRequest, Section
+from tessera.allocator_proof.suite.text import tail
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.paths import build_dir
 from tessera.machine.container.component_tests import OPTIONS, TIMEOUT_SECONDS, huge_pages
