@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SIMULATOR = ROOT / "artifacts" / "simulator" / "src"
 #: a folder may include itself and folders of a lower level
 LEVEL = {"base": 0, "tlb": 1, "cache": 1, "pagetable": 1, "os": 2, "mmu": 3, "engine": 4, "cli": 5}
-COMPONENTS = ("mosalloc", "simulator", "tracer", "workloads")
+COMPONENTS = ("layout-format", "mosalloc", "simulator", "tracer", "workloads")
 
 
 def source_files(folder):

@@ -7,7 +7,7 @@ import re
 import pytest
 
 ALLOWED = {
-    "core": {"core", "mosalloc"},
+    "core": {"core", "mosalloc", "tessera"},  # tessera/layout_file: artifacts/layout-format
     "preload": {"preload", "core", "mosalloc"},
     "run": {"run", "mosalloc"},
 }

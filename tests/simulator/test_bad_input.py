@@ -177,20 +177,20 @@ def test_platforms_that_are_no_text(case):
 
 #: rows of a layout -> words of the failed row's message
 LAYOUTS = {
-    "mmap,2MB,1GB,1026MB": ["outside its pool", "1073741824"],
+    "mmap,2MB,1GB,1026MB": ["outside its pool", "1073741824", "[trace/outside-pool]"],
     "mmap,2MB,4096,2MB": ["startOffset", "multiple of the page size"],
-    "mmap,2MB,0,4MB\nmmap,2MB,2MB,6MB": ["no overlap with the window of line 2"],
+    "mmap,2MB,0,4MB\nmmap,2MB,2MB,6MB": ["overlaps the window 0-4194304 of line 2", "[layout/overlap]"],
     "mmap,8192,0,8192": ["pageSize", "'8192'"],
-    "mmap,2MB,4MB,2MB": ["greater than startOffset"],
+    "mmap,2MB,4MB,2MB": ["above startOffset 4194304"],
     "mmap,2MB,nan,2MB": ["startOffset", "'nan'"],
     "mmap,2MB,-2097152,0": ["startOffset", "'-2097152'"],
     "mmap,2MB,0,99999999999999999999": ["endOffset", "'99999999999999999999'"],
     "mmap,2MB,0,9007199254740992GB": ["endOffset", "GB"],
     "stack,2MB,0,2MB": ["type", "'stack'"],
-    "brk,2MB,0,2MB": ["type", "no such pool"],
-    "file,2MB,0,2MB": ["type", "brk or mmap"],
+    "brk,2MB,0,2MB": ["type", "no such pool", "[trace/no-pool]"],
+    "file,2MB,0,2MB": ["pageSize", "the file pool has 4KB pages only"],
     "mmap,2MB,0": ["4 columns"],
-    "mmap,-1,0,4MB\nmmap,-1,0,4MB": ["one size row a pool"],
+    "mmap,-1,0,4MB\nmmap,-1,0,4MB": ["a second size row of this pool, the first is line 2"],
     "mmap,-1,4096,4MB": ["startOffset", "0 in a row that gives a pool's size"],
 }
 

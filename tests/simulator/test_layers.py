@@ -24,7 +24,7 @@ def test_includes_go_downward_only(root):
     for path, folder in sources(root):
         for included in INCLUDE.findall(path.read_text()):
             target = included.split("/")[0]
-            if target == "tessera":  # the trace reader's public header
+            if target == "tessera":  # the public headers of the trace reader and the layout format
                 continue
             assert target in RANK, f"{path}: {included} is in no layer"
             if target != folder and RANK[target] >= RANK[folder]:

@@ -5,7 +5,11 @@ import os
 ENGINE = os.environ.get("TESSERA_ENGINE", "docker")
 COMPONENTS = ("mosalloc", "tracer", "simulator", "workloads")
 #: what else a component is built from
-ALSO = {"simulator": ("tracer",), "tracer": ("mosalloc", "workloads")}
+ALSO = {
+    "mosalloc": ("layout-format",),
+    "simulator": ("tracer", "layout-format"),
+    "tracer": ("mosalloc", "workloads"),
+}
 
 
 def sources(*components):

@@ -1,37 +1,32 @@
-// layout.h - a layout file (`type,pageSize,startOffset,endOffset`) read from memory and checked.
+// layout.h - a layout as the library uses it: the pools' sizes and the windows of large pages.
 //
-// The grammar is the one of `tessera layouts check`: offsets are bytes or sizes like 64MB, `brk` is the heap pool,
-// `mmap` the anonymous pool, `file` is accepted and has 4KB pages only, pageSize -1 gives a pool's size. Rows
-// of 4KB pages are checked and then dropped, since 4KB is what everything outside windows is.
+// The file's grammar is tessera/layout_file/reader.h, which the simulator uses too. Here, a pool without a size row gets
+// the library's own size, a size is rounded up to whole 4KB pages, and windows of 4KB pages are dropped once they are
+// checked, since 4KB is what everything outside windows is.
 #pragma once
 
 #include "core/base.h"
 #include "core/text.h"
 #include "mosalloc/pool_map.h"
+#include "tessera/layout_file/reader.h"
 
 namespace mosalloc {
 
-constexpr size_t kPools = MOSALLOC_POOL_COUNT + 1;  // with the file pool
+using tessera::layout_file::kPoolNames;
+using tessera::layout_file::kPools;
+using tessera::layout_file::Window;
+
+constexpr bool same(tessera::layout_file::PoolKind in_file, mosalloc_pool_kind in_map) { return int{in_file} == int{in_map}; }
+static_assert(same(tessera::layout_file::kHeap, MOSALLOC_POOL_HEAP) && same(tessera::layout_file::kAnon, MOSALLOC_POOL_ANON) &&
+                  same(tessera::layout_file::kFile, MOSALLOC_POOL_FILE) && kPools == MOSALLOC_POOL_COUNT + 1,
+              "pools of a layout file are pools of the map");
+static_assert(tessera::layout_file::kMaxWindows == MOSALLOC_MAX_WINDOWS, "the map has room for every layout");
 
 /// Pool sizes of a layout without size rows. Reserving costs nothing natively, but QEMU's user mode pays per
 /// reserved page (64GB: 0.2s and 400MB), which is why sizes can be given at all.
 constexpr uint64_t kDefaultPoolBytes[kPools] = {64ull << 30, 256ull << 30, 16ull << 30};
 
-constexpr const char* kPoolNames[kPools] = {"brk", "mmap", "file"};
-
-struct Window {
-    uint64_t pool = 0;
-    uint64_t page_bytes = 0;
-    Range range;
-    uint64_t line = 0;
-};
-
-struct Layout {
-    uint64_t pool_bytes[kPools] = {};
-    bool pool_given[kPools] = {};
-    size_t window_count = 0;
-    Window windows[MOSALLOC_MAX_WINDOWS];
-
+struct Layout : tessera::layout_file::File {
     /// How many pages of one size all windows need.
     uint64_t pages(uint64_t page_bytes) const;
 };

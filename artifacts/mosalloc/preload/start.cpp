@@ -117,17 +117,18 @@ void back_windows(const Options& options) {
     for (size_t i = 0; i < g_layout.window_count; ++i) {
         const Window& w = g_layout.windows[i];
         Pool& pool = space.pool(w.pool);
-        const uint64_t at = pool.base() + w.range.start;
-        const long result = map->on_demand != 0 ? promise_window(w) : back_window(at, w.range.bytes(), w.page_bytes);
+        const Range range{w.start, w.end};
+        const uint64_t at = pool.base() + range.start;
+        const long result = map->on_demand != 0 ? promise_window(w) : back_window(at, range.bytes(), w.page_bytes);
         if (!sys::failed(result)) {
-            pool.add_window(w.range, w.page_bytes);
+            pool.add_window(range, w.page_bytes);
         } else if (options.is(&Options::fallback, "1")) {
-            reserve_span(at, w.range.bytes());
+            reserve_span(at, range.bytes());
             ++map->fallback_windows;
         } else {
             refuse_pages(w, result);
         }
-        map->windows[i] = {w.pool, w.page_bytes, w.range.start, w.range.end, sys::failed(result) ? 0u : 1u};
+        map->windows[i] = {w.pool, w.page_bytes, range.start, range.end, sys::failed(result) ? 0u : 1u};
         map->window_count = i + 1;
     }
 }
@@ -135,8 +136,9 @@ void back_windows(const Options& options) {
 void build_space(const Options& options) {
     Policy policy = options.policy();
     policy.remap_released = strict_overcommit() || !drops_contents();
+    constexpr uint64_t never_free = uint64_t{1} << 62;  // more than any address space, and a sum of three that fits
     uint64_t bases[kPools], total = 0;
-    for (size_t kind = 0; kind < kPools; ++kind) total += align_up(g_layout.pool_bytes[kind], kPage1G);
+    for (uint64_t bytes : g_layout.pool_bytes) total += align_up(bytes < never_free ? bytes : never_free, kPage1G);
     uint64_t at = reserve(total);
     bool good = true;
     for (size_t kind = 0; kind < kPools; ++kind) {

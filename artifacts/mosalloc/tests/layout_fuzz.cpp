@@ -17,7 +17,7 @@ namespace {
 constexpr const char* kWords[] = {"brk", "mmap", "file", "-1", "0", "4096", "2097152", "2MB", "1GB", "64MB", "4GB",
                                   ",", ",", ",", "\n", "\n", "\r\n", " ",
                                   "type,pageSize,startOffset,endOffset\n", "heap", "-5",
-                                  "99999999999999999999", "9TB", "\t", "\0", "KIB", "7"};
+                                  "99999999999999999999", "9TB", "\t", "\"", "\xEF\xBB\xBF", "KIB", "7"};
 
 std::string random_file(std::mt19937_64& rng) {
     std::string text = rng() % 8 == 0 ? "" : "type,pageSize,startOffset,endOffset\n";
@@ -41,10 +41,10 @@ std::string random_file(std::mt19937_64& rng) {
 bool rules_hold(const Layout& layout) {
     for (size_t i = 0; i < layout.window_count; ++i) {
         const Window& w = layout.windows[i];
-        if (w.range.empty() || w.range.start % w.page_bytes != 0 || w.range.end % w.page_bytes != 0) return false;
-        if (w.range.end > layout.pool_bytes[w.pool]) return false;
+        if (w.end <= w.start || w.start % w.page_bytes != 0 || w.end % w.page_bytes != 0) return false;
+        if (w.end > layout.pool_bytes[w.pool]) return false;
         const Window* before = i == 0 ? nullptr : &layout.windows[i - 1];
-        if (before != nullptr && before->pool == w.pool && before->range.overlaps(w.range)) return false;
+        if (before != nullptr && (before->pool > w.pool || (before->pool == w.pool && before->end > w.start))) return false;
     }
     return true;
 }

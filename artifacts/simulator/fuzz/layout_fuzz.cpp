@@ -31,7 +31,7 @@ std::string random_file(fuzz::Random& rng) {
         text += (rng() % 2 ? "brk," : "mmap,") + std::to_string(page) + "," + std::to_string(start) + "," +
                 std::to_string(start + (1 + rng() % 4) * page) + "\n";
     }
-    if (rng() % 2) fuzz::mutate(text, rng, {",", "\n", "\r\n", "brk", "mmap", "file", "-1", "0", "4096", "2MB", "1GB", "9999999GB",
+    if (rng() % 2) fuzz::mutate(text, rng, {",", "\n", "\r\n", "brk", "mmap", "file", "-1", "0", "4096", "2MB", "4KB", " 1 GiB", "9999999GB", "\"", "\xEF\xBB\xBF",
         "18446744073709551615",
                                             "18446744073707454464", "17179869183GB", "-5", std::string_view("\0", 1),
                                                 "type,pageSize,startOffset,endOffset\n"});

@@ -1,4 +1,5 @@
-// layout_test.cpp - every rule of layout files, with the words its message must have.
+// layout_test.cpp - rules of layout files, with the words their messages must have. Those of the trace's pools are here
+// alone; those of the grammar are in artifacts/layout-format, each with its examples.
 #include <gtest/gtest.h>
 
 #include "base/error.h"
@@ -37,20 +38,21 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"Empty", "", {"header"}}, Bad{"NoHeader", "brk,2097152,0,2097152\n", {"line 1", "header"}},
         Bad{"Column", header + "brk,2097152,0\n", {"line 2", "4 columns"}},
         Bad{"Type", header + "stack,2097152,0,2097152\n", {"line 2", "column type", "'stack'"}},
-        Bad{"FileWindow", header + "file,2097152,0,2097152\n", {"column type", "'file'"}},
-        Bad{"PageSize", header + "brk,4096,0,4096\n", {"column pageSize", "'4096'"}},
+        Bad{"FileWindow", header + "file,2097152,0,2097152\n", {"column pageSize", "4KB pages only"}},
+        Bad{"PageSize", header + "brk,8192,0,8192\n", {"column pageSize", "'8192'"}},
         Bad{"Word", header + "brk,2097152,zero,2097152\n", {"column startOffset", "'zero'"}},
         Bad{"Negative", header + "brk,2097152,0,-2097152\n", {"column endOffset", "'-2097152'"}},
         Bad{"MisalignedStart", header + "\nbrk,2097152,4096,2097152\n", {"line 3", "column startOffset", "multiple", "'4096'"}},
         Bad{"MisalignedEnd", header + "brk,2097152,0,2101248\n", {"column endOffset", "multiple", "'2101248'"}},
-        Bad{"EmptyWindow", header + "brk,2097152,2097152,2097152\n", {"column endOffset", "greater"}},
-        Bad{"OutsidePool", header + "brk,2097152,0,69206016\n", {"column endOffset", "outside its pool", "67108864", "'69206016'"}},
-        Bad{"GigabyteTooFar", header + "mmap,1073741824,0,3221225472\n", {"outside its pool", "'3221225472'"}},
-        Bad{"OutsideDeclared", header + "brk,-1,0,4194304\nbrk,2097152,0,6291456\n", {"line 3", "outside its pool", "4194304"}},
-        Bad{"TwoSizes", header + "brk,-1,0,4194304\nbrk,-1,0,4194304\n", {"line 3", "one size row"}},
+        Bad{"EmptyWindow", header + "brk,2097152,2097152,2097152\n", {"column endOffset", "above startOffset 2097152"}},
+        Bad{"OutsidePool", header + "brk,2097152,0,69206016\n", {"column endOffset", "outside its pool", "67108864", "'69206016'", "[trace/outside-pool]"}},
+        Bad{"GigabyteTooFar", header + "mmap,1073741824,0,3221225472\n", {"outside its pool", "'3221225472'", "[trace/outside-pool]"}},
+        Bad{"OutsideDeclared", header + "brk,-1,0,4194304\nbrk,2097152,0,6291456\n", {"line 3", "outside its pool of 4MB", "[layout/outside-pool]"}},
+        Bad{"TwoSizes", header + "brk,-1,0,4194304\nbrk,-1,0,4194304\n", {"line 3", "a second size row", "line 2"}},
         Bad{"SizeOffset", header + "brk,-1,8,4194304\n", {"startOffset", "'8'"}},
-        Bad{"Overlap", header + "brk,2097152,0,4194304\nbrk,2097152,2097152,6291456\n", {"line 3", "overlap", "line 2"}},
-        Bad{"OverlapOfSizes", header + "mmap,2097152,2097152,4194304\nmmap,1073741824,0,1073741824\n", {"overlap"}}),
+        Bad{"Overlap", header + "brk,2097152,0,4194304\nbrk,2097152,2097152,6291456\n", {"line 3", "overlaps", "line 2"}},
+        Bad{"OverlapOfSizes", header + "mmap,2097152,2097152,4194304\nmmap,1073741824,0,1073741824\n", {"line 3", "overlaps"}},
+        Bad{"GigabyteOverADeclaredPart", header + "mmap,-1,0,1140850688\nmmap,1GB,1GB,2GB\n", {"line 3", "[layout/outside-pool]"}}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST(GoodLayout, WindowsTouchingAndLastPartlyUsedGigabyte) {
@@ -65,6 +67,28 @@ TEST(GoodLayout, WindowsTouchingAndLastPartlyUsedGigabyte) {
     EXPECT_EQ(size(heap_base + 4194304), PageSize::small_4kb);
     EXPECT_EQ(size(anon_base + gib - 1), PageSize::small_4kb);
     EXPECT_EQ(size(anon_base + gib), PageSize::huge_1gb);
+}
+
+TEST(GoodLayout, SmallPagesMeanTheDefaultAndNeedNoTracedPool) {
+    const Layout layout = parse_layout(header + "brk,4KB,0,1GB\nmmap,2 MB,2M,4M\nfile,4096,0,4096\nmmap,4KB,0,2MB\n", "a.csv", pools);
+    ASSERT_EQ(layout.windows.size(), 1u);
+    EXPECT_EQ(layout.windows[0].begin, 2 * mib);
+}
+
+TEST(PlaceInATrace, MissingAndMisalignedPoolsAreNamed) {
+    const auto message = [](const std::string& row, const std::vector<trace::Pool>& of) -> std::string {
+        try {
+            parse_layout(header + row, "a.csv", of);
+        } catch (const Refusal& refusal) {
+            return refusal.what();
+        }
+        return "accepted";
+    };
+    EXPECT_NE(message("brk,2MB,0,2MB\n", {pools[1]}).find("line 2, column type: 'brk': the trace has no such pool [trace/no-pool]"), std::string::npos);
+    const std::vector<trace::Pool> odd = {{trace::PoolKind::anon, anon_base + 4096, 64 * mib, 0}};
+    EXPECT_NE(message("mmap,2MB,0,2MB\n", odd).find("column pageSize: '2097152'"), std::string::npos);
+    EXPECT_NE(message("mmap,2MB,0,2MB\n", odd).find("[trace/pool-base]"), std::string::npos);
+    EXPECT_EQ(message("mmap,4KB,0,2MB\n", odd), "accepted");
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // layout.h - a mosaic: which windows of the two pools have large pages.
 //
-// File: CSV `type,pageSize,startOffset,endOffset`, offsets in bytes from the pool's base, end exclusive; a row
-// with pageSize -1 gives a pool's size. Everything outside the windows has 4KB pages.
+// The file's grammar is tessera/layout_file/reader.h, which the allocator uses too. Here, windows must also lie in the
+// pools of the trace, and windows of 4KB pages are dropped once they are checked: outside windows pages are 4KB.
 #pragma once
 
 #include <string>
@@ -21,12 +21,12 @@ struct Window {
 
 struct Layout {
     std::string name;             ///< the file's stem
-    std::vector<Window> windows;  ///< sorted by pool and offset, disjoint
+    std::vector<Window> windows;  ///< sorted by pool and offset, disjoint, large pages only
 };
 
 const char* pool_name(trace::PoolKind kind);
 
-/// Throws Refusal naming file, line, column, rule and value.
+/// Throws Refusal naming file, line, column, value and rule.
 Layout parse_layout(const std::string& text, const std::string& path, const std::vector<trace::Pool>& pools);
 Layout read_layout(const std::string& path, const std::vector<trace::Pool>& pools);
 
