@@ -39,14 +39,15 @@ def check(file: Path) -> None:
 
 
 def _inside_default_pools(file: Path, layout) -> None:
-    from tessera.core.units import format_bytes
+    from tessera.core.units import PAGE_4KB, format_bytes
     from tessera.mosalloc.defaults import DEFAULT_POOL_BYTES
 
     for window in layout.windows:
         size = layout.pool_bytes.get(window.pool, DEFAULT_POOL_BYTES.get(window.pool, 0))
-        if window.pool in DEFAULT_POOL_BYTES and window.end > size:
+        if window.page_bytes != PAGE_4KB and window.end > size:
             raise TesseraError(
                 f"layout {file}, window {window.pool} {window.start}-{window.end}",
-                f"the pool has {format_bytes(size)}, which is the default without a size row",
+                f"the pool has {format_bytes(size)}, which is the default without a size row"
+                " [allocator/default-pool]",
                 f"add a row: {window.pool},-1,0,{window.end}",
             )

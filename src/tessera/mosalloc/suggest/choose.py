@@ -8,12 +8,9 @@ from collections.abc import Sequence
 from tessera.core.errors import TesseraError
 from tessera.core.units import PAGE_2MB
 from tessera.layouts.model import Layout, Window
+from tessera.layouts.rules import MAX_WINDOWS
 from tessera.mosalloc.defaults import DEFAULT_POOL_BYTES
 from tessera.mosalloc.suggest.profile import Page, Profile
-
-#: MOSALLOC_MAX_WINDOWS of ``mosalloc/pool_map.h``.
-MAX_WINDOWS = 16384
-
 
 #: Pages whose misses differ by less count as equal where windows are to be few.
 SIMILAR = 0.1

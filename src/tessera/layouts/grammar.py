@@ -1,0 +1,146 @@
+"""The text of a layout file -> pool sizes and windows, or the first rule that it breaks.
+
+docs/layout-format.md is the grammar. The allocator and the simulator read it in ``artifacts/layout-format``;
+its examples are tests of all three. Rules are checked in one order, so that of several mistakes all three
+name the same one: rows from the top, cells from the left, and when all rows are read, windows against pools
+and against each other.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from tessera.core.units import PAGE_4KB, PAGE_SIZES, format_bytes
+from tessera.layouts.rules import MAX_WINDOWS, LayoutRefused
+
+POOLS = ("brk", "mmap", "file")
+HEADER = ("type", "pageSize", "startOffset", "endOffset")
+MAX_BYTES = (1 << 63) - 1
+
+_MARK = "\xef\xbb\xbf"  # the UTF-8 byte order mark, as bytes
+_BLANK = " \t"
+_WRONG = re.compile(r'[^\t !-~]|"')
+_SIZE = re.compile(r"([0-9]+)[ \t]*(?:([kmgt])(?:i?b)?|b)?", re.IGNORECASE | re.ASCII)
+_SHIFT = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
+
+
+class Row(NamedTuple):
+    """A window and its line."""
+
+    pool: str
+    start: int
+    end: int
+    page_bytes: int
+    line: int
+
+
+class Parser:
+    """Reads one file; ``pools`` and ``windows`` (sorted by pool and offset) are the result."""
+
+    def __init__(self, path: Path, data: bytes):
+        self.path = path
+        self.pools: dict[str, int] = {}
+        self.windows: list[Row] = []
+        self._pool_line: dict[str, int] = {}
+        self._have_header = False
+        for self._line, text in enumerate(data.decode("latin-1").removeprefix(_MARK).split("\n"), start=1):
+            self._read(text)
+        if not self._have_header:
+            raise self._refused("layout/header", "header", "", line=1)
+        self._inside_pools()
+        self._disjoint()
+
+    def _refused(self, rule: str, column: str, value: object, detail: object = "", line: int | None = None):
+        line = self._line if line is None else line
+        return LayoutRefused(self.path, line, column, str(value), rule, detail)
+
+    def _read(self, text: str) -> None:
+        text = text.removesuffix("\r")
+        if wrong := _WRONG.search(text):
+            if wrong.group() == '"':
+                raise self._refused("layout/quote", "row", text.strip(_BLANK))
+            raise self._refused("layout/byte", "row", wrong.group())
+        text = text.strip(_BLANK)
+        if not text:
+            return
+        cells = [cell.strip(_BLANK) for cell in text.split(",")]
+        if self._have_header:
+            self._row(cells, text)
+        elif tuple(cells) != HEADER:
+            raise self._refused("layout/header", "header", text)
+        self._have_header = True
+
+    def _row(self, cells: list[str], text: str) -> None:
+        if len(cells) != len(HEADER):
+            raise self._refused("layout/columns", "row", text, len(cells))
+        if cells[0] not in POOLS:
+            raise self._refused("layout/type", "type", cells[0])
+        if cells[1] == "-1":
+            self._size_row(cells)
+        else:
+            self._window_row(cells)
+
+    def _size_row(self, cells: list[str]) -> None:
+        pool = cells[0]
+        if pool in self._pool_line:
+            raise self._refused("layout/pool-twice", "type", pool, self._pool_line[pool])
+        if self._offset(cells, 2) != 0:
+            raise self._refused("layout/pool-start", HEADER[2], cells[2])
+        self.pools[pool] = self._offset(cells, 3)
+        self._pool_line[pool] = self._line
+
+    def _window_row(self, cells: list[str]) -> None:
+        pool, page = cells[0], parse_size(cells[1])
+        if page not in PAGE_SIZES:
+            raise self._refused("layout/page-size", HEADER[1], cells[1])
+        if pool == "file" and page != PAGE_4KB:
+            raise self._refused("layout/file-pages", HEADER[1], cells[1])
+        offsets = []
+        for column in (2, 3):
+            offsets.append(self._offset(cells, column))
+            if offsets[-1] % page:
+                raise self._refused("layout/alignment", HEADER[column], cells[column], format_bytes(page))
+        start, end = offsets
+        if end <= start:
+            raise self._refused("layout/empty-window", HEADER[3], cells[3], start)
+        if len(self.windows) == MAX_WINDOWS:
+            raise self._refused("layout/window-limit", "row", pool, MAX_WINDOWS)
+        self.windows.append(Row(pool, start, end, page, self._line))
+
+    def _offset(self, cells: list[str], column: int) -> int:
+        size = parse_size(cells[column])
+        if size is None:
+            raise self._refused("layout/size", HEADER[column], cells[column])
+        if size > MAX_BYTES:
+            raise self._refused("layout/too-large", HEADER[column], cells[column])
+        return size
+
+    def _inside_pools(self) -> None:
+        for window in self.windows:
+            size = self.pools.get(window.pool)  # without a row whoever uses the layout knows the pool's size
+            if size is not None and window.end > size:
+                raise self._refused(
+                    "layout/outside-pool", HEADER[3], window.end, format_bytes(size), window.line
+                )
+
+    def _disjoint(self) -> None:
+        """Of two windows that overlap the later line is at fault."""
+        self.windows.sort(key=lambda w: (POOLS.index(w.pool), w.start, w.line))
+        for low, high in zip(self.windows, self.windows[1:], strict=False):
+            if low.pool == high.pool and high.start < low.end:
+                first, second = sorted((low, high), key=lambda w: w.line)
+                detail = f"{first.start}-{first.end} of line {first.line}"
+                raise self._refused("layout/overlap", HEADER[2], second.start, detail, second.line)
+
+
+def parse_size(text: str) -> int | None:
+    """Bytes of a cell, however many; ``None`` when it is no size."""
+    match = _SIZE.fullmatch(text)
+    if match is None:
+        return None
+    digits = match.group(1).lstrip("0") or "0"
+    if len(digits) > 20:  # Python refuses to convert very long numbers; these are too large anyway
+        return 1 << 70
+    return int(digits) << _SHIFT[(match.group(2) or "").lower()]
