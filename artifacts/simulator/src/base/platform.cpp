@@ -2,6 +2,7 @@
 #include "base/platform.h"
 
 #include <map>
+#include <optional>
 
 #include "base/error.h"
 #include "base/platform_rules.h"
@@ -23,6 +24,33 @@ std::vector<std::string> names_of(auto&& wanted) {
     return names;
 }
 
+/// `design.anchor.distance_pages`, if its first part is the section of a kind of components: "design.anchor", "distance_pages".
+std::optional<std::pair<std::string, std::string>> own_key(const std::string& key) {
+    const auto parts = split(key, '.');
+    if (parts.size() != 3 || parts[1].empty() || parts[2].empty()) return std::nullopt;
+    for (const PlatformKey& row : platform_keys())
+        if (row.word != nullptr && parts[0] == row.section) return std::pair(key.substr(0, key.rfind('.')), std::string(parts[2]));
+    return std::nullopt;
+}
+
+/// What the file says nothing of takes its default; names learn the numbers of their sections.
+void complete(Platform& platform, const auto& seen, const std::string& name) {
+    const auto missing = names_of([&](const PlatformKey& row) { return *row.fallback == '\0' && !seen.contains(row.key); });
+    if (!missing.empty())
+        throw Refusal("platform " + name, "keys missing: " + join(missing, ", "), "give them: they have no default (`tessera-sim keys` describes them)");
+    for (const PlatformKey& row : platform_keys()) {
+        if (!seen.contains(row.key)) {
+            platform.filled.push_back(row.key);
+            if (row.word != nullptr) row.word(platform) = row.fallback;
+            else row.field(platform) = digits_of(row.fallback);
+        }
+        if (row.word == nullptr) continue;
+        Chosen& chosen = row.word(platform);
+        if (const auto found = platform.sections.find(std::string(row.section) + "." + chosen.name); found != platform.sections.end())
+            chosen.own = found->second;
+    }
+}
+
 }  // namespace
 
 Platform parse_platform(const std::string& text, const std::string& name) {
@@ -39,27 +67,29 @@ Platform parse_platform(const std::string& text, const std::string& name) {
             throw Refusal(where + ": `key = value`", "'" + std::string(line) + "'", "write one key = value a line");
         const std::string key(trim(line.substr(0, equals))), value(trim(line.substr(equals + 1)));
         const PlatformKey* row = find_key(key);
-        if (row == nullptr)
-            throw Refusal(where + ": key " + key, "no such key",
-                          "valid keys: " + join(names_of([](const PlatformKey&) { return true; }), ", "));
+        const auto own = row == nullptr ? own_key(key) : std::nullopt;
+        if (row == nullptr && !own)
+            throw Refusal(where + ": key " + key, "no such key", did_you_mean(key, names_of([](const PlatformKey&) { return true; })));
         if (const auto [before, fresh] = seen.emplace(key, line_number); !fresh)
             throw Refusal(where + ": key " + key, "already set on line " + std::to_string(before->second), "keep one");
+        const auto number = parse_unsigned(value);
+        if (own) {
+            if (!number) throw Refusal(where + ": " + key + ", a whole number", "'" + value + "'", "correct the value");
+            platform.sections[own->first][own->second] = *number;
+            continue;
+        }
         if (row->word != nullptr) {
             if (value.empty()) throw Refusal(where + ": " + key + ", a name", "nothing", "see `tessera-sim keys`");
             row->word(platform) = value;
             continue;
         }
-        const auto number = parse_unsigned(value);
         if (!number || *number < row->least || *number > row->most)
             throw Refusal(where + ": " + key + " in " + row->unit + ", a whole number from " + std::to_string(row->least) +
                               " to " + std::to_string(row->most),
                           "'" + value + "'", "correct the value");
         row->field(platform) = *number;
     }
-    const auto missing = names_of([&](const PlatformKey& row) { return !seen.contains(row.key); });
-    if (!missing.empty())
-        throw Refusal("platform " + name, "keys missing: " + join(missing, ", "),
-                      "give every key (`tessera-sim keys` describes them); there are no defaults");
+    complete(platform, seen, name);
     check_platform_rules(name, platform);
     return platform;
 }

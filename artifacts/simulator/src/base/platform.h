@@ -1,16 +1,27 @@
 // platform.h - the numbers that describe a processor, and the flat file they come from.
 //
-// A platform is data: the engines read nothing else about the machine. Every field has one key in the table of
-// platform_keys.cpp, which gives its unit, its bounds and a sentence; `tessera-sim keys` prints that table.
-// There are no defaults: a file that leaves a key out is refused, because a silently assumed TLB size is a wrong
-// result. Where each value comes from is recorded in config/platforms/*.yaml.
+// A platform is data: the engines read nothing else about the machine. Every field has one key, a line of platform_keys.def,
+// which gives its unit, its bounds, a sentence, and a default where what it means is the same for most machines (an ablation
+// that is off); `tessera-sim keys` prints that table. A file that leaves out any other key is refused. Where each value
+// comes from is recorded in config/platforms/*.yaml.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/chosen.h"
+
 namespace tessera::sim {
+
+/// A default of the table as a number; 0 where there is none.
+constexpr uint64_t digits_of(std::string_view text) {
+    uint64_t value = 0;
+    for (char c : text) value = value * 10 + static_cast<uint64_t>(c - '0');
+    return value;
+}
 
 /// A set-associative structure counted in entries. entries 0: the structure does not exist.
 struct Geometry {
@@ -33,7 +44,7 @@ struct CoreLatencies {
 
 /// One prefetcher slot: `kind` names a registered prefetcher, "none" leaves it out.
 struct PrefetchSlot {
-    std::string kind = "none";
+    Chosen kind = "none";
     uint64_t entries = 0, degree = 0, distance = 0;
 };
 
@@ -45,36 +56,26 @@ struct Dram {
 };
 
 struct Platform {
-    uint64_t frequency_hz = 0;
-    uint64_t dispatch_width = 0, rob_entries = 0, load_queue_entries = 0, store_buffer_entries = 0, mshrs = 0;
-    uint64_t overlap = 1;  ///< 0: each instruction waits for the one before it to complete (ablation)
     CoreLatencies latency;
-
-    std::string mmu_design = "conventional";
-    std::string tlb_organisation = "split";
-    Geometry l1_4kb, l1_2mb, l1_1gb;                     ///< L1 DTLB, split by page size
-    uint64_t l1_2mb_in_4kb = 0, l1_1gb_in_4kb = 0;       ///< 1: translations of this size live in the array of 4KB ones
-    Geometry l1i;                                        ///< L1 ITLB; 0 entries: the instruction side is not simulated
+    Geometry l1_4kb, l1_2mb, l1_1gb;                    ///< L1 DTLB, split by page size
+    Geometry l1i;                                       ///< L1 ITLB; 0 entries: the instruction side is not simulated
     Geometry stlb, stlb_2mb, stlb_1gb;
-    uint64_t stlb_holds_2mb = 0, stlb_holds_1gb = 0;     ///< 1: this size shares `stlb` with 4KB
-    uint64_t stlb_hit_cycles = 0;
-    std::string l1_replacement = "lru", l1i_replacement = "lru", stlb_replacement = "lru";
-
-    std::string page_table_format = "radix";
-    uint64_t page_table_levels = 4;
-    std::string walk_cache = "paging-structure";
-    Geometry pwc_pde, pwc_pdpte, pwc_pml4e, pwc_pml5e;   ///< page-walk caches, one per level of non-leaf entries
-    uint64_t walkers = 0;                                ///< 0: as many as there are misses (ablation)
-    uint64_t walker_uses_mshrs = 0;                      ///< 1: a walk with a load that misses L1D holds one MSHR
-    uint64_t walker_load_adds_cycles = 0;                ///< of each walker load, on top of the load time of the level that serves it
-    uint64_t walker_pollutes = 1;                        ///< 0: the program's loads see caches without walker loads (ablation)
-
+    Geometry pwc_pde, pwc_pdpte, pwc_pml4e, pwc_pml5e;  ///< page-walk caches, one per level of non-leaf entries
     CacheGeometry l1d, l2, l3;
     PrefetchSlot prefetch_l1d, prefetch_l2;
-    std::string allocator = "identity";                  ///< physical frames of program data
-    uint64_t memory_load_cycles = 0;
-    uint64_t memory_cycles_per_line = 0;  ///< least distance between two line transfers; 0: no limit
     Dram dram;
+    // The others are in the table: a field a line, which starts at its default, or at 0 without one.
+#define NUMBER(field, key, unit, least, most, fallback, ...) uint64_t field = digits_of(fallback);
+#define NAME(field, key, section, fallback, ...) Chosen field = fallback;
+#define NUMBER_OF_PART(...)
+#define NAME_OF_PART(...)
+#include "base/platform_keys.def"
+#undef NUMBER
+#undef NAME
+#undef NUMBER_OF_PART
+#undef NAME_OF_PART
+    std::map<std::string, OwnNumbers> sections;  ///< as given: `design.anchor` -> its numbers, of components in use or not
+    std::vector<std::string> filled;             ///< keys that the file left out, which took their defaults
 };
 
 /// One row of `tessera-sim keys`: a number (`field`) or the name of a registered component (`word`).
@@ -82,14 +83,18 @@ struct PlatformKey {
     const char* key;
     const char* unit;
     uint64_t least, most;
+    const char* fallback;  ///< digits or a name; "": the key must be given
+    const char* source;    ///< of the default
     const char* description;
     uint64_t& (*field)(Platform&);
-    std::string& (*word)(Platform&) = nullptr;
+    Chosen& (*word)(Platform&) = nullptr;
+    const char* section = "";  ///< of a name: where components of this kind have keys of their own
 };
 
 const std::vector<PlatformKey>& platform_keys();
 
 /// Parses and validates `key = value` lines (`#` starts a comment). Throws Refusal naming key, rule and value.
+/// Numbers in a component's section are kept as they are: the registries know their keys (mmu/components.h).
 Platform parse_platform(const std::string& text, const std::string& name);
 Platform read_platform(const std::string& path);
 

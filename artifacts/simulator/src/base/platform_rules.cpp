@@ -29,7 +29,7 @@ private:
     std::string value(const std::string& key) const {
         Platform copy = platform_;
         for (const PlatformKey& row : platform_keys())
-            if (key == row.key) return row.word ? row.word(copy) : std::to_string(row.field(copy));
+            if (key == row.key) return row.word ? row.word(copy).name : std::to_string(row.field(copy));
         return "?";
     }
     const std::string& name_;
@@ -134,7 +134,7 @@ void words(const Checker& check) {
     Platform copy = *check;
     for (const PlatformKey& row : platform_keys()) {
         if (row.word == nullptr) continue;
-        const std::string& word = row.word(copy);
+        const std::string& word = row.word(copy).name;
         const bool plain = !word.empty() && word.size() <= 64 &&
                            word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == std::string::npos;
         if (!plain) check.refuse("a name has 1 to 64 letters, digits, - and _", {row.key}, "see `tessera-sim list`");

@@ -1,5 +1,6 @@
 #include "base/text.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -62,6 +63,36 @@ std::string read_text(const std::string& path, const std::string& what) {
     if (file) content << file.rdbuf();
     if (!file || file.bad()) throw Refusal(what + " " + path, std::strerror(errno), "check the path");
     return content.str();
+}
+
+namespace {
+
+/// Levenshtein's distance: insertions, deletions and replacements of characters.
+size_t distance(std::string_view a, std::string_view b) {
+    std::vector<size_t> row(b.size() + 1);
+    for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+    for (size_t i = 1; i <= a.size(); ++i) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b.size(); ++j) {
+            const size_t above = row[j];
+            row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+            diagonal = above;
+        }
+    }
+    return row[b.size()];
+}
+
+}  // namespace
+
+std::string did_you_mean(std::string_view asked, const std::vector<std::string>& valid) {
+    if (valid.empty()) return "leave it out: there are none";
+    std::string hint;
+    if (asked.size() < 256) {
+        const auto nearest = std::min_element(valid.begin(), valid.end(), [&](const auto& a, const auto& b) { return distance(asked, a) < distance(asked, b); });
+        if (distance(asked, *nearest) * 3 <= nearest->size()) hint = "did you mean " + *nearest + "? ";
+    }
+    return hint + "valid keys: " + join(valid, ", ");
 }
 
 std::string join(const std::vector<std::string>& parts, std::string_view separator) {

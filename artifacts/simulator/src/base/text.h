@@ -24,6 +24,9 @@ std::string csv_field(std::string_view text);
 /// Whole file. Throws Refusal naming `what` and the path.
 std::string read_text(const std::string& path, const std::string& what);
 
+/// A remedy for an unknown name: the nearest valid one, if one is near, and all of them.
+std::string did_you_mean(std::string_view asked, const std::vector<std::string>& valid);
+
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 
 }  // namespace tessera::sim

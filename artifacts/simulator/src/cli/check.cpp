@@ -1,5 +1,8 @@
-// check.cpp - `tessera-sim check --platform FLAT`: reads a platform as `run` does and simulates nothing.
+// check.cpp - `tessera-sim check --platform FLAT`: reads a platform as `run` does and simulates nothing. Says which keys the
+// file left out, with the default of each and where it comes from, and which sections belong to no component in use.
+#include <algorithm>
 #include <cstdio>
+#include <set>
 
 #include "base/platform.h"
 #include "cli/commands.h"
@@ -9,7 +12,18 @@ namespace tessera::sim {
 
 int check_command(int argc, char** argv) {
     const Options options("check", argc, argv, {"platform"}, {});
-    check_components(read_platform(options["platform"]));
+    Platform platform = read_platform(options["platform"]);
+    const OwnDefaults own = check_components(platform);
+    for (const PlatformKey& row : platform_keys())
+        if (std::find(platform.filled.begin(), platform.filled.end(), row.key) != platform.filled.end())
+            std::printf("default: %s = %s (%s)\n", row.key, row.fallback, row.source);
+    for (const auto& [key, row] : own)
+        std::printf("default: %s = %llu (%s)\n", key.c_str(), static_cast<unsigned long long>(*row.fallback), row.source.c_str());
+    std::set<std::string> used;
+    for (const PlatformKey& row : platform_keys())
+        if (row.word != nullptr) used.insert(std::string(row.section) + "." + row.word(platform).name);
+    for (const auto& [section, numbers] : platform.sections)
+        if (!used.contains(section)) std::printf("not in use: %s\n", section.c_str());
     std::printf("%s: accepted\n", options["platform"].c_str());
     return 0;
 }

@@ -1,5 +1,7 @@
 #include "mmu/components.h"
 
+#include <algorithm>
+
 #include "cache/prefetcher.h"
 #include "mmu/design.h"
 #include "os/allocator.h"
@@ -12,10 +14,25 @@ namespace tessera::sim {
 namespace {
 
 template <class Registry>
-void check(const std::string& key, const Registry& registry, const std::string& name) {
-    if (!registry.has(name))
-        throw Refusal("platform key " + key + " = " + name, "no such " + registry.kind(),
+void check(const std::string& key, const Registry& registry, const Chosen& chosen, OwnDefaults& filled) {
+    if (!registry.has(chosen))
+        throw Refusal("platform key " + key + " = " + chosen.name, "no such " + registry.kind(),
                       "choose one of: " + join(registry.names(), ", "));
+    const ComponentInfo& info = registry.info(chosen);
+    std::vector<OwnKey> defaults;
+    OwnValues(info.section, info.keys, chosen.own, &defaults);
+    for (const OwnKey& row : defaults) filled.emplace(info.section + "." + row.key, row);
+}
+
+/// A section is that of a component, in use or not.
+void check_sections(const Platform& p) {
+    std::vector<std::string> known;
+    for (const ComponentKind& kind : component_kinds())
+        for (const ComponentInfo& info : kind.components)
+            if (!info.keys.empty()) known.push_back(info.section);
+    for (const auto& [section, numbers] : p.sections)
+        if (std::find(known.begin(), known.end(), section) == known.end())
+            throw Refusal("platform keys " + section + ".*", "no component has such keys", did_you_mean(section, known));
 }
 
 }  // namespace
@@ -26,19 +43,22 @@ std::vector<ComponentKind> component_kinds() {
             {"walk-caches", walk_caches().list()}};
 }
 
-void check_components(const Platform& p) {
-    check("mmu.design", designs(), p.mmu_design);
-    check("tlb.organisation", tlb_organisations(), p.tlb_organisation);
-    check("tlb.l1d.replacement", replacements(), p.l1_replacement);
-    check("tlb.l1i.replacement", replacements(), p.l1i_replacement);
-    check("tlb.stlb.replacement", replacements(), p.stlb_replacement);
-    check("pwc.kind", walk_caches(), p.walk_cache);
-    check("page_table.format", page_table_formats(), p.page_table_format);
-    check("prefetch.l1d.kind", prefetchers(), p.prefetch_l1d.kind);
-    check("prefetch.l2.kind", prefetchers(), p.prefetch_l2.kind);
-    check("memory.allocator", allocators(), p.allocator);
+OwnDefaults check_components(const Platform& p) {
+    OwnDefaults filled;
+    check("mmu.design", designs(), p.mmu_design, filled);
+    check("tlb.organisation", tlb_organisations(), p.tlb_organisation, filled);
+    check("tlb.l1d.replacement", replacements(), p.l1_replacement, filled);
+    check("tlb.l1i.replacement", replacements(), p.l1i_replacement, filled);
+    check("tlb.stlb.replacement", replacements(), p.stlb_replacement, filled);
+    check("pwc.kind", walk_caches(), p.walk_cache, filled);
+    check("page_table.format", page_table_formats(), p.page_table_format, filled);
+    check("prefetch.l1d.kind", prefetchers(), p.prefetch_l1d.kind, filled);
+    check("prefetch.l2.kind", prefetchers(), p.prefetch_l2.kind, filled);
+    check("memory.allocator", allocators(), p.allocator, filled);
     prefetchers().make(p.prefetch_l1d.kind, p.prefetch_l1d);  // refuses numbers that it cannot work with
     prefetchers().make(p.prefetch_l2.kind, p.prefetch_l2);
+    check_sections(p);
+    return filled;
 }
 
 }  // namespace tessera::sim

@@ -1,6 +1,7 @@
 // components.h - every kind of component that a platform names, in one list.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,11 @@ struct ComponentKind {
 /// All but the engines, sorted by name.
 std::vector<ComponentKind> component_kinds();
 
+/// Keys of components in use that took their defaults: `design.anchor.distance_pages` -> what the component declares.
+using OwnDefaults = std::map<std::string, OwnKey>;
+
 /// Throws Refusal that names the platform key and the valid names if a component that the platform asks for does not
-/// exist, or cannot work with the numbers that the platform gives it.
-void check_components(const Platform& platform);
+/// exist, or cannot work with the numbers that the platform gives it, in its own section or elsewhere.
+OwnDefaults check_components(const Platform& platform);
 
 }  // namespace tessera::sim
