@@ -29,10 +29,11 @@ std::string random_file(fuzz::Random& rng) {
         if (key.starts_with("tlb.l1d.") && (key.ends_with(".entries") || key.ends_with(".ways"))) value = "1";
         if (key.starts_with("prefetch.") && row.word) value = "none";
         if (rng() % 32 == 0) value = row.word ? (rng() % 4 ? "stream" : "two words") : std::to_string(random_number(row, rng));
+        if (rng() % 256 == 0) continue;  // keys with a default may be absent
         text += key + " = " + value + (rng() % 64 == 0 ? " # why\r\n" : "\n");
     }
     if (rng() % 3 == 0) fuzz::mutate(text, rng, {"=", "#", "\n", " = 1\n", "nan", "-1", "1e9", "0x10", "\r", std::string_view("\0", 1),
-        "core.mshrs = 3\n", "\xff"});
+        "core.mshrs = 3\n", "design.conventional.size = 3\n", "design..x = 1\n", "\xff"});
     return text;
 }
 
@@ -41,7 +42,7 @@ bool whole(const Geometry& g) { return g.entries == 0 ? g.ways == 0 : g.ways != 
 const char* broken_rule(Platform p) {
     for (const PlatformKey& row : platform_keys()) {
         if (row.word == nullptr && (row.field(p) < row.least || row.field(p) > row.most)) return "each number is within its bounds";
-        if (row.word != nullptr && (row.word(p).empty() || row.word(p).find_first_of(" \n\t=") != std::string::npos)) return "each name is a name";
+        if (row.word != nullptr && (row.word(p).name.empty() || row.word(p).name.find_first_of(" \n\t=") != std::string::npos)) return "each name is a name";
     }
     for (const Geometry& g : {p.l1_4kb, p.l1_2mb, p.l1_1gb, p.l1i, p.stlb, p.stlb_2mb, p.stlb_1gb, p.pwc_pde, p.pwc_pdpte, p.pwc_pml4e, p.pwc_pml5e})
         if (!whole(g)) return "structures have whole sets";

@@ -45,7 +45,7 @@ protected:
     static std::string flat(Platform p) {
         std::string text;
         for (const PlatformKey& row : platform_keys())
-            text += std::string(row.key) + " = " + (row.word ? row.word(p) : std::to_string(row.field(p))) + "\n";
+            text += std::string(row.key) + " = " + (row.word ? row.word(p).name : std::to_string(row.field(p))) + "\n";
         return text;
     }
     std::string path(const std::string& name) const { return (folder / name).string(); }

@@ -79,6 +79,20 @@ TEST_F(Cli, TablesAreThere) {
     EXPECT_TRUE(run("cpuid").out.starts_with("{\n  \"vendor\""));
 }
 
+TEST_F(Cli, CheckNamesTheKeysThatTookTheirDefaults) {
+    Platform p = haswell();
+    p.overlap = 0;
+    std::string text = flat(p);
+    file("full.flat", text);
+    EXPECT_EQ(lines(run("check --platform " + path("full.flat")).out).size(), 1u);
+    text.erase(text.find("core.overlap"), std::string("core.overlap = 0\n").size());
+    file("short.flat", text);
+    const Output o = run("check --platform " + path("short.flat"));
+    EXPECT_EQ(o.status, 0) << o.err;
+    ASSERT_EQ(lines(o.out).size(), 2u) << o.out;
+    EXPECT_TRUE(lines(o.out)[0].starts_with("default: core.overlap = 1 (")) << o.out;
+}
+
 TEST_F(Cli, HelpNamesEveryCommandAndEveryOption) {
     const Output o = run("--help");
     EXPECT_EQ(o.status, 0);

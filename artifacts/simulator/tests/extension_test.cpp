@@ -2,10 +2,16 @@
 // are chosen by name in a platform and run on all engines, which know nothing of them and agree exactly.
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <map>
+#include <set>
+
+#include "base/error.h"
 #include "engine/functional.h"
 #include "mmu/components.h"
 #include "support/engines.h"
 #include "support/isa.h"
+#include "support/platform_text.h"
 #include "support/random_inputs.h"
 
 namespace tessera::sim::testing {
@@ -17,8 +23,7 @@ void expect_agreement_on_random_inputs(const std::function<void(Platform&)>& cho
         RandomInputs random(seed + 500);
         Platform platform = random.platform();
         if (platform.stlb.entries == 0) platform.stlb = {8, 4};
-        platform.stlb_1gb = {2, 2};
-        choose(platform);
+            choose(platform);
         ASSERT_FALSE(lanes_lack(platform).empty());
         if (seed % 2) platform.dram = {2, 4, 512, 20, 30, 4};
         MemoryStream stream = random.stream(5000);
@@ -43,10 +48,10 @@ TEST(Extension, PartsOfAConventionalDesignRunOnAllEngines) {
     expect_agreement_on_random_inputs([](Platform& p) { p.tlb_organisation = "example-one-array"; });
     expect_agreement_on_random_inputs([](Platform& p) { p.walk_cache = "example-last-root"; });
     expect_agreement_on_random_inputs([](Platform& p) { p.page_table_format = "example-hashed"; });
-    expect_agreement_on_random_inputs([](Platform& p) { p.allocator = "example-backwards"; });
+    expect_agreement_on_random_inputs([](Platform& p) { p.allocator = {"example-backwards", {{"bits", 18}}}; });
     expect_agreement_on_random_inputs([](Platform& p) {
         p.tlb_organisation = "example-one-array", p.stlb_replacement = "example-round-robin", p.walk_cache = "example-last-root";
-        p.page_table_format = "example-hashed", p.allocator = "example-backwards";
+        p.page_table_format = "example-hashed", p.allocator = {"example-backwards", {{"bits", 18}}};
         p.prefetch_l1d = {"example-next-line", 1, 1, 1};
     });
 }
@@ -77,12 +82,73 @@ MemoryStream cycle(uint64_t pages, uint64_t rounds) {
 
 TEST(Extension, TheVictimBufferRescuesTheFifthPage) {
     Platform p = haswell();
-    p.mmu_design = "example-victim-buffer";
-    p.l1_4kb = {4, 4}, p.stlb_1gb = {1, 1};
+    p.mmu_design = {"example-victim-buffer", {{"victims", 1}}};
+    p.l1_4kb = {4, 4};
     MemoryStream stream = cycle(5, 10);  // LRU: the page asked for next is always the one just evicted
     const LayoutCounts counts = on_all_engines(p, stream, {all_4kb()})[0];
     EXPECT_EQ(counts.stlb_misses, 5u);
     EXPECT_EQ(counts.stlb_hits, 45u);
+}
+
+/// A platform file that uses the buffer, with `lines` in its section.
+Platform with_section(const std::string& lines) {
+    return parse_platform(platform_text({{"mmu.design", "example-victim-buffer"}, {"tlb.l1d.4kb.entries", "4"}, {"tlb.l1d.4kb.ways", "4"}}) + lines, "p");
+}
+
+std::string refusal_of(const std::function<void()>& act) {
+    try {
+        act();
+    } catch (const Refusal& refusal) {
+        return refusal.what();
+    }
+    return "";
+}
+
+TEST(Extension, KeysOfAComponentsOwnReachItFromThePlatformFile) {
+    MemoryStream stream = cycle(6, 10);  // six pages through four entries and the buffer: it rescues all of them or none
+    for (const auto& [lines, misses] : std::map<std::string, uint64_t>{{"", 6}, {"design.example-victim-buffer.victims = 2\n", 6},
+                                                                       {"design.example-victim-buffer.victims = 1\n", 60}}) {
+        const Platform p = with_section(lines);
+        EXPECT_EQ(on_all_engines(p, stream, {all_4kb()})[0].stlb_misses, misses) << lines;
+        const OwnDefaults filled = check_components(p);
+        EXPECT_EQ(filled.contains("design.example-victim-buffer.victims"), lines.empty());
+    }
+}
+
+TEST(Extension, KeysOfAComponentsOwnAreCheckedWhereItIsInUse) {
+    const std::string own = "design.example-victim-buffer.";
+    const struct {
+        std::string lines;
+        std::vector<const char*> words;
+    } refused[] = {
+        {own + "victims = 65\n", {"design.example-victim-buffer.victims in entries", "from 0 to 64", "'65'"}},
+        {own + "victim = 4\n", {"design.example-victim-buffer.victim:", "no such key", "did you mean victims?"}},
+        {own + "victims = four\n", {"design.example-victim-buffer.victims", "'four'"}},
+        {own + "victims = 1\n" + own + "victims = 1\n", {"already set"}},
+        {"design.example-victim-bufer.victims = 4\n", {"design.example-victim-bufer.*", "did you mean design.example-victim-buffer?"}},
+        {"desing.example-victim-buffer.victims = 4\n", {"no such key"}},
+        {"design.conventional.victims = 4\n", {"design.conventional.*"}},
+        {"memory.allocator = example-backwards\n", {"already set"}},
+    };
+    for (const auto& [lines, words] : refused)
+        for (const char* word : words)
+            EXPECT_NE(refusal_of([&] { check_components(with_section(lines)); }).find(word), std::string::npos)
+                << word << "\n" << refusal_of([&] { check_components(with_section(lines)); });
+    Platform other = parse_platform(platform_text() + own + "victims = 65\n", "p");  // not in use: nothing to check
+    other.prefetch_l1d = other.prefetch_l2 = {};
+    other.mmu_design = "conventional", other.tlb_organisation = "split", other.walk_cache = "paging-structure";
+    other.page_table_format = "radix", other.allocator = "identity";
+    EXPECT_EQ(refusal_of([&] { check_components(other); }), "");
+    other.allocator = "example-backwards";  // whose key has no default
+    EXPECT_NE(refusal_of([&] { check_components(other); }).find("allocator.example-backwards.bits: missing"), std::string::npos);
+}
+
+TEST(Extension, TheTableNamesTheSectionOfEachKind) {
+    std::set<std::string> of_table, of_registries;
+    for (const PlatformKey& row : platform_keys())
+        if (row.word != nullptr) of_table.insert(row.section);
+    for (const ComponentKind& kind : component_kinds()) of_registries.insert(kind.components.at(0).section.substr(0, kind.components.at(0).section.find('.')));
+    EXPECT_EQ(of_table, of_registries);
 }
 
 TEST(Extension, TheVirtualCacheTranslatesOnlyWhatMissesL1d) {

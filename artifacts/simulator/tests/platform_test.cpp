@@ -1,4 +1,4 @@
-// platform_test.cpp - flat platform files: nothing is assumed, everything wrong is named.
+// platform_test.cpp - flat platform files: what has no default is not assumed, what took one is named, like everything wrong.
 #include <gtest/gtest.h>
 
 #include "base/error.h"
@@ -20,11 +20,41 @@ void expect_refused(const std::string& text, const std::vector<std::string>& wor
 TEST(PlatformFile, OfAllKeysIsAccepted) { EXPECT_EQ(parse_platform(platform_text(), "p").l1d.bytes, 65536u); }
 
 TEST(PlatformFile, EachMissingKeyIsNamed) {
-    for (const PlatformKey& row : platform_keys()) expect_refused(platform_text({{row.key, "-"}}), {"missing", row.key});
+    size_t mandatory = 0;
+    for (const PlatformKey& row : platform_keys()) {
+        if (*row.fallback != '\0') continue;
+        expect_refused(platform_text({{row.key, "-"}}), {"missing", row.key});
+        ++mandatory;
+    }
+    EXPECT_EQ(mandatory, 54u);
+}
+
+TEST(PlatformFile, EachKeyWithADefaultMayBeLeftOutAndIsNamed) {
+    const Platform in_full = parse_platform(platform_text(), "p");
+    EXPECT_TRUE(in_full.filled.empty());
+    std::map<std::string, std::string> without;
+    std::vector<std::string> expected;
+    for (const PlatformKey& row : platform_keys()) {
+        EXPECT_EQ(*row.fallback == '\0', *row.source == '\0') << row.key;
+        if (*row.fallback == '\0') continue;
+        without[row.key] = "-";
+        expected.push_back(row.key);
+        EXPECT_TRUE(row.word != nullptr || (row.least <= digits_of(row.fallback) && digits_of(row.fallback) <= row.most)) << row.key;
+    }
+    EXPECT_EQ(expected.size(), 24u);
+    Platform p = parse_platform(platform_text(without), "p");
+    EXPECT_EQ(p.filled, expected);
+    EXPECT_EQ(p.overlap, 1u);
+    EXPECT_EQ(p.walker_pollutes, 1u);
+    EXPECT_EQ(p.page_table_levels, 4u);
+    EXPECT_EQ(p.mmu_design, "conventional");
+    EXPECT_EQ(p.prefetch_l2.kind, "none");
+    EXPECT_EQ(p.allocator, "identity");
 }
 
 TEST(PlatformFile, FaultsAreNamed) {
     expect_refused(platform_text() + "tlb.l3.entries = 4\n", {"tlb.l3.entries", "no such key", "tlb.stlb.entries"});
+    expect_refused(platform_text() + "tlb.stbl.entries = 4\n", {"no such key", "did you mean tlb.stlb.entries?"});
     expect_refused(platform_text() + "walker.count = 1\n", {"walker.count", "already set"});
     expect_refused(platform_text({{"walker.count", "9"}}), {"walker.count", "'9'", "from 0 to 8"});
     expect_refused(platform_text({{"walker.count", "two"}}), {"walker.count", "'two'"});

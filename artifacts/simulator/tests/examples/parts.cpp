@@ -79,13 +79,18 @@ public:
 };
 const Registered next_line(prefetchers(), "example-next-line", "the next line", [](const PrefetchSlot&) { return std::make_unique<NextLine>(); });
 
-/// Physical memory is virtual memory with gigabytes in reverse order.
+/// Physical memory is virtual memory with gigabytes in reverse order, among 2^bits of them.
 class Backwards final : public Allocator {
 public:
-    PhysAddr physical(VirtAddr address, PageSize) override { return PhysAddr(address.value ^ (((uint64_t{1} << 18) - 1) << 30)); }
+    explicit Backwards(uint64_t bits) : flipped_(((uint64_t{1} << bits) - 1) << 30) {}
+    PhysAddr physical(VirtAddr address, PageSize) override { return PhysAddr(address.value ^ flipped_); }
+
+private:
+    uint64_t flipped_;
 };
 const Registered backwards(allocators(), "example-backwards", "gigabytes in reverse order",
-                           [](const AddressSpace&) { return std::make_unique<Backwards>(); });
+                           {{"bits", "bits", 0, 18, {}, "", "Gigabytes among which the order is turned, as a power of two"}},
+                           [](const OwnValues& own, const AddressSpace&) { return std::make_unique<Backwards>(own["bits"]); });
 
 }  // namespace
 }  // namespace tessera::sim

@@ -1,5 +1,5 @@
 // victim_buffer.cpp - a first-level TLB for all page sizes with a small fully associative buffer of what it evicted
-// (after Jouppi's victim caches, ISCA 1990). Geometry: tlb.l1d.4kb and, for the buffer, tlb.stlb_1gb.
+// (after Jouppi's victim caches, ISCA 1990). The array has the geometry of tlb.l1d.4kb, the buffer a key of this file's own.
 #include <algorithm>
 
 #include "mmu/walker.h"
@@ -11,9 +11,9 @@ namespace {
 
 class VictimBuffer final : public Design {
 public:
-    explicit VictimBuffer(const DesignContext& context)
+    VictimBuffer(uint64_t victims, const DesignContext& context)
         : space_(context.space), first_(context.platform.l1_4kb, context.platform.l1_replacement),
-          victims_(context.platform.stlb_1gb.entries), walker_(context.platform),
+          victims_(victims), walker_(context.platform),
           allocator_(allocators().make(context.platform.allocator, context.space)) {}
 
     Translation access(VirtAddr address, bool, Port& port) override {
@@ -58,7 +58,8 @@ private:
 };
 
 const Registered row(designs(), "example-victim-buffer", "one TLB array for all page sizes and a buffer of its victims",
-                     [](const DesignContext& context) { return std::make_unique<VictimBuffer>(context); });
+                     {{"victims", "entries", 0, 64, 4, "assumed: four, as in the smallest of Jouppi's caches", "Size of the buffer"}},
+                     [](const OwnValues& own, const DesignContext& context) { return std::make_unique<VictimBuffer>(own["victims"], context); });
 
 }  // namespace
 }  // namespace tessera::sim

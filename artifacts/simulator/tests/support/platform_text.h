@@ -13,10 +13,9 @@ inline std::string platform_text(const std::map<std::string, std::string>& chang
     std::string text = "# comment\n\n";
     for (const PlatformKey& row : platform_keys()) {
         const std::string key = row.key;
-        std::string value = row.word ? "lru" : std::to_string(row.least);
+        std::string value = row.word ? row.fallback : std::to_string(row.least);
         if (key.starts_with("cache.") && key.ends_with(".bytes")) value = "65536";
         if (key.starts_with("tlb.l1d.") && (key.ends_with(".entries") || key.ends_with(".ways"))) value = "1";
-        if (key.starts_with("prefetch.") && row.word) value = "none";
         if (const auto found = change.find(key); found != change.end()) value = found->second;
         if (value != "-") text += key + " = " + value + "\n";
     }
