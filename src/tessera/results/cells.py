@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
 
 from tessera.core.errors import TesseraError
+from tessera.core.files import writing
 
 #: Names and order of the columns; units are in the names.
 COLUMNS: tuple[str, ...] = (
@@ -32,10 +34,13 @@ TEXT_COLUMNS = (
 
 FRACTIONS = ("runtime_ns", "runtime_ns_ci95")  #: clock time; every other number is a count
 NUMBERS = tuple(name for name in COLUMNS if name not in TEXT_COLUMNS)
+COUNTS = tuple(name for name in NUMBERS if name not in FRACTIONS)
 
 
 def read_cells(path: Path | str) -> pd.DataFrame:
     """A cells file, CSV or Parquet by its suffix; text columns hold empty strings, never NaN.
+
+    Columns of numbers are int64, or float64 with NaN where a row lacks one (exact: counts are below 2**53).
 
     Raises:
         TesseraError: the file is missing or its columns are not :data:`COLUMNS`.
@@ -44,10 +49,8 @@ def read_cells(path: Path | str) -> pd.DataFrame:
     if not path.exists():
         raise TesseraError(f"cells file {path}", "no such file", "run: ./run reproduce")
     if check_format(path) == ".parquet":
-        table = pd.read_parquet(path)
-        table = table.astype(
-            {name: "float64" for name in table.columns[table.isna().any()] if name in NUMBERS}
-        )
+        table = pd.read_parquet(path, dtype_backend="numpy_nullable")
+        table = table.astype({name: _numpy_type(table[name]) for name in NUMBERS if name in table.columns})
     else:
         table = pd.read_csv(path, dtype=dict.fromkeys(TEXT_COLUMNS, "object"), keep_default_na=True)
     missing = [name for name in COLUMNS if name not in table.columns and name not in ADDED_COLUMNS]
@@ -74,18 +77,37 @@ def check_format(path: Path) -> str:
 
 
 def write_cells(rows: pd.DataFrame | list[dict], path: Path | str) -> pd.DataFrame:
-    """Write rows in contract order, CSV or Parquet by suffix; columns that a row lacks stay empty."""
+    """Write rows in contract order, CSV or Parquet by suffix; columns that a row lacks stay empty.
+
+    Returns:
+        What was written: counts are Int64, so they are whole in both formats whatever a row lacks.
+
+    Raises:
+        TesseraError: the file can't be written (:func:`tessera.core.files.making`).
+    """
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     unknown = set(table["status"]) - set(STATUSES)
     if unknown:
         raise ValueError(f"unknown cell status {unknown}; valid: {STATUSES}")
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(".tmp")
-    if check_format(path) == ".parquet":
-        types = {name: "Int64" for name in NUMBERS} | dict.fromkeys(FRACTIONS, "Float64")
-        table.astype(types).fillna(dict.fromkeys(TEXT_COLUMNS, "")).to_parquet(temporary, index=False)
+    table = _with_whole_counts(table)
+    if check_format(Path(path)) == ".parquet":
+        table = table.astype(dict.fromkeys(TEXT_COLUMNS, "str")).fillna(dict.fromkeys(TEXT_COLUMNS, ""))
+        with writing(path, "wb") as stream:
+            table.to_parquet(stream, index=False)
     else:
-        table.to_csv(temporary, index=False)
-    temporary.replace(path)
+        with writing(path) as stream:
+            table.to_csv(stream, index=False)
+    return table
+
+
+def _numpy_type(column: pd.Series) -> str:
+    return "int64" if pd.api.types.is_integer_dtype(column) and column.notna().all() else "float64"
+
+
+def _with_whole_counts(table: pd.DataFrame) -> pd.DataFrame:
+    """Counts as integers that may be missing, so that a failed row makes no fractions of the others."""
+    table = table.astype(dict.fromkeys(FRACTIONS, "Float64"))
+    for name in COUNTS:
+        with suppress(TypeError):  # a count that is no integer comes from elsewhere and stays
+            table[name] = table[name].astype("Int64")
     return table
