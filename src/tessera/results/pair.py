@@ -1,4 +1,4 @@
-"""A workload on a platform, what a fit, a figure and most claims are about; and the order of both in tables."""
+"""A workload on a platform: what a fit, a figure and most claims are about. The order of both in tables."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Paths of a results tree, `results/<config>/`: the one place that spells them (docs/contracts.md).
 
-It imports nothing but the standard library, since Snakemake's jobs import it while they parse. Arguments may be
-Snakemake's wildcards (``tree.cells_of("{workload}", "{platform}")``) or globs (``tree.found(tree.info("*"))``).
+It imports nothing but the standard library, since Snakemake's jobs import it while they parse. Arguments may
+be Snakemake's wildcards (``tree.cells_of("{workload}", "{platform}")``) or globs
+(``tree.found(tree.info("*"))``).
 """
 
 from __future__ import annotations

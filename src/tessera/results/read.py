@@ -1,0 +1,115 @@
+"""Read tables of the results: typed columns, and an error that says which file lacks what.
+
+Types (:mod:`tessera.results.schema`): *text* is a string, empty where there is none; *number* a double, NaN
+where there is none; *truth* True or False, None where neither; *count* an int64 if every row has one, else a
+double with NaN (whole numbers below 2^53 are exact in it). Layouts get their canonical names.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.layouts.model import canonical_name
+from tessera.results.schema.table import COUNT, NUMBER, STATUS, TEXT, TRUTH, Table
+from tessera.results.status import ok_rows
+from tessera.results.tree import Tree
+
+_TRUTH = {"True": True, "False": False, "1": True, "0": False, "1.0": True, "0.0": False}
+_LAYOUTS = ("layout", "duplicate_of")
+
+
+class Unreadable(TesseraError):
+    """A table that is missing or is not what docs/results.md says. ``found`` completes "<file> ..."."""
+
+    def __init__(self, file: str, found: str, remedy: str = "./run reproduce makes it"):
+        super().__init__(file, found, remedy, exit_code=EXIT_FAILED)
+
+
+def empty(table: Table) -> pd.DataFrame:
+    """No rows, all columns."""
+    return _typed(table, pd.DataFrame(columns=list(table.names)))
+
+
+def read_file(table: Table, path: Path, name: str = "") -> pd.DataFrame:
+    """One file; ``name`` stands in messages for its path.
+
+    Raises:
+        Unreadable: no such file, columns missing, or a column that does not hold what it should.
+    """
+    name = name or str(path)
+    try:
+        frame = pd.read_csv(
+            path, keep_default_na=False, dtype=dict.fromkeys(table.of_kind(TEXT), "object"),
+            na_values={column: [""] for column in table.of_kind(COUNT, NUMBER, TRUTH)},
+        )  # fmt: skip
+    except FileNotFoundError:
+        raise Unreadable(name, "is not among the results") from None
+    except (OSError, ValueError) as error:  # ParserError and EmptyDataError are ValueErrors
+        raise Unreadable(name, f"cannot be read: {error}") from None
+    missing = [column for column in table.names if column not in frame and column not in table.added]
+    if missing:
+        raise Unreadable(name, f"lacks the columns {', '.join(missing)}", "make it again with this version")
+    try:
+        return _typed(table, frame.reindex(columns=list(table.names)))
+    except (ValueError, TypeError) as error:
+        raise Unreadable(name, f"cannot be read: {error}", "make it again with this version") from None
+
+
+def read(table: Table, tree: Tree) -> pd.DataFrame:
+    """A table that is one file, or all files of one that is many (no file: no row).
+
+    Raises:
+        Unreadable: as :func:`read_file`.
+    """
+    place = table.place(tree)
+    if "*" not in table.pattern:
+        return read_file(table, place, tree.relative(place))
+    parts = [read_file(table, path, tree.relative(path)) for path in tree.found(place)]
+    parts = [part for part in parts if len(part)]
+    return pd.concat(parts, ignore_index=True) if parts else empty(table)
+
+
+def counting(table: Table, frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows that count (:attr:`Table.rule`)."""
+    if STATUS in table.names:
+        return ok_rows(frame)
+    return frame[frame[table.needs].notna()] if table.needs else frame
+
+
+def _typed(table: Table, frame: pd.DataFrame) -> pd.DataFrame:
+    for column in table.columns:
+        values = frame[column.name]
+        if column.kind == TEXT:
+            frame[column.name] = values.astype("object").where(values.notna(), "")
+        elif column.kind == TRUTH:
+            frame[column.name] = _truth(values)
+        else:
+            frame[column.name] = _number(values, column.kind)
+    for name in _LAYOUTS:
+        if name in frame:
+            frame[name] = frame[name].map(canonical_name)
+    return frame
+
+
+def _number(values: pd.Series, kind: str) -> pd.Series:
+    try:
+        doubles = values.astype("float64")
+    except (ValueError, TypeError):
+        wrong = values[pd.to_numeric(values, errors="coerce").isna() & values.notna()]
+        raise ValueError(f"column {values.name} holds '{wrong.iloc[0]}', which is no number") from None
+    if kind == NUMBER:
+        return doubles
+    if len(off := doubles[doubles.notna() & (doubles % 1 != 0)]):
+        raise ValueError(f"column {values.name} holds {off.iloc[0]:g}, which is no whole number")
+    return values.astype("int64") if doubles.notna().all() else doubles
+
+
+def _truth(values: pd.Series) -> pd.Series:
+    found = values.map(lambda value: None if pd.isna(value) else _TRUTH.get(str(value), value))
+    wrong = [value for value in found if value not in (True, False, None)]
+    if wrong:
+        raise ValueError(f"column {values.name} holds '{wrong[0]}', which is neither True nor False")
+    return found.astype("bool" if found.notna().all() else "object")

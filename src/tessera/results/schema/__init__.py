@@ -1,0 +1,19 @@
+"""Every table of `results/<config>`, declared once: path, writer, columns, units, provenance, row rule.
+
+docs/results.md is made from it (``python -m tessera.results.describe``).
+"""
+
+from __future__ import annotations
+
+from tessera.results.schema import cells, kernel, machine, models, shown, studies
+from tessera.results.schema.table import Column, Table
+
+#: name -> table; a name is a file's stem, with what tells it from others of that stem.
+TABLES: dict[str, Table] = {}
+for _table in (
+    *cells.TABLES, *models.TABLES, *studies.TABLES, *machine.TABLES, *kernel.TABLES, *shown.TABLES,
+):  # fmt: skip
+    if TABLES.setdefault(_table.name, _table) is not _table:
+        raise ValueError(f"table {_table.name} is declared twice")
+
+__all__ = ["TABLES", "Column", "Table"]

@@ -1,0 +1,153 @@
+"""Tables of runtime models: a pair's own, and the same of the whole run with `workload,platform` in front.
+
+Errors are relative to the runtime, as fractions.
+"""
+
+from __future__ import annotations
+
+from tessera.results.schema.table import PAIR, Table, columns
+from tessera.results.tree import ADAPTIVE_TABLES, FIT_TABLES, MODEL_TABLES
+
+#: The tables of one pair, by name: :data:`tessera.results.tree.MODEL_TABLES`.
+OF_PAIR: dict[str, Table] = {}
+
+
+def _declare(name: str, about: str, text: str, needs: str = "") -> None:
+    own = columns(text)
+    says_itself = any(column.name.endswith("provenance") for column in own)
+    OF_PAIR[name] = Table(
+        name, lambda t: t.models_of("*", "*", name), _writer(name),
+        "column" if says_itself else "that of the pair's cells", about, own, needs,
+    )  # fmt: skip
+
+
+def _writer(name: str) -> str:
+    if name in FIT_TABLES:
+        return "tessera pipeline fit"
+    return "tessera pipeline adaptive" if name in ADAPTIVE_TABLES else "tessera pipeline one-gb"
+
+
+_declare("coefficients", "terms of each model, in raw units", """
+    model        text    -       name of a model (docs/models.md)
+    term         text    -       product of inputs: 1, C, M, H, C^2, C M, ...
+    coefficient  number  cycles  cycles per unit of the term
+""")  # fmt: skip
+_declare("predictions", "predicted runtimes, 1gb included", """
+    layout                    text    -       canonical name
+    model                     text    -       name of a model
+    predicted_runtime_cycles  number  cycles  R by the model
+""")  # fmt: skip
+_declare("errors", "errors of each model by the paper's first method, and on its test point", """
+    model                text    -        name of a model
+    protocol             text    -        all (fitted and judged on all layouts), or 1gb (its test point)
+    samples              count   layouts  samples that were judged
+    max_error            number  1        largest error
+    geomean_error        number  1        geometric mean of the errors that are not zero
+    zero_errors          count   layouts  samples without an error
+    dropped_zero_errors  count   layouts  those that the geometric mean leaves out
+    message              text    -        why there are no numbers
+""", "max_error")  # fmt: skip
+_declare("cv", "errors under cross validation", """
+    model                text    -        name of a model
+    folds                count   1        K
+    seed                 count   1        seed of the shuffle into folds
+    max_error            number  1        largest error
+    geomean_error        number  1        geometric mean of the errors that are not zero
+    samples              count   layouts  samples that were judged
+    zero_errors          count   layouts  samples without an error
+    dropped_zero_errors  count   layouts  those that the geometric mean leaves out
+    message              text    -        why there are no numbers
+""", "max_error")  # fmt: skip
+_declare("rsquared", "R squared of a straight line in one input (MICRO'20 Table 8)", """
+    input      text    -  C, M or H
+    r_squared  number  1  squared correlation with R
+""", "r_squared")  # fmt: skip
+_declare("protocols", "every model under every protocol", """
+    model          text    -        name of a model
+    protocol       text    -        how training and test samples are chosen (docs/models.md)
+    setting        text    -        its parameter: a number of folds, or what trains and what tests
+    samples        count   layouts  samples of the pair
+    train_samples  count   layouts  fitted samples of the smallest fit
+    test_samples   count   layouts  samples that were judged
+    max_error      number  1        largest error
+    geomean_error  number  1        geometric mean of the errors that are not zero
+    message        text    -        a warning beside numbers, or why there are none
+""", "max_error")  # fmt: skip
+_declare("learning_curve", "errors against the number of fitted layouts", """
+    model                 text    -        name of a model
+    train_samples         count   layouts  fitted layouts
+    draws                 count   1        random choices of so many layouts
+    seed                  count   1        seed of the draws
+    failed_draws          count   1        draws that do not determine the model
+    max_error             number  1        median over draws of the largest error
+    max_error_p10         number  1        its 10th percentile
+    max_error_p90         number  1        its 90th percentile
+    geomean_error         number  1        median over draws of the geometric mean
+    geomean_error_p10     number  1        its 10th percentile
+    geomean_error_p90     number  1        its 90th percentile
+    unseen_max_error      number  1        median over draws of the largest error on layouts not fitted
+    unseen_max_error_p10  number  1        its 10th percentile
+    unseen_max_error_p90  number  1        its 90th percentile
+    message               text    -        why draws failed
+""", "max_error")  # fmt: skip
+_declare("adaptive", "layouts that an order needs to reach the error of all of them, and to hold it", """
+    model           text    -        name of a model
+    order           text    -        adaptive or random
+    slack           number  1        how much above that error is near enough
+    target_error    number  1        the error of all layouts
+    orders          count   1        orders that were tried
+    total_layouts   count   layouts  layouts of the pair
+    reached_median  number  layouts  median over orders of the layouts needed to reach it once
+    reached_p10     number  layouts  its 10th percentile
+    reached_p90     number  layouts  its 90th percentile
+    held_median     number  layouts  median over orders of the layouts needed to stay there
+    held_p10        number  layouts  its 10th percentile
+    held_p90        number  layouts  its 90th percentile
+""", "reached_median")  # fmt: skip
+_declare("adaptive_curve", "errors after each layout of an order", """
+    order          text    -        adaptive or random
+    seed           count   1        seed of a random order
+    layouts        count   layouts  layouts so far
+    layout         text    -        the one that was added last
+    model          text    -        name of a model
+    max_error      number  1        largest error over all layouts of the pair
+    geomean_error  number  1        geometric mean of the errors that are not zero
+""", "max_error")  # fmt: skip
+_declare("one_gb", "the 1GB layout predicted from the others", """
+    design                    text    -             what is predicted: 1gb
+    model                     text    -             name of a model
+    stlb_hits                 number  translations  H of the design
+    stlb_misses               number  translations  M
+    walk_cycles               number  cycles        C
+    predicted_runtime_cycles  number  cycles        R by the model
+    low_cycles                number  cycles        low end of its interval
+    high_cycles               number  cycles        high end
+    level                     number  1             probability of the interval
+    interval_method           text    -             how the interval was made
+    inside_hull               truth   -             whether the design lies in the samples' convex hull
+    outside_by                number  1             distance to it, as a share of the samples' ranges
+    runtime_provenance        text    -             of the samples' R
+    tlb_provenance            text    -             of the design's H, M, C
+    message                   text    -             warnings, or why there is no interval
+""")  # fmt: skip
+_declare("budget", "where the error of that prediction comes from", """
+    design             text    -       what is predicted: 1gb
+    model              text    -       name of a model
+    part               text    -       model, simulator, sampling, noise or total
+    half_width_cycles  number  cycles  half-width of its 95% interval
+    relative           number  1       the same as a share of the prediction
+    provenance         text    -       measured or simulated; empty where it is unknown
+    message            text    -       how it was found, or what would tell
+""", "relative")  # fmt: skip
+
+#: The same tables of the whole run.
+OF_RUN = {
+    name: OF_PAIR[name].with_columns(
+        PAIR,
+        name=f"models/{name}",
+        place=lambda t, name=name: t.models(name),
+        writer="tessera models collect",
+    )  # fmt: skip
+    for name in MODEL_TABLES
+}
+TABLES = (*OF_PAIR.values(), *OF_RUN.values())
