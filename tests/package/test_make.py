@@ -42,7 +42,7 @@ def test_code_results_and_the_three_lists(results, tmp_path):
         *("results/sample/report/index.html", "package.json", "manifest.csv", "SHA256SUMS"),
     }
     assert done.traces_bytes == 5000 and done.size_bytes == done.path.stat().st_size
-    assert not list(tmp_path.glob("*.part"))
+    assert not list(tmp_path.glob(".*.tmp"))
 
 
 def test_traces_when_asked_for(results, tmp_path):
@@ -156,7 +156,7 @@ def test_links_are_refused(checkout, results, tmp_path):
     git(checkout, "commit", "-q", "-m", "link")
     with pytest.raises(TesseraError, match="link or a device"):
         make(results, tmp_path / "out.zip")
-    assert not (tmp_path / "out.zip").exists() and not list(tmp_path.glob("*.part"))
+    assert not (tmp_path / "out.zip").exists() and not list(tmp_path.glob(".*.tmp"))
 
 
 def test_outside_of_git(results, tmp_path, monkeypatch):

@@ -101,6 +101,12 @@ def write_text(path: Path | str, text: str, *, sync: bool = True) -> None:
         stream.write(text)
 
 
+def write_csv(table, path: Path | str, *, index: bool = False, **options) -> None:
+    """A pandas ``table`` as CSV; ``options`` are those of its ``to_csv``."""
+    with writing(path) as stream:
+        table.to_csv(stream, index=index, **options)
+
+
 def path_name(path: Path | str) -> str:
     """Last part of ``path``, short enough for a temporary name around it."""
     return os.fsdecode(os.fsencode(Path(path).name)[:100])

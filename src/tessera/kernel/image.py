@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tessera.core.errors import unknown_name
+from tessera.core.files import writing
 from tessera.kernel import archive, built_once
 from tessera.kernel.guest import GuestProgram
 from tessera.kernel.source import check_source, fragment_files, kernel_folder, patches, script
@@ -150,8 +151,7 @@ def compiler_cache() -> dict[str, str]:
 
 
 def _pack(tree: Path, out: Path) -> None:
-    """Every file below ``tree`` as an archive; complete when it has its name."""
+    """Every file below ``tree`` as an archive."""
     found = {f"/{p.relative_to(tree)}": p.read_bytes() for p in tree.rglob("*") if p.is_file()}
-    partial = out.with_name(out.name + ".partial")
-    partial.write_bytes(archive.pack(found))
-    partial.rename(out)
+    with writing(out, "wb") as stream:
+        stream.write(archive.pack(found))

@@ -11,6 +11,8 @@ import os
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
+from tessera.core.files import write_text
+
 
 @dataclass(frozen=True)
 class LoggedRun:
@@ -41,7 +43,7 @@ class RunLog:
         text = self.path.read_text()
         if text and not text.endswith("\n"):
             text = text[: text.rfind("\n") + 1]
-            self._replace(text)
+            write_text(self.path, text)
         rows = list(csv.DictReader(text.splitlines()))
         if rows and tuple(rows[0]) != COLUMNS:
             return []  # written by another version: measured again, overwritten by `append`
@@ -50,8 +52,7 @@ class RunLog:
     def append(self, run: LoggedRun) -> None:
         """Add one run and have it on disk before returning."""
         if not self.path.exists() or self._header() != COLUMNS:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._replace(",".join(COLUMNS) + "\n")
+            write_text(self.path, ",".join(COLUMNS) + "\n")
         with self.path.open("a", newline="") as stream:
             csv.DictWriter(stream, COLUMNS, lineterminator="\n").writerow(asdict(run))
             stream.flush()
@@ -60,11 +61,6 @@ class RunLog:
     def _header(self) -> tuple[str, ...]:
         with self.path.open() as stream:
             return tuple(stream.readline().rstrip("\n").split(","))
-
-    def _replace(self, text: str) -> None:
-        temporary = self.path.with_suffix(".tmp")
-        temporary.write_text(text)
-        temporary.replace(self.path)
 
 
 def _run(row: dict[str, str]) -> LoggedRun:

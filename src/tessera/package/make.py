@@ -19,6 +19,7 @@ from pathlib import Path
 
 from tessera import __version__
 from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.files import writing
 from tessera.core.units import MB
 from tessera.package import contents, provenance
 from tessera.package.names import TEXT_SUFFIXES, Watch, machine_names, scrub, words_in
@@ -63,10 +64,11 @@ def make(results: Path, out: Path, *, traces: bool = False, allow_dirty: bool = 
         raise TesseraError(f"package {out}", "not a .zip outside the results", "name one, like tessera.zip")
     files = contents.data(results, traces)
     about = _about(found, results, traces)
-    half = out.with_name(out.name + ".part")
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        with zipfile.ZipFile(half, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as archive:
+        with (
+            writing(out, "wb") as stream,
+            zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as archive,
+        ):
             writer = _Writer(archive, about["name"], found.seconds, *machine_names(results))
             for name, body, executable in contents.code(found):
                 writer.add_code(name, body, executable)
@@ -75,13 +77,10 @@ def make(results: Path, out: Path, *, traces: bool = False, allow_dirty: bool = 
                 name = f"results/{results.name}/{path.relative_to(results).as_posix()}"
                 writer.add_result(name, path, provenance.of_result(path, results, cells))
             writer.close(about)
-        half.replace(out)
     except OSError as error:
         raise TesseraError(
             f"package {out}", error.strerror or str(error), "make room or choose another place", exit_code=1
         ) from error
-    finally:
-        half.unlink(missing_ok=True)
     with out.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     return Package(

@@ -1,15 +1,16 @@
 """Content-addressed cache of finished cells: what makes a killed run resume.
 
-A cell's key is a hash of everything its numbers depend on. Each cell is one small JSON file, written
-under a temporary name and renamed, so a kill at any moment leaves whole cells or none.
+A cell's key is a hash of everything its numbers depend on. Each cell is one small JSON file that is there
+whole or not at all. It is not synced to the disk: what a power failure tears counts as absent.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 from pathlib import Path
+
+from tessera.core.files import write_text
 
 
 def content_key(*parts: str) -> str:
@@ -46,11 +47,7 @@ class CellCache:
         """Keep a finished cell."""
         if self.folder is None:
             return
-        path = self._path(key)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-        temporary.write_text(json.dumps(cell, sort_keys=True))
-        temporary.replace(path)
+        write_text(self._path(key), json.dumps(cell, sort_keys=True), sync=False)
 
     def _path(self, key: str) -> Path:
         assert self.folder is not None

@@ -11,6 +11,7 @@ import pandas as pd
 
 from tessera import platforms
 from tessera.core.errors import TesseraError
+from tessera.core.files import write_csv
 from tessera.judge.studies import ablations, layouts, points, sampling, sweep
 from tessera.platforms import Platform
 from tessera.platforms.keys import all_keys
@@ -63,8 +64,8 @@ def sampling_study(job: Job, plans: Sequence[str], seed: int) -> pd.DataFrame:
         errors, intervals = sampling.study(request, job.progress)
     except TesseraError as error:
         errors = sampling.failed(job.workload, job.platform.name, _sentence(error))
-    write(intervals, job.out.with_name("intervals.csv"))
-    return write(errors, job.out)
+    write_csv(intervals, job.out.with_name("intervals.csv"))
+    return _written(errors, job.out)
 
 
 def ablation_study(job: Job, plan: str) -> pd.DataFrame:
@@ -77,8 +78,8 @@ def ablation_study(job: Job, plan: str) -> pd.DataFrame:
         shapes = ablations.shapes(table)
     except TesseraError as error:
         shapes = ablations.failed(job.workload, job.platform.name, _sentence(error))
-    write(table, job.out.with_name("cells.csv"))
-    return write(shapes, job.out)
+    write_csv(table, job.out.with_name("cells.csv"))
+    return _written(shapes, job.out)
 
 
 def sweep_study(job: Job, plan: str, jobs: int, only: Sequence[str] = ()) -> pd.DataFrame:
@@ -91,15 +92,11 @@ def sweep_study(job: Job, plan: str, jobs: int, only: Sequence[str] = ()) -> pd.
         table = sweep.sweep(request, chosen, reasons, job.progress)
     except TesseraError as error:
         table = sweep.failed(job.workload, job.platform.name, _sentence(error))
-    return write(table, job.out)
+    return _written(table, job.out)
 
 
-def write(table: pd.DataFrame, path: Path) -> pd.DataFrame:
-    """A CSV file that is there whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".tmp")
-    table.to_csv(partial, index=False)
-    partial.replace(path)
+def _written(table: pd.DataFrame, path: Path) -> pd.DataFrame:
+    write_csv(table, path)
     return table
 
 
