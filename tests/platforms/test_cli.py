@@ -28,6 +28,8 @@ def test_show_assumed_leaves_out_what_is_cited():
         run("show", "broadwell-sim", "--assumed").output,
     )
     assert re.search(r"^tlb\.stlb\.entries +1536 entries +MICRO'20 Table 4", everything, re.M)
+    assert re.search(r"^core\.overlap +1 .*\(default\)$", everything, re.M)
+    assert len(re.findall(r"\(default\)$", everything, re.M)) == 8
     assert "tlb.stlb.entries" not in assumed
     rows = assumed.splitlines()
     assert rows[-1] == f"{len(rows) - 1} of {len(everything.splitlines())} values assumed"
@@ -43,18 +45,20 @@ def simulator(root):
 @pytest.mark.toolchain
 def test_check_asks_the_simulator_too(simulator, tmp_path):
     text = (platforms.model.folder() / "haswell-sim.yaml").read_text()
-    good, key, rule = tmp_path / "good.yaml", tmp_path / "key.yaml", tmp_path / "rule.yaml"
+    good, key, rule, own = (tmp_path / f"{name}.yaml" for name in ("good", "key", "rule", "own"))
     good.write_text(text)
     key.write_text(text.replace("rob_entries:", "rob_entry:"))
+    own.write_text(text + "design: {anchor: {pages: {value: 1, source: 'assumed: test'}}}\n")
     rule.write_text(re.sub(r"(channels: \{value:) \d+", r"\1 0", text))
     assert run("check", "zen-sim", good).exit_code == 0
     assert "accepted, 7" in run("check", good).output
-    answer = run("check", good, key, rule)
+    answer = run("check", good, key, rule, own)
     assert answer.exit_code == 2
     for words in (
         "good.yaml: accepted",
         "did you mean core.rob_entries?",
         "memory without channels",
+        "design.anchor.*",
         "what to do",
     ):
         assert words in answer.output

@@ -25,6 +25,8 @@ def test_cpuid_counts_before_the_generation_and_this_before_the_template(tmp_pat
     assert rob.value == 512 and not rob.assumed
     assert l2.value == 2 << 20 and "hypervisor" in l2.source
     assert memory.assumed
+    assert "core.overlap" in done.defaulted and "core.overlap" not in out.read_text()
+    assert found.values["core.overlap"].value == 1
 
 
 def test_an_unknown_core_keeps_the_template(tmp_path):

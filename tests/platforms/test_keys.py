@@ -1,48 +1,82 @@
-"""keys.csv is the simulator's table of keys, to the letter."""
+"""The simulator's table of keys as Python reads it: as the simulator prints it; what a new line does."""
 
 from __future__ import annotations
 
 import csv
 import io
-import re
 
 import pytest
 
-from tessera.platforms.keys import Key, all_keys
+from tessera.core.errors import TesseraError
+from tessera.platforms import keys, model
+from tessera.platforms.keys import TABLE, Key, all_keys, table
 
-NUMBER = re.compile(
-    r'KEY\("(?P<key>[^"]+)", "(?P<unit>[^"]+)", (?P<least>[^,]+), (?P<most>[^,]+), [\w.]+,'
-    r'\s*"(?P<text>[^"]+)"\)'
+ROW = 'NUMBER(ports, "core.l1_ports", "ports", 1, 8, "2", "assumed: a test", "Loads in a cycle, or so")\n'
+
+
+def test_rows_are_read_with_their_defaults():
+    found = all_keys()
+    assert found["core.mshrs"] == Key(
+        "core.mshrs", "lines", 1, 64, None, "", "L1D misses outstanding at once (line fill buffers)"
+    )
+    assert (found["walker.pollutes"].default, found["pwc.kind"].default) == (1, "paging-structure")
+    assert {row.section for row in found.values() if row.unit == "name"} == {
+        "design", "tlb_organisation", "replacement", "walk_cache", "page_table_format", "prefetcher",
+        "allocator",
+    }  # fmt: skip
+    for row in found.values():
+        assert (row.default is None) == (row.source == ""), row.key
+        assert row.default is None or row.rule_broken_by(row.default) is None, row.key
+
+
+def test_a_key_is_one_line_and_no_platform_file_breaks(root, tmp_path, monkeypatch):
+    path = tmp_path / "platform_keys.def"
+    path.write_text((root / TABLE).read_text() + ROW)
+    grown = table(path)
+    assert len(grown) == len(all_keys()) + 1
+    assert grown["core.l1_ports"].description == "Loads in a cycle, or so"
+    before = model.load("haswell-sim").flat()
+    monkeypatch.setattr(model, "all_keys", lambda: grown)
+    monkeypatch.setattr(keys, "all_keys", lambda: grown)
+    found = model.load("haswell-sim")
+    assert found.values["core.l1_ports"] == model.Value(2, "assumed: a test", defaulted=True)
+    assert sorted(found.flat().splitlines()) == sorted([*before.splitlines(), "core.l1_ports = 2"])
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (ROW + ROW, "core.l1_ports is there twice"),
+        (ROW.replace("NUMBER", "NUMBERS"), "not a row"),
+        (ROW.replace("1, 8", "1, 1 << 3"), "not a row"),
+        (ROW.replace(', "2"', ""), "not a row"),
+    ],
 )
-WORD = re.compile(r'WORD\("(?P<key>[^"]+)", [\w.]+,\s*"(?P<text>[^"]+)"\)')
-
-
-def number(text: str) -> int:
-    """A C++ constant of platform_keys.cpp: digits with separators, or a shift of 1."""
-    shift = re.fullmatch(r"1ull << (\d+)", text)
-    return 1 << int(shift[1]) if shift else int(text.replace("'", ""))
-
-
-def test_the_csv_is_the_table_of_the_source(root):
-    source = (root / "artifacts/simulator/src/base/platform_keys.cpp").read_text()
-    rows = [
-        (m.start(), Key(m["key"], m["unit"], number(m["least"]), number(m["most"]), m["text"]))
-        for m in NUMBER.finditer(source)
-    ]
-    rows += [(m.start(), Key(m["key"], "name", 0, 0, m["text"])) for m in WORD.finditer(source)]
-    table = [key for _, key in sorted(rows, key=lambda row: row[0])]
-    assert len(table) == len(re.findall(r"^\s+(?:KEY|WORD)\(", source, re.M))
-    assert list(all_keys().values()) == table
+def test_a_wrong_line_is_named(line, words, tmp_path):
+    path = tmp_path / "platform_keys.def"
+    path.write_text("// head\n\n" + line)
+    with pytest.raises(TesseraError, match=words) as error:
+        table(path)
+    assert f"line {2 + len(line.splitlines())}" in str(error.value)
 
 
 @pytest.mark.toolchain
-def test_the_csv_is_what_the_built_simulator_prints(root):
+def test_the_table_is_what_the_built_simulator_prints(root):
     from tessera.machine.container import toolchain
 
     simulator = root / "build/simulator/tessera-sim"
     if not simulator.exists():
         pytest.skip("build/simulator/tessera-sim is missing: ./run tessera build")
     text = toolchain().run([str(simulator), "keys"], capture=True).stdout
-    printed = list(csv.DictReader(io.StringIO(text)))
-    with (root / "src/tessera/platforms/keys.csv").open(newline="") as file:
-        assert printed == list(csv.DictReader(file))
+    printed = {row["key"]: row for row in csv.DictReader(io.StringIO(text))}
+    assert list(printed) == list(all_keys())
+    for key, row in all_keys().items():
+        expected = [
+            row.unit,
+            row.least,
+            row.most,
+            "" if row.default is None else row.default,
+            row.source,
+            row.description,
+        ]
+        assert list(printed[key].values())[1:] == [str(cell) for cell in expected]

@@ -28,6 +28,16 @@ def drop(key):
     return change
 
 
+def own(key, value):
+    def change(tree):
+        *parents, last = key.split(".")
+        for part in parents:
+            tree = tree.setdefault(part, {})
+        tree[last] = {"value": value, "source": "assumed: a test"}
+
+    return change
+
+
 #: name -> (change of a valid tree, words of the refusal)
 BROKEN = {
     "no name": (lambda t: t.pop("name"), ["no text for name"]),
@@ -52,7 +62,10 @@ BROKEN = {
     ),
     "infinite": (put("memory.load_cycles", value=float("inf")), ["memory.load_cycles", "inf is neither"]),
     "fraction": (put("memory.load_cycles", value=1.5), ["1.5 is neither a whole number"]),
-    "boolean": (put("walker.pollutes", value=True), ["walker.pollutes", "True is neither a whole number"]),
+    "boolean": (
+        put("walker.uses_mshrs", value=True),
+        ["walker.uses_mshrs", "True is neither a whole number"],
+    ),
     "negative": (
         put("memory.load_cycles", value=-1),
         ["-1 is not a whole number of cycles from 1 to 100000"],
@@ -70,6 +83,16 @@ BROKEN = {
             "valid keys: core.frequency_hz",
         ],
     ),
+    "fraction in a component's section": (own("design.anchor.pages", 1.5), ["1.5 is neither a whole number"]),
+    "negative in a component's section": (
+        own("design.anchor.pages", -1),
+        ["key design.anchor.pages", "-1 is not"],
+    ),
+    "section without a component": (
+        own("design.pages", 1),
+        ["key design.pages", "no such key", "a section of allocator, design"],
+    ),
+    "section of no kind": (own("desing.anchor.pages", 1), ["key desing.anchor.pages", "no such key"]),
     "missing keys": (drop("dram.banks"), ["keys missing: dram.banks", "tessera-sim keys"]),
     "missing group": (lambda t: t.pop("dram"), ["keys missing: dram.channels, dram.banks, dram.row_bytes"]),
 }
@@ -111,6 +134,35 @@ def test_flattens_by_dots_and_tells_assumed_from_sourced(tree, load_tree):
     assert "tlb.stlb.entries = 512" in lines and "tlb.l1d.replacement = lru" in lines
     assert len(lines) == len(all_keys()) and lines == sorted(lines)
     assert not found.values["tlb.stlb.entries"].assumed and found.values["tlb.stlb.ways"].assumed
+
+
+def test_what_is_left_out_has_its_default_with_its_source(tree, load_tree):
+    del tree["pwc"]["kind"]
+    assert "overlap" not in tree["core"] and "mmu" not in tree  # haswell-sim leaves these to the table
+    values = load_tree(tree).values
+    assert list(values) == list(all_keys())
+    for key, value in {
+        "core.overlap": 1,
+        "mmu.design": "conventional",
+        "pwc.kind": "paging-structure",
+    }.items():
+        assert (values[key].value, values[key].defaulted) == (value, True)
+        assert values[key].source == all_keys()[key].source
+    assert values["pwc.kind"].assumed and not values["core.overlap"].assumed
+    assert not values["walker.count"].defaulted
+    own("core.overlap", 1)(tree)
+    assert not load_tree(tree).values["core.overlap"].defaulted
+
+
+def test_components_own_keys_wait_for_the_simulator(tree, load_tree):
+    largest = 10**19 - 1  # what a platform file can hold
+    own("design.anchor.distance_pages", largest)(tree)
+    found = load_tree(tree)
+    assert list(found.values)[-1] == "design.anchor.distance_pages"
+    assert f"design.anchor.distance_pages = {largest}\n" in found.flat()
+    own("design.anchor.distance_pages", largest + 1)(tree)
+    with pytest.raises(TesseraError, match="design.anchor.distance_pages"):
+        load_tree(tree)
 
 
 def test_unknown_platform_lists_the_known():

@@ -30,7 +30,7 @@ def test_every_kind_and_key_is_there(root, page):
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table]
     kinds = re.findall(r'\{"([a-z-]+)", \w+\(\)\.list\(\)\}', (source / "mmu" / "components.cpp").read_text())
     assert sorted(row[0].strip("`") for row in rows) == sorted(kinds)
-    keys = (source / "base" / "platform_keys.cpp").read_text()
+    keys = (source / "base" / "platform_keys.def").read_text()
     for row in rows:
         for key in re.findall(r"`([^`]+)`", row[1]):
             assert f'"{key}"' in keys
@@ -41,5 +41,5 @@ def test_paths_exist(root, page):
     for link in re.findall(r"\]\(\.\./([^)]+)\)", page):
         assert (root / link).exists(), link
     simulator = root / "artifacts" / "simulator"
-    for path in re.findall(r"`((?:mmu|tlb|base|tests|engine)/[a-z_/]+\.(?:h|cpp))`", page):
+    for path in re.findall(r"`((?:mmu|tlb|base|tests|engine)/[a-z_/]+\.(?:h|cpp|def))`", page):
         assert (simulator / path).exists() or (simulator / "src" / path).exists(), path

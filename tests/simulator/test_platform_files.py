@@ -57,4 +57,5 @@ def test_simulator_accepts_it(root, name):
 
     if not (root / "build/simulator/tessera-sim").exists():
         pytest.skip("build/simulator/tessera-sim is missing: ./run tessera build")
-    assert check(folder() / f"{name}.yaml").name == name
+    found, remarks = check(folder() / f"{name}.yaml")
+    assert found.name == name and remarks == ()

@@ -12,7 +12,7 @@ ASSUMED, CITED = "assumed: for a test", "a document"
 
 
 def key(name: str, unit: str = "cycles", least: int = 0, most: int = 1000) -> Key:
-    return Key(name, unit, least, most, "")
+    return Key(name, unit, least, most, None, "", "")
 
 
 def made(keys: list[Key], **values):

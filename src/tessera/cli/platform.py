@@ -27,17 +27,21 @@ def list_platforms() -> None:
 @click.argument("name")
 @click.option("--assumed", is_flag=True, help="Only the values that no document gives, with the reason.")
 def show(name: str, assumed: bool) -> None:
-    """Every value of a platform with its unit and source. NAME is a platform or a YAML file."""
+    """Every value of a platform with its unit and source. NAME is a platform or a YAML file.
+
+    A key that the file leaves out is there with its default, marked `(default)`.
+    """
     from tessera import platforms
-    from tessera.platforms.keys import all_keys
+    from tessera.platforms.keys import all_keys, own_key
 
     found = platforms.load(name)
     rows = {key: v for key, v in sorted(found.values.items()) if v.assumed or not assumed}
     keys = all_keys()
     width = max(map(len, found.values))
     for key, value in rows.items():
-        unit = keys[key].unit.replace("name", "")
-        click.echo(f"{key:{width}}  {value.value!s:>12} {unit:18}  {value.source}")
+        unit = (keys.get(key) or own_key(key)).unit.replace("name", "")
+        mark = " (default)" if value.defaulted else ""
+        click.echo(f"{key:{width}}  {value.value!s:>12} {unit:18}  {value.source}{mark}")
     if assumed:
         click.echo(f"{len(rows)} of {len(found.values)} values assumed")
 
@@ -56,13 +60,18 @@ def check(files: tuple[str, ...]) -> None:
     refused: TesseraError | None = None
     for file in files:
         try:
-            found = run(file)
+            found, remarks = run(file)
         except TesseraError as error:
             click.echo(f"{file}: refused: {error}", err=True)
             refused = error
         else:
-            assumed = sum(v.assumed for v in found.values.values())
-            click.echo(f"{file}: accepted, {len(found.values)} values, {assumed} of them assumed")
+            values = found.values.values()
+            assumed, defaults = sum(v.assumed for v in values), sum(v.defaulted for v in values)
+            click.echo(
+                f"{file}: accepted, {len(values)} values, {assumed} of them assumed, {defaults} defaults"
+            )
+            for remark in remarks:
+                click.echo(f"  {remark}")
     if refused:
         raise SystemExit(refused.exit_code)
 
@@ -80,5 +89,6 @@ def detect(out: Path) -> None:
     found = run(out)
     core = f"core generation {found.generation}" if found.generation else "core generation not listed"
     click.echo(f"{out}: {found.from_cpuid} values from CPUID, {core}")
+    click.echo(f"  left to their defaults (tessera platform show): {', '.join(found.defaulted)}")
     for value in found.impossible:
         click.echo(f"  CPUID reports {value}, which is outside the key's bounds: left assumed")

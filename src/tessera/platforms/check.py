@@ -15,8 +15,11 @@ from tessera.machine.container import toolchain
 from tessera.platforms.model import Platform, load
 
 
-def check(name_or_path: str | Path) -> Platform:
-    """The platform, when the simulator accepts it.
+def check(name_or_path: str | Path) -> tuple[Platform, tuple[str, ...]]:
+    """The platform, when the simulator accepts it, and what the simulator remarks, a line each.
+
+    Remarks are on components' own keys: `default: <key> = <value> (<source>)` for one that was left out,
+    `not in use: <section>` for a section of a component that this platform does not name.
 
     Raises:
         TesseraError: what load() refuses, what the simulator refuses (in its words), or a simulator
@@ -31,7 +34,8 @@ def check(name_or_path: str | Path) -> Platform:
         done = toolchain().run(argv, paths=[flat.parent], capture=True, check=False)
     if done.returncode:
         raise refusal(f"platform {name_or_path}", done.returncode, done.stderr)
-    return platform
+    *remarks, _ = done.stdout.splitlines()
+    return platform, tuple(remarks)
 
 
 def refusal(asked: str, status: int, stderr: str) -> TesseraError:

@@ -43,6 +43,7 @@ class Detected:
     from_cpuid: int
     generation: str | None  #: name of the file in ``hosts`` that knows this core
     impossible: tuple[str, ...]  #: reported values outside a key's bounds, left assumed
+    defaulted: tuple[str, ...]  #: keys that the file leaves to their defaults
 
 
 def detect(out: Path) -> Detected:
@@ -103,9 +104,10 @@ def write_platform(report: Report, out: Path) -> Detected:
     template["description"] = f"this machine{core}: CPUID over documented and assumed values"
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(yaml.safe_dump(template, sort_keys=False, width=1000))
-    load(out)
+    written = load(out)
     impossible = tuple(f"{k} = {v}" for k, v in report.values.items() if k in known and k not in possible)
-    return Detected(len(possible), generation.stem if generation else None, impossible)
+    defaulted = tuple(key for key, value in written.values.items() if value.defaulted)
+    return Detected(len(possible), generation.stem if generation else None, impossible, defaulted)
 
 
 def generation_of(report: Report) -> Path | None:
@@ -124,5 +126,5 @@ def generation_values(path: Path) -> dict[str, Value]:
 
 def _put(tree: dict, path: list[str], value: Value) -> None:
     for key in path[:-1]:
-        tree = tree[key]
+        tree = tree.setdefault(key, {})
     tree[path[-1]] = {"value": value.value, "source": value.source}

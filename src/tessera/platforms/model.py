@@ -1,4 +1,9 @@
-"""A platform file: nested YAML with leaves ``{value, source}``, flattened to ``key = value``."""
+"""A platform file: nested YAML with leaves ``{value, source}``, flattened to ``key = value``.
+
+A key that the simulator's table has a default for may be left out: the platform then has the default, with
+its source. Keys below a component's section (``design.<name>.<key>``) are taken as they are; only the
+simulator that has the component knows them (`tessera platform check` asks it).
+"""
 
 from __future__ import annotations
 
@@ -10,7 +15,7 @@ from pathlib import Path
 from tessera.core.errors import TesseraError, unknown_name
 from tessera.core.paths import repo_root
 from tessera.platforms import strict_yaml
-from tessera.platforms.keys import all_keys, shown
+from tessera.platforms.keys import all_keys, own_key, shown
 
 HEAD = ("name", "description", "hardware_class")
 TEMPLATE = "host-template"  #: the host's assumed values; `tessera platform detect` completes it
@@ -24,6 +29,7 @@ class Value:
 
     value: int | str
     source: str
+    defaulted: bool = False  #: the file leaves the key out; value and source are the table's
 
     @property
     def assumed(self) -> bool:
@@ -58,7 +64,8 @@ def names() -> list[str]:
 def load(name_or_path: str | Path) -> Platform:
     """The platform of this name, or of this YAML file: every key once, in bounds, with its source.
 
-    Rules between keys are the simulator's (``tessera platform check`` asks it).
+    Keys are in the order of the simulator's table, those of components behind them. Rules between keys are
+    the simulator's (``tessera platform check`` asks it).
 
     Raises:
         TesseraError: unknown name, or a file that is not a platform (names file, key, value and rule).
@@ -82,8 +89,7 @@ def from_tree(tree: object, path: Path) -> Platform:
         if not NAME.fullmatch(tree[key]):
             raise _bad(path, key, f"{shown(tree[key])} is not a plain name (letters, digits, . - _)")
     values = leaves({k: v for k, v in tree.items() if k not in HEAD}, path)
-    _check_keys(path, values)
-    return Platform(tree["name"], tree["description"], tree["hardware_class"], values)
+    return Platform(tree["name"], tree["description"], tree["hardware_class"], _complete(path, values))
 
 
 def leaves(tree: dict, path: Path, prefix: str = "") -> dict[str, Value]:
@@ -116,22 +122,35 @@ def _fault_of_source(source: object) -> str | None:
     return None
 
 
-def _check_keys(path: Path, values: dict[str, Value]) -> None:
-    known = all_keys()
-    for key in values:
+def _complete(path: Path, given: dict[str, Value]) -> dict[str, Value]:
+    """Every key of the table, from the file or by default, then the components' own keys."""
+    known, own = all_keys(), {}
+    for key in given:
         if key not in known:
-            near = difflib.get_close_matches(key, known, n=1)
-            hint = f"did you mean {near[0]}? " if near else ""
-            raise TesseraError(
-                f"platform file {path}, key {key}", "no such key", f"{hint}valid keys: {', '.join(known)}"
-            )
-    missing = [key for key in known if key not in values]
+            own[key] = own_key(key)
+            if own[key] is None:
+                raise _unknown(path, key)
+    missing = [key for key, row in known.items() if key not in given and row.default is None]
     if missing:
-        remedy = "give every key (`tessera-sim keys` describes them); there are no defaults"
+        remedy = "give them: they have no default (`tessera-sim keys` describes every key)"
         raise TesseraError(f"platform file {path}", f"keys missing: {', '.join(missing)}", remedy)
-    for key, value in values.items():
-        if fault := known[key].rule_broken_by(value.value):
+    for key, row in (known | own).items():
+        if key in given and (fault := row.rule_broken_by(given[key].value)):
             raise _bad(path, key, fault)
+    return {
+        key: given[key] if key in given else Value(row.default, row.source, defaulted=True)
+        for key, row in (known | own).items()
+    }
+
+
+def _unknown(path: Path, key: str) -> TesseraError:
+    known = all_keys()
+    near = difflib.get_close_matches(key, known, n=1)
+    hint = f"did you mean {near[0]}? " if near else ""
+    sections = sorted({row.section for row in known.values() if row.section})
+    own = f"and <section>.<component>.<key> with a section of {', '.join(sections)}"
+    remedy = f"{hint}valid keys: {', '.join(known)}; {own}"
+    return TesseraError(f"platform file {path}, key {key}", "no such key", remedy)
 
 
 def _bad(path: Path, key: str, rule: str) -> TesseraError:

@@ -75,6 +75,9 @@ def points(
     for key, value in platform.values.items():
         if not value.assumed or not key.startswith(wanted):
             continue
+        if key not in keys:
+            reasons[key] = "a component's own key, whose bounds only the simulator knows"
+            continue
         own = list(_of(key, value.value, platform, keys[key]))
         found += [point for point in own if isinstance(point, Point)]
         if not any(isinstance(point, Point) for point in own):

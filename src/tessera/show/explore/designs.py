@@ -17,6 +17,7 @@ from tessera import platforms
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.layouts.model import Layout, write_layout
 from tessera.layouts.space import Space
+from tessera.platforms.keys import own_key
 from tessera.platforms.model import Platform, Value
 from tessera.record import traces
 from tessera.show.explore.hot import profile, suggestion
@@ -63,7 +64,7 @@ class Design:
         Raises:
             TesseraError: ``base`` has no such key.
         """
-        unknown = sorted(set(self.changes) - set(base.values))
+        unknown = sorted(key for key in self.changes if key not in base.values and own_key(key) is None)
         if unknown:
             near = [key for key in sorted(base.values) if key.split(".")[0] == unknown[0].split(".")[0]]
             raise TesseraError(

@@ -28,7 +28,7 @@ def _platform(facts, name: str) -> dict:
         {
             "key": key,
             "value": v.value,
-            "source": v.source.removeprefix("assumed").lstrip(": "),
+            "source": v.source.removeprefix("assumed").lstrip(": ") + (" (default)" if v.defaulted else ""),
             "assumed": v.assumed,
         }
         for key, v in platform.values.items()
