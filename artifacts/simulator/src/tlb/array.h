@@ -19,7 +19,7 @@ namespace tessera::sim {
 class TlbArray {
 public:
     /// geometry.entries 0: an array that does not exist; it never hits. Throws Refusal on an unknown policy.
-    TlbArray(const Geometry& geometry, const std::string& replacement)
+    TlbArray(const Geometry& geometry, const Chosen& replacement)
         : sets_(geometry.sets()), ways_(geometry.ways), names_(sets_ * ways_, unused), used_(sets_, 0) {
         if (exists()) policy_ = replacements().make(replacement, sets_, ways_);
     }

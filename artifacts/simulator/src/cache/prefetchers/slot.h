@@ -11,7 +11,7 @@ namespace tessera::sim {
 /// A prefetcher with a table needs entries, degree and distance.
 inline const PrefetchSlot& checked(const PrefetchSlot& slot) {
     if (slot.entries == 0 || slot.degree == 0 || slot.distance == 0)
-        throw Refusal("prefetcher " + slot.kind + " with entries, degree and distance of at least 1",
+        throw Refusal("prefetcher " + slot.kind.name + " with entries, degree and distance of at least 1",
                       "entries = " + std::to_string(slot.entries) + ", degree = " + std::to_string(slot.degree) +
                           ", distance = " + std::to_string(slot.distance),
                       "set all three, or kind = none");

@@ -45,13 +45,13 @@ MachineConfig configure(const Platform& p, size_t layouts) {
 
 std::string lanes_lack(const Platform& p) {
     const auto known = [](const std::string& r) { return r == "lru" || r == "tree-plru" || r == "srrip"; };
-    if (p.mmu_design != "conventional") return "mmu.design = " + p.mmu_design;
-    if (p.tlb_organisation != "split") return "tlb.organisation = " + p.tlb_organisation;
-    if (p.walk_cache != "paging-structure") return "pwc.kind = " + p.walk_cache;
-    if (p.page_table_format != "radix") return "page_table.format = " + p.page_table_format;
-    if (p.allocator != "identity") return "memory.allocator = " + p.allocator;
-    if (!known(p.l1_replacement)) return "tlb.l1d.replacement = " + p.l1_replacement;
-    if (!known(p.stlb_replacement)) return "tlb.stlb.replacement = " + p.stlb_replacement;
+    if (p.mmu_design != "conventional") return "mmu.design = " + p.mmu_design.name;
+    if (p.tlb_organisation != "split") return "tlb.organisation = " + p.tlb_organisation.name;
+    if (p.walk_cache != "paging-structure") return "pwc.kind = " + p.walk_cache.name;
+    if (p.page_table_format != "radix") return "page_table.format = " + p.page_table_format.name;
+    if (p.allocator != "identity") return "memory.allocator = " + p.allocator.name;
+    if (!known(p.l1_replacement)) return "tlb.l1d.replacement = " + p.l1_replacement.name;
+    if (!known(p.stlb_replacement)) return "tlb.stlb.replacement = " + p.stlb_replacement.name;
     return "";
 }
 
