@@ -10,6 +10,7 @@
 
 #include "champsim_record.h"
 #include "commands.h"
+#include "tessera/trace/replacement.h"
 
 namespace tessera::trace::cli {
 namespace {
@@ -94,26 +95,20 @@ private:
 
 void export_champsim(const std::string& in, const std::string& out) {
     Reader reader = Reader::open(in);
-    const std::string partial = out + ".partial";
-    std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(partial.c_str(), "wb"), std::fclose);
+    Replacement replacement(out);
+    std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(replacement.path().c_str(), "wb"), std::fclose);
     if (!file) throw TraceError("create ChampSim trace " + out + ": " + std::strerror(errno) + "\n  what to do: give a path that you may write to");
-    try {
-        Exporter exporter(file.get(), out);
-        Frame frame;
-        while (reader.next(frame)) {
-            size_t access = 0;
-            for (size_t e = 0; e < frame.block_ids.size(); ++e) {
-                exporter.execution(reader.blocks()[frame.block_ids[e]], &frame.addresses[access], &frame.is_store[access], frame.access_counts[e]);
-                access += frame.access_counts[e];
-            }
+    Exporter exporter(file.get(), out);
+    Frame frame;
+    while (reader.next(frame)) {
+        size_t access = 0;
+        for (size_t e = 0; e < frame.block_ids.size(); ++e) {
+            exporter.execution(reader.blocks()[frame.block_ids[e]], &frame.addresses[access], &frame.is_store[access], frame.access_counts[e]);
+            access += frame.access_counts[e];
         }
-        exporter.finish();
-    } catch (...) {
-        std::remove(partial.c_str());
-        throw;
     }
-    if (std::rename(partial.c_str(), out.c_str()) != 0)
-        throw TraceError("rename " + partial + ": " + std::strerror(errno) + "\n  what to do: give a path that you may write to");
+    exporter.finish();
+    replacement.commit();
 }
 
 }  // namespace tessera::trace::cli

@@ -1,9 +1,11 @@
 // main.cpp - command line of tessera-trace.
-#include <charconv>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <set>
 
 #include "commands.h"
-#include "spans.h"
+#include "pool_options.h"
 
 namespace {
 
@@ -23,23 +25,6 @@ constexpr const char* usage =
     throw UsageError(asked + ": " + found + "\n  what to do: run tessera-trace --help");
 }
 
-uint64_t number(const std::string& option, std::string_view text) {
-    const bool hex = text.starts_with("0x");
-    if (hex) text.remove_prefix(2);
-    uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
-    if (error != std::errc{} || end != text.data() + text.size()) refuse(option, "'" + std::string(text) + "' is not a number");
-    return value;
-}
-
-Pool pool_option(const std::string& option, PoolKind kind, const std::string& text) {
-    const size_t colon = text.find(':');
-    if (colon == std::string::npos) refuse(option, "'" + text + "' is not START:END");
-    const uint64_t begin = number(option, std::string_view(text).substr(0, colon)), end = number(option, std::string_view(text).substr(colon + 1));
-    if (begin >= end) refuse(option, "START is not below END");
-    return pool_over(kind, begin, end);
-}
-
 int run(const std::vector<std::string>& words) {
     const std::string command = words.empty() ? "" : words[0];
     if (command == "--help" || command == "-h") return std::fputs(usage, stdout), 0;
@@ -52,16 +37,17 @@ int run(const std::vector<std::string>& words) {
     if (command == "export-champsim" && given == 3) return export_champsim(words[1], words[2]), 0;
     if (command == "import-champsim" && given >= 3 && given % 2 == 1) {
         ImportOptions options;
+        std::set<std::string> seen;
         for (size_t i = 3; i < given; i += 2) {
-            if (words[i] == "--mmap-pool") options.anon = pool_option(words[i], PoolKind::anon, words[i + 1]);
-            else if (words[i] == "--brk-pool") options.heap = pool_option(words[i], PoolKind::heap, words[i + 1]);
-            else if (words[i] == "--program") options.program = words[i + 1];
-            else if (words[i] == "--max-accesses") options.max_accesses = number(words[i], words[i + 1]);
-            else refuse("import-champsim", "no option '" + words[i] + "'");
+            const std::string &option = words[i], &value = words[i + 1];
+            if (!seen.insert(option).second) refuse("import-champsim " + option, "given twice");
+            if (option == "--mmap-pool") options.anon = pool_option(option, PoolKind::anon, value);
+            else if (option == "--brk-pool") options.heap = pool_option(option, PoolKind::heap, value);
+            else if (option == "--program") options.program = value;
+            else if (option == "--max-accesses") options.max_accesses = number(option, value);
+            else refuse("import-champsim", "no option '" + option + "'");
         }
-        const auto end = [](const Pool& pool) { return pool.base + pool.size_bytes; };
-        if (options.anon && options.heap && options.anon->base < end(*options.heap) && options.heap->base < end(*options.anon))
-            refuse("import-champsim", "the pools overlap once aligned to 1GB");
+        check_apart(options);
         return import_champsim(words[1], words[2], options), 0;
     }
     refuse(command.empty() ? "command" : "command '" + command + "'", "no such command with these arguments");
@@ -71,7 +57,10 @@ int run(const std::vector<std::string>& words) {
 
 int main(int argc, char** argv) {
     try {
-        return run({argv + 1, argv + argc});
+        const int status = run({argv + 1, argv + argc});
+        if (std::fflush(stdout) != 0 || std::ferror(stdout))
+            throw TraceError(std::string("write standard output: ") + std::strerror(errno) + "\n  what to do: make room, or write elsewhere");
+        return status;
     } catch (const UsageError& error) {
         std::fprintf(stderr, "tessera-trace: %s\n", error.what());
         return 2;

@@ -8,6 +8,7 @@ std::vector<Span> spans_of_pages(const std::set<uint64_t>& page_numbers) {
     std::vector<Span> spans;
     for (const uint64_t page : page_numbers) {
         const uint64_t begin = page << 12;
+        if (begin >= address_limit) break;  // no program's memory: no pool
         if (spans.empty() || begin - spans.back().end > one_gigabyte) spans.push_back({begin, begin, 0});
         spans.back().end = begin + 4096;
         ++spans.back().pages;

@@ -16,6 +16,9 @@ namespace tessera::trace::cli {
 
 constexpr uint64_t one_gigabyte = uint64_t{1} << 30;
 
+/// Programs of x86-64 have addresses below this, and so have pools: the simulator refuses others.
+constexpr uint64_t address_limit = uint64_t{1} << 48;
+
 struct Span {
     uint64_t begin, end;  ///< bytes, end exclusive
     uint64_t pages;

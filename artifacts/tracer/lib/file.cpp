@@ -24,9 +24,9 @@ File File::open_read(const std::string& path) {
     return File(path, fd);
 }
 
-File File::create(const std::string& path) {
-    const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (fd < 0) refuse("create trace " + path, errno, "give a path in an existing folder that you may write to");
+File File::open_write(const std::string& path) {
+    const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (fd < 0) refuse("write trace " + path, errno, "give a path in an existing folder that you may write to");
     return File(path, fd);
 }
 

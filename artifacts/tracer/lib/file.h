@@ -9,7 +9,7 @@ namespace tessera::trace {
 class File {
 public:
     static File open_read(const std::string& path);
-    static File create(const std::string& path);
+    static File open_write(const std::string& path);  ///< an existing file
     File(File&& other) noexcept : path_(std::move(other.path_)), fd_(other.fd_) { other.fd_ = -1; }
     File(const File&) = delete;
     File& operator=(const File&) = delete;

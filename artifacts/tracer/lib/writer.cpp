@@ -1,20 +1,19 @@
 // writer.cpp - collects executions into frames; a full one goes to the encoder while another is filled.
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <memory>
 
 #include "bytes.h"
 #include "container.h"
 #include "file.h"
 #include "frame_encoder.h"
+#include "tessera/trace/replacement.h"
 #include "tessera/trace/trace.h"
 
 namespace tessera::trace {
 
 struct Writer::Impl {
     std::string path;
+    Replacement replacement;
     File file;
     std::vector<StaticBlock> blocks;
     BlockTable table;
@@ -22,13 +21,9 @@ struct Writer::Impl {
     uint64_t accesses = 0, instructions = 0, executions = 0;
     FrameEncoder encoder;
     CollectedFrame* frame;  ///< being filled
-    bool finished = false;
 
     Impl(const std::string& target)
-        : path(target), file(File::create(target + ".partial")), encoder(file, sizeof(Preamble)), frame(&encoder.take()) {}
-    ~Impl() {
-        if (!finished) std::remove(file.path().c_str());
-    }
+        : path(target), replacement(target), file(File::open_write(replacement.path())), encoder(file, sizeof(Preamble)), frame(&encoder.take()) {}
 
     void flush() {
         if (frame->executions == 0) return;
@@ -117,10 +112,7 @@ void Writer::finish(Header header) {
     w.file.write_at(w.encoder.offset(), tail.data(), tail.size());
     w.file.write_at(0, &preamble, sizeof preamble);
     w.file.close();
-    if (std::rename(w.file.path().c_str(), w.path.c_str()) != 0)
-        throw TraceError("rename " + w.file.path() + " to " + w.path + ": " + std::strerror(errno) +
-                         "\n  what to do: give a path whose folder you may write to");
-    w.finished = true;
+    w.replacement.commit();
 }
 
 }  // namespace tessera::trace

@@ -3,6 +3,7 @@
 
 #include "cli/champsim_record.h"
 #include "cli/commands.h"
+#include "cli/pool_options.h"
 #include "cli/spans.h"
 #include "streams.h"
 
@@ -110,6 +111,57 @@ TEST(Spans, GapsAboveOneGigabyteSplit) {
     EXPECT_EQ(pools[1].base, 10 * one_gigabyte);
     EXPECT_EQ(pools[1].used_bytes, 2 * 4096u);
     EXPECT_TRUE(default_pools({}).empty());
+}
+
+TEST(Spans, AddressesThatNoProgramHasMakeNoPool) {
+    const uint64_t limit = uint64_t{1} << (48 - 12), top = (uint64_t{1} << (64 - 12)) - 1;
+    EXPECT_TRUE(default_pools(spans_of_pages({limit, top - 1, top})).empty());
+    const auto pools = default_pools(spans_of_pages({limit - 1, limit, top}));
+    ASSERT_EQ(pools.size(), 1u);
+    EXPECT_EQ(pools[0].base + pools[0].size_bytes, uint64_t{1} << 48);
+}
+
+TEST(PoolOption, TakesWhatAPoolCanBe) {
+    struct Row {
+        const char* text;
+        uint64_t base, size_bytes, used_bytes;
+    };
+    for (const Row& row : {Row{"0:1", 0, one_gigabyte, 1}, Row{"0x40000000:1073741825", one_gigabyte, one_gigabyte, 1},
+                           Row{"0xffffc0000000:0x1000000000000", 0xffffc0000000, one_gigabyte, one_gigabyte}}) {
+        const Pool pool = pool_option("--brk-pool", PoolKind::heap, row.text);
+        EXPECT_EQ(pool.base, row.base) << row.text;
+        EXPECT_EQ(pool.size_bytes, row.size_bytes) << row.text;
+        EXPECT_EQ(pool.used_bytes, row.used_bytes) << row.text;
+    }
+}
+
+TEST(PoolOption, RefusesEmptyOnesAndAddressesAboveTheLimitNamingOptionAndValue) {
+    for (const std::string text : {"1:1", "2:1", "0:0xffffffffffffffff", "0:0x1000000000001", "0xffffffffc0000000:0xffffffffffffffff", "5", "a:b",
+                                   ":", "0:", "0x:9", "0:18446744073709551616", "-1:5", "0:1 "}) {
+        try {
+            pool_option("--brk-pool", PoolKind::heap, text);
+            ADD_FAILURE() << text;
+        } catch (const UsageError& error) {
+            const std::string words = error.what();
+            EXPECT_TRUE(words.starts_with("--brk-pool")) << words;
+            EXPECT_NE(words.find(text.substr(0, text.find(':'))), std::string::npos) << words;
+            EXPECT_NE(words.find("what to do: "), std::string::npos) << words;
+        }
+    }
+}
+
+TEST(PoolOption, RefusesPoolsThatShareAGigabyte) {
+    const auto apart = [](const char* anon, const char* heap) {
+        ImportOptions options;
+        options.anon = pool_option("--mmap-pool", PoolKind::anon, anon);
+        options.heap = pool_option("--brk-pool", PoolKind::heap, heap);
+        check_apart(options);
+    };
+    EXPECT_NO_THROW(apart("0x40000000:0x80000000", "0:0x40000000"));
+    EXPECT_NO_THROW(check_apart({}));
+    EXPECT_THROW(apart("0x40000000:0x80000000", "0:0x40000001"), UsageError);
+    EXPECT_THROW(apart("0x40000000:0x80000000", "0x7fffffff:0x80000000"), UsageError);
+    EXPECT_THROW(apart("0:0x1000000000000", "0x40000000:0x40000001"), UsageError);
 }
 
 }  // namespace

@@ -131,11 +131,49 @@ TEST(RoundTrip, LargestCountAndBlockWithoutSlots) {
     std::remove(path.c_str());
 }
 
+TEST(Writer, TwoOfOneNameAtATimeDoNotMix) {
+    const std::string path = temporary_path("twice");
+    const auto write = [&](Writer& writer, uint64_t address) {
+        const uint32_t block = writer.add_block(make_block(1, 1));
+        const uint8_t load = 0;
+        writer.append(block, &address, &load, 1);
+    };
+    Writer first = Writer::create(path), second = Writer::create(path);
+    write(first, 4096), write(second, 8192);
+    Header header;
+    header.program = header.origin = "test";
+    for (Writer* writer : {&first, &second}) {
+        writer->finish(header);
+        Frame frame;
+        Reader reader = Reader::open(path);
+        reader.verify();
+        ASSERT_TRUE(reader.next(frame));
+        EXPECT_EQ(frame.addresses.at(0), writer == &first ? 4096u : 8192u);
+    }
+    EXPECT_EQ(files_like(path).size(), 1u);
+    std::remove(path.c_str());
+}
+
+TEST(Writer, FollowsALinkAndRefusesWhatIsNoFile) {
+    const std::string path = temporary_path("link"), target = path + "-target";
+    write_bytes(target, "old");
+    std::filesystem::create_symlink(target, path);
+    Writer::create(path).finish(Header{});
+    EXPECT_TRUE(std::filesystem::is_symlink(path));
+    EXPECT_NO_THROW(Reader::open(target));
+    std::remove(path.c_str());
+    std::remove(target.c_str());
+    ASSERT_TRUE(std::filesystem::create_directory(path));
+    EXPECT_THROW(Writer::create(path), TraceError);
+    std::remove(path.c_str());
+    EXPECT_THROW(Writer::create("/dev/null"), TraceError);
+    EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+}
+
 TEST(Writer, LeavesNothingWithoutFinish) {
     const std::string path = temporary_path("unfinished");
     { Writer::create(path).add_block(make_block(1, 1)); }
-    EXPECT_FALSE(std::filesystem::exists(path));
-    EXPECT_FALSE(std::filesystem::exists(path + ".partial"));
+    EXPECT_EQ(files_like(path), std::set<std::string>{});
 }
 
 TEST(Writer, RefusesUnknownBlocksAndFolders) {

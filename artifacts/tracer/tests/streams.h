@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,17 @@ struct Stream {
     std::vector<StaticBlock> blocks;
     std::vector<Execution> executions;
 };
+
+/// Names of the files beside `path` that begin with its name: the file itself, and what an unfinished writer left.
+inline std::set<std::string> files_like(const std::string& path) {
+    const std::filesystem::path whole(path);
+    std::set<std::string> found;
+    for (const auto& entry : std::filesystem::directory_iterator(whole.parent_path())) {
+        const std::string name = entry.path().filename().string();
+        if (name.starts_with(whole.filename().string())) found.insert(name);
+    }
+    return found;
+}
 
 inline StaticBlock make_block(uint64_t pc, int slots) {
     StaticBlock block{pc, {}, {}};

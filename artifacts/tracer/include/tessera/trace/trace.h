@@ -131,8 +131,8 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
-/// Writer used by the QEMU plugin, importers, generators and tests. It writes to `path` + ".partial" and
-/// finish() renames that to `path`, so a trace that exists is complete; without finish() nothing is left.
+/// Writer used by the QEMU plugin, importers, generators and tests. finish() gives the file the name `path`
+/// (replacement.h), so a trace that exists is complete; without finish() nothing is left.
 class Writer {
 public:
     static Writer create(const std::string& path);  ///< throws TraceError when `path` cannot be written

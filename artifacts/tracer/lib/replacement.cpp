@@ -1,0 +1,54 @@
+// replacement.cpp - O_EXCL makes the new file, rename() replaces the old one.
+#include "tessera/trace/replacement.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <random>
+
+#include "tessera/trace/trace.h"
+
+namespace tessera::trace {
+namespace {
+
+std::string resolved(const std::string& target) {
+    namespace fs = std::filesystem;
+    std::error_code failed;
+    const fs::file_status found = fs::status(target, failed);
+    if (!fs::exists(found)) return target;
+    if (!fs::is_regular_file(found))
+        throw TraceError("write " + target + ": it is no regular file\n  what to do: name a regular file, or one that does not exist yet");
+    return fs::canonical(target).string();
+}
+
+std::string unique_name(const std::string& target) {
+    std::random_device random;
+    char digits[17];
+    std::snprintf(digits, sizeof digits, "%08x%08x", random(), random());
+    return target + "." + digits + ".partial";
+}
+
+}  // namespace
+
+Replacement::Replacement(const std::string& target) : target_(resolved(target)), path_(unique_name(target_)) {
+    const int fd = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0)
+        throw TraceError("write " + target + ": " + std::strerror(errno) + "\n  what to do: give a path in an existing folder that you may write to");
+    ::close(fd);
+}
+
+Replacement::~Replacement() {
+    if (!committed_) std::remove(path_.c_str());
+}
+
+void Replacement::commit() {
+    if (std::rename(path_.c_str(), target_.c_str()) != 0)
+        throw TraceError("rename " + path_ + " to " + target_ + ": " + std::strerror(errno) + "\n  what to do: give a path whose folder you may write to");
+    committed_ = true;
+}
+
+}  // namespace tessera::trace
