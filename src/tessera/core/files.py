@@ -38,19 +38,24 @@ _REMEDIES = {
 }
 
 
-def check_target(path: Path | str) -> None:
+def check_target(path: Path | str) -> Path:
     """Refuse, before any work, a file that :func:`making` could not write. Changes nothing.
+
+    Returns:
+        The file that would be replaced: absolute, links followed.
 
     Raises:
         TesseraError: ``path`` is no regular file, or no file can be made in its folder (exit status 2).
     """
-    folder = _target(Path(path)).parent
+    target = _target(Path(path))
+    folder = target.parent
     while not os.path.lexists(folder):
         folder = folder.parent
     try:
-        _new_file(folder / path_name(path)).unlink()
+        _new_file(folder / target.name).unlink()
     except OSError as error:
         raise _failed(path, error, EXIT_USAGE) from error
+    return target
 
 
 @contextmanager
@@ -107,11 +112,6 @@ def write_csv(table, path: Path | str, *, index: bool = False, **options) -> Non
         table.to_csv(stream, index=index, **options)
 
 
-def path_name(path: Path | str) -> str:
-    """Last part of ``path``, short enough for a temporary name around it."""
-    return os.fsdecode(os.fsencode(Path(path).name)[:100])
-
-
 def _target(path: Path) -> Path:
     """The file that ``path`` names, links followed; refused if it is there and not regular."""
     try:
@@ -142,7 +142,8 @@ def _is_descriptor(path: Path) -> bool:
 
 def _new_file(target: Path) -> Path:
     """A new empty file beside ``target``."""
-    path = target.with_name(f".{path_name(target)}.{secrets.token_hex(8)}{SUFFIX}")
+    name = os.fsdecode(os.fsencode(target.name)[:100])  # the whole may be as long as a name can be
+    path = target.with_name(f".{name}.{secrets.token_hex(8)}{SUFFIX}")
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
     return path
 

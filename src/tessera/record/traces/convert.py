@@ -12,7 +12,8 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.errors import EXIT_FAILED, EXIT_USAGE, TesseraError
+from tessera.core.files import check_target
 from tessera.core.paths import built
 from tessera.machine.container import toolchain
 
@@ -31,7 +32,7 @@ def _tool(arguments: list[str | Path], paths: list[Path]) -> str:
             asked or "tessera-trace " + str(arguments[0]),
             found or f"status {done.returncode}",
             remedy or "read the message",
-            exit_code=EXIT_FAILED,
+            exit_code=EXIT_USAGE if done.returncode == EXIT_USAGE else EXIT_FAILED,
         )
     return done.stdout
 
@@ -63,8 +64,7 @@ def import_champsim(
             the mmap pool and the next lower one the brk pool.
         max_accesses: read no further than this many accesses.
     """
-    path, target = _existing(source), Path(out).absolute()
-    target.parent.mkdir(parents=True, exist_ok=True)
+    path, target = _existing(source), _writable(out)
     options = {"--mmap-pool": mmap_pool, "--brk-pool": brk_pool, "--max-accesses": max_accesses}
     options["--program"] = path.name
     extra = [str(word) for pair in options.items() if pair[1] is not None for word in pair]
@@ -73,21 +73,28 @@ def import_champsim(
         made = Path(name) / "trace.tst"
         with _decompressed(path, Path(name)) as plain:
             _tool(["import-champsim", plain, made, *extra], [plain.parent, target.parent])
-        made.rename(target)
+        made.replace(target)
 
 
 def export_champsim(trace: Path | str, out: Path | str) -> None:
     """Convert a trace to plain ChampSim records."""
-    path, target = _existing(trace), Path(out).absolute()
-    target.parent.mkdir(parents=True, exist_ok=True)
+    path, target = _existing(trace), _writable(out)
     _tool(["export-champsim", path, target], [path.parent, target.parent])
 
 
 def _existing(path: Path | str) -> Path:
     path = Path(path).absolute()
     if not path.is_file():
-        raise TesseraError(f"trace {path}", "no such file", "give the path of an existing file")
+        found = "it is no regular file" if path.exists() else "no such file"
+        raise TesseraError(f"trace {path}", found, "give the path of an existing file")
     return path
+
+
+def _writable(path: Path | str) -> Path:
+    """The file to write, whose folder exists."""
+    target = check_target(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return target
 
 
 @contextlib.contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tessera.record.traces.convert import _existing, _tool
+from tessera.record.traces.convert import _existing, _tool, _writable
 
 
 def cut(trace: Path | str, out: Path | str, *, start_access: int, accesses: int) -> None:
@@ -13,7 +13,6 @@ def cut(trace: Path | str, out: Path | str, *, start_access: int, accesses: int)
     Raises:
         TesseraError: the part does not lie inside the trace, or the trace is damaged.
     """
-    path, target = _existing(trace), Path(out).absolute()
-    target.parent.mkdir(parents=True, exist_ok=True)
+    path, target = _existing(trace), _writable(out)
     span = ["--start", str(start_access), "--accesses", str(accesses)]
     _tool(["cut", path, target, *span], [path.parent, target.parent])

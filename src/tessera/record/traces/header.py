@@ -36,7 +36,8 @@ def info(path: Path | str) -> dict:
     """
     path = Path(path)
     if not path.is_file():
-        raise TesseraError(f"trace {path}", "no such file", "record one: tessera trace record --out ...")
+        found = "it is no regular file" if path.exists() else "no such file"
+        raise TesseraError(f"trace {path}", found, "record one: tessera trace record --out ...")
     with path.open("rb") as file:
         preamble = file.read(_PREAMBLE_BYTES)
         if len(preamble) < _PREAMBLE_BYTES or preamble[:8] not in MAGICS:

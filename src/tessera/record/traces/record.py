@@ -18,6 +18,7 @@ from pathlib import Path
 import click
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.files import check_target
 from tessera.core.units import GB, format_bytes, parse_bytes
 from tessera.machine.container import RunOptions
 from tessera.machine.container.process import stopped_at_exit
@@ -93,7 +94,7 @@ def record(
     Raises:
         TesseraError: nothing was recorded, for the reason given; ``out`` does not exist then.
     """
-    out = Path(out).absolute()
+    out = check_target(out)
     words = [str(word) for word in argv]
     server = companion is not None
     options = Options(

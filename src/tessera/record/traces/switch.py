@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.files import check_target
 
 #: Positions in the file; artifacts/tracer/plugin/control.h has the same.
 ASKED, ATTACHED, STATE, LIMIT = range(4)
@@ -31,8 +32,9 @@ class Switch:
     """
 
     def __init__(self, path: Path):
-        self.path = Path(path).absolute()
-        self.path.write_bytes(bytes(BYTES))
+        self.path = check_target(path)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.write_bytes(bytes(BYTES))  # in place: a recording may have it mapped
         self._map()
 
     @classmethod
