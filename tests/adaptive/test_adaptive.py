@@ -8,7 +8,8 @@ from tessera.core.errors import TesseraError
 from tessera.fit.adaptive import disagreement, fit_committee, next_layouts, replay, summary
 from tessera.fit.adaptive.order import adaptive_order, distances, random_order
 from tessera.fit.adaptive.replay import needed
-from tessera.fit.models import Samples, create
+from tessera.fit.models.registry import create
+from tessera.fit.models.samples import Samples
 
 NAMES = [f"growing-{i}" for i in range(9)] + [f"random-{i}" for i in range(15)]
 

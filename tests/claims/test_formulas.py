@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.fit.models import Samples, create
+from tessera.fit.models.registry import create
+from tessera.fit.models.samples import Samples
 from tessera.judge.claims.protocols.formulas import ANCHORS, coefficients, residual
 
 EXISTING = ("basu", "gandhi", "pham", "alam", "yaniv")

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tessera.fit.models import create, fit_all
-from tessera.fit.models.registry import EVERY
+from tessera.fit.models.fitting import fit_all
+from tessera.fit.models.registry import EVERY, create
 
 from .builders import make_frame, noisy
 

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.fit.models import MODELS, TABLES
-from tessera.fit.models.registry import EVERY
+from tessera.fit.models.registry import EVERY, MODELS
+from tessera.fit.models.tables import TABLES
 
 from .command import read, run
 

@@ -3,8 +3,7 @@
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.fit.models import MODELS
-from tessera.fit.models.registry import EVERY
+from tessera.fit.models.registry import EVERY, MODELS
 
 from .command import read, run
 

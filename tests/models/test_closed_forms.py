@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tessera.fit.models import create
+from tessera.fit.models.registry import create
 from tessera.fit.models.rsquared import by_input
 
 from .builders import make_samples

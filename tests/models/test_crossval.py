@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tessera.fit.models import create
 from tessera.fit.models.base import CannotFit
 from tessera.fit.models.crossval import FOLDS, held_out_errors, held_out_predictions, split
+from tessera.fit.models.registry import create
 
 from .builders import make_samples, noisy
 

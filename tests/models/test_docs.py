@@ -9,9 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from tessera.cli.main import cli
-from tessera.fit.models import MODELS
 from tessera.fit.models.protocols import PROTOCOLS
-from tessera.fit.models.registry import EXTRA, registry
+from tessera.fit.models.registry import EXTRA, MODELS, Registry
 
 from .builders import make_frame, noisy
 
@@ -72,7 +71,7 @@ def test_the_example_of_a_new_model():
     (source,) = blocks("add-a-model.md", "python")
     namespace: dict = {"__name__": "flat"}
     exec(source, namespace)
-    flat = registry(*MODELS.values(), namespace["Flat"])["flat"]()
+    flat = Registry(*MODELS.rows(), ("flat", namespace["Flat"]))["flat"]()
     s = noisy()
     H, M, C, R = s.anchor("growing-8")
     assert flat.fit(s).predict(H, M, C) == pytest.approx(R, rel=1e-15)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.fit.models import create
+from tessera.fit.models.registry import create
 from tessera.fit.models.terms import TERMS, evaluate, gradient
 
 from .builders import noisy

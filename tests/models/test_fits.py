@@ -4,10 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tessera.fit.models import check_table, create, fit_all
 from tessera.fit.models.base import CannotFit
 from tessera.fit.models.fits import Fits, shared
+from tessera.fit.models.fitting import fit_all
 from tessera.fit.models.protocols import learning_curve, run_protocols
+from tessera.fit.models.registry import create
+from tessera.fit.models.samples import check_table
 
 from .builders import make_frame, noisy
 

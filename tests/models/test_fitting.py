@@ -5,8 +5,10 @@ import pandas as pd
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.fit.models import MODELS, TABLES, create, fit_all
 from tessera.fit.models.crossval import held_out_errors
+from tessera.fit.models.fitting import fit_all
+from tessera.fit.models.registry import MODELS, create
+from tessera.fit.models.tables import TABLES
 
 from .builders import make_frame, make_samples, noisy
 

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from tessera.fit.models import create
 from tessera.fit.models.base import CannotFit
 from tessera.fit.models.gaussian_process import BOUNDS
+from tessera.fit.models.registry import create
 
 from .builders import noisy
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.fit.models import create
 from tessera.fit.models.intervals import calibrate
-from tessera.fit.models.registry import EVERY
+from tessera.fit.models.registry import EVERY, create
 
 from .builders import make_samples, noisy, random_inputs
 

@@ -9,8 +9,10 @@ from click.testing import CliRunner
 
 from tessera.cli.main import cli
 from tessera.core.paths import repo_root
-from tessera.fit.models import TABLES, collect, fit_all, read_table
-from tessera.fit.models.tables import JUDGED
+from tessera.fit.models.collect import collect
+from tessera.fit.models.fitting import fit_all
+from tessera.fit.models.samples import read_table
+from tessera.fit.models.tables import JUDGED, TABLES
 from tessera.pipeline.fit import adaptive_pairs, fit_pairs, one_gb_pairs
 
 from .builders import make_frame, noisy

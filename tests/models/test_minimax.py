@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from tessera.fit.models import create
 from tessera.fit.models.base import CannotFit
+from tessera.fit.models.registry import create
 
 from .builders import make_samples, noisy
 

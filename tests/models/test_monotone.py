@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from tessera.fit.models import create
 from tessera.fit.models.base import CannotFit
 from tessera.fit.models.monotone import admissible
+from tessera.fit.models.registry import create
 
 from .builders import make_samples
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tessera.fit.models import create
 from tessera.fit.models.base import CannotFit
+from tessera.fit.models.registry import create
 from tessera.fit.models.terms import TERMS
 
 from .builders import make_samples, noisy, random_inputs

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.fit.models import Samples, create
 from tessera.fit.models.base import CannotFit
+from tessera.fit.models.registry import create
+from tessera.fit.models.samples import Samples
 
 
 def anchors(four_kb=(10, 100, 3000, 10000), two_mb=(40, 20, 500, 8000)) -> Samples:

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from tessera.fit.models import create
 from tessera.fit.models.base import CannotFit
-from tessera.fit.models.registry import EVERY
+from tessera.fit.models.registry import EVERY, create
 
 from .builders import make_samples, noisy
 

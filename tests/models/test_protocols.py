@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tessera.core.errors import TesseraError
-from tessera.fit.models import check_table, create, fit_all
 from tessera.fit.models.accuracy import accuracy, relative_errors
 from tessera.fit.models.crossval import split
+from tessera.fit.models.fitting import fit_all
 from tessera.fit.models.protocols import (
     PROTOCOLS,
     learning_curve,
@@ -20,6 +20,8 @@ from tessera.fit.models.protocols import (
 from tessera.fit.models.protocols.files import FILES
 from tessera.fit.models.protocols.registry import registry
 from tessera.fit.models.protocols.setting import grouped_folds
+from tessera.fit.models.registry import create
+from tessera.fit.models.samples import check_table
 
 from .builders import make_frame, make_samples, noisy, random_inputs
 

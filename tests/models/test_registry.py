@@ -1,13 +1,14 @@
 """The registry of models."""
 
+import subprocess
+import sys
+
 import pytest
 from sklearn.base import clone
 
 from tessera.core.errors import TesseraError
-from tessera.fit.models import MODELS, create
 from tessera.fit.models.base import CannotFit
-from tessera.fit.models.basu import Basu
-from tessera.fit.models.registry import EVERY, registry, select
+from tessera.fit.models.registry import EVERY, MODELS, Registry, create, select
 
 from .builders import noisy
 
@@ -21,8 +22,23 @@ def test_names_of_the_contract():
 
 
 def test_duplicate_names_abort():
-    with pytest.raises(ValueError, match="'basu' registered twice: Basu and Basu"):
-        registry(Basu, Basu)
+    with pytest.raises(ValueError, match="'basu' registered twice: basu:Basu and other:Basu"):
+        Registry(("basu", "basu:Basu"), ("basu", "other:Basu"))
+
+
+def test_a_class_answers_to_the_name_of_its_line():
+    with pytest.raises(ValueError, match="'flat' is called 'basu'"):
+        Registry(("flat", "basu:Basu"))["flat"]
+
+
+def test_names_cost_no_import_of_the_models():
+    source = """
+import sys
+from tessera.fit.models.registry import select
+select(["gp"])
+sys.exit(any(name in sys.modules for name in ("pandas", "sklearn", "numpy")))
+"""
+    subprocess.run([sys.executable, "-c", source], check=True)
 
 
 def test_unknown_names_list_the_valid_ones():
@@ -52,3 +68,18 @@ def test_the_contract_of_an_estimator(name):
 def test_predict_before_fit(name):
     with pytest.raises(CannotFit, match="not fitted yet"):
         create(name).predict(0, 0, 0)
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES + EXTRA if n != "alam-scaled"])
+def test_a_model_depends_on_the_inputs_that_it_names(name):
+    model, s = create(name).fit(noisy()), noisy()
+    before = model.predict(s.H, s.M, s.C)
+    for symbol in {"H", "M", "C"} - set(model.inputs):
+        changed = {"H": s.H, "M": s.M, "C": s.C} | {symbol: 3 * getattr(s, symbol) + 1000}
+        assert (model.predict(**changed) == before).all(), symbol
+
+
+def test_labels_tell_models_apart():
+    labels = [model.label or name for name, model in EVERY.items()]
+    assert labels[:9] == "Basu Gandhi Pham Alam Yaniv poly1 poly2 poly3 Mosmodel".split()
+    assert len(set(labels)) == len(EVERY)

@@ -10,8 +10,7 @@ from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.utils.estimator_checks import check_estimator
 
 from tessera.core.errors import TesseraError
-from tessera.fit.models import create
-from tessera.fit.models.registry import EVERY
+from tessera.fit.models.registry import EVERY, create
 
 from .builders import noisy
 

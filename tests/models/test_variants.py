@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from tessera.fit.models import Samples, create
 from tessera.fit.models.base import CannotFit
-from tessera.fit.models.registry import EVERY
+from tessera.fit.models.registry import EVERY, create
+from tessera.fit.models.samples import Samples
 
 from .builders import make_samples, noisy
 from .test_preexisting import anchors

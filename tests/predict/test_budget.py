@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from tessera.cli.main import cli
 from tessera.core.errors import TesseraError
-from tessera.fit.models import check_table
+from tessera.fit.models.samples import check_table
 from tessera.fit.predict import error_budget
 from tessera.fit.predict.budget import PARTS
 from tessera.fit.predict.design import read_design

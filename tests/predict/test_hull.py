@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tessera.fit.models import Samples
+from tessera.fit.models.samples import Samples
 from tessera.fit.predict.hull import describe, distance_outside, outside_ranges
 
 

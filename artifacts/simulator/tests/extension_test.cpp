@@ -48,10 +48,10 @@ TEST(Extension, PartsOfAConventionalDesignRunOnAllEngines) {
     expect_agreement_on_random_inputs([](Platform& p) { p.tlb_organisation = "example-one-array"; });
     expect_agreement_on_random_inputs([](Platform& p) { p.walk_cache = "example-last-root"; });
     expect_agreement_on_random_inputs([](Platform& p) { p.page_table_format = "example-hashed"; });
-    expect_agreement_on_random_inputs([](Platform& p) { p.allocator = {"example-backwards", {{"bits", 18}}}; });
+    expect_agreement_on_random_inputs([](Platform& p) { p.allocator = {"example-backwards", {{"bits", 7}}}; });
     expect_agreement_on_random_inputs([](Platform& p) {
         p.tlb_organisation = "example-one-array", p.stlb_replacement = "example-round-robin", p.walk_cache = "example-last-root";
-        p.page_table_format = "example-hashed", p.allocator = {"example-backwards", {{"bits", 18}}};
+        p.page_table_format = "example-hashed", p.allocator = {"example-backwards", {{"bits", 7}}};
         p.prefetch_l1d = {"example-next-line", 1, 1, 1};
     });
 }
@@ -139,8 +139,10 @@ TEST(Extension, KeysOfAComponentsOwnAreCheckedWhereItIsInUse) {
     other.mmu_design = "conventional", other.tlb_organisation = "split", other.walk_cache = "paging-structure";
     other.page_table_format = "radix", other.allocator = "identity";
     EXPECT_EQ(refusal_of([&] { check_components(other); }), "");
-    other.allocator = "example-backwards";  // whose key has no default
-    EXPECT_NE(refusal_of([&] { check_components(other); }).find("allocator.example-backwards.bits: missing"), std::string::npos);
+    const std::vector<OwnKey> no_default = {{"pages", "pages", 0, 9, {}, "", "What it means"}};
+    EXPECT_NE(refusal_of([&] { OwnValues("design.x", no_default, {}); }).find("design.x.pages: missing"), std::string::npos);
+    EXPECT_EQ(OwnValues("design.x", no_default, {{"pages", 9}})["pages"], 9u);
+    EXPECT_THROW(OwnValues("design.x", {}, {})["pages"], std::out_of_range);
 }
 
 TEST(Extension, TheTableNamesTheSectionOfEachKind) {

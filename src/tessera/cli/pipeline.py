@@ -98,12 +98,15 @@ def concat(parts: tuple[Path, ...], out: Path) -> None:
 @click.argument("cells", nargs=-1, type=PATH, required=True)
 @click.option("--seed", type=int, required=True)
 @click.option("--layouts", type=PATH, help="folder of <workload>/<platform>/manifest.csv")
+@click.option("--model", "models", multiple=True, help="a model by name; repeat; default: see the registry")
 @click.option("--out", type=PATH, required=True, help="tables go to <out>/<workload>/<platform>/")
-def fit(cells: tuple[Path, ...], seed: int, layouts: Path | None, out: Path) -> None:
-    """Fit, cross-validate and judge every model on cells files <workload>/<platform>.csv."""
+def fit(
+    cells: tuple[Path, ...], seed: int, layouts: Path | None, models: tuple[str, ...], out: Path
+) -> None:
+    """Fit, cross-validate and judge models on cells files <workload>/<platform>.csv."""
     from tessera.pipeline.fit import fit_pairs
 
-    _say("not fitted", fit_pairs(cells, seed, out, layouts))
+    _say("not fitted", fit_pairs(cells, seed, out, layouts, models))
 
 
 @pipeline.command()

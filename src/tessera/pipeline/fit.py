@@ -15,10 +15,11 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.core.errors import TesseraError
-from tessera.fit import models
 from tessera.fit.models import protocols
 from tessera.fit.models.fits import Fits
+from tessera.fit.models.fitting import fit_all
 from tessera.fit.models.groups import read_duplicates
+from tessera.fit.models.protocols.learning import COLUMNS as LEARNING
 from tessera.fit.models.result import FORMAT, INTERVALS
 from tessera.fit.models.samples import TEST_POINT, Table, read_table
 from tessera.fit.models.tables import TABLES, write_table
@@ -26,22 +27,27 @@ from tessera.fit.models.tables import TABLES, write_table
 Reasons = dict[Path, str]  #: folder of a pair that could not be done -> why
 
 
-def fit_pairs(cells: Iterable[Path], seed: int, out: Path, layouts: Path | None = None) -> Reasons:
+def fit_pairs(
+    cells: Iterable[Path], seed: int, out: Path, layouts: Path | None = None, models: Sequence[str] = ()
+) -> Reasons:
     """Fit, cross-validate and judge: the tables of `models fit` and `models protocols`.
 
     Args:
         cells: cells files, `<workload>/<platform>.csv`.
         seed: of the shuffles into folds.
         layouts: the folder of `<workload>/<platform>/manifest.csv`, which names duplicate layouts.
+        models: names; those of the registry's ``MODELS`` if empty.
     """
 
     def work(cells_path: Path, folder: Path) -> None:
         table = _table(cells_path)
         fits = Fits(table.fitted)
-        models.fit_all(table, seed=seed, intervals=True, fits=fits).write(folder, cells_path)
+        fit_all(table, seed=seed, models=models, intervals=True, fits=fits).write(folder, cells_path)
         manifest = layouts / cells_path.parent.name / cells_path.stem / "manifest.csv" if layouts else None
         same = read_duplicates(manifest) if manifest else None
-        protocols.write_judgement(table, folder, seed=seed, duplicate_of=same, fits=fits)
+        protocols.write_judgement(table, folder, models, seed=seed, duplicate_of=same, fits=fits)
+        if not (folder / "learning_curve.csv").exists():  # no model of these learns from samples
+            _headers(folder, {"learning_curve": LEARNING})
 
     def nothing(folder: Path) -> None:
         _headers(folder, TABLES)

@@ -89,7 +89,7 @@ private:
     uint64_t flipped_;
 };
 const Registered backwards(allocators(), "example-backwards", "gigabytes in reverse order",
-                           {{"bits", "bits", 0, 18, {}, "", "Gigabytes among which the order is turned, as a power of two"}},
+                           {{"bits", "bits", 0, 18, 18, "assumed: all 256TB", "Gigabytes among which the order is turned, as a power of two"}},
                            [](const OwnValues& own, const AddressSpace&) { return std::make_unique<Backwards>(own["bits"]); });
 
 }  // namespace

@@ -14,6 +14,8 @@ class Alam(RuntimeModel):
     """Learned: the ``coefficients_`` of 1 (cycles); that of C is fixed at 1."""
 
     name = "alam"
+    label = "Alam"
+    inputs = ("C",)
     equation = "R = C + R_2M - C_2M"
     source = "MICRO'20 section III, Alam"
 

@@ -26,6 +26,8 @@ class AlamScaled(RuntimeModel):
     """
 
     name = "alam-scaled"
+    label = "Alam, scaled"
+    inputs = ("C",)
     equation = "R = (C_4K / C_4K_sim) C_sim + R_2M - C_2M"
     source = "MICRO'20 section III, Alam, the scale factor of C_DVMT"
 

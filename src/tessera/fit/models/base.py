@@ -46,9 +46,11 @@ class RuntimeModel(RegressorMixin, BaseEstimator):
     """Base of all models: subclasses implement ``fit_samples``; prediction is a polynomial."""
 
     name: ClassVar[str]  #: registered name
+    label: ClassVar[str] = ""  #: what figures and tables call it; its name if empty
     equation: ClassVar[str]  #: one line, for `tessera models list`
     source: ClassVar[str]  #: where the equation is printed
     cross_validated: ClassVar[bool] = False  #: False: defined by the anchors alone
+    inputs: ClassVar[tuple[str, ...]] = ("H", "M", "C")  #: what it can depend on; one only makes a line
 
     def fit(self, X, y=None, layouts=None) -> RuntimeModel:
         """Learn from (H, M, C) and runtimes.

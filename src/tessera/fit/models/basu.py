@@ -15,6 +15,8 @@ class Basu(RuntimeModel):
     """Learned: ``coefficients_`` of M (cycles per miss) and 1 (cycles)."""
 
     name = "basu"
+    label = "Basu"
+    inputs = ("M",)
     equation = "R = (C_4K / M_4K) M + R_4K - C_4K"
     source = "MICRO'20 section III, Basu"
 

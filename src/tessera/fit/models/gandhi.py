@@ -15,6 +15,8 @@ class Gandhi(RuntimeModel):
     """Learned: ``coefficients_`` of M (cycles per miss) and 1 (cycles)."""
 
     name = "gandhi"
+    label = "Gandhi"
+    inputs = ("M",)
     equation = "R = (C_4K / M_4K) M + R_2M - C_2M"
     source = "MICRO'20 section III, Gandhi"
 

@@ -15,6 +15,7 @@ class GandhiOpera(RuntimeModel):
     """Learned: ``coefficients_`` of C (cycles per walk cycle) and 1 (cycles)."""
 
     name = "gandhi-opera"
+    inputs = ("C",)
     equation = "R = (R_4K - R_2M + C_2M) / C_4K C + R_2M - C_2M"
     source = "OPERA D5.10 section 2.3.2 (formula printed garbled)"
 

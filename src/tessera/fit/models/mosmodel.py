@@ -36,6 +36,7 @@ class Mosmodel(RuntimeModel):
     """
 
     name = "mosmodel"
+    label = "Mosmodel"
     equation = "R = beta + at most 5 of the 19 monomials of degree <= 3 in H, M, C"
     source = "MICRO'20 section VII-C, equation (3)"
     cross_validated = True

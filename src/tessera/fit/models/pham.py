@@ -16,6 +16,7 @@ class Pham(RuntimeModel):
     """Learned: the ``coefficients_`` of 1 (cycles); those of H and C are fixed."""
 
     name = "pham"
+    label = "Pham"
     equation = "R = 7 H + C + R_4K - C_4K - 7 H_4K"
     source = "MICRO'20 section III, Pham"
 

@@ -14,6 +14,7 @@ class PhamOpera(RuntimeModel):
     """Learned: the ``coefficients_`` of 1 (cycles); that of C is fixed at 1."""
 
     name = "pham-opera"
+    inputs = ("C",)
     equation = "R = C + R_2M - C_2M"
     source = "OPERA D5.10 section 2.3.1"
 

@@ -20,6 +20,7 @@ class PolynomialInC(RuntimeModel):
 
     degree: int
     cross_validated = True
+    inputs = ("C",)
 
     def fit_samples(self, samples: Samples) -> PolynomialInC:
         different = len(np.unique(samples.C))

@@ -26,7 +26,8 @@ HELD = ("numpy", "scipy", "pandas")  #: the same in every environment
 
 _FIT = """
 import json, sys, sklearn
-from tessera.fit.models import create, read_table
+from tessera.fit.models.registry import create
+from tessera.fit.models.samples import read_table
 found = [create("mosmodel").fit(read_table(path).fitted).coefficients_ for path in sys.argv[1:]]
 json.dump({"version": sklearn.__version__, "coefficients": found}, sys.stdout)
 """

@@ -13,6 +13,8 @@ class Yaniv(RuntimeModel):
     """Learned: ``coefficients_`` of C (cycles per walk cycle) and 1 (cycles)."""
 
     name = "yaniv"
+    label = "Yaniv"
+    inputs = ("C",)
     equation = "R = alpha C + beta through (C_2M, R_2M) and (C_4K, R_4K)"
     source = "MICRO'20 section III, Yaniv"
 

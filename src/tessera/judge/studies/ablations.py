@@ -14,7 +14,7 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.core.errors import TesseraError
-from tessera.fit.models import check_table
+from tessera.fit.models.samples import check_table
 from tessera.judge.studies import shape, variants
 from tessera.platforms import Platform
 from tessera.results import cells

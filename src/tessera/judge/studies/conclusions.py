@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from tessera.fit.models import check_table, fit_all
+from tessera.fit.models.fitting import fit_all
+from tessera.fit.models.samples import check_table
 from tessera.fit.models.samples import Samples
 from tessera.judge.studies.shape import Shape, shape
 

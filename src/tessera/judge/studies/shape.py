@@ -17,7 +17,7 @@ import numpy as np
 from scipy import stats
 
 from tessera.core.errors import TesseraError
-from tessera.fit.models import create
+from tessera.fit.models.registry import create
 from tessera.fit.models.accuracy import relative_errors
 from tessera.fit.models.samples import Samples
 

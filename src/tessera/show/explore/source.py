@@ -10,7 +10,8 @@ import pandas as pd
 
 from tessera.core.errors import TesseraError
 from tessera.core.paths import repo_root
-from tessera.fit.models import check_table, fit_all
+from tessera.fit.models.fitting import fit_all
+from tessera.fit.models.samples import check_table
 from tessera.fit.models.result import FitResult
 from tessera.fit.models.samples import Table
 from tessera.show.figures.tables import Results, platform_order, workload_order

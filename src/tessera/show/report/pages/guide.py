@@ -10,7 +10,7 @@ def page(facts) -> dict:
 
 
 def _models() -> list[dict]:
-    from tessera.fit.models import MODELS
+    from tessera.fit.models.registry import MODELS
 
     return [
         {"label": label, "equation": MODELS[name].equation, "source": MODELS[name].source}
