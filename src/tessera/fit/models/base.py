@@ -46,11 +46,16 @@ class RuntimeModel(RegressorMixin, BaseEstimator):
     """Base of all models: subclasses implement ``fit_samples``; prediction is a polynomial."""
 
     name: ClassVar[str]  #: registered name
-    label: ClassVar[str] = ""  #: what figures and tables call it; its name if empty
+    label: ClassVar[str]  #: what figures and tables call it; its name where the class says nothing
     equation: ClassVar[str]  #: one line, for `tessera models list`
     source: ClassVar[str]  #: where the equation is printed
     cross_validated: ClassVar[bool] = False  #: False: defined by the anchors alone
     inputs: ClassVar[tuple[str, ...]] = ("H", "M", "C")  #: what it can depend on; one only makes a line
+
+    def __init_subclass__(cls, **options) -> None:
+        super().__init_subclass__(**options)
+        if "name" in vars(cls) and "label" not in vars(cls):  # that of a base would name another model
+            cls.label = cls.name
 
     def fit(self, X, y=None, layouts=None) -> RuntimeModel:
         """Learn from (H, M, C) and runtimes.
