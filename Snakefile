@@ -12,24 +12,26 @@
 #   kernel.smk   a kernel with replicated page tables: build, test, tables; `snakemake kernel` makes more of it
 #   reference.smk  the papers' archived data beside what they print
 #   report.smk   claims, figures, notebooks, provenance, site
+#
+# Reading this file changes nothing, whatever Snakemake was asked for. A rule's params `code`, `programs` and `files`
+# are digests of what its outputs depend on besides its inputs: docs/pipeline.md says what is made again when.
 
 from pathlib import Path
 
 from snakemake.utils import validate
 
-from tessera.pipeline.alone import alone
-from tessera.pipeline.retry import forget_failures
+from tessera.pipeline.digests import code, content
+from tessera.pipeline.start import begin
+from tessera.results.tree import MODEL_TABLES, REFERENCE_TABLES, Tree
 
 if not config:
     configfile: "config/default.yaml"
 
 validate(config, "workflow/schemas/config.schema.json")
 
-RESULTS = f"results/{config['name']}"
+TREE = Tree(f"results/{config['name']}")
 WORKLOADS = list(config["workloads"])
 PLATFORMS = config["platforms"]
-alone(Path(RESULTS))
-forget_failures(Path(RESULTS))  # what failed last time is tried again
 
 wildcard_constraints:
     workload="[a-z0-9-]+",
@@ -52,16 +54,22 @@ include: "workflow/rules/report.smk"
 localrules: reproduce, smoke, kernel, kernel_smoke, kernel_bisect
 
 
+onstart:  # of a run that makes something; not of dry runs, listings, or a cluster's jobs
+    begin(TREE.root)
+
+
 rule reproduce:
     """The main job: everything, then the claims table; its exit status is the check's."""
     default_target: True
-    input: f"{RESULTS}/report/index.html",
+    input: TREE.report,
+    params: results=TREE.root,
     message: "Checking the claims"
-    shell: "tessera report check --results {RESULTS}"
+    shell: "tessera report check --results {params.results}"
 
 
 rule smoke:
     """The same chain on tiny inputs: ./run smoke."""
-    input: f"{RESULTS}/report/index.html",
+    input: TREE.report,
+    params: results=TREE.root,
     message: "Checking the claims"
-    shell: "tessera report check --results {RESULTS}"
+    shell: "tessera report check --results {params.results}"

@@ -175,6 +175,6 @@ def test_a_failed_recording_becomes_rows_and_is_tried_again(smoke, tmp_path):
     fit = tmp_path / "models" / "gups" / "haswell-sim"
     assert (fit / "errors.csv").read_text().startswith("model,") and (fit / "not_fitted.txt").exists()
 
-    from tessera.pipeline.retry import forget_failures
+    from tessera.pipeline.failures import failures
 
-    assert set(forget_failures(tmp_path)) == {info, cells}
+    assert {one.path for one in failures(tmp_path, reserve=False)} == {info, cells}

@@ -33,6 +33,9 @@ def main() -> None:
         "validate chase": ["chase_series.csv"],
         "validate mosaics": ["mosaics_summary.csv"],
         "pipeline layouts": ["profile/misses.csv"],
+        "pipeline host": ["comparison.csv"],
+        "study sampling": ["intervals.csv"],
+        "study ablations": ["cells.csv"],
     }
     inside = {
         "validate explain": ["steps.csv", "findings.csv", "chase_latency.csv", "calibration.csv"],

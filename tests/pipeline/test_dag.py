@@ -2,75 +2,31 @@
 
 from __future__ import annotations
 
-import os
 import re
 import resource
-import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 import yaml
 
-from tessera.core.paths import repo_root
+from .stub_checkout import Checkout
 
-ROOT = repo_root()
-STUB = Path(__file__).with_name("stub_tessera.py")
-#: All that rules name as inputs; copies, so that an edit of the checkout meanwhile changes nothing.
-COPIED = (
-    "Snakefile", "artifacts", "config", "docker", "notebooks", "profiles", "reference-results", "report",
-    "src", "workflow",
-)  # fmt: skip
 #: Issue: "nothing to do" takes at most so long. Seconds of processor time, since tests share the machine.
 NOTHING_TO_DO_SECONDS = 15
 
 
-class Checkout:
-    """A checkout whose `tessera` is a stub; ``finished`` has made everything once."""
-
-    def __init__(self, folder: Path):
-        self.folder, self.log = folder, folder / "steps.log"
-        for name in COPIED:
-            source = ROOT / name
-            copy = shutil.copytree if source.is_dir() else shutil.copy2
-            copy(source, folder / name)
-        command = folder / "bin" / "tessera"
-        command.parent.mkdir()
-        command.write_text(f'#!/bin/sh\nexec {sys.executable} -S {STUB} "$@"\n')
-        command.chmod(0o755)
-
-    def snakemake(self, *words: str) -> str:
-        """Both streams of a run that must succeed."""
-        path = f"{self.folder / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"
-        env = os.environ | {"PATH": path, "STUB_LOG": str(self.log), "TESSERA_ROOT": str(self.folder)}
-        env |= {"TESSERA_ENGINE": "docker", "TESSERA_RESERVE": "0"}
-        done = subprocess.run(
-            ["snakemake", "--cores", "2", *words], cwd=self.folder, env=env, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stdout[-3000:]
-        return done.stdout
-
-    def steps(self, *words: str) -> list[str]:
-        """The steps that a run starts."""
-        self.log.unlink(missing_ok=True)
-        self.snakemake(*words)
-        return self.log.read_text().splitlines() if self.log.exists() else []
-
-    def config(self) -> dict:
-        return yaml.safe_load((self.folder / "config" / "default.yaml").read_text())
+def config(checkout) -> dict:
+    return yaml.safe_load((checkout.folder / "config" / "default.yaml").read_text())
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory) -> Checkout:
     checkout = Checkout(tmp_path_factory.mktemp("checkout"))
     first = checkout.steps("reproduce")
-    pairs = len(checkout.config()["workloads"]) * len(checkout.config()["platforms"])
+    pairs = len(config(checkout)["workloads"]) * len(config(checkout)["platforms"])
     assert pairs == 57
     for step in ("pipeline fit", "pipeline adaptive", "pipeline one-gb"):  # one job per platform
         assert sum(line.count("/cells/") for line in named(first, step)) == pairs, step
-        assert len(named(first, step)) == len(checkout.config()["platforms"]), step
+        assert len(named(first, step)) == len(config(checkout)["platforms"]), step
     return checkout
 
 
@@ -101,7 +57,7 @@ def test_one_changed_platform_simulates_only_its_own_pairs(finished):
         *named(steps, "pipeline one-gb"),
     ]
     pairs += named(steps, "study ablations")
-    assert len(named(steps, "pipeline cells")) == len(finished.config()["workloads"])
+    assert len(named(steps, "pipeline cells")) == len(config(finished)["workloads"])
     assert all("haswell-sim" in line and "broadwell-sim" not in line for line in pairs)
     for untouched in ("pipeline record", "pipeline host", "study sweep", "study window", "build"):
         assert named(steps, untouched) == [], untouched
@@ -123,6 +79,6 @@ def test_recordings_are_limited_by_the_configuration_and_by_memory(tmp_path):
     """Limits of accesses on the command line; memory in the resources of the job."""
     checkout = Checkout(tmp_path)
     said = checkout.snakemake("-n", "--printshellcmds", "reproduce")
-    limit = checkout.config()["max_accesses"]
+    limit = config(checkout)["max_accesses"]
     commands = re.findall(r"tessera pipeline record --workload (\S+) .*--max-accesses (\d+)", said)
-    assert set(commands) == {(name, str(limit)) for name in checkout.config()["workloads"]}
+    assert set(commands) == {(name, str(limit)) for name in config(checkout)["workloads"]}

@@ -12,20 +12,21 @@ import pytest
 
 from tessera.core.errors import TesseraError
 from tessera.core.paths import repo_root
+from tessera.pipeline.lock import RunLock
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from tessera.pipeline.alone import alone
-alone(Path(sys.argv[1]))
+from tessera.pipeline.lock import RunLock
+RunLock(Path(sys.argv[1])).hold()
 print("held", flush=True)
 time.sleep(60)
 """
 
 WORKFLOW = """
 from pathlib import Path
-from tessera.pipeline.alone import alone
-alone(Path("results/x"))
+from tessera.pipeline.start import begin
+onstart: begin(Path("results/x"))
 rule all:
     input: "results/x/first", "results/x/second",
 rule first:
@@ -49,18 +50,17 @@ def holder(tmp_path):
     process.wait()
 
 
-def test_a_second_run_is_refused_with_the_first_ones_process(holder, tmp_path, monkeypatch):
-    from tessera.pipeline.alone import alone
-
-    monkeypatch.setattr(sys, "argv", ["snakemake"])
+def test_a_second_run_is_refused_with_the_first_ones_process(holder, tmp_path):
+    lock = RunLock(tmp_path / "x")
     with pytest.raises(TesseraError, match=f"process {holder.pid}"):
-        alone(tmp_path / "x")
-    monkeypatch.setattr(sys, "argv", ["snakemake", "-n"])
-    alone(tmp_path / "x")  # a dry run may look
-    monkeypatch.setattr(sys, "argv", ["snakemake"])
+        lock.take()
+    assert lock.alive().pid == holder.pid
     holder.kill()
     holder.wait()
-    alone(tmp_path / "x")
+    lock.take()
+    assert lock.holder().pid == os.getpid()
+    lock.release()
+    assert list((tmp_path / "x").iterdir()) == []
 
 
 def test_kill_9_of_a_run_and_the_next_goes_on(tmp_path):

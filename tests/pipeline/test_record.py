@@ -11,7 +11,7 @@ from tessera import platforms
 from tessera.core.errors import TesseraError
 from tessera.core.paths import repo_root
 from tessera.pipeline import links, record
-from tessera.pipeline.retry import forget_failures
+from tessera.pipeline.failures import drop, failures
 from tessera.record import workloads
 from tessera.record.workloads import Size, Workload
 from tessera.record.workloads.run import Run
@@ -53,6 +53,13 @@ def world(monkeypatch):
     monkeypatch.setattr(workloads, "prepare", prepare)
     monkeypatch.setattr(record.traces, "record", traced)
     monkeypatch.setattr(record.traces, "info", lambda path: INFO)
+
+
+def dropped(results):
+    """The failures of a results folder, which are gone then."""
+    found = failures(results, reserve=False)
+    drop(results, found)
+    return [one.path for one in found]
 
 
 def recorded(tmp_path, name):
@@ -125,8 +132,7 @@ def test_too_little_memory_is_a_status(world, tmp_path, monkeypatch):
     assert info["status"] == "failed" and "9GB, 2GB" in info["message"]
 
 
-def test_rows_of_bad_recordings_carry_the_reason_and_are_tried_again(world, tmp_path, monkeypatch):
-    monkeypatch.setattr("sys.argv", ["snakemake"])
+def test_rows_of_bad_recordings_carry_the_reason_and_are_tried_again(world, tmp_path):
     platform = platforms.names()[0]
     found = {}
     for name in ("odd", "licensed"):
@@ -144,18 +150,17 @@ def test_rows_of_bad_recordings_carry_the_reason_and_are_tried_again(world, tmp_
     assert set(found["odd"].status) == {"failed"} and found["odd"].message.str.contains("a bug").all()
     assert set(found["licensed"].status) == {"skipped"}
     assert found["licensed"].message.str.contains("not installed; tessera workload spec").all()
-    again = {str(path.relative_to(tmp_path)) for path in forget_failures(tmp_path)}
+    again = {str(path.relative_to(tmp_path)) for path in dropped(tmp_path)}
     expected = {"traces/odd/info.json", "traces/licensed/info.json", f"cells/odd/{platform}.csv"}
     assert again == expected
 
 
 def test_what_the_user_has_not_supplied_is_a_finished_result_until_that_changes(world, tmp_path, monkeypatch):
-    monkeypatch.setattr("sys.argv", ["snakemake"])
     _, info = recorded(tmp_path, "absent")
-    assert forget_failures(tmp_path) == [] and info.exists()
+    assert dropped(tmp_path) == [] and info.exists()
     monkeypatch.setitem(SUPPLIED, "absent", "SPEC CPU2017: DIR has no benchspec/CPU")  # another reason
-    assert forget_failures(tmp_path) == [info] and not info.exists()
+    assert dropped(tmp_path) == [info] and not info.exists()
     _, info = recorded(tmp_path, "absent")
     monkeypatch.setitem(SUPPLIED, "absent", "")  # it is there now
-    assert forget_failures(tmp_path) == [info]
+    assert dropped(tmp_path) == [info]
     recorded(tmp_path, "absent")

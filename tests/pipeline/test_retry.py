@@ -1,12 +1,13 @@
 """What failed is tried again at the next start; what was measured is never thrown away."""
 
 import json
+import os
 import subprocess
 import sys
 
 import pytest
 
-from tessera.pipeline.retry import forget_failures
+from tessera.pipeline.failures import Failure, drop, failures
 from tessera.results.cells import write_cells
 
 
@@ -22,11 +23,11 @@ def results(tmp_path):
     return tmp_path
 
 
-def names(results, monkeypatch, *, host, reserve, argv=("snakemake",)):
-    monkeypatch.setenv("TESSERA_RESERVE", reserve)
-    monkeypatch.setattr("sys.argv", list(argv))
+def names(results, *, host, reserve):
     write_cells([{"layout": "growing-0", "status": host}], results / "host" / "cells.csv")
-    return {str(path.relative_to(results)) for path in forget_failures(results)}
+    found = failures(results, reserve=reserve)
+    drop(results, found)
+    return {str(one.path.relative_to(results)) for one in found}
 
 
 FAILED = {"traces/bad/info.json", "cells/bad/p.csv"}
@@ -36,35 +37,69 @@ HOST = {"host/cells.csv"}
 @pytest.mark.parametrize(
     ("host", "reserve", "forgotten"),
     [
-        ("ok", "0", FAILED),  # measured cells stay, whatever this start may do
-        ("ok", "1", FAILED),
-        ("skipped", "0", FAILED),  # nothing has changed: still no huge pages
-        ("skipped", "1", FAILED | HOST),
-        ("failed", "0", FAILED | HOST),
+        ("ok", False, FAILED),  # measured cells stay, whatever this start may do
+        ("ok", True, FAILED),
+        ("skipped", False, FAILED),  # nothing has changed: still no huge pages
+        ("skipped", True, FAILED | HOST),
+        ("failed", False, FAILED | HOST),
     ],
 )
-def test_forgets_failures_only(results, monkeypatch, host, reserve, forgotten):
-    assert names(results, monkeypatch, host=host, reserve=reserve) == forgotten
+def test_forgets_failures_only(results, host, reserve, forgotten):
+    assert names(results, host=host, reserve=reserve) == forgotten
     assert (results / "traces/good/info.json").exists() and (results / "cells/good/p.csv").exists()
     assert not (results / "cells/bad/p.csv").exists()
 
 
-@pytest.mark.parametrize("argument", ["-n", "--dry-run", "--mode"])
-def test_dry_runs_and_jobs_change_nothing(results, monkeypatch, argument):
-    argv = ("snakemake", argument)
-    assert names(results, monkeypatch, host="failed", reserve="1", argv=argv) == set()
-    assert (results / "cells/bad/p.csv").exists()
+@pytest.mark.parametrize("status", ["failed", "skipped"])
+def test_both_tables_of_the_chase_go_together(tmp_path, status):
+    """Snakemake makes a job again when all of its outputs that others need are gone."""
+    folder = tmp_path / "validation"
+    folder.mkdir()
+    (folder / "chase.csv").write_text("series\n")
+    (folder / "chase_series.csv").write_text(f"series,status,message\na,ok,\nb,{status},no huge pages\n")
+    (found,) = failures(tmp_path, reserve=True)
+    assert found.path == folder / "chase_series.csv" and "no huge pages" in found.reason
+    drop(tmp_path, [found])
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("text", ["{", b"\xff\xfe\0"])
+def test_what_cannot_be_read_has_failed(tmp_path, text):
+    for name in ("traces/a/info.json", "cells/a/p.csv"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True)
+        path.write_bytes(text if isinstance(text, bytes) else b"\xff\xfe\0")
+    (tmp_path / "traces/a/info.json").write_bytes(text if isinstance(text, bytes) else text.encode())
+    assert len(failures(tmp_path, reserve=False)) == 2
+
+
+def test_what_records_a_failure_goes_last_and_the_report_first(tmp_path, monkeypatch):
+    """However many files are gone when the drop is killed, the next one finds the failure, and no report."""
+    report = tmp_path / "report" / "index.html"
+    paths = [report, tmp_path / "beside", tmp_path / "failed"]
+    report.parent.mkdir()
+    for path in paths:
+        path.write_text("")
+    unlink, gone = type(report).unlink, []
+    monkeypatch.setattr(
+        type(report), "unlink", lambda path, **more: [gone.append(path), unlink(path, **more)]
+    )
+    drop(tmp_path, [Failure(paths[2], "why", (paths[1],))])
+    assert gone == paths
 
 
 def test_what_failed_is_made_again_although_a_report_was_made_of_it(tmp_path):
-    """And what follows from it, once; the rest stays."""
+    """And what follows from it, once; the rest stays. A run that was not told to keeps failures."""
     (tmp_path / "Snakefile").write_text(
         """
 from pathlib import Path
-from tessera.pipeline.retry import forget_failures
-forget_failures(Path("results/x"))
+from tessera.pipeline.start import begin
+onstart: begin(Path("results/x"))
+rule check:
+    input: "results/x/report/index.html",
+    shell: "echo check >> steps"
 rule report:
-    input: "results/x/cells.csv", "results/x/other",
+    input: "results/x/cells.csv", "results/x/other", "results/x/cells/w/p.csv",
     output: "results/x/report/index.html",
     shell: "echo report >> steps; touch {output}"
 rule all_cells:
@@ -81,15 +116,18 @@ rule cells:
     )
     status, steps = tmp_path / "status", tmp_path / "steps"
 
-    def run() -> list[str]:
+    def run(retry: str = "1") -> list[str]:
         steps.write_text("")
         command = [sys.executable, "-m", "snakemake", "--cores", "1", "--nolock"]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        env = os.environ | {"TESSERA_RETRY": retry, "TESSERA_RESERVE": "0"}
+        done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return sorted(steps.read_text().split())
 
     status.write_text("failed")
-    assert run() == ["all", "cells", "other", "report"]
+    assert run() == ["all", "cells", "check", "other", "report"]
     status.write_text("ok")
-    assert run() == ["all", "cells", "report"]
-    assert run() == []
+    assert run(retry="0") == ["check"]
+    assert run() == ["all", "cells", "check", "report"]
+    assert run() == ["check"]
+    assert not (tmp_path / "results/x/.lock").exists()

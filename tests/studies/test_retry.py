@@ -2,18 +2,21 @@
 
 import json
 
-from tessera.pipeline.retry import forget_failures
+from tessera.pipeline.failures import drop, failures
 
 
-def test_failed_studies_are_forgotten(tmp_path, monkeypatch):
-    monkeypatch.setattr("sys.argv", ["snakemake"])
+def test_failed_studies_are_forgotten(tmp_path):
     folder = tmp_path / "studies"
     bad, good = folder / "sampling" / "a" / "errors.csv", folder / "sweep" / "a" / "p" / "sweep.csv"
     window = folder / "windows" / "a-100" / "info.json"
     for path in (bad, good, window):
         path.parent.mkdir(parents=True)
     bad.write_text("workload,status,message\na,failed,no trace\n")
+    beside = bad.with_name("intervals.csv")
+    beside.write_text("layout\n")
     good.write_text("workload,status,message\na,ok,\na,refused,impossible\n")
     window.write_text(json.dumps({"status": "failed"}))
-    assert set(forget_failures(tmp_path)) == {bad, window}
-    assert good.exists() and not bad.exists() and not window.exists()
+    found = failures(tmp_path, reserve=False)
+    assert {one.path for one in found} == {bad, window}
+    drop(tmp_path, found)
+    assert good.exists() and not any(path.exists() for path in (bad, beside, window))

@@ -5,13 +5,16 @@ outside the declared outputs, so a killed run loses at most one group of layouts
 rule cells:
     input:
         component_stamps("simulator"),
-        info=f"{RESULTS}/traces/{{workload}}/info.json",
-        manifest=f"{RESULTS}/layouts/{{workload}}/{{platform}}/manifest.csv",
+        info=TREE.info("{workload}"),
+        manifest=TREE.manifest("{workload}", "{platform}"),
         platform=lambda w: platform_file(w.platform),
-    output: f"{RESULTS}/cells/{{workload}}/{{platform}}.csv",
-    log: f"{RESULTS}/logs/cells-{{workload}}-{{platform}}.log",
-    benchmark: f"{RESULTS}/benchmarks/cells-{{workload}}-{{platform}}.tsv"
-    params: engine=config["engine"], sampling=config["sampling"], cache=f"{RESULTS}/cache",
+    output: TREE.cells_of("{workload}", "{platform}"),
+    log: TREE.log("cells-{workload}-{platform}"),
+    benchmark: TREE.benchmark("cells-{workload}-{platform}")
+    params:
+        engine=config["engine"], sampling=config["sampling"], cache=TREE.cache,
+        code=code("tessera.pipeline.links"), programs=built_from("simulator"),
+        files=lambda w: platform_content(w.platform),
     priority: 10
     resources: mem_mb=2000
     message: "Simulating {wildcards.workload} on {wildcards.platform}"
@@ -21,12 +24,15 @@ rule cells:
         " --threads {threads} --out {output} 2> >(tee {log} >&2)"
 
 
+def cells_of_pairs():
+    """Simulated cells of every pair."""
+    return expand(TREE.cells_of("{workload}", "{platform}"), workload=WORKLOADS, platform=PLATFORMS)
+
+
 rule all_cells:
-    input:
-        expand(f"{RESULTS}/cells/{{workload}}/{{platform}}.csv", workload=WORKLOADS, platform=PLATFORMS),
-        f"{RESULTS}/host/simulated.csv",
-        f"{RESULTS}/host/cells.csv",
-    output: f"{RESULTS}/cells.csv",
-    log: f"{RESULTS}/logs/all-cells.log",
+    input: cells_of_pairs(), TREE.host_simulated, TREE.host_cells,
+    output: TREE.cells,
+    log: TREE.log("all-cells"),
+    params: code=code("tessera.results.cells"),
     message: "Collecting all cells"
     shell: "tessera pipeline concat --out {output} {input} 2> {log}"

@@ -1,27 +1,28 @@
 """This machine: real runs with real huge pages (hybrid cells), and the same layouts simulated.
 
 The runs take every core, so that nothing else runs beside a measurement. Cells that were skipped for want of huge
-pages are tried again by a start with --reserve (tessera.pipeline.retry); measured ones are kept without it."""
+pages are dropped by a start with --reserve (tessera.pipeline.failures); measured ones are kept without it."""
 
 HOST = config["host"]
 HOST_SIZE = config["workloads"][HOST["workload"]]["size"]
 
 
 rule host_platform:
-    input:
-        component_stamps("simulator"),
-        "config/platforms/host-template.yaml",
-    output: f"{RESULTS}/platforms/host-sim.yaml",
-    log: f"{RESULTS}/logs/host-platform.log",
+    input: component_stamps("simulator"), ancient("config/platforms/host-template.yaml"),
+    output: TREE.platform("host-sim"),
+    log: TREE.log("host-platform"),
+    params:
+        code=code("tessera.platforms.detect"), programs=built_from("simulator"),
+        files=content("config/platforms/host-template.yaml"),
     message: "Describing this machine as a simulated platform"
     shell: "tessera platform detect --out {output} 2> >(tee {log} >&2)"
 
 
 rule host_layouts:
-    input: f"{RESULTS}/layouts/{HOST['workload']}/host-sim/manifest.csv",
-    output: f"{RESULTS}/host/layouts/manifest.csv",
-    log: f"{RESULTS}/logs/host-layouts.log",
-    params: names=",".join(HOST["layouts"]),
+    input: TREE.manifest(HOST["workload"], "host-sim"),
+    output: TREE.host_manifest,
+    log: TREE.log("host-layouts"),
+    params: names=",".join(HOST["layouts"]), code=code("tessera.pipeline.links"),
     message: "Selecting the layouts to run for real"
     shell:
         "tessera pipeline select --manifest {input} --names {params.names} --out {output} 2> >(tee {log} >&2)"
@@ -30,13 +31,15 @@ rule host_layouts:
 rule host_simulated:
     input:
         component_stamps("simulator"),
-        info=f"{RESULTS}/traces/{HOST['workload']}/info.json",
-        manifest=f"{RESULTS}/host/layouts/manifest.csv",
-        platform=f"{RESULTS}/platforms/host-sim.yaml",
-    output: f"{RESULTS}/host/simulated.csv",
-    log: f"{RESULTS}/logs/host-simulated.log",
-    benchmark: f"{RESULTS}/benchmarks/host-simulated.tsv"
-    params: engine=config["engine"], sampling=config["sampling"], cache=f"{RESULTS}/cache",
+        info=TREE.info(HOST["workload"]),
+        manifest=TREE.host_manifest,
+        platform=TREE.platform("host-sim"),
+    output: TREE.host_simulated,
+    log: TREE.log("host-simulated"),
+    benchmark: TREE.benchmark("host-simulated")
+    params:
+        engine=config["engine"], sampling=config["sampling"], cache=TREE.cache,
+        code=code("tessera.pipeline.links"), programs=built_from("simulator"),
     resources: mem_mb=2000
     message: "Simulating the host's layouts"
     shell:
@@ -48,28 +51,33 @@ rule host_simulated:
 rule host_run:
     input:
         component_stamps("mosalloc", "workloads"),
-        manifest=f"{RESULTS}/host/layouts/manifest.csv",
-        simulated=f"{RESULTS}/host/simulated.csv",
-    output: f"{RESULTS}/host/cells.csv",
-    log: f"{RESULTS}/logs/host-run.log",
-    benchmark: f"{RESULTS}/benchmarks/host-run.tsv"
+        manifest=TREE.host_manifest,
+        simulated=TREE.host_simulated,
+    output: cells=TREE.host_cells, comparison=TREE.host_comparison,  # runs.csv beside them goes on where it was
+    log: TREE.log("host-run"),
+    benchmark: TREE.benchmark("host-run")
     params:
         workload=HOST["workload"], size=HOST_SIZE, half_width=HOST["half_width"],
         repeats=HOST["max_repeats"], minutes=HOST["max_minutes"], seed=config["seed"],
+        code=code("tessera.pipeline.host"), programs=built_from("mosalloc", "workloads"),
+        files=workload_files(HOST["workload"]),
     threads: workflow.cores
     message: "Running {params.workload} for real under each of the host's layouts"
     shell:
         "tessera pipeline host --workload {params.workload} --size {params.size}"
         " --manifest {input.manifest} --simulated {input.simulated} --half-width {params.half_width}"
-        " --max-repeats {params.repeats} --max-minutes {params.minutes} --seed {params.seed} --out {output} 2> >(tee {log} >&2)"
+        " --max-repeats {params.repeats} --max-minutes {params.minutes} --seed {params.seed}"
+        " --out {output.cells} 2> >(tee {log} >&2)"
 
 
 rule host_allocator:
     input: component_stamps("mosalloc", "workloads"),
-    output: f"{RESULTS}/host/allocator.csv",
-    log: f"{RESULTS}/logs/host-allocator.log",
-    benchmark: f"{RESULTS}/benchmarks/host-allocator.tsv"
-    params: seconds=min(40, 10 * HOST["max_minutes"]), seed=config["seed"],
+    output: TREE.host_allocator,
+    log: TREE.log("host-allocator"),
+    benchmark: TREE.benchmark("host-allocator")
+    params:
+        seconds=min(40, 10 * HOST["max_minutes"]), seed=config["seed"],
+        code=code("tessera.cli.mosalloc.overhead"), programs=built_from("mosalloc", "workloads"),
     threads: workflow.cores
     message: "Measuring what the allocator costs beside plain glibc"
     shell:

@@ -4,7 +4,9 @@
 A part builds the kernels that it needs (5 to 10 minutes each the first time; build/kernel keeps them). One that fails
 writes so and stops no other: the report says it, and `tessera report check`."""
 
-KERNEL = f"{RESULTS}/kernel"
+from tessera.results.attempts import OUTCOME
+
+KERNEL = TREE.kernel_parts
 #: part -> what makes it, but for --out
 KERNEL_PARTS = {
     "test": "test --stress-seconds 120",
@@ -21,43 +23,46 @@ KERNEL_PARTS = {
 
 def kernel_parts(names):
     """What says how these parts went."""
-    return [f"{KERNEL}/{name}/attempt.json" for name in names]
+    return [TREE.kernel(name, OUTCOME) for name in names]
 
 
 def kernel_parts_here(names=KERNEL_PARTS):
     """Of these parts, those that the configuration asks for, and those that were made before."""
     asked = config.get("kernel", [])
-    return [path for name in names for path in kernel_parts([name]) if name in asked or Path(path).is_file()]
+    return [path for name in names for path in kernel_parts([name]) if name in asked or path.is_file()]
 
 
 rule kernel:
     """Everything about the kernel: what it must stand, and its tables."""
     input: kernel_parts(name for name in KERNEL_PARTS if name != "bisect"),
-    shell: "tessera kernel outcomes {KERNEL}"
+    params: parts=KERNEL,
+    shell: "tessera kernel outcomes {params.parts}"
 
 
 rule kernel_smoke:
     """Selftests and two minutes of stress."""
     input: kernel_parts(["test"]),
-    shell: "tessera kernel outcomes {KERNEL}"
+    params: parts=KERNEL,
+    shell: "tessera kernel outcomes {params.parts}"
 
 
 rule kernel_bisect:
     """The kernel after each patch: it builds and boots."""
     input: kernel_parts(["bisect"]),
-    shell: "tessera kernel outcomes {KERNEL}"
+    params: parts=KERNEL,
+    shell: "tessera kernel outcomes {params.parts}"
 
 
 rule kernel_part:
-    input:
-        images,
-        lambda w: sources("kernel"),
-        lambda w: sources("workloads"),  # the guest runs some
-    output: f"{KERNEL}/{{part}}/attempt.json",
-    log: f"{KERNEL}/logs/{{part}}.log",
-    benchmark: f"{KERNEL}/benchmarks/{{part}}.tsv"
+    input: images,
+    output: TREE.kernel("{part}", OUTCOME),
+    log: KERNEL / "logs" / "{part}.log",
+    benchmark: KERNEL / "benchmarks" / "{part}.tsv"
     wildcard_constraints: part="|".join(KERNEL_PARTS)
-    params: command=lambda w: KERNEL_PARTS[w.part],
+    params:
+        command=lambda w: KERNEL_PARTS[w.part], code=code("tessera.cli.kernel"),
+        programs=built_from("workloads"),  # the guest runs some
+        files=content("artifacts/kernel", "docker/kernel"),
     message: "Kernel with replicated page tables: {wildcards.part}"
     threads: 1  # most parts wait for a guest most of the time; only the first to ask for a kernel builds it, on all cores
     resources: mem_mb=4000

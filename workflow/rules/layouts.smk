@@ -2,23 +2,29 @@
 
 
 def platform_file(platform):
-    """YAML of a platform: committed, or detected on this machine."""
+    """YAML of a platform as an input: detected on this machine, or committed, whose time of change does not count."""
     if platform == "host-sim":
-        return f"{RESULTS}/platforms/host-sim.yaml"
-    return f"config/platforms/{platform}.yaml"
+        return TREE.platform(platform)
+    return ancient(f"config/platforms/{platform}.yaml")
+
+
+def platform_content(platform):
+    """Digest of a committed platform."""
+    return "" if platform == "host-sim" else content(f"config/platforms/{platform}.yaml")
 
 
 rule layouts:
     input:
         component_stamps("simulator"),
-        info=f"{RESULTS}/traces/{{workload}}/info.json",
+        info=TREE.info("{workload}"),
         platform=lambda w: platform_file(w.platform),
-    output:
-        manifest=f"{RESULTS}/layouts/{{workload}}/{{platform}}/manifest.csv",
-        profile=f"{RESULTS}/layouts/{{workload}}/{{platform}}/profile/misses.csv",
-    log: f"{RESULTS}/logs/layouts-{{workload}}-{{platform}}.log",
-    benchmark: f"{RESULTS}/benchmarks/layouts-{{workload}}-{{platform}}.tsv"
-    params: seed=config["seed"], random_count=config["random_count"],
+    output: manifest=TREE.manifest("{workload}", "{platform}"), profile=TREE.profile("{workload}", "{platform}"),
+    log: TREE.log("layouts-{workload}-{platform}"),
+    benchmark: TREE.benchmark("layouts-{workload}-{platform}")
+    params:
+        seed=config["seed"], random_count=config["random_count"],
+        code=code("tessera.pipeline.links"), programs=built_from("simulator"),
+        files=lambda w: platform_content(w.platform),
     priority: 12  # cells wait for them
     resources: mem_mb=1000
     message: "Choosing layouts of {wildcards.workload} on {wildcards.platform}"

@@ -3,31 +3,28 @@
 One job takes all workloads of a platform, since loading the libraries costs more than fitting a pair. A pair that
 cannot be fitted gets empty tables and a reason beside them."""
 
-# as in tessera.fit.models.tables, which is not imported here: every job reads this file, and it takes seconds
-FIT_TABLES = ("errors", "cv", "rsquared", "predictions", "coefficients", "protocols", "learning_curve")
-ADAPTIVE_TABLES = ("adaptive", "adaptive_curve")
-ONE_GB_TABLES = ("one_gb", "budget")
-MODEL_TABLES = (*FIT_TABLES, *ADAPTIVE_TABLES, *ONE_GB_TABLES)
+from tessera.results.tree import ADAPTIVE_TABLES, FIT_TABLES, ONE_GB_TABLES
 
 
-def of_platform(*files):
-    """These files of every workload, with the platform as the wildcard."""
-    folder = f"{RESULTS}/models/{{workload}}/{{{{platform}}}}"
-    return [path for name in files for path in expand(f"{folder}/{name}", workload=WORKLOADS)]
+def of_platform(tables):
+    """These tables of every workload, with the platform as the wildcard."""
+    return [TREE.models_of(workload, "{platform}", name) for name in tables for workload in WORKLOADS]
 
 
 def cells_of_platform(wildcards):
-    return expand(f"{RESULTS}/cells/{{workload}}/{wildcards.platform}.csv", workload=WORKLOADS)
+    return [TREE.cells_of(workload, wildcards.platform) for workload in WORKLOADS]
 
 
 rule fit:
     input:
         cells=cells_of_platform,
-        manifests=lambda w: expand(f"{RESULTS}/layouts/{{workload}}/{w.platform}/manifest.csv", workload=WORKLOADS),
-    output: of_platform(*(f"{name}.csv" for name in FIT_TABLES), "intervals.json"),
-    log: f"{RESULTS}/logs/fit-{{platform}}.log",
-    benchmark: f"{RESULTS}/benchmarks/fit-{{platform}}.tsv"
-    params: seed=config["seed"], layouts=f"{RESULTS}/layouts", out=f"{RESULTS}/models",
+        manifests=lambda w: [TREE.manifest(workload, w.platform) for workload in WORKLOADS],
+    output:
+        of_platform(FIT_TABLES),
+        [TREE.intervals(workload, "{platform}") for workload in WORKLOADS],
+    log: TREE.log("fit-{platform}"),
+    benchmark: TREE.benchmark("fit-{platform}")
+    params: seed=config["seed"], layouts=TREE.layouts, out=TREE.all_models, code=code("tessera.pipeline.fit"),
     message: "Fitting and judging all models on {wildcards.platform}"
     shell:
         "tessera pipeline fit --seed {params.seed} --layouts {params.layouts} --out {params.out}"
@@ -36,20 +33,20 @@ rule fit:
 
 rule adaptive:
     input: cells_of_platform,
-    output: of_platform(*(f"{name}.csv" for name in ADAPTIVE_TABLES)),
-    log: f"{RESULTS}/logs/adaptive-{{platform}}.log",
-    benchmark: f"{RESULTS}/benchmarks/adaptive-{{platform}}.tsv"
-    params: seeds=config.get("adaptive_orders", 10), out=f"{RESULTS}/models",
+    output: of_platform(ADAPTIVE_TABLES),
+    log: TREE.log("adaptive-{platform}"),
+    benchmark: TREE.benchmark("adaptive-{platform}")
+    params: seeds=config.get("adaptive_orders", 10), out=TREE.all_models, code=code("tessera.pipeline.fit"),
     message: "Choosing layouts adaptively and at random on {wildcards.platform}"
     shell: "tessera pipeline adaptive --seeds {params.seeds} --out {params.out} {input} 2> >(tee {log} >&2)"
 
 
 rule one_gb:
-    input: cells=cells_of_platform, mosaics=f"{RESULTS}/validation/mosaics.csv",
-    output: of_platform(*(f"{name}.csv" for name in ONE_GB_TABLES)),
-    log: f"{RESULTS}/logs/one-gb-{{platform}}.log",
-    benchmark: f"{RESULTS}/benchmarks/one-gb-{{platform}}.tsv"
-    params: out=f"{RESULTS}/models",
+    input: cells=cells_of_platform, mosaics=TREE.validation("mosaics"),
+    output: of_platform(ONE_GB_TABLES),
+    log: TREE.log("one-gb-{platform}"),
+    benchmark: TREE.benchmark("one-gb-{platform}")
+    params: out=TREE.all_models, code=code("tessera.pipeline.fit"),
     message: "Predicting 1GB pages on {wildcards.platform}"
     shell:
         "tessera pipeline one-gb --mosaics {input.mosaics} --out {params.out} {input.cells} 2> >(tee {log} >&2)"
@@ -57,14 +54,15 @@ rule one_gb:
 
 rule all_models:
     input:
-        expand(
-            f"{RESULTS}/models/{{workload}}/{{platform}}/{{table}}.csv",
-            workload=WORKLOADS, platform=PLATFORMS, table=MODEL_TABLES,
-        ),
-    output: expand(f"{RESULTS}/models/{{table}}.csv", table=MODEL_TABLES),
-    log: f"{RESULTS}/logs/all-models.log",
+        [
+            TREE.models_of(workload, platform, table)
+            for table in MODEL_TABLES for workload in WORKLOADS for platform in PLATFORMS
+        ],
+    output: [TREE.models(table) for table in MODEL_TABLES],
+    log: TREE.log("all-models"),
     params:
-        out=f"{RESULTS}/models",
+        out=TREE.all_models,
         folders=lambda w, input: sorted({str(Path(p).parent) for p in input}),
+        code=code("tessera.fit.models.collect"),
     message: "Collecting all models"
     shell: "tessera models collect --out {params.out} {params.folders} > {log} 2>&1"

@@ -1,22 +1,18 @@
 """The papers' archived data beside what is printed and what we obtained; makes no connection."""
 
+PRINTED = ["reference-results/records.yaml", *sorted(Path("reference-results").glob("mitosis_*.csv"))]
 
-def archived_data():
-    """What `tessera reference fetch` left here, and our own Table 5: none of them is needed."""
-    fetched = sorted(str(p) for p in Path("datasets/cache/records").glob("*/reference/**/*.csv") if p.is_file())
-    return fetched + kernel_parts_here(["table5"])
+
+def fetched_data():
+    """What `tessera reference fetch` left here: nothing of it is needed."""
+    return sorted(p for p in Path("datasets/cache/records").glob("*/reference/**/*.csv") if p.is_file())
 
 
 rule reference:
-    input:
-        archived_data(),
-        "reference-results/records.yaml",
-        sorted(str(p) for p in Path("reference-results").glob("mitosis_*.csv")),
-    output:
-        comparison=f"{RESULTS}/reference/comparison.csv",
-        tables=[f"{RESULTS}/reference/{name}.csv" for name in ("archived", "quarantine", "rules", "status")],
-    log: f"{RESULTS}/logs/reference.log",
-    benchmark: f"{RESULTS}/benchmarks/reference.tsv"
-    params: results=RESULTS,
+    input: kernel_parts_here(["table5"]),  # our own, if it was made
+    output: [TREE.reference(name) for name in REFERENCE_TABLES],
+    log: TREE.log("reference"),
+    benchmark: TREE.benchmark("reference")
+    params: results=TREE.root, code=code("tessera.reference.publish"), files=content(*PRINTED, *fetched_data()),
     message: "Comparing the papers' archived data with what is printed"
     shell: "tessera reference compare --results {params.results} > {log} 2>&1"

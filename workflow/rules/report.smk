@@ -2,18 +2,37 @@
 
 EXPLORE = config["explore"]
 NOTEBOOKS = sorted(path.stem for path in Path("notebooks").glob("*.ipynb"))
+#: What people edit and the site shows.
+SHOWN = (
+    "report", "reference-results", "config/claims.yaml", "config/claims-changes.md", "config/platforms",
+    "config/workloads", "workflow/schemas/claims.schema.json", "requirements.in", *workflow.configfiles,
+)  # fmt: skip
+
+
+def may_have_failed():
+    """Whatever may hold a failure (tessera.pipeline.failures). The report needs each, so that none is missed when it
+    was dropped."""
+    return [
+        *(TREE.info(workload) for workload in WORKLOADS),
+        *cells_of_pairs(),
+        TREE.host_simulated, TREE.host_cells, TREE.validation("host_calibrated"), TREE.validation("chase_series"),
+        *study_outputs(), *study_windows(),
+        *kernel_parts_here(),
+    ]  # fmt: skip
 
 
 rule notebook:
     input:
         rules.all_models.output,
-        f"{RESULTS}/cells.csv",
-        "notebooks/{notebook}.ipynb",
-        sorted(str(p) for folder in ("explore", "notebooks") for p in Path("src/tessera/show", folder).glob("*.py")),
-    output: f"{RESULTS}/notebooks/{{notebook}}.html",
-    log: f"{RESULTS}/logs/notebook-{{notebook}}.log",
-    benchmark: f"{RESULTS}/benchmarks/notebook-{{notebook}}.tsv"
-    params: workload=EXPLORE["workload"], platform=EXPLORE["platform"], results=RESULTS,
+        TREE.cells,
+        ancient("notebooks/{notebook}.ipynb"),
+    output: TREE.notebook("{notebook}"),
+    log: TREE.log("notebook-{notebook}"),
+    benchmark: TREE.benchmark("notebook-{notebook}")
+    params:
+        workload=EXPLORE["workload"], platform=EXPLORE["platform"], results=TREE.root,
+        code=code("tessera.show.notebooks.page", "tessera.show.notebooks.catalogue", "tessera.show.explore"),
+        files=lambda w: content(f"notebooks/{w.notebook}.ipynb", "report", "reference-results"),
     message: "Executing notebook {wildcards.notebook}"
     shell:
         "tessera notebooks run --results {params.results} --only {wildcards.notebook}"
@@ -25,18 +44,13 @@ rule report:
         rules.all_models.output,
         rules.reference.output,
         expand(rules.notebook.output, notebook=NOTEBOOKS),
-        study_outputs(),
         VALIDATION_TABLES,
-        f"{RESULTS}/host/allocator.csv",
-        kernel_parts_here(),
-        f"{RESULTS}/cells.csv",
-        "config/claims.yaml",
-        sorted(str(p) for p in Path("reference-results").glob("*.csv")),
-        sorted(str(p) for folder in ("report", "src/tessera/show/report", "src/tessera/show/figures", "src/tessera/judge/claims")
-               for p in Path(folder).rglob("*") if p.is_file() and "__pycache__" not in p.parts),
-    output: f"{RESULTS}/report/index.html", f"{RESULTS}/claims.csv",
-    log: f"{RESULTS}/logs/report.log",
-    benchmark: f"{RESULTS}/benchmarks/report.tsv"
-    params: results=RESULTS,
+        TREE.host_allocator,
+        TREE.cells,
+        may_have_failed(),
+    output: TREE.report, TREE.claims,
+    log: TREE.log("report"),
+    benchmark: TREE.benchmark("report")
+    params: results=TREE.root, code=code("tessera.show.report.site"), files=content(*SHOWN),
     message: "Rendering the report"
     shell: "tessera report render --results {params.results} > {log} 2>&1"

@@ -3,16 +3,17 @@
 Each simulates a window in the middle of a recorded trace. `snakemake studies` makes them alone."""
 
 STUDIES = config.get("studies", {})
+STUDY_CODE = code("tessera.judge.studies.links")
 
 
 def window(workload, study):
     """info.json of the window that a study simulates of a workload."""
-    return f"{RESULTS}/studies/windows/{workload}-{STUDIES[study]['window_accesses']}/info.json"
+    return TREE.window(workload, STUDIES[study]["window_accesses"])
 
 
 def layout_options(study):
     """The layouts that a study names; all but 1gb if it names none."""
-    names = ",".join(STUDIES[study].get("layouts", []))
+    names = ",".join(STUDIES.get(study, {}).get("layouts", []))
     return f"--layouts {names}" if names else ""
 
 
@@ -20,23 +21,29 @@ def study_outputs():
     """Everything that the configuration asks for."""
     found = []
     if "sampling" in STUDIES:
-        found += expand(f"{RESULTS}/studies/sampling/{{w}}/errors.csv", w=STUDIES["sampling"]["workloads"])
+        found += [TREE.sampling(w, "errors") for w in STUDIES["sampling"]["workloads"]]
     if "ablations" in STUDIES:
         asked = STUDIES["ablations"]
-        found += expand(f"{RESULTS}/studies/ablations/{{w}}/{{p}}/shapes.csv", w=asked["workloads"], p=asked["platforms"])
+        found += [TREE.ablations(w, p, "shapes") for w in asked["workloads"] for p in asked["platforms"]]
     if "sweep" in STUDIES:
-        asked = STUDIES["sweep"]
-        found.append(f"{RESULTS}/studies/sweep/{asked['workload']}/{asked['platform']}/sweep.csv")
+        found.append(TREE.sweep(STUDIES["sweep"]["workload"], STUDIES["sweep"]["platform"]))
     return found
+
+
+def study_windows():
+    """The windows that they simulate."""
+    asked = {(w, name) for name, one in STUDIES.items() for w in one.get("workloads", [one.get("workload")])}
+    return sorted({window(workload, study) for workload, study in asked})
 
 
 rule study_window:
     input:
         component_stamps("tracer"),
-        info=f"{RESULTS}/traces/{{workload}}/info.json",
-    output: f"{RESULTS}/studies/windows/{{workload}}-{{accesses}}/info.json",
-    log: f"{RESULTS}/logs/window-{{workload}}-{{accesses}}.log",
+        info=TREE.info("{workload}"),
+    output: TREE.window("{workload}", "{accesses}"),
+    log: TREE.log("window-{workload}-{accesses}"),
     wildcard_constraints: accesses="[0-9]+",
+    params: code=code("tessera.judge.studies.window"), programs=built_from("tracer"),
     message: "Cutting a window of {wildcards.accesses} accesses out of {wildcards.workload}"
     shell: "tessera study window --info {input.info} --accesses {wildcards.accesses} --out {output} > {log} 2>&1"
 
@@ -45,56 +52,63 @@ rule study_sampling:
     input:
         component_stamps("simulator"),
         info=lambda w: window(w.workload, "sampling"),
-        manifest=lambda w: f"{RESULTS}/layouts/{w.workload}/{STUDIES['sampling']['platform']}/manifest.csv",
+        manifest=lambda w: TREE.manifest(w.workload, STUDIES["sampling"]["platform"]),
         platform=lambda w: platform_file(STUDIES["sampling"]["platform"]),
-    output: f"{RESULTS}/studies/sampling/{{workload}}/errors.csv",
-    log: f"{RESULTS}/logs/study-sampling-{{workload}}.log",
-    benchmark: f"{RESULTS}/benchmarks/study-sampling-{{workload}}.tsv"
+    output: errors=TREE.sampling("{workload}", "errors"), intervals=TREE.sampling("{workload}", "intervals"),
+    log: TREE.log("study-sampling-{workload}"),
+    benchmark: TREE.benchmark("study-sampling-{workload}")
     params:
-        layouts=layout_options("sampling") if "sampling" in STUDIES else "",
+        layouts=layout_options("sampling"),
         plans=" ".join(f"--plan {plan}" for plan in STUDIES.get("sampling", {}).get("plans", [])),
-        seed=config["seed"], cache=f"{RESULTS}/cache",
+        seed=config["seed"], cache=TREE.cache, code=STUDY_CODE, programs=built_from("simulator"),
+        files=lambda w: platform_content(STUDIES["sampling"]["platform"]),
     priority: 15
     resources: mem_mb=2000
     message: "Sampling study of {wildcards.workload}"
     shell:
         "tessera study sampling --info {input.info} --manifest {input.manifest} --platform {input.platform}"
-        " {params.layouts} {params.plans} --seed {params.seed} --cache {params.cache} --out {output} 2> >(tee {log} >&2)"
+        " {params.layouts} {params.plans} --seed {params.seed} --cache {params.cache} --out {output.errors}"
+        " 2> >(tee {log} >&2)"
 
 
 rule study_ablations:
     input:
         component_stamps("simulator"),
         info=lambda w: window(w.workload, "ablations"),
-        manifest=f"{RESULTS}/layouts/{{workload}}/{{platform}}/manifest.csv",
+        manifest=TREE.manifest("{workload}", "{platform}"),
         platform=lambda w: platform_file(w.platform),
-    output: f"{RESULTS}/studies/ablations/{{workload}}/{{platform}}/shapes.csv",
-    log: f"{RESULTS}/logs/study-ablations-{{workload}}-{{platform}}.log",
-    benchmark: f"{RESULTS}/benchmarks/study-ablations-{{workload}}-{{platform}}.tsv"
+    output:
+        shapes=TREE.ablations("{workload}", "{platform}", "shapes"),
+        cells=TREE.ablations("{workload}", "{platform}", "cells"),
+    log: TREE.log("study-ablations-{workload}-{platform}"),
+    benchmark: TREE.benchmark("study-ablations-{workload}-{platform}")
     params:
-        layouts=layout_options("ablations") if "ablations" in STUDIES else "",
-        sampling=STUDIES.get("ablations", {}).get("sampling", ""), cache=f"{RESULTS}/cache",
+        layouts=layout_options("ablations"), sampling=STUDIES.get("ablations", {}).get("sampling", ""),
+        cache=TREE.cache, code=STUDY_CODE, programs=built_from("simulator"),
+        files=lambda w: platform_content(w.platform),
     priority: 15
     resources: mem_mb=2000
     message: "Ablations of {wildcards.workload} on {wildcards.platform}"
     shell:
         "tessera study ablations --info {input.info} --manifest {input.manifest} --platform {input.platform}"
-        " {params.layouts} --sampling {params.sampling} --cache {params.cache} --out {output} 2> >(tee {log} >&2)"
+        " {params.layouts} --sampling {params.sampling} --cache {params.cache} --out {output.shapes}"
+        " 2> >(tee {log} >&2)"
 
 
 rule study_sweep:
     input:
         component_stamps("simulator"),
         info=lambda w: window(w.workload, "sweep"),
-        manifest=f"{RESULTS}/layouts/{{workload}}/{{platform}}/manifest.csv",
+        manifest=TREE.manifest("{workload}", "{platform}"),
         platform=lambda w: platform_file(w.platform),
-    output: f"{RESULTS}/studies/sweep/{{workload}}/{{platform}}/sweep.csv",
-    log: f"{RESULTS}/logs/study-sweep-{{workload}}-{{platform}}.log",
-    benchmark: f"{RESULTS}/benchmarks/study-sweep-{{workload}}-{{platform}}.tsv"
+    output: TREE.sweep("{workload}", "{platform}"),
+    log: TREE.log("study-sweep-{workload}-{platform}"),
+    benchmark: TREE.benchmark("study-sweep-{workload}-{platform}")
     params:
-        layouts=layout_options("sweep") if "sweep" in STUDIES else "",
+        layouts=layout_options("sweep"), sampling=STUDIES.get("sweep", {}).get("sampling", ""),
         only=" ".join(f"--only {key}" for key in STUDIES.get("sweep", {}).get("keys", [])),
-        sampling=STUDIES.get("sweep", {}).get("sampling", ""), cache=f"{RESULTS}/cache",
+        cache=TREE.cache, code=STUDY_CODE, programs=built_from("simulator"),
+        files=lambda w: platform_content(w.platform),
     threads: workflow.cores
     priority: 15
     resources: mem_mb=2000

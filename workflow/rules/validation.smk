@@ -3,19 +3,24 @@
 What measures takes every core, so that nothing else runs beside it. Without reserved pages the chases in 2MB pages are
 skipped, and mosaics that were not run are not judged; both say so in their tables."""
 
-VALIDATION = f"{RESULTS}/validation"
 AMOUNT = config.get("validation", "full")
 THOROUGH = AMOUNT == "full"
+#: The platforms that engines and formulas are compared on: all that are committed, or the configuration's.
+COMPARED = sorted(Path("config/platforms").glob("*-sim.yaml")) if THOROUGH else [
+    f"config/platforms/{name}.yaml" for name in PLATFORMS
+]
 
 
 rule validate_engines:
-    input: component_stamps("simulator", "tracer"), expand("config/platforms/{p}.yaml", p=PLATFORMS),
-    output: f"{VALIDATION}/engines.csv",
-    log: f"{RESULTS}/logs/validate-engines.log",
-    benchmark: f"{RESULTS}/benchmarks/validate-engines.tsv"
+    input: component_stamps("simulator", "tracer"),
+    output: TREE.validation("engines"),
+    log: TREE.log("validate-engines"),
+    benchmark: TREE.benchmark("validate-engines")
     params:
         amount=AMOUNT, seed=config["seed"],
         platforms="" if THOROUGH else " ".join(f"--platform {p}" for p in PLATFORMS),
+        code=code("tessera.judge.validation.engines.compare"), programs=built_from("simulator", "tracer"),
+        files=content(*COMPARED),
     message: "Comparing the engines on random traces, layouts and platforms"
     shell:
         "tessera validate engines --amount {params.amount} --seed {params.seed} {params.platforms}"
@@ -23,39 +28,48 @@ rule validate_engines:
 
 
 rule validate_closed_forms:
-    input: component_stamps("simulator", "tracer"), expand("config/platforms/{p}.yaml", p=PLATFORMS),
-    output: f"{VALIDATION}/closed_forms.csv",
-    log: f"{RESULTS}/logs/validate-closed-forms.log",
-    benchmark: f"{RESULTS}/benchmarks/validate-closed-forms.tsv"
-    params: platforms="" if THOROUGH else f"--platform {PLATFORMS[0]}",
+    input: component_stamps("simulator", "tracer"),
+    output: TREE.validation("closed_forms"),
+    log: TREE.log("validate-closed-forms"),
+    benchmark: TREE.benchmark("validate-closed-forms")
+    params:
+        platforms="" if THOROUGH else f"--platform {PLATFORMS[0]}",
+        code=code("tessera.judge.validation.closed_forms.run"), programs=built_from("simulator", "tracer"),
+        files=content(*COMPARED),
     message: "Comparing simulated counts with closed forms"
     shell: "tessera validate closed-forms {params.platforms} --out {output} 2> >(tee {log} >&2)"
 
 
 rule chase:
     input: component_stamps("mosalloc", "workloads"),
-    output: f"{VALIDATION}/chase.csv", f"{VALIDATION}/chase_series.csv",
-    log: f"{RESULTS}/logs/chase.log",
-    benchmark: f"{RESULTS}/benchmarks/chase.tsv"
-    params: scale=AMOUNT, seed=config["seed"],
+    output: measured=TREE.validation("chase"), series=TREE.validation("chase_series"),
+    log: TREE.log("chase"),
+    benchmark: TREE.benchmark("chase")
+    params:
+        scale=AMOUNT, seed=config["seed"],
+        code=code("tessera.judge.validation.chase.measure"), programs=built_from("mosalloc", "workloads"),
     threads: workflow.cores
     priority: 50  # first, while nothing else runs
     message: "Chasing pointers on this machine"
     shell:
-        "tessera validate chase --scale {params.scale} --seed {params.seed} --out {output[0]} 2> >(tee {log} >&2)"
+        "tessera validate chase --scale {params.scale} --seed {params.seed} --out {output.measured}"
+        " 2> >(tee {log} >&2)"
 
 
 rule explain_chase:
     input:
         component_stamps("simulator", "tracer"),
-        chase=f"{VALIDATION}/chase.csv",
-        platform=f"{RESULTS}/platforms/host-sim.yaml",
+        chase=TREE.validation("chase"),
+        series=TREE.validation("chase_series"),
+        platform=TREE.platform("host-sim"),
     output:
-        multiext(f"{VALIDATION}/", "steps.csv", "findings.csv", "chase_latency.csv", "calibration.csv"),
-        calibrated=f"{RESULTS}/host/host-calibrated.yaml",
-    log: f"{RESULTS}/logs/explain-chase.log",
-    benchmark: f"{RESULTS}/benchmarks/explain-chase.tsv"
-    params: scale=AMOUNT, seed=config["seed"], out=VALIDATION,
+        [TREE.validation(name) for name in ("steps", "findings", "chase_latency", "calibration")],
+        calibrated=TREE.host_calibrated,
+    log: TREE.log("explain-chase"),
+    benchmark: TREE.benchmark("explain-chase")
+    params:
+        scale=AMOUNT, seed=config["seed"], out=TREE.all_validation,
+        code=code("tessera.judge.validation.chase.explain"), programs=built_from("simulator", "tracer"),
     priority: 15
     message: "Finding the chase's steps, calibrating this machine's platform on them"
     shell:
@@ -66,13 +80,15 @@ rule explain_chase:
 rule calibrated_cells:
     input:
         component_stamps("simulator"),
-        info=f"{RESULTS}/traces/{HOST['workload']}/info.json",
-        manifest=f"{RESULTS}/host/layouts/manifest.csv",
-        platform=f"{RESULTS}/host/host-calibrated.yaml",
-    output: f"{VALIDATION}/host_calibrated.csv",
-    log: f"{RESULTS}/logs/calibrated-cells.log",
-    benchmark: f"{RESULTS}/benchmarks/calibrated-cells.tsv"
-    params: engine=config["engine"], sampling=config["sampling"], cache=f"{RESULTS}/cache",
+        info=TREE.info(HOST["workload"]),
+        manifest=TREE.host_manifest,
+        platform=TREE.host_calibrated,
+    output: TREE.validation("host_calibrated"),
+    log: TREE.log("calibrated-cells"),
+    benchmark: TREE.benchmark("calibrated-cells")
+    params:
+        engine=config["engine"], sampling=config["sampling"], cache=TREE.cache,
+        code=code("tessera.pipeline.links"), programs=built_from("simulator"),
     resources: mem_mb=2000
     message: "Simulating the host's layouts on the calibrated platform"
     shell:
@@ -83,29 +99,32 @@ rule calibrated_cells:
 
 rule judge_mosaics:
     input:
-        f"{RESULTS}/host/cells.csv",
-        findings=f"{VALIDATION}/findings.csv",
-        simulated=[f"{RESULTS}/host/simulated.csv", f"{VALIDATION}/host_calibrated.csv"],
-    output: f"{VALIDATION}/mosaics.csv", f"{VALIDATION}/mosaics_summary.csv",
-    log: f"{RESULTS}/logs/judge-mosaics.log",
+        TREE.host_cells,
+        comparison=TREE.host_comparison,
+        findings=TREE.validation("findings"),
+        simulated=[TREE.host_simulated, TREE.validation("host_calibrated")],
+    output: mosaics=TREE.validation("mosaics"), summary=TREE.validation("mosaics_summary"),
+    log: TREE.log("judge-mosaics"),
     params:
-        host=f"{RESULTS}/host",
+        runs=TREE.host_runs, code=code("tessera.judge.validation.mosaics"),
         simulated=lambda w, input: " ".join(f"--simulated {path}" for path in input.simulated),
     message: "Judging simulated differences by real runs"
     shell:
-        "tessera validate mosaics --comparison {params.host}/comparison.csv --runs {params.host}/runs.csv"
-        " --findings {input.findings} {params.simulated} --out {output[0]} > {log} 2>&1"
+        "tessera validate mosaics --comparison {input.comparison} --runs {params.runs}"
+        " --findings {input.findings} {params.simulated} --out {output.mosaics} > {log} 2>&1"
 
 
 rule invariants:
-    input: f"{RESULTS}/cells.csv",
-    output: f"{VALIDATION}/invariants.csv",
-    log: f"{RESULTS}/logs/invariants.log",
-    params: results=RESULTS,
+    input: TREE.cells,
+    output: TREE.validation("invariants"),
+    log: TREE.log("invariants"),
+    params:
+        results=TREE.root, code=code("tessera.judge.validation.invariants"),
+        files=content(*(f"config/platforms/{name}.yaml" for name in PLATFORMS)),
     message: "Checking what must hold for every cell"
     shell: "tessera validate invariants --results {params.results} --out {output} > {log} 2>&1"
 
 
 VALIDATION_TABLES = [
-    f"{VALIDATION}/{name}.csv" for name in ("engines", "closed_forms", "steps", "mosaics", "invariants")
+    TREE.validation(name) for name in ("engines", "closed_forms", "steps", "mosaics", "invariants")
 ]

@@ -6,12 +6,15 @@ from pathlib import Path
 
 import click
 
+from tessera.core.errors import EXIT_FAILED, TesseraError
+
 PATH = click.Path(path_type=Path)
+RESULTS = click.option("--results", type=PATH, required=True, help="Results folder, e.g. results/default.")
 
 
 @click.group()
 def pipeline() -> None:
-    """The workflow's own steps; use ./run reproduce, or the other commands by hand."""
+    """The workflow's own steps, and two for those who call snakemake themselves: retry and unlock."""
 
 
 @pipeline.command()
@@ -168,3 +171,58 @@ def attempt(outcome: Path, command: tuple[str, ...]) -> None:
 
     found = try_it(list(command), outcome)
     click.echo(f"{found['status']}: {found['command']}", err=True)
+
+
+@pipeline.command()
+@RESULTS
+@click.option(
+    "--reserve", is_flag=True, help="The next run reserves huge pages: what lacked them counts, too."
+)
+@click.option("--dry-run", is_flag=True, help="Only print what would be dropped.")
+def retry(results: Path, reserve: bool, dry_run: bool) -> None:
+    """Drop what failed, so that the next `snakemake` tries it again; `./run` does so by itself.
+
+    Prints each dropped file and why. A failure goes with all outputs of its job, and with the report.
+    Finished cells stay in the cache. Example: tessera pipeline retry --results results/default --dry-run
+    """
+    from tessera.pipeline.failures import drop, failures
+    from tessera.pipeline.lock import RunLock
+
+    lock = RunLock(_existing(results))
+    if not dry_run:
+        lock.take()
+    try:
+        failed = failures(results, reserve=reserve)
+        for one in failed:
+            click.echo(f"{one.path}: {one.reason}")
+        if not dry_run:
+            drop(results, failed)
+    finally:
+        lock.release()
+    click.echo(f"{len(failed)} failures {'would be ' if dry_run else ''}dropped", err=True)
+
+
+@pipeline.command()
+@RESULTS
+def unlock(results: Path) -> None:
+    """Remove the lock of a run that has died on another machine (docs/pipeline.md).
+
+    A run that has died on this machine needs nothing of the kind. Example: tessera pipeline unlock --results
+    results/default
+    """
+    from tessera.pipeline.lock import RunLock
+
+    lock = RunLock(_existing(results))
+    if other := lock.alive():
+        found = f"its run is at work on this machine: process {other.pid}"
+        raise TesseraError(
+            f"the lock of {results}", found, f"stop it: kill {other.pid}", exit_code=EXIT_FAILED
+        )
+    click.echo("unlocked" if lock.path.exists() else "no lock is there", err=True)
+    lock.path.unlink(missing_ok=True)
+
+
+def _existing(results: Path) -> Path:
+    if not results.is_dir():
+        raise TesseraError(f"results {results}", "no such folder", "name a folder like results/default")
+    return results

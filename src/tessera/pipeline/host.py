@@ -8,8 +8,9 @@ import pandas as pd
 
 from tessera.core.errors import TesseraError
 from tessera.measure import Experiment, run_host
-from tessera.measure.experiment import Progress
+from tessera.measure.experiment import COMPARISON_FILE, Progress
 from tessera.measure.rounds import Rule
+from tessera.measure.table import COMPARISON_COLUMNS
 from tessera.pipeline.links import failed_rows
 from tessera.results import cells
 
@@ -26,7 +27,10 @@ def host_cells(
     out: Path,
     progress: Progress,
 ) -> pd.DataFrame:
-    """Hybrid cells of the layouts of ``manifest``; with no layout at all, one ``failed`` row."""
+    """Hybrid cells of the layouts of ``manifest``; with no layout at all, one ``failed`` row.
+
+    ``comparison.csv`` beside ``out`` is written too, empty where nothing was measured.
+    """
     names = list(pd.read_csv(manifest, keep_default_na=False).layout)
     try:
         if not names:
@@ -41,6 +45,8 @@ def host_cells(
         message = f"{error.asked}: {error.found}; {error.remedy}"
         status = "skipped" if not names and _skipped(simulated) else "failed"
         rows = failed_rows(workload, PLATFORM, names or ["growing-0"], message, "host", status=status)
+        empty = pd.DataFrame(columns=list(COMPARISON_COLUMNS))
+        empty.to_csv(out.with_name(COMPARISON_FILE), index=False)
         return cells.write_cells(rows, out)
 
 

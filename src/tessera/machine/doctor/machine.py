@@ -118,5 +118,5 @@ def _host(cpu: dict[str, str]) -> Check:
 
 def _slurm() -> Check:
     if shutil.which("sbatch"):
-        return passed("Slurm", "sbatch found: snakemake --profile profiles/slurm")
+        return passed("Slurm", "sbatch found; no profile for a cluster comes with Tessera yet")
     return skipped("Slurm", "no sbatch", "only a cluster needs it; everything runs on this machine")

@@ -1,0 +1,41 @@
+"""What a run does before its first job: take the lock of its results, and drop what failed if it was told to.
+
+Snakemake calls :func:`begin` (``onstart`` of the Snakefile) in the main process of a run that makes
+something, and never in a dry run, a listing, or a job of a cluster.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from tessera.pipeline.failures import drop, failures
+from tessera.pipeline.lock import RunLock
+
+RETRY = "TESSERA_RETRY"  #: `1` in a run that tries again what failed, as `./run` does
+RESERVE = "TESSERA_RESERVE"
+
+
+def begin(results: Path) -> None:
+    """Hold ``results`` until this process ends; with $TESSERA_RETRY=1 drop failures and start over without
+    them.
+
+    Which jobs there are was decided before this, so a run that drops something starts again, in this same
+    process and with the lock that it holds.
+
+    Raises:
+        TesseraError: another run is at work on ``results``.
+    """
+    RunLock(results).hold()
+    if os.environ.get(RETRY) != "1":
+        return
+    os.environ[RETRY] = "0"  # once is enough
+    failed = failures(results, reserve=os.environ.get(RESERVE) == "1")
+    if failed:
+        drop(results, failed)
+        names = ", ".join(str(one.path.relative_to(results)) for one in failed)
+        print(f"tessera: trying again what failed: {names}", file=sys.stderr)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])

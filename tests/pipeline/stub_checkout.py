@@ -1,0 +1,64 @@
+"""A copy of the checkout with a stub as `tessera`: it only makes the outputs of the step it is asked for."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from tessera.core.paths import repo_root
+
+STUB = Path(__file__).with_name("stub_tessera.py")
+#: All that rules read; copies, so that an edit of the checkout meanwhile changes nothing.
+COPIED = (
+    "Snakefile", "artifacts", "config", "datasets", "docker", "notebooks", "profiles", "reference-results",
+    "report", "requirements.in", "requirements.lock", "src", "workflow",
+)  # fmt: skip
+
+
+class Checkout:
+    """``snakemake`` and ``steps`` run targets of a configuration with the stub."""
+
+    def __init__(self, folder: Path, configuration: str = "default"):
+        self.folder, self.log, self.configuration = folder, folder / "steps.log", configuration
+        for name in COPIED:
+            source = repo_root() / name
+            if source.is_dir():  # fetched data stay where they are
+                ignored = ("__pycache__", "cache") if name == "datasets" else ("__pycache__",)
+                shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns(*ignored))
+            else:
+                shutil.copy2(source, folder / name)
+        command = folder / "bin" / "tessera"
+        command.parent.mkdir()
+        command.write_text(f'#!/bin/sh\nexec {sys.executable} -S {STUB} "$@"\n')
+        command.chmod(0o755)
+
+    @property
+    def results(self) -> Path:
+        return self.folder / "results" / self.configuration
+
+    def start(self, *words: str, **env: str) -> subprocess.Popen:
+        """A run in a process group of its own, both streams in stdout."""
+        path = f"{self.folder / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+        given = {"PATH": path, "STUB_LOG": str(self.log), "TESSERA_ROOT": str(self.folder)}
+        given |= {"TESSERA_ENGINE": "docker", "TESSERA_RESERVE": "0", "TESSERA_RETRY": "0"}
+        argv = ["snakemake", "--configfile", f"config/{self.configuration}.yaml", "--cores", "2", *words]
+        return subprocess.Popen(
+            argv, cwd=self.folder, env=os.environ | given | env, text=True, start_new_session=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+
+    def snakemake(self, *words: str, status: int = 0, **env: str) -> str:
+        """What a run says that must end with this status."""
+        process = self.start(*words, **env)
+        said = process.communicate()[0]
+        assert process.returncode == status, said[-3000:]
+        return said
+
+    def steps(self, *words: str, **env: str) -> list[str]:
+        """The steps that a run starts, as command lines without `tessera`."""
+        self.log.unlink(missing_ok=True)
+        self.snakemake(*words, **env)
+        return self.log.read_text().splitlines() if self.log.exists() else []
