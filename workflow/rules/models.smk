@@ -3,7 +3,16 @@
 One job takes all workloads of a platform, since loading the libraries costs more than fitting a pair. A pair that
 cannot be fitted gets empty tables and a reason beside them."""
 
+from snakemake.exceptions import WorkflowError
+
+from tessera.core.errors import TesseraError
+from tessera.fit.models import registry
 from tessera.results.tree import ADAPTIVE_TABLES, FIT_TABLES, ONE_GB_TABLES
+
+try:
+    MODELS = registry.select(config.get("models", ()))
+except TesseraError as error:
+    raise WorkflowError(f"models of the configuration: {error}") from None
 
 
 def of_platform(tables):
@@ -24,10 +33,12 @@ rule fit:
         [TREE.intervals(workload, "{platform}") for workload in WORKLOADS],
     log: TREE.log("fit-{platform}"),
     benchmark: TREE.benchmark("fit-{platform}")
-    params: seed=config["seed"], layouts=TREE.layouts, out=TREE.all_models, code=code("tessera.pipeline.fit"),
+    params:
+        seed=config["seed"], layouts=TREE.layouts, out=TREE.all_models, code=code("tessera.pipeline.fit"),
+        models=[f"--model {name}" for name in MODELS],
     message: "Fitting and judging all models on {wildcards.platform}"
     shell:
-        "tessera pipeline fit --seed {params.seed} --layouts {params.layouts} --out {params.out}"
+        "tessera pipeline fit --seed {params.seed} --layouts {params.layouts} --out {params.out} {params.models}"
         " {input.cells} 2> >(tee {log} >&2)"
 
 
