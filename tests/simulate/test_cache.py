@@ -1,6 +1,7 @@
 """The cell cache and the runner's use of it, with the simulator replaced by a recorder of its calls."""
 
 import json
+import os
 
 import pytest
 
@@ -34,7 +35,7 @@ def setting(tmp_path, monkeypatch):
     def fake(job, layouts, keep, progress):
         calls.append([path.stem for path in layouts])
         for path in layouts:
-            keep(path, {"status": "ok", "message": "", "stlb_misses": len(path.read_text())}, [{"unit": 0}])
+            keep(path, {"status": "ok", "message": "", "stlb_misses": len(layouts[path])}, [{"unit": 0}])
 
     monkeypatch.setattr(runner, "_run", fake)
     monkeypatch.setattr(runner, "built", lambda *_: simulator)
@@ -87,7 +88,7 @@ def test_rows_before_a_crash_are_kept(setting, monkeypatch):
     whole = runner._run
 
     def dies(job, layouts, keep, progress):
-        whole(job, layouts[:1], keep, progress)
+        whole(job, dict([next(iter(layouts.items()))]), keep, progress)
         raise TesseraError("tessera-sim", "killed", "run again")
 
     monkeypatch.setattr(runner, "_run", dies)
@@ -110,6 +111,55 @@ def test_failed_rows_are_not_kept(setting, monkeypatch):
     assert {row["status"] for row in run()} == {"failed"}
     monkeypatch.setattr(runner, "_run", whole)
     assert {row["status"] for row in run()} == {"ok"}
+
+
+def test_what_cannot_be_read_is_a_failed_row_and_the_others_go_on(setting):
+    run, calls, folder = setting
+    layouts = folder / "layouts"
+    (layouts / "dangling.csv").symlink_to("none")
+    (layouts / "folder.csv").mkdir()
+    os.mkfifo(layouts / "pipe.csv")
+    (layouts / "latin.csv").write_bytes(HEAD.encode() + b"mmap,2MB,0,\xe9\n")
+    odd = os.fsencode(layouts) + b"/odd\xff.csv"
+    with open(odd, "wb") as stream:
+        stream.write(HEAD.encode() + b"\n")
+    rows = {row["layout"]: row for row in run()}
+    assert {name for name, row in rows.items() if row["status"] == "failed"} == {"dangling", "folder", "pipe"}
+    for name in ("dangling", "folder", "pipe"):
+        assert f"{name}.csv" in rows[name]["message"] and "what to do: " in rows[name]["message"]
+    assert rows["latin"]["stlb_misses"] == len(HEAD) + 13  # its bytes, which the simulator judges
+    assert set(rows) >= {"growing-0", "random-1", "random-2", "odd\\xff"}
+    calls.clear()
+    run()
+    assert calls == []  # nothing of what was read is simulated again
+
+
+def test_a_refusal_names_the_file_of_its_own_row(setting, monkeypatch):
+    run, _, folder = setting
+
+    def refuses(job, layouts, keep, progress):
+        for path in layouts:
+            keep(path, {"status": "failed", "message": f"layout {path} line 2: no"}, [])
+
+    monkeypatch.setattr(runner, "_run", refuses)
+    assert all(f"{row['layout']}.csv" in row["message"] for row in run())
+
+
+def test_a_full_disk_under_the_cache_ends_the_run_with_cause_and_kept_cells(setting, monkeypatch):
+    run, calls, _ = setting
+    whole = CellCache.put
+
+    def full(self, key, cell):
+        if next(self.folder.rglob("*.json"), None) is not None:
+            raise TesseraError("write cache", "no space", "make room", exit_code=1)
+        whole(self, key, cell)
+
+    monkeypatch.setattr(CellCache, "put", full)
+    with pytest.raises(TesseraError, match="no space"):
+        run()
+    monkeypatch.setattr(CellCache, "put", whole)
+    assert len(run()) == 3
+    assert len(calls[0]) == 2 and len(calls[1]) == 1
 
 
 def test_a_torn_cell_counts_as_absent(tmp_path):

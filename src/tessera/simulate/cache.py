@@ -13,11 +13,11 @@ from pathlib import Path
 from tessera.core.files import write_text
 
 
-def content_key(*parts: str) -> str:
-    """SHA-256 over length-prefixed parts (no two part lists collide by concatenation)."""
+def content_key(*parts: str | bytes) -> str:
+    """SHA-256 over length-prefixed parts (no two part lists collide by concatenation); text as UTF-8."""
     digest = hashlib.sha256()
     for part in parts:
-        data = part.encode()
+        data = part.encode() if isinstance(part, str) else part
         digest.update(f"{len(data)}:".encode() + data)
     return digest.hexdigest()
 

@@ -6,7 +6,7 @@ import glob
 from collections.abc import Iterable
 from pathlib import Path
 
-from tessera.core.errors import TesseraError
+from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.layouts.folder import layout_files
 from tessera.layouts.model import canonical_name
 
@@ -31,6 +31,22 @@ def find_layouts(words: Iterable[str]) -> list[Path]:
                 "name one of them",
             )
     return files
+
+
+def layout_bytes(path: Path) -> bytes:
+    """Content of a layout file as it is; whether it is a layout, the simulator says.
+
+    Raises:
+        TesseraError: it can't be read: a folder, a dangling link, or no right to.
+    """
+    remedy = "put the layout's CSV file there, or take this away"
+    if path.exists() and not path.is_file():
+        found = "it is a folder" if path.is_dir() else "it is no regular file"
+        raise TesseraError(f"layout {path}", found, remedy, exit_code=EXIT_FAILED)
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise TesseraError(f"layout {path}", str(error.strerror), remedy, exit_code=EXIT_FAILED) from error
 
 
 def _files(word: str) -> list[Path]:

@@ -41,8 +41,8 @@ class Job:
     threads: int = 1
 
 
-def run(job: Job, layouts: list[Path], keep: Keep, progress: Progress) -> None:
-    """Simulate ``layouts``; ``keep`` gets each row as it comes.
+def run(job: Job, layouts: dict[Path, bytes], keep: Keep, progress: Progress) -> None:
+    """Simulate ``layouts`` (file -> its content); ``keep`` gets each row as it comes.
 
     Raises:
         TesseraError: the trace, the platform or the plan is refused, or the simulator died.
@@ -52,7 +52,9 @@ def run(job: Job, layouts: list[Path], keep: Keep, progress: Progress) -> None:
         folder = Path(name)
         # The simulator names a row by its file's stem, so each file gets a unique short name.
         copies = {f"layout-{i}": path for i, path in enumerate(layouts)}
-        process = _start(job, folder, copies)
+        for stem, path in copies.items():
+            (folder / f"{stem}.csv").write_bytes(layouts[path])
+        process = _start(job, folder, list(copies))
         try:
             _listen(process, Rows(folder, copies, keep), progress, folder)
         finally:
@@ -61,12 +63,10 @@ def run(job: Job, layouts: list[Path], keep: Keep, progress: Progress) -> None:
             process.wait()
 
 
-def _start(job: Job, folder: Path, copies: dict[str, Path]) -> subprocess.Popen:
+def _start(job: Job, folder: Path, stems: list[str]) -> subprocess.Popen:
     flat, listing = folder / "platform.txt", folder / "layouts.txt"
     flat.write_text(job.platform.flat())
-    for stem, path in copies.items():
-        (folder / f"{stem}.csv").write_text(path.read_text())
-    listing.write_text("".join(f"{folder / stem}.csv\n" for stem in copies))
+    listing.write_text("".join(f"{folder / stem}.csv\n" for stem in stems))
     argv = [job.simulator, "run", "--trace", job.trace.resolve(), "--platform", flat]
     argv += ["--layouts", listing, "--engine", job.engine, *job.plan.arguments(folder)]
     argv += ["--interval-out", folder / "units.csv", "--threads", job.threads]

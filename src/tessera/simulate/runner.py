@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
+import tempfile
 from pathlib import Path
 
 import click
 
 from tessera.core.errors import TesseraError
+from tessera.core.files import making
 from tessera.core.paths import built
 from tessera.layouts.model import canonical_name
 from tessera.machine.container import toolchain
 from tessera.platforms import Platform
 from tessera.results import cells
 from tessera.simulate.cache import CellCache, content_key, file_sha256
+from tessera.simulate.inputs import layout_bytes
 from tessera.simulate.plan import Plan
 from tessera.simulate.process import Job, Progress, died, run
 
@@ -39,7 +43,7 @@ def simulate(
     """Rows of the cells table, one per layout, in the order of ``layouts``.
 
     Finished cells of ``cache`` are not simulated again; new ones are put there one by one as their
-    group of layouts ends. A layout that the simulator refuses is a ``failed`` row.
+    group of layouts ends. A layout that can't be read, or that the simulator refuses, is a ``failed`` row.
 
     Args:
         threads: threads of the simulator; the result does not depend on it.
@@ -59,11 +63,18 @@ def simulate(
         sampling.argument(),
         file_sha256(simulator),
     ]
-    keys = {path: content_key(*base, path.read_text()) for path in layouts}
+    contents: dict[Path, bytes] = {}
+    unreadable: dict[Path, dict] = {}
+    for path in layouts:
+        try:
+            contents[path] = layout_bytes(path)
+        except TesseraError as error:
+            unreadable[path] = {"status": "failed", "message": _one_line(error)}
+    keys = {path: content_key(*base, content) for path, content in contents.items()}
     found = {key: row for key in set(keys.values()) if (row := cache.get(key)) is not None}
-    todo = {keys[path]: path for path in layouts if keys[path] not in found}
+    todo = {keys[path]: path for path in keys if keys[path] not in found}
     if found:
-        progress(f"{len(layouts) - len(todo)} of {len(layouts)} layouts are in the cache")
+        progress(f"{len(keys) - len(todo)} of {len(layouts)} layouts are in the cache")
     if todo:
         path_keys = {path: key for key, path in todo.items()}
 
@@ -75,28 +86,30 @@ def simulate(
 
         job = Job(simulator, trace, platform, engine, sampling, threads)
         try:
-            _run(job, list(path_keys), keep, progress)
+            _run(job, {path: contents[path] for path in path_keys}, keep, progress)
         except (SystemExit, TesseraError) as stop:
-            _say_what_is_kept(stop, sum(keys[path] in found for path in layouts), len(layouts), cache)
+            _say_what_is_kept(stop, sum(key in found for key in keys.values()), len(layouts), cache)
             raise
-    names = {path: canonical_name(path.stem) for path in layouts}
+    rows = unreadable | {path: _named(found[key], todo.get(key), path) for path, key in keys.items()}
+    names = {path: _layout_name(path) for path in layouts}
     if units is not None:
         for path in layouts:
             head = {"platform": platform.name, "layout": names[path]}
-            units += [head | unit for unit in found[keys[path]].get(UNITS, [])]
-    return [_cell(found[keys[path]], workload, platform.name, names[path], engine) for path in layouts]
+            units += [head | unit for unit in rows[path].get(UNITS, [])]
+    return [_cell(rows[path], workload, platform.name, names[path], engine) for path in layouts]
 
 
 def miss_profile(trace: Path, platform: Platform, out: Path) -> Path:
     """STLB misses under 4KB pages per 2MB region: CSV ``pool,offset_bytes,stlb_misses``."""
     simulator = built("simulator", "tessera-sim")
-    flat = out.with_suffix(".platform")
-    flat.write_text(platform.flat())
-    argv = [simulator, "profile", "--trace", trace.resolve(), "--platform", flat, "--out", out]
-    paths = [trace.resolve(), out.parent]
-    done = toolchain().run([str(a) for a in argv], paths=paths, capture=True, check=False)
-    if done.returncode:
-        raise died(done.returncode, done.stderr)
+    with making(out) as made, tempfile.TemporaryDirectory(prefix="tessera-profile-") as name:
+        flat = Path(name) / "platform.txt"
+        flat.write_text(platform.flat())
+        argv = [simulator, "profile", "--trace", trace.resolve(), "--platform", flat, "--out", made]
+        paths = [trace.resolve(), flat.parent, made.parent]
+        done = toolchain().run([str(a) for a in argv], paths=paths, capture=True, check=False)
+        if done.returncode:
+            raise died(done.returncode, done.stderr)
     return out
 
 
@@ -120,6 +133,22 @@ def _say_what_is_kept(stop: BaseException, done: int, all_layouts: int, cache: C
         "the same command goes on there",
         err=True,
     )
+
+
+def _one_line(error: TesseraError) -> str:
+    return f"{error.asked}: {error.found}; what to do: {error.remedy}"
+
+
+def _layout_name(path: Path) -> str:
+    """The file's stem; bytes of it that are no UTF-8 as ``\\xff``."""
+    return canonical_name(os.fsencode(path.stem).decode(errors="backslashreplace"))
+
+
+def _named(row: dict, simulated: Path | None, path: Path) -> dict:
+    """The row for another file with the content of the one that was simulated: the message names this one."""
+    if simulated is None or simulated == path or row["status"] == "ok":
+        return row
+    return row | {"message": row["message"].replace(str(simulated), str(path))}
 
 
 def _cell(row: dict, workload: str, platform: str, layout: str, engine: str) -> dict:
