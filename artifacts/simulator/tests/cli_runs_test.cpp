@@ -113,7 +113,7 @@ TEST_F(CliRuns, SignalsKeepFinishedRows) {
             const auto to = [&](const char* name, int fd) { dup2(open(path(name).c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600), fd); };
             to("out", 1), to("err", 2);
             execl(TESSERA_SIM, "tessera-sim", "run", "--trace", path("long.tst").c_str(), "--platform", path("haswell.flat").c_str(), "--layouts",
-                  path("many").c_str(), "--engine", "reference", "--group", "1", "--threads", "2", nullptr);
+                  path("many").c_str(), "--engine", "reference", "--threads", "2", nullptr);
             _exit(127);
         }
         const auto written = [&] { return std::filesystem::exists(path("out")) ? lines(read_text(path("out"), "output")).size() : 0; };

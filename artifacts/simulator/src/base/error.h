@@ -1,4 +1,4 @@
-// error.h - a refusal: what was asked, what was found, what to do.
+// error.h - a refusal or a failure: what was asked, what was found, what to do.
 #pragma once
 
 #include <stdexcept>
@@ -18,6 +18,12 @@ inline std::string printable(std::string text) {
 /// Wrong request (exit status 2). what() is "asked: found\n  what to do: remedy".
 struct Refusal : std::runtime_error {
     Refusal(const std::string& asked, const std::string& found, const std::string& remedy)
+        : std::runtime_error(printable(asked) + ": " + printable(found) + "\n  what to do: " + printable(remedy)) {}
+};
+
+/// The machine failed at a right request (exit status 1), as with a full disk. what() as a Refusal's.
+struct Failure : std::runtime_error {
+    Failure(const std::string& asked, const std::string& found, const std::string& remedy)
         : std::runtime_error(printable(asked) + ": " + printable(found) + "\n  what to do: " + printable(remedy)) {}
 };
 

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/output_file.h"
 #include "engine/stream.h"
 
 namespace tessera::sim {
@@ -40,8 +41,8 @@ int blocks_command(int argc, char** argv) {
     if (!length || *length == 0)
         throw Refusal("--instructions " + options["instructions"], "no positive whole number", "give the length of an interval, e.g. 1000000");
     FileStream stream(options["trace"]);
-    std::FILE* out = std::fopen(options["out"].c_str(), "w");
-    if (out == nullptr) throw Refusal("--out " + options["out"], "cannot be written", "name a file in an existing folder");
+    OutputFile file("--out", options["out"], {options["trace"]});
+    std::FILE* out = file.stream();
     std::fputs("interval,start_access,instructions,accesses,block,executed_instructions\n", out);
     Interval interval;
     interval.executed.resize(stream.blocks().size());
@@ -55,7 +56,7 @@ int blocks_command(int argc, char** argv) {
             if (interval.instructions >= *length) interval.write(out);
         }
     if (interval.instructions > 0) interval.write(out);
-    if (std::fclose(out) != 0) throw std::runtime_error("writing " + options["out"] + " failed");
+    file.close();
     return 0;
 }
 

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/output_file.h"
 #include "tessera/trace/trace.h"
 
 namespace {
@@ -39,13 +40,18 @@ int dispatch(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     try {
-        return dispatch(argc, argv);
+        const int status = dispatch(argc, argv);
+        flush_or_fail(stdout, "standard output");
+        return status;
     } catch (const tessera::sim::Refusal& refusal) {
         std::fprintf(stderr, "tessera-sim: %s\n", refusal.what());
         return 2;
     } catch (const tessera::trace::TraceError& error) {
         std::fprintf(stderr, "tessera-sim: %s\n", error.what());
         return 2;
+    } catch (const tessera::sim::Failure& failure) {
+        std::fprintf(stderr, "tessera-sim: %s\n", failure.what());
+        return 1;
     } catch (const std::exception& error) {
         std::fprintf(stderr, "tessera-sim: %s\n  what to do: this is a failure of the machine or a bug; report it with the command line\n",
                      error.what());

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
+#include "cli/output_file.h"
 #include "engine/stream.h"
 #include "mmu/components.h"
 #include "mmu/design.h"
@@ -33,16 +34,15 @@ bool repeats_change_nothing(const Platform& p) {
     return p.mmu_design == "conventional" && p.tlb_organisation == "split" && (p.l1_replacement == "lru" || p.l1_replacement == "tree-plru");
 }
 
-void write(const std::string& path, const std::vector<PoolMisses>& pools) {
-    std::FILE* out = std::fopen(path.c_str(), "w");
-    if (out == nullptr) throw Refusal("--out " + path, "cannot be written", "name a file in an existing folder");
+void write(OutputFile& file, const std::vector<PoolMisses>& pools) {
+    std::FILE* out = file.stream();
     std::fputs("pool,offset_bytes,stlb_misses\n", out);
     for (const PoolMisses& p : pools)
         for (size_t region = 0; region < p.misses.size(); ++region)
             if (p.misses[region] != 0)
                 std::fprintf(out, "%s,%llu,%llu\n", pool_name(p.pool.kind), static_cast<unsigned long long>(region) << 21,
                              static_cast<unsigned long long>(p.misses[region]));
-    if (std::fclose(out) != 0) throw std::runtime_error("writing " + path + " failed");
+    file.close();
 }
 
 }  // namespace
@@ -51,6 +51,7 @@ int profile_command(int argc, char** argv) {
     const Options options("profile", argc, argv, {"trace", "platform", "out"}, {});
     const Platform platform = read_platform(options["platform"]);
     FileStream stream(options["trace"]);
+    OutputFile out("--out", options["out"], {options["trace"], options["platform"]});
     std::vector<PoolMisses> pools(stream.header().pools.begin(), stream.header().pools.end());
     const Layout all_4kb{"growing-0", {}};
     const AddressSpace space(stream.header().pools, all_4kb);
@@ -99,7 +100,7 @@ int profile_command(int argc, char** argv) {
             }
         }
     }
-    write(options["out"], pools);
+    write(out, pools);
     return 0;
 }
 

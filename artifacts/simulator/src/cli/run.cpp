@@ -1,13 +1,14 @@
 // run.cpp - `tessera-sim run`: every layout of a list, in groups, each row as soon as it and those before it are done.
 #include <algorithm>
 #include <cstdio>
-#include <memory>
+#include <optional>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/groups.h"
 #include "cli/interrupt.h"
+#include "cli/output_file.h"
 #include "cli/progress.h"
 #include "cli/run_request.h"
 #include "engine/estimate.h"
@@ -25,30 +26,36 @@ std::string one_line(std::string message) {
 /// that whoever sees a row finds its units.
 class Output {
 public:
-    Output(size_t count, const std::string& units_path) : rows_(count, [this](const std::string& text) { emit(text); }) {
+    /// `inputs`: files that the units must not be written over.
+    Output(size_t count, const std::string& units_path, const std::vector<std::string>& inputs)
+        : rows_(count, [this](const std::string& text) { emit(text); }) {
         if (!units_path.empty()) {
-            units_.reset(std::fopen(units_path.c_str(), "w"));
-            if (!units_) throw Refusal("--interval-out " + units_path, "cannot be written", "name a file in an existing folder");
-            write(units_.get(), unit_header() + "\n");
+            units_.emplace("--interval-out", units_path, inputs);
+            write_units(unit_header() + "\n");
         }
-        write(stdout, row_header() + "\n");
+        write_row(row_header() + "\n");
     }
     void put(size_t place, const Row& row, const std::string& units) { rows_.put(place, units + '\0' + format_row(row)); }
     void flush() { rows_.flush(); }
     size_t emitted() const { return emitted_; }
 
 private:
-    static void write(std::FILE* file, const std::string& text) {
-        if (std::fputs(text.c_str(), file) == EOF || std::fflush(file) != 0) throw std::runtime_error("writing results failed: is the disk full?");
+    static void write_row(const std::string& text) {
+        std::fputs(text.c_str(), stdout);
+        flush_or_fail(stdout, "standard output");
+    }
+    void write_units(const std::string& text) {
+        std::fputs(text.c_str(), units_->stream());
+        units_->flush();
     }
     void emit(const std::string& text) {
         const size_t end = text.find('\0');
-        if (units_) write(units_.get(), text.substr(0, end));
-        write(stdout, text.substr(end + 1) + "\n");
+        if (units_) write_units(text.substr(0, end));
+        write_row(text.substr(end + 1) + "\n");
         ++emitted_;
     }
 
-    std::unique_ptr<std::FILE, int (*)(std::FILE*)> units_{nullptr, std::fclose};
+    std::optional<OutputFile> units_;
     InOrder rows_;
     size_t emitted_ = 0;
 };
@@ -94,7 +101,9 @@ int run_command(int argc, char** argv) {
     const SamplePlan plan = plan_of(options, header);
     catch_signals();
 
-    Output output(paths.size(), options["interval-out"]);
+    std::vector<std::string> inputs = paths;
+    for (const char* key : {"trace", "platform", "layouts", "interval-file"}) inputs.push_back(options[key]);
+    Output output(paths.size(), options["interval-out"], inputs);
     const std::vector<Listed> layouts = read_layouts(paths, header.pools, output);
     const Division division = divide(layouts.size(), threads, asked_group, engine->most_layouts(), engine->has_runtime());
     Progress progress(header.accesses * layouts.size());

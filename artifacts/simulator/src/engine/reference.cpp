@@ -138,7 +138,7 @@ private:
 class Reference final : public Engine {
 public:
     bool has_runtime() const override { return true; }
-    size_t most_layouts() const override { return SIZE_MAX; }
+    size_t most_layouts() const override { return 1; }  // so that an interrupted run keeps the layouts that are done
     std::vector<LayoutCounts> run(const Request& request) override {
         check_components(request.platform);
         std::vector<std::unique_ptr<Replay>> replays;
