@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from tessera.core.errors import EXIT_FAILED, EXIT_USAGE, TesseraError, unknown_name
+from tessera.core.errors import EXIT_FAILED, TesseraError, unknown_name
+from tessera.core.files import check_target, write_csv
 from tessera.simulate.progress import Ticker
 
 __all__ = ["Ticker", "simulate"]
@@ -96,7 +97,9 @@ def simulate(trace, platform_names, layout_words, out, engine, intervals, warmup
       tessera simulate --trace gups.tst --platform haswell-sim,broadwell-sim --layouts 'L/growing-*.csv' \\
           --engine partial --sampling full --threads 2 --out cells.parquet
     """
+    from tessera.record.traces import info as trace_info
     from tessera.results import cells
+    from tessera.simulate.inputs import find_layouts
     from tessera.simulate.plan import ENGINES, plan_of
 
     if listing:
@@ -111,12 +114,16 @@ def simulate(trace, platform_names, layout_words, out, engine, intervals, warmup
         raise unknown_name("engine", engine, tuple(ENGINES))
     cells.check_format(out)
     plan = plan_of(sampling, intervals, warmup, timed, interval_file)
-    if not trace.is_file():
-        raise TesseraError(f"trace {trace}", "no such file", "tessera trace record --out T -- prog")
-    label = workload or (trace.parent.name if trace.stem == "trace" else trace.stem)
-    chosen = _platforms(platform_names)
+    trace_info(trace)
+    layouts = find_layouts(layout_words)
     kept = cache or out.parent / ".cache"
-    rows, units = _simulate_all(trace, chosen, layout_words, label, engine, plan, kept, threads)
+    named = [Path(name) for word in platform_names for name in word.split(",")]
+    inputs = [trace, *layouts, *named, *([interval_file] if interval_file else [])]
+    _check_outputs({"--out": out, "--interval-out": interval_out}, inputs, kept)
+    label = workload or _label(trace)
+    rows, units = _simulate_all(
+        trace, _platforms(platform_names), layouts, label, engine, plan, kept, threads
+    )
     cells.write_cells(rows, out)
     if interval_out:
         _write_units(units, interval_out)
@@ -128,6 +135,24 @@ def simulate(trace, platform_names, layout_words, out, engine, intervals, warmup
         sys.exit(EXIT_FAILED)
 
 
+def _label(trace: Path) -> str:
+    path = trace.absolute()
+    return path.parent.name if path.stem == "trace" else path.stem
+
+
+def _check_outputs(outputs: dict[str, Path | None], inputs: list[Path], cache: Path) -> None:
+    """Refuse what could not be written after the simulation, or would destroy what another option names."""
+    named = {path.resolve(): f"an input, {path}" for path in inputs if path.is_file()}
+    for option, path in outputs.items():
+        if path is None:
+            continue
+        target = check_target(path)
+        if target in named:
+            raise TesseraError(f"{option} {path}", f"it is {named[target]}", "name another file")
+        named[target] = f"the file of {option}"
+    check_target(cache / "cell.json")
+
+
 def _platforms(names: tuple[str, ...]):
     """Platforms in the order asked for; a name twice is a mistake."""
     from tessera import platforms
@@ -135,18 +160,14 @@ def _platforms(names: tuple[str, ...]):
     found = [platforms.load(name) for word in names for name in word.split(",")]
     once = {platform.name for platform in found}
     if len(once) < len(found):
-        raise TesseraError(
-            f"--platform {','.join(names)}", "a platform is named twice", "name it once", exit_code=EXIT_USAGE
-        )
+        raise TesseraError(f"--platform {','.join(names)}", "a platform is named twice", "name it once")
     return found
 
 
-def _simulate_all(trace, chosen, layout_words, label, engine, plan, cache, threads):
+def _simulate_all(trace, chosen, layouts, label, engine, plan, cache, threads):
     from tessera.simulate.cache import CellCache
-    from tessera.simulate.inputs import find_layouts
     from tessera.simulate.runner import simulate as run
 
-    layouts = find_layouts(layout_words)
     rows: list[dict] = []
     units: list[dict] = []
     for platform in chosen:
@@ -177,5 +198,4 @@ def _write_units(units: list[dict], path: Path) -> None:
     table = pd.DataFrame(units, columns=["platform", *UNIT_COLUMNS])
     for name in set(UNIT_COLUMNS) - {"layout"}:
         table[name] = table[name].astype("Int64")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    table.to_csv(path, index=False)
+    write_csv(table, path)
