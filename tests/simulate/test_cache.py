@@ -145,7 +145,7 @@ def test_a_refusal_names_the_file_of_its_own_row(setting, monkeypatch):
     assert all(f"{row['layout']}.csv" in row["message"] for row in run())
 
 
-def test_a_full_disk_under_the_cache_ends_the_run_with_cause_and_kept_cells(setting, monkeypatch):
+def test_a_full_disk_under_the_cache_ends_the_run_with_cause_and_kept_cells(setting, monkeypatch, capsys):
     run, calls, _ = setting
     whole = CellCache.put
 
@@ -157,6 +157,7 @@ def test_a_full_disk_under_the_cache_ends_the_run_with_cause_and_kept_cells(sett
     monkeypatch.setattr(CellCache, "put", full)
     with pytest.raises(TesseraError, match="no space"):
         run()
+    assert capsys.readouterr().err.startswith("1 of 3 layouts")
     monkeypatch.setattr(CellCache, "put", whole)
     assert len(run()) == 3
     assert len(calls[0]) == 2 and len(calls[1]) == 1

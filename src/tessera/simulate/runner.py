@@ -79,10 +79,10 @@ def simulate(
         path_keys = {path: key for key, path in todo.items()}
 
         def keep(path: Path, row: dict, counted: list[dict]) -> None:
-            key = path_keys[path]
-            found[key] = row | {UNITS: counted}
+            key, cell = path_keys[path], row | {UNITS: counted}
             if row["status"] == "ok":
-                cache.put(key, found[key])
+                cache.put(key, cell)
+            found[key] = cell
 
         job = Job(simulator, trace, platform, engine, sampling, threads)
         try:
