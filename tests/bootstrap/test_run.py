@@ -23,11 +23,16 @@ VERBS = {
 }
 
 
-def run(folder, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(folder, *arguments: str, cwd=None, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run ``./run`` with a clean Tessera environment and nobody to ask."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("TESSERA_")} | environment
     return subprocess.run(
-        [str(folder / "run"), *arguments], capture_output=True, text=True, env=env, stdin=subprocess.DEVNULL
+        [str(folder / "run"), *arguments],
+        capture_output=True,
+        text=True,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        cwd=cwd,
     )
 
 
@@ -48,6 +53,17 @@ def test_verbs(dry_checkout, line):
 def test_options_stand_before_or_after_the_verb(dry_checkout, line):
     done = run(dry_checkout, *line.split())
     assert done.stdout == "snakemake --cores all -n -- reproduce | engine=none reserve=1\n", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("verb", "where"), [("tessera", "caller"), ("smoke", "checkout"), ("reproduce", "checkout")]
+)
+def test_relative_paths_are_the_callers_except_in_the_workflow(dry_checkout, tmp_path_factory, verb, where):
+    folder = {"checkout": dry_checkout, "caller": tmp_path_factory.mktemp("caller with a space")}
+    for name in ("tessera", "snakemake"):
+        (dry_checkout / ".venv" / "bin" / name).write_text("#!/bin/sh\npwd\n")
+    done = run(dry_checkout, verb, "x.csv", cwd=folder["caller"])
+    assert done.stdout.splitlines()[-1] == str(folder[where]), done.stderr
 
 
 def test_test_runs_both_suites_and_keeps_a_failure(dry_checkout):

@@ -43,6 +43,16 @@ def test_folder_and_environment_reach_the_program(compiled, tmp_path: Path):
     }
 
 
+def test_relative_arguments_are_the_callers(compiled, tmp_path: Path, monkeypatch):
+    here, out = tmp_path / "here", tmp_path / "elsewhere" / "t.tst"
+    here.mkdir()
+    program = compiled("where", PROGRAM)
+    monkeypatch.chdir(here)
+    done = traces.record([program], out)
+    assert json.loads(done.stdout)["here"] == str(here)
+    assert sorted(path.name for path in tmp_path.rglob("*.tst")) == ["t.tst"]
+
+
 def test_a_program_of_the_image(tmp_path: Path):
     done = traces.record(["expr", "20", "+", "22"], tmp_path / "t.tst", where=toolchain())
     assert done.stdout == "42\n"

@@ -80,6 +80,12 @@ def mounts(paths: Sequence[Path]) -> list[Path]:
     return found
 
 
+def caller_folder() -> list[Path]:
+    """The current folder, for programs with arguments relative to it; none where it can't be mounted."""
+    here = Path.cwd()
+    return [] if here in _IMAGE_FOLDERS or ":" in str(here) else [here]
+
+
 def working_folder(mounted: Sequence[Path]) -> Path:
     """The current folder where the container can see it, else the checkout."""
     here = Path.cwd()

@@ -21,6 +21,7 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import check_target
 from tessera.core.units import GB, format_bytes, parse_bytes
 from tessera.machine.container import RunOptions
+from tessera.machine.container.command import caller_folder
 from tessera.machine.container.process import stopped_at_exit
 from tessera.machine.container.toolchain import Toolchain
 from tessera.record.traces.companion import Companion, beside
@@ -109,9 +110,10 @@ def record(
         "heap_pool_bytes": _pool(heap_pool, "--heap-pool"),
         "anon_pool_bytes": _pool(anon_pool, "--anon-pool"),
     }
+    folder = Path(folder).absolute() if folder else None
     place = Place(where, folder, target)
     command_line = shlex.join(words)
-    visible = [out.parent, *paths, *([folder] if folder else [])]
+    visible = [out.parent, *paths, folder] if folder else [out.parent, *paths, *caller_folder()]
     if options.switch:
         visible.append(options.switch.parent)
     out.parent.mkdir(parents=True, exist_ok=True)
