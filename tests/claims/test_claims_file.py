@@ -67,7 +67,7 @@ def test_the_entry_that_the_others_are_made_from(tmp_path):
         ({"kind": "finding"}, "False was expected"),
         ({"kind": "guess"}, "'guess' is not one of"),
         ({"hardware_class": "alpha"}, "'alpha' is not one of"),
-        ({"figure": "fig1"}, "'fig1' is not one of"),
+        ({"figure": "Figure 1"}, "'Figure 1' does not match"),
         ({"id": "Upper Case"}, "does not match"),
         ({"published": {"value": 4}}, "claim 'one', published"),
         ({"published": {"table": "t", "where": {}}}, "claim 'one', published"),

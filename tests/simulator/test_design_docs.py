@@ -19,7 +19,7 @@ def test_code_is_that_of_the_compiled_examples(root, page):
     assert examples and all(f"tests/examples/{path.name}" in compiled for path in examples)
     text = "\n".join(path.read_text() for path in examples)
     blocks = re.findall(r"```cpp\n(.*?)```", page, re.S)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     for block in blocks:
         assert block in text
 

@@ -33,7 +33,7 @@ FIGURES: tuple[Entry, ...] = (
         "fig5",
         "benchmark_errors:draw",
         "Largest error per workload",
-        "Largest relative error of the nine models for each workload, one panel per platform, log scale; "
+        "Largest relative error of the models for each workload, one panel per platform, log scale; "
         "the paper's chart on its side. Its bars are not published as data; the dashed line is its caption.",
         argument="max_error",
     ),
@@ -41,7 +41,7 @@ FIGURES: tuple[Entry, ...] = (
         "fig6",
         "benchmark_errors:draw",
         "Geometric mean error per workload",
-        "Geometric mean of the relative errors of the nine models for each workload, one panel per "
+        "Geometric mean of the relative errors of the models for each workload, one panel per "
         "platform, log scale. Exact predictions (error 0) are left out of the mean and counted in the data."
         " The paper's bars are not published as data.",
         argument="geomean_error",
