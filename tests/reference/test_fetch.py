@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import signal
 
 import pytest
+from click.testing import CliRunner
 
+from tessera.cli.reference import reference
 from tessera.core.errors import TesseraError
 from tessera.reference.archive import Offline, fetch, state, verify
+from tessera.reference.archive.resume import Resuming
 
 from .conftest import BODY
 from .server import Behaviour
@@ -67,6 +72,41 @@ def test_a_run_that_gave_up_leaves_its_part_for_the_next(zenodo, record):
         fetch(record(), **QUICK)
     assert server.contents()[-1] == (206, f"bytes={have}-")
     assert (record().folder / "a.zip").read_bytes() == BODY
+
+
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGINT, 1), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
+def test_a_signal_keeps_complete_files_and_the_beginning_of_the_next(
+    zenodo, record, monkeypatch, number, status
+):
+    sample, server = record(), Behaviour({"a.zip": BODY, "b.zip": BODY[::-1]})
+    monkeypatch.setattr("tessera.reference.records.load", lambda name: sample)
+    whole = Resuming._attempt
+
+    def stopped(self, url, out, timeout):
+        show = self._progress
+
+        def progress(name, done, total):
+            show(name, done, total)
+            if name == "b.zip" and done > 200_000:
+                os.kill(os.getpid(), number)
+
+        self._progress = progress
+        whole(self, url, out, timeout)
+
+    with zenodo(server):
+        with monkeypatch.context() as patched:
+            patched.setattr(Resuming, "_attempt", stopped)
+            done = CliRunner().invoke(reference, ["fetch", "sample"])
+        assert done.exit_code == status and "kept" in done.output and str(sample.folder) in done.output
+        assert (sample.folder / "a.zip").read_bytes() == BODY
+        have = (sample.folder / "b.zip.part").stat().st_size
+        assert have > 200_000
+        before = len(server.contents())
+        fetch(sample, **QUICK)
+        assert server.contents()[before:] == [(206, f"bytes={have}-")]
+    assert (sample.folder / "b.zip").read_bytes() == BODY[::-1] and state(sample) == "present"
 
 
 @pytest.mark.parametrize("change", [{"tag": '"two"'}, {"ranges": False}], ids=["changed", "no ranges"])

@@ -47,7 +47,7 @@ def fetch(names: tuple[str, ...], offline: bool, results: Path | None) -> None:
         if offline:
             _say_offline(record)
             continue
-        with _meter() as progress:
+        with _meter() as progress, _interruptible(record):
             kept = collect(record, progress)
         for name, entry in kept["files"].items():
             click.echo(f"{record.name}: {name}, {entry['bytes']} bytes, MD5 as archived")
@@ -131,6 +131,23 @@ def _say_offline(record) -> None:
         click.echo(f"note: offline: {record.name} ({record.doi}) is here already and is used as it is")
     else:
         click.echo(f"note: offline: {record.name} ({record.doi}) was not fetched; {OFFLINE_NOTE}")
+
+
+@contextmanager
+def _interruptible(record):
+    """Ctrl-C, SIGTERM and SIGHUP end a download so that what has arrived is on disk, and say that it is."""
+    from tessera.core.interrupts import signals_raise
+
+    try:
+        with signals_raise():
+            yield
+    except (KeyboardInterrupt, SystemExit):
+        click.echo(
+            f"{record.name}: interrupted; complete files and the beginnings of others are kept in "
+            f"{record.folder}; the same command goes on there",
+            err=True,
+        )
+        raise
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.files import write_text
 from tessera.reference.records import Record
 
 MISSING, PARTIAL, PRESENT = "missing", "partial", "present"
@@ -45,7 +46,7 @@ def keep(record: Record, md5: dict[str, str], title: str) -> dict:
     files = {name: _entry(record, name, value) for name, value in sorted(md5.items())}
     now = datetime.now(UTC).isoformat(timespec="seconds")
     found = {"name": record.name, "doi": record.doi, "title": title, "fetched": now, "files": files}
-    _path(record).write_text(json.dumps(found, indent=1) + "\n")
+    write_text(_path(record), json.dumps(found, indent=1) + "\n")
     return found
 
 
