@@ -13,8 +13,8 @@
 #   reference.smk  the papers' archived data beside what they print
 #   report.smk   claims, figures, notebooks, provenance, site
 #
-# Reading this file changes nothing, whatever Snakemake was asked for. A rule's params `code`, `programs` and `files`
-# are digests of what its outputs depend on besides its inputs: docs/pipeline.md says what is made again when.
+# Reading this file changes nothing, whatever Snakemake was asked for. A rule's params `code` and `files` are
+# digests of what its outputs depend on besides its inputs: docs/pipeline.md says what is made again when.
 
 from pathlib import Path
 
@@ -36,7 +36,7 @@ PLATFORMS = config["platforms"]
 wildcard_constraints:
     workload="[a-z0-9-]+",
     platform="[a-z0-9-]+",
-    component="[a-z]+",
+    digest="[0-9a-f]{16}",
     notebook="[0-9][0-9]-[a-z0-9-]+",
 
 include: "workflow/rules/build.smk"

@@ -23,6 +23,7 @@ class Checkout:
 
     def __init__(self, folder: Path, configuration: str = "default"):
         self.folder, self.log, self.configuration = folder, folder / "steps.log", configuration
+        folder.mkdir(exist_ok=True)
         for name in COPIED:
             source = repo_root() / name
             if source.is_dir():  # fetched data stay where they are

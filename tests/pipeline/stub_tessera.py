@@ -1,10 +1,19 @@
-"""Stands in for `tessera` in tests of the workflow: makes the outputs that the asked step declares, empty."""
+"""Stands in for `tessera` in tests of the workflow: makes the outputs that the asked step declares.
 
+What it writes is a digest of what decides the step's result: its words, the files that they name, and the
+sources of :data:`DECIDES`. So results that were made in any order of starts equal those of one fresh run, or
+something is stale. Variables: STUB_LOG gets the steps; STUB_FAIL names words of steps that fail; in the
+folder STUB_KILL the first step of each kind leaves its name, and kills the whole run.
+"""
+
+import hashlib
 import json
 import os
+import signal
 import sys
 from pathlib import Path
 
+ROOT = Path(os.environ["TESSERA_ROOT"])
 #: the tables that the models' links write for each cells file
 OF_PAIRS = {
     "pipeline fit": [
@@ -14,21 +23,70 @@ OF_PAIRS = {
     "pipeline one-gb": ["one_gb", "budget"],
 }  # fmt: skip
 REFERENCE_TABLES = ("comparison", "archived", "quarantine", "rules", "status")
+#: Sources that decide what a step's numbers are, besides the files that its words name.
+SIMULATED = ["artifacts/simulator/src", "artifacts/tracer/lib", "src/tessera/simulate", "src/tessera/layouts"]
+FITTED = ["src/tessera/fit"]
+DECIDES = {
+    "pipeline record": ["artifacts/tracer/plugin", "artifacts/mosalloc/core", "src/tessera/record/traces"],
+    "pipeline layouts": SIMULATED,
+    "pipeline cells": SIMULATED,
+    "pipeline host": ["artifacts/mosalloc/core", "src/tessera/measure"],
+    "pipeline fit": FITTED,
+    "pipeline adaptive": FITTED,
+    "pipeline one-gb": FITTED,
+    "study sampling": [*SIMULATED, "src/tessera/judge/studies"],
+    "study ablations": [*SIMULATED, *FITTED, "src/tessera/judge/studies"],
+    "study sweep": [*SIMULATED, *FITTED, "src/tessera/judge/studies"],
+    "validate engines": [*SIMULATED, "config/platforms/broadwell-sim.yaml"],
+    "report render": ["src/tessera/show/report", "src/tessera/judge/claims", "report", "config/claims.yaml"],
+}
+#: What measures on this machine, and needs huge pages.
+MEASURING = ("pipeline host", "validate chase")
+#: Results that are no result: they differ from run to run.
+NOT_SHOWN = ("logs", "benchmarks", "report", "claims.csv", ".lock")
 
 
 def after(option: str) -> Path | None:
     return Path(sys.argv[sys.argv.index(option) + 1]) if option in sys.argv else None
 
 
-def make(path: Path, text: str = "nothing\n") -> None:
+def files(paths: list[Path]) -> list[Path]:
+    found = []
+    for path in paths:
+        found += sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+    return [path for path in found if "__pycache__" not in path.parts and path.suffix != ".md"]
+
+
+def digest(step: str) -> str:
+    """A text that another result of this step would not have."""
+    whole = hashlib.sha256(step.encode())
+    if step.startswith(("pipeline record", "pipeline cells", "pipeline host", "validate chase")):
+        whole.update(os.environ["TESSERA_ENGINE"].encode())
+    named = [Path(word) for word in sys.argv[3:] if Path(word) not in (after("--out"), after("--results"))]
+    named = [path.parent if path.name == "manifest.csv" else path for path in named]
+    named += [ROOT / source for source in DECIDES.get(step, [])]
+    if step == "report render":
+        shown = [p for p in files([after("--results")]) if not set(NOT_SHOWN).intersection(p.parts)]
+        named += shown
+    for path in files(named):
+        if path.is_file():
+            whole.update(path.read_bytes())
+    return whole.hexdigest()
+
+
+def make(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
 
 
-def main() -> None:
-    step, out = " ".join(sys.argv[1:3]), after("--out") or after("--outcome")
-    with Path(os.environ["STUB_LOG"]).open("a") as log:
-        log.write(" ".join(sys.argv[1:]) + "\n")
+def status(step: str) -> str:
+    fail = os.environ.get("STUB_FAIL")
+    if fail and all(word in " ".join(sys.argv) for word in fail.split()):
+        return "failed"
+    return "skipped" if step in MEASURING and os.environ["TESSERA_RESERVE"] != "1" else "ok"
+
+
+def outputs(step: str, out: Path | None) -> list[Path]:
     beside = {
         "validate chase": ["chase_series.csv"],
         "validate mosaics": ["mosaics_summary.csv"],
@@ -42,30 +100,49 @@ def main() -> None:
         "models collect": [f"{name}.csv" for names in OF_PAIRS.values() for name in names],
     }
     of_run = {
-        "report render": ["report/index.html", "claims.csv"],
+        "report render": ["claims.csv", "report/index.html"],
         "notebooks run": [f"notebooks/{after('--only')}.html"],
         "reference compare": [f"reference/{name}.csv" for name in REFERENCE_TABLES],
     }
-    if step in ("pipeline record", "study window", "pipeline attempt"):
-        make(out, json.dumps({"status": "ok"}))
-    elif step in OF_PAIRS:
+    found = []
+    if step in OF_PAIRS:
         for cells in (Path(word) for word in sys.argv if "/cells/" in word):
             folder = out / cells.parent.name / cells.stem
-            for name in OF_PAIRS[step]:
-                make(folder / f"{name}.csv")
-            if step == "pipeline fit":
-                make(folder / "intervals.json")
+            found += [folder / f"{name}.csv" for name in OF_PAIRS[step]]
+            found += [folder / "intervals.json"] if step == "pipeline fit" else []
     elif step in of_run:
-        for name in of_run[step]:
-            make(after("--results") / name)
+        found += [after("--results") / name for name in of_run[step]]
     elif step in inside:
-        for name in inside[step]:
-            make(out / name)
+        found += [out / name for name in inside[step]]
     elif out is not None:
-        for path in (out, *(out.parent / name for name in beside.get(step, []))):
-            make(path)
-    if (calibrated := after("--calibrated")) is not None:
-        make(calibrated)
+        found += [out, *(out.parent / name for name in beside.get(step, []))]
+    return [*found, after("--calibrated")] if after("--calibrated") else found
+
+
+def text_of(path: Path, said: str, value: str) -> str:
+    if path.suffix == ".json":
+        return json.dumps({"status": said, "message": "no luck", "digest": value})
+    # what the layouts are does not show in their manifest
+    value = "layouts" if path.name == "manifest.csv" else value
+    return f"status,message,digest\n{said},why,{value}\n"
+
+
+def main() -> None:
+    step, out = " ".join(sys.argv[1:3]), after("--out") or after("--outcome")
+    with Path(os.environ["STUB_LOG"]).open("a") as log:
+        log.write(" ".join(sys.argv[1:]) + "\n")
+    value, said, made = digest(step), status(step), outputs(step, out)
+    if folder := os.environ.get("STUB_KILL"):
+        mark = Path(folder, step.replace("/", "-"))
+        if not mark.exists():
+            mark.touch()
+            for path in made[:1]:
+                make(path, "half")
+            os.killpg(0, signal.SIGKILL)
+    if step == "pipeline layouts":
+        make(out.with_name("growing-0.csv"), value)
+    for path in made:
+        make(path, text_of(path, said, value))
 
 
 main()

@@ -1,7 +1,7 @@
 """Images and components. Docker is only ever called by tessera.machine.container, never from here.
 
-What is built has no time that counts: who uses a component has its stamp as an input that may be of any age, and the
-digest of its sources among the params."""
+The name of a stamp has the digest of what is built from: new sources are another input of all that uses them. Stamps
+count by their content, which is small enough for Snakemake to compare (profiles/default), not by their time."""
 
 import os
 
@@ -13,42 +13,43 @@ COMPONENTS = ("mosalloc", "tracer", "simulator", "workloads")
 
 def images(wildcards=None):
     """The toolchain image, unless components are built on the host."""
-    return [] if ENGINE == "none" else [ancient("build/images.stamp")]
+    return [] if ENGINE == "none" else [f"build/images-{content('docker/base', 'docker/toolchain')}.stamp"]
+
+
+def workloads_image():
+    """The image of Debian's own programs."""
+    digest = content("docker/base", "docker/toolchain", "docker/workloads")
+    return f"build/workloads-image-{digest}.stamp"
 
 
 def component_stamps(*components):
     """Stamps that say: these components are built."""
-    return [ancient(f"build/{component}.stamp") for component in components]
-
-
-def built_from(*components):
-    """Digest of what these components are built from, and by which engine."""
-    return programs(ENGINE, *components)
+    return [f"build/{component}-{programs(ENGINE, component)}.stamp" for component in components]
 
 
 rule images:
-    output: touch("build/images.stamp"),
-    log: "build/logs/images.log",
-    params: files=content("docker/base", "docker/toolchain"),
+    output: "build/images-{digest}.stamp",
+    log: "build/logs/images-{digest}.log",
     message: "Building the toolchain image"
     threads: workflow.cores
-    shell: "tessera build --image > {log} 2>&1"
+    shell: "tessera build --image > {log} 2>&1 && echo {wildcards.digest} > {output}"
 
 
 rule workloads_image:
     input: images,
-    output: touch("build/workloads-image.stamp"),
-    log: "build/logs/workloads-image.log",
-    params: files=content("docker"),
+    output: "build/workloads-image-{digest}.stamp",
+    log: "build/logs/workloads-image-{digest}.log",
     message: "Building the image of Debian's own programs"
-    shell: "tessera build --workloads-image > {log} 2>&1"
+    shell: "tessera build --workloads-image > {log} 2>&1 && echo {wildcards.digest} > {output}"
 
 
 rule component:
     input: images,
-    output: touch("build/{component}.stamp"),
-    log: "build/logs/{component}.log",
-    params: engine=ENGINE, programs=lambda w: built_from(w.component),
+    output: "build/{component}-{digest}.stamp",
+    log: "build/logs/{component}-{digest}.log",
+    wildcard_constraints: component="|".join(COMPONENTS)
     message: "Building {wildcards.component}"
     threads: workflow.cores
-    shell: "tessera build {wildcards.component} > {log} 2>&1"
+    shell:  # a stamp of other sources does not outlive what was built from them
+        "rm -f build/{wildcards.component}-*.stamp && tessera build {wildcards.component} > {log} 2>&1"
+        " && echo {wildcards.digest} > {output}"

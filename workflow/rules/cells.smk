@@ -13,7 +13,7 @@ rule cells:
     benchmark: TREE.benchmark("cells-{workload}-{platform}")
     params:
         engine=config["engine"], sampling=config["sampling"], cache=TREE.cache,
-        code=code("tessera.pipeline.links"), programs=built_from("simulator"),
+        code=code("tessera.pipeline.links"),
         files=lambda w: platform_content(w.platform),
     priority: 10
     resources: mem_mb=2000

@@ -12,7 +12,7 @@ rule host_platform:
     output: TREE.platform("host-sim"),
     log: TREE.log("host-platform"),
     params:
-        code=code("tessera.platforms.detect"), programs=built_from("simulator"),
+        code=code("tessera.platforms.detect"),
         files=content("config/platforms/host-template.yaml"),
     message: "Describing this machine as a simulated platform"
     shell: "tessera platform detect --out {output} 2> >(tee {log} >&2)"
@@ -39,7 +39,7 @@ rule host_simulated:
     benchmark: TREE.benchmark("host-simulated")
     params:
         engine=config["engine"], sampling=config["sampling"], cache=TREE.cache,
-        code=code("tessera.pipeline.links"), programs=built_from("simulator"),
+        code=code("tessera.pipeline.links"),
     resources: mem_mb=2000
     message: "Simulating the host's layouts"
     shell:
@@ -59,7 +59,7 @@ rule host_run:
     params:
         workload=HOST["workload"], size=HOST_SIZE, half_width=HOST["half_width"],
         repeats=HOST["max_repeats"], minutes=HOST["max_minutes"], seed=config["seed"],
-        code=code("tessera.pipeline.host"), programs=built_from("mosalloc", "workloads"),
+        code=code("tessera.pipeline.host"),
         files=workload_files(HOST["workload"]),
     threads: workflow.cores
     message: "Running {params.workload} for real under each of the host's layouts"
@@ -77,7 +77,7 @@ rule host_allocator:
     benchmark: TREE.benchmark("host-allocator")
     params:
         seconds=min(40, 10 * HOST["max_minutes"]), seed=config["seed"],
-        code=code("tessera.cli.mosalloc.overhead"), programs=built_from("mosalloc", "workloads"),
+        code=code("tessera.cli.mosalloc.overhead"),
     threads: workflow.cores
     message: "Measuring what the allocator costs beside plain glibc"
     shell:

@@ -61,8 +61,7 @@ rule kernel_part:
     wildcard_constraints: part="|".join(KERNEL_PARTS)
     params:
         command=lambda w: KERNEL_PARTS[w.part], code=code("tessera.cli.kernel"),
-        programs=built_from("workloads"),  # the guest runs some
-        files=content("artifacts/kernel", "docker/kernel"),
+        files=content("artifacts/kernel", "artifacts/workloads", "docker/kernel"),  # the guest runs some workloads
     message: "Kernel with replicated page tables: {wildcards.part}"
     threads: 1  # most parts wait for a guest most of the time; only the first to ask for a kernel builds it, on all cores
     resources: mem_mb=4000

@@ -5,7 +5,7 @@ NOTEBOOKS = sorted(path.stem for path in Path("notebooks").glob("*.ipynb"))
 #: What people edit and the site shows.
 SHOWN = (
     "report", "reference-results", "config/claims.yaml", "config/claims-changes.md", "config/platforms",
-    "config/workloads", "artifacts/simulator/src/base/platform_keys.def", "workflow/schemas/claims.schema.json", "requirements.in", *workflow.configfiles,
+    "config/workloads", "workflow/schemas/claims.schema.json", "requirements.in", *workflow.configfiles,
 )  # fmt: skip
 
 

@@ -43,7 +43,7 @@ rule study_window:
     output: TREE.window("{workload}", "{accesses}"),
     log: TREE.log("window-{workload}-{accesses}"),
     wildcard_constraints: accesses="[0-9]+",
-    params: code=code("tessera.judge.studies.window"), programs=built_from("tracer"),
+    params: code=code("tessera.judge.studies.window"),
     message: "Cutting a window of {wildcards.accesses} accesses out of {wildcards.workload}"
     shell: "tessera study window --info {input.info} --accesses {wildcards.accesses} --out {output} > {log} 2>&1"
 
@@ -60,7 +60,7 @@ rule study_sampling:
     params:
         layouts=layout_options("sampling"),
         plans=" ".join(f"--plan {plan}" for plan in STUDIES.get("sampling", {}).get("plans", [])),
-        seed=config["seed"], cache=TREE.cache, code=STUDY_CODE, programs=built_from("simulator"),
+        seed=config["seed"], cache=TREE.cache, code=STUDY_CODE,
         files=lambda w: platform_content(STUDIES["sampling"]["platform"]),
     priority: 15
     resources: mem_mb=2000
@@ -84,7 +84,7 @@ rule study_ablations:
     benchmark: TREE.benchmark("study-ablations-{workload}-{platform}")
     params:
         layouts=layout_options("ablations"), sampling=STUDIES.get("ablations", {}).get("sampling", ""),
-        cache=TREE.cache, code=STUDY_CODE, programs=built_from("simulator"),
+        cache=TREE.cache, code=STUDY_CODE,
         files=lambda w: platform_content(w.platform),
     priority: 15
     resources: mem_mb=2000
@@ -107,7 +107,7 @@ rule study_sweep:
     params:
         layouts=layout_options("sweep"), sampling=STUDIES.get("sweep", {}).get("sampling", ""),
         only=" ".join(f"--only {key}" for key in STUDIES.get("sweep", {}).get("keys", [])),
-        cache=TREE.cache, code=STUDY_CODE, programs=built_from("simulator"),
+        cache=TREE.cache, code=STUDY_CODE,
         files=lambda w: platform_content(w.platform),
     threads: workflow.cores
     priority: 15

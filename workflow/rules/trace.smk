@@ -40,13 +40,13 @@ def installed(name):
 def workload_files(name):
     """Digest of what says what a workload is."""
     datasets = ["datasets/manifest.csv"] if size_of(name).datasets else []
-    return content(f"config/workloads/{name}.yaml", *datasets, *(["docker/workloads"] if installed(name) else []))
+    return content(f"config/workloads/{name}.yaml", *datasets)
 
 
 rule trace:
     input:
         component_stamps("mosalloc", "tracer", "workloads"),
-        lambda w: ancient("build/workloads-image.stamp") if installed(w.workload) else [],
+        lambda w: workloads_image() if installed(w.workload) else [],
         ancient("config/workloads/{workload}.yaml"),
     output: TREE.info("{workload}"),
     log: TREE.log("trace-{workload}"),
@@ -55,7 +55,7 @@ rule trace:
         size=lambda w: config["workloads"][w.workload]["size"], limit=lambda w: limit(w.workload),
         # a recording knows neither mosaics nor platforms
         code=code("tessera.pipeline.record", without=("tessera.layouts.", "tessera.platforms.")),
-        programs=built_from("mosalloc", "tracer", "workloads"), files=lambda w: workload_files(w.workload),
+        files=lambda w: workload_files(w.workload),
     priority: 20  # all else waits for traces; long jobs start early, so that none is left alone at the end
     resources: mem_mb=lambda w: recording_mb(w.workload)
     message: "Tracing {wildcards.workload} ({params.size})"

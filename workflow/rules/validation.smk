@@ -19,7 +19,7 @@ rule validate_engines:
     params:
         amount=AMOUNT, seed=config["seed"],
         platforms="" if THOROUGH else " ".join(f"--platform {p}" for p in PLATFORMS),
-        code=code("tessera.judge.validation.engines.compare"), programs=built_from("simulator", "tracer"),
+        code=code("tessera.judge.validation.engines.compare"),
         files=content(*COMPARED),
     message: "Comparing the engines on random traces, layouts and platforms"
     shell:
@@ -34,7 +34,7 @@ rule validate_closed_forms:
     benchmark: TREE.benchmark("validate-closed-forms")
     params:
         platforms="" if THOROUGH else f"--platform {PLATFORMS[0]}",
-        code=code("tessera.judge.validation.closed_forms.run"), programs=built_from("simulator", "tracer"),
+        code=code("tessera.judge.validation.closed_forms.run"),
         files=content(*COMPARED),
     message: "Comparing simulated counts with closed forms"
     shell: "tessera validate closed-forms {params.platforms} --out {output} 2> >(tee {log} >&2)"
@@ -47,7 +47,7 @@ rule chase:
     benchmark: TREE.benchmark("chase")
     params:
         scale=AMOUNT, seed=config["seed"],
-        code=code("tessera.judge.validation.chase.measure"), programs=built_from("mosalloc", "workloads"),
+        code=code("tessera.judge.validation.chase.measure"),
     threads: workflow.cores
     priority: 50  # first, while nothing else runs
     message: "Chasing pointers on this machine"
@@ -69,7 +69,7 @@ rule explain_chase:
     benchmark: TREE.benchmark("explain-chase")
     params:
         scale=AMOUNT, seed=config["seed"], out=TREE.all_validation,
-        code=code("tessera.judge.validation.chase.explain"), programs=built_from("simulator", "tracer"),
+        code=code("tessera.judge.validation.chase.explain"),
     priority: 15
     message: "Finding the chase's steps, calibrating this machine's platform on them"
     shell:
@@ -88,7 +88,7 @@ rule calibrated_cells:
     benchmark: TREE.benchmark("calibrated-cells")
     params:
         engine=config["engine"], sampling=config["sampling"], cache=TREE.cache,
-        code=code("tessera.pipeline.links"), programs=built_from("simulator"),
+        code=code("tessera.pipeline.links"),
     resources: mem_mb=2000
     message: "Simulating the host's layouts on the calibrated platform"
     shell:

@@ -37,6 +37,8 @@ ALSO = {
 }
 #: Built for tests only.
 FOR_TESTS = ("tests", "fuzz")
+#: Files elsewhere that a package reads.
+READ = {"tessera.platforms": ("artifacts/simulator/src/base/platform_keys.def",)}
 #: What decides compilers and their options.
 BUILDER = "src/tessera/machine/container/build.py"
 
@@ -148,11 +150,12 @@ def _text(name: str) -> str:
 
 
 def _bytes_of(name: str) -> bytes:
-    """A module's source; a package's with the data files in its folder."""
+    """A module's source; a package's with the data files in its folder and those of :data:`READ`."""
     path = _modules()[name]
     beside = [path]
     if path.name == "__init__.py":
         beside += sorted(p for p in path.parent.iterdir() if p.is_file() and p.suffix not in (".py", ".pyc"))
+    beside += [repo_root() / file for file in READ.get(name, ())]
     return b"".join(map(_file, beside))
 
 

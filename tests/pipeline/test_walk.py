@@ -1,0 +1,196 @@
+"""What users do, one thing after the other: each start makes again what it must and nothing else, and the
+results are those of one fresh run. The steps are stubs; their outputs say what they were made of (the stub
+says how).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+
+from .stub_checkout import COPIED, Checkout
+
+pytestmark = pytest.mark.slow
+RETRY = {"TESSERA_RETRY": "1"}  # as `./run` does
+RESERVED = RETRY | {"TESSERA_RESERVE": "1"}
+CHECK = {"report check"}
+SHOWN = CHECK | {"report render"}
+#: What follows from any cells, besides models.
+COLLECTED = SHOWN | {"pipeline concat", "validate invariants", "notebooks run"}
+MODELS = COLLECTED | {"models collect"}
+
+
+def kinds(steps: list[str]) -> set[str]:
+    """The steps' commands, as `pipeline cells`."""
+    return {" ".join(line.split()[:2]) for line in steps}
+
+
+def state(results: Path) -> dict[str, bytes]:
+    """All results by name, but what says how long something took."""
+    files = [path for path in results.rglob("*") if path.is_file()]
+    left_out = {"logs", "benchmarks"}
+    return {str(p.relative_to(results)): p.read_bytes() for p in files if not left_out.intersection(p.parts)}
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory) -> Checkout:
+    """A checkout where one start made everything, without huge pages."""
+    checkout = Checkout(tmp_path_factory.mktemp("fresh"), "smoke")
+    checkout.made = kinds(checkout.steps("smoke"))
+    checkout.first = state(checkout.results)
+    return checkout
+
+
+@pytest.fixture
+def world(fresh) -> Checkout:
+    """The same, as it was after that start; a test that changes it brings it back."""
+    yield fresh
+    assert state(fresh.results) == fresh.first
+
+
+def edited(path: Path, text: str):
+    """Append to a file; returns what was in it."""
+    before = path.read_bytes()
+    path.write_bytes(before + text.encode())
+    return before
+
+
+def test_neither_times_nor_documents_make_anything_again(world):
+    """As `git checkout` of another commit and back does, or `git pull` of new documents."""
+    for name in COPIED:
+        for path in (world.folder / name, *(world.folder / name).rglob("*")):
+            os.utime(path)
+    edited(world.folder / "artifacts" / "simulator" / "README.md", "\nmore\n")
+    edited(world.folder / "artifacts" / "simulator" / "tests" / "platform_test.cpp", "\n// more\n")
+    (world.folder / "docs").mkdir()
+    (world.folder / "docs" / "new.md").write_text("new\n")
+    assert kinds(world.steps("smoke", **RETRY)) == CHECK
+
+
+def test_what_is_built_again_from_the_same_sources_makes_nothing_again(world):
+    stamps = [str(path.relative_to(world.folder)) for path in (world.folder / "build").glob("*-*.stamp")]
+    shutil.rmtree(world.folder / "build")
+    assert kinds(world.steps("smoke", **RETRY)) == CHECK
+    assert len(kinds(world.steps(*stamps))) == len(stamps) == 5
+    assert kinds(world.steps("smoke", **RETRY)) == CHECK
+
+
+def test_a_changed_model_is_fitted_again_and_nothing_is_simulated(world):
+    path = world.folder / "src" / "tessera" / "fit" / "models" / "yaniv.py"
+    before = edited(path, "\nCHANGED = True\n")
+    fitting = {"pipeline fit", "pipeline adaptive", "pipeline one-gb"}
+    studies = {"study sampling", "study ablations", "study sweep"}
+    shown = SHOWN | {"models collect", "notebooks run"}
+    expected = fitting | studies | shown
+    assert kinds(world.steps("smoke", **RETRY)) == expected
+    changed = {name for name, data in state(world.results).items() if world.first[name] != data}
+    assert {name.split("/")[0] for name in changed} == {"models", "studies", "report", "claims.csv"}
+    path.write_bytes(before)
+    assert kinds(world.steps("smoke", **RETRY)) == expected
+
+
+def test_a_changed_page_is_rendered_again_and_nothing_else(world):
+    path = world.folder / "src" / "tessera" / "show" / "report" / "pages" / "budgets.py"
+    before = edited(path, "\nCHANGED = True\n")
+    assert kinds(world.steps("smoke", **RETRY)) == SHOWN
+    path.write_bytes(before)
+    assert kinds(world.steps("smoke", **RETRY)) == SHOWN
+
+
+def test_a_changed_platform_simulates_its_own_pairs(world):
+    path = world.folder / "config" / "platforms" / "broadwell-sim.yaml"
+    before = edited(path, "# changed\n")
+    expected = MODELS | {
+        "pipeline layouts", "pipeline cells", "pipeline fit", "pipeline adaptive", "pipeline one-gb",
+        "validate engines", "validate closed-forms",
+    }  # fmt: skip
+    steps = world.steps("smoke", **RETRY)
+    assert kinds(steps) == expected
+    own = [line for line in steps if line.startswith("pipeline") and "concat" not in line]
+    assert own and all("broadwell-sim" in line and "sandybridge-sim" not in line for line in own)
+    changed = {name for name, data in state(world.results).items() if world.first[name] != data}
+    assert changed.isdisjoint(
+        name for name in world.first if "sandybridge" in name or name.startswith("traces")
+    )
+    path.write_bytes(before)
+    assert kinds(world.steps("smoke", **RETRY)) == expected
+
+
+def test_a_changed_simulator_records_nothing(world):
+    """Everything that it counts is made again: there the cache of cells says what is still right."""
+    path = world.folder / "artifacts" / "simulator" / "src" / "tlb" / "array.h"
+    before = edited(path, "// changed\n")
+    steps = world.steps("smoke", **RETRY)
+    not_simulated = {
+        "build mosalloc", "build tracer", "build workloads", "build --image", "pipeline record",
+        "validate chase", "mosalloc overhead", "reference compare", "study window",
+    }  # fmt: skip
+    assert kinds(steps) == world.made - not_simulated
+    path.write_bytes(before)
+    assert kinds(world.steps("smoke", **RETRY)) == kinds(steps)
+
+
+def test_another_engine_makes_its_own_programs_and_all_that_they_do(world):
+    none = RETRY | {"TESSERA_ENGINE": "none"}
+    steps = world.steps("smoke", **none)
+    assert world.made - kinds(steps) == {"build --image", "reference compare"}
+    assert kinds(world.steps("smoke", **RETRY)) == world.made - {"build --image", "reference compare"}
+
+
+@pytest.mark.parametrize(
+    ("failing", "file", "again"),
+    [
+        (
+            "pipeline cells graph500 broadwell", "cells/graph500/broadwell-sim.csv",
+            MODELS | {"pipeline cells", "pipeline fit", "pipeline adaptive", "pipeline one-gb"},
+        ),
+        ("study ablations", "studies/ablations/gups/sandybridge-sim/shapes.csv", SHOWN | {"study ablations"}),
+    ],
+    ids=["cells", "study"],
+)  # fmt: skip
+def test_a_failed_row_is_kept_until_it_is_tried_again(world, failing, file, again):
+    (world.results / file).unlink()
+    (world.results / "report" / "index.html").unlink()
+    world.steps("smoke", STUB_FAIL=failing)
+    assert "failed" in (world.results / file).read_text()
+    said = world.snakemake("-n", "smoke", **RETRY)
+    assert "failed" in (world.results / file).read_text() and "trying" not in said
+    assert kinds(world.steps("smoke")) == CHECK  # snakemake itself keeps it
+    assert kinds(world.steps("smoke", **RETRY)) == again
+
+
+def test_huge_pages_later_or_first_give_the_same(fresh, tmp_path):
+    """What was skipped is measured once there are pages; what was measured stays when there are none."""
+    first = Checkout(tmp_path, "smoke")
+    first.steps("smoke", **RESERVED)
+    expected = state(first.results)
+    assert kinds(first.steps("smoke", **RETRY)) == CHECK
+    assert state(first.results) == expected
+
+    again = MODELS | {
+        "validate chase", "validate explain", "pipeline cells", "pipeline host", "validate mosaics",
+        "pipeline one-gb",
+    }  # fmt: skip
+    assert kinds(fresh.steps("smoke", **RESERVED)) == again
+    assert state(fresh.results) == expected
+    assert kinds(fresh.steps("smoke", **RESERVED)) == CHECK
+
+
+def test_a_kill_in_each_step_and_the_next_start_goes_on(fresh, tmp_path):
+    """The first step of each kind kills the run while its output is half written."""
+    checkout, killed = Checkout(tmp_path / "checkout", "smoke"), tmp_path / "killed"
+    killed.mkdir()
+    for start in range(len(fresh.made) + 1):
+        process = checkout.start("smoke", STUB_KILL=str(killed), **RESERVED)
+        said = process.communicate()[0]
+        if process.returncode == 0:
+            break
+        assert process.returncode == -signal.SIGKILL, said[-3000:]
+        assert len(list(killed.iterdir())) >= start + 1
+    assert process.returncode == 0 and {path.name for path in killed.iterdir()} == fresh.made
+    expected = state(fresh.results)
+    assert state(checkout.results) == expected
