@@ -12,6 +12,8 @@ import pytest
 
 from tessera.core.paths import repo_root
 from tessera.results.cells import COLUMNS
+from tessera.results.schema.models import OF_RUN
+from tessera.results.write import write
 
 WORKLOADS = ("gups-8gb", "graph500-2gb", "gapbs-pr-twitter")
 #: the rows of MICRO'20 Table 5, as config/claims.yaml names them
@@ -127,7 +129,8 @@ class Tree:
         (self.path / "models").mkdir(parents=True, exist_ok=True)
         self.cells.to_csv(self.path / "cells.csv", index=False)
         for name in ("errors", "cv", "rsquared", "coefficients", "predictions"):
-            getattr(self, name).to_csv(self.path / "models" / f"{name}.csv", index=False)
+            table = getattr(self, name).reindex(columns=OF_RUN[name].names)
+            write(OF_RUN[name], table, self.path / "models" / f"{name}.csv")
         for workload, platform in set(zip(self.cells.workload, self.cells.platform, strict=True)):
             folder = self.path / "layouts" / workload / platform
             folder.mkdir(parents=True, exist_ok=True)

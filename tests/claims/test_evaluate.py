@@ -9,8 +9,8 @@ import pytest
 
 from tessera import reference
 from tessera.core.paths import repo_root
-from tessera.judge.claims import COLUMNS, VERDICTS, check, evaluate
-from tessera.show.report.claims import COLUMNS as REPORT_COLUMNS
+from tessera.judge.claims import VERDICTS, check, evaluate
+from tessera.results.schema.shown import CLAIMS
 from tessera.show.verdicts import objections
 
 
@@ -33,7 +33,7 @@ def verdicts(tree, claims_file) -> pd.DataFrame:
 
 def test_columns_are_the_contract_and_what_the_report_reads(baseline):
     table = baseline
-    assert tuple(table.columns) == COLUMNS == REPORT_COLUMNS
+    assert tuple(table.columns) == CLAIMS.names
     assert set(table["verdict"]) <= set(VERDICTS)
     assert objections(table) == {}
     assert not table["reason"].str.contains("the check broke").any()

@@ -12,6 +12,7 @@ from tessera.judge.claims.evidence import Evidence
 from tessera.judge.claims.model import Claim, Tolerance
 from tessera.judge.claims.outcome import Missing
 from tessera.judge.claims.registry import find
+from tessera.results.schema import TABLES
 
 #: Bytes of page tables, counted by hand: 1 MB needs a table a level, 64 MB 32 + 3, 1 GB 512 + 3.
 ONE_COPY = {1 << 20: 4 * 4096, 64 << 20: 35 * 4096, 1 << 30: 515 * 4096}
@@ -65,7 +66,7 @@ def tables(tmp_path):
     ]
     account = [(size, n, n * one, "measured") for size, one in ONE_COPY.items() for n in (1, 2, 4)]
     runs = [("gups", 3.7, "measured"), ("btree", 1.5, "measured")]
-    return {
+    found = {
         "placement/placement.csv": pd.DataFrame(rows, columns=columns),
         "table4/table4_measured.csv": pd.DataFrame(
             account, columns=["footprint_bytes", "copies", "page_table_bytes", "provenance"]
@@ -75,6 +76,8 @@ def tables(tmp_path):
         ),
         "table6/table6.csv": pd.DataFrame(runs, columns=["program", "overhead_percent", "provenance"]),
     }
+    names = {name: TABLES[f"kernel/{name.removesuffix('.csv')}"].names for name in found}
+    return {name: table.reindex(columns=names[name]) for name, table in found.items()}
 
 
 def write(tables, folder):

@@ -7,14 +7,17 @@ import xml.etree.ElementTree as ET
 import pandas as pd
 import pytest
 
+from tessera import platforms
 from tessera.core.errors import TesseraError
 from tessera.core.paths import repo_root
-from tessera.show.figures import published, registry, style
+from tessera.fit.models.base import RuntimeModel
+from tessera.fit.models.registry import EVERY
+from tessera.show.figures import looks, published, registry, style
 from tessera.show.figures.fig2_max_errors import table as fig2
 from tessera.show.figures.host import table as host
 from tessera.show.figures.render import render
 from tessera.show.figures.table8_rsquared import table as table8
-from tessera.show.figures.tables import NotDrawn, Results
+from tessera.show.results import NotDrawn, Results
 
 REFERENCE = repo_root() / "reference-results"
 WORDS = ("simulated", "measured", "published")
@@ -121,8 +124,29 @@ def test_a_figure_registered_twice_aborts(monkeypatch):
 
 
 def test_models_differ_by_more_than_colour():
-    marks = {(marker, dash) for _, _, marker, dash in style.MODELS.values()}
-    assert len(marks) == len(style.MODELS)
+    found = [looks.look(name) for name in EVERY]
+    assert len({(one.marker, one.dash) for one in found}) == len({one.label for one in found}) == len(EVERY)
+
+
+def test_platforms_of_no_generation_differ_too(monkeypatch):
+    mine = [f"mine{n}-sim" for n in range(40)]
+    monkeypatch.setattr(platforms, "names", lambda: ["broadwell-sim", *mine])
+    marks = {style.platform_mark(name) for name in [*mine, "sandybridge-sim", "broadwell-sim"]}
+    assert len(marks) == len(mine) + 2
+    assert style.platform_mark("broadwell-lab") == style.platform_mark("broadwell-sim")
+
+
+def test_a_new_model_needs_no_line_for_its_look(monkeypatch):
+    before = {name: looks.look(name) for name in EVERY}
+    assert before["yaniv"] == ("Yaniv", "#8d96a3", "s", "-.")
+    for n in range(17):  # with the extra ones 24
+        name = f"mine-{n}"
+        monkeypatch.setitem(EVERY, name, type("Mine", (RuntimeModel,), {"name": name, "label": f"Mine {n}"}))
+    found = [looks.look(name) for name in EVERY]
+    assert len({(one.marker, one.dash) for one in found}) == len(EVERY) == 9 + 24
+    assert {name: looks.look(name) for name in before} == before
+    assert looks.ordered(["unheard", "mine-0", "poly1", "basu"]) == ["basu", "poly1", "mine-0", "unheard"]
+    assert looks.look("unheard").label == "unheard"
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from tessera.show.figures import (
     finding_slope,
     style,
 )
-from tessera.show.figures.tables import NotDrawn, Results
+from tessera.show.results import NotDrawn, Results
 
 REFERENCE = repo_root() / "reference-results"
 

@@ -13,6 +13,8 @@ import numpy as np
 import pandas as pd
 
 from tessera.results.cells import write_cells
+from tessera.results.schema.models import OF_RUN
+from tessera.results.write import table_of, write
 
 WORKLOADS = ("gups", "graph500", "pr")
 PLATFORMS = ("sandybridge-sim", "haswell-sim", "broadwell-sim")
@@ -267,8 +269,7 @@ def write_models(root: Path, cells: pd.DataFrame) -> None:
     for name, rows in dict(
         errors=errors, cv=cv, rsquared=squares, predictions=predictions, coefficients=coefficients
     ).items():
-        (root / "models").mkdir(exist_ok=True)
-        pd.DataFrame(rows).to_csv(root / "models" / f"{name}.csv", index=False)
+        write(OF_RUN[name], table_of(OF_RUN[name], rows), root / "models" / f"{name}.csv")
 
 
 def _predict(table: pd.DataFrame, fitted: pd.DataFrame) -> dict[str, pd.Series]:

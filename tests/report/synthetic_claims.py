@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from tessera.show.report.claims import COLUMNS
+from tessera.results.schema.shown import CLAIMS
 
 _ROWS = [
     (
@@ -107,6 +107,6 @@ _ROWS = [
 
 def claims() -> pd.DataFrame:
     """Five claims, one per verdict; the one that fails is explained."""
-    table = pd.DataFrame(_ROWS, columns=[name for name in COLUMNS if name != "explanation"])
+    table = pd.DataFrame(_ROWS, columns=[name for name in CLAIMS.names if name != "explanation"])
     fails = table["verdict"] == "FAILS-IN-SIMULATION"
     return table.assign(explanation=fails.map({True: "The caches here are smaller.", False: ""}))

@@ -9,6 +9,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from tessera.results.schema.models import OF_RUN
+from tessera.results.write import table_of
+from tessera.results.write import write as write_table
+
 MB = 1 << 20
 MODELS = ("yaniv", "poly1", "mosmodel")
 #: largest error of a model under a protocol on (sandybridge-sim, broadwell-sim)
@@ -31,7 +35,7 @@ def write(root: Path) -> None:
             folder / "misses.csv", index=False
         )
     for name, found in rows.items():
-        pd.DataFrame(found).to_csv(root / "models" / f"{name}.csv", index=False)
+        write_table(OF_RUN[name], table_of(OF_RUN[name], found), root / "models" / f"{name}.csv")
     _allocator(root / "host" / "allocator.csv")
     layouts = root / "host" / "layouts"
     layouts.mkdir(parents=True)

@@ -8,7 +8,8 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.kernel.overhead import table4
-from tessera.kernel.placement import COLUMNS
+from tessera.results.schema import TABLES
+from tessera.results.schema.kernel import PLACEMENT
 
 #: Leaf tables and entries to sockets 0 and 1, by (program, policy): shares of 25% and 75% are easy to see.
 LEAVES = {
@@ -27,7 +28,8 @@ def write(folder: Path) -> None:
     for name, table in tables().items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        table.to_csv(path, index=False)
+        declared = TABLES.get(f"kernel/{name.removesuffix('.csv')}")
+        table.reindex(columns=declared.names if declared else table.columns).to_csv(path, index=False)
     for part, status, message in (("table5", "ok", ""), ("prove", "failed", FAILED)):
         (folder / part).mkdir(exist_ok=True)
         outcome = {"command": f"tessera kernel {part}", "status": status, "message": message, "seconds": 9.0}
@@ -89,4 +91,4 @@ def placement() -> pd.DataFrame:
             for socket, (pages, pointers) in sockets.items():
                 for target in (0, 1):
                     rows.append((workload, config, "home", level, socket, target, pages, pointers[target]))
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=list(PLACEMENT.names))

@@ -7,9 +7,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from tessera.judge.studies import ablations, links, sampling, sweep
+from tessera.judge.studies import ablations, sampling
 from tessera.judge.studies.places import all_methods
 from tessera.judge.studies.variants import ABLATIONS
+from tessera.results.schema import studies
+from tessera.results.write import write as write_table
 
 LAYOUTS = {"growing-0": 3.0, "growing-4": 2.0, "growing-8": 1.0, "sliding-40-4": 1.5}  #: cycles in phase 2
 INTERVALS, LENGTH = 60, 1000
@@ -20,14 +22,14 @@ def write(root: Path, workloads=("gups", "graph500"), platform: str = "sandybrid
     for workload in workloads:
         folder = root / "studies"
         errors, intervals = _sampling(workload, platform)
-        links.write(errors, folder / "sampling" / workload / "errors.csv")
-        links.write(intervals, folder / "sampling" / workload / "intervals.csv")
+        write_table(studies.SAMPLING, errors, folder / "sampling" / workload / "errors.csv")
+        write_table(studies.INTERVALS, intervals, folder / "sampling" / workload / "intervals.csv")
         cells = _cells(workload, platform)
-        links.write(cells, folder / "ablations" / workload / platform / "cells.csv")
-        links.write(ablations.shapes(cells), folder / "ablations" / workload / platform / "shapes.csv")
-    links.write(
-        _sweep(workloads[0], platform), root / "studies" / "sweep" / workloads[0] / platform / "sweep.csv"
-    )
+        place = folder / "ablations" / workload / platform
+        write_table(studies.VARIANTS, cells, place / "cells.csv")
+        write_table(studies.SHAPES, ablations.shapes(cells), place / "shapes.csv")
+    place = root / "studies" / "sweep" / workloads[0] / platform
+    write_table(studies.SWEEP, _sweep(workloads[0], platform), place / "sweep.csv")
 
 
 def _sampling(workload: str, platform: str) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -62,11 +64,11 @@ def _sampling(workload: str, platform: str) -> tuple[pd.DataFrame, pd.DataFrame]
         "provenance": "simulated",
     }
     about |= {"window_accesses": INTERVALS * 300, "window_instructions": INTERVALS * LENGTH}
-    errors = pd.DataFrame([about | row for row in found], columns=list(sampling.ERRORS))
+    errors = pd.DataFrame([about | row for row in found], columns=list(studies.SAMPLING.names))
     intervals = full.rename(columns={"unit": "interval"}).assign(
         workload=workload, platform=platform, provenance="simulated", methods="systematic clustered"
     )
-    return errors, intervals[list(sampling.INTERVALS)]
+    return errors, intervals[list(studies.INTERVALS.names)]
 
 
 def _cells(workload: str, platform: str) -> pd.DataFrame:
@@ -97,7 +99,7 @@ def _cells(workload: str, platform: str) -> pd.DataFrame:
                     "engine": "timing",
                 }
             )
-    return pd.DataFrame(rows, columns=list(ablations.CELLS))
+    return pd.DataFrame(rows, columns=list(studies.VARIANTS.names))
 
 
 def _sweep(workload: str, platform: str) -> pd.DataFrame:
@@ -131,4 +133,4 @@ def _sweep(workload: str, platform: str) -> pd.DataFrame:
         head | {"key": "memory.load_cycles", "alternative": "x0.5", "status": "refused", "message": "too low"}
     )
     rows.append(head | {"key": "pwc.kind", "status": "skipped", "message": "no alternative is known"})
-    return pd.DataFrame(rows, columns=list(sweep.COLUMNS))
+    return pd.DataFrame(rows, columns=list(studies.SWEEP.names))

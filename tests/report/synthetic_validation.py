@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pandas as pd
-
-from tessera.judge.validation import mosaics
-from tessera.judge.validation.chase import steps
+from tessera.results.schema import machine
+from tessera.results.write import table_of
+from tessera.results.write import write as write_table
 
 FOOTPRINTS = (16, 64, 128, 512)
 
@@ -29,8 +28,8 @@ def write(root: Path) -> None:
         for series in ("pages", "lines")
         for n in FOOTPRINTS
     ]
-    pd.DataFrame(latency).to_csv(folder / "chase_latency.csv", index=False)
-    step = dict.fromkeys([*steps.COLUMNS, "file_entries"], 7.0) | {
+    write_table(machine.LATENCY, table_of(machine.LATENCY, latency), folder / "chase_latency.csv")
+    step = dict.fromkeys(machine.STEPS.names, 7.0) | {
         "source": "measured",
         "series": "pages",
         "step": 1,
@@ -40,9 +39,9 @@ def write(root: Path) -> None:
         "above_cycles": 12.0,
         "file_source": "CPUID of this machine",
     }
-    pd.DataFrame([step]).to_csv(folder / "steps.csv", index=False)
+    write_table(machine.STEPS, table_of(machine.STEPS, [step]), folder / "steps.csv")
     judged = [
-        dict.fromkeys(mosaics.LAYOUT_COLUMNS, 0.0)
+        dict.fromkeys(machine.MOSAICS.names, 0.0)
         | {
             "runtime_provenance": "measured",
             "platform": platform,
@@ -54,4 +53,4 @@ def write(root: Path) -> None:
         for platform, factor in (("host-sim", 1.3), ("host-calibrated", 1.1))
         for layout, measured in (("growing-0", 0.0), ("growing-4", -0.05), ("growing-8", -0.1))
     ]
-    pd.DataFrame(judged).to_csv(folder / "mosaics.csv", index=False)
+    write_table(machine.MOSAICS, table_of(machine.MOSAICS, judged), folder / "mosaics.csv")

@@ -87,9 +87,9 @@ def test_a_table_of_another_shape_is_shown_as_it_is():
 
 def test_without_a_run_that_the_figure_is_about(tmp_path):
     from tessera.show.figures import mitosis_fig3
-    from tessera.show.figures.tables import NotDrawn
+    from tessera.show.results import NotDrawn
 
-    with pytest.raises(NotDrawn, match="(?s)not among the results.*snakemake --cores all kernel"):
+    with pytest.raises(NotDrawn, match="(?s)placement.csv: no such file.*snakemake --cores all kernel"):
         mitosis_fig3.table(tmp_path)
     folder = tmp_path / "kernel" / "placement"
     folder.mkdir(parents=True)

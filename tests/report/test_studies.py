@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 
-import pandas as pd
 import pytest
 
 from tessera.core.paths import repo_root
-from tessera.judge.studies import hypotheses, sweep, tables, words
+from tessera.judge.studies import hypotheses, sweep, words
+from tessera.results.read import read
+from tessera.results.schema import studies
+from tessera.results.status import ok_rows
+from tessera.results.tree import Tree
+from tessera.results.write import write
 from tessera.show.figures.render import render
 from tessera.show.report import site
 
@@ -37,7 +41,7 @@ def test_each_page_has_sentences_a_figure_a_table_and_its_provenance(rendered):
 
 def test_sampling_says_what_blind_samples_miss(full_tree, rendered):
     # Phase 2 is two thirds of 60 intervals and slower with 4KB pages only; the first six are phase 1.
-    errors = tables.good(full_tree, "sampling")
+    errors = ok_rows(read(studies.SAMPLING, Tree(full_tree)))
     blind = errors[(errors["method"] == "blind-first") & (errors["quantity"] == "R")].set_index("layout")
     assert blind.loc["growing-8", "difference_error"].tolist() == pytest.approx([1.0, 1.0])
     shown = text(rendered / "sampling.html")
@@ -46,15 +50,13 @@ def test_sampling_says_what_blind_samples_miss(full_tree, rendered):
 
 
 def test_ablations_judge_the_papers_explanations(full_tree, rendered):
-    found = hypotheses.judged(tables.good(full_tree, "shapes"))
+    found = hypotheses.judged(ok_rows(read(studies.SHAPES, Tree(full_tree))))
     assert [(h["supported"], h["cases"]) for h in found] == [(2, 2), (0, 2), (2, 2), (0, 2), (2, 2)]
     assert "2 of 2 cases" in text(rendered / "ablations.html")
 
 
 def test_the_sweep_names_what_overturns(full_tree, rendered):
-    table = tables.read(full_tree, "sweep")
-    for column in ("survives", "holds", "baseline_holds"):
-        table[column] = tables.truth(table[column])
+    table = read(studies.SWEEP, Tree(full_tree))
     found = sweep.survival(table).set_index("conclusion")
     assert found.loc["slope-above-1", ["survives", "points", "overturned_by"]].tolist() == [
         1, 2, "memory.load_cycles x2",
@@ -74,23 +76,16 @@ def test_a_tree_without_studies_says_so(small_tree, tmp_path):
 
 def test_a_failed_study_is_shown_with_its_reason(small_tree, tmp_path):
     from tessera.judge.studies import ablations, sampling
-    from tessera.judge.studies.links import write
 
-    folder = small_tree / "studies"
-    write(sampling.failed("pr", "haswell-sim", "recording failed"), folder / "sampling" / "pr" / "errors.csv")
-    path = folder / "ablations" / "pr" / "haswell-sim" / "shapes.csv"
-    write(ablations.failed("pr", "haswell-sim", "no layouts"), path)
-    path = folder / "sweep" / "pr" / "haswell-sim" / "sweep.csv"
-    write(sweep.failed("pr", "haswell-sim", "the baseline was refused"), path)
+    tree, pair = Tree(small_tree), ("pr", "haswell-sim")
+    for table, rows in (
+        (studies.SAMPLING, sampling.failed(*pair, "recording failed")),
+        (studies.SHAPES, ablations.failed(*pair, "no layouts")),
+        (studies.SWEEP, sweep.failed(*pair, "the baseline was refused")),
+    ):
+        write(table, rows, table.place(tree, *pair[: table.pattern.count("*")]))
     site.render(small_tree, tmp_path / "report", only=["fig2"])
     for name, reason in zip(
         PAGES, ("recording failed", "no layouts", "the baseline was refused"), strict=True
     ):
         assert reason in text(tmp_path / "report" / name)
-
-
-def test_truth_values_survive_a_file(tmp_path):
-    values = pd.DataFrame({"v": [True, False, None]})
-    values.to_csv(tmp_path / "v.csv", index=False)
-    back = tables.truth(pd.read_csv(tmp_path / "v.csv")["v"])
-    assert back[0] is True and back[1] is False and pd.isna(back[2])

@@ -6,8 +6,8 @@ import sys
 import pandas as pd
 import pytest
 
-from tessera.show.figures.tables import Results
 from tessera.show.report import workload_table
+from tessera.show.results import Results
 
 GOOD, BAD, PLATFORM = "gups", "graph500", "haswell-sim"
 RECORDING = {

@@ -7,6 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 from tessera.cli.study import study
+from tessera.results.schema.cells import MANIFEST
+from tessera.results.write import table_of, write
 
 
 def run(*words):
@@ -28,7 +30,8 @@ def failed_recording(tmp_path):
             {"workload": "made", "size": "tiny", "status": "failed", "message": "QEMU ran out of memory"}
         )
     )
-    (tmp_path / "manifest.csv").write_text("layout,heuristic\ngrowing-0,growing\ngrowing-8,growing\n")
+    layouts = [{"layout": "growing-0", "pages_2mb": 0}, {"layout": "growing-8", "pages_2mb": 9}]
+    write(MANIFEST, table_of(MANIFEST, layouts), tmp_path / "manifest.csv")
     return tmp_path
 
 
@@ -61,7 +64,7 @@ def test_a_layout_that_is_not_there_names_those_that_are(failed_recording):
 
 def test_an_empty_manifest_is_a_failed_row(failed_recording):
     folder = failed_recording
-    (folder / "manifest.csv").write_text("layout,heuristic\n")
+    (folder / "manifest.csv").write_text(",".join(MANIFEST.names) + "\n")
     info = json.loads((folder / "info.json").read_text()) | {"status": "ok"}
     (folder / "info.json").write_text(json.dumps(info))
     run(

@@ -5,14 +5,11 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from tessera.judge.validation import mosaics
-from tessera.judge.validation.chase import explain, findings, measure, steps
-from tessera.judge.validation.closed_forms import run
-from tessera.judge.validation.engines import compare
+from tessera.results.schema import machine
 from tessera.show.figures import validation_chase, validation_mosaics
 from tessera.show.figures.render import Drawn
-from tessera.show.figures.tables import NotDrawn
 from tessera.show.report.pages import validation
+from tessera.show.results import NotDrawn, Results
 from tessera.show.templates import environment
 
 ENGINES = [
@@ -44,25 +41,26 @@ def results(tmp_path):
     def write(name, rows, columns):
         pd.DataFrame(rows, columns=list(columns)).to_csv(folder / f"{name}.csv", index=False)
 
-    write("engines", ENGINES, compare.COLUMNS)
-    write("closed_forms", FORMS, run.COLUMNS)
-    write("chase_series", [SKIPPED], measure.STATUS_COLUMNS)
-    write("findings", [("2MB pages are splintered", "unknown", None, "no chase")], findings.COLUMNS)
-    step = dict.fromkeys(steps.COLUMNS, 7.0) | {"series": "pages", "step": 1, "what": "L1 DTLB, 4KB pages"}
+    write("engines", ENGINES, machine.ENGINES.names)
+    write("closed_forms", FORMS, machine.CLOSED_FORMS.names)
+    write("chase_series", [SKIPPED], machine.CHASE_SERIES.names)
+    write("findings", [("2MB pages are splintered", "unknown", None, "no chase")], machine.FINDINGS.names)
+    step = dict.fromkeys(machine.STEPS.names, 7.0)
+    step |= {"series": "pages", "step": 1, "what": "L1 DTLB, 4KB pages"}
     rows = [step | {"source": "measured", "entries": 103.6}, step | {"source": "host-sim", "entries": 71.2}]
-    write("steps", rows, [*steps.COLUMNS, "file_entries", "file_source"])
+    write("steps", rows, machine.STEPS.names)
     latency = [("measured", "measured", "pages", n, 1, 5.0 + n, 5.0) for n in (16, 64, 256)]
     latency += [("host-sim", "simulated", "pages", n, 1, 4.0 + n, 4.0) for n in (16, 64, 256)]
-    write("chase_latency", latency, explain.LATENCY_COLUMNS)
+    write("chase_latency", latency, machine.LATENCY.names)
     summary = [("host-sim", "largest error", 0.9, "of the gain", "<= 25%", "MISSED", "nested paging")]
-    write("mosaics_summary", summary, mosaics.SUMMARY_COLUMNS)
-    write("mosaics", [], mosaics.LAYOUT_COLUMNS)
+    write("mosaics_summary", summary, machine.MOSAICS_SUMMARY.names)
+    write("mosaics", [], machine.MOSAICS.names)
     return tmp_path / "default"
 
 
 def html(folder):
     facts = SimpleNamespace(
-        results=SimpleNamespace(directory=folder),
+        results=Results(folder),
         figure=lambda name: Drawn(name, name, name, "", reason="not asked for", remedy="./run"),
     )
     shared = {

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+import pandas as pd
+
 #: Intel's generations of the papers, oldest first.
 GENERATIONS = ("sandybridge", "ivybridge", "haswell", "broadwell", "skylake")
 
@@ -24,6 +26,15 @@ class Pair(NamedTuple):
         """``broadwell`` of ``broadwell-sim`` or ``broadwell-lab``; ``unknown`` for the rest."""
         first = self.platform.split("-")[0]
         return first if first in GENERATIONS else "unknown"
+
+    def rows(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Its rows of a table with ``workload`` and ``platform``."""
+        return table[(table["workload"] == self.workload) & (table["platform"] == self.platform)]
+
+
+def pairs_of(table: pd.DataFrame) -> list[Pair]:
+    """The pairs that a table has rows of, each once, sorted."""
+    return sorted({Pair(*names) for names in zip(table["workload"], table["platform"], strict=True)})
 
 
 def platform_order(names: Iterable[str]) -> list[str]:

@@ -2,7 +2,8 @@
 
 Types (:mod:`tessera.results.schema`): *text* is a string, empty where there is none; *number* a double, NaN
 where there is none; *truth* True or False, None where neither; *count* an int64 if every row has one, else a
-double with NaN (whole numbers below 2^53 are exact in it). Layouts get their canonical names.
+double with NaN (whole numbers below 2^53 are exact in it; fractions come from elsewhere and stay). Layouts
+get their canonical names.
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ _LAYOUTS = ("layout", "duplicate_of")
 
 
 class Unreadable(TesseraError):
-    """A table that is missing or is not what docs/results.md says. ``found`` completes "<file> ..."."""
+    """A table that is missing (``absent``), or is not what docs/results.md says."""
 
-    def __init__(self, file: str, found: str, remedy: str = "./run reproduce makes it"):
+    def __init__(self, file: str, found: str, remedy: str = "./run reproduce", absent: bool = False):
         super().__init__(file, found, remedy, exit_code=EXIT_FAILED)
+        self.absent = absent
 
 
 def empty(table: Table) -> pd.DataFrame:
@@ -46,26 +48,41 @@ def read_file(table: Table, path: Path, name: str = "") -> pd.DataFrame:
             na_values={column: [""] for column in table.of_kind(COUNT, NUMBER, TRUTH)},
         )  # fmt: skip
     except FileNotFoundError:
-        raise Unreadable(name, "is not among the results") from None
+        remedy = f"./run reproduce makes it ({table.writer})"
+        raise Unreadable(name, "no such file", remedy, absent=True) from None
     except (OSError, ValueError) as error:  # ParserError and EmptyDataError are ValueErrors
         raise Unreadable(name, f"cannot be read: {error}") from None
     missing = [column for column in table.names if column not in frame and column not in table.added]
     if missing:
-        raise Unreadable(name, f"lacks the columns {', '.join(missing)}", "make it again with this version")
+        raise Unreadable(name, f"lacks {', '.join(missing)}", "make it again with this version")
     try:
         return _typed(table, frame.reindex(columns=list(table.names)))
     except (ValueError, TypeError) as error:
         raise Unreadable(name, f"cannot be read: {error}", "make it again with this version") from None
 
 
-def read(table: Table, tree: Tree) -> pd.DataFrame:
-    """A table that is one file, or all files of one that is many (no file: no row).
+def read_undeclared(path: Path, name: str = "") -> pd.DataFrame:
+    """A table that no schema knows, with pandas' own types.
 
     Raises:
-        Unreadable: as :func:`read_file`.
+        Unreadable: no such file, or no CSV.
     """
-    place = table.place(tree)
-    if "*" not in table.pattern:
+    try:
+        return pd.read_csv(path)
+    except FileNotFoundError:
+        raise Unreadable(name or str(path), "no such file", absent=True) from None
+    except (OSError, ValueError) as error:
+        raise Unreadable(name or str(path), f"cannot be read: {error}") from None
+
+
+def read(table: Table, tree: Tree, *names: str) -> pd.DataFrame:
+    """A table of a tree. One that is many files: that of ``names`` (workload, platform), or all together.
+
+    Raises:
+        Unreadable: as :func:`read_file`; of all together none need be there.
+    """
+    place = table.place(tree, *names)
+    if names or "*" not in table.pattern:
         return read_file(table, place, tree.relative(place))
     parts = [read_file(table, path, tree.relative(path)) for path in tree.found(place)]
     parts = [part for part in parts if len(part)]
@@ -100,11 +117,7 @@ def _number(values: pd.Series, kind: str) -> pd.Series:
     except (ValueError, TypeError):
         wrong = values[pd.to_numeric(values, errors="coerce").isna() & values.notna()]
         raise ValueError(f"column {values.name} holds '{wrong.iloc[0]}', which is no number") from None
-    if kind == NUMBER:
-        return doubles
-    if len(off := doubles[doubles.notna() & (doubles % 1 != 0)]):
-        raise ValueError(f"column {values.name} holds {off.iloc[0]:g}, which is no whole number")
-    return values.astype("int64") if doubles.notna().all() else doubles
+    return doubles.astype("int64") if kind == COUNT and (doubles % 1 == 0).all() else doubles
 
 
 def _truth(values: pd.Series) -> pd.Series:

@@ -223,6 +223,14 @@ class Tree:
         """The report's first page."""
         return self.report_folder / "index.html"
 
+    # -- the archive of the notebooks (notebooks/data), in the place of traces
+
+    def archived_profile(self, workload: str, platform: str) -> Path:
+        return self.root / "profiles" / f"{workload}-{platform}.csv"
+
+    def archived_designs(self, workload: str, platform: str) -> Path:
+        return self.root / "designs" / f"{workload}-{platform}.csv"
+
     # -- how it was made
 
     @property

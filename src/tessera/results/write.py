@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
@@ -14,14 +15,24 @@ def write(table: Table, frame: pd.DataFrame, path: Path | str) -> pd.DataFrame:
     """Write ``frame`` as CSV and return it. Counts are written as whole numbers, beside empty cells too.
 
     Raises:
-        ValueError: its columns are not the table's, or a count is no whole number (an error of the caller).
+        ValueError: its columns are not the table's (an error of the caller).
         TesseraError: ``path`` cannot be written.
     """
     if tuple(frame.columns) != table.names:
-        raise ValueError(f"{table.name}: columns {list(frame.columns)}; declared are {list(table.names)}")
-    whole = frame.astype({name: "Int64" for name in table.of_kind(COUNT) if frame[name].dtype != "int64"})
+        found, wanted = (", ".join(map(str, names)) for names in (frame.columns, table.names))
+        raise ValueError(f"{table.name}: columns {found}; declared are {wanted}")
+    whole = with_whole_counts(table, frame)
     with writing(path) as stream:
         whole.to_csv(stream, index=False, lineterminator="\n", float_format=table.float_format)
+    return frame
+
+
+def with_whole_counts(table: Table, frame: pd.DataFrame) -> pd.DataFrame:
+    """Counts as integers that may be missing; a column with a fraction comes from elsewhere and stays."""
+    frame = frame.copy(deep=False)
+    for name in table.of_kind(COUNT):
+        with suppress(TypeError, ValueError):
+            frame[name] = frame[name].astype("Int64")
     return frame
 
 

@@ -5,13 +5,12 @@ Bottom-up: ``model`` (what a claim is) < ``tolerance`` < ``verdicts`` (the one j
 obtained) < ``registry`` < ``load`` < ``evaluate``.
 """
 
-from tessera.judge.claims.evaluate import COLUMNS, check, evaluate, unexplained
+from tessera.judge.claims.evaluate import check, evaluate, unexplained
 from tessera.judge.claims.load import load_claims
 from tessera.judge.claims.model import Claim
 from tessera.judge.claims.verdicts import VERDICTS, Verdict, verdict
 
 __all__ = [
-    "COLUMNS",
     "VERDICTS",
     "Claim",
     "Verdict",

@@ -19,12 +19,9 @@ from tessera.judge.claims.model import Claim
 from tessera.judge.claims.outcome import Missing, Outcome
 from tessera.judge.claims.tolerance import text
 from tessera.judge.claims.verdicts import DEVIATES, FAILS, Verdict, verdict
+from tessera.results.schema.shown import CLAIMS
+from tessera.results.write import table_of
 
-COLUMNS = (
-    "id", "paper", "section", "statement", "kind", "published", "obtained", "unit", "tolerance",
-    "verdict", "reason", "protocol", "scope", "provenance", "hardware_class", "required", "figure",
-    "explanation",
-)  # fmt: skip
 BROKEN = "the check broke"
 
 
@@ -41,7 +38,7 @@ def evaluate(
     claims = load_claims(claims_path, reference_dir)
     evidence = Evidence(results_dir, reference_dir)
     rows = [_row(claim, evidence) for claim in claims]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return table_of(CLAIMS, rows)
 
 
 def check(claims: pd.DataFrame) -> list[dict]:

@@ -11,45 +11,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 import pandas as pd
 
 from tessera import reference
-from tessera.core.errors import TesseraError
-from tessera.judge.claims.model import INTEL_GENERATIONS
 from tessera.judge.claims.outcome import Missing
-from tessera.layouts.model import canonical_name
-from tessera.results import sensitivity
-from tessera.results.cells import read_cells
-
-TEST_LAYOUT = "1gb"
-
-
-class Pair(NamedTuple):
-    """A workload on a platform."""
-
-    workload: str
-    platform: str
-
-    def __str__(self) -> str:
-        return f"{self.workload} on {self.platform}"
-
-    @property
-    def generation(self) -> str:
-        """``broadwell`` of ``broadwell-sim`` or ``broadwell-lab``; ``unknown`` for the rest."""
-        first = self.platform.split("-")[0]
-        return first if first in INTEL_GENERATIONS else "unknown"
+from tessera.results.loader import Loader
+from tessera.results.pair import Pair
+from tessera.results.read import Unreadable
+from tessera.results.schema.cells import MANIFEST
+from tessera.results.schema.models import OF_RUN
+from tessera.results.schema.table import Table
 
 
 class Evidence:
     """One results folder and one folder of published numbers."""
 
     def __init__(self, results_dir: Path | str, reference_dir: Path | str | None = None):
-        self.results = Path(results_dir)
+        self.loader = Loader(results_dir)
+        self.tree = self.loader.tree
         self.reference_dir = Path(reference_dir) if reference_dir else reference.default_dir()
-        self._samples: dict[Pair, pd.DataFrame] = {}
-        self._tables: dict[str, pd.DataFrame] = {}
         self._made: dict[tuple, pd.DataFrame] = {}
 
     # -- published numbers
@@ -68,44 +49,41 @@ class Evidence:
 
     @cached_property
     def all_cells(self) -> pd.DataFrame:
-        """Every row of ``cells.csv``, with canonical layout names."""
+        """Every row of ``cells.csv``."""
         try:
-            table = read_cells(self.results / "cells.csv")
-            return table.assign(layout=table["layout"].map(canonical_name))
-        except (TesseraError, ValueError) as error:
-            raise Missing(f"no readable cells: {getattr(error, 'found', error)}") from None
+            return self.loader.cells
+        except Unreadable as error:
+            raise Missing(f"no readable cells: {error.found}") from None
 
     @cached_property
     def cells(self) -> pd.DataFrame:
         """Rows whose status is ok."""
-        table = self.all_cells[self.all_cells["status"] == "ok"]
-        if table.empty:
+        if self.all_cells.empty or self.loader.good.empty:
             raise Missing("no cell of this run succeeded")
-        return table
+        return self.loader.good
 
-    @cached_property
+    @property
     def provenances(self) -> dict[Pair, str]:
         """Each pair that has good cells -> measured, simulated or hybrid."""
-        found = {}
-        for key, rows in self.cells.groupby(["workload", "platform"]):
-            kinds = set(rows["runtime_provenance"]) | set(rows["tlb_provenance"])
-            single = kinds.pop() if len(kinds) == 1 else "hybrid"
-            found[Pair(*key)] = single if single in ("measured", "simulated") else "hybrid"
-        return found
+        return self.loader.provenances if len(self.cells) else {}
 
-    @cached_property
+    @property
     def dropped(self) -> dict[Pair, str]:
         """Pairs that are not TLB-sensitive, with the reason: they decide no claim (MICRO'20 VI-A)."""
-        return {Pair(*key): why for key, why in sensitivity.dropped(self.cells).items()}
+        return self.loader.dropped if len(self.cells) else {}
 
     def samples(self, pair: Pair) -> pd.DataFrame:
-        """Good cells of ``pair``, one row a layout (repeats averaged), indexed by layout."""
-        if pair not in self._samples:
-            rows = _of(self.cells, pair)
-            if rows.empty:
+        """Good cells of ``pair``, one row a layout (repeats averaged), indexed by layout in their order."""
+
+        def make() -> pd.DataFrame:
+            if pair.rows(self.cells).empty:
                 raise Missing(f"{pair}: no good cell")
-            self._samples[pair] = rows.groupby("layout").mean(numeric_only=True)
-        return self._samples[pair]
+            table = pair.rows(self.loader.averaged).set_index("layout").sort_index()
+            if not table.index.is_unique:
+                raise Missing(f"{pair}: cells of one layout differ in provenance or engine")
+            return table
+
+        return self.once(("samples", pair), make)
 
     def cell(self, pair: Pair, layout: str, column: str) -> float:
         """One number of one layout."""
@@ -118,51 +96,41 @@ class Evidence:
         return value
 
     def _why(self, pair: Pair, layout: str) -> str:
-        rows = _of(self.all_cells, pair)
+        rows = pair.rows(self.all_cells)
         messages = [m for m in rows.loc[rows["layout"] == layout, "message"] if m]
         return f" ({messages[0]})" if messages else ""
 
-    # -- tables of models, and files of layouts
+    # -- other tables
 
-    def models(self, table: str) -> pd.DataFrame:
-        """``models/<table>.csv``: errors, cv, rsquared, predictions or coefficients."""
-        return self.csv(f"models/{table}.csv")
-
-    def csv(self, relative: str, command: str | None = None) -> pd.DataFrame:
-        """A CSV of the results tree; :class:`Missing` if it is absent or empty."""
-        if relative not in self._tables:
-            self._tables[relative] = self._read(relative, command)
-        return self._tables[relative]
-
-    def _read(self, relative: str, command: str | None) -> pd.DataFrame:
-        path = self.results / relative
+    def table(self, table: Table, command: str | None = None) -> pd.DataFrame:
+        """A table of the results tree; :class:`Missing` if it is absent, damaged or empty."""
         extra = [command] if command else []
-        if not path.exists():
-            raise Missing(f"{relative} is not among the results", *extra)
         try:
-            table = pd.read_csv(path, keep_default_na=False, na_values=[""])
-        except (ValueError, OSError) as error:
-            raise Missing(f"{relative} cannot be read: {error}", *extra) from None
-        if table.empty:
-            raise Missing(f"{relative} has no rows", *extra)
-        if "layout" in table:
-            table["layout"] = table["layout"].map(canonical_name)
-        return table
+            found = self.loader.read(table)
+        except Unreadable as error:
+            why = "is not among the results" if error.absent else error.found
+            raise Missing(f"{table.pattern} {why}", *extra) from None
+        if found.empty:
+            raise Missing(f"{table.pattern} has no rows", *extra)
+        return found
 
-    def of_pair(self, table: str, pair: Pair, **where: object) -> pd.DataFrame:
+    def models(self, name: str) -> pd.DataFrame:
+        """``models/<name>.csv``."""
+        return self.table(OF_RUN[name])
+
+    def of_pair(self, name: str, pair: Pair, **where: object) -> pd.DataFrame:
         """Rows of a models' table for one pair; at least one."""
-        key = (table, pair, *where.items())
 
         def find() -> pd.DataFrame:
-            rows = self.of_pair(table, pair) if where else _of(self.models(table), pair)
-            for name, wanted in where.items():
-                rows = rows[rows[name] == wanted]
+            rows = self.of_pair(name, pair) if where else pair.rows(self.models(name))
+            for column, wanted in where.items():
+                rows = rows[rows[column] == wanted]
             return rows
 
-        rows = self.once(key, find)
+        rows = self.once((name, pair, *where.items()), find)
         if rows.empty:
             wanted = ", ".join(f"{k} {v}" for k, v in where.items())
-            raise Missing(f"{pair}: models/{table}.csv has no row for {wanted or 'it'}")
+            raise Missing(f"{pair}: models/{name}.csv has no row for {wanted or 'it'}")
         return rows
 
     def once(self, key: tuple, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
@@ -176,15 +144,15 @@ class Evidence:
 
     @cached_property
     def _manifests(self) -> dict[Pair, pd.DataFrame]:
-        found = {}
-        for path in sorted((self.results / "layouts").glob("*/*/manifest.csv")):
-            table = self.csv(str(path.relative_to(self.results))) if _has_rows(path) else None
-            if table is not None:
-                found[Pair(path.parent.parent.name, path.parent.name)] = table
-        return found
+        pairs = [Pair(*path.parts[-3:-1]) for path in self.tree.found(MANIFEST.place(self.tree))]
+        try:
+            found = {pair: self.loader.read(MANIFEST, *pair) for pair in pairs}
+        except Unreadable as error:
+            raise Missing(f"{error.asked} {error.found}") from None
+        return {pair: table for pair, table in found.items() if len(table)}
 
     def manifests(self) -> dict[Pair, pd.DataFrame]:
-        """``layouts/<workload>/<platform>/manifest.csv`` of every pair; at least one."""
+        """``layouts/<workload>/<platform>/manifest.csv`` of every pair that has layouts; at least one."""
         if not self._manifests:
             raise Missing("no layouts were generated")
         return self._manifests
@@ -195,12 +163,3 @@ class Evidence:
         if pair not in found:
             raise Missing(f"{pair}: no manifest of layouts")
         return found[pair].set_index("layout")
-
-
-def _of(table: pd.DataFrame, pair: Pair) -> pd.DataFrame:
-    return table[(table["workload"] == pair.workload) & (table["platform"] == pair.platform)]
-
-
-def _has_rows(path: Path) -> bool:
-    with path.open() as lines:
-        return sum(1 for line in lines if line.strip()) > 1

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from tessera.results.pair import GENERATIONS
+
 #: One number, or named numbers that are judged together (all of them must hold).
 Value = float | Mapping[str, float]
 
@@ -16,8 +18,7 @@ KINDS = ("arithmetic", "invariant", "finding")
 #: Kinds that need no hardware to be decided; only they may be required.
 DECIDED_ANYWHERE = ("arithmetic", "invariant")
 
-INTEL_GENERATIONS = ("sandybridge", "ivybridge", "haswell", "broadwell", "skylake")
-HARDWARE_CLASSES = ("any", "intel-pmu", "other-pmu", *INTEL_GENERATIONS)
+HARDWARE_CLASSES = ("any", "intel-pmu", "other-pmu", *GENERATIONS)
 
 
 @dataclass(frozen=True)
@@ -72,4 +73,4 @@ def class_matches(wanted: str, machine: str) -> bool:
     """Does a machine of class ``machine`` decide a claim about class ``wanted``?"""
     if wanted in ("any", machine):
         return True
-    return wanted == "intel-pmu" and machine in INTEL_GENERATIONS
+    return wanted == "intel-pmu" and machine in GENERATIONS

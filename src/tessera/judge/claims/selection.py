@@ -15,9 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from tessera.core.errors import unknown_name
-from tessera.judge.claims.evidence import Evidence, Pair
+from tessera.judge.claims.evidence import Evidence
 from tessera.judge.claims.model import Claim, Value, class_matches
 from tessera.judge.claims.outcome import Missing, Outcome
+from tessera.results.pair import Pair
 
 AGGREGATES: dict[str, Callable[[list[float]], float]] = {
     "max": max,

@@ -16,18 +16,19 @@ import pandas as pd
 from tessera.core.errors import TesseraError
 from tessera.fit.models.samples import check_table
 from tessera.judge.studies import shape, variants
+from tessera.layouts.names import ALL_2MB, ALL_4KB
 from tessera.platforms import Platform
-from tessera.results import cells
+from tessera.results.schema.studies import SHAPES, VARIANTS
+from tessera.results.status import is_ok, other_rows
+from tessera.results.write import table_of
 from tessera.simulate.cache import CellCache
 from tessera.simulate.plan import Sampling
 from tessera.simulate.runner import simulate
 
 ENGINE = "timing"
-CELLS = ("variant", *cells.COLUMNS)
 #: program loads that the 4KB run has more than the 2MB run, at each level (MICRO'20 Table 7 compares them)
 EXTRA_LOADS = ("extra_l2_loads", "extra_l3_loads", "extra_dram_loads")
 HEAD = ("workload", "platform", "variant", "provenance")
-SHAPES = (*HEAD, "status", "message", *shape.COLUMNS, *EXTRA_LOADS)
 
 
 def simulate_variants(
@@ -39,7 +40,7 @@ def simulate_variants(
     cache: CellCache,
     progress: Callable[[str], None] = lambda line: None,
 ) -> pd.DataFrame:
-    """Cells of every ablation: :data:`CELLS`. A variant that the simulator refuses is ``failed`` rows."""
+    """Cells of every ablation (:data:`VARIANTS`). A variant that the simulator refuses is ``failed`` rows."""
     rows = []
     for variant in variants.ABLATIONS:
         progress(variant.name)
@@ -54,11 +55,11 @@ def simulate_variants(
                 workload, platform.name, layouts, f"{error.asked}: {error.found}; {error.remedy}"
             )
         rows += [{"variant": variant.name} | row for row in found]
-    return pd.DataFrame(rows, columns=list(CELLS))
+    return table_of(VARIANTS, rows)
 
 
 def shapes(table: pd.DataFrame) -> pd.DataFrame:
-    """:data:`SHAPES`, a row per workload, platform and variant of a table of :data:`CELLS`.
+    """:data:`SHAPES`, a row per workload, platform and variant of a table of :data:`VARIANTS`.
 
     A variant whose H, M or C is not the baseline's is ``failed``: it switched more off than it says.
     """
@@ -68,12 +69,12 @@ def shapes(table: pd.DataFrame) -> pd.DataFrame:
         for keys, part in pair.groupby(["workload", "platform", "variant"], sort=False):
             row = _row(keys, part)
             own = _counts(part)
-            if row["status"] == "ok" and base.notna().all(axis=None) and not own.equals(base):
+            if is_ok(row) and base.notna().all(axis=None) and not own.equals(base):
                 off = int((own != base.reindex(own.index)).any(axis=1).sum())
                 message = f"H, M or C differ from the baseline's in {off} of {len(own)} layouts"
                 row = {name: row[name] for name in HEAD} | {"status": "failed", "message": message}
             rows.append(row)
-    return pd.DataFrame(rows, columns=list(SHAPES))
+    return table_of(SHAPES, rows)
 
 
 def _counts(part: pd.DataFrame) -> pd.DataFrame:
@@ -83,12 +84,12 @@ def _counts(part: pd.DataFrame) -> pd.DataFrame:
 def failed(workload: str, platform: str, message: str) -> pd.DataFrame:
     """One row that says why there is no ablation."""
     row = {"workload": workload, "platform": platform, "variant": variants.BASELINE}
-    return pd.DataFrame([row | {"status": "failed", "message": message}], columns=list(SHAPES))
+    return table_of(SHAPES, [row | {"status": "failed", "message": message}])
 
 
 def _row(keys: tuple[str, str, str], part: pd.DataFrame) -> dict:
     row = dict(zip(("workload", "platform", "variant"), keys, strict=True)) | {"provenance": "simulated"}
-    bad = part[part["status"] != "ok"]
+    bad = other_rows(part)
     if len(bad):
         return row | {"status": "failed", "message": bad["message"].iloc[0]}
     try:
@@ -101,8 +102,7 @@ def _row(keys: tuple[str, str, str], part: pd.DataFrame) -> dict:
 def _extra(part: pd.DataFrame) -> dict[str, float]:
     level = {name: f"program_{name.removeprefix('extra_')}" for name in EXTRA_LOADS}
     return {
-        name: float(part.loc["growing-0", column] - part.loc["growing-8", column])
-        for name, column in level.items()
+        name: float(part.loc[ALL_4KB, column] - part.loc[ALL_2MB, column]) for name, column in level.items()
     }
 
 

@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 
 from tessera.fit.models.fitting import fit_all
-from tessera.fit.models.samples import check_table
-from tessera.fit.models.samples import Samples
+from tessera.fit.models.samples import Samples, check_table
 from tessera.judge.studies.shape import Shape, shape
+from tessera.layouts.names import ALL_2MB, ALL_4KB
 
 PREEXISTING = ("basu", "gandhi", "pham", "alam", "yaniv")
 SLACK = 0.001  #: layouts that differ from 4KB pages by a few pages are off by less, either way
@@ -105,8 +105,8 @@ def _pham_highest(fit: Fitted) -> Verdict:
 
 
 def _saving(fit: Fitted) -> float:
-    _, _, _, small = fit.samples.anchor("growing-0")
-    _, _, _, large = fit.samples.anchor("growing-8")
+    _, _, _, small = fit.samples.anchor(ALL_4KB)
+    _, _, _, large = fit.samples.anchor(ALL_2MB)
     return (small - large) / small
 
 

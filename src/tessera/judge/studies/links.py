@@ -11,11 +11,14 @@ import pandas as pd
 
 from tessera import platforms
 from tessera.core.errors import TesseraError
-from tessera.core.files import write_csv
 from tessera.judge.studies import ablations, layouts, points, sampling, sweep
 from tessera.platforms import Platform
 from tessera.platforms.keys import all_keys
+from tessera.results.read import empty
 from tessera.results.recordings import recorded
+from tessera.results.schema.studies import INTERVALS, SAMPLING, SHAPES, SWEEP, VARIANTS
+from tessera.results.status import is_ok
+from tessera.results.write import write
 from tessera.simulate.cache import CellCache
 from tessera.simulate.plan import parse_sampling
 
@@ -49,14 +52,14 @@ class Job:
     def trace(self) -> Path:
         """The window's trace; TesseraError if its recording failed."""
         about, trace = recorded(self.info)
-        if about["status"] != "ok":
+        if not is_ok(about):
             raise TesseraError(f"trace of {about['workload']}", "recording failed", about["message"])
         return trace
 
 
 def sampling_study(job: Job, plans: Sequence[str], seed: int) -> pd.DataFrame:
     """Write ``job.out`` (errors.csv) and intervals.csv beside it."""
-    intervals = pd.DataFrame(columns=list(sampling.INTERVALS))
+    intervals = empty(INTERVALS)
     try:
         request = sampling.Request(
             job.workload, job.trace, job.platform, job.files, tuple(plans), seed, job.cache
@@ -64,13 +67,13 @@ def sampling_study(job: Job, plans: Sequence[str], seed: int) -> pd.DataFrame:
         errors, intervals = sampling.study(request, job.progress)
     except TesseraError as error:
         errors = sampling.failed(job.workload, job.platform.name, _sentence(error))
-    write_csv(intervals, job.out.with_name("intervals.csv"))
-    return _written(errors, job.out)
+    write(INTERVALS, intervals, job.out.with_name("intervals.csv"))
+    return write(SAMPLING, errors, job.out)
 
 
 def ablation_study(job: Job, plan: str) -> pd.DataFrame:
     """Write ``job.out`` (shapes.csv) and cells.csv beside it."""
-    table, cache = pd.DataFrame(columns=list(ablations.CELLS)), CellCache(job.cache)
+    table, cache = empty(VARIANTS), CellCache(job.cache)
     try:
         table = ablations.simulate_variants(
             job.workload, job.trace, job.platform, job.files, parse_sampling(plan), cache, job.progress
@@ -78,8 +81,8 @@ def ablation_study(job: Job, plan: str) -> pd.DataFrame:
         shapes = ablations.shapes(table)
     except TesseraError as error:
         shapes = ablations.failed(job.workload, job.platform.name, _sentence(error))
-    write_csv(table, job.out.with_name("cells.csv"))
-    return _written(shapes, job.out)
+    write(VARIANTS, table, job.out.with_name("cells.csv"))
+    return write(SHAPES, shapes, job.out)
 
 
 def sweep_study(job: Job, plan: str, jobs: int, only: Sequence[str] = ()) -> pd.DataFrame:
@@ -92,12 +95,7 @@ def sweep_study(job: Job, plan: str, jobs: int, only: Sequence[str] = ()) -> pd.
         table = sweep.sweep(request, chosen, reasons, job.progress)
     except TesseraError as error:
         table = sweep.failed(job.workload, job.platform.name, _sentence(error))
-    return _written(table, job.out)
-
-
-def _written(table: pd.DataFrame, path: Path) -> pd.DataFrame:
-    write_csv(table, path)
-    return table
+    return write(SWEEP, table, job.out)
 
 
 def _sentence(error: TesseraError) -> str:

@@ -24,21 +24,13 @@ from tessera.judge.studies.blocks import BlockVectors, block_vectors
 from tessera.judge.studies.estimates import Estimate
 from tessera.judge.studies.units import QUANTITIES, covering, unit_counts
 from tessera.layouts.model import canonical_name
+from tessera.layouts.names import ALL_2MB, ALL_4KB
 from tessera.platforms import Platform
+from tessera.results.schema.studies import INTERVALS, SAMPLING
+from tessera.results.write import table_of
 from tessera.simulate.plan import Plan, parse_sampling
 
-BASE, FULL_GAIN = "growing-0", "growing-8"
 Progress = Callable[[str], None]
-ERRORS = (
-    "workload", "platform", "status", "message", "window_accesses", "window_instructions", "method", "warmup",
-    "layout", "quantity", "truth", "estimate", "ci95", "error", "covers",
-    "true_difference", "estimated_difference", "difference_ci95", "difference_error", "difference_covers",
-    "timed_instructions", "intervals", "provenance",
-)  # fmt: skip
-INTERVALS = (
-    "workload", "platform", "interval", "start_access", "instructions", "layout",
-    "stlb_misses", "walk_cycles", "runtime_cycles", "methods", "provenance",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -55,7 +47,7 @@ class Request:
 
 
 def study(request: Request, progress: Progress = lambda line: None) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Tables :data:`ERRORS` and :data:`INTERVALS`.
+    """Tables :data:`SAMPLING` and :data:`INTERVALS` of :mod:`tessera.results.schema.studies`.
 
     Raises:
         TesseraError: the anchors ``growing-0`` and ``growing-8`` are not among the layouts, a plan is not
@@ -63,7 +55,7 @@ def study(request: Request, progress: Progress = lambda line: None) -> tuple[pd.
             form ``units=..``, or a simulation failed.
     """
     names = [canonical_name(path.stem) for path in request.layouts]
-    if missing := [name for name in (BASE, FULL_GAIN) if name not in names]:
+    if missing := [name for name in (ALL_4KB, ALL_2MB) if name not in names]:
         raise TesseraError(
             f"sampling study of {request.workload}",
             f"no layout {', '.join(missing)}",
@@ -88,7 +80,7 @@ def study(request: Request, progress: Progress = lambda line: None) -> tuple[pd.
         "window_accesses": int(vectors.accesses.sum()),
         "window_instructions": int(vectors.instructions.sum()), "provenance": "simulated",
     }  # fmt: skip
-    errors = pd.DataFrame([about | row for row in rows], columns=list(ERRORS))
+    errors = table_of(SAMPLING, [about | row for row in rows])
     return errors, _intervals(request, full, vectors, chosen)
 
 
@@ -99,7 +91,7 @@ def _simulated(request: Request, plan: Plan, progress: Progress) -> pd.DataFrame
 def failed(workload: str, platform: str, message: str) -> pd.DataFrame:
     """One row that says why there is no study."""
     row = {"workload": workload, "platform": platform, "status": "failed", "message": message}
-    return pd.DataFrame([row], columns=list(ERRORS))
+    return table_of(SAMPLING, [row])
 
 
 def from_places(place: places.Places, full: pd.DataFrame, truth: pd.DataFrame) -> list[dict]:
@@ -120,7 +112,7 @@ def from_places(place: places.Places, full: pd.DataFrame, truth: pd.DataFrame) -
 def from_plan(units: pd.DataFrame, truth: pd.DataFrame, warmup_accesses: int) -> list[dict]:
     """Errors of systematic samples with their own warm-up; H and M are exact there, so only R and C."""
     estimated, differences, cost, count = {}, {}, 0, 0
-    base = units[units["layout"] == BASE].set_index("unit")
+    base = units[units["layout"] == ALL_4KB].set_index("unit")
     for layout, part in units.groupby("layout"):
         part, total = part.set_index("unit"), truth.loc[layout, "instructions"]
         cost, count = int(part["instructions"].sum()), len(part)
@@ -143,9 +135,9 @@ def _judge(
     for (symbol, layout), found in estimated.items():
         column = QUANTITIES[symbol]
         true = float(truth.loc[layout, column])
-        gain = abs(float(truth.loc[FULL_GAIN, column] - truth.loc[BASE, column]))
-        true_difference = true - float(truth.loc[BASE, column])
-        plain = Estimate(found.value - estimated[symbol, BASE].value)
+        gain = abs(float(truth.loc[ALL_2MB, column] - truth.loc[ALL_4KB, column]))
+        true_difference = true - float(truth.loc[ALL_4KB, column])
+        plain = Estimate(found.value - estimated[symbol, ALL_4KB].value)
         difference = differences.get((symbol, layout), plain)
         off = difference.value - true_difference
         rows.append(
@@ -155,7 +147,7 @@ def _judge(
                 "covers": found.covers(true),
                 "true_difference": true_difference, "estimated_difference": difference.value,
                 "difference_ci95": difference.ci95, "difference_error": off / gain if gain else None,
-                "difference_covers": None if layout == BASE else difference.covers(true_difference),
+                "difference_covers": None if layout == ALL_4KB else difference.covers(true_difference),
             }
         )  # fmt: skip
     return rows
@@ -169,4 +161,4 @@ def _intervals(
         lambda i: " ".join(place.method for place in chosen if i in place.intervals)
     )
     about = {"workload": request.workload, "platform": request.platform.name, "provenance": "simulated"}
-    return table.assign(**about)[list(INTERVALS)]
+    return table.assign(**about)[list(INTERVALS.names)]

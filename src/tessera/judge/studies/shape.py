@@ -11,14 +11,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
 
 from tessera.core.errors import TesseraError
-from tessera.fit.models.registry import create
 from tessera.fit.models.accuracy import relative_errors
+from tessera.fit.models.registry import create
 from tessera.fit.models.samples import Samples
 
 
@@ -39,7 +39,6 @@ class Shape:
     quadratic_max_error: float
 
 
-COLUMNS = tuple(field.name for field in fields(Shape))
 #: a bend of up to so many rounding errors of R is none
 _ROUNDINGS = 64
 

@@ -21,17 +21,15 @@ from tessera.judge.studies.conclusions import CONCLUSIONS, Fitted, fitted, judge
 from tessera.judge.studies.points import Point
 from tessera.judge.studies.variants import BASELINE, varied
 from tessera.platforms import Platform
+from tessera.results.schema.studies import SWEEP
+from tessera.results.status import is_ok, ok_rows
+from tessera.results.write import table_of
 from tessera.simulate.cache import CellCache
 from tessera.simulate.plan import Sampling
 from tessera.simulate.runner import simulate
 
 ENGINE = "timing"
 Progress = Callable[[str], None]
-COLUMNS = (
-    "workload", "platform", "key", "alternative", "baseline_value", "values", "status", "message",
-    "conclusion", "number", "holds", "baseline_number", "baseline_holds", "survives",
-    "window_accesses", "timed_instructions", "layouts", "provenance",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,7 @@ class Request:
 def sweep(
     request: Request, points: list[Point], reasons: dict[str, str], progress: Progress = lambda line: None
 ) -> pd.DataFrame:
-    """:data:`COLUMNS`: rows of the baseline first, then of each point, then what is ``skipped``.
+    """The table :data:`SWEEP`: rows of the baseline first, then of each point, then what is ``skipped``.
 
     Raises:
         TesseraError: the baseline can't be simulated or fitted.
@@ -80,7 +78,7 @@ def sweep(
     rows += [
         _row(request, key, "", {}) | {"status": "skipped", "message": why} for key, why in reasons.items()
     ]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return table_of(SWEEP, rows)
 
 
 def _each(work: Callable[[Point], list[dict]], points: list[Point], jobs: int) -> Iterator[list[dict]]:
@@ -105,12 +103,12 @@ def failed(workload: str, platform: str, message: str) -> pd.DataFrame:
         "status": "failed",
         "message": message,
     }
-    return pd.DataFrame([row], columns=list(COLUMNS))
+    return table_of(SWEEP, [row])
 
 
 def survival(table: pd.DataFrame) -> pd.DataFrame:
     """Per workload, platform and conclusion: baseline, share of points that agree, extreme numbers."""
-    points = table[(table["key"] != BASELINE) & (table["status"] == "ok")]
+    points = ok_rows(table[table["key"] != BASELINE])
     rows = []
     order = {conclusion.name: i for i, conclusion in enumerate(CONCLUSIONS)}
     for (workload, platform, name), part in points.groupby(["workload", "platform", "conclusion"]):
@@ -144,7 +142,7 @@ def _cells(request: Request, changes: dict) -> list[dict]:
         request.trace, platform, request.layouts,
         workload=request.workload, engine=ENGINE, sampling=request.sampling, cache=request.cache,
     )  # fmt: skip
-    if bad := [row for row in rows if row["status"] != "ok"]:
+    if bad := [row for row in rows if not is_ok(row)]:
         raise TesseraError(f"layout {bad[0]['layout']}", bad[0]["message"], "correct the layout")
     return rows
 

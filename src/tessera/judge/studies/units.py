@@ -15,6 +15,7 @@ import pandas as pd
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.judge.studies.blocks import BlockVectors
 from tessera.platforms import Platform
+from tessera.results.status import is_ok
 from tessera.simulate.cache import CellCache
 from tessera.simulate.plan import Intervals, Plan
 from tessera.simulate.runner import simulate
@@ -52,7 +53,7 @@ def unit_counts(
         trace, platform, layouts,
         workload="", engine=ENGINE, sampling=plan, cache=CellCache(cache), progress=progress, units=units,
     )  # fmt: skip
-    if failed := [row for row in rows if row["status"] != "ok"]:
+    if failed := [row for row in rows if not is_ok(row)]:
         raise TesseraError(
             f"layout {failed[0]['layout']}", failed[0]["message"], "correct the layout", exit_code=EXIT_FAILED
         )

@@ -13,6 +13,7 @@ from pathlib import Path
 from tessera.core.errors import TesseraError
 from tessera.record import traces
 from tessera.results.recordings import TRACE_NAME, recorded
+from tessera.results.status import is_ok
 
 
 def make_window(info_path: Path, accesses: int, out: Path) -> dict:
@@ -25,7 +26,7 @@ def make_window(info_path: Path, accesses: int, out: Path) -> dict:
     out.parent.mkdir(parents=True, exist_ok=True)
     target = out.with_name(TRACE_NAME)
     target.unlink(missing_ok=True)
-    if info["status"] == "ok":
+    if is_ok(info):
         try:
             start = _cut(trace, info["accesses"], accesses, target)
             info |= traces.info(target) | {"window_start_access": start}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pandas as pd
 
 from tessera.judge.studies.conclusions import get
-from tessera.judge.studies.tables import truth
 
 PERFECT = "perfect"
 MAX_NAMED = 3
@@ -18,7 +17,7 @@ def percent(fraction: float) -> str:
 
 
 def sampling(errors: pd.DataFrame) -> list[str]:
-    """``errors`` as :data:`tessera.judge.studies.sampling.ERRORS`, good rows only."""
+    """``errors`` as :data:`tessera.results.schema.studies.SAMPLING`, good rows only."""
     runtime = errors[errors["quantity"] == "R"]
     plans = list(dict.fromkeys(runtime[runtime["warmup"] != PERFECT]["warmup"]))
     own = runtime[runtime["warmup"] == plans[0]]
@@ -55,7 +54,7 @@ def sampling(errors: pd.DataFrame) -> list[str]:
 def _coverage(errors: pd.DataFrame) -> str:
     plans = errors[errors["warmup"] != PERFECT]
     own = plans[plans["warmup"] == plans["warmup"].iloc[0]]
-    totals, differences = (truth(own[name]).dropna() for name in ("covers", "difference_covers"))
+    totals, differences = (own[name].dropna() for name in ("covers", "difference_covers"))
     return (
         f"The 95% interval holds the truth for {int(differences.sum())} of {len(differences)} "
         "differences and "
@@ -64,7 +63,7 @@ def _coverage(errors: pd.DataFrame) -> str:
 
 
 def ablations(shapes: pd.DataFrame) -> list[str]:
-    """``shapes`` as :data:`tessera.judge.studies.ablations.SHAPES`, good rows only."""
+    """``shapes`` as :data:`tessera.results.schema.studies.SHAPES`, good rows only."""
     slope, bend = (
         shapes.pivot_table(index=["workload", "platform"], columns="variant", values=name, sort=False)
         for name in ("slope", "curvature")

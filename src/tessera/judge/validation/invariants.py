@@ -15,11 +15,16 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.judge.validation.chase.simulate import LATENCY_KEYS, LEVELS, WALK_KEY
-from tessera.layouts.model import canonical_name
+from tessera.layouts.names import ALL_4KB
 from tessera.platforms import Platform, load
 from tessera.results.cells import read_cells
+from tessera.results.read import read
+from tessera.results.schema import machine
+from tessera.results.schema.cells import MANIFEST
+from tessera.results.status import ok_rows
+from tessera.results.tree import Tree
+from tessera.results.write import table_of, write
 
-COLUMNS = ("invariant", "because", "cells", "broken", "first_broken")
 ROUNDING = 3.0  #: counts are scaled and rounded one by one
 
 
@@ -80,7 +85,7 @@ def _width(g: Group) -> list[str]:
 
 def _cold(g: Group) -> list[str]:
     least = pd.Series(0.0, index=g.cells.index)
-    least[g.cells.index == "growing-0"] = g.pages_4kb
+    least[g.cells.index == ALL_4KB] = g.pages_4kb
     return _names(g.cells, g.cells["stlb_misses"] < least)
 
 
@@ -88,7 +93,7 @@ def _duplicates(g: Group) -> list[str]:
     numbers = [c for c in g.cells.columns if pd.api.types.is_numeric_dtype(g.cells[c])]
     broken = []
     for row in g.manifest[g.manifest["duplicate_of"] != ""].itertuples():
-        one, other = canonical_name(row.layout), canonical_name(row.duplicate_of)
+        one, other = row.layout, row.duplicate_of
         if {one, other} <= set(g.cells.index):
             a, b = g.cells.loc[one, numbers].astype(float), g.cells.loc[other, numbers].astype(float)
             broken += [f"{one} and {other}"] * (not ((a == b) | (a.isna() & b.isna())).all())
@@ -111,7 +116,7 @@ INVARIANTS = (
         _same_program,
     ),
     Invariant("R >= instructions / dispatch width", "no more are dispatched in a cycle", _width),
-    Invariant("M >= distinct 4KB pages under growing-0", "the first access to a page misses", _cold),
+    Invariant(f"M >= distinct 4KB pages under {ALL_4KB}", "the first access to a page misses", _cold),
     Invariant(
         "duplicate layouts have equal cells",
         "a cell depends on the layout's windows, not on its name",
@@ -121,15 +126,14 @@ INVARIANTS = (
 
 
 def check(results: Path, platforms: dict[str, Path], out: Path) -> pd.DataFrame:
-    """Check every ``cells/<workload>/<platform>.csv`` below ``results``; writes ``out`` (COLUMNS).
+    """Check every ``cells/<workload>/<platform>.csv`` below ``results``; writes ``out`` (docs/results.md).
 
     Args:
         platforms: platform file of each platform's name.
     """
+    tree = Tree(results)
     groups = [
-        found
-        for path in sorted((results / "cells").glob("*/*.csv"))
-        if (found := _group(path, results, platforms))
+        found for path in tree.found(tree.cells_of("*", "*")) if (found := _group(path, tree, platforms))
     ]
     rows = []
     for invariant in INVARIANTS:
@@ -145,22 +149,17 @@ def check(results: Path, platforms: dict[str, Path], out: Path) -> pd.DataFrame:
                 "first_broken": broken[0] if broken else "",
             }
         )
-    table = pd.DataFrame(rows, columns=list(COLUMNS))
-    out.parent.mkdir(parents=True, exist_ok=True)
-    table.to_csv(out, index=False)
-    return table
+    return write(machine.INVARIANTS, table_of(machine.INVARIANTS, rows), out)
 
 
-def _group(path: Path, results: Path, platforms: dict[str, Path]) -> Group | None:
+def _group(path: Path, tree: Tree, platforms: dict[str, Path]) -> Group | None:
     """The group of a cells file; None where no cell is good."""
-    cells = read_cells(path)
-    cells = cells[cells["status"] == "ok"].copy()
+    cells = ok_rows(read_cells(path))
     if cells.empty:
         return None
-    cells["layout"] = cells["layout"].map(canonical_name)
     workload, platform = path.parent.name, path.stem
-    manifest = pd.read_csv(results / "layouts" / workload / platform / "manifest.csv", keep_default_na=False)
-    info = json.loads((results / "traces" / workload / "info.json").read_text())
+    manifest = read(MANIFEST, tree, workload, platform)
+    info = json.loads(tree.info(workload).read_text())
     pages = int(info.get("distinct_4kb_pages") or 0)
     return Group(
         workload, cells.set_index("layout"), load(platforms.get(platform, platform)), manifest, pages

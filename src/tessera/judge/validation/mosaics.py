@@ -22,56 +22,55 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from tessera.layouts.names import ALL_2MB, ALL_4KB
 from tessera.measure.log import RunLog
-from tessera.measure.rounds import BASE, times
+from tessera.measure.rounds import times
 from tessera.results.cells import read_cells
+from tessera.results.read import empty, read_file
+from tessera.results.schema.machine import COMPARISON, FINDINGS, MOSAICS, MOSAICS_SUMMARY
+from tessera.results.status import is_ok, ok_rows
+from tessera.results.write import table_of, write
 
-ALL_2MB = "growing-8"
 AIM = 0.25  #: of the measured gain
 SIGMAS = 3.0
-LAYOUT_COLUMNS = (
-    "platform", "layout", "measured_delta", "measured_ci95", "pairs", "simulated_delta", "yaniv_delta",
-    "error_of_gain", "walk_cycles", "runtime_provenance",
-)  # fmt: skip
-SUMMARY_COLUMNS = ("platform", "quantity", "value", "unit", "aim", "verdict", "reason")
 MET, MISSED, UNDECIDED = "MET", "MISSED", "NOT MEASURED"
 
 
 def judge(comparison: pd.DataFrame, cells: pd.DataFrame, platform: str) -> pd.DataFrame:
-    """One row per measured layout (LAYOUT_COLUMNS); empty where the 4KB or the 2MB layout is missing.
+    """One row per measured layout (:data:`MOSAICS`); empty where the 4KB or the 2MB layout is missing.
 
     Args:
         comparison: ``host/comparison.csv``.
         cells: simulated cells of the same workload on one platform.
     """
     measured = comparison.dropna(subset="measured_delta").set_index("layout")
-    cells = cells[cells["status"] == "ok"].drop_duplicates("layout").set_index("layout")
-    anchors = {BASE, ALL_2MB}
+    cells = ok_rows(cells).drop_duplicates("layout").set_index("layout")
+    anchors = {ALL_4KB, ALL_2MB}
     if not anchors <= set(measured.index) or not anchors <= set(cells.index):
-        return pd.DataFrame(columns=list(LAYOUT_COLUMNS))
+        return empty(MOSAICS)
     gain = -float(measured.at[ALL_2MB, "measured_delta"])
     walks = cells["walk_cycles"].astype(float)
     cycles = cells["runtime_cycles"].astype(float)
-    span = walks[BASE] - walks[ALL_2MB]
+    span = walks[ALL_4KB] - walks[ALL_2MB]
     rows = []
     for layout in [name for name in measured.index if name in cells.index]:
         delta = float(measured.at[layout, "measured_delta"])
-        simulated = cycles[layout] / cycles[BASE] - 1
+        simulated = cycles[layout] / cycles[ALL_4KB] - 1
         rows.append(
             {
                 "platform": platform, "layout": layout, "measured_delta": delta,
                 "measured_ci95": measured.at[layout, "measured_ci95"], "pairs": measured.at[layout, "pairs"],
                 "simulated_delta": simulated, "walk_cycles": walks[layout],
-                "yaniv_delta": -gain * (walks[BASE] - walks[layout]) / span if span else math.nan,
+                "yaniv_delta": -gain * (walks[ALL_4KB] - walks[layout]) / span if span else math.nan,
                 "error_of_gain": abs(simulated - delta) / gain if gain > 0 else math.nan,
                 "runtime_provenance": "measured",
             }
         )  # fmt: skip
-    return pd.DataFrame(rows, columns=list(LAYOUT_COLUMNS))
+    return table_of(MOSAICS, rows)
 
 
 def summary(judged: pd.DataFrame, platform: str, ranks: tuple[int, int], reason: str) -> pd.DataFrame:
-    """Errors, skills and ranks of one platform (SUMMARY_COLUMNS).
+    """Errors, skills and ranks of one platform (:data:`MOSAICS_SUMMARY`).
 
     Args:
         ranks: pairs in the right order, pairs that differ by more than three standard errors.
@@ -80,8 +79,8 @@ def summary(judged: pd.DataFrame, platform: str, ranks: tuple[int, int], reason:
     if judged.empty:
         row = [platform, "largest error", math.nan, "of the gain", f"<= {AIM:.0%}", UNDECIDED]
         why = "no real runs with 4KB and with 2MB pages (./run --reserve reproduce)"
-        return pd.DataFrame([[*row, why]], columns=list(SUMMARY_COLUMNS))
-    others = judged[judged["layout"] != BASE]
+        return table_of(MOSAICS_SUMMARY, [[*row, why]])
+    others = judged[judged["layout"] != ALL_4KB]
     between = others[others["layout"] != ALL_2MB]
     gain = -float(judged.loc[judged["layout"] == ALL_2MB, "measured_delta"].iloc[0])
     simulated_gain = -float(judged.loc[judged["layout"] == ALL_2MB, "simulated_delta"].iloc[0])
@@ -114,7 +113,7 @@ def summary(judged: pd.DataFrame, platform: str, ranks: tuple[int, int], reason:
             UNDECIDED if not decided else MET if right == decided else MISSED,
         ),
     ]
-    table = pd.DataFrame([(platform, *row, "") for row in rows], columns=list(SUMMARY_COLUMNS))
+    table = table_of(MOSAICS_SUMMARY, [(platform, *row, "") for row in rows])
     table.loc[table["verdict"] == MISSED, "reason"] = reason
     return table
 
@@ -135,7 +134,7 @@ def rank_pairs(runs_path: Path, simulated: pd.Series) -> tuple[int, int]:
         runs_path: ``host/runs.csv``; pairs are of the same round.
         simulated: runtime by layout.
     """
-    runs = [run for run in RunLog(runs_path).read() if run.status == "ok"]
+    runs = [run for run in RunLog(runs_path).read() if is_ok(run.status)]
     latest = {run.layout: run.key for run in runs}
     runs = [run for run in runs if run.key == latest[run.layout]]
     names = [name for name in dict.fromkeys(run.layout for run in runs) if name in simulated.index]
@@ -176,23 +175,17 @@ def judge_all(
     comparison: Path, simulated: list[Path], runs: Path, findings: Path, out: Path
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Judge every simulated cells file; writes ``out`` and ``<stem>_summary.csv`` beside it."""
-    compared, found = pd.read_csv(comparison), pd.read_csv(findings)
+    compared, found = read_file(COMPARISON, comparison), read_file(FINDINGS, findings)
     layouts, summaries = [], []
     for path in simulated:
         cells = read_cells(path)
         name = str(cells["platform"].iloc[0]) if len(cells) else path.stem
         judged = judge(compared, cells, name)
-        good = (
-            cells[cells["status"] == "ok"]
-            .drop_duplicates("layout")
-            .set_index("layout")["runtime_cycles"]
-            .astype(float)
-        )
+        good = ok_rows(cells).drop_duplicates("layout").set_index("layout")["runtime_cycles"].astype(float)
         ranks = rank_pairs(runs, good) if len(judged) else (0, 0)
         layouts.append(judged)
         summaries.append(summary(judged, name, ranks, reason_of(found, name)))
     tables = pd.concat(layouts, ignore_index=True), pd.concat(summaries, ignore_index=True)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    tables[0].to_csv(out, index=False)
-    tables[1].to_csv(out.with_name(f"{out.stem}_summary.csv"), index=False)
+    write(MOSAICS, tables[0], out)
+    write(MOSAICS_SUMMARY, tables[1], out.with_name(f"{out.stem}_summary.csv"))
     return tables

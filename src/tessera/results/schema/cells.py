@@ -46,7 +46,10 @@ def _cells(name, place, writer, about) -> Table:
 
 CELLS = _cells("cells", lambda t: t.cells, "tessera pipeline concat", "all cells of the run")
 CELLS_OF = _cells(
-    "cells_of", lambda t: t.cells_of("*", "*"), "tessera pipeline cells", "simulated cells of a pair"
+    "cells_of",
+    lambda t, w="*", p="*": t.cells_of(w, p),
+    "tessera pipeline cells",
+    "simulated cells of a pair",
 )
 HOST_CELLS = _cells("host_cells", lambda t: t.host_cells, "tessera pipeline host", "hybrid cells: real runs")
 HOST_SIMULATED = _cells(
@@ -67,20 +70,49 @@ pages_1gb     count  pages  1GB pages of its windows
 duplicate_of  text   -      an earlier layout with the same windows, or empty
 """)
 MANIFEST = Table(
-    "manifest", lambda t: t.manifest("*", "*"), "tessera pipeline layouts", "none",
+    "manifest", lambda t, w="*", p="*": t.manifest(w, p), "tessera pipeline layouts", "none",
     "layouts of a pair", _MANIFEST,
 )  # fmt: skip
 HOST_MANIFEST = Table(
     "host_manifest", lambda t: t.host_manifest, "tessera pipeline select", "none",
     "layouts that run for real", _MANIFEST,
 )  # fmt: skip
-PROFILE = Table(
-    "profile", lambda t: t.profile("*", "*"), "tessera pipeline layouts", "simulated",
-    "misses under 4KB pages, which the sliding windows follow",
-    columns("""
+_PROFILE = columns("""
     pool          text   -             pool of the region (docs/contracts.md, "Layout file")
     offset_bytes  count  bytes         where the region of 2MB begins in its pool
     stlb_misses   count  translations  misses in it
+""")
+PROFILE = Table(
+    "profile", lambda t, w="*", p="*": t.profile(w, p), "tessera pipeline layouts", "simulated",
+    "misses under 4KB pages, which sliding windows follow", _PROFILE,
+)  # fmt: skip
+ARCHIVED_PROFILE = Table(
+    "archive/profile", lambda t, w="*", p="*": t.archived_profile(w, p), "tessera notebooks archive",
+    "simulated", "the same, kept where there is no trace", _PROFILE,
+)  # fmt: skip
+ARCHIVED_DESIGNS = Table(
+    "archive/designs", lambda t, w="*", p="*": t.archived_designs(w, p), "tessera notebooks archive",
+    "column",
+    "designs of notebook 03 with 4KB pages, simulated by engine `partial`",
+    columns("""
+    design            text   -             name of the design
+    changes           text   -             what differs from the platform: key=value
+    stlb_hits         count  translations  H
+    stlb_misses       count  translations  M
+    walk_cycles       count  cycles        C
+    walk_cycles_ci95  count  cycles        half-width of its 95% interval
+    tlb_provenance    text   -             simulated
     """),
 )  # fmt: skip
-TABLES = (CELLS, CELLS_OF, HOST_CELLS, HOST_SIMULATED, CALIBRATED_CELLS, MANIFEST, HOST_MANIFEST, PROFILE)
+TABLES = (
+    CELLS,
+    CELLS_OF,
+    HOST_CELLS,
+    HOST_SIMULATED,
+    CALIBRATED_CELLS,
+    MANIFEST,
+    HOST_MANIFEST,
+    PROFILE,
+    ARCHIVED_PROFILE,
+    ARCHIVED_DESIGNS,
+)

@@ -16,7 +16,7 @@ def _declare(name: str, about: str, text: str, needs: str = "") -> None:
     own = columns(text)
     says_itself = any(column.name.endswith("provenance") for column in own)
     OF_PAIR[name] = Table(
-        name, lambda t: t.models_of("*", "*", name), _writer(name),
+        name, lambda t, w="*", p="*": t.models_of(w, p, name), _writer(name),
         "column" if says_itself else "that of the pair's cells", about, own, needs,
     )  # fmt: skip
 

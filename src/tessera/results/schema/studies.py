@@ -7,7 +7,7 @@ from tessera.results.schema.table import MESSAGE, PAIR, PROVENANCE, Table, colum
 
 _STATUS = columns("status  text  -  ok or failed")
 SAMPLING = Table(
-    "sampling", lambda t: t.sampling("*", "errors"), "tessera study sampling", "column",
+    "sampling", lambda t, w="*": t.sampling(w, "errors"), "tessera study sampling", "column",
     "errors of R, H, M, C estimated from intervals, against the full simulation",
     (*PAIR, *_STATUS, *MESSAGE, *columns("""
     window_accesses       count   accesses      accesses of the window
@@ -31,7 +31,7 @@ SAMPLING = Table(
     """), *PROVENANCE), needs="estimate",
 )  # fmt: skip
 INTERVALS = Table(
-    "intervals", lambda t: t.sampling("*", "intervals"), "tessera study sampling", "column",
+    "intervals", lambda t, w="*": t.sampling(w, "intervals"), "tessera study sampling", "column",
     "counts of every interval of the window",
     (*PAIR, *columns("""
     interval        count  1             number of the interval, from 0
@@ -46,11 +46,11 @@ INTERVALS = Table(
 )  # fmt: skip
 VARIANTS = CELLS.with_columns(
     columns("variant  text  -  baseline, or the mechanism that is switched off"), name="variants", added=(),
-    place=lambda t: t.ablations("*", "*", "cells"), writer="tessera study ablations",
+    place=lambda t, w="*", p="*": t.ablations(w, p, "cells"), writer="tessera study ablations",
     about="cells of every ablation",
 )  # fmt: skip
 SHAPES = Table(
-    "shapes", lambda t: t.ablations("*", "*", "shapes"), "tessera study ablations", "column",
+    "shapes", lambda t, w="*", p="*": t.ablations(w, p, "shapes"), "tessera study ablations", "column",
     "slope and curvature of R over C in every ablation",
     (*PAIR, *columns("variant  text  -  baseline, or what is switched off"), *PROVENANCE,
     *_STATUS, *MESSAGE, *columns("""
@@ -71,7 +71,7 @@ SHAPES = Table(
     """)),
 )  # fmt: skip
 SWEEP = Table(
-    "sweep", lambda t: t.sweep("*", "*"), "tessera study sweep", "column",
+    "sweep", lambda t, w="*", p="*": t.sweep(w, p), "tessera study sweep", "column",
     "conclusions under other values of what is assumed",
     (*PAIR, *columns("""
     key             text  -  the platform's key that is changed, or baseline

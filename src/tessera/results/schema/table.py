@@ -28,7 +28,8 @@ class Column:
 class Table:
     """One kind of file below ``results/<config>``.
 
-    ``place`` gives its path; one with ``*`` stands for a file per workload, platform or the like.
+    ``place`` gives its path in a tree; where there is a file per workload (and platform), their names follow,
+    and without them its path has ``*`` for each.
     ``provenance``: ``measured``, ``simulated`` or ``published`` if all numbers are; ``column`` if rows say it
     themselves; ``none`` for what is no number of an experiment.
     ``needs``: a row without a value there does not count (a model that could not be fitted).
@@ -36,7 +37,7 @@ class Table:
     """
 
     name: str
-    place: Callable[[Tree], Path]
+    place: Callable[..., Path]
     writer: str
     provenance: str
     about: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from tessera.core.paths import repo_root
+from tessera.results.schema.shown import CLAIMS
 from tessera.show.explore.source import Source
 from tessera.show.figures import style
 from tessera.show.figures.fig2_max_errors import table as largest_errors
@@ -22,7 +23,7 @@ def claims(source: Source) -> pd.DataFrame:
     run that it was taken from.
     """
     if source.archived:
-        return pd.read_csv(source.results.directory / "claims.csv", keep_default_na=False)
+        return source.results.read(CLAIMS)
     from tessera.judge.claims import evaluate
 
     return evaluate(source.results.directory)

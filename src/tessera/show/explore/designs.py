@@ -20,21 +20,15 @@ from tessera.layouts.space import Space
 from tessera.platforms.keys import own_key
 from tessera.platforms.model import Platform, Value
 from tessera.record import traces
+from tessera.results.read import read_file
+from tessera.results.schema.cells import ARCHIVED_DESIGNS
+from tessera.results.status import is_ok
 from tessera.show.explore.hot import profile, suggestion
 from tessera.show.explore.source import Pair, Source
 from tessera.simulate.cache import CellCache
 from tessera.simulate.plan import Plan, Sampling
 from tessera.simulate.runner import simulate
 
-COLUMNS = (
-    "design",
-    "changes",
-    "stlb_hits",
-    "stlb_misses",
-    "walk_cycles",
-    "walk_cycles_ci95",
-    "tlb_provenance",
-)
 SIMULATE = "simulate it on a recorded trace: ./run smoke or ./run reproduce makes one"
 #: Shorter traces are simulated whole: C is then exact.
 WHOLE_BELOW_ACCESSES = 20_000_000
@@ -77,14 +71,14 @@ class Design:
 
 
 def simulate_designs(source: Source, pair: Pair, designs: list[Design]) -> pd.DataFrame:
-    """H, M, C of each design with 4KB pages: a table (:data:`COLUMNS`) that `tessera.fit.predict` reads.
+    """H, M, C of each design with 4KB pages: a table as in the archive, which `tessera.fit.predict` reads.
 
     Raises:
         TesseraError: there is no trace of the workload, or no simulator, or (archive) no such design.
     """
     if source.archived:
         return _archived(pair, designs)
-    trace = pair.directory / "traces" / pair.workload / "trace.tst"
+    trace = pair.tree.trace(pair.workload)
     if not trace.is_file():
         raise TesseraError(
             f"trace of {pair.workload} in {source.where}",
@@ -107,12 +101,12 @@ def run(trace: Path, pair: Pair, designs: list[Design], space: Space, misses: pd
             )
             options = {"workload": pair.workload, "engine": "partial", "sampling": plan}
             (row,) = simulate(trace, changed, [layout], cache=CellCache(None), **options)
-            if row["status"] != "ok":
+            if not is_ok(row):
                 raise TesseraError(
                     f"design '{design.name}'", row["message"], "change the design", exit_code=EXIT_FAILED
                 )
             rows.append({**row, "design": design.name, "changes": design.text})
-    return pd.DataFrame(rows)[list(COLUMNS)]
+    return pd.DataFrame(rows)[list(ARCHIVED_DESIGNS.names)]
 
 
 def plan_for(accesses: int) -> Plan:
@@ -120,18 +114,14 @@ def plan_for(accesses: int) -> Plan:
     return Sampling(units=0) if accesses < WHOLE_BELOW_ACCESSES else Sampling()
 
 
-def archive_file(directory: Path, workload: str, platform: str) -> Path:
-    return directory / "designs" / f"{workload}-{platform}.csv"
-
-
 def _archived(pair: Pair, designs: list[Design]) -> pd.DataFrame:
-    path = archive_file(pair.directory, pair.workload, pair.platform)
+    path = pair.tree.archived_designs(pair.workload, pair.platform)
     if not path.is_file():
         there = ", ".join(sorted(other.stem for other in path.parent.glob("*.csv")))
         raise TesseraError(
             f"designs of {pair.workload} on {pair.platform}", f"the archive has {there}", SIMULATE
         )
-    table = pd.read_csv(path, keep_default_na=False)
+    table = read_file(ARCHIVED_DESIGNS, path)
     known = table.set_index("changes", drop=False)
     missing = [design.name for design in designs if design.text not in known.index]
     if missing:
@@ -141,4 +131,4 @@ def _archived(pair: Pair, designs: list[Design]) -> pd.DataFrame:
             SIMULATE,
         )
     rows = known.loc[[design.text for design in designs]].assign(design=[design.name for design in designs])
-    return rows.reset_index(drop=True)[list(COLUMNS)]
+    return rows.reset_index(drop=True)[list(ARCHIVED_DESIGNS.names)]

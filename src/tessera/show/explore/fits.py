@@ -10,10 +10,10 @@ from tessera.fit.models.accuracy import accuracy, relative_errors
 from tessera.fit.models.result import FitResult
 from tessera.fit.models.samples import ANCHOR_2MB, ANCHOR_4KB, Samples
 from tessera.fit.models.terms import evaluate
+from tessera.layouts.names import PAGE_SIZE_OF
 from tessera.show.explore.look import shares
 from tessera.show.explore.source import Pair
-from tessera.show.figures import style
-from tessera.show.figures.tables import ANCHORS
+from tessera.show.figures import looks, style
 
 #: Heuristics of MICRO'20 VI-B, as layouts' names begin.
 FAMILIES = ("growing", "random", "sliding-20", "sliding-40", "sliding-60", "sliding-80")
@@ -23,7 +23,7 @@ SHOWN = ("basu", "yaniv", "poly1", "poly3", "mosmodel")  #: nine curves in one p
 
 def anchors(pair: Pair) -> pd.DataFrame:
     """R, H, M, C with 4KB, 2MB and 1GB pages only, and R relative to 4KB."""
-    rows = {words: pair.at(name) for name, words in ANCHORS.items() if name in pair.table.frame.index}
+    rows = {words: pair.at(name) for name, words in PAGE_SIZE_OF.items() if name in pair.table.frame.index}
     table = pd.DataFrame(rows).T
     table["R / R with 4KB"] = [style.percent(r / table["R"].iloc[0]) for r in table["R"]]
     return table
@@ -88,7 +88,7 @@ def draw_fits(title: str, provenance: str, models: dict, fitted: Samples, held_o
             axes.plot(part.C / divisor, part.R / scale, "o", markerfacecolor=face, markeredgecolor=style.INK,
                       markersize=5.5, label=f"layouts, {words}", zorder=2)  # fmt: skip
         for name, model in models.items():
-            label, colour, marker, dash = style.MODELS.get(name, (name, style.PURPLE, "*", "-"))
+            label, colour, marker, dash = looks.look(name)
             only_c = set(getattr(model, "coefficients_", {"M": 1})) <= {"1", "C", "C^2", "C^3"}
             for number, part in enumerate(everything):
                 order = part.C.argsort()

@@ -19,15 +19,13 @@ from tessera.layouts.model import Layout
 from tessera.layouts.space import ORDER, Space
 from tessera.mosalloc.suggest import choose
 from tessera.mosalloc.suggest.profile import Profile, page_of
+from tessera.results.read import read_file
+from tessera.results.schema.cells import ARCHIVED_PROFILE, PROFILE
 from tessera.show.explore.source import Pair, Source
 from tessera.show.figures import style
 from tessera.simulate.runner import miss_profile
 
 COLUMNS = 64  #: of the heat map
-
-
-def profile_file(directory: Path, workload: str, platform: str) -> Path:
-    return directory / "profiles" / f"{workload}-{platform}.csv"
 
 
 def profile(source: Source, pair: Pair) -> tuple[Space, pd.DataFrame]:
@@ -38,20 +36,17 @@ def profile(source: Source, pair: Pair) -> tuple[Space, pd.DataFrame]:
     Raises:
         TesseraError: neither is there.
     """
-    folder = pair.directory / "traces" / pair.workload
-    if not (folder / "info.json").is_file():
+    info, trace = pair.tree.info(pair.workload), pair.tree.trace(pair.workload)
+    if not info.is_file():
         raise _absent(f"info.json of {pair.workload} in {source.where}")
-    space = Space.from_trace_info(json.loads((folder / "info.json").read_text()))
+    space = Space.from_trace_info(json.loads(info.read_text()))
     if source.archived:
-        path = profile_file(pair.directory, pair.workload, pair.platform)
-        if not path.is_file():
-            raise _absent(f"archived misses of {pair.workload} on {pair.platform}")
-        return space, pd.read_csv(path)
-    if not (folder / "trace.tst").is_file():
+        return space, source.results.strict(ARCHIVED_PROFILE, pair.workload, pair.platform)
+    if not trace.is_file():
         raise _absent(f"trace of {pair.workload} in {source.where}")
     with tempfile.TemporaryDirectory(prefix="tessera-profile-") as scratch:
         out = Path(scratch) / "misses.csv"
-        return space, pd.read_csv(miss_profile(folder / "trace.tst", platforms.load(pair.platform), out))
+        return space, read_file(PROFILE, miss_profile(trace, platforms.load(pair.platform), out))
 
 
 def _absent(what: str) -> TesseraError:

@@ -11,10 +11,11 @@ import pandas as pd
 from tessera.core.errors import TesseraError
 from tessera.core.paths import repo_root
 from tessera.fit.models.fitting import fit_all
-from tessera.fit.models.samples import check_table
 from tessera.fit.models.result import FitResult
-from tessera.fit.models.samples import Table
-from tessera.show.figures.tables import Results, platform_order, workload_order
+from tessera.fit.models.samples import Table, check_table
+from tessera.results.pair import platform_order, workload_order
+from tessera.results.tree import Tree
+from tessera.show.results import Results
 
 ARCHIVE = "notebooks/data"
 #: Looked for in this order where no folder is named.
@@ -33,7 +34,7 @@ class Pair:
     workload: str
     platform: str
     samples: pd.DataFrame = field(repr=False)
-    directory: Path = field(repr=False)
+    tree: Tree = field(repr=False)
 
     @cached_property
     def table(self) -> Table:
@@ -93,7 +94,7 @@ class Source:
                 "name one of these, or simulate the pair: ./run reproduce",
             )
         workload, platform = found[0]
-        return Pair(workload, platform, self.results.samples(workload, platform), self.results.directory)
+        return Pair(workload, platform, self.results.samples(workload, platform), self.results.tree)
 
     def __str__(self) -> str:
         rows = self.results.simulated
@@ -117,7 +118,7 @@ def open_results(results_dir: Path | str = "") -> Source:
     for name in (str(results_dir),) if str(results_dir) else CANDIDATES:
         directory = repo_root() / name
         results = Results(directory)
-        if (directory / "cells.csv").exists() and results.pairs():
+        if results.tree.cells.exists() and results.pairs():
             return Source(results, _shown(directory))
     raise TesseraError(
         f"results {results_dir or ' or '.join(CANDIDATES)}",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 
-from tessera.judge.studies.tables import good
+from tessera.layouts.names import ALL_2MB
+from tessera.results.pair import platform_order
+from tessera.results.schema.studies import VARIANTS as CELLS
 from tessera.show.figures import style
-from tessera.show.figures.tables import NotDrawn, Results, platform_order
+from tessera.show.results import Results
 
-BASE = "growing-8"
 VARIANTS = {
     "baseline": ("baseline", style.INK, "o"),
     "no-pollution": ("walker loads don't pollute", style.GREEN, "s"),
@@ -19,12 +20,10 @@ VARIANTS = {
 
 def table(results) -> pd.DataFrame:
     """A row per workload, platform, variant, layout; ``added_cycles`` is R less R with 2MB pages."""
-    rows = good(Results.of(results).directory, "variants")
+    rows = Results.of(results).needed(CELLS, "ablations", why="no ablation study was made")
     rows = rows[rows["runtime_cycles"].notna()]
-    if rows.empty:
-        raise NotDrawn("figure ablations", "no ablation study was made")
     keys = ["workload", "platform", "variant"]
-    base = rows[rows["layout"] == BASE].set_index(keys)["runtime_cycles"]
+    base = rows[rows["layout"] == ALL_2MB].set_index(keys)["runtime_cycles"]
     joined = rows.join(base.rename("base_cycles"), on=keys)
     joined["added_cycles"] = joined["runtime_cycles"] - joined["base_cycles"]
     columns = [*keys, "layout", "runtime_cycles", "walk_cycles", "added_cycles"]

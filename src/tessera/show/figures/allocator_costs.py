@@ -9,8 +9,10 @@ from __future__ import annotations
 import pandas as pd
 
 from tessera.allocator_proof.overhead import overheads
+from tessera.results.pair import workload_order
+from tessera.results.schema.machine import ALLOCATOR
 from tessera.show.figures import published, style
-from tessera.show.figures.tables import NotDrawn, Results, workload_order
+from tessera.show.results import Results
 
 COMMAND = "./run tessera mosalloc overhead --out results/default/host/allocator.csv"
 _QUANTITIES = ("memory", "runtime")
@@ -19,10 +21,7 @@ _OURS = {"memory_bytes": ("memory", 1 << 30), "cpu_ns": ("runtime", 1e9)}
 
 def table(results, reference) -> pd.DataFrame:
     """Columns: source, workload, quantity, glibc, mosalloc (GB or s), overhead, low, high (fractions), ..."""
-    runs = Results.of(results).allocator_runs
-    if runs.empty:
-        raise NotDrawn("figure opera-table4", "host/allocator.csv has no runs", COMMAND)
-    ours = overheads(runs)
+    ours = overheads(Results.of(results).needed(ALLOCATOR, "opera-table4", COMMAND))
     scale = ours["quantity"].map({name: unit for name, (_, unit) in _OURS.items()})
     ours = ours.assign(
         glibc=ours["glibc"] / scale, mosalloc=ours["mosalloc"] / scale,

@@ -1,4 +1,4 @@
-"""MICRO'20 figures 5 and 6: errors of the nine models per workload, one panel per platform.
+"""MICRO'20 figures 5 and 6: errors of the models per workload, one panel per platform.
 
 The paper draws bars side by side; nine of them for 19 workloads can't be read on a small screen, so this is
 the same picture on its side: a row per workload, a mark per model, the error on the same log scale.
@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from tessera.show.figures import published, style
-from tessera.show.figures.tables import NotDrawn, Results, platform_order, workload_order
+from tessera.results.pair import platform_order, workload_order
+from tessera.show.figures import looks, published, style
+from tessera.show.results import NotDrawn, Results
 
 _TITLES = {
     "max_error": ("Largest error per workload", "largest relative error", "Figure 5"),
@@ -20,8 +21,8 @@ _FLOOR = 1e-5  #: errors below 0.001% are drawn at the border
 
 def table(column: str, results, reference) -> pd.DataFrame:
     """Columns: source, platform, workload, model, <column>, dropped_zero_errors, bound, provenance."""
-    errors = Results.of(results).errors
-    errors = errors[(errors["protocol"] == "all") & errors["model"].isin(style.MODELS)]
+    errors = Results.of(results).models("errors")
+    errors = errors[errors["protocol"] == "all"]
     if errors.empty:
         raise NotDrawn(f"figure of {column}", "no model was fitted (models/errors.csv has no rows)")
     rows = errors[["platform", "workload", "model", column, "dropped_zero_errors"]]
@@ -58,7 +59,7 @@ def draw(column: str, results, reference):
                 axes.text(_FLOOR * 1.4, place, words, va="center", fontsize=8, color=style.MUTED)
         for row in paper.itertuples():
             value = getattr(row, column)
-            label = f"paper: {style.MODELS[row.model][0]} typically below {style.percent(value)}"
+            label = f"paper: {looks.look(row.model).label} typically below {style.percent(value)}"
             axes.axvline(value, color=style.INK, linestyle=(0, (5, 3)), linewidth=1.1, label=label)
         axes.set_title(platform)
     all_axes[0, 0].set_xlim(_FLOOR / 1.5, max(2.0, ours[column].max() * 1.5))
@@ -70,7 +71,8 @@ def draw(column: str, results, reference):
 
 def _panel(axes, rows: pd.DataFrame, column: str, workloads: list[str]) -> None:
     places = {name: place for place, name in enumerate(workloads)}
-    for model, (label, colour, marker, _) in style.MODELS.items():
+    for model in looks.ordered(rows["model"]):
+        label, colour, marker, _ = looks.look(model)
         mine = rows[rows["model"] == model]
         axes.plot(
             mine[column].clip(lower=_FLOOR),

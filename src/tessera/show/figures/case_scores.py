@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from tessera.show.figures import curves, style
-from tessera.show.figures.tables import Results
+from tessera.show.figures import curves, looks, style
+from tessera.show.results import Results
 
 Score = Callable[[Results], pd.Series]
 Words = Callable[[Results, str, str], str]
@@ -25,7 +25,7 @@ def error(model: str, protocol: str = "all") -> Score:
     """Largest relative error of ``model`` (equation 1), or its error at the 1GB layout."""
 
     def score(results: Results) -> pd.Series:
-        rows = results.errors_of_all
+        rows = results.models("errors", analysed=False)
         return _by_pair(rows[(rows["model"] == model) & (rows["protocol"] == protocol)], "max_error")
 
     return score
@@ -33,13 +33,13 @@ def error(model: str, protocol: str = "all") -> Score:
 
 def r_squared(results: Results) -> pd.Series:
     """R squared of a line in C."""
-    rows = results.rsquared_of_all
+    rows = results.models("rsquared", analysed=False)
     return _by_pair(rows[rows["input"] == "C"], "r_squared")
 
 
 def slope(results: Results) -> pd.Series:
     """Runtime cycles per walk cycle of the line through all layouts."""
-    rows = results.coefficients
+    rows = results.models("coefficients", analysed=False)
     return _by_pair(rows[(rows["model"] == "poly1") & (rows["term"] == "C")], "coefficient")
 
 
@@ -47,7 +47,7 @@ def signed_error(model: str, layout: str, sign: int) -> Score:
     """``sign`` times (prediction - runtime) / runtime of one layout."""
 
     def score(results: Results) -> pd.Series:
-        found = results.predictions
+        found = results.models("predictions", analysed=False)
         found = found[(found["model"] == model) & (found["layout"] == layout)]
         real = results.simulated
         real = real[real["layout"] == layout][["workload", "platform", "runtime_cycles"]]
@@ -66,7 +66,7 @@ def errors_in_words(*models: str, protocol: str = "all") -> Words:
         for model in models:
             scores = error(model, protocol)(results)
             if (workload, platform) in scores.index:
-                parts.append(f"{style.MODELS[model][0]} {style.percent(scores[workload, platform])}")
+                parts.append(f"{looks.look(model).label} {style.percent(scores[workload, platform])}")
         what = "error at 1GB" if protocol == "1gb" else "largest error"
         return f"{what} {', '.join(parts)}" if parts else "no model was fitted"
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from tessera.show.figures import curves, published, style
+from tessera.show.figures import curves, looks, published, style
 from tessera.show.figures.cases import CASES, STAND_INS, Case
-from tessera.show.figures.tables import NotDrawn, Results
+from tessera.show.results import NotDrawn, Results
 
 
 class Pick(NamedTuple):
@@ -102,11 +102,11 @@ def printed_in_words(case: Case, reference) -> str:
     """The paper's printed numbers: ``Yaniv 10%, Mosmodel 1%; the curve is not published as data``."""
     bounds = {"equal": "", "below": "below "}
     parts = [
-        f"{style.MODELS[row.model][0]} {bounds.get(row.bound, row.bound + ' ')}{row.value:g}%"
+        f"{looks.look(row.model).label} {bounds.get(row.bound, row.bound + ' ')}{row.value:g}%"
         + (" too low" if row.statistic == "optimism" else "")
         for location in case.printed
         for row in published.printed(reference, location).itertuples()
-        if row.model in style.MODELS
+        if row.model in looks.PAPER
     ]
     for quantity, words in case.values:
         number = published.opera_value(reference, quantity)

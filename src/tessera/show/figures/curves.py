@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import pandas as pd
 
-from tessera.show.figures import style
-from tessera.show.figures.tables import ANCHORS, NotDrawn, Results
+from tessera.layouts.names import PAGE_SIZE_OF
+from tessera.results.pair import Pair
+from tessera.show.figures import looks, style
+from tessera.show.results import NotDrawn, Results
 
-#: (column, words, models drawn on that axis)
+#: (column, words, models of the paper drawn on that axis; others are drawn on both)
 AXES = (
     ("walk_cycles", "walk cycles C", ("basu", "yaniv", "poly1", "poly3", "mosmodel")),
     ("stlb_misses", "TLB misses M", ("basu", "gandhi", "mosmodel")),
-)
-#: the only input of a model, where it has just one
-INPUT = {"basu": "stlb_misses", "gandhi": "stlb_misses"} | dict.fromkeys(
-    ("alam", "yaniv", "poly1", "poly2", "poly3"), "walk_cycles"
 )
 #: intervals wider than this share of the range of runtimes are said in words
 _WIDE = 0.25
@@ -26,8 +24,11 @@ _WIDE = 0.25
 _ABOVE = {"growing-0": 5, "growing-8": -11, "1gb": 6}
 
 
-def table(results, workload: str, platform: str, models=tuple(style.MODELS)) -> pd.DataFrame:
-    """Columns: layout, series (``simulated`` or a model), runtime_cycles, H, M, C, provenance."""
+def table(results, workload: str, platform: str, models=None) -> pd.DataFrame:
+    """Columns: layout, series (``samples`` or a model), runtime_cycles, H, M, C, provenance.
+
+    ``models``: the named ones; all that were fitted if it is None.
+    """
     results = Results.of(results)
     samples = results.samples(workload, platform)
     if samples.empty:
@@ -35,9 +36,9 @@ def table(results, workload: str, platform: str, models=tuple(style.MODELS)) -> 
     inputs = ["layout", "stlb_hits", "stlb_misses", "walk_cycles"]
     provenance = samples["runtime_provenance"].iloc[0] or "simulated"
     rows = [samples[[*inputs, "runtime_cycles", "runtime_cycles_ci95"]].assign(series="samples")]
-    found = results.predictions
-    found = found[(found["workload"] == workload) & (found["platform"] == platform)]
-    found = found[found["model"].isin(models)]
+    found = Pair(workload, platform).rows(results.models("predictions", analysed=False))
+    if models is not None:
+        found = found[found["model"].isin(models)]
     joined = found.merge(samples[inputs], on="layout")
     joined = joined.rename(columns={"predicted_runtime_cycles": "runtime_cycles", "model": "series"})
     rows.append(joined[[*inputs, "runtime_cycles", "series"]])
@@ -49,10 +50,13 @@ def table(results, workload: str, platform: str, models=tuple(style.MODELS)) -> 
 
 def draw(results, reference, workload: str, platform: str):
     """Two panels, one above the other: against C and against M."""
-    rows = table(results, workload, platform, {model for _, _, models in AXES for model in models})
+    rows = table(results, workload, platform)
+    others = looks.beyond_the_paper(set(rows["series"]) - {"samples"})
+    drawn = {model for _, _, models in AXES for model in models} | {"samples", *others}
+    rows = rows[rows["series"].isin(drawn)].reset_index(drop=True)
     figure, both = style.panels(2, 1, width=style.WIDTH, height=6.6)
     for axes, (column, words, models) in zip(both, AXES, strict=True):
-        panel(axes, rows, column, words, models)
+        panel(axes, rows, column, words, (*models, *others))
     style.legend_below(figure, both, columns=4)
     style.headline(figure, f"{workload} on {platform}", rows["provenance"].iloc[0])
     return figure, rows
@@ -68,13 +72,13 @@ def panel(axes, rows: pd.DataFrame, column: str, words: str, models, aliases=Non
     x_scale, x_unit = style.count_unit(rows[column].max())
     y_scale, y_unit = style.count_unit(samples["runtime_cycles"].max())
     for model in models:
-        label, colour, marker, dash = style.MODELS[model]
+        label, colour, marker, dash = looks.look(model)
         label = (aliases or {}).get(model, label)
         line = rows[rows["series"] == model].sort_values(column)
         if line.empty:
             continue
         x, y = line[column] / x_scale, line["runtime_cycles"] / y_scale
-        if INPUT.get(model) == column:
+        if looks.only_input(model) == column:
             axes.plot(x, y, dash, color=colour, label=label, zorder=3)
         else:
             axes.plot(x, y, marker, color=colour, markersize=3.2, label=label, zorder=4.5)
@@ -120,7 +124,7 @@ def _samples(axes, samples: pd.DataFrame, column: str, x_scale: float, y_scale: 
 def _anchors(axes, samples: pd.DataFrame, column: str, x_scale: float, y_scale: float) -> None:
     """Names beside the runs with one page size; to the left at the right border, else to the right."""
     middle = samples[column].max() / x_scale / 2
-    for layout, name in ANCHORS.items():
+    for layout, name in PAGE_SIZE_OF.items():
         spot = samples[samples["layout"] == layout]
         if len(spot):
             x, y = spot[column].iloc[0] / x_scale, spot["runtime_cycles"].iloc[0] / y_scale

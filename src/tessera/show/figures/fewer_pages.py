@@ -7,39 +7,28 @@ from __future__ import annotations
 
 import pandas as pd
 
-from tessera.layouts.model import canonical_name
+from tessera.judge.fewer_pages import Loss, loss
+from tessera.layouts.names import ALL_1GB, ALL_2MB, ALL_4KB
+from tessera.results.schema.cells import MANIFEST
 from tessera.show.figures import cases, published, style
-from tessera.show.figures.tables import NotDrawn, Results
+from tessera.show.results import NotDrawn, Results
 
-ALL_LARGE, TEST_POINT = "growing-8", "1gb"
 _CLOSE = 0.12  #: of the range of runtimes is shown in the lower panel
 _COUNTERS = ["layout", "pages_2mb", "walk_cycles", "stlb_misses", "runtime_cycles"]
 
 
 def points(results: Results, workload: str, platform: str) -> pd.DataFrame | None:
     """Columns of :data:`_COUNTERS` for the fitted layouts; None without a manifest or cells."""
-    path = results.directory / "layouts" / workload / platform / "manifest.csv"
-    if not path.exists():
-        return None
-    pages = pd.read_csv(path)[["layout", "pages_2mb"]]
-    pages["layout"] = pages["layout"].map(canonical_name)
-    rows = results.samples(workload, platform).merge(pages, on="layout")
-    rows = rows[rows["layout"] != TEST_POINT]
+    manifest = results.read(MANIFEST, workload, platform, expected=False)
+    rows = results.samples(workload, platform).merge(manifest[["layout", "pages_2mb"]], on="layout")
+    rows = rows[rows["layout"] != ALL_1GB]
     return rows[_COUNTERS].reset_index(drop=True) if len(rows) else None
 
 
-def comparison(rows: pd.DataFrame) -> tuple[float, str, float, float] | None:
-    """(loss, fastest layout with fewer pages, its pages, pages of all-2MB); a loss below 0: none wins."""
+def comparison(rows: pd.DataFrame) -> Loss | None:
+    """What all-2MB loses, from the rows of :func:`points`."""
     by_name = rows.set_index("layout")
-    if ALL_LARGE not in by_name.index:
-        return None
-    everything = by_name.loc[ALL_LARGE]
-    fewer = by_name[by_name["pages_2mb"] < everything["pages_2mb"]]
-    if fewer.empty:
-        return None
-    fastest = fewer["runtime_cycles"].idxmin()
-    loss = everything["runtime_cycles"] / fewer.loc[fastest, "runtime_cycles"] - 1
-    return float(loss), fastest, float(fewer.loc[fastest, "pages_2mb"]), float(everything["pages_2mb"])
+    return loss(by_name["runtime_cycles"], by_name["pages_2mb"])
 
 
 def choose(results: Results) -> tuple[str, str, str]:
@@ -52,7 +41,7 @@ def choose(results: Results) -> tuple[str, str, str]:
         rows = points(results, *pair)
         found = comparison(rows) if rows is not None else None
         if found:
-            losses[pair] = found[0]
+            losses[pair] = found.loss
     if not losses:
         raise NotDrawn("figure opera-fig10", "no pair has layouts with a count of 2MB pages")
     return *max(losses, key=losses.get), "the pair where all-2MB loses most"
@@ -67,8 +56,8 @@ def table(results, reference) -> pd.DataFrame:
     if found is None:
         raise NotDrawn("figure opera-fig10", f"{workload} on {platform} lacks the all-2MB layout")
     return rows.assign(
-        fastest=rows["layout"] == found[1], workload=workload, platform=platform, choice=why,
-        loss_of_all_2mb=found[0], printed=_printed(reference), provenance="simulated",
+        fastest=rows["layout"] == found.fastest, workload=workload, platform=platform, choice=why,
+        loss_of_all_2mb=found.loss, printed=_printed(reference), provenance="simulated",
     )  # fmt: skip
 
 
@@ -106,8 +95,8 @@ def _panel(axes, rows: pd.DataFrame, y_scale: float) -> None:
     x_scale, x_unit = style.count_unit(rows["walk_cycles"].max())
     x, y = rows["walk_cycles"] / x_scale, rows["runtime_cycles"] / y_scale
     for part, marker, face, size, words in (
-        (~rows["fastest"] & (rows["layout"] != ALL_LARGE), "o", style.PAPER, 5.5, "layouts"),
-        (rows["layout"] == ALL_LARGE, "s", style.BLUE, 8, "all 2MB pages"),
+        (~rows["fastest"] & (rows["layout"] != ALL_2MB), "o", style.PAPER, 5.5, "layouts"),
+        (rows["layout"] == ALL_2MB, "s", style.BLUE, 8, "all 2MB pages"),
         (rows["fastest"], "*", style.ORANGE, 13, "fastest with fewer"),
     ):
         axes.plot(
@@ -126,7 +115,7 @@ def _panel(axes, rows: pd.DataFrame, y_scale: float) -> None:
 
 def _with_room(rows: pd.DataFrame, x: pd.Series, y: pd.Series) -> list:
     """Rows whose labels don't meet: the fastest, all-2MB and all-4KB first, then in order of pages."""
-    first = rows["fastest"] * 3 + (rows["layout"] == ALL_LARGE) * 2 + (rows["layout"] == "growing-0")
+    first = rows["fastest"] * 3 + (rows["layout"] == ALL_2MB) * 2 + (rows["layout"] == ALL_4KB)
     order = rows.assign(first=-first).sort_values(["first", "pages_2mb"]).index
     width, tall = (x.max() - x.min()) or 1, (y.max() - y.min()) or 1
     chosen: list = []

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import pandas as pd
 
-from tessera.show.figures import published, style
-from tessera.show.figures.tables import NotDrawn, Results
+from tessera.show.figures import looks, published, style
+from tessera.show.results import NotDrawn, Results
 
 
 def table(results, reference) -> pd.DataFrame:
     """One row per model and scope (``all`` or a platform), and per value that the paper prints."""
-    errors = Results.of(results).errors
-    errors = errors[(errors["protocol"] == "all") & errors["model"].isin(style.MODELS)]
+    errors = Results.of(results).models("errors")
+    errors = errors[errors["protocol"] == "all"].dropna(subset="max_error")
     if errors.empty:
         raise NotDrawn("figure fig2", "no model was fitted (models/errors.csv has no rows)")
     worst = errors.loc[errors.groupby("model")["max_error"].idxmax()].assign(scope="all")
@@ -26,28 +26,33 @@ def table(results, reference) -> pd.DataFrame:
     paper = published.max_errors(reference)
     if not paper.empty:
         paper = paper.assign(source="paper", provenance="published", scope="all")
-    order = {name: position for position, name in enumerate(style.MODELS)}
     rows = pd.concat([rows, paper]).reindex(columns=columns)
+    order = {name: position for position, name in enumerate(looks.ordered(rows["model"]))}
     return rows.sort_values("model", key=lambda s: s.map(order), kind="stable").reset_index(drop=True)
 
 
 def draw(results, reference):
     """Horizontal bars on a log scale; a diamond where the paper prints the value."""
     rows = table(results, reference)
-    figure, (old, new) = style.panels(
-        2, 1, width=style.WIDTH, height=5.0, sharex=True, gridspec_kw={"height_ratios": [5, 4]}
-    )
+    fitted = looks.ordered(rows.loc[rows["source"] != "paper", "model"])
+    groups = {
+        "Models set by one or two points": [name for name in fitted if not looks.is_trained(name)],
+        "Models fitted to all layouts": [name for name in fitted if looks.is_trained(name)],
+    }
+    groups = {title: models for title, models in groups.items() if models}
+    figure, all_axes = style.panels(
+        len(groups), 1, width=style.WIDTH, height=1.4 + 0.4 * len(fitted), sharex=True, squeeze=False,
+        gridspec_kw={"height_ratios": [len(models) for models in groups.values()]},
+    )  # fmt: skip
     smallest = rows.loc[rows["max_error"] > 0, "max_error"].min()
     floor = 10 ** _floor_log10(min(smallest, 0.01)) * 0.5
-    for axes, models, title in (
-        (old, style.PREEXISTING, "Models set by one or two points"),
-        (new, style.NEW_MODELS, "Models fitted to all layouts"),
-    ):
+    for axes, (title, models) in zip(all_axes[:, 0], groups.items(), strict=True):
         _panel(axes, rows, models, floor)
         axes.set_title(title)
-    new.set_xticks([tick for tick in (1e-3, 1e-2, 0.1, 1, 10) if tick > floor])
-    new.set_xlabel("largest relative error (log scale)")
-    handles, labels = old.get_legend_handles_labels()
+    last = all_axes[-1, 0]
+    last.set_xticks([tick for tick in (1e-3, 1e-2, 0.1, 1, 10) if tick > floor])
+    last.set_xlabel("largest relative error (log scale)")
+    handles, labels = all_axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, columnspacing=1.0)
     style.headline(figure, "Largest error of each model", "simulated, beside published values")
     return figure, rows
@@ -55,7 +60,7 @@ def draw(results, reference):
 
 def _panel(axes, rows: pd.DataFrame, models, floor: float) -> None:
     for position, model in enumerate(models):
-        label, colour, _, _ = style.MODELS[model]
+        colour = looks.look(model).colour
         mine = rows[rows["model"] == model]
         paper_rows = mine[mine["source"] == "paper"]
         paper = paper_rows["max_error"]
@@ -111,7 +116,7 @@ def _panel(axes, rows: pd.DataFrame, models, floor: float) -> None:
             fontsize=8.5,
             zorder=6,
         )
-    axes.set_yticks(range(len(models)), [style.MODELS[model][0] for model in models])
+    axes.set_yticks(range(len(models)), [looks.look(model).label for model in models])
     axes.invert_yaxis()
     axes.set_xscale("log")
     axes.set_xlim(floor, max(rows["max_error"].max() * 30, 1))

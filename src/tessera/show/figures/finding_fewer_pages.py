@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from tessera.show.figures import fewer_pages, pair_rows, published, style
-from tessera.show.figures.tables import NotDrawn, Results
+from tessera.show.results import NotDrawn, Results
 
 CLEAR = 0.005  #: a loss above this is no sampling noise (claim opera-fewer-pages-win)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from tessera.show.figures import pair_rows, published, style
-from tessera.show.figures.tables import NotDrawn, Results
+from tessera.show.figures import looks, pair_rows, published, style
+from tessera.show.results import NotDrawn, Results
 
 MODELS = ("yaniv", "mosmodel")
 _FLOOR = 1e-4
@@ -13,7 +13,7 @@ _FLOOR = 1e-4
 
 def table(results, reference) -> pd.DataFrame:
     """Columns: source, workload, platform, model, error (fraction of the runtime), provenance, note."""
-    errors = Results.of(results).errors
+    errors = Results.of(results).models("errors")
     errors = errors[(errors["protocol"] == "1gb") & errors["model"].isin(MODELS)]
     if errors.empty:
         raise NotDrawn("figure finding-1gb", "no model predicted a 1GB run (models/errors.csv)")
@@ -49,11 +49,11 @@ def draw(results, reference):
         for row, dash in zip(printed.itertuples(), dashes, strict=False):
             axes.axvline(
                 row.error, color=style.INK, linestyle=dash, linewidth=1.3,
-                label=f"published: {style.MODELS[model][0]}, {row.workload}, {style.percent(row.error)}",
+                label=f"published: {looks.look(model).label}, {row.workload}, {style.percent(row.error)}",
             )  # fmt: skip
         axes.set_xscale("log")
         above = int((mine["error"] > 0.01).sum())
-        axes.set_title(f"{style.MODELS[model][0]}: above 1% in {above} of {len(mine)} pairs")
+        axes.set_title(f"{looks.look(model).label}: above 1% in {above} of {len(mine)} pairs")
         style.percent_axis(axes.xaxis)
     all_axes[0].set_xlim(_FLOOR / 1.5, max(1.0, ours["error"].max() * 1.5))
     all_axes[-1].set_xlabel("error at 1GB, relative to the runtime (log scale)")

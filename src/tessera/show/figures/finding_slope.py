@@ -8,24 +8,24 @@ from __future__ import annotations
 
 import pandas as pd
 
+from tessera.layouts.names import ALL_2MB, ALL_4KB
+from tessera.results.pair import platform_order
 from tessera.show.figures import pair_rows, published, style
-from tessera.show.figures.tables import NotDrawn, Results, platform_order
-
-_SMALL, _LARGE = "growing-0", "growing-8"
+from tessera.show.results import NotDrawn, Results
 
 
 def table(results, reference) -> pd.DataFrame:
     """Columns: source, workload, platform, slope, line_slope, extra_l3_loads, analysed, provenance."""
     results = Results.of(results)
-    lines = results.coefficients
+    lines = results.models("coefficients", analysed=False)
     lines = lines[(lines["model"] == "poly1") & (lines["term"] == "C")]
     lines = lines.set_index(["workload", "platform"])["coefficient"]
     rows = []
     for workload, platform in pair_rows.pairs(results, insensitive=True):
         samples = results.samples(workload, platform).set_index("layout")
-        if not {_SMALL, _LARGE} <= set(samples.index):
+        if not {ALL_4KB, ALL_2MB} <= set(samples.index):
             continue
-        small, large = samples.loc[_SMALL], samples.loc[_LARGE]
+        small, large = samples.loc[ALL_4KB], samples.loc[ALL_2MB]
         slope = _slope(
             small["runtime_cycles"], large["runtime_cycles"], small["walk_cycles"], large["walk_cycles"]
         )

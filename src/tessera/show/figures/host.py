@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import pandas as pd
 
+from tessera.layouts.names import ALL_4KB, PAGE_SIZE_OF
+from tessera.results.schema.machine import COMPARISON
 from tessera.show.figures import style
-from tessera.show.figures.tables import ANCHORS, NotDrawn, Results
+from tessera.show.results import NotDrawn, Results
 
-BASE = "growing-0"
 REMEDY = "./run --reserve reproduce"
 
 
@@ -21,10 +22,10 @@ def table(results) -> pd.DataFrame:
     results = Results.of(results)
     if results.hybrid.empty:
         raise NotDrawn("figure host", "no real run on this machine (no hybrid cells)", REMEDY)
-    compared = results.comparison
-    compared = compared[(compared["layout"] != BASE) & compared["measured_delta"].notna()]
+    compared = results.needed(COMPARISON, "host", REMEDY)
+    compared = compared[compared["layout"] != ALL_4KB]
     if compared.empty:
-        raise NotDrawn("figure host", f"no layout was measured in pairs with {BASE}", REMEDY)
+        raise NotDrawn("figure host", f"no layout was measured in pairs with {ALL_4KB}", REMEDY)
     compared = compared.assign(workload=results.hybrid["workload"].iloc[0])
     measured = compared.assign(
         quantity="clock time",
@@ -71,4 +72,4 @@ def draw(results, reference):
 
 
 def _label(layout: str) -> str:
-    return f"{layout} ({ANCHORS[layout]})" if layout in ANCHORS else layout
+    return f"{layout} ({PAGE_SIZE_OF[layout]})" if layout in PAGE_SIZE_OF else layout

@@ -17,9 +17,10 @@ from matplotlib.patches import Patch
 from tessera.core.errors import TesseraError
 from tessera.core.units import PAGE_1GB, PAGE_2MB, PAGE_4KB
 from tessera.layouts.model import canonical_name, read_layout
+from tessera.layouts.names import ALL_1GB, ALL_2MB, ALL_4KB
+from tessera.results.schema.cells import PROFILE
 from tessera.show.figures import style
-from tessera.show.figures.tables import NotDrawn, Results
-from tessera.simulate.choose_layouts import PROFILE
+from tessera.show.results import NotDrawn, Results
 
 COLUMNS = (
     "what",
@@ -33,7 +34,7 @@ COLUMNS = (
 )
 BINS = 256  #: columns of the picture, each a whole number of 2MB regions
 _POOLS = ("brk", "mmap")
-_HEURISTICS = ("growing", "random", "sliding-20", "sliding-40", "sliding-60", "sliding-80", "1gb")
+_HEURISTICS = ("growing", "random", "sliding-20", "sliding-40", "sliding-60", "sliding-80", ALL_1GB)
 _COLD = 0.10  #: how visible a region with the fewest misses is
 
 
@@ -41,8 +42,8 @@ def table(results, workload: str, platform: str) -> pd.DataFrame:
     """Rows ``pages`` (a window of a layout, or a pool's extent in 4KB pages) and ``misses`` (of a column of
     the picture); offsets are bytes in S."""
     results = Results.of(results)
-    folder = results.directory / "layouts" / workload / platform
-    layouts = sorted(_layouts(folder), key=lambda one: _order(one.name))
+    paths = results.tree.found(results.tree.layout(workload, platform, "*"))
+    layouts = sorted(_layouts(paths), key=lambda one: _order(one.name))
     if not layouts:
         raise NotDrawn(f"layouts of {workload} on {platform}", "no layout files in the results tree")
     spans = _spans(layouts)
@@ -57,27 +58,25 @@ def table(results, workload: str, platform: str) -> pd.DataFrame:
             if end > start:
                 base = bases[pool]
                 rows.append(("pages", about[0], pool, base + start, base + end, page_bytes, None, about[1]))
-    rows += _misses(folder, spans, bases)
+    rows += _misses(results.read(PROFILE, workload, platform, expected=False), spans, bases)
     tidy = pd.DataFrame(rows, columns=list(COLUMNS)).assign(workload=workload, platform=platform)
     return tidy.assign(provenance="simulated")
 
 
-def _layouts(folder) -> list:
+def _layouts(paths) -> list:
     found = []
-    for path in folder.glob("*.csv"):
-        if path.stem == "manifest":
-            continue
+    for path in paths:
         try:
             layout = read_layout(path)
         except TesseraError:
-            continue  # no layout: another table that someone put there
+            continue  # no layout: the manifest, or a table that someone put there
         found.append(type(layout)(canonical_name(layout.name), layout.pool_bytes, layout.windows))
     return found
 
 
 def _spans(layouts: list) -> dict[str, int]:
     """Used bytes of each pool: what growing-8 covers, else the furthest 2MB window, else the whole pool."""
-    whole = [one for one in layouts if one.name == "growing-8"] or [o for o in layouts if o.name != "1gb"]
+    whole = [one for one in layouts if one.name == ALL_2MB] or [o for o in layouts if o.name != ALL_1GB]
     spans = {
         pool: max((w.end for one in whole for w in one.windows if w.pool == pool), default=0)
         for pool in _POOLS
@@ -85,11 +84,9 @@ def _spans(layouts: list) -> dict[str, int]:
     return spans if any(spans.values()) else {pool: layouts[0].pool_bytes.get(pool, 0) for pool in _POOLS}
 
 
-def _misses(folder, spans: dict[str, int], bases: dict[str, int]) -> list[tuple]:
+def _misses(profile: pd.DataFrame, spans: dict[str, int], bases: dict[str, int]) -> list[tuple]:
     """Misses by column of the picture; no rows without a profile."""
-    try:
-        profile = pd.read_csv(folder / PROFILE)
-    except (FileNotFoundError, pd.errors.EmptyDataError):
+    if profile.empty:
         return []
     profile = profile[profile["pool"].isin(_POOLS)]
     profile = profile[profile["offset_bytes"] < profile["pool"].map(spans)]
@@ -97,7 +94,7 @@ def _misses(folder, spans: dict[str, int], bases: dict[str, int]) -> list[tuple]
     place = (profile["pool"].map(bases) + profile["offset_bytes"]) // width
     binned = profile.groupby([profile["pool"], place], sort=True)["stlb_misses"].sum()
     return [
-        ("misses", "growing-0", pool, int(i * width), int((i + 1) * width), PAGE_4KB, int(count), None)
+        ("misses", ALL_4KB, pool, int(i * width), int((i + 1) * width), PAGE_4KB, int(count), None)
         for (pool, i), count in binned.items()
     ]
 

@@ -1,7 +1,7 @@
-"""How models look: label, colour, marker and dash of each, its place in tables, and what its curve is a function of.
+"""How models look: label, colour, marker and dash, their order in tables, what their curves depend on.
 
-The label is the model class's own. The nine models of the paper have fixed looks; every other registered model
-gets the next free one, so that no list but the registry names it.
+The label is the model class's own. The nine models of the paper have fixed looks; every other registered
+model gets the next free one, so that no list but the registry names it.
 """
 
 from __future__ import annotations

@@ -11,9 +11,10 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.patches import Rectangle
 
 from tessera.kernel import ALL_PARTS
-from tessera.kernel.placement import COLUMNS, HOME
+from tessera.kernel.placement import HOME
+from tessera.results.schema.kernel import PLACEMENT
 from tessera.show.figures import kernel_tables, style
-from tessera.show.figures.tables import NotDrawn
+from tessera.show.results import NotDrawn, Results
 
 NAME = "mitosis-fig3"
 LEVELS = (4, 3, 2, 1)
@@ -24,7 +25,7 @@ _TEXT = "#14171c"
 
 def table(results) -> pd.DataFrame:
     """Columns: workload, config, level, socket, pages, pointers, remote_share (fraction), provenance."""
-    rows = kernel_tables.read(results, NAME, "placement/placement.csv", tuple(COLUMNS))
+    rows = Results.of(results).needed(PLACEMENT, NAME, ALL_PARTS)
     rows = rows[(rows["observer"] == HOME) & rows["config"].isin(["F", "I"])]
     if rows.empty:
         raise NotDrawn(f"figure {NAME}", "no run without replicas", ALL_PARTS)

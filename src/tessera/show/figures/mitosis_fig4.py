@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import pandas as pd
 
+from tessera.kernel import ALL_PARTS
+from tessera.results.schema.kernel import FIGURE4
 from tessera.show.figures import kernel_tables, published, style
+from tessera.show.results import Results
 
 NAME = "mitosis-fig4"
 _COLOURS = {"F": style.VERMILLION, "I": style.ORANGE, "F+M": style.BLUE, "I+M": style.SKY}
 _HATCHES = {"F": "", "I": "///", "F+M": "", "I+M": "///"}
-_COLUMNS = ("workload", "config", "socket", "remote_leaf_share")
 #: quantity of reference-results/mitosis_text.csv -> configuration that it is about
 _PRINTED = {"remote_leaf_share_one_socket": "F", "remote_share_interleave": "I"}
 #: configuration -> words in front of the printed number, dash of its line
@@ -21,14 +23,14 @@ _LINES = {"F": ("first touch, up to ", (0, (4, 2))), "I": ("interleaved, ", (0, 
 
 def table(results, reference) -> pd.DataFrame:
     """Columns: source, workload, config, socket (-1: not named), remote_leaf_share (fraction), provenance."""
-    ours = kernel_tables.read(results, NAME, "placement/figure4.csv", _COLUMNS)
-    ours = ours[list(_COLUMNS)].assign(source="Tessera", provenance="measured")
+    ours = Results.of(results).needed(FIGURE4, NAME, ALL_PARTS)
+    ours = ours.assign(source="Tessera", provenance="measured")
     rows = [
         ("paper", "not named", config, -1, share / 100, "published")
         for quantity, config in _PRINTED.items()
         if (share := published.mitosis_text(reference, quantity)) is not None
     ]
-    order = ["source", *_COLUMNS, "provenance"]
+    order = ["source", *FIGURE4.names, "provenance"]
     return pd.concat([ours[order], pd.DataFrame(rows, columns=order)], ignore_index=True)
 
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import pandas as pd
 
+from tessera.kernel import ALL_PARTS
 from tessera.reference.mitosis import PRINTED_REGION
-from tessera.show.figures import kernel_tables, published, style
+from tessera.results.schema.kernel import TABLE5
+from tessera.show.figures import published, style
+from tessera.show.results import Results
 
 NAME = "mitosis-table5"
-_COLUMNS = ("operation", "region", "replicated_ratio", "off_ratio")
 #: series -> (marker, face, how far below its row, label)
 _MARKS = {
     "4 copies": ("s", style.BLUE, 0.0, "4 copies / switched off, instructions (measured)"),
@@ -23,7 +25,7 @@ _MARKS = {
 
 def table(results, reference) -> pd.DataFrame:
     """Columns: series, operation, region, ratio, unit, provenance."""
-    ours = kernel_tables.read(results, NAME, "table5/table5.csv", _COLUMNS)
+    ours = Results.of(results).needed(TABLE5, NAME, ALL_PARTS)
     parts = [
         ours[["operation", "region"]].assign(
             series=series, ratio=ours[column], unit="ratio of instructions", provenance="measured"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
+from tessera.results.pair import platform_order, workload_order
 from tessera.show.figures import style
-from tessera.show.figures.tables import Results, platform_order, workload_order
+from tessera.show.results import Results
 
 
 def pairs(results: Results, insensitive: bool = False) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from tessera.core.errors import TesseraError
 from tessera.show.figures import registry, style
-from tessera.show.figures.tables import NotDrawn, Results
+from tessera.show.results import NotDrawn, Results
 
 
 @dataclass(frozen=True)

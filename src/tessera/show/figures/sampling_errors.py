@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from tessera.judge.studies.tables import good
+from tessera.layouts.names import ALL_2MB, ALL_4KB
+from tessera.results.schema.studies import SAMPLING
 from tessera.show.figures import style
-from tessera.show.figures.tables import NotDrawn, Results
+from tessera.show.results import Results
 
-BASE, FULL_GAIN = "growing-0", "growing-8"
 #: method, contents of TLBs and caches -> label; the order of the rows
 LABELS = {
     ("systematic", "perfect"): "systematic, perfect contents",
@@ -26,15 +26,13 @@ COLOURS = (style.BLUE, style.VERMILLION, style.GREEN, style.ORANGE, style.PURPLE
 
 def table(results) -> pd.DataFrame:
     """A row per workload, method, layout: error, difference_error and their half-widths, as fractions."""
-    rows = good(Results.of(results).directory, "sampling")
+    rows = Results.of(results).needed(SAMPLING, "sampling", why="no sampling study was made")
     rows = rows[rows["quantity"] == "R"].copy()
-    if rows.empty:
-        raise NotDrawn("figure sampling", "no sampling study was made")
     rows["label"] = [label(m, w) for m, w in zip(rows["method"], rows["warmup"], strict=True)]
     rows["error_ci95"] = rows["ci95"] / rows["truth"]
     rows["difference_error_ci95"] = rows["difference_ci95"] / rows.groupby("workload")[
         "true_difference"
-    ].transform(lambda part: part[rows.loc[part.index, "layout"] == FULL_GAIN].abs().max())
+    ].transform(lambda part: part[rows.loc[part.index, "layout"] == ALL_2MB].abs().max())
     columns = ["workload", "platform", "label", "layout", "error", "error_ci95"]
     columns += ["difference_error", "difference_error_ci95", "timed_instructions", "intervals", "provenance"]
     return rows[columns].reset_index(drop=True)
@@ -82,7 +80,7 @@ def draw(results, reference):
 
 def _strip(axes, rows: pd.DataFrame, column: str, labels: list[str], layouts: list[str]) -> None:
     for number, layout in enumerate(layouts):
-        if layout == BASE and column == "difference_error":
+        if layout == ALL_4KB and column == "difference_error":
             continue  # the base differs from itself by nothing
         part = rows[rows["layout"] == layout]
         shift = 0.14 * (number - (len(layouts) - 1) / 2)

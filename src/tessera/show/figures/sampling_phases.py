@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 
-from tessera.judge.studies.tables import read
+from tessera.layouts.names import ALL_2MB, ALL_4KB
+from tessera.results.schema.studies import INTERVALS
 from tessera.show.figures import style
-from tessera.show.figures.tables import NotDrawn, Results
+from tessera.show.results import Results
 
-LINES = {"growing-0": ("4KB pages", style.BLUE, "-"), "growing-8": ("2MB pages", style.ORANGE, "-")}
+LINES = {ALL_4KB: ("4KB pages", style.BLUE, "-"), ALL_2MB: ("2MB pages", style.ORANGE, "-")}
 METHODS = {
     "systematic": ("systematic", style.GREEN, "|"),
     "clustered": ("clustered", style.PURPLE, "x"),
@@ -19,10 +20,8 @@ METHODS = {
 
 def table(results) -> pd.DataFrame:
     """A row per workload, interval and layout: cycles and walk cycles per instruction, and its methods."""
-    rows = read(Results.of(results).directory, "intervals")
+    rows = Results.of(results).needed(INTERVALS, "sampling-phases", why="no sampling study was made")
     rows = rows[rows["layout"].isin(LINES)]
-    if rows.empty:
-        raise NotDrawn("figure sampling-phases", "no sampling study was made")
     rows = rows.assign(
         cycles_per_instruction=rows["runtime_cycles"] / rows["instructions"],
         walk_cycles_per_instruction=rows["walk_cycles"] / rows["instructions"],
@@ -56,7 +55,7 @@ def _panel(axes, rows: pd.DataFrame) -> None:
         part = rows[rows["layout"] == layout].sort_values("interval")
         x = part["start_access"] / 1e6
         axes.plot(x, part["cycles_per_instruction"], dash, color=colour, linewidth=1.1, label=label)
-    marked = rows[rows["layout"] == "growing-0"]
+    marked = rows[rows["layout"] == ALL_4KB]
     for line, (method, (label, colour, marker)) in enumerate(METHODS.items()):
         mine = marked[[method in words.split() for words in marked["methods"]]]
         height = [-top * (0.08 + 0.09 * line)] * len(mine)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from tessera.results.pair import platform_order, workload_order
 from tessera.results.sensitivity import THRESHOLD
 from tessera.show.figures import style
-from tessera.show.figures.tables import NotDrawn, Results, platform_order, workload_order
+from tessera.show.results import NotDrawn, Results
 
 #: what is compared with all-4KB pages
 LAYOUTS = ("growing-8", "1gb")

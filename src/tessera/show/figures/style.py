@@ -1,7 +1,8 @@
-"""How models and platforms look, beside what all drawings share (:mod:`tessera.core.drawing`)."""
+"""How platforms look (models: `looks.py`), beside what all drawings share (:mod:`tessera.core.drawing`)."""
 
 from __future__ import annotations
 
+from tessera import platforms
 from tessera.core.drawing import (
     BLUE,
     DARK,
@@ -29,19 +30,7 @@ from tessera.core.drawing import (
     wrapped,
 )
 
-#: model -> (label, colour, marker, dash); the paper's order
-MODELS: dict[str, tuple[str, str, str, str]] = {
-    "basu": ("Basu", VERMILLION, "v", "--"),
-    "gandhi": ("Gandhi", ORANGE, "^", "--"),
-    "pham": ("Pham", YELLOW, "<", "--"),
-    "alam": ("Alam", PURPLE, ">", "--"),
-    "yaniv": ("Yaniv", GREY, "s", "-."),
-    "poly1": ("poly1", SKY, "p", ":"),
-    "poly2": ("poly2", INK, "h", ":"),
-    "poly3": ("poly3", BLUE, "D", "-."),
-    "mosmodel": ("Mosmodel", GREEN, "o", "-"),
-}
-#: platform -> (colour, marker); others get the last one
+#: generation -> (colour, marker)
 PLATFORMS: dict[str, tuple[str, str]] = {
     "sandybridge": (BLUE, "o"),
     "ivybridge": (PURPLE, "v"),
@@ -50,13 +39,19 @@ PLATFORMS: dict[str, tuple[str, str]] = {
     "skylake": (VERMILLION, "D"),
     "host": (GREY, "P"),
 }
-PREEXISTING = ("basu", "gandhi", "pham", "alam", "yaniv")
-NEW_MODELS = ("poly1", "poly2", "poly3", "mosmodel")
+#: other platforms take these in turn: 42 marks, none of a generation
+OTHER_COLOURS = (INK, SKY, PURPLE, ORANGE, BLUE, GREEN)
+OTHER_MARKERS = ("X", "*", "p", "h", "<", ">", "d")
 
 
 def platform_mark(platform: str) -> tuple[str, str]:
-    """Colour and marker of a platform, by its generation."""
-    return PLATFORMS.get(platform.split("-")[0], (INK, "X"))
+    """Colour and marker of a platform: its generation's, or the next free one of `config/platforms`."""
+    generation = platform.split("-")[0]
+    if generation in PLATFORMS:
+        return PLATFORMS[generation]
+    others = [name for name in platforms.names() if name.split("-")[0] not in PLATFORMS]
+    place = others.index(platform) if platform in others else len(others)
+    return OTHER_COLOURS[place % len(OTHER_COLOURS)], OTHER_MARKERS[place % len(OTHER_MARKERS)]
 
 
 __all__ = [
@@ -66,13 +61,10 @@ __all__ = [
     "GREY",
     "GRID",
     "INK",
-    "MODELS",
     "MUTED",
-    "NEW_MODELS",
     "ORANGE",
     "PAPER",
     "PLATFORMS",
-    "PREEXISTING",
     "PURPLE",
     "SKY",
     "VERMILLION",

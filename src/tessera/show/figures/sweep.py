@@ -5,22 +5,20 @@ from __future__ import annotations
 import pandas as pd
 
 from tessera.judge.studies.conclusions import CONCLUSIONS
-from tessera.judge.studies.tables import good, truth
 from tessera.judge.studies.variants import BASELINE
+from tessera.results.schema.studies import SWEEP
 from tessera.show.figures import style
-from tessera.show.figures.tables import NotDrawn, Results
+from tessera.show.results import NotDrawn, Results
 
 MARKS = {True: ("same as the baseline", style.SKY, "."), False: ("overturned", style.VERMILLION, "X")}
 
 
 def table(results) -> pd.DataFrame:
     """A row per variation and conclusion that was judged."""
-    rows = good(Results.of(results).directory, "sweep")
-    rows = rows[rows["key"] != BASELINE]
-    rows = rows.assign(survives=truth(rows["survives"]), holds=truth(rows["holds"]))
-    rows = rows[rows["survives"].notna()]
+    rows = Results.of(results).needed(SWEEP, "sweep", why="no sweep was made")
+    rows = rows[(rows["key"] != BASELINE) & rows["survives"].notna()]
     if rows.empty:
-        raise NotDrawn("figure sweep", "no sweep was made")
+        raise NotDrawn("figure sweep", "no variation was judged")
     columns = ["workload", "platform", "key", "alternative", "conclusion", "number", "holds"]
     return rows[[*columns, "baseline_number", "survives", "provenance"]].reset_index(drop=True)
 

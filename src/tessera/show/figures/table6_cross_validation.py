@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pandas as pd
 
-from tessera.show.figures import published, style
-from tessera.show.figures.tables import NotDrawn, Results
+from tessera.show.figures import looks, published, style
+from tessera.show.results import NotDrawn, Results
 
 HEADLINE_FOLDS = 6
 
 
 def table(results, reference) -> pd.DataFrame:
     """Columns: source, provenance, model, folds (empty for the paper), max_error, workload, platform."""
-    cv = Results.of(results).cv
-    cv = cv[cv["model"].isin(style.NEW_MODELS)]
+    cv = Results.of(results).models("cv")
+    cv = cv.dropna(subset="max_error")
     if cv.empty:
         raise NotDrawn("figure table6", "no cross-validation was run (models/cv.csv has no rows)")
     worst = cv.loc[cv.groupby(["model", "folds"])["max_error"].idxmax()]
@@ -30,9 +30,15 @@ def draw(results, reference):
     rows = table(results, reference)
     ours = rows[rows["source"] == "Tessera"]
     folds = sorted(ours["folds"].astype(int).unique())
-    figure, all_axes = style.panels(2, 2, width=style.WIDTH, height=5.6, sharex=True, sharey=True)
-    for axes, model in zip(all_axes.flat, style.NEW_MODELS, strict=True):
-        label, colour, marker, _ = style.MODELS[model]
+    models = looks.ordered(ours["model"])
+    height = (len(models) + 1) // 2
+    figure, all_axes = style.panels(
+        height, 2, width=style.WIDTH, height=2.8 * height, sharex=True, sharey=True, squeeze=False
+    )
+    for axes in all_axes.flat[len(models) :]:
+        axes.set_visible(False)
+    for axes, model in zip(all_axes.flat, models, strict=False):
+        label, colour, marker, _ = looks.look(model)
         mine = ours[ours["model"] == model].set_index("folds")["max_error"].reindex(folds)
         axes.plot(
             range(len(folds)),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pandas as pd
 
 from tessera.show.figures import case_studies, published, style
-from tessera.show.figures.tables import NotDrawn, Results
+from tessera.show.results import NotDrawn, Results
 
 #: counter -> (title, unit when counts are billions)
 COUNTERS = {

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.colors import LinearSegmentedColormap
 
+from tessera.results.pair import platform_order, workload_order
 from tessera.show.figures import published, style
-from tessera.show.figures.tables import NotDrawn, Results, platform_order, workload_order
+from tessera.show.results import NotDrawn, Results
 
 INPUTS = ("C", "M", "H")
 #: white to sky blue: dark text stays readable on every shade
@@ -15,7 +16,7 @@ _SHADES = LinearSegmentedColormap.from_list("tessera", ["#ffffff", "#cfe8f7", st
 
 def table(results, reference) -> pd.DataFrame:
     """Columns: source, provenance, workload, platform, input, r_squared, paper_workload."""
-    mine = Results.of(results).rsquared
+    mine = Results.of(results).models("rsquared")
     mine = mine[mine["input"].isin(INPUTS)]
     if mine.empty:
         raise NotDrawn("figure table8", "no R\u00b2 was computed (models/rsquared.csv has no rows)")

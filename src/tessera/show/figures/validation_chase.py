@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
+from tessera.results.schema.machine import LATENCY, STEPS
 from tessera.show.figures import style
-from tessera.show.figures.tables import NotDrawn, Results
+from tessera.show.results import NotDrawn, Results
 
 PANELS = (
     ("pages", "4KB pages, one line per page"),
@@ -23,11 +24,9 @@ COLUMNS = ("source", "provenance", "series", "elements", "cycles")
 
 def table(results) -> pd.DataFrame:
     """Single chains: COLUMNS, and a row per measured step with source ``step``."""
-    folder = Results.of(results).directory / "validation"
-    try:
-        latency, steps = pd.read_csv(folder / "chase_latency.csv"), pd.read_csv(folder / "steps.csv")
-    except (FileNotFoundError, pd.errors.EmptyDataError):
-        raise NotDrawn("figure validation-chase", "the chase was not measured or not explained") from None
+    results = Results.of(results)
+    why = "the chase was not measured or not explained"
+    latency, steps = results.needed(LATENCY, "validation-chase", why=why), results.read(STEPS)
     shown = latency[(latency["chains"] == 1) & latency["series"].isin([name for name, _ in PANELS])]
     if shown.empty:
         raise NotDrawn("figure validation-chase", "no chase gave a measurement")

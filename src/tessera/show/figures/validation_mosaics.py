@@ -5,29 +5,25 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from tessera.layouts.names import ALL_2MB
+from tessera.results.schema.machine import MOSAICS
 from tessera.show.figures import style
-from tessera.show.figures.tables import NotDrawn, Results
+from tessera.show.results import Results
 
 AIM = 0.25  #: of the measured gain of 2MB pages
 MARKS = {"host-sim": ("^", style.ORANGE), "host-calibrated": ("s", style.BLUE)}
-ALL_2MB = "growing-8"
-
 
 COLUMNS = ("platform", "layout", "quantity", "difference", "ci95", "provenance")
 
 
 def table(results) -> pd.DataFrame:
     """Two rows per layout and platform file: the measured difference and the simulated one (COLUMNS)."""
-    try:
-        rows = pd.read_csv(Results.of(results).directory / "validation" / "mosaics.csv")
-    except (FileNotFoundError, pd.errors.EmptyDataError):
-        rows = pd.DataFrame()
-    if rows.empty:
-        raise NotDrawn(
-            "figure validation-mosaics",
-            "no real run of both anchors on this machine",
-            "./run --reserve reproduce",
-        )
+    rows = Results.of(results).needed(
+        MOSAICS,
+        "validation-mosaics",
+        "./run --reserve reproduce",
+        "no real run of both anchors on this machine",
+    )
     measured = rows.assign(
         quantity="clock time",
         difference=rows["measured_delta"],

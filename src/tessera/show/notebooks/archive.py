@@ -8,22 +8,27 @@ whole run. Profiles and designs are simulated here, from the run's traces. The f
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
-import pandas as pd
-
 from tessera import platforms
-from tessera.core.errors import TesseraError
+from tessera.core.files import write_text
 from tessera.layouts.space import Space
-from tessera.show.explore.designs import Design, archive_file, run
-from tessera.show.explore.hot import profile_file
+from tessera.results.pair import platform_order
+from tessera.results.read import read_file
+from tessera.results.schema.cells import ARCHIVED_DESIGNS, ARCHIVED_PROFILE, CELLS
+from tessera.results.schema.models import OF_RUN
+from tessera.results.schema.shown import CLAIMS
+from tessera.results.tree import Tree
+from tessera.results.write import write as write_table
+from tessera.show.explore.designs import Design, run
 from tessera.show.explore.source import Source, open_results
-from tessera.show.figures.tables import platform_order
 from tessera.simulate.runner import miss_profile
 
 WORKLOADS = ("graph500-4gb", "network-simplex", "gups-8gb")
 #: Of info.json; the rest depends on the machine that recorded.
 INFO = ("workload", "size", "accesses", "instructions", "distinct_4kb_pages", "checksum", "pools", "about")
+ERRORS = replace(OF_RUN["errors"], float_format="%.9g")
 README = """# Archived data of the notebooks
 
 A small part of one run of `config/default.yaml`, made by `tessera notebooks archive`. Every number is
@@ -57,46 +62,39 @@ def write(results_dir: Path, out: Path, workloads=WORKLOADS) -> None:
         TesseraError: the run lacks a workload, its trace, or the claims.
     """
     source = open_results(results_dir)
-    tree = source.results.directory
-    if not (tree / "claims.csv").is_file():
-        raise TesseraError(f"claims.csv of {source.where}", "no such file", "./run reproduce makes it")
+    made = Tree(out)
     cells = source.results.cells
     kept = cells[cells["workload"].isin(workloads) & (cells["engine"] != "host")]
-    for folder in ("models", "profiles", "designs"):
-        (out / folder).mkdir(parents=True, exist_ok=True)
-    kept.to_csv(out / "cells.csv", index=False)
-    pd.read_csv(tree / "claims.csv", keep_default_na=False).to_csv(out / "claims.csv", index=False)
+    write_table(CLAIMS, source.results.strict(CLAIMS), made.claims)
+    write_table(CELLS, kept, made.cells)
     # of the analysed pairs only: their cells, which say which pairs these are, stay behind
-    source.results.errors.to_csv(out / "models" / "errors.csv", index=False, float_format="%.9g")
+    write_table(ERRORS, source.results.models("errors"), ERRORS.place(made))
     chosen = [(w, p) for w in workloads for p in platform_order(cells["platform"]) if (w, p) in source.pairs]
     (out / "README.md").write_text(_readme(source, chosen))
     for workload, platform in chosen:
-        _simulate(source, workload, platform, out)
+        _simulate(source, workload, platform, made)
 
 
-def _simulate(source: Source, workload: str, platform: str, out: Path) -> None:
-    folder = source.results.directory / "traces" / workload
-    info = json.loads((folder / "info.json").read_text())
-    target = out / "traces" / workload / "info.json"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(json.dumps({key: info[key] for key in INFO}, indent=1, sort_keys=True) + "\n")
-    trace = folder / "trace.tst"
+def _simulate(source: Source, workload: str, platform: str, made: Tree) -> None:
+    tree = source.results.tree
+    info, trace = json.loads(tree.info(workload).read_text()), tree.trace(workload)
+    kept = {key: info[key] for key in INFO}
+    write_text(made.info(workload), json.dumps(kept, indent=1, sort_keys=True) + "\n")
     pair = source.pair(workload, platform)
-    misses = profile_file(out, workload, platform)
+    misses = made.archived_profile(workload, platform)
     if not misses.exists():
+        misses.parent.mkdir(parents=True, exist_ok=True)
         miss_profile(trace, platforms.load(platform), misses)
         misses.with_suffix(".platform").unlink(missing_ok=True)
-    path = archive_file(out, workload, platform)
+    path = made.archived_designs(workload, platform)
     if not path.exists():
-        space = Space.from_trace_info(info)
-        designs = run(trace, pair, designs_for(platform), space, pd.read_csv(misses))
-        designs.to_csv(path, index=False)
+        profile = read_file(ARCHIVED_PROFILE, misses)
+        designs = run(trace, pair, designs_for(platform), Space.from_trace_info(info), profile)
+        write_table(ARCHIVED_DESIGNS, designs, path)
 
 
 def _readme(source: Source, chosen) -> str:
-    folder = source.results.directory / "provenance"
-    config = json.loads((folder / "config.json").read_text())
-    git = json.loads((folder / "git.json").read_text())
+    config, git = (json.loads(source.results.tree.provenance(part).read_text()) for part in ("config", "git"))
     return README.format(
         workloads=", ".join(sorted({workload for workload, _ in chosen})),
         platforms=", ".join(sorted({platform for _, platform in chosen})),

@@ -9,27 +9,12 @@ import pandas as pd
 
 from tessera.core.errors import TesseraError
 from tessera.core.paths import repo_root
-
-COLUMNS = (
-    "id",
-    "paper",
-    "section",
-    "statement",
-    "kind",
-    "published",
-    "obtained",
-    "unit",
-    "tolerance",
-    "verdict",
-    "reason",
-    "protocol",
-    "scope",
-    "provenance",
-    "hardware_class",
-    "required",
-    "figure",
-    "explanation",
-)
+from tessera.results.read import empty
+from tessera.results.read import read as read_table
+from tessera.results.schema.shown import CLAIMS
+from tessera.results.tree import Tree
+from tessera.results.write import write as write_table
+from tessera.show.figures import registry
 
 
 def claims_path() -> Path:
@@ -43,29 +28,23 @@ def evaluate(results: Path, claims: Path, reference: Path) -> tuple[pd.DataFrame
 
     try:
         table = judge(results, claims, reference)
+        for name in set(table["figure"]) - {""}:
+            registry.get(name)
     except TesseraError as error:
-        return pd.DataFrame(columns=list(COLUMNS)), str(error)
-    table = tidy(table)
-    table.to_csv(results / "claims.csv", index=False)
+        return empty(CLAIMS), str(error)
+    table = write_table(CLAIMS, tidy(table), Tree(results).claims)
     return table, "" if len(table) else f"{claims.name} holds no claims"
 
 
 def read(results: Path) -> pd.DataFrame:
     """``claims.csv`` as it was written by the last report."""
-    path = results / "claims.csv"
-    if not path.exists():
-        raise TesseraError(
-            f"claims of {results}", "no claims.csv", f"run: ./run tessera report render --results {results}"
-        )
-    return tidy(pd.read_csv(path, dtype=str, keep_default_na=False))
+    return read_table(CLAIMS, Tree(results))
 
 
 def tidy(table: pd.DataFrame) -> pd.DataFrame:
-    """The contract's columns, as text without NaN; ``required`` as a truth value."""
-    table = table.reindex(columns=list(COLUMNS))
-    required = table["required"].map(lambda value: str(value).strip().lower() in ("true", "1", "yes"))
+    """Claims as they are written: text without NaN, numbers with four digits; ``required`` a truth value."""
     text = table.drop(columns="required").map(write)
-    return text.assign(required=required)[list(COLUMNS)]
+    return text.assign(required=table["required"].astype(bool))[list(CLAIMS.names)]
 
 
 #: units of claims.csv -> as people read them

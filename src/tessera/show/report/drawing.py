@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from tessera.show.figures import registry, render
 from tessera.show.figures.render import Drawn
-from tessera.show.figures.tables import Results
+from tessera.show.results import Results
 
 T = TypeVar("T")
 PROCESSES = 2  #: more would wait for the two longest jobs, the figures of every pair
@@ -37,7 +37,8 @@ def draw(
     if processes < 2 or len(names) < WORTH_IT:
         return render.render(results, reference, out, only), meanwhile()
     pairs_first = sorted(names, key=lambda name: not registry.get(name).per_pair)
-    results.pairs(), results.errors_raw, results.predictions  # read before forking, not once per process
+    results.pairs()  # this and what follows is read before forking, not once per process
+    results.models("errors"), results.models("predictions")
     global _shared
     _shared = (results, reference, out)
     try:

@@ -9,9 +9,10 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.core.paths import repo_root
+from tessera.results.pair import platform_order
 from tessera.show.figures.render import Drawn, stem_of
-from tessera.show.figures.tables import Results, platform_order
 from tessera.show.report import workload_table
+from tessera.show.results import Results
 
 #: This machine, measured and as a simulated platform: it has cells of one workload and few layouts.
 MACHINE = ("host", "host-sim", "host-calibrated")

@@ -20,8 +20,8 @@ PAGES = {
     "kernel": "kernel.html",
     "validation": "validation.html",
 }
-#: page -> folder of the results without which it isn't written
-OPTIONAL = {"kernel.html": "kernel"}
+#: pages that are written only if a part of the kernel's results is there
+OPTIONAL = ("kernel.html",)
 #: figures that a page of their own, or another page than their group's, shows
 OWN_PAGES = {
     "sensitivity": "workloads.html",
@@ -52,8 +52,8 @@ def group_of(entry) -> str:
 
 def written(page: str, facts) -> bool:
     """Whether a run has what the page is about; pages that always exist need nothing."""
-    folder = facts.results.directory / OPTIONAL.get(page, "")
-    return page not in OPTIONAL or any(folder.glob("*/*.csv")) or any(folder.glob("*/*.json"))
+    tree = facts.results.tree
+    return page not in OPTIONAL or any(tree.found(tree.kernel("*", f"*.{kind}")) for kind in ("csv", "json"))
 
 
 def anchor(name: str, facts) -> str:

@@ -9,13 +9,15 @@ import jinja2
 
 from tessera.core.paths import repo_root
 from tessera.results.provenance import collect
+from tessera.results.schema.shown import WORKLOADS
+from tessera.results.write import write
 from tessera.show.figures.render import Drawn
-from tessera.show.figures.tables import Results
 from tessera.show.notebooks import page as notebook
 from tessera.show.report import claims as judged
 from tessera.show.report import drawing, navigation, pdf
 from tessera.show.report.facts import Facts, shown_path
 from tessera.show.report.pages import PAGES, Page, kernel, workload, workloads
+from tessera.show.results import Results
 from tessera.show.templates import copy_assets, environment
 
 
@@ -40,13 +42,14 @@ def render(
         with_pdf: whether to write ``report.pdf``; without its tool the page "Missing" says so.
     """
     results_dir = Path(results_dir)
-    out = Path(out) if out else results_dir / "report"
     reference = reference or repo_root() / "reference-results"
     results = Results(results_dir)
+    tree = results.tree
+    out = Path(out) if out else tree.report_folder
     drawn, (table, reason) = drawing.draw(
         results,
         reference,
-        results_dir / "figures",
+        tree.figures,
         only,
         lambda: judged.evaluate(results_dir, claims or judged.claims_path(), reference),
     )
@@ -56,9 +59,9 @@ def render(
         claims_reason=reason,
         figures=drawn,
         provenance=collect(results_dir, config),
-        notebooks=sorted(path.name for path in (results_dir / "notebooks").glob("*.html")),
+        notebooks=sorted(path.name for path in tree.found(tree.notebook("*"))),
     )
-    _copy(results_dir, out, facts)
+    _copy(out, facts)
     env = environment()
     if with_pdf:
         facts.pdf_problem = pdf.problem()
@@ -68,22 +71,23 @@ def render(
     return facts
 
 
-def _copy(results_dir: Path, out: Path, facts: Facts) -> None:
+def _copy(out: Path, facts: Facts) -> None:
     """Everything that pages point at goes into the report folder: it can be moved or published as it is."""
     copy_assets(out)
+    tree = facts.results.tree
     for folder in ("figures", "data", "notebooks"):
         shutil.rmtree(out / folder, ignore_errors=True)
         (out / folder).mkdir(parents=True)
     for figure in facts.figures:
         for suffix in (".svg", ".csv") if figure.ok else ():
-            shutil.copy(results_dir / "figures" / f"{figure.stem}{suffix}", out / "figures")
+            shutil.copy(tree.figures / f"{figure.stem}{suffix}", out / "figures")
     for name in facts.notebooks:
-        page = (results_dir / "notebooks" / name).read_text()
+        page = (tree.notebooks / name).read_text()
         (out / "notebooks" / name).write_text(page.replace(notebook.HOME, notebook.HOME_IN_SITE))
-    facts.workload_table.to_csv(results_dir / "workloads.csv", index=False, float_format="%.6g")
-    for table in ("claims.csv", "cells.csv", "workloads.csv"):
-        if (results_dir / table).exists():
-            shutil.copy(results_dir / table, out / "data")
+    write(WORKLOADS, facts.workload_table, tree.workloads)
+    for path in (tree.claims, tree.cells, tree.workloads):
+        if path.exists():
+            shutil.copy(path, out / "data")
     for name, path in kernel.files(facts).items():
         shutil.copy(path, out / "data" / name)
 

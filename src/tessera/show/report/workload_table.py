@@ -7,6 +7,7 @@ known is empty, never guessed.
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
@@ -15,7 +16,10 @@ import pandas as pd
 from tessera import platforms
 from tessera.core.errors import TesseraError
 from tessera.record import workloads
-from tessera.show.figures.tables import Results
+from tessera.results.schema.shown import WORKLOADS
+from tessera.results.tree import Tree
+from tessera.results.write import table_of
+from tessera.show.results import Results
 
 #: Size whose footprint is the paper's.
 PAPER_SIZE = "paper"
@@ -31,21 +35,14 @@ _RECORDING = (
     "peak_memory_bytes",
 )
 _REGIME = ("footprint_per_4kb_reach", "footprint_per_2mb_reach", "leaf_entries_per_l3")
-COLUMNS = (
-    "workload", "platform", "published_row", "stand_in_for", "kind", "threads", "size", "status", "message",
-    "footprint_bytes", "paper_footprint_bytes", *_TRACE, *(f"recording_{name}" for name in _RECORDING),
-    *_REGIME, *(f"paper_{name}" for name in _REGIME),
-    "improvement_1gb", "sensitive", "analysed", "dropped_because",
-    "layouts_seconds", "simulation_seconds",
-)  # fmt: skip
 
 
 def table(results: Results, names: list[str], on: list[str]) -> pd.DataFrame:
-    """Columns :data:`COLUMNS`; a row for each workload of ``names`` on each platform of ``on``."""
+    """The table :data:`WORKLOADS`; a row for each workload of ``names`` on each platform of ``on``."""
     judged = {(row.workload, row.platform): row for row in results.sensitivity.itertuples()}
     rows = []
     for name in names:
-        recording = _recording(results.directory, name)
+        recording = _recording(results.tree, name)
         for platform in on:
             row = recording | {"platform": platform, **_regimes(name, recording.get("size"), platform)}
             if seen := judged.get((name, platform)):
@@ -56,16 +53,16 @@ def table(results: Results, names: list[str], on: list[str]) -> pd.DataFrame:
                     "dropped_because": seen.reason,
                 }
             for key, rule in (("layouts_seconds", "layouts"), ("simulation_seconds", "cells")):
-                row[key] = _seconds(results.directory, rule, name, platform)
+                row[key] = _seconds(results.tree.benchmark(f"{rule}-{name}-{platform}"))
             rows.append(row)
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return table_of(WORKLOADS, rows)
 
 
-def _recording(results: Path, name: str) -> dict:
+def _recording(tree: Tree, name: str) -> dict:
     """What is known of a workload and its trace, whatever became of it."""
     row: dict = {"workload": name} | _of_file(name)
     try:
-        info = json.loads((results / "traces" / name / "info.json").read_text())
+        info = json.loads(tree.info(name).read_text())
     except (OSError, ValueError):
         return row
     row |= {key: info.get(key) for key in ("size", "status", "message", *_TRACE)}
@@ -114,10 +111,10 @@ def _regimes(name: str, size: str | None, platform: str) -> dict:
     return row
 
 
-def _seconds(results: Path, rule: str, workload: str, platform: str) -> float | None:
+def _seconds(benchmark: Path) -> float | None:
     """Wall time of a finished job, from Snakemake's benchmark (column ``s``)."""
     try:
-        rows = pd.read_csv(results / "benchmarks" / f"{rule}-{workload}-{platform}.tsv", sep="\t")
-        return float(rows["s"].iloc[-1])
-    except (OSError, ValueError, KeyError, IndexError):
+        *_, last = csv.DictReader(benchmark.read_text().splitlines(), delimiter="\t")
+        return float(last["s"])
+    except (OSError, ValueError, KeyError):
         return None

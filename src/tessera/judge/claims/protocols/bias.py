@@ -9,11 +9,11 @@ from dataclasses import replace
 
 import pandas as pd
 
-from tessera.judge.claims.evidence import TEST_LAYOUT, Evidence, Pair
+from tessera.judge.claims.evidence import Evidence
 from tessera.judge.claims.outcome import Missing, Outcome
 from tessera.judge.claims.selection import select
-
-LAYOUT_4KB, LAYOUT_2MB = "growing-0", "growing-8"
+from tessera.layouts.names import ALL_1GB, ALL_2MB, ALL_4KB
+from tessera.results.pair import Pair
 
 
 def predicted(evidence: Evidence, pair: Pair, model: str) -> pd.DataFrame:
@@ -35,7 +35,7 @@ def fitted(evidence: Evidence, pair: Pair, model: str) -> pd.DataFrame:
     """The same without the 1GB test point."""
     return evidence.once(
         ("fitted", pair, model),
-        lambda: predicted(evidence, pair, model).drop(index=TEST_LAYOUT, errors="ignore"),
+        lambda: predicted(evidence, pair, model).drop(index=ALL_1GB, errors="ignore"),
     )
 
 
@@ -74,7 +74,7 @@ def optimistic_pairs(claim, evidence, model: str) -> Outcome:
     """Share of pairs where the median prediction is too low, percent; the 4KB anchor left out."""
     selection = select(claim, evidence)
     optimistic = [
-        fitted(evidence, pair, model).drop(index="growing-0", errors="ignore")["optimism"].median()
+        fitted(evidence, pair, model).drop(index=ALL_4KB, errors="ignore")["optimism"].median()
         for pair in selection.pairs
     ]
     return selection.outcome(100 * sum(value > 0 for value in optimistic) / len(optimistic))
@@ -94,7 +94,7 @@ def largest_error_between(claim, evidence, models: list) -> Outcome:
     """Largest error, percent, at layouts whose walk cycles lie between those of all-2MB and all-4KB."""
 
     def of(pair: Pair) -> float:
-        low, high = (evidence.cell(pair, name, "walk_cycles") for name in (LAYOUT_2MB, LAYOUT_4KB))
+        low, high = (evidence.cell(pair, name, "walk_cycles") for name in (ALL_2MB, ALL_4KB))
         tables = [fitted(evidence, pair, model) for model in models]
         between = [table.loc[table["walk_cycles"].between(low, high), "optimism"] for table in tables]
         if any(errors.empty for errors in between):

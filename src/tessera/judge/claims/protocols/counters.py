@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tessera.judge.claims.evidence import Evidence, Pair
+from tessera.judge.claims.evidence import Evidence
 from tessera.judge.claims.outcome import Missing, Outcome
 from tessera.judge.claims.selection import aggregate, select
-
-ALL_2MB = "growing-8"
+from tessera.layouts.names import ALL_2MB
+from tessera.results.pair import Pair
 
 
 def ratio(evidence: Evidence, pair: Pair, column: str, layout: str, base: str) -> float:

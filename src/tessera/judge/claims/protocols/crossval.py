@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from tessera.judge.claims.evidence import Evidence, Pair
+from tessera.judge.claims.evidence import Evidence
 from tessera.judge.claims.outcome import Missing, Outcome
 from tessera.judge.claims.protocols.model_errors import ALL_SAMPLES, error_percent
 from tessera.judge.claims.selection import Selection, aggregate, select
+from tessera.results.pair import Pair
 
 
 def _cv_percent(evidence: Evidence, pair: Pair, model: str, folds: int) -> float:
     rows = evidence.of_pair("cv", pair, model=model, folds=folds)
     if rows["max_error"].isna().any():
-        messages = [m for m in rows.get("message", []) if isinstance(m, str) and m]
+        messages = [m for m in rows["message"] if m]
         raise Missing(f"{pair}: {model} has no {folds}-fold error: {'; '.join(messages)}")
     return 100 * float(rows["max_error"].max())
 

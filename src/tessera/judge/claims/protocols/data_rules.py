@@ -6,6 +6,7 @@ import pandas as pd
 
 from tessera.judge.claims.evidence import Evidence
 from tessera.judge.claims.outcome import Missing, Outcome
+from tessera.results.status import ok_rows, other_rows
 
 LEVELS = ("l1d", "l2", "l3", "dram")
 
@@ -63,8 +64,8 @@ def unexplained_cells(claim, evidence) -> Outcome:
     rows = evidence.all_cells
     if rows.empty:
         raise Missing("cells.csv has no rows")
-    silent = (rows["status"] != "ok") & (rows["message"].str.strip() == "")
-    return _judged(int(silent.sum()), rows[rows["status"] == "ok"])
+    silent = other_rows(rows)["message"].str.strip() == ""
+    return _judged(int(silent.sum()), ok_rows(rows))
 
 
 PROTOCOLS = {

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from tessera.judge.claims.evidence import TEST_LAYOUT, Evidence, Pair
+from tessera.judge.claims.evidence import Evidence
 from tessera.judge.claims.outcome import Missing, Outcome
 from tessera.judge.claims.selection import select
+from tessera.layouts.names import ALL_1GB
+from tessera.results.pair import Pair
 
 RUNTIME = "runtime_cycles"
 
 
-def _fastest(evidence: Evidence, pair: Pair, but: str = TEST_LAYOUT) -> str:
-    left_out = [TEST_LAYOUT, but]
+def _fastest(evidence: Evidence, pair: Pair, but: str = ALL_1GB) -> str:
+    left_out = [ALL_1GB, but]
     runtimes = evidence.samples(pair)[RUNTIME].drop(index=left_out, errors="ignore").dropna()
     if runtimes.empty:
         raise Missing(f"{pair}: no fitted layout has a runtime")
@@ -31,7 +33,7 @@ def least_over_fastest(claim, evidence, column: str, how: str) -> Outcome:
     """``column`` of the fastest fitted layout over the smallest of any: 1 if it has the least."""
 
     def of(pair: Pair) -> float:
-        counts = evidence.samples(pair)[column].drop(index=TEST_LAYOUT, errors="ignore").dropna()
+        counts = evidence.samples(pair)[column].drop(index=ALL_1GB, errors="ignore").dropna()
         if counts.empty or counts.min() == 0:
             raise Missing(f"{pair}: {column} is missing or zero for some layout, so there is no ratio")
         return float(evidence.cell(pair, _fastest(evidence, pair), column) / counts.min())

@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
-from tessera.allocator_proof.overhead import COLUMNS as RUN_COLUMNS
 from tessera.allocator_proof.overhead import overheads
 from tessera.core.units import MB
 from tessera.judge.claims.outcome import Missing, Outcome
 from tessera.judge.claims.selection import aggregate
+from tessera.results.schema.cells import HOST_CELLS
+from tessera.results.schema.machine import ALLOCATOR
+from tessera.results.status import ok_rows
 
 RESERVE = "./run --reserve reproduce"
 COMPARE = "./run tessera mosalloc overhead --out results/default/host/allocator.csv"
@@ -19,8 +21,8 @@ THIS_MACHINE = "host"
 
 def host_variation(claim, evidence) -> Outcome:
     """Largest standard deviation over mean of the runtimes of a layout's repeats, percent."""
-    rows = evidence.csv("host/cells.csv", RESERVE)
-    rows = rows[(rows["status"] == "ok") & (rows["runtime_provenance"] == "measured")]
+    rows = ok_rows(evidence.table(HOST_CELLS, RESERVE))
+    rows = rows[rows["runtime_provenance"] == "measured"]
     groups = rows.dropna(subset=["runtime_ns"]).groupby(["workload", "layout"])["runtime_ns"]
     varied = [100 * float(g.std() / g.mean()) for _, g in groups if len(g) > 1]
     if not varied:
@@ -40,11 +42,7 @@ def allocator_extra_memory(claim, evidence, how: str) -> Outcome:
 
 
 def _costs(evidence, quantity: str):
-    runs = evidence.csv("host/allocator.csv", COMPARE)
-    lacking = sorted(set(RUN_COLUMNS) - set(runs.columns))
-    if lacking:
-        raise Missing(f"host/allocator.csv lacks {', '.join(lacking)}", COMPARE)
-    table = overheads(runs)
+    table = overheads(evidence.table(ALLOCATOR, COMPARE))
     table = table[table["quantity"] == COLUMNS[quantity]]
     if table.empty:
         raise Missing("host/allocator.csv lacks runs with glibc, with mosalloc, or both of one pair", COMPARE)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from tessera.judge.claims.evidence import TEST_LAYOUT, Evidence, Pair
+from tessera.judge.claims.evidence import Evidence
 from tessera.judge.claims.outcome import Missing, Outcome
 from tessera.judge.claims.selection import aggregate, select
+from tessera.layouts.names import ALL_1GB
+from tessera.results.pair import Pair
 
 INPUTS = ("C", "M", "H")
 
@@ -52,7 +54,7 @@ def correlation(claim, evidence, first: str, second: str, how: str) -> Outcome:
     """Correlation of two columns of the cells over the fitted layouts."""
 
     def of(pair: Pair) -> float:
-        table = evidence.samples(pair).drop(index=TEST_LAYOUT, errors="ignore")
+        table = evidence.samples(pair).drop(index=ALL_1GB, errors="ignore")
         columns = table[[first, second]].dropna()
         if len(columns) < 3 or (columns.std() == 0).any():
             raise Missing(f"{pair}: {first} or {second} doesn't vary over the layouts")

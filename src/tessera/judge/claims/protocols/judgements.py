@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from tessera.judge.claims.evidence import Evidence, Pair
+from tessera.judge.claims.evidence import Evidence
 from tessera.judge.claims.outcome import Missing, Outcome
 from tessera.judge.claims.protocols.model_errors import ALL_SAMPLES, error_percent
 from tessera.judge.claims.protocols.model_rules import judged
 from tessera.judge.claims.selection import select
+from tessera.results.pair import Pair
 
 ANCHORS = 2  #: the 4KB and the 2MB run
 
 
 def _row(evidence: Evidence, pair: Pair, model: str, protocol: str, setting: str):
     rows = evidence.of_pair("protocols", pair, model=model, protocol=protocol)
-    rows = rows[rows["setting"].fillna("").astype(str) == setting]
+    rows = rows[rows["setting"] == setting]
     if rows.empty:
         raise Missing(f"{pair}: models/protocols.csv has no {model} under {protocol} {setting}".rstrip())
     return rows.iloc[0]

@@ -6,6 +6,8 @@ processor takes for it.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 
 from tessera.core.paths import repo_root
@@ -14,36 +16,36 @@ from tessera.judge.claims.selection import aggregate
 from tessera.kernel import ALL_PARTS
 from tessera.kernel.overhead import table_bytes
 from tessera.results.attempts import outcomes
+from tessera.results.schema.kernel import TABLE4_MEASURED, TABLE5, TABLE6
+from tessera.results.schema.table import Table
+from tessera.results.status import is_ok
 
 GUEST = "guest"  #: class of the machine that measured
 OFF_COLUMN = "off_ratio"
 REPLICATED_COLUMN = "replicated_ratio"
 
 
-def kernel_table(evidence, relative: str, columns: tuple[str, ...]) -> pd.DataFrame:
-    """``kernel/<relative>`` with these columns filled in every row, and every row measured.
+def kernel_table(evidence, declared: Table, columns: tuple[str, ...]) -> pd.DataFrame:
+    """A table of the kernel with these columns filled in every row, and every row measured.
 
     Raises:
         Missing: no such table (with what its part said, if that failed), or one with other columns or gaps.
     """
-    _refuse_failed(evidence, relative)
-    table = evidence.csv(f"kernel/{relative}", ALL_PARTS)
-    lacking = [name for name in columns if name not in table]
-    if lacking:
-        raise Missing(f"kernel/{relative} lacks {', '.join(lacking)}", ALL_PARTS)
-    empty = [name for name in columns if table[name].isna().any()]
+    _refuse_failed(evidence, declared.place(evidence.tree))
+    table = evidence.table(declared, ALL_PARTS)
+    empty = [name for name in columns if table[name].isin([None, ""]).any() or table[name].isna().any()]
     if empty:
-        raise Missing(f"kernel/{relative} has rows without {', '.join(empty)}", ALL_PARTS)
+        raise Missing(f"{declared.pattern} has rows without {', '.join(empty)}", ALL_PARTS)
     if "provenance" in table and set(table["provenance"]) != {"measured"}:
-        raise Missing(f"kernel/{relative} has rows that were not measured", ALL_PARTS)
+        raise Missing(f"{declared.pattern} has rows that were not measured", ALL_PARTS)
     return table
 
 
-def _refuse_failed(evidence, relative: str) -> None:
+def _refuse_failed(evidence, path: Path) -> None:
     """A part may fail and leave a table that shows why; only where it left none is there nothing to judge."""
-    part = relative.split("/")[0]
-    outcome = outcomes(evidence.results / "kernel").get(part, {"status": "ok"})
-    if outcome["status"] != "ok" and not (evidence.results / "kernel" / relative).exists():
+    part = path.parent.name
+    outcome = outcomes(evidence.tree.kernel_parts).get(part)
+    if outcome and not is_ok(outcome) and not path.exists():
         lines = [line for line in outcome["message"].splitlines() if "what to do:" not in line]
         said = lines[-1].strip().replace(f"{repo_root()}/", "") if lines else "it said nothing"
         raise Missing(f"part {part} of the kernel's results failed: {said}", ALL_PARTS)
@@ -52,7 +54,7 @@ def _refuse_failed(evidence, relative: str) -> None:
 def kernel_account_error(claim, evidence) -> Outcome:
     """Largest difference between the kernel's account of page tables and the function of 8.3.1, bytes."""
     columns = ("footprint_bytes", "copies", "page_table_bytes", "provenance")
-    table = kernel_table(evidence, "table4/table4_measured.csv", columns)
+    table = kernel_table(evidence, TABLE4_MEASURED, columns)
     one = table["footprint_bytes"].map(lambda size: table_bytes(int(size)))
     return Outcome(float((table["page_table_bytes"] - table["copies"] * one).abs().max()), "measured", GUEST)
 
@@ -62,7 +64,7 @@ def instruction_ratio(claim, evidence, operation: str, how: str) -> Outcome:
     table = _operations(evidence, REPLICATED_COLUMN)
     rows = table[table["operation"] == operation]
     if rows.empty:
-        raise Missing(f"kernel/table5/table5.csv has no row of {operation}", ALL_PARTS)
+        raise Missing(f"{TABLE5.pattern} has no row of {operation}", ALL_PARTS)
     return Outcome(aggregate(rows[REPLICATED_COLUMN], how), "measured", GUEST)
 
 
@@ -79,19 +81,19 @@ def instruction_ratios(claim, evidence, region: str) -> Outcome:
         name: float(value) for name, value in zip(rows["operation"], rows[REPLICATED_COLUMN], strict=True)
     }
     if set(found) != set(claim.published):
-        raise Missing(f"kernel/table5/table5.csv lacks operations of {region}", ALL_PARTS)
+        raise Missing(f"{TABLE5.pattern} lacks operations of {region}", ALL_PARTS)
     return Outcome(found, "measured", GUEST)
 
 
 def whole_run_overhead(claim, evidence, how: str) -> Outcome:
     """Instructions that 4 copies add to a whole run, percent."""
-    table = kernel_table(evidence, "table6/table6.csv", ("program", "overhead_percent", "provenance"))
+    table = kernel_table(evidence, TABLE6, ("program", "overhead_percent", "provenance"))
     return Outcome(aggregate(table["overhead_percent"], how), "measured", GUEST)
 
 
 def _operations(evidence, column: str) -> pd.DataFrame:
     columns = ("operation", "region", column, "provenance")
-    return kernel_table(evidence, "table5/table5.csv", columns)
+    return kernel_table(evidence, TABLE5, columns)
 
 
 PROTOCOLS = {

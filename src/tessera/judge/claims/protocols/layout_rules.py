@@ -9,10 +9,11 @@ import csv
 
 import pandas as pd
 
-from tessera.judge.claims.evidence import TEST_LAYOUT, Evidence, Pair
+from tessera.judge.claims.evidence import Evidence
 from tessera.judge.claims.outcome import Outcome
+from tessera.layouts.names import ALL_1GB, ALL_2MB, ALL_4KB
+from tessera.results.pair import Pair
 
-ALL_4KB, ALL_2MB = "growing-0", "growing-8"
 LARGE_PAGES = (2097152, 1073741824)
 
 
@@ -21,7 +22,7 @@ def _simulated(value: float) -> Outcome:
 
 
 def _mosaics(table: pd.DataFrame) -> pd.DataFrame:
-    return table[table["layout"] != TEST_LAYOUT]
+    return table[table["layout"] != ALL_1GB]
 
 
 def layout_count(claim, evidence) -> Outcome:
@@ -33,13 +34,13 @@ def unexplained_duplicates(claim, evidence, enough: int) -> Outcome:
     """Pairs with fewer than ``enough`` distinct layouts and no ``note.txt`` that says why."""
     unexplained = 0
     for pair, table in evidence.manifests().items():
-        distinct = int(_mosaics(table)["duplicate_of"].isna().sum())
+        distinct = int((_mosaics(table)["duplicate_of"] == "").sum())
         unexplained += distinct < enough and not _note(evidence, pair)
     return _simulated(unexplained)
 
 
 def _note(evidence: Evidence, pair: Pair) -> str:
-    path = evidence.results / "layouts" / pair.workload / pair.platform / "note.txt"
+    path = evidence.tree.layouts_note(*pair)
     return path.read_text().strip() if path.exists() else ""
 
 
@@ -56,9 +57,8 @@ def file_pool_windows(claim, evidence) -> Outcome:
     """Windows of large pages in the file pool, over all layout files."""
     count = 0
     for pair, table in evidence.manifests().items():
-        folder = evidence.results / "layouts" / pair.workload / pair.platform
         for name in table["layout"]:
-            path = folder / f"{name}.csv"
+            path = evidence.tree.layout(*pair, name)
             if path.exists():
                 with path.open(newline="") as lines:  # 3000 small files: pandas would take ten times as long
                     count += sum(

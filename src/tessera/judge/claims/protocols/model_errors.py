@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from math import inf, log10
 
-from tessera.judge.claims.evidence import Evidence, Pair
+from tessera.judge.claims.evidence import Evidence
 from tessera.judge.claims.outcome import Missing, Outcome
 from tessera.judge.claims.selection import Selection, aggregate, select
+from tessera.results.pair import Pair
 
 ALL_SAMPLES = "all"
 

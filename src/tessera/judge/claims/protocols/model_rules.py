@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from tessera.judge.claims.evidence import TEST_LAYOUT, Evidence, Pair
+from tessera.judge.claims.evidence import Evidence
 from tessera.judge.claims.outcome import Missing, Outcome
 from tessera.judge.claims.protocols.bias import fitted
 from tessera.judge.claims.protocols.model_errors import ALL_SAMPLES
+from tessera.layouts.names import ALL_1GB
+from tessera.results.pair import Pair, pairs_of
 
 #: Below this share of the runtimes' squares, a squared error is rounding.
 NEGLIGIBLE = 1e-18
@@ -17,39 +19,35 @@ def judged(evidence: Evidence, value: float, pairs: list[Pair]) -> Outcome:
     return Outcome(value, "measured" if kinds == {"measured"} else "simulated", "any")
 
 
-def _pairs(table) -> list[Pair]:
-    return sorted({Pair(w, p) for w, p in zip(table["workload"], table["platform"], strict=True)})
-
-
 def nonzero_coefficients(claim, evidence, model: str) -> Outcome:
     """Largest number of nonzero coefficients, intercept not counted."""
     table = evidence.models("coefficients")
-    table = table[(table["model"] == model) & (table["term"].astype(str) != "1")]
+    table = table[(table["model"] == model) & (table["term"] != "1")]
     if table.empty:
         raise Missing(f"no coefficients of {model}")
     counts = (table["coefficient"] != 0).groupby([table["workload"], table["platform"]]).sum()
-    return judged(evidence, int(counts.max()), _pairs(table))
+    return judged(evidence, int(counts.max()), pairs_of(table))
 
 
 def anchor_error(claim, evidence, anchors: dict) -> Outcome:
     """Largest relative error of each model at the layouts that it must pass through."""
     table = evidence.models("predictions")
     worst = []
-    for pair in _pairs(table):
+    for pair in pairs_of(table):
         present = set(evidence.of_pair("predictions", pair)["model"])
         for model in sorted(present & set(anchors)):
             errors = fitted(evidence, pair, model)["optimism"].abs()
             worst += [float(errors[layout]) for layout in anchors[model] if layout in errors.index]
     if not worst:
         raise Missing("no model predicts its anchors")
-    return judged(evidence, max(worst), _pairs(table))
+    return judged(evidence, max(worst), pairs_of(table))
 
 
 def nested_squared_errors(claim, evidence, models: list) -> Outcome:
     """Largest ratio of squared errors, a model over the one before it (a special case of it)."""
     table = evidence.models("predictions")
     ratios = []
-    for pair in _pairs(table[table["model"].isin(models)]):
+    for pair in pairs_of(table[table["model"].isin(models)]):
         errors = []
         for model in models:
             rows = fitted(evidence, pair, model)
@@ -58,7 +56,7 @@ def nested_squared_errors(claim, evidence, models: list) -> Outcome:
         ratios += [after / before for before, after in zip(errors, errors[1:], strict=False)]
     if not ratios:
         raise Missing(f"no predictions of {', '.join(models)}")
-    return judged(evidence, max(ratios), _pairs(table))
+    return judged(evidence, max(ratios), pairs_of(table))
 
 
 def geomean_over_max(claim, evidence) -> Outcome:
@@ -68,7 +66,7 @@ def geomean_over_max(claim, evidence) -> Outcome:
     if table.empty:
         raise Missing("no errors of models")
     ratio = float((table["geomean_error"] / table["max_error"]).max())
-    return judged(evidence, ratio, _pairs(table))
+    return judged(evidence, ratio, pairs_of(table))
 
 
 def samples_in_excess(claim, evidence) -> Outcome:
@@ -76,18 +74,18 @@ def samples_in_excess(claim, evidence) -> Outcome:
     table = evidence.models("errors").dropna(subset=["samples"])
     table = table[table["protocol"] == ALL_SAMPLES]
     excess = []
-    for pair in _pairs(table):
-        good = len(evidence.samples(pair).index.difference([TEST_LAYOUT]))
-        rows = table[(table["workload"] == pair.workload) & (table["platform"] == pair.platform)]
+    for pair in pairs_of(table):
+        good = len(evidence.samples(pair).index.difference([ALL_1GB]))
+        rows = pair.rows(table)
         excess.append(int(rows["samples"].max()) - good)
     if not excess:
         raise Missing("no model was fitted")
-    return judged(evidence, max(excess), _pairs(table))
+    return judged(evidence, max(excess), pairs_of(table))
 
 
 def hybrid_pairs_fitted(claim, evidence) -> Outcome:
     """Number of pairs with hybrid cells among those that models were fitted to."""
-    pairs = _pairs(evidence.models("errors"))
+    pairs = pairs_of(evidence.models("errors"))
     hybrid = [pair for pair in pairs if evidence.provenances.get(pair) == "hybrid"]
     return judged(evidence, len(hybrid), pairs)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from tessera.judge.claims.evidence import Evidence, Pair
+from tessera.judge.claims.evidence import Evidence
 from tessera.judge.claims.outcome import Missing, Outcome
 from tessera.judge.claims.selection import select
-
-ALL_4KB, ALL_2MB = "growing-0", "growing-8"
+from tessera.layouts.names import ALL_2MB, ALL_4KB
+from tessera.results.pair import Pair
 
 
 def hot_region_share(claim, evidence, layout: str, how: str) -> Outcome:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from tessera.judge.claims.evidence import Pair
 from tessera.judge.claims.outcome import Missing, Outcome
 from tessera.judge.claims.protocols.model_errors import error_percent
 from tessera.judge.claims.protocols.model_rules import judged
 from tessera.judge.claims.selection import aggregate, select
-
-TEST_POINT = "1gb"
+from tessera.layouts.names import ALL_1GB
+from tessera.results.pair import Pair
 
 
 def error_1gb(claim, evidence, model: str, how: str) -> Outcome:
     """``how`` over the pairs of the error at the 1GB layout."""
-    return select(claim, evidence).each(lambda pair: error_percent(evidence, pair, model, TEST_POINT), how)
+    return select(claim, evidence).each(lambda pair: error_percent(evidence, pair, model, ALL_1GB), how)
 
 
 def largest_error_1gb(claim, evidence, models: list, how: str) -> Outcome:
@@ -26,7 +25,7 @@ def predictions_1gb_differ(claim, evidence) -> Outcome:
     pairs, differences = set(), []
     for row in evidence.models("one_gb").dropna(subset=["predicted_runtime_cycles"]).itertuples():
         pair = Pair(row.workload, row.platform)
-        own = evidence.of_pair("predictions", pair, model=row.model, layout=TEST_POINT).iloc[0]
+        own = evidence.of_pair("predictions", pair, model=row.model, layout=ALL_1GB).iloc[0]
         pairs.add(pair)
         fit = float(own["predicted_runtime_cycles"])
         differences.append(abs(row.predicted_runtime_cycles - fit) / abs(fit))
@@ -39,7 +38,7 @@ def error_1gb_ratio(claim, evidence, model: str, base: str) -> Outcome:
     """Worst such error of ``model`` over the worst of ``base``."""
     selection = select(claim, evidence)
     worst = {
-        name: aggregate([error_percent(evidence, pair, name, TEST_POINT) for pair in selection.pairs], "max")
+        name: aggregate([error_percent(evidence, pair, name, ALL_1GB) for pair in selection.pairs], "max")
         for name in (model, base)
     }
     if worst[base] == 0:
@@ -52,8 +51,8 @@ def rescued_pairs(claim, evidence, model: str, base: str, good_percent, bad_perc
     selection = select(claim, evidence)
     good, bad = evidence.number(good_percent), evidence.number(bad_percent)
     rescued = [
-        error_percent(evidence, pair, base, TEST_POINT) >= bad
-        and error_percent(evidence, pair, model, TEST_POINT) <= good
+        error_percent(evidence, pair, base, ALL_1GB) >= bad
+        and error_percent(evidence, pair, model, ALL_1GB) <= good
         for pair in selection.pairs
     ]
     return selection.outcome(sum(rescued))

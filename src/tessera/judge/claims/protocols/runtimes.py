@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from tessera.judge.claims.evidence import TEST_LAYOUT, Evidence, Pair
+from tessera.judge import fewer_pages
+from tessera.judge.claims.evidence import Evidence
 from tessera.judge.claims.outcome import Missing, Outcome
 from tessera.judge.claims.selection import aggregate, select
+from tessera.layouts.names import ALL_4KB
+from tessera.results.pair import Pair
 
 RUNTIME = "runtime_cycles"
-ALL_4KB = "growing-0"
 
 
 def gain_percent(evidence: Evidence, pair: Pair, layout: str) -> float:
@@ -57,15 +59,14 @@ def loss_of_all_large_pages(claim, evidence, layout: str, how: str) -> Outcome:
     """By how much ``layout`` is slower than the fastest layout with fewer 2MB pages, percent."""
 
     def of(pair: Pair) -> float:
-        manifest = evidence.manifest(pair).drop(index=TEST_LAYOUT, errors="ignore")
-        if layout not in manifest.index:
+        pages = evidence.manifest(pair)["pages_2mb"]
+        if layout not in pages.index:
             raise Missing(f"{pair}: layout {layout} is not in the manifest")
-        pages = manifest["pages_2mb"]
-        fewer = evidence.samples(pair)[RUNTIME].dropna()
-        fewer = fewer[fewer.index.isin(pages[pages < pages[layout]].index)]
-        if fewer.empty:
+        evidence.cell(pair, layout, RUNTIME)
+        found = fewer_pages.loss(evidence.samples(pair)[RUNTIME], pages, layout)
+        if found is None:
             raise Missing(f"{pair}: no layout with fewer 2MB pages ran")
-        return 100 * (evidence.cell(pair, layout, RUNTIME) / float(fewer.min()) - 1)
+        return 100 * found.loss
 
     return select(claim, evidence).each(of, how)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tessera.judge.claims.evidence import Evidence, Pair
+from tessera.judge.claims.evidence import Evidence
 from tessera.judge.claims.outcome import Outcome
 from tessera.judge.claims.selection import select
-
-BASE_LAYOUT = "growing-0"
+from tessera.layouts.names import ALL_4KB
+from tessera.results.pair import Pair
 
 
 def coefficient(evidence: Evidence, pair: Pair, model: str, term: str) -> float:
@@ -28,7 +28,7 @@ def curvature(claim, evidence, model: str, how: str) -> Outcome:
 def intercept_over_runtime(claim, evidence, model: str, how: str) -> Outcome:
     """The ideal runtime as a fraction of the 4KB run's."""
     return select(claim, evidence).each(
-        lambda p: coefficient(evidence, p, model, "1") / evidence.cell(p, BASE_LAYOUT, "runtime_cycles"),
+        lambda p: coefficient(evidence, p, model, "1") / evidence.cell(p, ALL_4KB, "runtime_cycles"),
         how,
     )
 

@@ -20,9 +20,10 @@ from tessera.judge.validation.chase.measure import STATUS_FILE
 from tessera.judge.validation.chase.series import Scale, Series, get
 from tessera.judge.validation.synthetic.batch import batch
 from tessera.platforms import Platform, load
+from tessera.results.read import read_file
+from tessera.results.schema.machine import CALIBRATION, CHASE, CHASE_SERIES, FINDINGS, LATENCY, STEPS
+from tessera.results.write import table_of, write
 
-LATENCY_COLUMNS = ("source", "provenance", "series", "elements", "chains", "cycles", "low_cycles")
-CALIBRATION_COLUMNS = ("key", "before", "after", "source")
 SIMULATED_SERIES = ("pages", "lines", "large-pages", "large-stride", "line-chains", "page-chains")
 ERROR_KEY = "typical error of simulated chases"
 Progress = Callable[[str], None]
@@ -33,12 +34,12 @@ def explain(
     progress: Progress = lambda text: None,
 ) -> Platform:  # fmt: skip
     """Explain ``chase`` (chase.csv) in the folder ``out``; returns the platform written to ``calibrated``."""
-    rows, status = pd.read_csv(chase), pd.read_csv(chase.with_name(STATUS_FILE), keep_default_na=False)
+    rows = read_file(CHASE, chase)
+    status = read_file(CHASE_SERIES, chase.with_name(STATUS_FILE))
     platform = load(platform_path)
     measured = latency.latencies(rows)
     found = steps.steps_table(rows, "measured", seed)
-    out.mkdir(parents=True, exist_ok=True)
-    findings.findings(found, status, measured).to_csv(out / "findings.csv", index=False)
+    write(FINDINGS, findings.findings(found, status, measured), out / "findings.csv")
     with batch() as work:
         progress("chase: making its streams")
         chases = simulate.add_chases(work, simulated_series(rows), seed)
@@ -53,9 +54,10 @@ def explain(
             simulated[one.name] = simulate.simulate(work, chases, one)
     write_platform(corrected, platform_path, calibrated)
     parts = [found, *(steps.steps_table(as_rows(t), name) for name, t in simulated.items())]
-    with_file_entries(pd.concat(parts), platform).to_csv(out / "steps.csv", index=False)
-    latency_table(measured, simulated).to_csv(out / "chase_latency.csv", index=False)
-    calibration_table(platform, corrected, measured, simulated).to_csv(out / "calibration.csv", index=False)
+    write(STEPS, with_file_entries(pd.concat(parts), platform), out / "steps.csv")
+    write(LATENCY, latency_table(measured, simulated), out / "chase_latency.csv")
+    changed = calibration_table(platform, corrected, measured, simulated)
+    write(CALIBRATION, changed, out / "calibration.csv")
     return corrected
 
 
@@ -93,7 +95,7 @@ def latency_table(measured: pd.DataFrame, simulated: dict[str, pd.DataFrame]) ->
     """Cycles per access of every chase from every source."""
     parts = [measured.assign(source="measured", provenance="measured")]
     parts += [t.assign(source=name, provenance="simulated") for name, t in simulated.items()]
-    return pd.concat(parts).reindex(columns=list(LATENCY_COLUMNS))
+    return pd.concat(parts).reindex(columns=list(LATENCY.names))
 
 
 def calibration_table(
@@ -119,7 +121,7 @@ def calibration_table(
             "median of |simulated / measured - 1|, single chains",
         )
     )
-    return pd.DataFrame(rows, columns=list(CALIBRATION_COLUMNS))
+    return table_of(CALIBRATION, rows)
 
 
 def write_platform(platform: Platform, template: Path, out: Path) -> None:

@@ -12,9 +12,10 @@ from __future__ import annotations
 import pandas as pd
 
 from tessera.judge.validation.chase import overlap
+from tessera.results.schema.machine import FINDINGS
+from tessera.results.write import table_of
 
 YES, NO, UNKNOWN = "yes", "no", "unknown"
-COLUMNS = ("finding", "answer", "value", "because")
 SPLIT_SHARE, WHOLE_SHARE = 0.5, 0.1  #: of the L1 step's cost that a chase inside 2MB pages still shows
 REACH_RATIO = 1.25  #: contiguous frames reach further than scattered ones by this: coalesced
 
@@ -34,7 +35,7 @@ def findings(steps: pd.DataFrame, status: pd.DataFrame, measured: pd.DataFrame) 
         ("independent misses overlap", *_overlap(overlap.misses_at_once(measured), "L1D misses")),
         ("independent walks overlap", *_overlap(overlap.walks_at_once(measured), "page walks")),
     ]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return table_of(FINDINGS, rows)
 
 
 def _step(steps: pd.DataFrame, series: str, number: int):

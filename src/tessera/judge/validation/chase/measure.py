@@ -22,17 +22,16 @@ from tessera.machine.container import RunOptions, toolchain
 from tessera.machine.reserve import HugePagesUnavailable, reserve_huge_pages
 from tessera.measure.identity import launcher
 from tessera.measure.launch import last_words
+from tessera.results.schema.machine import CHASE, CHASE_SERIES
+from tessera.results.status import is_ok
+from tessera.results.write import table_of, write
 
-COLUMNS = ("series", "elements", "chains", "round", "accesses", "ns", "provenance")
-STATUS_COLUMNS = (
-    "series", "title", "status", "message", "frames_known", "contiguous_frames", "aligned_runs_of_8_frames",
-)  # fmt: skip
 STATUS_FILE = "chase_series.csv"
 Progress = Callable[[str], None]
 
 
 def measure(scale: Scale, seed: int, out: Path, progress: Progress = lambda text: None) -> pd.DataFrame:
-    """Measure all series of ``scale``; writes ``out`` (COLUMNS) and chase_series.csv beside it.
+    """Measure all series of ``scale``; writes ``out`` (:data:`CHASE`) and chase_series.csv beside it.
 
     The rounds come in several passes over all series, each with other frames and another order: what other
     tenants do to the shared cache changes within seconds and must not hit one series alone. Rows with 0
@@ -43,17 +42,12 @@ def measure(scale: Scale, seed: int, out: Path, progress: Progress = lambda text
     rows: list[dict] = []
     for number in range(scale.passes):
         for one in series:
-            if heads[one.name]["status"] == "ok":
+            if is_ok(heads[one.name]):
                 progress(f"chase {number + 1} of {scale.passes}: {one.title}")
                 rows += _pass(one, scale, seed + number, number, heads[one.name])
-    failed = {name for name, head in heads.items() if head["status"] != "ok"}
-    out.parent.mkdir(parents=True, exist_ok=True)
-    table = pd.DataFrame([row for row in rows if row["series"] not in failed], columns=list(COLUMNS))
-    table.to_csv(out, index=False)
-    pd.DataFrame(list(heads.values()), columns=list(STATUS_COLUMNS)).to_csv(
-        out.with_name(STATUS_FILE), index=False
-    )
-    return table
+    failed = {name for name, head in heads.items() if not is_ok(head)}
+    write(CHASE_SERIES, table_of(CHASE_SERIES, list(heads.values())), out.with_name(STATUS_FILE))
+    return write(CHASE, table_of(CHASE, [row for row in rows if row["series"] not in failed]), out)
 
 
 def _pass(series: Series, scale: Scale, seed: int, number: int, head: dict) -> list[dict]:
@@ -66,7 +60,7 @@ def _pass(series: Series, scale: Scale, seed: int, number: int, head: dict) -> l
     except _Failed as error:
         head |= {"status": "failed", "message": str(error)}
     else:
-        head |= {key: result[key] for key in STATUS_COLUMNS if key in result}
+        head |= {key: result[key] for key in CHASE_SERIES.names if key in result}
         return [row | {"round": row["round"] + number * scale.rounds} for row in rows]
     return []
 

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from tessera.judge.validation.chase.latency import clock_ghz, interpolated
+from tessera.results.schema.machine import STEPS
 
 MOST_PAGES = 8192  #: beyond, leaf entries leave the caches near the core and cost rises for another reason
 LEAST_CYCLES, LEAST_RATIO = 2.0, 1.3  #: smaller steps are none
@@ -39,10 +40,7 @@ MEANINGS: dict[str, tuple[tuple[str, str], ...]] = {
     "large-stride": (("L1 DTLB, 2MB pages", "tlb.l1d.2mb.entries"), ("STLB, 2MB pages", "tlb.stlb.entries")),
 }
 USED = {*MEANINGS, CACHES}
-COLUMNS = (
-    "source", "series", "step", "what", "key", "entries", "low", "high", "below_cycles", "above_cycles",
-    "added_cycles", "added_low", "added_high",
-)  # fmt: skip
+COLUMNS = STEPS.names[:-2]  #: what the file says is added later
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,15 @@ from tessera import platforms
 from tessera.judge.validation.closed_forms.cases import CASES, Case, applies, plain
 from tessera.judge.validation.synthetic.batch import batch
 from tessera.platforms import Platform
+from tessera.results.schema.machine import CLOSED_FORMS
+from tessera.results.write import table_of, write
 
-COLUMNS = ("case", "platform", "quantity", "formula", "expected", "obtained", "tolerance", "holds", "message")
 ENGINE = "timing"
 Progress = Callable[[str], None]
 
 
 def run(chosen: list[Platform], out: Path, progress: Progress = lambda text: None) -> pd.DataFrame:
-    """All cases on the platforms to which the formulas apply; writes ``out`` (COLUMNS)."""
+    """All cases on the platforms to which the formulas apply; writes ``out`` (:data:`CLOSED_FORMS`)."""
     rows = []
     for platform in chosen:
         if not applies(platform):
@@ -35,10 +36,7 @@ def run(chosen: list[Platform], out: Path, progress: Progress = lambda text: Non
             for case, out_file in zip(made, outputs, strict=True):
                 found = work.rows(out_file)
                 rows += judged(case, next(iter(found.by_layout.values()), {}), found.error)
-    table = pd.DataFrame(rows, columns=list(COLUMNS))
-    out.parent.mkdir(parents=True, exist_ok=True)
-    table.to_csv(out, index=False)
-    return table
+    return write(CLOSED_FORMS, table_of(CLOSED_FORMS, rows), out)
 
 
 def judged(case: Case, row: dict[str, str], error: str = "") -> list[dict]:

@@ -19,8 +19,9 @@ from tessera.judge.validation.synthetic.batch import Batch, Rows, batch
 from tessera.judge.validation.synthetic.stream import Stream
 from tessera.layouts.model import Layout
 from tessera.platforms import Platform
+from tessera.results.schema.machine import ENGINES
+from tessera.results.write import table_of, write
 
-COLUMNS = ("comparison", "platform", "cells", "differing", "first_difference", "message")
 IGNORED = {"layout", "status", "message"}
 RUNTIME = ("runtime_cycles", "runtime_cycles_ci95")
 REFERENCE = "reference"
@@ -65,7 +66,7 @@ AMOUNTS = {"full": Amount(3, 12_000, 18), "quick": Amount(1, 2_000, 5)}
 def compare(
     amount: Amount, names: list[str], seed: int, out: Path, progress: Progress = lambda text: None
 ) -> pd.DataFrame:
-    """Compare all ways on the named platforms and all variants; writes ``out`` (COLUMNS)."""
+    """Compare all ways on the named platforms and all variants; writes ``out`` (:data:`ENGINES`)."""
     cases = variants.cases(names)
     rows: dict[tuple[str, str], dict] = {}
     for number in range(amount.traces):
@@ -78,10 +79,7 @@ def compare(
         sampling = sampled if number % 2 else "full"
         with batch() as work:
             _compare_trace(work, stream, layouts, sampling, cases, rows)
-    table = pd.DataFrame(list(rows.values()), columns=list(COLUMNS))
-    out.parent.mkdir(parents=True, exist_ok=True)
-    table.to_csv(out, index=False)
-    return table
+    return write(ENGINES, table_of(ENGINES, list(rows.values())), out)
 
 
 def _compare_trace(
@@ -148,7 +146,7 @@ def _against_oracle(
 
 def _add(rows: dict, way: str, platform: str, cells: int, different: list[str], message: str) -> None:
     start = {"comparison": way, "platform": platform, "cells": 0, "differing": 0}
-    row = rows.setdefault((way, platform), dict.fromkeys(COLUMNS, "") | start)
+    row = rows.setdefault((way, platform), dict.fromkeys(ENGINES.names, "") | start)
     row["cells"] += cells
     row["differing"] += len(different)
     row["first_difference"] = row["first_difference"] or (different[0] if different else "")

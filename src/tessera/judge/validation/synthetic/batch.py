@@ -19,6 +19,7 @@ from tessera.core.paths import built
 from tessera.judge.validation.synthetic.stream import ANON_BASE, HEAP_BASE, Stream
 from tessera.layouts.model import Layout, write_layout
 from tessera.machine.container import toolchain
+from tessera.results.status import is_ok
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ class Batch:
             return Rows({}, f"status {problem.read_text().strip()}: {' '.join(said[:2]) or 'no message'}")
         with out.open() as stream:
             rows = {row["layout"]: row for row in csv.DictReader(stream)}
-        failed = next((row for row in rows.values() if row["status"] != "ok"), None)
+        failed = next((row for row in rows.values() if not is_ok(row)), None)
         return Rows({} if failed else rows, f"{failed['layout']}: {failed['message']}" if failed else "")
 
     def row(self, out: Path) -> dict[str, str]:

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from tessera.judge.studies import hypotheses, words
-from tessera.judge.studies.tables import good, read
 from tessera.judge.studies.variants import ABLATIONS
+from tessera.results.schema.studies import SHAPES, VARIANTS
+from tessera.results.status import ok_rows, other_rows
 
 
 def page(facts) -> dict:
-    shapes = good(facts.results.directory, "shapes")
-    everything = read(facts.results.directory, "shapes")
+    everything = facts.results.read(SHAPES)
+    shapes = ok_rows(everything)
     return {
         "title": "Ablations",
         "figure": facts.figure("ablations"),
         "sentences": words.ablations(shapes) if len(shapes) else [],
         "variants": [{"name": variant.name, "sentence": variant.sentence} for variant in ABLATIONS],
         "hypotheses": hypotheses.judged(shapes) if len(shapes) else [],
-        "windows": _windows(good(facts.results.directory, "variants")),
+        "windows": _windows(ok_rows(facts.results.read(VARIANTS))),
         "rows": shapes.to_dict("records"),
-        "failed": everything[everything["status"] == "failed"].to_dict("records"),
+        "failed": other_rows(everything).to_dict("records"),
     }
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from tessera.show.report import tables
+from tessera.results.schema.cells import HOST_MANIFEST
+from tessera.results.schema.machine import ALLOCATOR, RUNS
+from tessera.results.status import is_ok, ok_rows
 from tessera.show.report.pages import claims
 from tessera.show.report.placing import others
 
@@ -14,11 +16,10 @@ QUANTITIES = {"memory_bytes": "memory, peak", "cpu_ns": "processor time"}
 
 
 def page(facts) -> dict:
-    results = facts.results.directory
     return {
         "title": "Allocator",
         "runs": _runs(facts),
-        "overhead": overhead(tables.read(results / "host" / "allocator.csv")),
+        "overhead": overhead(facts.results.read(ALLOCATOR, expected=False)),
         "overhead_command": f"./run {OVERHEAD} --out {facts.where}/host/allocator.csv",
         "published": _published(facts),
         "figures": others(facts, HREF),
@@ -27,15 +28,12 @@ def page(facts) -> dict:
 
 def _runs(facts) -> list[dict]:
     """Per layout that was to run for real: huge pages asked for, and whether the kernel gave them."""
-    manifest = tables.read(facts.results.directory / "host" / "layouts" / "manifest.csv")
-    if manifest.empty:
-        return []
-    runs = tables.read(facts.results.directory / "host" / "runs.csv")
-    good = runs[runs["status"] == "ok"]["layout"].value_counts() if len(runs) else pd.Series(dtype=int)
+    manifest = facts.results.read(HOST_MANIFEST, expected=False)
+    good = ok_rows(facts.results.read(RUNS, expected=False))["layout"].value_counts()
     real = facts.results.cells[facts.results.cells["engine"] == "host"]
     cells = real.drop_duplicates("layout").set_index("layout")
     rows = []
-    for row in tables.rows(manifest):
+    for row in manifest.to_dict("records"):
         name, asked = row["layout"], (row["pages_2mb"], row["pages_1gb"])
         status = cells["status"].get(name, "not run")
         rows.append(
@@ -46,18 +44,16 @@ def _runs(facts) -> list[dict]:
                 "asked_1gb": asked[1],
                 "runs": int(good.get(name, 0)),
                 "status": status,
-                "got": "all of them, in every run" if status == "ok" else "",
-                "message": cells["message"].get(name, "") if status != "ok" else "",
+                "got": "all of them, in every run" if is_ok(status) else "",
+                "message": "" if is_ok(status) else cells["message"].get(name, ""),
             }
         )
     return rows
 
 
 def overhead(table: pd.DataFrame) -> list[dict]:
-    """Per workload the medians with mosalloc over those with glibc, for memory and every column in ns."""
-    if table.empty or not {"workload", "allocator"} <= set(table.columns):
-        return []
-    numbers = [name for name in table.columns if name.endswith(("_bytes", "_ns"))]
+    """Per workload the medians with mosalloc over those with glibc, for memory and processor time."""
+    numbers = list(QUANTITIES)
     rows = []
     for workload, part in table.groupby("workload", sort=False):
         medians = part.groupby("allocator")[numbers].median()
@@ -69,7 +65,7 @@ def overhead(table: pd.DataFrame) -> list[dict]:
             rows.append(
                 {
                     "workload": workload,
-                    "quantity": QUANTITIES.get(name, name.rsplit("_", 1)[0].replace("_", " ")),
+                    "quantity": QUANTITIES[name],
                     "glibc": f"{glibc / scale:.4g} {unit}",
                     "mosalloc": f"{ours / scale:.4g} {unit}",
                     "change": ours / glibc - 1 if glibc else None,

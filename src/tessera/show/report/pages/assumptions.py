@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from tessera.judge.studies import sweep, words
 from tessera.judge.studies.conclusions import get
-from tessera.judge.studies.tables import read, truth
 from tessera.judge.studies.variants import BASELINE
+from tessera.results.schema.studies import SWEEP
+from tessera.results.status import FAILED, ok_rows
 
 
 def page(facts) -> dict:
-    table = read(facts.results.directory, "sweep")
-    table["survives"], table["holds"] = truth(table["survives"]), truth(table["holds"])
-    table["baseline_holds"] = truth(table["baseline_holds"])
-    judged = table[(table["status"] == "ok") & (table["key"] != BASELINE)]
-    found = sweep.survival(table) if len(judged) else None
+    table = facts.results.read(SWEEP)
+    good = ok_rows(table)
+    found = sweep.survival(table) if (good["key"] != BASELINE).any() else None
     return {
         "title": "Assumptions",
         "figure": facts.figure("sweep"),
         "sentences": words.sweep(found, table) if found is not None else [],
-        "cost": table[(table["key"] == BASELINE) & (table["status"] == "ok")]
-        .drop_duplicates(["workload", "platform"])
-        .to_dict("records"),
+        "cost": good[good["key"] == BASELINE].drop_duplicates(["workload", "platform"]).to_dict("records"),
         "rows": [_row(row) for row in found.to_dict("records")] if found is not None else [],
         "left_out": _left_out(table),
-        "failed": table[table["status"] == "failed"].to_dict("records"),
+        "failed": table[table["status"] == FAILED].to_dict("records"),
     }
 
 

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
-from tessera.show.figures import style
-from tessera.show.report import tables
-from tessera.show.report.pages.judgements import analysed
+from tessera.layouts.names import ALL_1GB
+from tessera.results.schema.models import OF_RUN
+from tessera.show.figures import looks
 
 PARTS = ("model", "simulator", "sampling", "noise", "total")
 
 
 def one_gb(facts) -> list[dict]:
     """A row per pair and model: predicted, its interval, what was simulated, and whether it lies inside."""
-    table = analysed(facts, "one_gb")
-    if table.empty:
-        return []
+    table = facts.results.models("one_gb")
     cells = facts.results.simulated
-    real = cells[cells["layout"] == "1gb"].drop_duplicates(["workload", "platform"])
+    real = cells[cells["layout"] == ALL_1GB].drop_duplicates(["workload", "platform"])
     real = real.set_index(["workload", "platform"])["runtime_cycles"]
     rows = []
-    for row in tables.rows(table):
+    for row in table.astype(object).where(table.notna(), None).to_dict("records"):
         actual, predicted = real.get((row["workload"], row["platform"])), row["predicted_runtime_cycles"]
         low, high = row["low_cycles"], row["high_cycles"]
         known = actual is not None and predicted is not None
@@ -39,7 +35,7 @@ def one_gb(facts) -> list[dict]:
 
 def budget(facts) -> dict | None:
     """Half-widths as shares of the prediction, a row per pair and model, and what each part's words are."""
-    table = analysed(facts, "budget")
+    table = facts.results.analysed(facts.results.read(OF_RUN["budget"]))
     if table.empty:
         return None
     parts = [name for name in PARTS if name in set(table["part"])]
@@ -49,20 +45,16 @@ def budget(facts) -> dict | None:
         cells = [
             {
                 "share": by["relative"].get(name),
-                "provenance": _text(by["provenance"].get(name)),
-                "message": _text(by["message"].get(name)),
+                "provenance": by["provenance"].get(name, ""),
+                "message": by["message"].get(name, ""),
             }
             for name in parts
         ]
         rows.append({"workload": workload, "platform": platform, "model": _label(model), "cells": cells})
-    unknown = table[table["relative"].isna() & table["message"].notna()]
+    unknown = table[table["relative"].isna() & (table["message"] != "")]
     why = unknown.groupby(["part", "message"]).size().reset_index(name="pairs").to_dict("records")
     return {"parts": parts, "rows": rows, "unknown": why}
 
 
 def _label(model: str) -> str:
-    return style.MODELS[model][0] if model in style.MODELS else model
-
-
-def _text(value) -> str:
-    return "" if value is None or pd.isna(value) else str(value)
+    return looks.look(model).label

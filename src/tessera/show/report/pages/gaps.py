@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pandas as pd
+
+from tessera.results.schema.models import OF_RUN
+from tessera.results.status import FAILED, other_rows
+from tessera.results.tree import Tree
 
 _COMMANDS = (re.compile(r"\./run [^`;,)\n]+"), re.compile(r"(?:tessera|sysctl|snakemake) [^`;,)\n]+"))
 
 
 def page(facts) -> dict:
-    errors = facts.results.errors_raw
+    errors = facts.results.read(OF_RUN["errors"])
     failed = errors[errors["max_error"].isna() & (errors["protocol"] == "all")]
-    message = failed["message"] if "message" in failed else pd.Series("no reason was recorded", failed.index)
     return {
         "title": "Missing",
         "recordings": _recordings(facts),
@@ -23,8 +25,8 @@ def page(facts) -> dict:
         ],
         "groups": grouped(facts.results.gaps),
         "absent": _absent(facts),
-        "pair_notes": pair_notes(facts.results.directory),
-        "fits": failed.assign(message=message).to_dict("records"),
+        "pair_notes": pair_notes(facts.results.tree),
+        "fits": failed.to_dict("records"),
         "tables": facts.results.notes,
         "figures": [figure for figure in facts.figures if not figure.ok],
         "pdf_problem": facts.pdf_problem,
@@ -33,14 +35,14 @@ def page(facts) -> dict:
 
 def count(facts) -> int:
     """Failed cells and pairs without cells: what the navigation shows."""
-    return int((facts.results.gaps["status"] == "failed").sum()) + len(_absent(facts))
+    return int((facts.results.gaps["status"] == FAILED).sum()) + len(_absent(facts))
 
 
-def pair_notes(results: Path) -> list[dict]:
+def pair_notes(tree: Tree) -> list[dict]:
     """What the pipeline wrote down about a pair: few distinct layouts, or why no model was fitted."""
     found = []
-    for pattern in ("layouts/*/*/note.txt", "models/*/*/not_*.txt"):
-        for path in sorted(results.glob(pattern)):
+    for pattern in (tree.layouts_note("*", "*"), tree.why_no_models("*", "*", "not_*")):
+        for path in tree.found(pattern):
             if note := path.read_text().strip():
                 workload, platform = path.parts[-3:-1]
                 found.append({"workload": workload, "platform": platform, "note": note})
@@ -74,13 +76,13 @@ def remedy(message: str, status: str) -> str:
     for pattern in _COMMANDS:
         if found := pattern.search(message):
             return found.group().strip()
-    return "./run reproduce" if status == "failed" else "./run --reserve reproduce"
+    return "./run reproduce" if status == FAILED else "./run --reserve reproduce"
 
 
 def _recordings(facts) -> list[dict]:
     """Workloads without a trace, and what mends that."""
     table = facts.workload_table.drop_duplicates("workload")
-    table = table[table["status"].notna() & (table["status"] != "ok")]
+    table = other_rows(table[table["status"].notna()])
     rows = table[["workload", "size", "status", "message"]].to_dict("records")
     return [row | {"remedy": remedy(row["message"], row["status"])} for row in rows]
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from tessera.show.figures import style
+from tessera.fit.models.registry import EVERY, MODELS
 
 
 def page(facts) -> dict:
-    return {"title": "How to read", "models": _models()}
+    return {"title": "How to read", "models": _models(facts)}
 
 
-def _models() -> list[dict]:
-    from tessera.fit.models.registry import MODELS
-
+def _models(facts) -> list[dict]:
+    """Those that this run fitted; the registry's if it fitted none."""
+    fitted = set(facts.results.models("errors", analysed=False)["model"]) or set(MODELS)
     return [
-        {"label": label, "equation": MODELS[name].equation, "source": MODELS[name].source}
-        for name, (label, *_) in style.MODELS.items()
-        if name in MODELS
+        {"label": model.label, "equation": model.equation, "source": model.source}
+        for name, model in EVERY.items()
+        if name in fitted
     ]

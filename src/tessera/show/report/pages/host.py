@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tessera.results.schema.machine import COMPARISON
 from tessera.show.report.pages.gaps import grouped
 
 
@@ -19,7 +20,11 @@ def page(facts) -> dict:
 def _rows(facts) -> list[dict]:
     real = facts.results.cells[facts.results.cells["engine"] == "host"]
     notes = {(row.workload, row.layout): row.message for row in real.itertuples()}
-    compared = facts.results.comparison.drop_duplicates("layout").set_index("layout")
+    compared = (
+        facts.results.read(COMPARISON, expected=bool(len(facts.results.hybrid)))
+        .drop_duplicates("layout")
+        .set_index("layout")
+    )
     rows = []
     for cell in facts.results.hybrid.to_dict("records"):
         known = cell["layout"] in compared.index

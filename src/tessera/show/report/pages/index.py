@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tessera.results.pair import pairs_of
 from tessera.show.report.facts import MACHINE
 from tessera.show.report.pages import claims as claims_page
 from tessera.show.report.pages.headlines import HEADLINES, judged
@@ -54,7 +55,7 @@ def _required(claims: list[dict]) -> dict:
 def _tiles(facts, claims: list[dict]) -> list[dict]:
     status = facts.results.cells["status"].value_counts()
     pairs = facts.results.pairs()
-    fitted = facts.results.errors_of_all[["workload", "platform"]].drop_duplicates()
+    fitted = pairs_of(facts.results.models("errors", analysed=False))
     dropped = len(facts.results.dropped)
     findings = [row["verdict"] for row in claims if row["kind"] == "finding"]
     exact = [row["verdict"] for row in claims if row["kind"] != "finding"]

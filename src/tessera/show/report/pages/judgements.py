@@ -5,10 +5,9 @@ Numbers are over the analysed pairs: the largest, and the median in brackets (on
 
 from __future__ import annotations
 
-import pandas as pd
-
-from tessera.show.figures import style
-from tessera.show.report import tables
+from tessera.results.pair import pairs_of
+from tessera.results.schema.models import OF_RUN
+from tessera.show.figures import looks
 
 #: protocol -> what it is fitted to and tested on
 WORDS = {
@@ -21,33 +20,16 @@ WORDS = {
 }
 
 
-def analysed(facts, name: str) -> pd.DataFrame:
-    """A table of the models without the pairs that are not TLB-sensitive."""
-    table = tables.of_models(facts.results.directory, name)
-    if table.empty:
-        return table
-    dropped = set(facts.results.dropped)
-    keep = [pair not in dropped for pair in zip(table["workload"], table["platform"], strict=True)]
-    return table[keep]
-
-
-def _pairs(table: pd.DataFrame) -> int:
-    return len(table[["workload", "platform"]].drop_duplicates())
-
-
 def _labels(models) -> list[tuple[str, str]]:
-    """(name, label), the paper's order first."""
-    known = [name for name in style.MODELS if name in set(models)]
-    others = sorted(set(models) - set(known))
-    return [(name, style.MODELS[name][0]) for name in known] + [(name, name) for name in others]
+    """(name, label) in the order of the registry."""
+    return [(name, looks.look(name).label) for name in looks.ordered(models)]
 
 
 def protocols(facts) -> dict | None:
     """Largest error of each model under each protocol."""
-    table = analysed(facts, "protocols")
+    table = facts.results.analysed(facts.results.read(OF_RUN["protocols"]))
     if table.empty:
         return None
-    table["setting"] = table["setting"].astype(object).fillna("").astype(str).str.removesuffix(".0")
     models = _labels(table["model"])
     rows = []
     for (protocol, setting), part in table.groupby(["protocol", "setting"], sort=False):
@@ -60,19 +42,23 @@ def protocols(facts) -> dict | None:
                 "protocol": protocol,
                 "setting": setting.replace("->", " \u2192 "),
                 "words": WORDS.get(protocol, ""),
-                "pairs": _pairs(good),
+                "pairs": len(pairs_of(good)),
                 "cells": [worst.loc[name].to_dict() if name in worst.index else None for name, _ in models],
             }
         )
     shown = list(dict.fromkeys(row["protocol"] for row in rows))
     words = [(name, WORDS[name]) for name in shown if name in WORDS]
-    return {"models": [label for _, label in models], "rows": rows, "pairs": _pairs(table), "words": words}
+    return {
+        "models": [label for _, label in models],
+        "rows": rows,
+        "pairs": len(pairs_of(table)),
+        "words": words,
+    }
 
 
 def learning(facts) -> dict | None:
     """Largest error (median over draws) against the number of layouts, median and largest over pairs."""
-    table = analysed(facts, "learning_curve")
-    table = table[table["max_error"].notna()] if len(table) else table
+    table = facts.results.models("learning_curve")
     if table.empty:
         return None
     sizes = sorted(table["train_samples"].unique())
@@ -83,13 +69,12 @@ def learning(facts) -> dict | None:
         rows.append(
             {"label": label, "cells": [seen.loc[n].to_dict() if n in seen.index else None for n in sizes]}
         )
-    return {"sizes": [int(n) for n in sizes], "rows": rows, "pairs": _pairs(table)}
+    return {"sizes": [int(n) for n in sizes], "rows": rows, "pairs": len(pairs_of(table))}
 
 
 def adaptive(facts) -> dict | None:
     """Layouts that an order needs to reach the error of all of them, and to hold it."""
-    table = analysed(facts, "adaptive")
-    table = table[table["reached_median"].notna()] if len(table) else table
+    table = facts.results.models("adaptive")
     if table.empty:
         return None
     rows = []
@@ -100,10 +85,10 @@ def adaptive(facts) -> dict | None:
                 "model": dict(_labels([model]))[model],
                 "slack": slack,
                 "order": order,
-                "pairs": _pairs(part),
+                "pairs": len(pairs_of(part)),
                 "total": int(part["total_layouts"].median()),
                 "reached": (reached.median(), reached.min(), reached.max()),
                 "held": (held.median(), held.min(), held.max()),
             }
         )
-    return {"rows": rows, "pairs": _pairs(table)}
+    return {"rows": rows, "pairs": len(pairs_of(table))}

@@ -7,7 +7,7 @@ from pathlib import Path
 from tessera.core.paths import repo_root
 from tessera.kernel import ALL_PARTS
 from tessera.results.attempts import outcomes
-from tessera.show.report import tables
+from tessera.results.status import is_ok
 from tessera.show.report.pages import claims
 from tessera.show.report.pages.kernel_tables import shown
 from tessera.show.report.placing import others, written
@@ -70,12 +70,12 @@ def exists(facts) -> bool:
 
 
 def page(facts) -> dict:
-    results, found = facts.results.directory, files(facts)
+    found = files(facts)
     return {
         "title": "Kernel",
-        "parts": _parts(results / "kernel"),
-        "tables": [_table(name, path, results) for name, path in found.items() if path.stem not in DRAWN],
-        "files": [(path.relative_to(results).as_posix(), name) for name, path in found.items()],
+        "parts": _parts(facts.results.tree.kernel_parts),
+        "tables": [_table(facts, name, path) for name, path in found.items() if path.stem not in DRAWN],
+        "files": [(facts.results.tree.relative(path), name) for name, path in found.items()],
         "figures": others(facts, HREF),
         "claims": [row for row in claims.rows(facts) if row["id"].startswith(CLAIMS)],
         "command": ALL_PARTS,
@@ -87,7 +87,7 @@ def files(facts) -> dict[str, Path]:
 
     Two parts may have a table of the same name (``instructions.csv``): the second gets its part's in front.
     """
-    found = (facts.results.directory / "kernel").glob("*/*.csv")
+    found = facts.results.tree.found(facts.results.tree.kernel("*", "*.csv"))
     order = list(TITLES)
     named: dict[str, Path] = {}
     for path in sorted(found, key=lambda p: (order.index(p.stem) if p.stem in order else len(order), str(p))):
@@ -101,12 +101,12 @@ def _parts(folder: Path) -> list[dict]:
     return [
         {"name": name, **one, "message": one["message"].replace(f"{repo_root()}/", "")}
         for name, one in outcomes(folder).items()
-        if one["status"] != "ok"
+        if not is_ok(one)
     ]
 
 
-def _table(name: str, path: Path, results: Path) -> dict:
-    table = tables.read(path)
+def _table(facts, name: str, path: Path) -> dict:
+    table = facts.results.at(path)
     title, words = TITLES.get(path.stem, (path.stem.replace("_", " "), ""))
     view = shown(path.stem, table.head(MOST_ROWS))
     return {
@@ -117,5 +117,5 @@ def _table(name: str, path: Path, results: Path) -> dict:
         "rows": view.rows,
         "left_out": max(0, len(table) - MOST_ROWS),
         "file": f"data/{name}",
-        "path": path.relative_to(results).as_posix(),
+        "path": facts.results.tree.relative(path),
     }

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from tessera.layouts import generate
-from tessera.show.figures import layouts_overview as overview
-from tessera.show.report import tables
+from tessera.layouts.names import ALL_2MB
+from tessera.results.schema.cells import MANIFEST, PROFILE
 from tessera.show.report.pages.workloads import href
 from tessera.show.report.placing import others
 
@@ -36,9 +36,9 @@ def page(facts) -> dict:
 
 def _pair(facts, workload: str, platform: str) -> dict:
     """How the misses of a pair are spread, and how many of its layouts differ."""
-    folder = facts.results.directory / "layouts" / workload / platform
-    manifest, profile = tables.read(folder / "manifest.csv"), tables.read(folder / overview.PROFILE)
-    note = folder / "note.txt"
+    results = facts.results
+    manifest, profile = (results.read(one, workload, platform, expected=False) for one in (MANIFEST, PROFILE))
+    note = results.tree.layouts_note(workload, platform)
     about = {
         "workload": workload,
         "platform": platform,
@@ -47,10 +47,9 @@ def _pair(facts, workload: str, platform: str) -> dict:
         "distinct": None,
     }
     if len(manifest):
-        manifest["duplicate_of"] = manifest["duplicate_of"].fillna("")
         about["layouts"] = len(manifest)
         about["distinct"] = generate.distinct(manifest)
-        whole = manifest.loc[manifest["layout"] == "growing-8", "pages_2mb"]
+        whole = manifest.loc[manifest["layout"] == ALL_2MB, "pages_2mb"]
         about["pages"] = int(whole.iloc[0]) if len(whole) else None
     about["note"] = note.read_text().strip() if note.exists() else ""
     return {"pages": None} | about | hot(profile, about.get("pages"))

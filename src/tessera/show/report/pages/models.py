@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tessera.show.figures import style
+from tessera.show.figures import looks
 from tessera.show.report import placing
 from tessera.show.report.pages import budgets, judgements
 
@@ -59,9 +59,9 @@ def _parts(facts) -> list[dict]:
 
 
 def _worst(facts) -> list[dict]:
-    errors = facts.results.errors
+    errors = facts.results.models("errors")
     rows = []
-    for model, (label, *_) in style.MODELS.items():
+    for model in looks.ordered(errors["model"]):
         mine = errors[errors["model"] == model]
         for platform in [p for p in facts.platforms() if p in set(mine["platform"])]:
             here = mine[mine["platform"] == platform]
@@ -71,7 +71,7 @@ def _worst(facts) -> list[dict]:
             worst = every.loc[every["max_error"].idxmax()]
             rows.append(
                 {
-                    "label": label,
+                    "label": looks.look(model).label,
                     "platform": platform,
                     "workload": worst["workload"],
                     "max_error": worst["max_error"],

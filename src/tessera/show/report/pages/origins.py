@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tessera.show.report import tables
+from tessera.results.schema.machine import ALLOCATOR, CHASE_SERIES
+from tessera.results.status import ok_rows
 from tessera.show.report.facts import MACHINE
 
 
@@ -21,15 +22,12 @@ def _measured(facts) -> list[str]:
     if len(hybrid):
         names = ", ".join(sorted(hybrid["workload"].unique()))
         found.append(f"Clock time of {names} under {len(hybrid)} real mosaics of 2MB pages.")
-    series = tables.read(facts.results.directory / "validation" / "chase_series.csv")
-    good = int((series["status"] == "ok").sum()) if "status" in series else 0
-    if good:
+    if good := len(ok_rows(facts.results.read(CHASE_SERIES, expected=False))):
         found.append(f"{good} series of pointer chases, which show where the TLBs of this processor end.")
-    allocator = tables.read(facts.results.directory / "host" / "allocator.csv")
-    if len(allocator):
+    if len(allocator := facts.results.read(ALLOCATOR, expected=False)):
         count = allocator["workload"].nunique()
         found.append(f"Memory and time of {count} programs with and without the allocator.")
-    if (facts.results.directory / "kernel").is_dir():
+    if facts.results.tree.kernel_parts.is_dir():
         found.append("Instructions of system calls with replicated page tables, in a guest.")
     machine = facts.provenance.get("machine") or {}
     if machine.get("pmu") is False:

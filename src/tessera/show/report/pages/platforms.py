@@ -17,7 +17,7 @@ def page(facts) -> dict:
 def _platform(facts, name: str) -> dict:
     from tessera import platforms
 
-    detected = facts.results.directory / "platforms" / f"{name}.yaml"
+    detected = facts.results.tree.platform(name)
     cells = facts.results.simulated
     about = {"name": name, "cells": int((cells["platform"] == name).sum())}
     try:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from tessera.judge.studies import words
-from tessera.judge.studies.tables import good, read, truth
+from tessera.results.schema.studies import SAMPLING
+from tessera.results.status import ok_rows, other_rows
 
 
 def page(facts) -> dict:
-    errors = good(facts.results.directory, "sampling")
-    everything = read(facts.results.directory, "sampling")
+    everything = facts.results.read(SAMPLING)
+    errors = ok_rows(everything)
     return {
         "title": "Sampling",
         "figure": facts.figure("sampling"),
@@ -16,7 +17,7 @@ def page(facts) -> dict:
         "sentences": words.sampling(errors) if len(errors) else [],
         "windows": _windows(errors),
         "rows": _rows(errors),
-        "failed": everything[everything["status"] == "failed"].to_dict("records"),
+        "failed": other_rows(everything).to_dict("records"),
     }
 
 
@@ -36,7 +37,7 @@ def _rows(errors) -> list[dict]:
     rows = []
     for (workload, method, warmup), part in errors.groupby(["workload", "method", "warmup"], sort=False):
         by = {name: part[part["quantity"] == name] for name in ("R", "C", "M")}
-        differences, totals = (truth(part[name]).dropna() for name in ("difference_covers", "covers"))
+        differences, totals = (part[name].dropna() for name in ("difference_covers", "covers"))
         rows.append(
             {
                 "workload": workload,

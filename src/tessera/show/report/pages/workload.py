@@ -5,7 +5,9 @@ from __future__ import annotations
 import pandas as pd
 
 from tessera.core.errors import TesseraError
-from tessera.show.figures import style
+from tessera.layouts.names import ALL_1GB, ALL_2MB, ALL_4KB
+from tessera.results.pair import Pair
+from tessera.show.figures import looks, style
 
 
 def page(facts, workload: str) -> dict:
@@ -29,13 +31,12 @@ def _about(workload: str) -> str:
 def _platform(facts, workload: str, platform: str) -> dict:
     results = facts.results
     samples = results.samples(workload, platform)
-    gaps = results.gaps
-    missing = gaps[(gaps["workload"] == workload) & (gaps["platform"] == platform)]
-    errors = results.errors_of_all
-    errors = errors[(errors["workload"] == workload) & (errors["platform"] == platform)]
+    pair = Pair(workload, platform)
+    missing = pair.rows(results.gaps)
+    errors = pair.rows(results.models("errors", analysed=False))
     every = errors[errors["protocol"] == "all"]
     names = set(samples["layout"])
-    absent = [name for name in ("growing-0", "growing-8") if name not in names]
+    absent = [name for name in (ALL_4KB, ALL_2MB) if name not in names]
     return {
         "name": platform,
         "provenance": samples["runtime_provenance"].iloc[0],
@@ -45,7 +46,7 @@ def _platform(facts, workload: str, platform: str) -> dict:
         "curves": [facts.figure("curves", workload, platform)],
         "layouts": [facts.figure("layouts", workload, platform)],
         "layout_count": samples["layout"].nunique(),
-        "samples": len(names - {"1gb"}),
+        "samples": len(names - {ALL_1GB}),
         "errors": _errors(facts, workload, platform, errors) if len(every) else [],
         "why": f"The anchor {' and '.join(absent)} has no good cell."
         if absent
@@ -57,8 +58,7 @@ def _summary(results, workload: str, platform: str, samples: pd.DataFrame) -> st
     low, high = samples["runtime_cycles"].min(), samples["runtime_cycles"].max()
     scale, unit = style.count_unit(high)
     text = f"{len(samples)} layouts between {low / scale:.3g} and {high / scale:.3g} {unit} of cycles."
-    squares = results.rsquared_of_all
-    squares = squares[(squares["workload"] == workload) & (squares["platform"] == platform)]
+    squares = Pair(workload, platform).rows(results.models("rsquared", analysed=False))
     if len(squares):
         each = ", ".join(f"{row.input} {row.r_squared:.2f}" for row in squares.itertuples())
         text += f" R\u00b2 of a straight line in one input: {each}."
@@ -66,21 +66,20 @@ def _summary(results, workload: str, platform: str, samples: pd.DataFrame) -> st
 
 
 def _errors(facts, workload: str, platform: str, errors: pd.DataFrame) -> list[dict]:
-    terms = facts.results.coefficients
-    terms = terms[(terms["workload"] == workload) & (terms["platform"] == platform)]
+    terms = Pair(workload, platform).rows(facts.results.models("coefficients", analysed=False))
     rows = []
-    for model, (label, *_) in style.MODELS.items():
+    for model in looks.ordered(errors["model"]):
         every = errors[(errors["model"] == model) & (errors["protocol"] == "all")]
-        test = errors[(errors["model"] == model) & (errors["protocol"] == "1gb")]
+        test = errors[(errors["model"] == model) & (errors["protocol"] == ALL_1GB)]
         if len(every):
             rows.append(
                 {
-                    "label": label,
+                    "label": looks.look(model).label,
                     "max_error": every["max_error"].iloc[0],
                     "geomean_error": every["geomean_error"].iloc[0],
                     "test_error": test["max_error"].iloc[0] if len(test) else None,
                     "formula": formula(terms[terms["model"] == model]),
-                    "message": every["message"].iloc[0] if "message" in every else "",
+                    "message": every["message"].iloc[0],
                 }
             )
     return rows

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
+from tessera.layouts.names import PAGE_SIZE_OF
 from tessera.results.sensitivity import THRESHOLD
 from tessera.show.figures import style
-from tessera.show.figures.tables import ANCHORS
 from tessera.show.report.placing import others
 
 
@@ -17,7 +17,7 @@ def href(workload: str) -> str:
 
 def page(facts) -> dict:
     cells = facts.results.simulated
-    anchors = cells[cells["layout"].isin(ANCHORS)]
+    anchors = cells[cells["layout"].isin(PAGE_SIZE_OF)]
     cycles, cycles_unit = style.count_unit(anchors["runtime_cycles"].max() if len(anchors) else 0)
     count, count_word = style.count_unit(anchors["stlb_misses"].max() if len(anchors) else 0)
     names = [name for name in facts.workloads() if (cells["workload"] == name).any()]
@@ -75,7 +75,7 @@ def _rows(cells: pd.DataFrame, cycles: float, count: float) -> list[dict]:
     cells = cells.drop_duplicates("layout").set_index("layout")
     base = cells["runtime_cycles"].get("growing-0")
     rows = []
-    for layout, pages in ANCHORS.items():
+    for layout, pages in PAGE_SIZE_OF.items():
         if layout not in cells.index:
             continue
         cell = cells.loc[layout]

@@ -1,0 +1,37 @@
+"""Fewer huge pages beating more (OPERA 2.5.3): a layout against the fastest with fewer 2MB pages."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pandas as pd
+
+from tessera.layouts.names import ALL_1GB, ALL_2MB
+
+
+class Loss(NamedTuple):
+    """What a layout loses to the fastest one with fewer 2MB pages; below 0 none of them wins."""
+
+    loss: float  #: fraction of the other's runtime
+    fastest: str  #: name of that layout
+    fastest_pages: int
+    pages: int  #: 2MB pages of the layout itself
+
+
+def loss(runtimes: pd.Series, pages: pd.Series, layout: str = ALL_2MB) -> Loss | None:
+    """None where ``layout`` did not run, or none with fewer pages did. The 1GB layout takes no part.
+
+    Args:
+        runtimes: runtime by layout.
+        pages: 2MB pages by layout (``pages_2mb`` of the manifest).
+    """
+    both = pd.DataFrame({"runtime": runtimes, "pages": pages}).dropna().drop(index=ALL_1GB, errors="ignore")
+    if layout not in both.index:
+        return None
+    mine = both.loc[layout]
+    fewer = both[both["pages"] < mine["pages"]]
+    if fewer.empty:
+        return None
+    best = fewer["runtime"].idxmin()
+    lost = mine["runtime"] / fewer.at[best, "runtime"] - 1
+    return Loss(float(lost), best, int(fewer.at[best, "pages"]), int(mine["pages"]))
