@@ -1,8 +1,11 @@
 """The cells table: columns as documented, text never NaN, unknown statuses refused."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pandas
+import pyarrow.parquet
 import pytest
 
 from tessera.core.errors import TesseraError
@@ -32,6 +35,51 @@ def test_rows_survive_a_round_trip(tmp_path):
     assert list(table.message) == ["", "no, really"]
     assert list(table.stlb_misses) == [7, 7]
     assert list(table.columns) == list(cells.COLUMNS)
+
+
+ROW = {"workload": "w", "platform": "p", "layout": "growing-0", "repeat": 0, "engine": "timing"}
+OK = {"status": "ok", "message": "", "runtime_cycles": 2**53 - 1, "runtime_ns": 1.5, "stlb_misses": 7}
+
+
+def test_a_failed_row_leaves_the_counts_of_the_others_whole(tmp_path):
+    failed = dict.fromkeys(cells.COLUMNS) | ROW | {"layout": "x", "status": "failed", "message": "no"}
+    written = cells.write_cells([ROW | OK, failed], tmp_path / "c.csv")
+    cells.write_cells([ROW | OK, failed], tmp_path / "c.parquet")
+    empty = ",".join([""] * 2)
+    assert (tmp_path / "c.csv").read_text().splitlines()[1:] == [
+        f"w,p,growing-0,0,ok,,9007199254740991,,1.5,,,7,{empty},,,,,,,,,,,,,,timing,,,",
+        f"w,p,x,0,failed,no,,,,,,,{empty},,,,,,,,,,,,,,timing,,,",
+    ]
+    assert list(written.stlb_misses.dropna()) == [7] and str(written.stlb_misses.dtype) == "Int64"
+    table = pyarrow.parquet.read_table(tmp_path / "c.parquet")
+    assert table.column("stlb_misses").to_pylist() == [7, None]
+    assert table.column("runtime_cycles").to_pylist() == [2**53 - 1, None]
+    assert table.column("message").to_pylist() == ["", "no"]
+
+
+def test_both_formats_read_back_alike(tmp_path):
+    rows = [ROW | OK | {"walk_cycles": 3}, ROW | OK | {"walk_cycles": None}, ROW | {"status": "skipped"}]
+    tables = []
+    for name in ("c.csv", "c.parquet"):
+        cells.write_cells(rows, tmp_path / name)
+        tables.append(cells.read_cells(tmp_path / name))
+    pandas.testing.assert_frame_equal(*tables)
+    assert tables[0].walk_cycles.dropna().tolist() == [3] and str(tables[0].repeat.dtype) == "int64"
+
+
+def test_concurrent_writers_of_a_pair_of_files_get_their_own_bytes(tmp_path):
+    paths = (tmp_path / "c.csv", tmp_path / "c.parquet")
+    (tmp_path / "c.tmp").write_text("mine")
+    right = 0
+    with ThreadPoolExecutor(2) as pool:
+        for number in range(200):
+            row = ROW | OK | {"stlb_misses": number}
+            list(pool.map(lambda path, row=row: cells.write_cells([row], path), paths))
+            as_text = f",{number}," in paths[0].read_text()
+            right += as_text and pyarrow.parquet.read_table(paths[1])["stlb_misses"].to_pylist() == [number]
+    assert right == 200
+    assert (tmp_path / "c.tmp").read_text() == "mine"
+    assert {path.name for path in tmp_path.iterdir()} == {"c.csv", "c.parquet", "c.tmp"}
 
 
 def test_missing_column_and_file_are_named(tmp_path):
