@@ -19,7 +19,7 @@ def images(wildcards=None):
 def workloads_image():
     """The image of Debian's own programs."""
     digest = content("docker/base", "docker/toolchain", "docker/workloads")
-    return f"build/workloads-image-{digest}.stamp"
+    return f"build/image-workloads-{digest}.stamp"
 
 
 def component_stamps(*components):
@@ -37,7 +37,7 @@ rule images:
 
 rule workloads_image:
     input: images,
-    output: "build/workloads-image-{digest}.stamp",
+    output: "build/image-workloads-{digest}.stamp",
     log: "build/logs/workloads-image-{digest}.log",
     message: "Building the image of Debian's own programs"
     shell: "tessera build --workloads-image > {log} 2>&1 && echo {wildcards.digest} > {output}"
