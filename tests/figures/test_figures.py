@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import xml.etree.ElementTree as ET
 
 import pandas as pd
@@ -159,3 +160,24 @@ def test_percentages_have_as_many_digits_as_are_worth_reading(fraction, text):
 def test_empty_tree_says_what_to_run(tmp_path):
     with pytest.raises(NotDrawn, match="./run reproduce"):
         fig2(tmp_path, REFERENCE)
+
+
+def test_figures_show_the_models_that_were_fitted_and_no_others(complete_tree, tmp_path):
+    tree = shutil.copytree(complete_tree, tmp_path / "tree")
+    kept = {"yaniv": "gandhi-opera", "poly1": "lasso", "poly3": "minimax", "mosmodel": "gp"}
+    for name in ("errors", "cv", "predictions"):
+        table = pd.read_csv(tree / f"models/{name}.csv")
+        table = table[table["model"].isin(kept)]
+        table.assign(model=table["model"].map(kept)).to_csv(tree / f"models/{name}.csv", index=False)
+    figures = render(tree, REFERENCE, tmp_path / "out", ["fig2", "fig5", "table6", "curves", "fig3"])
+    assert {one.name for one in figures if one.ok} == {"fig2", "fig5", "table6", "curves"}
+    (reason,) = {one.reason for one in figures if not one.ok}
+    assert "yaniv, poly1, mosmodel" in reason
+    for name in ("fig2", "fig5", "table6"):
+        rows = pd.read_csv(tmp_path / f"out/{name}.csv")
+        trained = {"lasso", "minimax", "gp"} | ({"gandhi-opera"} if name != "table6" else set())
+        assert set(rows.loc[rows["source"] == "Tessera", "model"]) == trained, name
+    assert set(pd.read_csv(tmp_path / "out/curves-gups-broadwell-sim.csv")["series"]) == {
+        "samples",
+        *kept.values(),
+    }

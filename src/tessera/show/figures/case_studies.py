@@ -27,6 +27,13 @@ class Pick(NamedTuple):
 def choose(name: str, results: Results) -> list[Pick]:
     """The paper's pair if the run has it, and the extreme one if it is another; at least one."""
     case = CASES[name]
+    fitted = set(results.models("predictions", analysed=False)["model"])
+    if fitted and not fitted & set(case.models):
+        raise NotDrawn(
+            f"figure {name}",
+            f"none of its models was fitted: {', '.join(case.models)}",
+            "name them under `models` in the configuration",
+        )
     picks = [pick for pick in (_of_the_paper(case, results), _extreme(case, results)) if pick]
     if not picks:
         raise NotDrawn(f"figure {name}", "no good cell with a runtime in cycles of a TLB-sensitive workload")
