@@ -12,6 +12,7 @@ import click
 
 from tessera import __version__
 from tessera.core.errors import TesseraError
+from tessera.core.files import refused_by_system
 
 #: name -> (module, attribute, one-line help). The help is repeated here so that
 #: ``tessera --help`` imports nothing heavy.
@@ -70,9 +71,15 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run the command line; a :class:`TesseraError` becomes a message and an exit status."""
+    """Run the command line; a :class:`TesseraError` becomes a message and an exit status.
+
+    So does the system's refusal of a file (missing, a folder, not allowed, a full disk).
+    """
     try:
         cli(standalone_mode=True)
     except TesseraError as error:
-        click.echo(f"tessera: {error}", err=True)
-        sys.exit(error.exit_code)
+        failure = error
+    except OSError as error:
+        failure = refused_by_system(error)
+    click.echo(f"tessera: {failure}", err=True)
+    sys.exit(failure.exit_code)

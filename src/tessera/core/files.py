@@ -112,6 +112,20 @@ def write_csv(table, path: Path | str, *, index: bool = False, **options) -> Non
         table.to_csv(stream, index=index, **options)
 
 
+def refused_by_system(error: OSError) -> TesseraError:
+    """What a command says of a file that the system refuses it: a wrong request, but for a full disk.
+
+    Raises:
+        OSError: the error itself, where it names no file.
+    """
+    if error.filename is None and error.errno not in _REMEDIES:
+        raise error
+    name = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else "a file"
+    remedy = _REMEDIES.get(error.errno, "check the path, and that you may use it")
+    exit_code = EXIT_FAILED if error.errno in _REMEDIES else EXIT_USAGE
+    return TesseraError(name, error.strerror or str(error), remedy, exit_code=exit_code)
+
+
 def _target(path: Path) -> Path:
     """The file that ``path`` names, links followed; refused if it is there and not regular."""
     try:
