@@ -33,6 +33,6 @@ rule all_cells:
     input: cells_of_pairs(), TREE.host_simulated, TREE.host_cells,
     output: TREE.cells,
     log: TREE.log("all-cells"),
-    params: code=code("tessera.results.cells"),
+    params: code=code("tessera.pipeline.links"),
     message: "Collecting all cells"
     shell: "tessera pipeline concat --out {output} {input} 2> {log}"

@@ -51,6 +51,8 @@ rule report:
     output: TREE.report, TREE.claims,
     log: TREE.log("report"),
     benchmark: TREE.benchmark("report")
-    params: results=TREE.root, code=code("tessera.show.report.site"), files=content(*SHOWN),
+    params:
+        results=TREE.root, files=content(*SHOWN),
+        code=code("tessera.show.report.site", "tessera.show.report.terminal"),
     message: "Rendering the report"
     shell: "tessera report render --results {params.results} > {log} 2>&1"

@@ -1,0 +1,213 @@
+"""Digests of code: neither too few modules (stale results) nor all of them; by content, not by time."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import shutil
+import sys
+import time
+
+import pytest
+
+from tessera.core.paths import repo_root
+from tessera.pipeline import digests
+
+RULES = sorted((repo_root() / "workflow" / "rules").glob("*.smk"))
+CODE = re.compile(r"\bcode\(([^)]*?)(?:, without=.*?)?\)", re.DOTALL)
+
+
+def imported(path, package):
+    """Dotted names that a file imports from Tessera, by Python's own grammar."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name.startswith("tessera."))
+        elif isinstance(node, ast.ImportFrom):
+            base = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            name = ".".join([*base, *([node.module] if node.module else [])])
+            if name.startswith("tessera"):
+                yield from (f"{name}.{alias.name}" for alias in node.names)
+
+
+def test_every_import_is_seen():
+    """The quick reader of imports finds all that Python's grammar finds."""
+    known = digests._modules()
+    assert len(known) > 300
+    for name, path in known.items():
+        package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+        found = digests.imports(name)
+        for target in imported(path, package):
+            module = digests._longest(target)
+            assert not module or module in found or module == name, f"{name} imports {target}"
+
+
+@pytest.mark.parametrize(
+    ("module", "inside", "outside"),
+    [
+        ("pipeline.fit", "fit.models.yaniv fit.models.alam_scaled fit.adaptive.order", "show judge record"),
+        ("pipeline.links", "simulate.rows layouts.heuristics platforms.keys", "fit judge show machine"),
+        ("pipeline.record", "record.workloads.kinds.spec record.traces.record", "fit simulate show"),
+        ("judge.studies.links", "fit.models.yaniv simulate.rows judge.studies.sweep", "judge.claims show"),
+        ("show.report.site", "show.figures.mitosis_fig3 judge.claims.protocols.bias", "kernel.bisect cli"),
+    ],
+)  # fmt: skip
+def test_a_step_depends_on_what_decides_its_result(module, inside, outside):
+    found = digests.closure([f"tessera.{module}"])
+    assert {f"tessera.{name}" for name in inside.split()} <= found
+    for name in outside.split():
+        assert not any(f"{one}.".startswith(f"tessera.{name}.") for one in found), name
+    assert not any(f"{one}.".startswith(digests.PLUMBING) for one in found)
+
+
+def test_a_recording_knows_no_platform_and_no_layout():
+    text = (repo_root() / "workflow" / "rules" / "trace.smk").read_text()
+    without = ast.literal_eval(re.search(r"without=(\(.*?\))\)", text).group(1))
+    found = digests.closure(["tessera.pipeline.record"], without)
+    assert not any(name.startswith(("tessera.layouts", "tessera.platforms")) for name in found)
+
+
+def rules():
+    """(rule, its command's first two words, the modules of its `code`) of all rules that call tessera."""
+    found = []
+    for path in RULES:
+        for block in re.split(r"^rule ", path.read_text(), flags=re.MULTILINE)[1:]:
+            name, command = block.split(":")[0], re.search(r'"tessera ([a-z-]+) ([a-z-]+)', block)
+            given = CODE.search(block)
+            modules = re.findall(r'"(tessera[\w.]+)"', given.group(1)) if given else []
+            if "code=STUDY_CODE" in block:
+                modules = ["tessera.judge.studies.links"]
+            if command and name not in ("images", "workloads_image", "component"):
+                found.append((name, command.groups(), modules))
+    return found
+
+
+def command_imports(group, command):
+    """What the function of a command imports inside it, and what its file's helpers do."""
+    files = {"mosalloc": "mosalloc/overhead.py"}
+    tree = ast.parse((repo_root() / "src/tessera/cli" / files.get(group, f"{group}.py")).read_text())
+    mine = {command.replace("-", "_")}
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    called = {n.id for name in mine for n in ast.walk(functions[name]) if isinstance(n, ast.Name)}
+    helpers = {name for name in called & set(functions) if name.startswith("_")}
+    for name in mine | helpers:
+        for node in ast.walk(functions[name]):
+            if isinstance(node, ast.ImportFrom) and node.module.startswith("tessera."):
+                yield from (digests._longest(f"{node.module}.{alias.name}") for alias in node.names)
+
+
+def test_every_rule_names_the_code_of_its_command():
+    """What the command imports for its work is in the closure of what the rule names."""
+    found = rules()
+    assert len(found) >= 25
+    for name, (group, command), modules in found:
+        if group == "report" and command == "check" or command == "outcomes":
+            continue  # they show, and make no file
+        assert modules, f"rule {name} names no code"
+        if modules[0].startswith("tessera.cli") or command == "attempt":
+            continue  # the whole command
+        inside = digests.closure(modules)
+        for needed in command_imports(group, command):
+            left_out = f"{needed}.".startswith((*digests.PLUMBING, "tessera.simulate.progress."))
+            assert needed in inside or left_out, f"rule {name}: {needed}"
+
+
+@pytest.fixture
+def copy(tmp_path, monkeypatch):
+    """A copy of what digests are made of, and a digest of it that is not remembered."""
+    for name in (
+        "src/tessera",
+        "artifacts/simulator",
+        "artifacts/tracer",
+        "artifacts/layout-format",
+        "docker",
+    ):
+        shutil.copytree(repo_root() / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(repo_root() / "requirements.lock", tmp_path)
+    monkeypatch.setenv("TESSERA_ROOT", str(tmp_path))
+
+    def fresh(function, *arguments):
+        for remembered in (digests._modules, digests._text, digests._file, digests.imports):
+            remembered.cache_clear()
+        return function(*arguments)
+
+    yield tmp_path, fresh
+    monkeypatch.undo()
+    fresh(digests._modules)
+
+
+def changed(path):
+    path.write_text(path.read_text() + "\n")
+
+
+def test_content_counts_and_time_does_not(copy):
+    root, fresh = copy
+    before = fresh(digests.code, "tessera.pipeline.fit")
+    path = root / "src/tessera/fit/models/yaniv.py"
+    os.utime(path, (1, 1))
+    assert fresh(digests.code, "tessera.pipeline.fit") == before
+    changed(root / "src/tessera/show/report/site.py")
+    changed(root / "src/tessera/core/errors.py")
+    assert fresh(digests.code, "tessera.pipeline.fit") == before
+    changed(path)
+    after = fresh(digests.code, "tessera.pipeline.fit")
+    assert after != before
+    changed(root / "requirements.lock")  # a fit's digits are its libraries' too
+    assert fresh(digests.code, "tessera.pipeline.fit") != after
+
+
+def test_a_new_module_of_a_package_that_is_imported_by_name_counts(copy):
+    root, fresh = copy
+    before = fresh(digests.code, "tessera.pipeline.fit")
+    (root / "src/tessera/fit/models/new.py").write_text("x = 1\n")
+    assert fresh(digests.code, "tessera.pipeline.fit") != before
+
+
+def test_a_component_is_what_it_is_built_from(copy):
+    root, fresh = copy
+    before = fresh(digests.programs, "docker", "simulator")
+    for name in ("simulator/README.md", "simulator/tests/platform_test.cpp", "tracer/plugin/CMakeLists.txt"):
+        changed(root / "artifacts" / name)
+    assert fresh(digests.programs, "docker", "simulator") == before
+    assert fresh(digests.programs, "none", "simulator") != before
+    for name in (
+        "artifacts/simulator/src/tlb/array.h",
+        "artifacts/tracer/lib/CMakeLists.txt",
+        "docker/toolchain/Dockerfile",
+    ):
+        now = fresh(digests.programs, "docker", "simulator")
+        changed(root / name)
+        assert fresh(digests.programs, "docker", "simulator") != now, name
+
+
+def test_folders_that_a_component_includes_are_known():
+    """`../x` in its CMake files, outside of tests, is in the table of what else it is built from."""
+    artifacts = repo_root() / "artifacts"
+    for component in ("mosalloc", "simulator", "tracer", "workloads"):
+        for path in (artifacts / component).rglob("CMakeLists.txt"):
+            if set(digests.FOR_TESTS).intersection(path.parts) or "benchmark" in path.parts:
+                continue
+            for other in re.findall(
+                r"(?<![\w/])(?:\$\{CMAKE_CURRENT_SOURCE_DIR\}/)?((?:\.\./)+[\w./-]+)", path.read_text()
+            ):
+                named = os.path.relpath((path.parent / other).resolve(), artifacts)
+                known = (component, *digests.ALSO.get(component, ()))
+                assert any(f"{named}/".startswith(f"{one}/") for one in known), f"{path}: {named}"
+
+
+def test_an_unknown_module_is_refused():
+    with pytest.raises(KeyError, match="tessera.no.such"):
+        digests.code("tessera.no.such")
+
+
+def test_digests_cost_little(copy):
+    """All that a start of Snakemake computes, three times at most; seconds of this process."""
+    _, fresh = copy
+    seconds = []
+    for _ in range(3):
+        begin = time.process_time()
+        fresh(digests.code, "tessera.show.report.site")
+        digests.code("tessera.pipeline.record")
+        digests.programs("docker", "simulator", "tracer")
+        seconds.append(time.process_time() - begin)
+    assert min(seconds) < 0.3, sys.version
