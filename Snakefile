@@ -1,5 +1,4 @@
-# Tessera's pipeline, link by link. `./run reproduce` (or `snakemake --cores all reproduce` in an
-# activated environment) runs config/default.yaml; `./run smoke` runs config/smoke.yaml.
+# Tessera's pipeline, link by link. `./run reproduce` runs config/default.yaml, `./run smoke` config/smoke.yaml.
 #
 #   build.smk    toolchain image; allocator, tracer, simulator and workloads inside it
 #   trace.smk    one recorded trace per workload
@@ -13,8 +12,8 @@
 #   reference.smk  the papers' archived data beside what they print
 #   report.smk   claims, figures, notebooks, provenance, site
 #
-# Reading this file changes nothing, whatever Snakemake was asked for. A rule's params `code` and `files` are
-# digests of what its outputs depend on besides its inputs: docs/pipeline.md says what is made again when.
+# Reading this file changes nothing. A rule's params `code` and `files` are digests of what its outputs depend on
+# besides its inputs (docs/pipeline.md).
 
 from pathlib import Path
 
@@ -53,23 +52,18 @@ include: "workflow/rules/report.smk"
 
 localrules: reproduce, smoke, kernel, kernel_smoke, kernel_bisect
 
-
 onstart:  # of a run that makes something; not of dry runs, listings, or a cluster's jobs
     begin(TREE.root)
-
 
 rule reproduce:
     """The main job: everything, then the claims table; its exit status is the check's."""
     default_target: True
     input: TREE.report,
-    params: results=TREE.root,
     message: "Checking the claims"
-    shell: "tessera report check --results {params.results}"
-
+    shell: f"tessera report check --results {TREE.root}"
 
 rule smoke:
     """The same chain on tiny inputs: ./run smoke."""
     input: TREE.report,
-    params: results=TREE.root,
     message: "Checking the claims"
-    shell: "tessera report check --results {params.results}"
+    shell: f"tessera report check --results {TREE.root}"
