@@ -87,6 +87,9 @@ def test_kill_9_of_a_run_and_the_next_goes_on(tmp_path):
     while not (tmp_path / "results/x/second").exists():
         assert time.monotonic() < deadline and killed.poll() is None, "the second step did not begin"
         time.sleep(0.1)
+    refused = start(0)
+    said = refused.communicate(timeout=60)[0]
+    assert refused.returncode == 1 and f"process {killed.pid}" in said and "Traceback" not in said
     os.killpg(killed.pid, signal.SIGKILL)
     killed.wait()
     after = start(0)

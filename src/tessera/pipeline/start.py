@@ -10,6 +10,7 @@ import os
 import sys
 from pathlib import Path
 
+from tessera.core.errors import TesseraError
 from tessera.pipeline.failures import drop, failures
 from tessera.pipeline.lock import RunLock
 
@@ -25,9 +26,13 @@ def begin(results: Path) -> None:
     process and with the lock that it holds.
 
     Raises:
-        TesseraError: another run is at work on ``results``.
+        SystemExit: another run is at work on ``results``; said so, since Snakemake would add a traceback.
     """
-    RunLock(results).hold()
+    try:
+        RunLock(results).hold()
+    except TesseraError as error:
+        print(f"tessera: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
     if os.environ.get(RETRY) != "1":
         return
     os.environ[RETRY] = "0"  # once is enough
