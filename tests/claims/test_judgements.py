@@ -9,7 +9,7 @@ from tessera.judge.claims.model import Claim, Scope, Tolerance
 from tessera.judge.claims.outcome import Missing
 from tessera.judge.claims.registry import find
 from tessera.results.schema.models import OF_RUN
-from tessera.results.write import table_of, write
+from tessera.results.write import frame_of, write
 
 ONE = Scope(("gups-8gb",), ("sandybridge",))
 PAIR = {"workload": "gups-8gb", "platform": "sandybridge-sim"}
@@ -22,7 +22,7 @@ def value(tree):
     def run(name, tables=None, scope=ONE, **parameters):
         tree.write()
         for table, rows in (tables or {}).items():
-            frame = table_of(OF_RUN[table], [row if "workload" in row else PAIR | row for row in rows])
+            frame = frame_of(OF_RUN[table], [row if "workload" in row else PAIR | row for row in rows])
             write(OF_RUN[table], frame, tree.path / "models" / f"{table}.csv")
         claim = Claim("x", "micro20", "I", "s", "finding", 0.0, "t", "1", Tolerance("exact", 0, "test"), name,
                       parameters, scope, "intel-pmu")  # fmt: skip

@@ -13,7 +13,7 @@ MB = 1 << 20
 
 def test_the_profile_is_kept_and_is_no_layout(tmp_path, monkeypatch):
     def profile(trace, platform, out):
-        out.write_text(make.PROFILE_HEADER + f"mmap,{4 * MB},70\nmmap,{6 * MB},30\n")
+        out.write_text(f"pool,offset_bytes,stlb_misses\nmmap,{4 * MB},70\nmmap,{6 * MB},30\n")
         return out
 
     monkeypatch.setattr(make, "miss_profile", profile)
@@ -29,7 +29,7 @@ def test_the_profile_is_kept_and_is_no_layout(tmp_path, monkeypatch):
     ]
     platform = platforms.load(platforms.names()[0])
     made = make.make_layouts(tmp_path / "t", {"pools": pools}, platform, tmp_path, seed=1, random_count=9)
-    kept = pd.read_csv(tmp_path / make.PROFILE)
+    kept = pd.read_csv(tmp_path / "profile" / "misses.csv")
     assert list(kept["stlb_misses"]) == [70, 30]
     assert len(made.manifest) == 55 and (tmp_path / "growing-8.csv").exists()
     assert all(path.parent == tmp_path for path in layout_files(tmp_path))

@@ -8,7 +8,8 @@ from tessera.core.errors import TesseraError
 from tessera.fit.models.crossval import held_out_errors
 from tessera.fit.models.fitting import fit_all
 from tessera.fit.models.registry import MODELS, create
-from tessera.fit.models.tables import TABLES
+from tessera.fit.models.result import TABLES
+from tessera.results.schema.models import OF_PAIR
 
 from .builders import make_frame, make_samples, noisy
 
@@ -27,7 +28,7 @@ def result():
 
 @pytest.mark.parametrize("name", TABLES)
 def test_columns(result, name):
-    assert tuple(getattr(result, name).columns) == TABLES[name]
+    assert tuple(getattr(result, name).columns) == OF_PAIR[name].names
 
 
 def test_rows(result):

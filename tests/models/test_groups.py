@@ -5,6 +5,7 @@ import pytest
 
 from tessera.core.errors import TesseraError
 from tessera.fit.models.groups import groups_of, read_duplicates
+from tessera.results.schema.cells import MANIFEST
 
 from .builders import make_samples, noisy
 
@@ -32,10 +33,11 @@ def test_one_differing_number_is_no_duplicate():
 
 def test_manifest(tmp_path):
     path = tmp_path / "manifest.csv"
-    path.write_text("layout,heuristic,duplicate_of\n4kb,growing,\nsliding-60-8,sliding,sliding-40-8\n")
+    rows = ("4kb,growing,0,0,0,", "sliding-60-8,sliding,60-8,7,0,sliding-40-8")
+    path.write_text("\n".join([",".join(MANIFEST.names), *rows]) + "\n")
     assert read_duplicates(path) == {"sliding-60-8": "sliding-40-8"}
     path.write_text("layout\n4kb\n")
-    with pytest.raises(TesseraError, match="pass the manifest.csv"):
+    with pytest.raises(TesseraError, match="lacks .*duplicate_of"):
         read_duplicates(path)
     with pytest.raises(TesseraError, match="no such file"):
         read_duplicates(tmp_path / "none.csv")

@@ -1,6 +1,5 @@
 """The models' links of the pipeline: every pair gets every table, and what cannot be done says why."""
 
-import ast
 import json
 
 import pandas as pd
@@ -11,9 +10,12 @@ from tessera.cli.main import cli
 from tessera.core.paths import repo_root
 from tessera.fit.models.collect import collect
 from tessera.fit.models.fitting import fit_all
+from tessera.fit.models.result import TABLES
 from tessera.fit.models.samples import read_table
-from tessera.fit.models.tables import JUDGED, TABLES
 from tessera.pipeline.fit import adaptive_pairs, fit_pairs, one_gb_pairs
+from tessera.results.schema.cells import MANIFEST
+from tessera.results.tree import FIT_TABLES, MODEL_TABLES
+from tessera.results.write import frame_of, write
 
 from .builders import make_frame, noisy
 
@@ -38,8 +40,8 @@ def results(tmp_path_factory):
         path.parent.mkdir(parents=True)
         table.assign(workload=workload, platform=platform).to_csv(path, index=False)
         manifest = root / "layouts" / workload / platform / "manifest.csv"
-        manifest.parent.mkdir(parents=True)
-        manifest.write_text("layout,duplicate_of\ngrowing-1,\ngrowing-2,growing-1\n")
+        same = [{"layout": "growing-1"}, {"layout": "growing-2", "duplicate_of": "growing-1"}]
+        write(MANIFEST, frame_of(MANIFEST, same), manifest)
     return root
 
 
@@ -58,20 +60,16 @@ def folder(done, pair):
 
 
 def test_tables_of_the_workflow_are_those_of_the_package():
-    """models.smk names them itself: every job reads it, and the package takes seconds to load."""
-    named = {}
-    for line in (repo_root() / "workflow" / "rules" / "models.smk").read_text().splitlines():
-        name, _, value = line.partition(" = ")
-        if name in ("FIT_TABLES", "ADAPTIVE_TABLES", "ONE_GB_TABLES"):
-            named[name] = ast.literal_eval(value)
-    assert set(named["FIT_TABLES"]) == {*TABLES, "protocols", "learning_curve"}
-    assert {name for names in named.values() for name in names} == {*TABLES, *JUDGED}
-    assert len(named) == 3
+    """models.smk names no table: it imports the names, which cost every job of a cluster nothing."""
+    assert set(FIT_TABLES) == {*TABLES, "protocols", "learning_curve"}
+    text = (repo_root() / "workflow" / "rules" / "models.smk").read_text()
+    assert "from tessera.results.tree import ADAPTIVE_TABLES, FIT_TABLES, ONE_GB_TABLES" in text
+    assert not [name for name in MODEL_TABLES if f'"{name}"' in text]
 
 
 def test_every_pair_has_every_table_and_they_can_be_joined(done):
     joined = collect([folder(done, pair) for pair in (GOOD, FAILED, SMALL)])
-    assert set(joined) == {*TABLES, *JUDGED}
+    assert set(joined) == set(MODEL_TABLES)
     assert set(joined["errors"]["workload"]) == {"gups", "road"}
     assert set(joined["one_gb"]["workload"]) == {"gups"}
 
@@ -104,7 +102,7 @@ def test_what_cannot_be_done_says_why(done):
     for note in ("not_fitted.txt", "not_replayed.txt", "not_predicted.txt"):
         assert (folder(done, FAILED) / note).read_text().strip()
         assert not (folder(done, GOOD) / note).exists()
-    for name in (*TABLES, *JUDGED):
+    for name in MODEL_TABLES:
         lines = (folder(done, FAILED) / f"{name}.csv").read_text().splitlines()
         assert len(lines) == 1 and "," in lines[0], name
     assert json.loads((folder(done, FAILED) / "intervals.json").read_text())["models"] == {}

@@ -215,7 +215,8 @@ def test_files_with_and_without_numbers(tmp_path):
     written = pd.read_csv(tmp_path / "protocols.csv", keep_default_na=False)
     assert list(written["max_error"]) == list(judged["max_error"]) and len(judged) == 2
     assert set(pd.read_csv(tmp_path / "learning_curve.csv")["model"]) == {"poly1"}
-    headers = {name: (tmp_path / f"{name}.csv").read_text().splitlines()[0] for name in FILES}
+    names = [table.name for table in FILES]
+    headers = {name: (tmp_path / f"{name}.csv").read_text().splitlines()[0] for name in names}
     write_empty(tmp_path)
     for name, header in headers.items():
         assert (tmp_path / f"{name}.csv").read_text() == header + "\n"

@@ -12,6 +12,8 @@ from tessera.fit.predict import error_budget
 from tessera.fit.predict.budget import PARTS
 from tessera.fit.predict.design import read_design
 from tessera.fit.predict.prediction import fit_to
+from tessera.results.schema.machine import MOSAICS
+from tessera.results.write import frame_of, write
 
 from .builders import design, samples
 
@@ -25,12 +27,13 @@ def budget(frame=None, model="poly1", asked=None, **options) -> pd.DataFrame:
 
 def mosaics(tmp_path, platform="haswell-sim"):
     path = tmp_path / "mosaics.csv"
-    pd.DataFrame(
-        {
-            "platform": platform, "layout": ["growing-0", "growing-4", "growing-8"],
-            "measured_delta": [0.0, -0.2, -0.5], "simulated_delta": [0.0, -0.24, -0.4],
-        }
-    ).to_csv(path, index=False)  # fmt: skip
+    rows = [
+        {"platform": platform, "layout": layout, "measured_delta": measured, "simulated_delta": simulated}
+        for layout, measured, simulated in (
+            ("growing-0", 0.0, 0.0), ("growing-4", -0.2, -0.24), ("growing-8", -0.5, -0.4)
+        )
+    ]  # fmt: skip
+    write(MOSAICS, frame_of(MOSAICS, rows), path)
     return path
 
 
@@ -130,7 +133,7 @@ def test_refusals(tmp_path):
     with pytest.raises(TesseraError, match="no such file"):
         budget(mosaics=tmp_path / "none.csv")
     (tmp_path / "odd.csv").write_text("layout\na\n")
-    with pytest.raises(TesseraError, match="columns platform"):
+    with pytest.raises(TesseraError, match="lacks platform"):
         budget(mosaics=tmp_path / "odd.csv")
     with pytest.raises(TesseraError, match="no runtime_cycles or runtime_ns"):
         budget(repeats=tmp_path / "odd.csv")

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from tessera.cli.main import cli
 from tessera.core.errors import TesseraError
 from tessera.fit.predict import ExtrapolationWarning, predict
-from tessera.fit.predict.prediction import COLUMNS
+from tessera.results.schema.models import OF_PAIR
 
 from .builders import design, samples
 
@@ -118,7 +118,7 @@ def test_the_command_writes_what_python_returns(tmp_path):
     assert "EXTRAPOLATED" not in done.stdout
     assert "mine: 5.49963e+09 cycles" in done.stdout and "95% interval" in done.stdout
     written = pd.read_csv(tmp_path / "out.csv", keep_default_na=False)
-    assert tuple(written.columns) == COLUMNS
+    assert tuple(written.columns) == OF_PAIR["one_gb"].names
     expected = predict(samples(), design()).iloc[0]["predicted_runtime_cycles"]
     assert written.loc[0, "predicted_runtime_cycles"] == pytest.approx(expected, rel=1e-12)
 

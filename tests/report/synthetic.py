@@ -14,7 +14,7 @@ import pandas as pd
 
 from tessera.results.cells import write_cells
 from tessera.results.schema.models import OF_RUN
-from tessera.results.write import table_of, write
+from tessera.results.write import frame_of, write
 
 WORKLOADS = ("gups", "graph500", "pr")
 PLATFORMS = ("sandybridge-sim", "haswell-sim", "broadwell-sim")
@@ -269,7 +269,7 @@ def write_models(root: Path, cells: pd.DataFrame) -> None:
     for name, rows in dict(
         errors=errors, cv=cv, rsquared=squares, predictions=predictions, coefficients=coefficients
     ).items():
-        write(OF_RUN[name], table_of(OF_RUN[name], rows), root / "models" / f"{name}.csv")
+        write(OF_RUN[name], frame_of(OF_RUN[name], rows), root / "models" / f"{name}.csv")
 
 
 def _predict(table: pd.DataFrame, fitted: pd.DataFrame) -> dict[str, pd.Series]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.results.schema.models import OF_RUN
-from tessera.results.write import table_of
+from tessera.results.write import frame_of
 from tessera.results.write import write as write_table
 
 MB = 1 << 20
@@ -35,7 +35,7 @@ def write(root: Path) -> None:
             folder / "misses.csv", index=False
         )
     for name, found in rows.items():
-        write_table(OF_RUN[name], table_of(OF_RUN[name], found), root / "models" / f"{name}.csv")
+        write_table(OF_RUN[name], frame_of(OF_RUN[name], found), root / "models" / f"{name}.csv")
     _allocator(root / "host" / "allocator.csv")
     layouts = root / "host" / "layouts"
     layouts.mkdir(parents=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tessera.results.schema import machine
-from tessera.results.write import table_of
+from tessera.results.write import frame_of
 from tessera.results.write import write as write_table
 
 FOOTPRINTS = (16, 64, 128, 512)
@@ -28,7 +28,7 @@ def write(root: Path) -> None:
         for series in ("pages", "lines")
         for n in FOOTPRINTS
     ]
-    write_table(machine.LATENCY, table_of(machine.LATENCY, latency), folder / "chase_latency.csv")
+    write_table(machine.LATENCY, frame_of(machine.LATENCY, latency), folder / "chase_latency.csv")
     step = dict.fromkeys(machine.STEPS.names, 7.0) | {
         "source": "measured",
         "series": "pages",
@@ -39,7 +39,7 @@ def write(root: Path) -> None:
         "above_cycles": 12.0,
         "file_source": "CPUID of this machine",
     }
-    write_table(machine.STEPS, table_of(machine.STEPS, [step]), folder / "steps.csv")
+    write_table(machine.STEPS, frame_of(machine.STEPS, [step]), folder / "steps.csv")
     judged = [
         dict.fromkeys(machine.MOSAICS.names, 0.0)
         | {
@@ -53,4 +53,4 @@ def write(root: Path) -> None:
         for platform, factor in (("host-sim", 1.3), ("host-calibrated", 1.1))
         for layout, measured in (("growing-0", 0.0), ("growing-4", -0.05), ("growing-8", -0.1))
     ]
-    write_table(machine.MOSAICS, table_of(machine.MOSAICS, judged), folder / "mosaics.csv")
+    write_table(machine.MOSAICS, frame_of(machine.MOSAICS, judged), folder / "mosaics.csv")

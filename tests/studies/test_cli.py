@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from tessera.cli.study import study
 from tessera.results.schema.cells import MANIFEST
-from tessera.results.write import table_of, write
+from tessera.results.write import frame_of, write
 
 
 def run(*words):
@@ -31,7 +31,7 @@ def failed_recording(tmp_path):
         )
     )
     layouts = [{"layout": "growing-0", "pages_2mb": 0}, {"layout": "growing-8", "pages_2mb": 9}]
-    write(MANIFEST, table_of(MANIFEST, layouts), tmp_path / "manifest.csv")
+    write(MANIFEST, frame_of(MANIFEST, layouts), tmp_path / "manifest.csv")
     return tmp_path
 
 

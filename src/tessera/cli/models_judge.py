@@ -8,8 +8,9 @@ import click
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.fit.models.crossval import SEED
-from tessera.fit.models.samples import TEST_POINT, Samples, read_table
-from tessera.fit.models.tables import write_table
+from tessera.fit.models.samples import Samples, read_table
+from tessera.layouts.names import ALL_1GB
+from tessera.results.write import write
 
 
 @click.command()
@@ -66,12 +67,12 @@ def adaptive(samples, pool, count, out, model, seeds) -> None:
             "replay of layouts", "no --out, or no random orders", "give --out FOLDER and --seeds 30"
         )
     from tessera.fit.adaptive import replay, summary
+    from tessera.fit.adaptive.replay import CURVE, SUMMARY
 
     curve = replay(table.fitted, model, seeds)
     counted = summary(curve)
-    out.mkdir(parents=True, exist_ok=True)
-    write_table(curve, out / "adaptive_curve.csv")
-    write_table(counted, out / "adaptive.csv")
+    write(CURVE, curve, out / "adaptive_curve.csv")
+    write(SUMMARY, counted, out / "adaptive.csv")
     for row in counted.itertuples():
         click.echo(
             f"{row.order:9} within {1 + row.slack:.1f} x {row.target_error:.3%}: reached with"
@@ -108,9 +109,9 @@ def _suggest(known: Samples, pool: str, count: int) -> None:
 
     design = read_design(pool)
     names = [canonical_name(name) for name in design.names]
-    if TEST_POINT in names:
-        click.echo(f"tessera models adaptive: left out {TEST_POINT}: a test point, never fitted", err=True)
-    rows = [i for i, name in enumerate(names) if name not in known.layouts and name != TEST_POINT]
+    if ALL_1GB in names:
+        click.echo(f"tessera models adaptive: left out {ALL_1GB}: a test point, never fitted", err=True)
+    rows = [i for i, name in enumerate(names) if name not in known.layouts and name != ALL_1GB]
     # the runtimes of candidates are unknown and never read
     candidates = Samples(tuple(names), design.H, design.M, design.C, design.C * float("nan")).subset(rows)
     for choice in next_layouts(known, candidates)[:count]:

@@ -25,10 +25,11 @@ def predict(samples, design, model, level, only, out, budget, mosaics, repeats) 
     \b
     tessera predict --samples cells.csv --design design.csv
     """
-    from tessera.fit.models.tables import write_table
     from tessera.fit.predict.budget import error_budget
     from tessera.fit.predict.design import read_design
     from tessera.fit.predict.prediction import fit_to, table_of
+    from tessera.results.schema.models import OF_PAIR
+    from tessera.results.write import write
 
     points = read_design(design, only)
     fitted = fit_to(samples, model)
@@ -46,12 +47,10 @@ def predict(samples, design, model, level, only, out, budget, mosaics, repeats) 
         if row.message:
             click.echo(f"tessera predict: {row.design}: {row.message}", err=True)
     if out:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        write_table(table, out)
+        write(OF_PAIR["one_gb"], table, out)
     if budget:
         parts = error_budget(fitted, points, mosaics=mosaics, repeats=repeats)
-        budget.parent.mkdir(parents=True, exist_ok=True)
-        write_table(parts, budget)
+        write(OF_PAIR["budget"], parts, budget)
         for row in parts.itertuples():
             share = f"{row.relative:8.3%}" if row.relative == row.relative else "       ?"
             click.echo(f"{row.design}: {row.part:9} {share}  {row.provenance or '-':10} {row.message}")

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 
 from tessera.core.units import PAGE_1GB, PAGE_2MB
 from tessera.layouts import heuristics
-from tessera.layouts.model import Layout, write_layout
+from tessera.layouts.model import Layout
+from tessera.layouts.names import ALL_1GB
 from tessera.layouts.space import Space
 
-MANIFEST_COLUMNS = ("layout", "heuristic", "parameter", "pages_2mb", "pages_1gb", "duplicate_of")
+COLUMNS = ("layout", "heuristic", "parameter", "pages_2mb", "pages_1gb", "duplicate_of")
 ENOUGH_DISTINCT = 45
 RANDOM_COUNT = 9
 
@@ -49,12 +48,12 @@ def manifest(layouts: list[Layout]) -> pd.DataFrame:
         duplicate = "" if original == layout.name else original
         pages = layout.pages(PAGE_2MB), layout.pages(PAGE_1GB)
         rows.append((layout.name, heuristic, rest, *pages, duplicate))
-    return pd.DataFrame(rows, columns=list(MANIFEST_COLUMNS))
+    return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 def distinct(table: pd.DataFrame) -> int:
     """Number of distinct layouts in a manifest, 1gb not counted."""
-    return int(((table.duplicate_of == "") & (table.layout != "1gb")).sum())
+    return int(((table.duplicate_of == "") & (table.layout != ALL_1GB)).sum())
 
 
 def too_few_reason(table: pd.DataFrame, space: Space) -> str:
@@ -66,11 +65,3 @@ def too_few_reason(table: pd.DataFrame, space: Space) -> str:
         f"{count} distinct layouts (fewer than {ENOUGH_DISTINCT}): the program uses only "
         f"{space.size // PAGE_2MB} pages of 2MB, too few for steps of 1/8 of its hot regions"
     )
-
-
-def write_all(layouts: list[Layout], table: pd.DataFrame, out: Path) -> None:
-    """Write ``<name>.csv`` for each layout and ``manifest.csv``."""
-    out.mkdir(parents=True, exist_ok=True)
-    for layout in layouts:
-        write_layout(layout, out / f"{layout.name}.csv")
-    table.to_csv(out / "manifest.csv", index=False)

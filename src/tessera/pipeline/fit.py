@@ -19,10 +19,13 @@ from tessera.fit.models import protocols
 from tessera.fit.models.fits import Fits
 from tessera.fit.models.fitting import fit_all
 from tessera.fit.models.groups import read_duplicates
-from tessera.fit.models.protocols.learning import COLUMNS as LEARNING
-from tessera.fit.models.result import FORMAT, INTERVALS
-from tessera.fit.models.samples import TEST_POINT, Table, read_table
-from tessera.fit.models.tables import TABLES, write_table
+from tessera.fit.models.result import FORMAT, INTERVALS, TABLES
+from tessera.fit.models.samples import Table, read_table
+from tessera.layouts.names import ALL_1GB
+from tessera.results.read import empty
+from tessera.results.schema.models import OF_PAIR
+from tessera.results.tree import ADAPTIVE_TABLES, NOT_FITTED, NOT_PREDICTED, NOT_REPLAYED, ONE_GB_TABLES
+from tessera.results.write import write
 
 Reasons = dict[Path, str]  #: folder of a pair that could not be done -> why
 
@@ -47,7 +50,7 @@ def fit_pairs(
         same = read_duplicates(manifest) if manifest else None
         protocols.write_judgement(table, folder, models, seed=seed, duplicate_of=same, fits=fits)
         if not (folder / "learning_curve.csv").exists():  # no model of these learns from samples
-            _headers(folder, {"learning_curve": LEARNING})
+            _headers(folder, ["learning_curve"])
 
     def nothing(folder: Path) -> None:
         _headers(folder, TABLES)
@@ -55,22 +58,22 @@ def fit_pairs(
         empty = {"format": FORMAT, "models": {}}
         (folder / INTERVALS).write_text(json.dumps(empty) + "\n", encoding="utf-8")
 
-    return _each(cells, out, "not_fitted.txt", work, nothing)
+    return _each(cells, out, f"{NOT_FITTED}.txt", work, nothing)
 
 
 def adaptive_pairs(cells: Iterable[Path], seeds: int, out: Path) -> Reasons:
     """Replay adaptive and ``seeds`` random orders: `adaptive.csv` and `adaptive_curve.csv`."""
-    from tessera.fit.adaptive.replay import CURVE, SUMMARY, replay, summary
+    from tessera.fit.adaptive.replay import replay, summary
 
     def work(cells_path: Path, folder: Path) -> None:
         curve = replay(_table(cells_path).fitted, seeds=seeds)
-        write_table(curve, folder / "adaptive_curve.csv")
-        write_table(summary(curve), folder / "adaptive.csv")
+        _write(folder, "adaptive_curve", curve)
+        _write(folder, "adaptive", summary(curve))
 
     def nothing(folder: Path) -> None:
-        _headers(folder, {"adaptive_curve": CURVE, "adaptive": SUMMARY})
+        _headers(folder, ADAPTIVE_TABLES)
 
-    return _each(cells, out, "not_replayed.txt", work, nothing)
+    return _each(cells, out, f"{NOT_REPLAYED}.txt", work, nothing)
 
 
 def one_gb_pairs(cells: Iterable[Path], out: Path, mosaics: Path | None = None) -> Reasons:
@@ -83,14 +86,14 @@ def one_gb_pairs(cells: Iterable[Path], out: Path, mosaics: Path | None = None) 
     from tessera.fit.predict.design import read_design
 
     def work(cells_path: Path, folder: Path) -> None:
-        point, fitted = read_design(cells_path, TEST_POINT), prediction.fit_to(_table(cells_path))
-        write_table(prediction.table_of(fitted, point, warn=False), folder / "one_gb.csv")
-        write_table(budget.error_budget(fitted, point, mosaics=mosaics), folder / "budget.csv")
+        point, fitted = read_design(cells_path, ALL_1GB), prediction.fit_to(_table(cells_path))
+        _write(folder, "one_gb", prediction.table_of(fitted, point, warn=False))
+        _write(folder, "budget", budget.error_budget(fitted, point, mosaics=mosaics))
 
     def nothing(folder: Path) -> None:
-        _headers(folder, {"one_gb": prediction.COLUMNS, "budget": budget.COLUMNS})
+        _headers(folder, ONE_GB_TABLES)
 
-    return _each(cells, out, "not_predicted.txt", work, nothing)
+    return _each(cells, out, f"{NOT_PREDICTED}.txt", work, nothing)
 
 
 def _table(cells_path: Path) -> Table:
@@ -122,6 +125,10 @@ def _each(
     return reasons
 
 
-def _headers(folder: Path, tables: dict[str, Sequence[str]]) -> None:
-    for name, columns in tables.items():
-        write_table(pd.DataFrame(columns=list(columns)), folder / f"{name}.csv")
+def _headers(folder: Path, names: Sequence[str]) -> None:
+    for name in names:
+        _write(folder, name, empty(OF_PAIR[name]))
+
+
+def _write(folder: Path, name: str, table: pd.DataFrame) -> None:
+    write(OF_PAIR[name], table, folder / f"{name}.csv")

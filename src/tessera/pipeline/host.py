@@ -13,6 +13,8 @@ from tessera.measure.rounds import Rule
 from tessera.measure.table import COMPARISON_COLUMNS
 from tessera.pipeline.links import failed_rows
 from tessera.results import cells
+from tessera.results.read import read_file
+from tessera.results.schema.cells import MANIFEST
 
 PLATFORM = "host"
 
@@ -31,7 +33,7 @@ def host_cells(
 
     ``comparison.csv`` beside ``out`` is written too, empty where nothing was measured.
     """
-    names = list(pd.read_csv(manifest, keep_default_na=False).layout)
+    names = list(read_file(MANIFEST, manifest).layout)
     try:
         if not names:
             raise TesseraError(

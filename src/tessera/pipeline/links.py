@@ -11,10 +11,15 @@ from tessera import platforms
 from tessera.core.errors import TesseraError
 from tessera.layouts import generate, heuristics
 from tessera.layouts.model import canonical_name
+from tessera.layouts.names import ALL_1GB
 from tessera.results import cells
+from tessera.results.read import empty, read_file
 from tessera.results.recordings import recorded
+from tessera.results.schema import cells as schema
+from tessera.results.status import FAILED, SKIPPED, is_ok
+from tessera.results.tree import PROFILE
+from tessera.results.write import write
 from tessera.simulate.cache import CellCache
-from tessera.simulate.choose_layouts import PROFILE, PROFILE_HEADER
 from tessera.simulate.choose_layouts import make_layouts as write_layouts
 from tessera.simulate.plan import parse_sampling
 from tessera.simulate.runner import Progress
@@ -27,12 +32,9 @@ def make_layouts(info_path: Path, platform: Path, seed: int, random_count: int, 
     for stale in out.parent.glob("*.csv"):
         stale.unlink()
     profile = out.parent / PROFILE
-    profile.parent.mkdir(parents=True, exist_ok=True)
-    profile.write_text(PROFILE_HEADER)  # what a failed recording leaves
-    if info["status"] != "ok":
-        table = pd.DataFrame(columns=list(generate.MANIFEST_COLUMNS))
-        table.to_csv(out, index=False)
-        return table
+    write(schema.PROFILE, empty(schema.PROFILE), profile)  # what a failed recording leaves
+    if not is_ok(info):
+        return write(schema.MANIFEST, empty(schema.MANIFEST), out)
     made = write_layouts(
         trace, info, platforms.load(platform), out.parent, seed=seed, random_count=random_count
     )
@@ -42,7 +44,7 @@ def make_layouts(info_path: Path, platform: Path, seed: int, random_count: int, 
 
 def select_layouts(manifest: Path, wanted: list[str], out: Path) -> pd.DataFrame:
     """Copy the named layouts of one folder to another, with their rows of the manifest."""
-    table = pd.read_csv(manifest, keep_default_na=False)
+    table = read_file(schema.MANIFEST, manifest)
     names = [canonical_name(name) for name in wanted]
     if len(table) and (missing := [name for name in names if name not in set(table.layout)]):
         raise TesseraError(
@@ -55,9 +57,7 @@ def select_layouts(manifest: Path, wanted: list[str], out: Path) -> pd.DataFrame
         stale.unlink()
     for name in names if len(table) else []:
         shutil.copy(manifest.with_name(f"{name}.csv"), out.with_name(f"{name}.csv"))
-    chosen = table[table.layout.isin(names)]
-    chosen.to_csv(out, index=False)
-    return chosen
+    return write(schema.MANIFEST, table[table.layout.isin(names)], out)
 
 
 def simulate_cells(
@@ -78,10 +78,10 @@ def simulate_cells(
     """
     info, trace = recorded(info_path)
     platform = platforms.load(platform_path)
-    names = list(pd.read_csv(manifest, keep_default_na=False).layout)
-    status = "skipped" if info["status"] == "skipped" else "failed"
+    names = list(read_file(schema.MANIFEST, manifest).layout)
+    status = SKIPPED if info["status"] == SKIPPED else FAILED
     try:
-        if info["status"] != "ok":
+        if not is_ok(info):
             raise TesseraError(f"trace of {info['workload']}", f"recording {status}", info["message"])
         rows = run_simulator(
             trace,
@@ -106,11 +106,11 @@ def expected_names(random_count: int = generate.RANDOM_COUNT) -> list[str]:
     """Names of the 54 + 1 layouts, for a workload whose layouts could not be made."""
     steps = range(heuristics.STEPS + 1)
     names = [f"growing-{i}" for i in steps] + [f"random-{i}" for i in range(random_count)]
-    return names + [f"sliding-{x}-{i}" for x in heuristics.HOT_PERCENT for i in steps] + ["1gb"]
+    return names + [f"sliding-{x}-{i}" for x in heuristics.HOT_PERCENT for i in steps] + [ALL_1GB]
 
 
 def failed_rows(
-    workload: str, platform: str, layouts: list[str], message: str, engine: str, status: str = "failed"
+    workload: str, platform: str, layouts: list[str], message: str, engine: str, status: str = FAILED
 ) -> list[dict]:
     """One row of that status per layout, all with the same reason."""
     head = {"workload": workload, "platform": platform, "repeat": 0, "status": status}

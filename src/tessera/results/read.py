@@ -61,18 +61,31 @@ def read_file(table: Table, path: Path, name: str = "") -> pd.DataFrame:
         raise Unreadable(name, f"cannot be read: {error}", "make it again with this version") from None
 
 
-def read_undeclared(path: Path, name: str = "") -> pd.DataFrame:
-    """A table that no schema knows, with pandas' own types.
+def read_undeclared(path: Path, name: str = "", **options) -> pd.DataFrame:
+    """A table that no schema knows, with pandas' own types or those of ``options`` (of its ``read_csv``).
 
     Raises:
         Unreadable: no such file, or no CSV.
     """
     try:
-        return pd.read_csv(path)
-    except FileNotFoundError:
+        return pd.read_csv(path, **options)
+    except (FileNotFoundError, IsADirectoryError):
         raise Unreadable(name or str(path), "no such file", absent=True) from None
     except (OSError, ValueError) as error:
         raise Unreadable(name or str(path), f"cannot be read: {error}") from None
+
+
+def read_texts(path: Path, name: str = "", table: Table | None = None) -> pd.DataFrame:
+    """A table whose cells stay text, so that numbers keep their digits and errors can show what was given.
+
+    Raises:
+        Unreadable: no such file, no CSV, or not exactly the columns of ``table``.
+    """
+    frame = read_undeclared(path, name, dtype=str, keep_default_na=False)
+    if table and tuple(frame.columns) != table.names:
+        found, wanted = (",".join(map(str, names)) for names in (frame.columns, table.names))
+        raise Unreadable(name or str(path), f"columns {found}; expected {wanted}", "make it again")
+    return frame
 
 
 def read(table: Table, tree: Tree, *names: str) -> pd.DataFrame:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TRACE_NAME = "trace.tst"
+#: Below the folder of a pair's layouts, not among them: readers of such a folder take every CSV file in it.
+PROFILE = Path("profile", "misses.csv")
 #: Tables of ``models/``, by the step that makes them. Each pair has them, and the whole run.
 FIT_TABLES = ("errors", "cv", "rsquared", "predictions", "coefficients", "protocols", "learning_curve")
 ADAPTIVE_TABLES = ("adaptive", "adaptive_curve")
@@ -69,7 +71,7 @@ class Tree:
 
     def profile(self, workload: str, platform: str) -> Path:
         """Misses by region under 4KB pages, which the sliding windows follow."""
-        return self.layouts / workload / platform / "profile" / "misses.csv"
+        return self.layouts / workload / platform / PROFILE
 
     # -- cells
 

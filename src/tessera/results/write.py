@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.core.files import writing
-from tessera.results.schema.table import COUNT, Table
+from tessera.results.schema.table import COUNT, TEXT, Table
 
 
 def write(table: Table, frame: pd.DataFrame, path: Path | str) -> pd.DataFrame:
@@ -36,6 +36,12 @@ def with_whole_counts(table: Table, frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def table_of(table: Table, rows: list) -> pd.DataFrame:
-    """Rows (mappings or tuples) as a data frame with the table's columns; what a mapping lacks is empty."""
-    return pd.DataFrame(rows, columns=list(table.names))
+def frame_of(table: Table, rows: list) -> pd.DataFrame:
+    """Rows (mappings or tuples) as a data frame with the table's columns.
+
+    What a mapping lacks is empty: text is "", a count stays whole beside missing ones.
+    """
+    frame = with_whole_counts(table, pd.DataFrame(rows, columns=list(table.names)))
+    for name in table.of_kind(TEXT):
+        frame[name] = frame[name].astype("object").where(frame[name].notna(), "")
+    return frame

@@ -8,14 +8,14 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.layouts import generate
+from tessera.layouts.model import write_layout
 from tessera.layouts.space import Space
 from tessera.platforms import Platform
+from tessera.results.read import read_file
+from tessera.results.schema import cells as schema
+from tessera.results.tree import PROFILE
+from tessera.results.write import write
 from tessera.simulate.runner import miss_profile
-
-#: STLB misses by 2MB region with 4KB pages, kept below the layouts that follow them (not among them: readers
-#: of a folder of layouts take every CSV file in it)
-PROFILE = Path("profile", "misses.csv")
-PROFILE_HEADER = "pool,offset_bytes,stlb_misses\n"
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,10 @@ def make_layouts(
     space = Space.from_trace_info(info)
     kept = out / PROFILE
     kept.parent.mkdir(parents=True, exist_ok=True)
-    profile = pd.read_csv(miss_profile(trace, platform, kept))
+    profile = read_file(schema.PROFILE, miss_profile(trace, platform, kept))
     layouts = generate.generate(space, profile, seed=seed, random_count=random_count)
     table = generate.manifest(layouts)
-    generate.write_all(layouts, table, out)
+    for layout in layouts:
+        write_layout(layout, out / f"{layout.name}.csv")
+    write(schema.MANIFEST, table, out / "manifest.csv")
     return Made(table, space, generate.too_few_reason(table, space))

@@ -18,15 +18,14 @@ from tessera.fit.adaptive.order import adaptive_order, random_order
 from tessera.fit.models.accuracy import accuracy, relative_errors
 from tessera.fit.models.base import CannotFit
 from tessera.fit.models.registry import create
-from tessera.fit.models.samples import ANCHOR_2MB, ANCHOR_4KB, Samples
+from tessera.fit.models.samples import Samples
+from tessera.layouts.names import ALL_2MB, ALL_4KB
+from tessera.results.schema.models import OF_PAIR
+from tessera.results.write import frame_of
 
 SEEDS = 30
 SLACKS = (0.0, 0.1, 0.5)
-CURVE = ("order", "seed", "layouts", "layout", "model", "max_error", "geomean_error")
-SUMMARY = (
-    "model", "order", "slack", "target_error", "orders", "total_layouts",
-    "reached_median", "reached_p10", "reached_p90", "held_median", "held_p10", "held_p90",
-)  # fmt: skip
+CURVE, SUMMARY = OF_PAIR["adaptive_curve"], OF_PAIR["adaptive"]
 
 
 def replay(
@@ -38,7 +37,7 @@ def replay(
         CannotFit: all layouts together do not determine the model, so there is no error to reach.
     """
     create(model).fit(samples)
-    start = [samples.layouts.index(name) for name in (ANCHOR_4KB, ANCHOR_2MB)]
+    start = [samples.layouts.index(name) for name in (ALL_4KB, ALL_2MB)]
     orders = [("adaptive", None, adaptive_order(samples, start, committee))]
     orders += [("random", seed, random_order(samples, start, seed)) for seed in range(seeds)]
     known: dict[tuple[int, ...], tuple[float, float]] = {}
@@ -50,9 +49,7 @@ def replay(
                 known[chosen] = _errors(model, samples, chosen)
             layout = samples.layouts[order[count - 1]]
             rows.append((name, seed, count, layout, model, *known[chosen]))
-    frame = pd.DataFrame(rows, columns=list(CURVE))
-    frame["seed"] = frame["seed"].astype("Int64")
-    return frame
+    return frame_of(CURVE, rows)
 
 
 def summary(curve: pd.DataFrame, slacks: Sequence[float] = SLACKS) -> pd.DataFrame:
@@ -70,7 +67,7 @@ def summary(curve: pd.DataFrame, slacks: Sequence[float] = SLACKS) -> pd.DataFra
                 for suffix, share in (("median", 50), ("p10", 10), ("p90", 90)):
                     row[f"{name}_{suffix}"] = float(np.percentile(counts, share))
             rows.append(row)
-    return pd.DataFrame(rows, columns=list(SUMMARY))
+    return frame_of(SUMMARY, rows)
 
 
 def needed(run: pd.DataFrame, limit: float) -> tuple[int, int]:

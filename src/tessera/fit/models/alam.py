@@ -7,7 +7,8 @@ we feed the model walk cycles from the same source as its anchors.
 from __future__ import annotations
 
 from tessera.fit.models.base import RuntimeModel
-from tessera.fit.models.samples import ANCHOR_2MB, Samples
+from tessera.fit.models.samples import Samples
+from tessera.layouts.names import ALL_2MB
 
 
 class Alam(RuntimeModel):
@@ -20,5 +21,5 @@ class Alam(RuntimeModel):
     source = "MICRO'20 section III, Alam"
 
     def fit_samples(self, samples: Samples) -> Alam:
-        _, _, walk_cycles, runtime = samples.anchor(ANCHOR_2MB)
+        _, _, walk_cycles, runtime = samples.anchor(ALL_2MB)
         return self._learn({"C": 1.0, "1": runtime - walk_cycles})

@@ -1,4 +1,8 @@
 """The Alam model with its scale factor (MICRO'20 paper, section III): simulated walk cycles corrected.
+from tessera.layouts.names import ALL_2MB
+from tessera.layouts.names import ALL_4KB
+from tessera.layouts.names import ALL_2MB
+from tessera.layouts.names import ALL_4KB
 
 R = s C_sim + beta with s = C_4K / C_4K_sim: the walk cycles that a simulator gives are scaled by how far it
 is off at 4KB pages. One of the two is the C of the samples' 4KB run, the other must be given:
@@ -14,7 +18,8 @@ With neither there is no factor, and the model refuses: the factor is not 1 for 
 from __future__ import annotations
 
 from tessera.fit.models.base import CannotFit, RuntimeModel
-from tessera.fit.models.samples import ANCHOR_2MB, ANCHOR_4KB, Samples
+from tessera.fit.models.samples import Samples
+from tessera.layouts.names import ALL_2MB, ALL_4KB
 
 
 class AlamScaled(RuntimeModel):
@@ -49,8 +54,8 @@ class AlamScaled(RuntimeModel):
                 "give measured_walk_cycles_4kb if the samples are simulated,"
                 " simulated_walk_cycles_4kb if they are measured",
             )
-        _, _, anchor, _ = samples.anchor(ANCHOR_4KB)
-        _, _, walk_cycles, runtime = samples.anchor(ANCHOR_2MB)
+        _, _, anchor, _ = samples.anchor(ALL_4KB)
+        _, _, walk_cycles, runtime = samples.anchor(ALL_2MB)
         numerator = anchor if measured is None else measured
         denominator = anchor if simulated is None else simulated
         if not denominator > 0 or not numerator >= 0:

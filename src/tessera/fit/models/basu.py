@@ -1,4 +1,6 @@
 """The Basu model (MICRO'20 paper, section III): R = alpha M + beta from the 4KB run alone.
+from tessera.layouts.names import ALL_4KB
+from tessera.layouts.names import ALL_4KB
 
 alpha = C_4K / M_4K (mean cycles per walk), beta = R_4K - C_4K (runtime if every walk cycle stalled
 the core). So the line through (0, R_4K - C_4K) and (M_4K, R_4K). beta may be negative when two
@@ -8,7 +10,8 @@ walkers count more walk cycles than there are cycles.
 from __future__ import annotations
 
 from tessera.fit.models.base import CannotFit, RuntimeModel
-from tessera.fit.models.samples import ANCHOR_4KB, Samples
+from tessera.fit.models.samples import Samples
+from tessera.layouts.names import ALL_4KB
 
 
 class Basu(RuntimeModel):
@@ -21,7 +24,7 @@ class Basu(RuntimeModel):
     source = "MICRO'20 section III, Basu"
 
     def fit_samples(self, samples: Samples) -> Basu:
-        _, misses, walk_cycles, runtime = samples.anchor(ANCHOR_4KB)
+        _, misses, walk_cycles, runtime = samples.anchor(ALL_4KB)
         return self._learn({"M": cycles_per_miss(self.name, walk_cycles, misses), "1": runtime - walk_cycles})
 
 

@@ -11,7 +11,11 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.core.errors import TesseraError
-from tessera.fit.models.tables import JUDGED, TABLES, write_table
+from tessera.fit.models.result import TABLES
+from tessera.results.read import Unreadable, read_texts
+from tessera.results.schema.models import OF_PAIR, OF_RUN
+from tessera.results.tree import MODEL_TABLES, NOT_FITTED
+from tessera.results.write import write
 
 
 def collect(folders: Iterable[str | Path]) -> dict[str, pd.DataFrame]:
@@ -35,42 +39,32 @@ def collect(folders: Iterable[str | Path]) -> dict[str, pd.DataFrame]:
         found[pair] = folder
     if not found:
         raise TesseraError("collect fits", "no folders named", _WHERE)
-    tables = {table: _concatenate(table, found, TABLES[table]) for table in TABLES}
-    for table in JUDGED:
-        # a pair that could not be fitted (not_fitted.txt) cannot be judged either
-        judged = {pair: f for pair, f in found.items() if not (f / "not_fitted.txt").exists()}
-        if any((folder / f"{table}.csv").is_file() for folder in judged.values()):
-            tables[table] = _concatenate(table, judged)
+    tables = {name: _concatenate(name, found) for name in TABLES}
+    # a pair that could not be fitted cannot be judged either
+    judged = {pair: f for pair, f in found.items() if not (f / f"{NOT_FITTED}.txt").exists()}
+    for name in MODEL_TABLES:
+        if name not in TABLES and any((folder / f"{name}.csv").is_file() for folder in judged.values()):
+            tables[name] = _concatenate(name, judged)
     return tables
 
 
 def write_collected(tables: dict[str, pd.DataFrame], out: str | Path) -> None:
     """Write `<table>.csv` for each table into ``out``."""
-    Path(out).mkdir(parents=True, exist_ok=True)
     for name, frame in tables.items():
-        write_table(frame, Path(out) / f"{name}.csv")
+        write(OF_RUN[name], frame, Path(out) / f"{name}.csv")
 
 
 _WHERE = "pass folders like models/<workload>/<platform>, each written by: tessera models fit"
 
 
-def _concatenate(
-    table: str, folders: dict[tuple[str, str], Path], columns: tuple[str, ...] | None = None
-) -> pd.DataFrame:
-    """``columns`` that every file must have; those of the first file by default."""
+def _concatenate(name: str, folders: dict[tuple[str, str], Path]) -> pd.DataFrame:
     frames = []
     for (workload, platform), folder in folders.items():
-        path = folder / f"{table}.csv"
-        if not path.is_file():
-            raise TesseraError(f"fit {folder}", f"no {path.name} there", _WHERE)
-        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-        columns = columns or tuple(frame.columns)
-        if tuple(frame.columns) != columns:
-            raise TesseraError(
-                f"{path}",
-                f"columns {','.join(frame)}; expected {','.join(columns)}",
-                "fit again with this version",
-            )
+        try:
+            frame = read_texts(folder / f"{name}.csv", table=OF_PAIR[name])
+        except Unreadable as error:
+            found = f"no {name}.csv there" if error.absent else f"{name}.csv: {error.found}"
+            raise TesseraError(f"fit {folder}", found, _WHERE) from error
         frame.insert(0, "workload", workload)
         frame.insert(1, "platform", platform)
         frames.append(frame)

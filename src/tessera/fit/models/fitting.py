@@ -1,4 +1,12 @@
 """Fit every model to one table of samples: the tables of docs/contracts.md ("Samples").
+from tessera.layouts.names import ALL_1GB
+from tessera.results.schema.models import OF_PAIR
+from tessera.fit.models.result import TABLES
+from tessera.results.write import frame_of
+from tessera.layouts.names import ALL_1GB
+from tessera.results.schema.models import OF_PAIR
+from tessera.fit.models.result import TABLES
+from tessera.results.write import frame_of
 
 A model that the samples do not determine (say, no STLB misses in the 4KB run) does not stop the
 others: its row in `errors` has empty numbers and a `message`, and it has no coefficients.
@@ -18,11 +26,13 @@ from tessera.fit.models.crossval import FOLDS, SEED, held_out_errors
 from tessera.fit.models.fits import FitRows, Fits, shared
 from tessera.fit.models.intervals import calibrate
 from tessera.fit.models.registry import create, select
-from tessera.fit.models.result import FitResult
+from tessera.fit.models.result import TABLES, FitResult
 from tessera.fit.models.rsquared import by_input
-from tessera.fit.models.samples import TEST_POINT, Samples, Table, check_table
-from tessera.fit.models.tables import TABLES, frame
+from tessera.fit.models.samples import Samples, Table, check_table
 from tessera.fit.models.terms import INPUTS
+from tessera.layouts.names import ALL_1GB
+from tessera.results.schema.models import OF_PAIR
+from tessera.results.write import frame_of
 
 
 def fit_all(
@@ -61,7 +71,7 @@ def fit_all(
         )
     rows: dict[str, list[dict]] = {name: [] for name in TABLES}
     for name in chosen:
-        judged = [("all", table.fitted), (TEST_POINT, table.test)]
+        judged = [("all", table.fitted), (ALL_1GB, table.test)]
         if name in failures:
             rows["errors"] += [
                 {"model": name, "protocol": protocol, "samples": len(part), "message": failures[name]}
@@ -95,7 +105,7 @@ def fit_all(
         {"input": symbol, "r_squared": value} for symbol, value in by_input(table.fitted).items()
     ]
     return FitResult(
-        **{name: frame(name, rows[name]) for name in TABLES},
+        **{name: frame_of(OF_PAIR[name], rows[name]) for name in TABLES},
         models=fitted,
         failures=failures,
         ranges={symbol: _extent(table.fitted, symbol) for symbol in INPUTS},

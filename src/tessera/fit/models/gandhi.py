@@ -1,4 +1,8 @@
 """The Gandhi model (MICRO'20 paper, section III): Basu's slope, ideal runtime from the 2MB run.
+from tessera.layouts.names import ALL_2MB
+from tessera.layouts.names import ALL_4KB
+from tessera.layouts.names import ALL_2MB
+from tessera.layouts.names import ALL_4KB
 
 R = alpha M + beta with alpha = C_4K / M_4K and beta = R_2M - C_2M. It need not pass through any
 sample: at the 2MB run it predicts R_2M - C_2M + alpha M_2M.
@@ -8,7 +12,8 @@ from __future__ import annotations
 
 from tessera.fit.models.base import RuntimeModel
 from tessera.fit.models.basu import cycles_per_miss
-from tessera.fit.models.samples import ANCHOR_2MB, ANCHOR_4KB, Samples
+from tessera.fit.models.samples import Samples
+from tessera.layouts.names import ALL_2MB, ALL_4KB
 
 
 class Gandhi(RuntimeModel):
@@ -21,8 +26,8 @@ class Gandhi(RuntimeModel):
     source = "MICRO'20 section III, Gandhi"
 
     def fit_samples(self, samples: Samples) -> Gandhi:
-        _, misses, walk_cycles, _ = samples.anchor(ANCHOR_4KB)
-        _, _, walk_cycles_2mb, runtime_2mb = samples.anchor(ANCHOR_2MB)
+        _, misses, walk_cycles, _ = samples.anchor(ALL_4KB)
+        _, _, walk_cycles_2mb, runtime_2mb = samples.anchor(ALL_2MB)
         return self._learn(
             {
                 "M": cycles_per_miss(self.name, walk_cycles, misses),

@@ -1,4 +1,8 @@
 """OPERA's variant of the Gandhi model (OPERA D5.10, section 2.3.2): Gandhi's ideal runtime, a line in C.
+from tessera.layouts.names import ALL_2MB
+from tessera.layouts.names import ALL_4KB
+from tessera.layouts.names import ALL_2MB
+from tessera.layouts.names import ALL_4KB
 
 R = alpha C + beta with beta = R_2M - C_2M. The printed formula of alpha is garbled; its readable parts
 (R_4K, then R_2M and C_2M, over C_4K) are those of the line from (0, beta) through the 4KB run,
@@ -8,7 +12,8 @@ alpha = (R_4K - (R_2M - C_2M)) / C_4K, and that is what is used.
 from __future__ import annotations
 
 from tessera.fit.models.base import CannotFit, RuntimeModel
-from tessera.fit.models.samples import ANCHOR_2MB, ANCHOR_4KB, Samples
+from tessera.fit.models.samples import Samples
+from tessera.layouts.names import ALL_2MB, ALL_4KB
 
 
 class GandhiOpera(RuntimeModel):
@@ -20,8 +25,8 @@ class GandhiOpera(RuntimeModel):
     source = "OPERA D5.10 section 2.3.2 (formula printed garbled)"
 
     def fit_samples(self, samples: Samples) -> GandhiOpera:
-        _, _, walk_4kb, runtime_4kb = samples.anchor(ANCHOR_4KB)
-        _, _, walk_2mb, runtime_2mb = samples.anchor(ANCHOR_2MB)
+        _, _, walk_4kb, runtime_4kb = samples.anchor(ALL_4KB)
+        _, _, walk_2mb, runtime_2mb = samples.anchor(ALL_2MB)
         if walk_4kb == 0:
             raise CannotFit(
                 self.name,

@@ -10,11 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
-from tessera.core.errors import TesseraError
 from tessera.fit.models.samples import Samples
-from tessera.layouts.model import canonical_name
+from tessera.results.read import read_file
+from tessera.results.schema.cells import MANIFEST
 
 
 def groups_of(samples: Samples, duplicate_of: Mapping[str, str] | None = None) -> np.ndarray:
@@ -44,13 +43,6 @@ def groups_of(samples: Samples, duplicate_of: Mapping[str, str] | None = None) -
 
 def read_duplicates(manifest: str | Path) -> dict[str, str]:
     """layout -> `duplicate_of` from a layouts' manifest (docs/contracts.md, "Layout file")."""
-    path = Path(manifest)
-    if not path.is_file():
-        raise TesseraError(f"manifest {path}", "no such file", "tessera layouts generate writes manifest.csv")
-    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-    if not {"layout", "duplicate_of"} <= set(frame.columns):
-        raise TesseraError(
-            f"manifest {path}", f"columns {', '.join(frame)}", "pass the manifest.csv of the layouts"
-        )
+    frame = read_file(MANIFEST, Path(manifest), f"manifest {manifest}")
     pairs = zip(frame["layout"], frame["duplicate_of"], strict=True)
-    return {canonical_name(name): canonical_name(other) for name, other in pairs if other}
+    return {name: other for name, other in pairs if other}

@@ -27,7 +27,8 @@ import numpy as np
 from tessera.core.errors import TesseraError
 from tessera.fit.models.base import CannotFit, RuntimeModel
 from tessera.fit.models.groups import groups_of
-from tessera.fit.models.samples import ANCHOR_2MB, ANCHOR_4KB, Samples
+from tessera.fit.models.samples import Samples
+from tessera.layouts.names import ALL_2MB, ALL_4KB
 
 JACKKNIFE, CONFORMAL = "jackknife+", "split conformal"
 LEVEL = 0.95  #: default
@@ -88,7 +89,7 @@ def calibrate(
     groups = groups_of(samples)
     distinct = [int(np.flatnonzero(groups == g)[0]) for g in range(groups.max() + 1)]
     if not model.cross_validated:
-        anchors = {samples.layouts.index(name) for name in (ANCHOR_4KB, ANCHOR_2MB)}
+        anchors = {samples.layouts.index(name) for name in (ALL_4KB, ALL_2MB)}
         rows = [row for row in distinct if groups[row] not in {groups[a] for a in anchors}]
         part = samples.subset(rows)
         errors = np.abs(part.R - model.predict(part.H, part.M, part.C)) if rows else np.empty(0)

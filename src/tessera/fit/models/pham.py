@@ -1,4 +1,6 @@
 """The Pham model (MICRO'20 paper, section III): every cycle of translation adds to the runtime.
+from tessera.layouts.names import ALL_4KB
+from tessera.layouts.names import ALL_4KB
 
 R = 7 H + C + beta, beta = R_4K - C_4K - 7 H_4K. Seven cycles is the latency of an L2 TLB hit that
 the paper takes from Intel's optimisation manual; it is part of the model and never fitted.
@@ -7,7 +9,8 @@ the paper takes from Intel's optimisation manual; it is part of the model and ne
 from __future__ import annotations
 
 from tessera.fit.models.base import RuntimeModel
-from tessera.fit.models.samples import ANCHOR_4KB, Samples
+from tessera.fit.models.samples import Samples
+from tessera.layouts.names import ALL_4KB
 
 STLB_HIT_CYCLES = 7.0
 
@@ -21,7 +24,7 @@ class Pham(RuntimeModel):
     source = "MICRO'20 section III, Pham"
 
     def fit_samples(self, samples: Samples) -> Pham:
-        hits, _, walk_cycles, runtime = samples.anchor(ANCHOR_4KB)
+        hits, _, walk_cycles, runtime = samples.anchor(ALL_4KB)
         return self._learn(
             {
                 "H": STLB_HIT_CYCLES,

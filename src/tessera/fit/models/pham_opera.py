@@ -7,7 +7,8 @@ Alam model; it is kept under its own name because OPERA's figures 4 and 5 are ab
 from __future__ import annotations
 
 from tessera.fit.models.base import RuntimeModel
-from tessera.fit.models.samples import ANCHOR_2MB, Samples
+from tessera.fit.models.samples import Samples
+from tessera.layouts.names import ALL_2MB
 
 
 class PhamOpera(RuntimeModel):
@@ -19,5 +20,5 @@ class PhamOpera(RuntimeModel):
     source = "OPERA D5.10 section 2.3.1"
 
     def fit_samples(self, samples: Samples) -> PhamOpera:
-        _, _, walk_cycles, runtime = samples.anchor(ANCHOR_2MB)
+        _, _, walk_cycles, runtime = samples.anchor(ALL_2MB)
         return self._learn({"C": 1.0, "1": runtime - walk_cycles})

@@ -14,16 +14,19 @@ import pandas as pd
 import tessera
 from tessera.fit.models.base import RuntimeModel
 from tessera.fit.models.intervals import Calibration
-from tessera.fit.models.tables import TABLES, write_table
+from tessera.results.schema.models import OF_PAIR
+from tessera.results.write import write
 
 FORMAT = 1  #: of fit.json
 INTERVALS = "intervals.json"  #: beside fit.json, only if intervals were asked for
+#: The tables of a fit; more lie beside them on request (:mod:`tessera.results.schema.models`).
+TABLES = ("coefficients", "predictions", "errors", "cv", "rsquared")
 LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn")
 
 
 @dataclass(frozen=True)
 class FitResult:
-    """The five tables of :data:`tessera.fit.models.tables.TABLES` and what `fit.json` keeps beside them.
+    """The five tables of :data:`TABLES` and what `fit.json` keeps beside them.
 
     ``models`` holds the fitted estimators; ``failures`` {model: message} those that could not be;
     ``ranges`` {input: (least, greatest)} the fitted samples' extent in raw units; ``notes`` the rows
@@ -49,7 +52,7 @@ class FitResult:
         out = Path(out)
         out.mkdir(parents=True, exist_ok=True)
         for name in TABLES:
-            write_table(getattr(self, name), out / f"{name}.csv")
+            write(OF_PAIR[name], getattr(self, name), out / f"{name}.csv")
         (out / INTERVALS).unlink(missing_ok=True)
         outputs = [f"{name}.csv" for name in TABLES]
         if self.calibrations:

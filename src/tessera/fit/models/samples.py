@@ -15,10 +15,10 @@ import pandas as pd
 
 from tessera.core.errors import TesseraError
 from tessera.layouts.model import ALIASES, canonical_name
+from tessera.layouts.names import ALL_1GB, ALL_2MB, ALL_4KB
+from tessera.results.read import Unreadable, read_texts
+from tessera.results.status import ok_rows, other_rows
 
-ANCHOR_4KB = "growing-0"
-ANCHOR_2MB = "growing-8"
-TEST_POINT = "1gb"
 COLUMNS = {"R": "runtime_cycles", "H": "stlb_hits", "M": "stlb_misses", "C": "walk_cycles"}
 
 
@@ -79,13 +79,10 @@ class Table:
 
 def read_table(path: str | Path) -> Table:
     """Read and check a samples CSV (errors as in :func:`check_table`)."""
-    path = Path(path)
-    if not path.is_file():
-        raise TesseraError(f"samples {path}", "no such file", "pass a CSV file of samples or cells")
     try:
-        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-        raise TesseraError(f"samples {path}", f"not a CSV table: {error}", _HEADER) from error
+        frame = read_texts(Path(path), f"samples {path}")
+    except Unreadable as error:
+        raise TesseraError(error.asked, error.found, _HEADER) from error
     return check_table(frame, str(path))
 
 
@@ -110,28 +107,25 @@ def check_table(frame: pd.DataFrame, owner: str = "samples") -> Table:
                 f"found {names}",
                 f"keep the rows of a single {column}; a run has them in cells/<workload>/<platform>.csv",
             )
-    notes = []
-    if "status" in frame.columns:
-        left_out = frame[frame["status"].astype(str) != "ok"]
-        notes = [_left_out(row) for _, row in left_out.iterrows()]
-        frame = frame[frame["status"].astype(str) == "ok"]
+    notes = [_left_out(row) for _, row in other_rows(frame).iterrows()]
+    frame = ok_rows(frame)
     names = frame["layout"].astype(str).str.strip()
     frame = frame.assign(layout=names.map(canonical_name))
     repeated = frame["layout"][frame["layout"].duplicated()].unique()
     if len(repeated):
         raise TesseraError(
             f"{owner}: layout {', '.join(repeated)}",
-            "appears more than once (4kb is growing-0, 2mb is growing-8)",
+            f"appears more than once (4kb is {ALL_4KB}, 2mb is {ALL_2MB})",
             "keep one row per layout; average repeats first",
         )
     numbers = {name: _numbers(frame, column, owner) for name, column in COLUMNS.items()}
-    absent = [a for a in (ANCHOR_4KB, ANCHOR_2MB) if a not in set(frame["layout"])]
+    absent = [a for a in (ALL_4KB, ALL_2MB) if a not in set(frame["layout"])]
     if absent:
         raise _missing_anchors(absent, tuple(frame["layout"]), notes, owner)
     order = np.argsort(frame["layout"].to_numpy(dtype=str), kind="stable")
     everything = Samples(tuple(frame["layout"]), *(numbers[name] for name in ("H", "M", "C", "R")))
     everything = everything.subset(order)
-    is_test = np.array([name == TEST_POINT for name in everything.layouts])
+    is_test = np.array([name == ALL_1GB for name in everything.layouts])
     test = everything.subset(np.flatnonzero(is_test)) if is_test.any() else None
     return Table(
         everything.subset(np.flatnonzero(~is_test)), test, notes, frame.set_index("layout", drop=False)

@@ -1,4 +1,8 @@
 """The Yaniv model (MICRO'20 paper, section III): the line in C through the 2MB and 4KB runs.
+from tessera.layouts.names import ALL_2MB
+from tessera.layouts.names import ALL_4KB
+from tessera.layouts.names import ALL_2MB
+from tessera.layouts.names import ALL_4KB
 
 R = alpha C + beta through (C_2M, R_2M) and (C_4K, R_4K); alpha is the slowdown per walk cycle.
 """
@@ -6,7 +10,8 @@ R = alpha C + beta through (C_2M, R_2M) and (C_4K, R_4K); alpha is the slowdown 
 from __future__ import annotations
 
 from tessera.fit.models.base import CannotFit, RuntimeModel
-from tessera.fit.models.samples import ANCHOR_2MB, ANCHOR_4KB, Samples
+from tessera.fit.models.samples import Samples
+from tessera.layouts.names import ALL_2MB, ALL_4KB
 
 
 class Yaniv(RuntimeModel):
@@ -19,8 +24,8 @@ class Yaniv(RuntimeModel):
     source = "MICRO'20 section III, Yaniv"
 
     def fit_samples(self, samples: Samples) -> Yaniv:
-        _, _, walk_4kb, runtime_4kb = samples.anchor(ANCHOR_4KB)
-        _, _, walk_2mb, runtime_2mb = samples.anchor(ANCHOR_2MB)
+        _, _, walk_4kb, runtime_4kb = samples.anchor(ALL_4KB)
+        _, _, walk_2mb, runtime_2mb = samples.anchor(ALL_2MB)
         if walk_4kb == walk_2mb:
             raise CannotFit(
                 self.name,

@@ -31,11 +31,15 @@ from tessera.fit.models.intervals import LEVEL
 from tessera.fit.models.samples import Samples
 from tessera.fit.predict.design import DesignCounts
 from tessera.fit.predict.prediction import Fitted
+from tessera.results.read import read_file, read_undeclared
+from tessera.results.schema.machine import MOSAICS
+from tessera.results.schema.models import OF_PAIR
+from tessera.results.status import ok_rows
+from tessera.results.write import frame_of
 
 DRAWS = 200
 SEED = 0
 PARTS = ("model", "simulator", "sampling", "noise", "total")
-COLUMNS = ("design", "model", "part", "half_width_cycles", "relative", "provenance", "message")
 NORMAL_95 = 1.959963984540054  #: half-width of 95% in standard deviations
 #: (share per design, NaN if unknown; provenance; message of all, or one per design)
 Part = tuple[np.ndarray, str, str | list[str]]
@@ -49,7 +53,7 @@ def error_budget(
     repeats: str | Path | None = None,
     seed: int = SEED,
 ) -> pd.DataFrame:
-    """One row per design and part (columns :data:`COLUMNS`).
+    """One row per design and part (columns as `budget.csv`).
 
     Args:
         mosaics: `validation/mosaics.csv`: real runs under mosaics beside simulated ones.
@@ -68,7 +72,7 @@ def error_budget(
         for i, name in enumerate(design.names)
         for part, (shares, provenance, message) in parts.items()
     ]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return frame_of(OF_PAIR["budget"], rows)
 
 
 def _of(message: str | list[str], i: int) -> str:
@@ -87,7 +91,7 @@ def _simulator(fitted: Fitted, n: int, mosaics: str | Path | None) -> Part:
         return unknown, "", "unknown: the samples are measured, the design's H, M, C are not checked"
     if mosaics is None:
         return unknown, "", "unknown: no real runs given (tessera validate mosaics writes mosaics.csv)"
-    frame = _csv(mosaics, ("platform", "layout", "measured_delta", "simulated_delta"))
+    frame = read_file(MOSAICS, Path(mosaics), f"error budget: {mosaics}")
     frame = frame.dropna(subset=["measured_delta", "simulated_delta"])
     platform = _platform(fitted)
     mine = frame[(frame["platform"] == platform) & (frame["simulated_delta"] != 0)]
@@ -157,7 +161,10 @@ def _noise(fitted: Fitted, n: int, repeats: str | Path | None) -> Part:
         else:
             why = "no repeated runs given"
         return unknown, "", f"unknown: {why}"
-    frame = _csv(repeats, ("layout",))
+    frame = ok_rows(read_undeclared(Path(repeats), f"error budget: {repeats}"))
+    if "layout" not in frame:
+        found = ", ".join(frame)
+        raise TesseraError(f"repeats {repeats}: column layout", f"found {found}", "see docs/models.md")
     column = next(
         (c for c in ("runtime_cycles", "runtime_ns") if c in frame and frame[c].notna().any()), None
     )
@@ -165,8 +172,6 @@ def _noise(fitted: Fitted, n: int, repeats: str | Path | None) -> Part:
         raise TesseraError(
             f"repeats {repeats}", "no runtime_cycles or runtime_ns", "give one of them per run"
         )
-    if "status" in frame.columns:
-        frame = frame[frame["status"] == "ok"]
     logs = np.log(frame[column].astype(float)).groupby(frame["layout"])
     freedom = int((logs.count() - 1).clip(lower=0).sum())
     if freedom < 1:
@@ -189,18 +194,3 @@ def _total(parts: dict[str, Part]) -> Part:
     total = np.where(np.isnan(shares).all(axis=0), np.nan, np.sqrt(np.nansum(shares**2, axis=0)))
     message = f"a lower bound: {', '.join(unknown)} unknown" if unknown else "root of the sum of squares"
     return total, "+".join(provenances), message
-
-
-def _csv(path: str | Path, columns: tuple[str, ...]) -> pd.DataFrame:
-    path = Path(path)
-    if not path.is_file():
-        raise TesseraError(f"error budget: {path}", "no such file", "pass a CSV")
-    frame = pd.read_csv(path)
-    missing = [column for column in columns if column not in frame.columns]
-    if missing:
-        raise TesseraError(
-            f"error budget: {path}: columns {', '.join(missing)}",
-            f"found {', '.join(frame)}",
-            "see docs/models.md",
-        )
-    return frame

@@ -15,6 +15,8 @@ import numpy as np
 import pandas as pd
 
 from tessera.core.errors import TesseraError
+from tessera.results.read import Unreadable, read_texts
+from tessera.results.status import ok_rows, other_rows
 
 COLUMNS = {"H": "stlb_hits", "M": "stlb_misses", "C": "walk_cycles"}
 INTERVAL = "walk_cycles_ci95"
@@ -54,11 +56,9 @@ def read_design(source: str | Path | pd.DataFrame, only: str | None = None) -> D
         )
     label = next((name for name in NAMES if name in frame.columns), None)
     names = [f"row {i}" for i in range(1, len(frame) + 1)] if label is None else list(map(str, frame[label]))
-    frame, notes = frame.assign(_name=names), []
-    if "status" in frame.columns:
-        good = frame["status"].astype(str) == "ok"
-        notes = [f"left out {name}: status is not ok" for name in frame["_name"][~good]]
-        frame = frame[good]
+    frame = frame.assign(_name=names)
+    notes = [f"left out {name}: status is not ok" for name in other_rows(frame)["_name"]]
+    frame = ok_rows(frame)
     if only is not None:
         kept = frame[frame["_name"] == only]
         if kept.empty:
@@ -81,14 +81,10 @@ def read_design(source: str | Path | pd.DataFrame, only: str | None = None) -> D
 
 
 def _read(path: Path) -> tuple[pd.DataFrame, str]:
-    if not path.is_file():
-        raise TesseraError(f"design {path}", "no such file", "pass a CSV of simulated H, M, C")
     try:
-        return pd.read_csv(path, dtype=str, keep_default_na=False), f"design {path}"
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-        raise TesseraError(
-            f"design {path}", f"not a CSV table: {error}", "give a CSV with a header"
-        ) from error
+        return read_texts(path, f"design {path}"), f"design {path}"
+    except Unreadable as error:
+        raise TesseraError(error.asked, error.found, "pass a CSV of simulated H, M, C") from error
 
 
 def _numbers(frame: pd.DataFrame, column: str, owner: str, may_lack: bool = False) -> np.ndarray:

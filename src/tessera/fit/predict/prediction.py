@@ -14,12 +14,8 @@ from tessera.fit.models.registry import create
 from tessera.fit.models.samples import Table, check_table, read_table
 from tessera.fit.predict.design import DesignCounts, read_design
 from tessera.fit.predict.hull import describe
-
-COLUMNS = (
-    "design", "model", "stlb_hits", "stlb_misses", "walk_cycles",
-    "predicted_runtime_cycles", "low_cycles", "high_cycles", "level", "interval_method",
-    "inside_hull", "outside_by", "runtime_provenance", "tlb_provenance", "message",
-)  # fmt: skip
+from tessera.results.schema.models import OF_PAIR
+from tessera.results.write import frame_of
 
 
 class ExtrapolationWarning(UserWarning):
@@ -56,7 +52,7 @@ def predict(
     level: float = LEVEL,
     only: str | None = None,
 ) -> pd.DataFrame:
-    """Runtime in cycles of every design, one row each (columns :data:`COLUMNS`).
+    """Runtime in cycles of every design, one row each (columns as `one_gb.csv`).
 
     Args:
         samples: CSV or data frame of samples or cells of one workload and platform.
@@ -96,4 +92,4 @@ def table_of(
             not distance, distance, fitted.table.runtime_provenance, design.provenance[i],
             "; ".join(text for text in (warning, *general) if text),
         ))  # fmt: skip
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return frame_of(OF_PAIR["one_gb"], rows)

@@ -20,7 +20,7 @@ from tessera.judge.claims.outcome import Missing, Outcome
 from tessera.judge.claims.tolerance import text
 from tessera.judge.claims.verdicts import DEVIATES, FAILS, Verdict, verdict
 from tessera.results.schema.shown import CLAIMS
-from tessera.results.write import table_of
+from tessera.results.write import frame_of
 
 BROKEN = "the check broke"
 
@@ -38,7 +38,7 @@ def evaluate(
     claims = load_claims(claims_path, reference_dir)
     evidence = Evidence(results_dir, reference_dir)
     rows = [_row(claim, evidence) for claim in claims]
-    return table_of(CLAIMS, rows)
+    return frame_of(CLAIMS, rows)
 
 
 def check(claims: pd.DataFrame) -> list[dict]:

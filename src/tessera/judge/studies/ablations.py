@@ -20,7 +20,7 @@ from tessera.layouts.names import ALL_2MB, ALL_4KB
 from tessera.platforms import Platform
 from tessera.results.schema.studies import SHAPES, VARIANTS
 from tessera.results.status import is_ok, other_rows
-from tessera.results.write import table_of
+from tessera.results.write import frame_of
 from tessera.simulate.cache import CellCache
 from tessera.simulate.plan import Sampling
 from tessera.simulate.runner import simulate
@@ -55,7 +55,7 @@ def simulate_variants(
                 workload, platform.name, layouts, f"{error.asked}: {error.found}; {error.remedy}"
             )
         rows += [{"variant": variant.name} | row for row in found]
-    return table_of(VARIANTS, rows)
+    return frame_of(VARIANTS, rows)
 
 
 def shapes(table: pd.DataFrame) -> pd.DataFrame:
@@ -74,7 +74,7 @@ def shapes(table: pd.DataFrame) -> pd.DataFrame:
                 message = f"H, M or C differ from the baseline's in {off} of {len(own)} layouts"
                 row = {name: row[name] for name in HEAD} | {"status": "failed", "message": message}
             rows.append(row)
-    return table_of(SHAPES, rows)
+    return frame_of(SHAPES, rows)
 
 
 def _counts(part: pd.DataFrame) -> pd.DataFrame:
@@ -84,7 +84,7 @@ def _counts(part: pd.DataFrame) -> pd.DataFrame:
 def failed(workload: str, platform: str, message: str) -> pd.DataFrame:
     """One row that says why there is no ablation."""
     row = {"workload": workload, "platform": platform, "variant": variants.BASELINE}
-    return table_of(SHAPES, [row | {"status": "failed", "message": message}])
+    return frame_of(SHAPES, [row | {"status": "failed", "message": message}])
 
 
 def _row(keys: tuple[str, str, str], part: pd.DataFrame) -> dict:

@@ -27,7 +27,7 @@ from tessera.layouts.model import canonical_name
 from tessera.layouts.names import ALL_2MB, ALL_4KB
 from tessera.platforms import Platform
 from tessera.results.schema.studies import INTERVALS, SAMPLING
-from tessera.results.write import table_of
+from tessera.results.write import frame_of
 from tessera.simulate.plan import Plan, parse_sampling
 
 Progress = Callable[[str], None]
@@ -80,7 +80,7 @@ def study(request: Request, progress: Progress = lambda line: None) -> tuple[pd.
         "window_accesses": int(vectors.accesses.sum()),
         "window_instructions": int(vectors.instructions.sum()), "provenance": "simulated",
     }  # fmt: skip
-    errors = table_of(SAMPLING, [about | row for row in rows])
+    errors = frame_of(SAMPLING, [about | row for row in rows])
     return errors, _intervals(request, full, vectors, chosen)
 
 
@@ -91,7 +91,7 @@ def _simulated(request: Request, plan: Plan, progress: Progress) -> pd.DataFrame
 def failed(workload: str, platform: str, message: str) -> pd.DataFrame:
     """One row that says why there is no study."""
     row = {"workload": workload, "platform": platform, "status": "failed", "message": message}
-    return table_of(SAMPLING, [row])
+    return frame_of(SAMPLING, [row])
 
 
 def from_places(place: places.Places, full: pd.DataFrame, truth: pd.DataFrame) -> list[dict]:

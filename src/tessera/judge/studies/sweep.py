@@ -23,7 +23,7 @@ from tessera.judge.studies.variants import BASELINE, varied
 from tessera.platforms import Platform
 from tessera.results.schema.studies import SWEEP
 from tessera.results.status import is_ok, ok_rows
-from tessera.results.write import table_of
+from tessera.results.write import frame_of
 from tessera.simulate.cache import CellCache
 from tessera.simulate.plan import Sampling
 from tessera.simulate.runner import simulate
@@ -78,7 +78,7 @@ def sweep(
     rows += [
         _row(request, key, "", {}) | {"status": "skipped", "message": why} for key, why in reasons.items()
     ]
-    return table_of(SWEEP, rows)
+    return frame_of(SWEEP, rows)
 
 
 def _each(work: Callable[[Point], list[dict]], points: list[Point], jobs: int) -> Iterator[list[dict]]:
@@ -103,7 +103,7 @@ def failed(workload: str, platform: str, message: str) -> pd.DataFrame:
         "status": "failed",
         "message": message,
     }
-    return table_of(SWEEP, [row])
+    return frame_of(SWEEP, [row])
 
 
 def survival(table: pd.DataFrame) -> pd.DataFrame:

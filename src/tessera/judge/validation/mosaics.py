@@ -29,7 +29,7 @@ from tessera.results.cells import read_cells
 from tessera.results.read import empty, read_file
 from tessera.results.schema.machine import COMPARISON, FINDINGS, MOSAICS, MOSAICS_SUMMARY
 from tessera.results.status import is_ok, ok_rows
-from tessera.results.write import table_of, write
+from tessera.results.write import frame_of, write
 
 AIM = 0.25  #: of the measured gain
 SIGMAS = 3.0
@@ -66,7 +66,7 @@ def judge(comparison: pd.DataFrame, cells: pd.DataFrame, platform: str) -> pd.Da
                 "runtime_provenance": "measured",
             }
         )  # fmt: skip
-    return table_of(MOSAICS, rows)
+    return frame_of(MOSAICS, rows)
 
 
 def summary(judged: pd.DataFrame, platform: str, ranks: tuple[int, int], reason: str) -> pd.DataFrame:
@@ -79,7 +79,7 @@ def summary(judged: pd.DataFrame, platform: str, ranks: tuple[int, int], reason:
     if judged.empty:
         row = [platform, "largest error", math.nan, "of the gain", f"<= {AIM:.0%}", UNDECIDED]
         why = "no real runs with 4KB and with 2MB pages (./run --reserve reproduce)"
-        return table_of(MOSAICS_SUMMARY, [[*row, why]])
+        return frame_of(MOSAICS_SUMMARY, [[*row, why]])
     others = judged[judged["layout"] != ALL_4KB]
     between = others[others["layout"] != ALL_2MB]
     gain = -float(judged.loc[judged["layout"] == ALL_2MB, "measured_delta"].iloc[0])
@@ -113,7 +113,7 @@ def summary(judged: pd.DataFrame, platform: str, ranks: tuple[int, int], reason:
             UNDECIDED if not decided else MET if right == decided else MISSED,
         ),
     ]
-    table = table_of(MOSAICS_SUMMARY, [(platform, *row, "") for row in rows])
+    table = frame_of(MOSAICS_SUMMARY, [(platform, *row, "") for row in rows])
     table.loc[table["verdict"] == MISSED, "reason"] = reason
     return table
 

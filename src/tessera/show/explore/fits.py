@@ -8,9 +8,9 @@ import pandas as pd
 
 from tessera.fit.models.accuracy import accuracy, relative_errors
 from tessera.fit.models.result import FitResult
-from tessera.fit.models.samples import ANCHOR_2MB, ANCHOR_4KB, Samples
+from tessera.fit.models.samples import Samples
 from tessera.fit.models.terms import evaluate
-from tessera.layouts.names import PAGE_SIZE_OF
+from tessera.layouts.names import ALL_2MB, ALL_4KB, PAGE_SIZE_OF
 from tessera.show.explore.look import shares
 from tessera.show.explore.source import Pair
 from tessera.show.figures import looks, style
@@ -58,7 +58,7 @@ def error_table(fit: FitResult) -> pd.DataFrame:
 def split_by_family(samples: Samples, families: Iterable[str]) -> tuple[Samples, Samples]:
     """(training, held out) samples by heuristic; the 4KB and 2MB runs always train, five models need them."""
     chosen = tuple(f"{family}-" for family in families)
-    anchor = (ANCHOR_4KB, ANCHOR_2MB)
+    anchor = (ALL_4KB, ALL_2MB)
     trains = [i for i, name in enumerate(samples.layouts) if name in anchor or name.startswith(chosen)]
     rest = [i for i in range(len(samples)) if i not in set(trains)]
     return samples.subset(trains), samples.subset(rest)
@@ -103,7 +103,7 @@ def draw_fits(title: str, provenance: str, models: dict, fitted: Samples, held_o
     return figure
 
 
-def coefficient_shares(pair: Pair, model, layout: str = ANCHOR_4KB) -> pd.DataFrame:
+def coefficient_shares(pair: Pair, model, layout: str = ALL_4KB) -> pd.DataFrame:
     """Each term's part of the runtime that a fitted polynomial predicts at a layout."""
     point = {symbol: value for symbol, value in pair.at(layout).items() if symbol != "R"}
     total = float(model.predict(**point))

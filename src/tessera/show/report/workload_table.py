@@ -18,7 +18,7 @@ from tessera.core.errors import TesseraError
 from tessera.record import workloads
 from tessera.results.schema.shown import WORKLOADS
 from tessera.results.tree import Tree
-from tessera.results.write import table_of
+from tessera.results.write import frame_of
 from tessera.show.results import Results
 
 #: Size whose footprint is the paper's.
@@ -55,7 +55,7 @@ def table(results: Results, names: list[str], on: list[str]) -> pd.DataFrame:
             for key, rule in (("layouts_seconds", "layouts"), ("simulation_seconds", "cells")):
                 row[key] = _seconds(results.tree.benchmark(f"{rule}-{name}-{platform}"))
             rows.append(row)
-    return table_of(WORKLOADS, rows)
+    return frame_of(WORKLOADS, rows)
 
 
 def _recording(tree: Tree, name: str) -> dict:

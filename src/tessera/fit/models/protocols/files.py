@@ -12,9 +12,11 @@ from tessera.fit.models.fits import Fits, shared
 from tessera.fit.models.protocols import learning, run
 from tessera.fit.models.registry import EVERY, select
 from tessera.fit.models.samples import Table
-from tessera.fit.models.tables import write_table
+from tessera.results.read import empty
+from tessera.results.schema.models import OF_PAIR
+from tessera.results.write import write
 
-FILES = {"protocols": run.COLUMNS, "learning_curve": learning.COLUMNS}
+FILES = (OF_PAIR["protocols"], OF_PAIR["learning_curve"])
 
 
 def write_judgement(
@@ -40,19 +42,16 @@ def write_judgement(
         duplicate_of=duplicate_of, one_in_ten=one_in_ten, fits=fits,
     )  # fmt: skip
     out = Path(out)
-    out.mkdir(parents=True, exist_ok=True)
-    write_table(judged, out / "protocols.csv")
+    write(OF_PAIR["protocols"], judged, out / "protocols.csv")
     trained = [name for name in select(models) if EVERY[name].cross_validated]
     (out / "learning_curve.csv").unlink(missing_ok=True)
     if draws > 0 and trained:
         curve = learning.learning_curve(table, trained, draws=draws, seed=seed, fits=fits)
-        write_table(curve, out / "learning_curve.csv")
+        write(OF_PAIR["learning_curve"], curve, out / "learning_curve.csv")
     return judged
 
 
 def write_empty(out: str | Path) -> None:
     """Both files with their headers only, for a pair that could not be fitted."""
-    out = Path(out)
-    out.mkdir(parents=True, exist_ok=True)
-    for name, columns in FILES.items():
-        write_table(pd.DataFrame(columns=list(columns)), out / f"{name}.csv")
+    for table in FILES:
+        write(table, empty(table), Path(out) / f"{table.name}.csv")

@@ -21,16 +21,15 @@ from tessera.fit.models.crossval import SEED
 from tessera.fit.models.fits import FitRows, Fits, shared
 from tessera.fit.models.groups import groups_of
 from tessera.fit.models.registry import EVERY, create, select
-from tessera.fit.models.samples import ANCHOR_2MB, ANCHOR_4KB, Samples, Table
+from tessera.fit.models.samples import Samples, Table
+from tessera.layouts.names import ALL_2MB, ALL_4KB
+from tessera.results.schema.models import OF_PAIR
+from tessera.results.write import frame_of
 
 SIZES = (6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 54)
 DRAWS = 20
 SHARES = {"": 50, "_p10": 10, "_p90": 90}
 MEASURES = ("max_error", "geomean_error", "unseen_max_error")
-COLUMNS = (
-    "model", "train_samples", "draws", "seed", "failed_draws",
-    *(measure + suffix for measure in MEASURES for suffix in SHARES), "message",
-)  # fmt: skip
 
 
 def learning_curve(
@@ -63,14 +62,12 @@ def learning_curve(
         for size, drawn in sets.items():
             row = {"model": name, "train_samples": size, "draws": len(drawn), "seed": seed}
             rows.append(row | _row(fit, table.fitted, groups, drawn))
-    frame = pd.DataFrame(rows, columns=list(COLUMNS))
-    frame["message"] = frame["message"].fillna("")
-    return frame
+    return frame_of(OF_PAIR["learning_curve"], rows)
 
 
 def _sets(samples: Samples, size: int, draws: int, seed: int) -> list[np.ndarray]:
     """Sorted row numbers of each draw; all layouts are one draw."""
-    anchors = [samples.layouts.index(name) for name in (ANCHOR_4KB, ANCHOR_2MB)]
+    anchors = [samples.layouts.index(name) for name in (ALL_4KB, ALL_2MB)]
     others = np.setdiff1d(np.arange(len(samples)), anchors)
     if size >= len(samples):
         return [np.arange(len(samples))]

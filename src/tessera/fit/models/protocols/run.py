@@ -1,4 +1,12 @@
 """Run protocols on models: the table `protocols.csv`.
+from tessera.layouts.names import ALL_2MB
+from tessera.layouts.names import ALL_4KB
+from tessera.results.schema.models import OF_PAIR
+from tessera.results.write import frame_of
+from tessera.layouts.names import ALL_2MB
+from tessera.layouts.names import ALL_4KB
+from tessera.results.schema.models import OF_PAIR
+from tessera.results.write import frame_of
 
 Columns: `model,protocol,setting,samples,train_samples,test_samples,max_error,geomean_error,message`.
 `samples` may be fitted in all; `train_samples` is the smallest training set of a setting; `test_samples`
@@ -22,12 +30,10 @@ from tessera.fit.models.groups import groups_of
 from tessera.fit.models.protocols.registry import select as select_protocols
 from tessera.fit.models.protocols.setting import Data, Setting
 from tessera.fit.models.registry import create, select
-from tessera.fit.models.samples import ANCHOR_2MB, ANCHOR_4KB, Table
-
-COLUMNS = (
-    "model", "protocol", "setting", "samples", "train_samples", "test_samples",
-    "max_error", "geomean_error", "message",
-)  # fmt: skip
+from tessera.fit.models.samples import Table
+from tessera.layouts.names import ALL_2MB, ALL_4KB
+from tessera.results.schema.models import OF_PAIR
+from tessera.results.write import frame_of
 
 
 def run_protocols(
@@ -63,11 +69,7 @@ def run_protocols(
                 row = {"model": model.name, "protocol": protocol.name, "setting": setting.name}
                 judged = _judge(model, data, setting, one_in_ten, fit)
                 rows.append(row | {"samples": len(data.samples)} | judged)
-    frame = pd.DataFrame(rows, columns=list(COLUMNS))
-    for column in ("samples", "train_samples", "test_samples"):
-        frame[column] = frame[column].astype("Int64")
-    frame["message"] = frame["message"].fillna("")
-    return frame
+    return frame_of(OF_PAIR["protocols"], rows)
 
 
 def _judge(model: RuntimeModel, data: Data, setting: Setting, one_in_ten: str, fit: FitRows) -> dict:
@@ -77,7 +79,7 @@ def _judge(model: RuntimeModel, data: Data, setting: Setting, one_in_ten: str, f
     errors, sizes, warning = [], [], ""
     for number, (train, test) in enumerate(setting.splits, 1):
         if not model.cross_validated:
-            train = [data.samples.layouts.index(name) for name in (ANCHOR_4KB, ANCHOR_2MB)]
+            train = [data.samples.layouts.index(name) for name in (ALL_4KB, ALL_2MB)]
         asked = target.subset(test)
         sizes.append(len(train))
         try:

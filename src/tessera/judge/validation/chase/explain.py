@@ -22,7 +22,7 @@ from tessera.judge.validation.synthetic.batch import batch
 from tessera.platforms import Platform, load
 from tessera.results.read import read_file
 from tessera.results.schema.machine import CALIBRATION, CHASE, CHASE_SERIES, FINDINGS, LATENCY, STEPS
-from tessera.results.write import table_of, write
+from tessera.results.write import frame_of, write
 
 SIMULATED_SERIES = ("pages", "lines", "large-pages", "large-stride", "line-chains", "page-chains")
 ERROR_KEY = "typical error of simulated chases"
@@ -121,7 +121,7 @@ def calibration_table(
             "median of |simulated / measured - 1|, single chains",
         )
     )
-    return table_of(CALIBRATION, rows)
+    return frame_of(CALIBRATION, rows)
 
 
 def write_platform(platform: Platform, template: Path, out: Path) -> None:

@@ -13,7 +13,7 @@ import pandas as pd
 
 from tessera.judge.validation.chase import overlap
 from tessera.results.schema.machine import FINDINGS
-from tessera.results.write import table_of
+from tessera.results.write import frame_of
 
 YES, NO, UNKNOWN = "yes", "no", "unknown"
 SPLIT_SHARE, WHOLE_SHARE = 0.5, 0.1  #: of the L1 step's cost that a chase inside 2MB pages still shows
@@ -35,7 +35,7 @@ def findings(steps: pd.DataFrame, status: pd.DataFrame, measured: pd.DataFrame) 
         ("independent misses overlap", *_overlap(overlap.misses_at_once(measured), "L1D misses")),
         ("independent walks overlap", *_overlap(overlap.walks_at_once(measured), "page walks")),
     ]
-    return table_of(FINDINGS, rows)
+    return frame_of(FINDINGS, rows)
 
 
 def _step(steps: pd.DataFrame, series: str, number: int):

@@ -24,7 +24,7 @@ from tessera.measure.identity import launcher
 from tessera.measure.launch import last_words
 from tessera.results.schema.machine import CHASE, CHASE_SERIES
 from tessera.results.status import is_ok
-from tessera.results.write import table_of, write
+from tessera.results.write import frame_of, write
 
 STATUS_FILE = "chase_series.csv"
 Progress = Callable[[str], None]
@@ -46,8 +46,8 @@ def measure(scale: Scale, seed: int, out: Path, progress: Progress = lambda text
                 progress(f"chase {number + 1} of {scale.passes}: {one.title}")
                 rows += _pass(one, scale, seed + number, number, heads[one.name])
     failed = {name for name, head in heads.items() if not is_ok(head)}
-    write(CHASE_SERIES, table_of(CHASE_SERIES, list(heads.values())), out.with_name(STATUS_FILE))
-    return write(CHASE, table_of(CHASE, [row for row in rows if row["series"] not in failed]), out)
+    write(CHASE_SERIES, frame_of(CHASE_SERIES, list(heads.values())), out.with_name(STATUS_FILE))
+    return write(CHASE, frame_of(CHASE, [row for row in rows if row["series"] not in failed]), out)
 
 
 def _pass(series: Series, scale: Scale, seed: int, number: int, head: dict) -> list[dict]:

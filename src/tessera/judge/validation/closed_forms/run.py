@@ -12,7 +12,7 @@ from tessera.judge.validation.closed_forms.cases import CASES, Case, applies, pl
 from tessera.judge.validation.synthetic.batch import batch
 from tessera.platforms import Platform
 from tessera.results.schema.machine import CLOSED_FORMS
-from tessera.results.write import table_of, write
+from tessera.results.write import frame_of, write
 
 ENGINE = "timing"
 Progress = Callable[[str], None]
@@ -36,7 +36,7 @@ def run(chosen: list[Platform], out: Path, progress: Progress = lambda text: Non
             for case, out_file in zip(made, outputs, strict=True):
                 found = work.rows(out_file)
                 rows += judged(case, next(iter(found.by_layout.values()), {}), found.error)
-    return write(CLOSED_FORMS, table_of(CLOSED_FORMS, rows), out)
+    return write(CLOSED_FORMS, frame_of(CLOSED_FORMS, rows), out)
 
 
 def judged(case: Case, row: dict[str, str], error: str = "") -> list[dict]:

@@ -20,7 +20,7 @@ from tessera.judge.validation.synthetic.stream import Stream
 from tessera.layouts.model import Layout
 from tessera.platforms import Platform
 from tessera.results.schema.machine import ENGINES
-from tessera.results.write import table_of, write
+from tessera.results.write import frame_of, write
 
 IGNORED = {"layout", "status", "message"}
 RUNTIME = ("runtime_cycles", "runtime_cycles_ci95")
@@ -79,7 +79,7 @@ def compare(
         sampling = sampled if number % 2 else "full"
         with batch() as work:
             _compare_trace(work, stream, layouts, sampling, cases, rows)
-    return write(ENGINES, table_of(ENGINES, list(rows.values())), out)
+    return write(ENGINES, frame_of(ENGINES, list(rows.values())), out)
 
 
 def _compare_trace(
