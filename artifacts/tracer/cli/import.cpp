@@ -75,6 +75,8 @@ void import_champsim(const std::string& in, const std::string& out, const Import
         for (int i = 0; i < total; ++i) pages.insert(addresses[i] >> 12);
     }
     if (std::ferror(file.get())) throw TraceError("read ChampSim trace " + in + ": " + std::strerror(errno) + "\n  what to do: check the disk");
+    if (records == 0 && complete)
+        throw TraceError("ChampSim trace " + in + ": it is empty\n  what to do: copy it again, or give the trace that was meant");
     Header header;
     header.program = options.program.empty() ? in : options.program;
     header.origin = "champsim";

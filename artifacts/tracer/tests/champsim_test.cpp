@@ -87,6 +87,14 @@ TEST(Champsim, CutRecordsAreRefusedWithTheirPosition) {
     std::remove(path.c_str());
 }
 
+TEST(Champsim, AnEmptyTraceIsNone) {
+    const std::string path = temporary_path("empty"), out = temporary_path("empty-out");
+    write_bytes(path, "");
+    EXPECT_THROW(import_champsim(path, out, {}), TraceError);
+    EXPECT_FALSE(std::filesystem::exists(out));
+    std::remove(path.c_str());
+}
+
 TEST(Champsim, ManyAccessesBecomeSeveralRecords) {
     const std::string first = temporary_path("wide"), records = temporary_path("wide-records");
     Stream stream;

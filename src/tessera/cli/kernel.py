@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from tessera.cli.kernel_experiments import COMMANDS
+from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.kernel.command_line import accept as _accept
 from tessera.kernel.command_line import say
 from tessera.kernel.image import VARIANTS
@@ -220,8 +221,11 @@ def outcomes(folder: Path) -> None:
     from tessera.results.attempts import outcomes as found
 
     parts = found(folder)
+    if not parts:
+        remedy = "name the kernel folder of a run: ./run reproduce makes it"
+        raise TesseraError(f"parts of a run in {folder}", "there are none", remedy, exit_code=EXIT_FAILED)
     for name, outcome in parts.items():
         click.echo(f"{name}: {outcome['status']} after {outcome['seconds']:.0f} s")
         if outcome["message"]:
             click.echo(outcome["message"], err=True)
-    sys.exit(0 if parts and all(outcome["status"] == "ok" for outcome in parts.values()) else 1)
+    sys.exit(0 if all(outcome["status"] == "ok" for outcome in parts.values()) else 1)

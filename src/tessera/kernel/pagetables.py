@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from pathlib import Path
 
@@ -63,15 +64,15 @@ def show(table: Path, observer: str) -> None:
 
     from tessera.kernel import placement
 
-    if not table.exists():
-        raise TesseraError(
-            f"placement table {table}", "it does not exist", "tessera pagetables dump writes one"
-        )
-    text = table.read_text()
+    try:
+        text = table.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        found = getattr(error, "strerror", None) or "no text"
+        raise TesseraError(f"placement table {table}", found, "tessera pagetables dump writes one") from error
     if text.startswith(("root", "tree")):
         groups = {("", ""): placement.of_dump(text)}
     else:
-        frame = pd.read_csv(table, dtype={"observer": str})
+        frame = pd.read_csv(io.StringIO(text), dtype={"observer": str}) if text.strip() else pd.DataFrame()
         missing = [column for column in placement.COLUMNS if column not in frame]
         if missing:
             raise TesseraError(

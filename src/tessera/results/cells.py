@@ -48,11 +48,11 @@ def read_cells(path: Path | str) -> pd.DataFrame:
     path = Path(path)
     if not path.exists():
         raise TesseraError(f"cells file {path}", "no such file", "run: ./run reproduce")
-    if check_format(path) == ".parquet":
-        table = pd.read_parquet(path, dtype_backend="numpy_nullable")
-        table = table.astype({name: _numpy_type(table[name]) for name in NUMBERS if name in table.columns})
-    else:
-        table = pd.read_csv(path, dtype=dict.fromkeys(TEXT_COLUMNS, "object"), keep_default_na=True)
+    try:
+        table = _read(path)
+    except ValueError as error:  # pandas' and pyarrow's own, and UnicodeDecodeError, are ValueErrors
+        found = f"it can't be read: {error}"
+        raise TesseraError(f"cells file {path}", found, "write it again: tessera simulate") from error
     missing = [name for name in COLUMNS if name not in table.columns and name not in ADDED_COLUMNS]
     if missing:
         raise TesseraError(
@@ -61,6 +61,13 @@ def read_cells(path: Path | str) -> pd.DataFrame:
     for name in TEXT_COLUMNS:
         table[name] = table[name].fillna("").astype(str)
     return table.reindex(columns=list(COLUMNS))
+
+
+def _read(path: Path) -> pd.DataFrame:
+    if check_format(path) == ".csv":
+        return pd.read_csv(path, dtype=dict.fromkeys(TEXT_COLUMNS, "object"), keep_default_na=True)
+    table = pd.read_parquet(path, dtype_backend="numpy_nullable")
+    return table.astype({name: _numpy_type(table[name]) for name in NUMBERS if name in table.columns})
 
 
 def check_format(path: Path) -> str:

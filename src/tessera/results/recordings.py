@@ -5,9 +5,20 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from tessera.core.errors import TesseraError
+
 TRACE_NAME = "trace.tst"
 
 
 def recorded(info_path: Path) -> tuple[dict, Path]:
-    """The info of a recording and the path of its trace."""
-    return json.loads(info_path.read_text()), info_path.with_name(TRACE_NAME)
+    """The info of a recording and the path of its trace.
+
+    Raises:
+        TesseraError: the file is no recording's info.json.
+    """
+    try:
+        info = json.loads(info_path.read_text())
+    except ValueError as error:
+        remedy = "name the info.json of a recording; ./run reproduce makes them"
+        raise TesseraError(f"recording {info_path}", f"no JSON: {error}", remedy) from error
+    return info, info_path.with_name(TRACE_NAME)

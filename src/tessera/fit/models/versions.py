@@ -19,6 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.fit.models.samples import read_table
 
 VERSIONS = ("1.5.2", "1.7.2", "1.9.1")
 TOLERANCE = 1e-10  #: relative difference of coefficients
@@ -53,8 +54,11 @@ def compare(samples: Sequence[str | Path], versions: Sequence[str] = VERSIONS) -
     """Mosmodel of every samples file under every version, one comparison per file.
 
     Raises:
-        TesseraError: an environment cannot be made (no network, no such version), or a fit in it fails.
+        TesseraError: a file is no table of samples; an environment cannot be made (no network, no such
+            version), or a fit in it fails.
     """
+    for path in samples:
+        read_table(path)
     paths = [Path(path).resolve() for path in samples]
     with tempfile.TemporaryDirectory(prefix="tessera-versions-") as folder:
         found = {name: fitted_with(name, paths, Path(folder) / name) for name in versions}

@@ -1,0 +1,168 @@
+"""Every command that reads or writes files, with files that are not what it wants: no traceback."""
+
+import sys
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from tessera.cli.main import main
+from tessera.core.paths import build_dir
+
+ROOT = Path(__file__).resolve().parents[2]
+CELLS = ROOT / "notebooks" / "data" / "cells.csv"
+PAIR = "gups-8gb,sandybridge-sim,"
+DESIGN = next((ROOT / "notebooks" / "data" / "designs").rglob("*.csv"))
+
+#: {in} is the hostile file; {out} a file that can be written, {tree} a folder that can.
+INPUTS = (
+    "datasets verify {in}",
+    "host run --workload gups --size tiny --layouts {in} --out {out}",
+    "kernel outcomes {in}",
+    "layouts check {in}",
+    "layouts generate --platform haswell-sim --trace {in} --out {tree}",
+    "models adaptive --samples {in} --out {out}",
+    "models collect {in} --out {out}",
+    "models explain --fit {in}",
+    "models fit --samples {in} --out {tree}",
+    "models predict --fit {in} --model yaniv --stlb-hits 1 --stlb-misses 1 --walk-cycles 1",
+    "models protocols --samples {in} --out {tree}",
+    "models versions {in}",
+    "mosalloc check {in}",
+    "mosalloc reserve --layout {in}",
+    "mosalloc run --layout {in} -- true",
+    "mosalloc analyze --layout {in} --out {out} -- true",
+    "notebooks archive --results {in} --out {tree}",
+    "package verify {in}",
+    "pagetables show {in}",
+    "pipeline adaptive --seeds 1 --out {tree} {in}",
+    "pipeline cells --info {in} --manifest {in} --platform {in} --cache {tree} --engine partial"
+    " --sampling full --out {out}",
+    "pipeline concat {in} --out {out}",
+    "pipeline layouts --info {in} --platform {in} --seed 1 --random-count 9 --out {out}",
+    "pipeline one-gb --out {tree} {in}",
+    "pipeline select --manifest {in} --names 1gb --out {out}",
+    "platform check {in}",
+    "platform show {in}",
+    "predict --samples {in} --design {design} --out {out}",
+    "predict --samples {cells} --design {in} --out {out}",
+    "reference compare --results {in}",
+    "reference compare --results {tree} --from {in}",
+    "report check --results {in}",
+    "report figures --results {in} --out {tree}",
+    "report render --results {in} --out {tree}",
+    "simulate --trace {in} --platform haswell-sim --layouts {tree} --out {out}",
+    "study ablations --platform haswell-sim --info {in} --manifest {in} --out {out}",
+    "study sampling --platform haswell-sim --info {in} --manifest {in} --out {out}",
+    "study sweep --platform haswell-sim --info {in} --manifest {in} --out {out}",
+    "study window --accesses 5 --info {in} --out {out}",
+    "trace export {in} --to champsim --out {out}",
+    "trace import {in} --from champsim --out {out}",
+    "trace info {in}",
+    "trace info {in} --json",
+    "trace switch {in} on",
+    "trace verify {in}",
+    "validate explain --chase {in} --platform haswell-sim --out {tree} --calibrated {out}",
+    "validate invariants --results {in} --out {out}",
+    "workload show {in}",
+)  # fmt: skip
+
+
+#: What is right all the same: a switch file is made, and a results folder may still be empty.
+FINE = {
+    ("trace switch {in} on", "missing"),
+    ("trace switch {in} on", "dangling link"),
+    ("reference compare --results {in}", "folder"),
+    ("report figures --results {in} --out {tree}", "folder"),
+}
+
+#: Renders a whole report of nothing.
+SLOW = {("report render --results {in} --out {tree}", "folder")}
+
+#: Steps of the workflow that write down what failed and let the rest go on.
+NOTED = ("pipeline adaptive --seeds 1 --out {tree} {in}", "pipeline one-gb --out {tree} {in}")
+
+#: {out} is the hostile file.
+OUTPUTS = (
+    "pipeline concat {small} --out {out}",
+    "predict --samples {small} --design {design} --out {out}",
+    "trace import {records} --from champsim --out {out}",
+    "trace record --out {out} -- true",
+)
+
+
+def hostile(folder, kind):
+    path = folder / "hostile.csv"
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "no text":
+        path.write_bytes(b"workload,\xff\xfe\x00\n\x80")
+    elif kind == "empty":
+        path.touch()
+    elif kind == "dangling link":
+        path.symlink_to("nowhere")
+    elif kind == "below a file":
+        path.write_text("a file")
+        path = path / "x.csv"
+    elif kind == "long name":
+        path = folder / ("n" * 300)
+    return path
+
+
+KINDS = ("missing", "folder", "no text", "empty", "dangling link", "below a file", "long name")
+
+
+def unwritable(folder, kind):
+    path = folder / "hostile.csv"
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "below a file":
+        path.write_text("a file")
+        path = path / "x.csv"
+    return {"device": Path("/dev/full"), "no folder": Path("/proc/tessera/x.csv")}.get(kind, path)
+
+
+def needs_tracer(line):
+    if line.startswith("trace ") and not (build_dir("tracer") / "tessera-trace").exists():
+        pytest.skip("tracer is not built: ./run tessera build tracer")
+
+
+def run(words, monkeypatch, capsys):
+    """Exit status and all output of ``tessera words``; an exception that reaches the user is the test's."""
+    monkeypatch.setattr(sys, "argv", ["tessera", *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    said = capsys.readouterr()
+    return ended.value.code, said.out + said.err
+
+
+@pytest.mark.parametrize(("line", "kind"), [case for case in product(INPUTS, KINDS) if case not in SLOW])
+def test_a_hostile_input_is_named_and_refused(line, kind, tmp_path, monkeypatch, capsys):
+    needs_tracer(line)
+    path = hostile(tmp_path, kind)
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    places = {"in": path, "out": tmp_path / "out.csv", "tree": tree, "cells": CELLS, "design": DESIGN}
+    status, said = run([word.format(**places) for word in line.split()], monkeypatch, capsys)
+    assert "Traceback" not in said
+    if (line, kind) in FINE:
+        assert status == 0
+        return
+    assert status in ((0, 2) if line in NOTED else (1, 2)), said
+    assert path.name[:50] in said or (path.is_dir() and "claims.csv" in said), said
+
+
+@pytest.mark.parametrize("kind", ("folder", "below a file", "device", "no folder"))
+@pytest.mark.parametrize("line", OUTPUTS)
+def test_an_output_that_cannot_be_written_is_named_and_refused(line, kind, tmp_path, monkeypatch, capsys):
+    needs_tracer(line)
+    path = unwritable(tmp_path, kind)
+    lines = CELLS.read_text().splitlines(keepends=True)
+    (tmp_path / "small.csv").write_text("".join(lines[:1] + [row for row in lines if row.startswith(PAIR)]))
+    (tmp_path / "records").write_bytes(bytes(64))
+    places = {"out": path, "cells": CELLS, "design": DESIGN} | {
+        name: tmp_path / found for name, found in (("small", "small.csv"), ("records", "records"))
+    }
+    status, said = run([word.format(**places) for word in line.split()], monkeypatch, capsys)
+    assert status in (1, 2), said
+    assert path.name in said and "Traceback" not in said
