@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -84,6 +85,33 @@ def test_wrong_requests_say_what_to_do(launch, arguments, fragment):
     done = launch(*arguments)
     assert done.returncode == 2
     assert fragment in done.stderr and "what to do" in done.stderr
+
+
+@pytest.mark.parametrize("option", ["--report", "--analyze"])
+@pytest.mark.parametrize(
+    "name", ["", "none/x.json", "layout.csv/x.json"], ids=["folder", "no folder", "below a file"]
+)
+def test_an_output_that_cannot_be_written_stops_the_program_before_it_runs(
+    launch, layout, tmp_path, option, name
+):
+    done = launch("--layout", layout(), option, tmp_path / name, "--", "echo", "ran")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert str(tmp_path / name) in done.stderr and "what to do" in done.stderr
+    assert os.listdir(tmp_path) == ["layout.csv"]
+
+
+@pytest.mark.parametrize("option", ["--report", "--analyze"])
+@pytest.mark.parametrize("size", [1, 100_000], ids=["one buffer", "many buffers"])
+def test_a_full_disk_is_noticed(launch, layout, option, size):
+    done = launch("--layout", layout(), option, "/dev/full", "--", "sh", "-c", "echo ran", "x" * size)
+    assert (done.returncode, done.stdout) == (1, "ran\n")
+    assert "/dev/full" in done.stderr and os.strerror(errno.ENOSPC) in done.stderr
+
+
+def test_report_and_analysis_need_files_of_their_own(launch, layout, tmp_path):
+    out = tmp_path / "x.json"
+    done = launch("--layout", layout(), "--report", out, "--analyze", out, "--", "echo", "ran")
+    assert (done.returncode, done.stdout) == (2, "") and not out.exists()
 
 
 def test_bad_layouts_stop_the_program_before_it_runs(launch, layout, tmp_path):

@@ -4,6 +4,7 @@
 #include <ctime>
 
 #include "run/json.h"
+#include "run/output.h"
 
 namespace mosalloc::run {
 namespace {
@@ -47,7 +48,7 @@ bool Analysis::write(const std::string& path, const mosalloc_pool_map& map, cons
         fputs("]", file);
     }
     fputs("\n  ]\n}\n", file);
-    return fclose(file) == 0;
+    return close_whole(file, path);
 }
 
 }  // namespace mosalloc::run

@@ -9,6 +9,7 @@
 #include "run/map_file.h"
 #include "run/notes.h"
 #include "run/options.h"
+#include "run/output.h"
 #include "run/tracee.h"
 #include "run/verdict.h"
 
@@ -64,6 +65,10 @@ int main(int count, char** arguments) {
         absolute(options.library.empty() ? beside_launcher("libmosalloc.so") : options.library);
     if (access(library.c_str(), R_OK) != 0)
         return fail(2, "library " + library, strerror(errno), "build it, or --library FILE");
+    for (const auto& [asked, file] : {std::pair{"report ", options.report}, std::pair{"analysis ", options.analyze}})
+        if (!file.empty() && !can_write(file)) return fail(2, asked + file, strerror(errno), "name a file in a folder where you may write");
+    if (!options.report.empty() && options.report == options.analyze)
+        return fail(2, "--report " + options.report, "it is the file of --analyze", "name another file");
     MapFile map_file;
     if (map_file.get() == nullptr)
         return fail(2, "pool map " + map_file.path(), strerror(errno), "set TMPDIR to a folder that can be written");
@@ -80,11 +85,11 @@ int main(int count, char** arguments) {
     outcome.wait_status = ending.wait_status;
     judge(options, map, &outcome);
     if (!options.report.empty() && !write_report(options.report, options, map, outcome))
-        return fail(1, "report " + options.report, strerror(errno), "check the path");
+        return fail(1, "report " + options.report, strerror(errno), "make room on its disk, or write it elsewhere");
     if (!options.analyze.empty()) {
         analysis.sample(map);
         if (!analysis.write(options.analyze, map, outcome.outside))
-            return fail(1, "analysis " + options.analyze, strerror(errno), "check the path");
+            return fail(1, "analysis " + options.analyze, strerror(errno), "make room on its disk, or write it elsewhere");
     }
     print_notes(map, outcome);
     return status_of(options, map, outcome);

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include "run/json.h"
+#include "run/output.h"
 
 namespace mosalloc::run {
 namespace {
@@ -47,7 +48,7 @@ bool write_report(const std::string& path, const Options& options, const mosallo
             options.allow_fallback ? "true" : "false", options.prefault ? "true" : "false",
             quoted(options.hints).c_str(), quoted(options.stacks).c_str(), quoted(options.protections).c_str(),
             quoted(outcome.verdict).c_str(), quoted(outcome.reason).c_str());
-    return fclose(file) == 0;
+    return close_whole(file, path);
 }
 
 }  // namespace mosalloc::run
