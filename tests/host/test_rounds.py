@@ -6,11 +6,12 @@ import random
 
 import pytest
 
+from tessera.layouts.names import ALL_4KB
 from tessera.measure.log import LoggedRun
-from tessera.measure.rounds import BASE, Rule, difference, run_rounds
+from tessera.measure.rounds import Rule, difference, run_rounds
 
-LAYOUTS = [BASE, "growing-4", "growing-8"]
-SPEED = {BASE: 1.0, "growing-4": 0.95, "growing-8": 0.9}
+LAYOUTS = [ALL_4KB, "growing-4", "growing-8"]
+SPEED = {ALL_4KB: 1.0, "growing-4": 0.95, "growing-8": 0.9}
 
 
 class Machine:
@@ -75,7 +76,7 @@ def test_a_cap_below_the_least_count_holds():
     assert set(counts(runs).values()) == {2}
 
 
-@pytest.mark.parametrize("broken", ["growing-4", BASE])
+@pytest.mark.parametrize("broken", ["growing-4", ALL_4KB])
 def test_a_failing_layout_is_left_out_and_the_others_go_on(broken):
     machine = Machine(noise=0, drift=0, broken=(broken,))
     runs = run_rounds(LAYOUTS, [], machine, Rule(min_repeats=5), seed=1)

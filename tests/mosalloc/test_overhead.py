@@ -8,10 +8,11 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from tessera.allocator_proof.overhead import COLUMNS, Cost, CostProgram, measure, overheads, run_once
+from tessera.allocator_proof import overhead
+from tessera.allocator_proof.overhead import Cost, CostProgram, measure, overheads, run_once
 from tessera.cli.mosalloc.group import mosalloc
 from tessera.core.errors import TesseraError
-from tessera.allocator_proof import overhead
+from tessera.results.schema.machine import ALLOCATOR
 
 
 def runs(*costs: tuple[int, int, int, int]) -> pd.DataFrame:
@@ -19,7 +20,7 @@ def runs(*costs: tuple[int, int, int, int]) -> pd.DataFrame:
     rows = []
     for pair, (m0, t0, m1, t1) in enumerate(costs):
         rows += [("w", "glibc", pair, m0, t0, "measured"), ("w", "mosalloc", pair, m1, t1, "measured")]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return pd.DataFrame(rows, columns=list(ALLOCATOR.names))
 
 
 def test_the_median_pair_decides_not_an_outlier():
@@ -56,7 +57,7 @@ def test_each_pair_has_both_sides_and_only_one_has_the_library(files):
         files, (CostProgram("a/1", ("a",)), CostProgram("b/1", ("b",))), pairs=3, seconds=60, run=run
     )
     assert sorted(seen) == sorted([("a", False), ("a", True), ("b", False), ("b", True)] * 3)
-    assert list(table.columns) == list(COLUMNS) and set(table["provenance"]) == {"measured"}
+    assert list(table.columns) == list(ALLOCATOR.names) and set(table["provenance"]) == {"measured"}
     memory = overheads(table).query("quantity == 'memory_bytes'")
     assert memory["overhead"].tolist() == pytest.approx([0.01, 0.01])
 

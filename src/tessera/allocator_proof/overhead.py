@@ -22,8 +22,9 @@ import pandas as pd
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.paths import built
+from tessera.results.schema.machine import ALLOCATOR
+from tessera.results.write import frame_of
 
-COLUMNS = ("workload", "allocator", "pair", "memory_bytes", "cpu_ns", "provenance")
 ALLOCATORS = ("glibc", "mosalloc")
 LAYOUT = "type,pageSize,startOffset,endOffset\nbrk,-1,0,2GB\nmmap,-1,0,4GB\n"
 _PR_SET_THP_DISABLE = 41
@@ -109,7 +110,7 @@ def measure(
     seed: int = 1,
     run: Callable[[Sequence[str], Mapping[str, str]], Cost] = run_once,
 ) -> pd.DataFrame:
-    """Runs of each program under each allocator, columns :data:`COLUMNS`, provenance ``measured``.
+    """Runs of each program under each allocator, columns of `allocator.csv`, provenance ``measured``.
 
     Args:
         folder: where the layout lies while programs run.
@@ -127,7 +128,7 @@ def measure(
         (name, allocator, pair, *run(argvs[name], libraries[allocator]), "measured")
         for pair, name, allocator in _schedule(list(argvs), pairs, seconds, random.Random(seed))
     ]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return frame_of(ALLOCATOR, rows)
 
 
 def _schedule(names: list[str], pairs: int, seconds: float, rng: random.Random) -> Iterator[tuple]:

@@ -31,11 +31,13 @@ def table4(accept_series: bool, out: Path | None) -> None:
         return
     from tessera.kernel import image
     from tessera.kernel.experiments import footprint
+    from tessera.results.schema import kernel as schema
+    from tessera.results.write import write
 
     program = image.program("checked", say, accept_series=accept_series)
     measured = footprint.measure(image.ready(say), program, out)
-    table().to_csv(out / "table4.csv", index=False, float_format="%.4f")
-    measured.to_csv(out / "table4_measured.csv", index=False, float_format="%.4f")
+    write(schema.TABLE4, table(), out / "table4.csv")
+    write(schema.TABLE4_MEASURED, measured, out / "table4_measured.csv")
     click.echo(measured.to_string(index=False, float_format="%.4f"))
     _end("DIFFERENCE", footprint.disagreements(measured))
 
@@ -87,6 +89,8 @@ def placement(accept_series: bool, megabytes: int, out: Path) -> None:
     from tessera.kernel import image
     from tessera.kernel.experiments import figures
     from tessera.kernel.machine import Machine
+    from tessera.results.schema import kernel as schema
+    from tessera.results.write import write
 
     program = image.program("checked", say, accept_series=accept_series)
     tables, wrong = [], []
@@ -96,9 +100,9 @@ def placement(accept_series: bool, megabytes: int, out: Path) -> None:
         table, found = figures.observe(image.ready(say), program, what, folder, Machine(), 600)
         tables.append(table)
         wrong += [f"{what.workload} {what.config}: {line}" for line in found]
-    pd.concat(tables).to_csv(out / "placement.csv", index=False)
+    write(schema.PLACEMENT, pd.concat(tables), out / "placement.csv")
     figure4 = figures.figure4(pd.concat(tables))
-    figure4.to_csv(out / "figure4.csv", index=False)
+    write(schema.FIGURE4, figure4, out / "figure4.csv")
     click.echo(figure4.to_string(index=False, float_format="%.3f"))
     _end("DIFFERENCE", wrong)
 
@@ -120,6 +124,8 @@ def _count(
 
     from tessera.kernel import image
     from tessera.kernel.experiments.scripts import folder_name
+    from tessera.results.schema import TABLES
+    from tessera.results.write import write
 
     tables = []
     for config in configs:
@@ -127,9 +133,9 @@ def _count(
         program = image.program(_configs()[config][0], say, accept_series=accept_series)
         tables.append(measure(image.ready(say), config, program, out / folder_name(config)))
     measured = pd.concat(tables)
-    measured.to_csv(out / "instructions.csv", index=False)
+    write(TABLES[f"kernel/{name}/instructions"], measured, out / "instructions.csv")
     table = ratios(measured)
-    table.to_csv(out / f"{name}.csv", index=False, float_format="%.4f")
+    write(TABLES[f"kernel/{name}/{name}"], table, out / f"{name}.csv")
     click.echo(table.to_string(index=False, float_format="%.3f"))
 
 

@@ -11,8 +11,9 @@ from tessera.core.errors import TesseraError
 from tessera.kernel import built_once, image
 from tessera.kernel.guest import GuestProgram, run_in_guest
 from tessera.kernel.source import check_source, fragment_files, patches, script
+from tessera.results.schema.kernel import BISECT
+from tessera.results.write import frame_of
 
-COLUMNS = ["patch", "outcome", "seconds", "found", "provenance"]
 #: Of the configuration: the smallest that boots and has what the patches change.
 FRAGMENTS = ("base", "bisect", "replication")
 #: Enough to see that processes run, fork and map memory on all processors.
@@ -55,7 +56,7 @@ def bisect(out: Path, say: Callable[[str], None], *, accept_series: bool = False
         outcome = _try(kernel, guest / "common.cpio", out / patch.stem, say)
         rows.append((patch.name, *outcome, "measured"))
         say(f"{patch.name}: {outcome[0]}")
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return frame_of(BISECT, rows)
 
 
 def _try(kernel: Path, archive: Path, out: Path, say: Callable[[str], None]) -> tuple[str, float, str]:

@@ -11,6 +11,8 @@ from tessera.kernel.experiments.scripts import failed
 from tessera.kernel.guest import GuestProgram, run_in_guest
 from tessera.kernel.proof import OutsideView
 from tessera.machine.container.toolchain import Toolchain
+from tessera.results.schema.kernel import PROVE
+from tessera.results.write import frame_of
 
 #: Every statically linked program write-protects its relocated data when it starts: one mprotect().
 SCRIPT = """replication-on || exit
@@ -22,7 +24,6 @@ kill -KILL $program
 wait $program
 true
 """
-COLUMNS = ["kernel", "observer", "reports", "expected", "passed", "provenance"]
 
 
 @dataclass(frozen=True)
@@ -50,4 +51,4 @@ def judge(seen: dict[str, Reports]) -> pd.DataFrame:
         for observer, lines in (("checker", reports.checker), ("walker", reports.walker)):
             passed = bool(lines) == (expected == "some")
             rows.append((kernel, observer, len(lines), expected, passed, "measured"))
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return frame_of(PROVE, rows)

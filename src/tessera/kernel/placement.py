@@ -15,8 +15,9 @@ import pandas as pd
 
 from tessera.core.errors import TesseraError
 from tessera.kernel.walker import PRESENT, GuestMemory, Tree
+from tessera.results.schema.kernel import PLACEMENT
 
-COLUMNS = ["workload", "config", "observer", "level", "socket", "target_socket", "pages", "pointers"]
+COLUMNS = list(PLACEMENT.names)
 #: Observer of the tables that the kernel itself walks.
 HOME = "home"
 

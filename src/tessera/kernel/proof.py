@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import pandas as pd
-
 from tessera.kernel.guest import GuestProgram, GuestRun, Look, run_in_guest
 from tessera.kernel.machine import Machine
 from tessera.kernel.walker import differences, walk
 from tessera.machine.container.toolchain import Toolchain
+from tessera.results.schema.kernel import TEST
+from tessera.results.write import frame_of, write
 
 #: Of ``summary.csv``: what was tried, how often it went well and badly, seconds of the guest with its boot.
-COLUMNS = ["part", "passed", "failed", "seconds", "provenance"]
 
 SELFTESTS = """replication-on || exit
 selftest || exit
@@ -88,7 +87,7 @@ def prove(
     say: Callable[[str], None],
     machine: Machine | None = None,
 ) -> list[str]:
-    """Run selftests and stress; writes ``summary.csv`` (:data:`COLUMNS`) and returns what failed."""
+    """Run selftests and stress; writes ``summary.csv`` (:data:`TEST`) and returns what failed."""
     machine = machine or Machine()
     failures: list[str] = []
     rows: list[tuple] = []
@@ -134,7 +133,7 @@ def prove(
     differences = len(view.found)
     equal = view.compared - differences
     rows.append(("replicas compared from outside", equal, differences, done.seconds, "measured"))
-    pd.DataFrame(rows, columns=COLUMNS).to_csv(out / "summary.csv", index=False, float_format="%.1f")
+    write(TEST, frame_of(TEST, rows), out / "summary.csv")
     return failures + found
 
 

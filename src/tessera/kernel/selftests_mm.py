@@ -14,6 +14,8 @@ import pandas as pd
 from tessera.kernel.guest import GuestProgram, GuestRun, run_in_guest
 from tessera.kernel.machine import Machine
 from tessera.machine.container.toolchain import Toolchain
+from tessera.results.schema.kernel import SELFTESTS_MM
+from tessera.results.write import frame_of
 
 #: name -> the program with its arguments.
 TESTS = {
@@ -52,14 +54,13 @@ _RUN = """timeout {seconds} {wrapper} /mm/{command} > /out/{name}.{how} 2>&1; ec
 SKIPPED = 4
 
 
-COLUMNS = ["test", "without_replicas", "with_replicas", "outcome", "provenance"]
 WORDS = {0: "passed", SKIPPED: "skipped", None: "never ran", 124: "timed out", 143: "timed out"}
 
 
 def check(
     tools: Toolchain, program: GuestProgram, out: Path, *, seconds_each: int
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Run each test without and with replicas; returns a row a test (:data:`COLUMNS`), and what failed."""
+    """Run each test without and with replicas; returns a row a test (`selftests-mm.csv`), and what failed."""
     runs = "".join(
         _RUN.format(seconds=seconds_each, wrapper=wrapper, command=command, name=name, how=how)
         for name, command in TESTS.items()
@@ -89,7 +90,7 @@ def judge(done: GuestRun, names: list[str]) -> tuple[pd.DataFrame, list[str]]:
     failures += [f"kernel: {line}" for line in done.warnings[:5]]
     if done.status != 0:
         failures.append(f"the script ended with status {done.status}: {done.text('stderr')[-300:]}")
-    return pd.DataFrame(rows, columns=COLUMNS), failures
+    return frame_of(SELFTESTS_MM, rows), failures
 
 
 def _outcome(plain: int | None, replicated: int | None) -> str:

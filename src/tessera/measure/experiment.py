@@ -11,6 +11,7 @@ import pandas as pd
 from tessera.core.errors import TesseraError
 from tessera.core.units import PAGE_1GB, PAGE_2MB
 from tessera.layouts.model import Layout, canonical_name, read_layout
+from tessera.layouts.names import ALL_4KB
 from tessera.machine.reserve import HugePagesUnavailable, reserve_huge_pages
 from tessera.measure import identity, table
 from tessera.measure.launch import launch
@@ -18,6 +19,10 @@ from tessera.measure.log import LoggedRun, RunLog
 from tessera.measure.rounds import Rule, run_rounds
 from tessera.record import workloads
 from tessera.results.cells import write_cells
+from tessera.results.read import empty
+from tessera.results.schema.machine import COMPARISON
+from tessera.results.status import is_ok
+from tessera.results.write import write
 
 RUNS_FILE = "runs.csv"
 COMPARISON_FILE = "comparison.csv"
@@ -52,7 +57,7 @@ def run_host(request: Experiment, progress: Progress = lambda text: None) -> pd.
     common = identity.common_key(command)
     keys = {name: identity.run_key(common, path) for name, path in files.items()}
     log = RunLog(request.out.with_name(RUNS_FILE))
-    earlier = [r for r in log.read() if keys.get(r.layout) == r.key and r.status == "ok"]
+    earlier = [r for r in log.read() if keys.get(r.layout) == r.key and is_ok(r.status)]
     if earlier:
         progress(f"{len(earlier)} finished runs of an earlier start are used again")
 
@@ -77,14 +82,14 @@ def run_host(request: Experiment, progress: Progress = lambda text: None) -> pd.
 
 def _written(request: Experiment, names: list[str], runs: list[LoggedRun]) -> pd.DataFrame:
     simulated = table.read_simulated(request.simulated, request.workload)
-    failed = {r.layout for r in runs if r.status != "ok"}
-    based = table.BASE in set(names) - failed
+    failed = {r.layout for r in runs if not is_ok(r.status)}
+    based = ALL_4KB in set(names) - failed
     rows = [table.cell(request.workload, name, runs, simulated, request.rule, based) for name in names]
     cells = write_cells(rows, request.out)
     # A layout with a failed run has no numbers in the cells, so it has none here either.
     usable = [r for r in runs if r.layout not in failed]
     compared = table.comparison([name for name in names if name not in failed], usable, simulated)
-    compared.to_csv(request.out.with_name(COMPARISON_FILE), index=False)
+    write(COMPARISON, compared, request.out.with_name(COMPARISON_FILE))
     return cells
 
 
@@ -93,8 +98,7 @@ def _skipped(request: Experiment, names: list[str], error: HugePagesUnavailable)
     message = f"{error.asked}: {error.found}; {error.remedy}; for the main job: ./run --reserve reproduce"
     rows = [table.empty_row(request.workload, name, "skipped", message) for name in names]
     cells = write_cells(rows, request.out)
-    empty = pd.DataFrame(columns=list(table.COMPARISON_COLUMNS))
-    empty.to_csv(request.out.with_name(COMPARISON_FILE), index=False)
+    write(COMPARISON, empty(COMPARISON), request.out.with_name(COMPARISON_FILE))
     return cells
 
 

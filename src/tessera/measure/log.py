@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import csv
 import os
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from tessera.core.files import write_text
+from tessera.results.schema.machine import RUNS
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class LoggedRun:
     runtime_ns: int | None  #: time of the region of interest; None if it failed
 
 
-COLUMNS = tuple(field.name for field in fields(LoggedRun))
+COLUMNS = RUNS.names
 
 
 class RunLog:

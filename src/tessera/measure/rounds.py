@@ -15,9 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tessera.core.stats import Interval, mean_interval, paired_ratio_interval
+from tessera.layouts.names import ALL_4KB
 from tessera.measure.log import LoggedRun
-
-BASE = "growing-0"  #: the all-4KB layout
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ def times(runs: list[LoggedRun], layout: str) -> dict[int, int]:
 
 def difference(runs: list[LoggedRun], layout: str) -> Interval | None:
     """Runtime of a layout relative to the base of the same rounds; ``None`` without such pairs."""
-    here, base = times(runs, layout), times(runs, BASE)
+    here, base = times(runs, layout), times(runs, ALL_4KB)
     rounds = sorted(here.keys() & base.keys())
     if not rounds:
         return None
@@ -53,7 +52,7 @@ def difference(runs: list[LoggedRun], layout: str) -> Interval | None:
 
 def precision(runs: list[LoggedRun], layout: str, based: bool) -> Interval | None:
     """The interval that the stopping rule looks at; ``None`` while there are no values."""
-    if based and layout != BASE:
+    if based and layout != ALL_4KB:
         return difference(runs, layout)
     values = list(times(runs, layout).values())
     return mean_interval(values) if values else None
@@ -65,7 +64,7 @@ def known(runs: list[LoggedRun], layout: str, based: bool, rule: Rule) -> bool:
     least = min(rule.min_repeats, rule.max_repeats)
     if interval is None or interval.count < least:
         return False
-    return (based and layout == BASE) or fraction(interval, based) <= rule.half_width
+    return (based and layout == ALL_4KB) or fraction(interval, based) <= rule.half_width
 
 
 def fraction(interval: Interval, based: bool) -> float:
@@ -89,7 +88,7 @@ def run_rounds(
     start, number = clock(), max((r.round for r in runs), default=-1) + 1
     while True:
         active = [layout for layout in layouts if layout not in failed]
-        based = BASE in active
+        based = ALL_4KB in active
         done = [len(times(runs, layout)) for layout in active]
         if not active or min(done) >= rule.max_repeats:
             return runs

@@ -7,23 +7,26 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.core.stats import mean_interval
+from tessera.layouts.names import ALL_4KB
 from tessera.measure.log import LoggedRun
-from tessera.measure.rounds import BASE, Rule, difference, fraction, known, precision, times
+from tessera.measure.rounds import Rule, difference, fraction, known, precision, times
 from tessera.results.cells import read_cells
+from tessera.results.pair import Pair
+from tessera.results.schema.machine import COMPARISON
+from tessera.results.status import is_ok, ok_rows
+from tessera.results.write import frame_of
 
 PLATFORM = "host-sim"
 ENGINE = "host"
 SIMULATED = ("stlb_hits", "stlb_misses", "walk_cycles", "walk_cycles_ci95")
-COMPARISON_COLUMNS = ("layout", "measured_delta", "measured_ci95", "simulated_delta", "pairs")
 
 
 def read_simulated(path: Path | None, workload: str) -> pd.DataFrame:
     """Simulated cells of the workload on the host's platform, by layout; empty without a file."""
     if path is None:
         return pd.DataFrame()
-    cells = read_cells(path)
-    wanted = (cells.status == "ok") & (cells.workload == workload) & (cells.platform == PLATFORM)
-    return cells[wanted].drop_duplicates("layout").set_index("layout")
+    mine = Pair(workload, PLATFORM).rows(ok_rows(read_cells(path)))
+    return mine.drop_duplicates("layout").set_index("layout")
 
 
 def empty_row(workload: str, layout: str, status: str, message: str) -> dict:
@@ -36,7 +39,7 @@ def cell(
     workload: str, layout: str, runs: list[LoggedRun], simulated: pd.DataFrame, rule: Rule, based: bool
 ) -> dict:
     """The hybrid cell of one layout: measured time, simulated H, M, C, no cycles."""
-    failures = [r.message for r in runs if r.layout == layout and r.status != "ok"]
+    failures = [r.message for r in runs if r.layout == layout and not is_ok(r.status)]
     if failures:
         return empty_row(workload, layout, "failed", failures[-1])
     values = list(times(runs, layout).values())
@@ -53,10 +56,10 @@ def cell(
 def note(layout: str, runs: list[LoggedRun], rule: Rule, based: bool) -> str:
     """How many runs, and a flag where the precision that was asked for was not reached."""
     text = f"{len(times(runs, layout))} runs"
-    if known(runs, layout, based, rule) or (based and layout == BASE):
+    if known(runs, layout, based, rule) or (based and layout == ALL_4KB):
         return text
     interval = precision(runs, layout, based)
-    of = f"of the difference to {BASE}" if based else "of the mean"
+    of = f"of the difference to {ALL_4KB}" if based else "of the mean"
     if interval is None or interval.count < 2:
         return f"{text}: too few for an interval {of}"
     return f"{text}: 95% half-width {of} is {fraction(interval, based):.2%}, asked {rule.half_width:.2%}"
@@ -72,8 +75,8 @@ def comparison(layouts: list[str], runs: list[LoggedRun], simulated: pd.DataFram
             row["measured_delta"] = measured.value - 1
             if measured.count > 1:
                 row["measured_ci95"] = measured.half_width
-        if {layout, BASE} <= set(simulated.index):
+        if {layout, ALL_4KB} <= set(simulated.index):
             cycles = simulated["runtime_cycles"]
-            row["simulated_delta"] = cycles[layout] / cycles[BASE] - 1
+            row["simulated_delta"] = cycles[layout] / cycles[ALL_4KB] - 1
         rows.append(row)
-    return pd.DataFrame(rows, columns=list(COMPARISON_COLUMNS))
+    return frame_of(COMPARISON, rows)

@@ -19,10 +19,9 @@ import pandas as pd
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.reference.records import Record, Table
-from tessera.reference.tables import LEADING_COLUMNS, TRAILING_COLUMNS
+from tessera.results.schema.shown import REFERENCE
 
-KEYS = ("file", "line", "workload", "configuration", "page_size", "region_bytes", "quantity")
-COLUMNS = (*LEADING_COLUMNS, *KEYS, *TRAILING_COLUMNS)
+COLUMNS = REFERENCE["archived"].names
 
 _CYCLES = (["Runtime Cycles", "runtime"], ["Walk Cycles", "walk"], ["Non-Walk Cycles", "non_walk"])
 _STATISTICS = ("min", "avg", "99th", "max")

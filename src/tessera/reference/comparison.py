@@ -16,11 +16,10 @@ import pandas as pd
 from tessera.core.units import parse_bytes
 from tessera.reference.mitosis import PRINTED_REGION
 from tessera.reference.tables import load
-
-COLUMNS = (
-    "paper,location,section,quantity,bound,printed,unit,archived,archived_with_quarantined,agrees,archived_status,"
-    "obtained,obtained_unit,obtained_provenance,note"
-).split(",")
+from tessera.results.read import read_file
+from tessera.results.schema.kernel import TABLE5
+from tessera.results.schema.shown import REFERENCE
+from tessera.results.tree import Tree
 
 #: A statistic of the archived rows; None where they don't hold what it needs.
 Statistic = Callable[[pd.DataFrame], float | None]
@@ -75,7 +74,7 @@ STATISTICS: dict[str, Statistic] = {
 
 
 def compare(good: pd.DataFrame, everything: pd.DataFrame, results: Path | None) -> pd.DataFrame:
-    """All printed numbers of the paper with what is archived and obtained; columns are :data:`COLUMNS`.
+    """All printed numbers of the paper with what is archived and obtained; columns as in docs/results.md.
 
     Args:
         good: archived rows that no rule set aside (empty: nothing is archived here).
@@ -90,7 +89,7 @@ def compare(good: pd.DataFrame, everything: pd.DataFrame, results: Path | None) 
     for row in _printed_operations():  # printed with one decimal, 1.0 included
         found = _archived(row, 1, _overhead(row["quantity"]), good, everything)
         rows.append(row | found | ours.get(row["quantity"], {}))
-    return pd.DataFrame(rows).reindex(columns=COLUMNS)
+    return pd.DataFrame(rows).reindex(columns=list(REFERENCE["comparison"].names))
 
 
 def _archived(row: dict, decimals: int, statistic: Statistic | None, good, everything) -> dict:
@@ -139,11 +138,11 @@ def _overhead(quantity: str) -> Statistic:
 
 def _instructions(results: Path | None) -> dict[str, dict]:
     """Our ratios of instructions (``tessera kernel table5``) by the printed row's name."""
-    path = results / "kernel" / "table5" / "table5.csv" if results else None
+    path = TABLE5.place(Tree(results)) if results else None
     if path is None or not path.is_file():
         return {}
     found = {}
-    for _, row in pd.read_csv(path).iterrows():
+    for _, row in read_file(TABLE5, path).iterrows():
         region = PRINTED_REGION.get(row["region"], row["region"])
         smaller = "" if region == row["region"] else f", {row['region']}"
         found[f"overhead of {row['operation']} {region}"] = {

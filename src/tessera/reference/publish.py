@@ -12,10 +12,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.errors import TesseraError
 from tessera.reference import archived, records
 from tessera.reference.comparison import compare
 from tessera.reference.quarantine import split
+from tessera.results.read import empty as empty_table
+from tessera.results.schema.shown import REFERENCE
+from tessera.results.tree import Tree
+from tessera.results.write import frame_of, write
 
 OFFLINE_NOTE = (
     "reference-results/ has what the papers print and is used alone; archived data: tessera reference fetch"
@@ -67,11 +71,11 @@ def publish(results: Path, source: Path | None = None) -> Published:
     done = Published(
         archived=_stack(good, empty),
         quarantine=_stack(aside, empty.assign(rule="", reason="")),
-        rules=_stack(rules, pd.DataFrame(columns=["rule", "looks_for", "findings", "numbers", "record"])),
+        rules=_stack(rules, empty_table(REFERENCE["rules"])),
         comparison=compare(_stack(good, empty), _stack(every, empty), results),
         notes=tuple(notes),
     )
-    _write(results / "reference", done, pd.DataFrame(status, columns=["record", "doi", "state", "note"]))
+    _write(Tree(results), done, frame_of(REFERENCE["status"], status))
     return done
 
 
@@ -79,16 +83,6 @@ def _stack(parts: list[pd.DataFrame], empty: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True) if parts else empty
 
 
-def _write(folder: Path, done: Published, status: pd.DataFrame) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in ("archived", "quarantine", "rules", "comparison"):
-            getattr(done, name).to_csv(folder / f"{name}.csv", index=False)
-        status.to_csv(folder / "status.csv", index=False)
-    except OSError as error:
-        raise TesseraError(
-            f"tables in {folder}",
-            error.strerror or str(error),
-            "choose another folder",
-            exit_code=EXIT_FAILED,
-        ) from error
+def _write(tree: Tree, done: Published, status: pd.DataFrame) -> None:
+    for name, table in REFERENCE.items():
+        write(table, status if name == "status" else getattr(done, name), tree.reference(name))

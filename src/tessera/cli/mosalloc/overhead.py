@@ -26,11 +26,12 @@ def overhead(out: Path, pairs: int, seconds: float, seed: int) -> None:
       ./run tessera mosalloc overhead --out results/default/host/allocator.csv
     """
     from tessera.allocator_proof.overhead import measure, overheads
+    from tessera.results.schema.machine import ALLOCATOR
+    from tessera.results.write import write
 
     with tempfile.TemporaryDirectory(prefix="tessera-overhead-") as folder:
         table = measure(Path(folder), pairs=pairs, seconds=seconds, seed=seed)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    table.to_csv(out, index=False)
+    write(ALLOCATOR, table, out)
     units = {"memory_bytes": (1 << 20, "MB"), "cpu_ns": (1e9, "s")}
     click.echo(
         f"{'workload':<18} {'quantity':<13} {'glibc':>11} {'mosalloc':>11} {'overhead':>9}  95% interval"

@@ -17,6 +17,8 @@ from tessera.kernel.guest import GuestProgram, GuestRun, Look, run_in_guest
 from tessera.kernel.machine import Machine
 from tessera.kernel.walker import differences, walk
 from tessera.machine.container.toolchain import Toolchain
+from tessera.results.schema.kernel import FIGURE4
+from tessera.results.write import frame_of
 
 #: The program stands still while both look. Swap is off and nothing else runs: nobody else changes entries.
 SCRIPT = """echo 1 > /proc/sys/vm/pgtable_replication || exit
@@ -119,7 +121,7 @@ def figure4(table: pd.DataFrame) -> pd.DataFrame:
     for (workload, config), seen in table.groupby(["workload", "config"], sort=False):
         shares = placement.remote_leaf_share(seen, sorted(set(seen.socket)))
         rows += [(workload, config, socket, share) for socket, share in shares.items()]
-    return pd.DataFrame(rows, columns=["workload", "config", "socket", "remote_leaf_share"])
+    return frame_of(FIGURE4, rows)
 
 
 def _table(what: PlacementRun, seen: dict[str, list[tuple]]) -> pd.DataFrame:

@@ -13,12 +13,12 @@ from tessera.kernel.guest import GuestProgram, run_in_guest
 from tessera.kernel.machine import Machine
 from tessera.kernel.overhead import PAGE_BYTES, overhead, table_bytes
 from tessera.machine.container.toolchain import Toolchain
+from tessera.results.schema.kernel import TABLE4_MEASURED
 
 #: What fits in the guest. Larger footprints are arithmetic: :func:`tessera.kernel.overhead.table4`.
 FOOTPRINTS_BYTES = (1 << 20, 64 << 20, 1 << 30)
 #: Copies of the tables -> nodes that ``pgtblrepl`` is asked for.
 COPIES = {1: "none", 2: "0-1", 4: "0-3"}
-COLUMNS = ["footprint_bytes", "copies", "page_table_bytes", "overhead", "calculated_overhead", "provenance"]
 
 SCRIPT = """echo 1 > /proc/sys/vm/pgtable_replication || exit
 for bytes in {footprints}; do
@@ -69,7 +69,7 @@ def weigh(text: str) -> pd.DataFrame:
         overhead(size, copies) for size, copies in zip(frame.footprint_bytes, frame.copies, strict=True)
     ]
     frame["provenance"] = "measured"
-    return frame[COLUMNS]
+    return frame[list(TABLE4_MEASURED.names)]
 
 
 def disagreements(measured: pd.DataFrame) -> list[str]:

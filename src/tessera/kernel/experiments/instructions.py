@@ -19,11 +19,11 @@ from tessera.kernel.guest import GuestProgram, run_in_guest
 from tessera.kernel.machine import Machine
 from tessera.machine.container.toolchain import Toolchain
 from tessera.reference.mitosis import PRINTED_REGION
+from tessera.results.schema.kernel import TABLE5_COUNTS
 
 #: Regions of Table 5 in bytes; the last one stands for the paper's 4 GB: the largest that fits in the guest.
 REGIONS_BYTES = {"4KB": 4096, "8MB": 8 << 20, "1GB": 1 << 30}
 REPEATS = {"4KB": 200, "8MB": 20, "1GB": 1}
-COLUMNS = ["operation", "region", "bytes", "config", "copies", "instructions", "provenance"]
 
 _VMAOPS = """
 for region in {regions}; do
@@ -56,7 +56,7 @@ def vma_operations(
             frame[frame.operation != "calibration"].groupby("operation", sort=False).instructions.median()
         )
         tables.append(median.reset_index().assign(region=name, bytes=size, config=config, copies=copies))
-    return pd.concat(tables).assign(provenance="measured")[COLUMNS]
+    return pd.concat(tables).assign(provenance="measured")[list(TABLE5_COUNTS.names)]
 
 
 def check_calibration(frame: pd.DataFrame) -> None:

@@ -16,13 +16,14 @@ from tessera.kernel.experiments.scripts import CONFIGS, failed
 from tessera.kernel.guest import GuestProgram, run_in_guest
 from tessera.kernel.machine import Machine
 from tessera.machine.container.toolchain import Toolchain
+from tessera.results.schema.kernel import TABLE6_COUNTS
+from tessera.results.write import frame_of
 
 #: Programs of the guest, sized to one node's memory: GUPS is the paper's, btree in the place of Redis.
 PROGRAMS = {
     "gups": "gups --mode update --size 64MB --reads 2000000",
     "btree": "btree --elements 200000 --lookups 100000",
 }
-COLUMNS = ["program", "config", "copies", "instructions", "provenance"]
 #: Our program -> the same one in Table 6, whose overhead is in per cent of time.
 PRINTED_QUANTITY = {"gups": "overhead_gups"}
 
@@ -43,7 +44,7 @@ def measure(tools: Toolchain, config: str, program: GuestProgram, out: Path) -> 
         if done.status != 0 or counted is None or '"verified":true' not in done.text(name).replace(" ", ""):
             raise failed(f"a whole run of {name}, {config}", done)
         rows.append((name, config, copies, int(counted.group(1)), "measured"))
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return frame_of(TABLE6_COUNTS, rows)
 
 
 def table6(measured: pd.DataFrame) -> pd.DataFrame:
