@@ -132,7 +132,7 @@ def write_platform(platform: Platform, template: Path, out: Path) -> None:
         *path, last = key.split(".")
         node = tree
         for part in path:
-            node = node[part]
+            node = node.setdefault(part, {})  # not there if its keys have their defaults
         node[last] = {"value": value.value, "source": value.source}
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(yaml.safe_dump(tree, sort_keys=False))
