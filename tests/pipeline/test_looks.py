@@ -11,7 +11,7 @@ from .stub_checkout import Checkout
 #: Words of a look, and the exit status; --lint ends with 1 where it has advice.
 LOOKS = [
     (("-np", "smoke"), 0),
-    (("--rulegraph", "smoke"), 0),
+    (("--rulegraph", "dot", "smoke"), 0),
     (("-S", "smoke"), 0),
     (("--lint",), 1),
 ]
