@@ -187,6 +187,16 @@ def test_claims_that_cannot_be_judged_leave_a_report(small_tree, monkeypatch):
         assert "line 3 is broken" in (small_tree / "report" / page).read_text()
 
 
+def test_a_claim_that_names_no_figure_is_refused_with_the_valid_names(small_tree, five_claims, monkeypatch):
+    import tessera.judge.claims
+
+    table = five_claims.assign(figure="fig1")
+    monkeypatch.setattr(tessera.judge.claims, "evaluate", lambda *_: table, raising=False)
+    facts = site.render(small_tree, only=["fig2"], with_pdf=False)
+    assert "fig1" in facts.claims_reason and "mitosis-table5" in facts.claims_reason
+    assert facts.claims.empty
+
+
 def test_render_prints_the_claims_and_check_passes_a_clean_tree(small_tree, five_claims):
     shutil.rmtree(small_tree / "layouts")  # its figure is the slowest, and not what is tested
     done = CliRunner().invoke(report, ["render", "--results", str(small_tree)])

@@ -35,5 +35,6 @@ def _components() -> list[str]:
         if row["kind"] != kind:
             kind = row["kind"]
             lines.append(f"  {kind}:")
-        lines.append(f"    {row['name']:16} {row['sentence']}")
+        keys = f" (keys of its own: {row['keys']})" if row["keys"] else ""
+        lines.append(f"    {row['name']:16} {row['sentence']}{keys}")
     return lines
