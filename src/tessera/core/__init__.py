@@ -1,1 +1,1 @@
-"""What every room may use: errors, units, places in a checkout, signals, statistics."""
+"""What every room may use: errors, units, places in a checkout, writing files, signals, statistics."""
