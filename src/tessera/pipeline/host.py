@@ -7,14 +7,16 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.core.errors import TesseraError
+from tessera.layouts.names import ALL_4KB
 from tessera.measure import Experiment, run_host
 from tessera.measure.experiment import COMPARISON_FILE, Progress
 from tessera.measure.rounds import Rule
-from tessera.measure.table import COMPARISON_COLUMNS
 from tessera.pipeline.links import failed_rows
 from tessera.results import cells
-from tessera.results.read import read_file
+from tessera.results.read import empty, read_file
 from tessera.results.schema.cells import MANIFEST
+from tessera.results.schema.machine import COMPARISON
+from tessera.results.write import write
 
 PLATFORM = "host"
 
@@ -46,9 +48,8 @@ def host_cells(
     except TesseraError as error:
         message = f"{error.asked}: {error.found}; {error.remedy}"
         status = "skipped" if not names and _skipped(simulated) else "failed"
-        rows = failed_rows(workload, PLATFORM, names or ["growing-0"], message, "host", status=status)
-        empty = pd.DataFrame(columns=list(COMPARISON_COLUMNS))
-        empty.to_csv(out.with_name(COMPARISON_FILE), index=False)
+        rows = failed_rows(workload, PLATFORM, names or [ALL_4KB], message, "host", status=status)
+        write(COMPARISON, empty(COMPARISON), out.with_name(COMPARISON_FILE))
         return cells.write_cells(rows, out)
 
 
