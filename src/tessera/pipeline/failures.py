@@ -16,11 +16,12 @@ from pathlib import Path
 from tessera.core.errors import TesseraError
 from tessera.record import workloads
 from tessera.results.attempts import OUTCOME
+from tessera.results.status import FAILED, SKIPPED, is_ok
 from tessera.results.tree import Tree
 
-FAILED = frozenset({"failed"})
+NOT_DONE = frozenset({FAILED})
 #: With reserved huge pages, what was skipped for want of them can be measured.
-UNMEASURED = frozenset({"failed", "skipped"})
+NOT_MEASURED = frozenset({FAILED, SKIPPED})
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ def failures(results: Path, *, reserve: bool) -> list[Failure]:
     """
     tree = Tree(results)
     found = list(_recordings(tree))
-    for pattern, statuses, beside in _tables(tree, UNMEASURED if reserve else FAILED):
+    for pattern, statuses, beside in _tables(tree, NOT_MEASURED if reserve else NOT_DONE):
         for path in tree.found(pattern):
             if reason := _row_with(path, statuses):
                 found.append(Failure(path, reason, beside(path)))
@@ -66,12 +67,12 @@ def _tables(tree: Tree, unmeasured: frozenset) -> Iterator[tuple[Path, frozenset
     def with_sibling(name: str) -> Callable[[Path], tuple[Path, ...]]:
         return lambda path: (path.with_name(f"{name}.csv"),)
 
-    yield tree.cells_of("*", "*"), FAILED, alone
-    yield tree.host_simulated, FAILED, alone
-    yield tree.validation("host_calibrated"), FAILED, alone
-    yield tree.sampling("*", "errors"), FAILED, with_sibling("intervals")
-    yield tree.ablations("*", "*", "shapes"), FAILED, with_sibling("cells")
-    yield tree.sweep("*", "*"), FAILED, alone
+    yield tree.cells_of("*", "*"), NOT_DONE, alone
+    yield tree.host_simulated, NOT_DONE, alone
+    yield tree.validation("host_calibrated"), NOT_DONE, alone
+    yield tree.sampling("*", "errors"), NOT_DONE, with_sibling("intervals")
+    yield tree.ablations("*", "*", "shapes"), NOT_DONE, with_sibling("cells")
+    yield tree.sweep("*", "*"), NOT_DONE, alone
     yield tree.host_cells, unmeasured, with_sibling("comparison")
     yield tree.validation("chase_series"), unmeasured, with_sibling("chase")
 
@@ -85,10 +86,10 @@ def _recordings(tree: Tree) -> Iterator[Failure]:
         except (OSError, ValueError):
             yield Failure(path, "it can't be read")
             continue
-        if said.get("status") == "skipped" and said.get("missing"):
+        if said.get("status") == SKIPPED and said.get("missing"):
             if (now := _missing_now(said)) != said["missing"]:
                 yield Failure(path, f"what was missing has changed: {now or 'it is there now'}")
-        elif said.get("status") != "ok":
+        elif not is_ok(said.get("status", "")):
             yield Failure(path, f"{said.get('status')}: {said.get('message') or 'no message'}")
 
 
