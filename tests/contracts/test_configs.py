@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from tessera import platforms
+from tessera.fit.models.registry import select
 from tessera.pipeline.links import expected_names
 from tessera.record import workloads
 from tessera.simulate.plan import parse_sampling
@@ -40,9 +41,20 @@ def test_names_what_exists(config):
     assert tree["explore"]["workload"] in tree["workloads"]
     assert tree["explore"]["platform"] in tree["platforms"]
     parse_sampling(tree["sampling"])
+    select(tree.get("models", ()))
 
 
-@pytest.mark.parametrize("change", [{"name": "A b"}, {"typo": 1}, {"platforms": []}, {"engine": "partial"}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"name": "A b"},
+        {"typo": 1},
+        {"platforms": []},
+        {"engine": "partial"},
+        {"models": []},
+        {"models": "gp"},
+    ],
+)
 def test_schema_refuses(change):
     tree = yaml.safe_load((ROOT / "config" / "smoke.yaml").read_text()) | change
     with pytest.raises(jsonschema.ValidationError):

@@ -124,3 +124,16 @@ def test_the_commands_exit_0_and_name_what_failed(results, tmp_path):
         result = CliRunner().invoke(cli, ["pipeline", step, *words, "--out", str(tmp_path), str(failed)])
         assert result.exit_code == 0, result.output
         assert "xml" in result.stderr and "not " in result.stderr, result.stderr
+
+
+def test_named_models_are_fitted_and_no_others(tmp_path):
+    """No model of these learns from samples, so the learning curve has its header only."""
+    path = tmp_path / "cells" / "good" / "p-sim.csv"
+    path.parent.mkdir(parents=True)
+    make_frame(noisy()).to_csv(path, index=False)
+    assert fit_pairs([path], 1, tmp_path / "out", models=["gandhi-opera", "yaniv"]) == {}
+    folder = tmp_path / "out" / "good" / "p-sim"
+    for name in ("errors", "predictions", "protocols"):
+        assert set(pd.read_csv(folder / f"{name}.csv")["model"]) == {"yaniv", "gandhi-opera"}, name
+    for name in ("cv", "learning_curve"):
+        assert pd.read_csv(folder / f"{name}.csv").empty, name
