@@ -7,10 +7,15 @@ from pathlib import Path
 
 import pytest
 
-CELLS = (
-    "workload,runtime_cycles,runtime_ns,runtime_provenance,tlb_provenance\n"
-    "gups,100,,simulated,simulated\ngups,,7,measured,simulated\n"
-)
+from tessera.results.schema import cells as schema
+from tessera.results.write import frame_of
+
+_ROWS = [
+    {"workload": "gups", "runtime_cycles": 100}
+    | dict.fromkeys(("runtime_provenance", "tlb_provenance"), "simulated"),
+    {"workload": "gups", "runtime_ns": 7, "runtime_provenance": "measured", "tlb_provenance": "simulated"},
+]
+CELLS = frame_of(schema.CELLS, _ROWS).to_csv(index=False)
 
 
 def git(root: Path, *words: str) -> str:

@@ -285,3 +285,8 @@ def test_workloads_page_has_every_row_and_says_which_are_dropped(tmp_path, full_
     drawn = pd.read_csv(tree / "figures" / "fig5.csv")
     pairs = set(zip(drawn["workload"], drawn["platform"], strict=True))
     assert ("gups", "sandybridge-sim") in pairs and ("gups", "broadwell-sim") not in pairs
+
+
+def test_a_recording_that_nobody_knows_of_is_not_called_lost(rendered):
+    """The tree has cells and no info.json, so the page "Missing" has no list of workloads without a trace."""
+    assert "Workloads without a trace" not in (rendered / "gaps.html").read_text()

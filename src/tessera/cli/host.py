@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from tessera.results.status import is_ok
+
 PATH = click.Path(path_type=Path)
 
 
@@ -42,5 +44,5 @@ def run(
     request = Experiment(workload, size, tuple(layout_files(folder)), out, simulated, rule, seed)
     cells = run_host(request, progress=lambda text: click.echo(text, err=True))
     for row in cells.itertuples():
-        shown = f"{row.runtime_ns / 1e9:.4f} s, {row.message}" if row.status == "ok" else row.message
+        shown = f"{row.runtime_ns / 1e9:.4f} s, {row.message}" if is_ok(row.status) else row.message
         click.echo(f"{row.layout:14} {row.status:8} {shown}")

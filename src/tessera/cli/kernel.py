@@ -12,6 +12,7 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.kernel.command_line import accept as _accept
 from tessera.kernel.command_line import say
 from tessera.kernel.image import VARIANTS
+from tessera.results.status import is_ok
 
 _variant = click.option(
     "--variant", default="checked", show_default=True, type=click.Choice(list(VARIANTS)), help="Which kernel."
@@ -228,4 +229,4 @@ def outcomes(folder: Path) -> None:
         click.echo(f"{name}: {outcome['status']} after {outcome['seconds']:.0f} s")
         if outcome["message"]:
             click.echo(outcome["message"], err=True)
-    sys.exit(0 if all(outcome["status"] == "ok" for outcome in parts.values()) else 1)
+    sys.exit(0 if all(is_ok(outcome) for outcome in parts.values()) else 1)

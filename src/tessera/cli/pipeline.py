@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.results.status import FAILED, is_ok, other_rows
 
 PATH = click.Path(path_type=Path)
 RESULTS = click.option("--results", type=PATH, required=True, help="Results folder, e.g. results/default.")
@@ -27,7 +28,7 @@ def record(workload: str, size: str, max_accesses: int | None, out: Path) -> Non
     from tessera.pipeline.record import record_workload
 
     info = record_workload(workload, size, max_accesses, out)
-    if info["status"] != "ok":
+    if not is_ok(info):
         click.echo(f"{info['status']}: trace of {workload}: {info['message']}", err=True)
     else:
         click.echo(f"{workload}: {info['accesses'] / 1e6:.1f} M accesses recorded", err=True)
@@ -83,7 +84,7 @@ def cells(info, manifest, platform, engine, sampling, cache, threads, out) -> No
         out=out,
         progress=ticker,
     )
-    for row in table[table.status == "failed"].drop_duplicates("message").itertuples():
+    for row in table[table.status == FAILED].drop_duplicates("message").itertuples():
         click.echo(f"failed: {row.workload}, {row.platform}, {row.layout}: {row.message}", err=True)
 
 
@@ -158,7 +159,7 @@ def host(workload, size, manifest, simulated, half_width, max_repeats, max_minut
     table = host_cells(
         workload, size, manifest, simulated, rule, seed, out, lambda line: click.echo(line, err=True)
     )
-    for row in table[table.status != "ok"].drop_duplicates("message").itertuples():
+    for row in other_rows(table).drop_duplicates("message").itertuples():
         click.echo(f"{row.status}: {row.workload} on the host, {row.layout}: {row.message}", err=True)
 
 

@@ -9,6 +9,7 @@ import click
 
 from tessera.core.errors import EXIT_FAILED, TesseraError, unknown_name
 from tessera.core.files import check_target, write_csv
+from tessera.results.status import is_ok
 from tessera.simulate.progress import Ticker
 
 __all__ = ["Ticker", "simulate"]
@@ -127,7 +128,7 @@ def simulate(trace, platform_names, layout_words, out, engine, intervals, warmup
     cells.write_cells(rows, out)
     if interval_out:
         _write_units(units, interval_out)
-    failed = [row for row in rows if row["status"] != "ok"]
+    failed = [row for row in rows if not is_ok(row)]
     click.echo(f"{len(rows) - len(failed)} cells ok, {len(failed)} failed -> {out}")
     for row in failed:
         click.echo(f"failed: {row['platform']}, {row['layout']}: {row['message']}", err=True)

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from tessera.results.status import FAILED, is_ok
+
 PATH = click.Path(path_type=Path)
 PLAN = "units=20,warmup_accesses=2500000,timed_instructions=1000000"
 CHEAP_PLAN = "units=10,warmup_accesses=500000,timed_instructions=500000"
@@ -62,7 +64,7 @@ def _job(info: Path, manifest: Path, platform: str, names: str, cache: Path | No
 
 
 def _close(table, out: Path) -> None:
-    for message in table[table["status"] == "failed"]["message"].drop_duplicates():
+    for message in table[table["status"] == FAILED]["message"].drop_duplicates():
         click.echo(f"failed: {message}", err=True)
     click.echo(f"{len(table)} rows -> {out}")
 
@@ -90,7 +92,7 @@ def window(info: Path, accesses: int, out: Path) -> None:
     from tessera.judge.studies.window import make_window
 
     made = make_window(info, accesses, out)
-    if made["status"] != "ok":
+    if not is_ok(made):
         click.echo(f"failed: {made['message']}", err=True)
     else:
         click.echo(f"{made['workload']}: {made['accesses']} accesses from {made['window_start_access']} on")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tessera.core.errors import TesseraError
 from tessera.layouts.model import canonical_name
+from tessera.layouts.names import ALL_1GB
 
 
 def layout_files(folder: Path | str) -> list[Path]:
@@ -43,4 +44,4 @@ def layout_files(folder: Path | str) -> list[Path]:
 def _order(path: Path) -> tuple:
     name = canonical_name(path.stem)
     parts = [int(p) if p.isdigit() else p for p in re.split(r"(\d+)", name)]
-    return (name == "1gb", [(isinstance(p, int), p) for p in parts if p != ""])
+    return (name == ALL_1GB, [(isinstance(p, int), p) for p in parts if p != ""])

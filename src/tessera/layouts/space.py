@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from tessera.core.errors import TesseraError
 from tessera.core.units import PAGE_1GB, PAGE_2MB, round_up
 from tessera.layouts.model import Layout, Window
+from tessera.layouts.names import ALL_1GB
 
 ORDER = ("brk", "mmap")  #: heap first, then the anonymous pool
 
@@ -73,4 +74,4 @@ class Space:
             for pool, span in self.used_bytes.items()
             if span
         )
-        return Layout("1gb", pools, windows)
+        return Layout(ALL_1GB, pools, windows)

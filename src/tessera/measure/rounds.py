@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from tessera.core.stats import Interval, mean_interval, paired_ratio_interval
 from tessera.layouts.names import ALL_4KB
 from tessera.measure.log import LoggedRun
+from tessera.results.status import is_ok
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,6 @@ def run_rounds(
         for layout in random.Random(f"{seed}/{number}").sample(active, len(active)):
             run = run_once(layout, number)
             runs.append(run)
-            if run.status != "ok":
+            if not is_ok(run.status):
                 failed.add(layout)
         number += 1

@@ -12,6 +12,7 @@ from tessera import mosalloc
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.units import GB, MB, format_bytes
 from tessera.layouts.model import Layout, write_layout
+from tessera.layouts.names import ALL_4KB
 from tessera.mosalloc import runner
 
 #: Address space only: pages that the program doesn't touch cost nothing.
@@ -46,7 +47,7 @@ def measure_footprint(
     said = f"'{' '.join(argv)}'"
     with tempfile.TemporaryDirectory(prefix="tessera-measure-") as name:
         layout, report = Path(name) / "growing-0.csv", Path(name) / "report.json"
-        write_layout(Layout("growing-0", {"brk": ROOM_BYTES, "mmap": ROOM_BYTES}), layout)
+        write_layout(Layout(ALL_4KB, {"brk": ROOM_BYTES, "mmap": ROOM_BYTES}), layout)
         whole = os.environ | dict(env or {})
         done = runner.run_under_layout(
             argv, layout, env=whole, capture=True, cwd=cwd, report=report, target=target

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from pathlib import Path, PurePosixPath
 
-import pandas as pd
+from tessera.results.loader import Loader
+from tessera.results.read import Unreadable, read_texts
 
 KNOWN = ("measured", "simulated", "published")
 _INPUTS = frozenset({"layouts", "platforms", "provenance"})
@@ -40,10 +41,11 @@ def of_result(path: Path, results: Path, cells: str) -> str:
 
 def of_cells(results: Path) -> str:
     """Of the cells that models and claims are computed from: those with a runtime in cycles."""
-    frame = pd.read_csv(results / "cells.csv", dtype=str, keep_default_na=False)
-    if not {"runtime_cycles", "runtime_provenance", "tlb_provenance"} <= set(frame.columns):
+    try:
+        cells = Loader(results).cells
+    except Unreadable:
         return "unknown"
-    fitted = frame[frame["runtime_cycles"] != ""]
+    fitted = cells[cells["runtime_cycles"].notna()]
     return _joined(set(fitted["runtime_provenance"]) | set(fitted["tlb_provenance"])) or "unknown"
 
 
@@ -52,13 +54,11 @@ def _stated(path: Path) -> str:
     if path.suffix != ".csv" or not path.is_file() or path.stat().st_size == 0:
         return ""
     try:
-        columns = [name for name in pd.read_csv(path, nrows=0).columns if name.endswith("provenance")]
-        if not columns:
-            return ""
-        frame = pd.read_csv(path, usecols=columns, dtype=str, keep_default_na=False)
-    except (ValueError, UnicodeDecodeError):
+        frame = read_texts(path)
+    except Unreadable:
         return ""
-    return _joined({word for column in columns for value in frame[column].unique() for word in value.split()})
+    stated = [name for name in frame.columns if name.endswith("provenance")]
+    return _joined({word for name in stated for value in frame[name].unique() for word in value.split()})
 
 
 def _joined(words: set[str]) -> str:

@@ -19,6 +19,7 @@ from tessera.record import traces, workloads
 from tessera.record.workloads.execute import ROI_NS, execute
 from tessera.record.workloads.run import WORKLOADS, Finished, Run, last_line_json
 from tessera.results.recordings import TRACE_NAME
+from tessera.results.status import is_ok
 
 #: Folder beside the trace for the inputs that a kind makes.
 RUN_FOLDER = "run"
@@ -62,7 +63,7 @@ def record_workload(name: str, size: str, max_accesses: int | None, out: Path) -
     except Exception as error:  # whatever stops this row must not stop the others
         click.echo(traceback.format_exc(), err=True)
         info |= {"status": "failed", "message": f"recording {name}: {type(error).__name__}: {error}"}
-    if info["status"] != "ok":
+    if not is_ok(info):
         trace.unlink(missing_ok=True)
     with contextlib.suppress(OSError):  # kernels need no inputs
         (out.parent / RUN_FOLDER).rmdir()

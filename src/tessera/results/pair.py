@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import pandas as pd
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Intel's generations of the papers, oldest first.
 GENERATIONS = ("sandybridge", "ivybridge", "haswell", "broadwell", "skylake")

@@ -52,6 +52,11 @@ def read_file(table: Table, path: Path, name: str = "") -> pd.DataFrame:
         raise Unreadable(name, "no such file", remedy, absent=True) from None
     except (OSError, ValueError) as error:  # ParserError and EmptyDataError are ValueErrors
         raise Unreadable(name, f"cannot be read: {error}") from None
+    return checked(table, frame, name)
+
+
+def checked(table: Table, frame: pd.DataFrame, name: str) -> pd.DataFrame:
+    """``frame`` with the table's columns and types; as :func:`read_file`."""
     missing = [column for column in table.names if column not in frame and column not in table.added]
     if missing:
         raise Unreadable(name, f"lacks {', '.join(missing)}", "make it again with this version")
@@ -120,7 +125,7 @@ def _typed(table: Table, frame: pd.DataFrame) -> pd.DataFrame:
             frame[column.name] = _number(values, column.kind)
     for name in _LAYOUTS:
         if name in frame:
-            frame[name] = frame[name].map(canonical_name)
+            frame[name] = frame[name].map(canonical_name).astype("object")
     return frame
 
 

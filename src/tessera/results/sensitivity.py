@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import pandas as pd
 
+from tessera.layouts.names import ALL_1GB, ALL_4KB
+
 THRESHOLD = 0.05  #: improvement of the runtime with 1GB pages, as a fraction of that with 4KB pages
-ALL_4KB, ALL_1GB = "growing-0", "1gb"
 COLUMNS = ("workload", "platform", "improvement", "sensitive", "analysed", "reason")
 
 

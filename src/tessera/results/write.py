@@ -36,8 +36,8 @@ def with_whole_counts(table: Table, frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def frame_of(table: Table, rows: list) -> pd.DataFrame:
-    """Rows (mappings or tuples) as a data frame with the table's columns.
+def frame_of(table: Table, rows: list | pd.DataFrame) -> pd.DataFrame:
+    """Rows (mappings, tuples or a data frame) as a data frame with the table's columns.
 
     What a mapping lacks is empty: text is "", a count stays whole beside missing ones.
     """

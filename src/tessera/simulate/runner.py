@@ -16,6 +16,7 @@ from tessera.layouts.model import canonical_name
 from tessera.machine.container import toolchain
 from tessera.platforms import Platform
 from tessera.results import cells
+from tessera.results.status import is_ok
 from tessera.simulate.cache import CellCache, content_key, file_sha256
 from tessera.simulate.inputs import layout_bytes
 from tessera.simulate.plan import Plan
@@ -80,7 +81,7 @@ def simulate(
 
         def keep(path: Path, row: dict, counted: list[dict]) -> None:
             key, cell = path_keys[path], row | {UNITS: counted}
-            if row["status"] == "ok":
+            if is_ok(row):
                 cache.put(key, cell)
             found[key] = cell
 
@@ -146,13 +147,13 @@ def _layout_name(path: Path) -> str:
 
 def _named(row: dict, simulated: Path | None, path: Path) -> dict:
     """The row for another file with the content of the one that was simulated: the message names this one."""
-    if simulated is None or simulated == path or row["status"] == "ok":
+    if simulated is None or simulated == path or is_ok(row):
         return row
     return row | {"message": row["message"].replace(str(simulated), str(path))}
 
 
 def _cell(row: dict, workload: str, platform: str, layout: str, engine: str) -> dict:
-    ok = row["status"] == "ok"
+    ok = is_ok(row)
     timed = ok and row.get("runtime_cycles") is not None
     cell = dict.fromkeys(cells.COLUMNS)
     cell.update({key: value for key, value in row.items() if key != UNITS})

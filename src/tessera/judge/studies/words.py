@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from tessera.judge.studies.conclusions import get
+from tessera.results.status import SKIPPED
 
 PERFECT = "perfect"
 MAX_NAMED = 3
@@ -111,7 +112,7 @@ def sweep(survival: pd.DataFrame, table: pd.DataFrame) -> list[str]:
     ]
     second = f"The least robust: {'; '.join(named)}." if named else "No variation overturns any of them."
     refused = table[table["status"] == "refused"][["key", "alternative"]].drop_duplicates()
-    skipped = table[table["status"] == "skipped"]["key"].nunique()
+    skipped = table[table["status"] == SKIPPED]["key"].nunique()
     third = (
         f"{len(refused)} variations were refused by the simulator as no possible machine, and "
         f"{skipped} assumed "

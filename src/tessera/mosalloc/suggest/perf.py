@@ -17,6 +17,7 @@ from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.layouts.model import Layout, write_layout
+from tessera.layouts.names import ALL_4KB
 from tessera.machine.container.process import DIE_WITH_PARENT, stopped_at_exit
 from tessera.machine.doctor import events, pmu
 from tessera.machine.doctor.machine import cpu_facts
@@ -73,7 +74,7 @@ def profile(
 ) -> Profile:
     """Run ``program`` once under 4KB pages with ``perf record`` and add up the samples."""
     layout, report, data = folder / "growing-0.csv", folder / "report.json", folder / "perf.data"
-    write_layout(Layout("growing-0", dict(pool_bytes)), layout)
+    write_layout(Layout(ALL_4KB, dict(pool_bytes)), layout)
     argv = ["perf", "record", "-q", "-d", "-c", str(period), *_events(event_names), "-o", str(data), "--"]
     _run([*argv, *command(program, layout, report=report)], load)
     found = json.loads(report.read_text())

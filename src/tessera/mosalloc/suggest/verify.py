@@ -15,6 +15,7 @@ from tessera.layouts.model import Layout, write_layout
 from tessera.mosalloc.suggest.choose import windows
 from tessera.mosalloc.suggest.profile import Page
 from tessera.platforms import Platform
+from tessera.results.status import is_ok
 from tessera.simulate.cache import CellCache
 from tessera.simulate.plan import Sampling
 from tessera.simulate.runner import simulate
@@ -50,7 +51,7 @@ def count_misses(
             cache=CellCache(None),
         )
     for row in rows:
-        if row["status"] != "ok":
+        if not is_ok(row):
             raise TesseraError(
                 "simulation of a proposed layout",
                 row["message"],

@@ -14,6 +14,7 @@ from tessera.core.errors import TesseraError
 from tessera.core.paths import built
 from tessera.core.units import MB
 from tessera.layouts.model import Layout, write_layout
+from tessera.layouts.names import ALL_4KB
 
 QEMU = "qemu-x86_64"
 
@@ -62,7 +63,7 @@ class Guest:
         lines = {"pool_map": self.pool_map, **settings}
         self.settings.write_text("".join(f"{key}={value}\n" for key, value in lines.items()))
         pools = {"brk": self.heap_pool_bytes, "mmap": self.anon_pool_bytes, "file": FILE_POOL_BYTES}
-        write_layout(Layout("growing-0", pools), self.folder / "growing-0.csv")
+        write_layout(Layout(ALL_4KB, pools), self.folder / "growing-0.csv")
 
     def environment(self) -> dict[str, str]:
         """Environment of QEMU and the program."""

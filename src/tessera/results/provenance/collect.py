@@ -13,6 +13,7 @@ from tessera.core.paths import repo_root
 from tessera.results.cells import read_cells
 from tessera.results.provenance import hashes, machine, versions
 from tessera.results.provenance.scrub import scrubber
+from tessera.results.status import ok_rows
 
 PARTS = ("config", "versions", "git", "machine", "engine", "hashes", "quantities")
 #: Inputs in the checkout that decide results, beside the sources that git names.
@@ -68,7 +69,7 @@ def quantities(results: Path) -> dict:
         cells = read_cells(results / "cells.csv")
     except (TesseraError, pd.errors.EmptyDataError, pd.errors.ParserError) as error:
         return {"note": getattr(error, "found", str(error))}
-    good = cells[cells["status"] == "ok"]
+    good = ok_rows(cells)
     counted = good.groupby(["platform", "engine", "runtime_provenance", "tlb_provenance"]).size()
     names = ["platform", "engine", "runtime", "stlb_hits_misses_walk_cycles", "cells"]
     rows = [dict(zip(names, (*key, int(n)), strict=True)) for key, n in counted.items()]

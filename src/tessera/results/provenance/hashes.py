@@ -6,6 +6,8 @@ import hashlib
 import json
 from pathlib import Path
 
+from tessera.core.files import write_text
+
 #: Not hashed: what a report itself writes, and the cell cache (named by its own hashes).
 LEFT_OUT = ("report", "figures", "provenance", "notebooks", "cache", "logs", "benchmarks", "claims.csv")
 _CHUNK = 1 << 20
@@ -24,8 +26,7 @@ def tree(directory: Path, memory: Path | None = None) -> dict[str, str]:
         old = known.get(str(relative))
         seen[str(relative)] = [*mark, old[2] if old and old[:2] == mark else digest(path)]
     if memory is not None:
-        memory.parent.mkdir(parents=True, exist_ok=True)
-        memory.write_text(json.dumps(seen))
+        write_text(memory, json.dumps(seen), sync=False)
     return {name: entry[2] for name, entry in seen.items()}
 
 

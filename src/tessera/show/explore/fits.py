@@ -10,7 +10,7 @@ from tessera.fit.models.accuracy import accuracy, relative_errors
 from tessera.fit.models.result import FitResult
 from tessera.fit.models.samples import Samples
 from tessera.fit.models.terms import evaluate
-from tessera.layouts.names import ALL_2MB, ALL_4KB, PAGE_SIZE_OF
+from tessera.layouts.names import ALL_1GB, ALL_2MB, ALL_4KB, PAGE_SIZE_OF
 from tessera.show.explore.look import shares
 from tessera.show.explore.source import Pair
 from tessera.show.figures import looks, style
@@ -49,7 +49,7 @@ def error_table(fit: FitResult) -> pd.DataFrame:
     """Largest error of each model on the fitted layouts, in 6-fold cross validation and at 1GB (shares)."""
     table = fit.errors.pivot(index="model", columns="protocol", values="max_error")
     table["cv"] = fit.cv[fit.cv["folds"] == fit.cv["folds"].min()].set_index("model")["max_error"]
-    words = {"all": "fitted layouts", "cv": "cross validation", "1gb": "1GB, never fitted"}
+    words = {"all": "fitted layouts", "cv": "cross validation", ALL_1GB: "1GB, never fitted"}
     kept = [name for name in words if name in table]
     order = [*(name for name in fit.models), *(name for name in fit.failures)]
     return shares(table.reindex(order)[kept].rename(columns=words)).rename_axis(index=None, columns=None)

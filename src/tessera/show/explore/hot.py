@@ -16,6 +16,7 @@ from tessera.core.errors import TesseraError
 from tessera.layouts.generate import miss_vector
 from tessera.layouts.heuristics import HOT_PERCENT, hot_region
 from tessera.layouts.model import Layout
+from tessera.layouts.names import ALL_4KB
 from tessera.layouts.space import ORDER, Space
 from tessera.mosalloc.suggest import choose
 from tessera.mosalloc.suggest.profile import Profile, page_of
@@ -139,7 +140,7 @@ def draw_windows(pair: Pair, space: Space, layouts: list[Layout]):
         left.set_xlim(0, space.size / 2**20)
         left.set_xlabel("position (MB); blue has 2MB pages, grey 4KB")
         left.grid(False)
-        shown = [runtimes.get(name, np.nan) / runtimes["growing-0"] for name in names]
+        shown = [runtimes.get(name, np.nan) / runtimes[ALL_4KB] for name in names]
         right.plot(shown, range(len(names)), "o", color=style.INK, markersize=4)
         right.set_xlabel("R / R with 4KB pages")
         style.headline(figure, f"Layouts of {pair.workload}", pair.provenance)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import pandas as pd
 
+from tessera.layouts.names import ALL_1GB
 from tessera.show.figures import curves, looks, style
 from tessera.show.results import Results
 
@@ -67,7 +68,7 @@ def errors_in_words(*models: str, protocol: str = "all") -> Words:
             scores = error(model, protocol)(results)
             if (workload, platform) in scores.index:
                 parts.append(f"{looks.look(model).label} {style.percent(scores[workload, platform])}")
-        what = "error at 1GB" if protocol == "1gb" else "largest error"
+        what = "error at 1GB" if protocol == ALL_1GB else "largest error"
         return f"{what} {', '.join(parts)}" if parts else "no model was fitted"
 
     return found
@@ -126,7 +127,7 @@ def basu_in_words(results: Results, workload: str, platform: str) -> str:
     rows = curves.table(results, workload, platform)
     real = rows[rows["series"] == "samples"].set_index("layout")["runtime_cycles"]
     basu = rows[rows["series"] == "basu"].set_index("layout")["runtime_cycles"]
-    signed = ((basu - real) / real).drop("1gb", errors="ignore").dropna()
+    signed = ((basu - real) / real).drop(ALL_1GB, errors="ignore").dropna()
     if signed.empty:
         return "no prediction"
     low, high = style.percent(signed.min()), style.percent(signed.max())

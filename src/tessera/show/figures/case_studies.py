@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from tessera.layouts.names import ALL_1GB, ALL_2MB
 from tessera.show.figures import curves, looks, published, style
 from tessera.show.figures.cases import CASES, STAND_INS, Case
 from tessera.show.results import NotDrawn, Results
@@ -73,18 +74,18 @@ def table(name: str, results, reference) -> pd.DataFrame:
 
 def _zoomed(name: str, rows: pd.DataFrame, times: float) -> pd.DataFrame:
     samples = rows[rows["series"] == "samples"].set_index("layout")["runtime_cycles"]
-    if "1gb" not in samples:
+    if ALL_1GB not in samples:
         raise NotDrawn(f"figure {name}", "the 1gb layout has no good cell")
-    shown = samples[samples <= times * samples["1gb"]].index
+    shown = samples[samples <= times * samples[ALL_1GB]].index
     # The two anchors define the line; without them a reader can't see where it comes from.
-    return rows[rows["layout"].isin({*shown, "growing-8"})]
+    return rows[rows["layout"].isin({*shown, ALL_2MB})]
 
 
 def draw(name: str, results, reference):
     """A panel per pair: samples, the case's models, and in words what was obtained and what is printed."""
     results, case = Results.of(results), CASES[name]
     rows = table(name, results, reference)
-    if name == "fig11" and "1gb" not in set(rows.loc[rows["series"] == "samples", "layout"]):
+    if name == "fig11" and ALL_1GB not in set(rows.loc[rows["series"] == "samples", "layout"]):
         raise NotDrawn("figure fig11", "the 1gb layout has no good cell")
     picks = [Pick(*key) for key in rows[["workload", "platform", "choice"]].drop_duplicates().to_numpy()]
     figure, all_axes = style.panels(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tessera.layouts.names import ALL_1GB, ALL_4KB
 from tessera.show.figures import case_scores as scores
 from tessera.show.figures.case_scores import Score, Words
 
@@ -68,8 +69,8 @@ MICRO20 = {
     ),
     "fig11": Case(
         "Predicting 1GB pages", "gapbs/pr-twitter on SandyBridge", ("pr-twitter", "pr", "pagerank"),
-        SANDYBRIDGE, ("yaniv", "mosmodel"), "largest error of Yaniv at 1GB", scores.error("yaniv", "1gb"),
-        scores.errors_in_words("yaniv", "mosmodel", protocol="1gb"), printed=("Figure 11",),
+        SANDYBRIDGE, ("yaniv", "mosmodel"), "largest error of Yaniv at 1GB", scores.error("yaniv", ALL_1GB),
+        scores.errors_in_words("yaniv", "mosmodel", protocol=ALL_1GB), printed=("Figure 11",),
     ),
 }  # fmt: skip
 
@@ -79,21 +80,22 @@ OPERA = {
     "opera-fig2": Case(
         "Linear prediction of the 1GB run", "GUPS/4GB, machine not named", _OPERA_GUPS, SANDYBRIDGE,
         ("yaniv", "poly3"), "longest 1GB run for its linear prediction",
-        scores.signed_error("yaniv", "1gb", -1), scores.ratio_in_words("yaniv", "1gb", "the 1GB run takes"),
+        scores.signed_error("yaniv", ALL_1GB, -1),
+        scores.ratio_in_words("yaniv", ALL_1GB, "the 1GB run takes"),
         values=(("linear_deviation", "the 1GB run takes {} times its linear prediction"),), zoom=2.0,
     ),
     "opera-fig4": Case(
         "R = C + \u03b2 predicts too much", "graph500/4GB on SandyBridge", ("graph500-4gb", "graph500"),
         SANDYBRIDGE, ("alam",), "4KB run predicted most too high",
-        scores.signed_error("alam", "growing-0", 1),
-        scores.signed_in_words("alam", "growing-0", "prediction of the 4KB run"),
+        scores.signed_error("alam", ALL_4KB, 1),
+        scores.signed_in_words("alam", ALL_4KB, "prediction of the 4KB run"),
         values=(("pham_overestimate_graph500", "prediction of the 4KB run {}% above the runtime"),),
         aliases=_PHAM,
     ),
     "opera-fig5": Case(
         "R = C + \u03b2 predicts too little", "spec17/xalancbmk on Broadwell", _XALANCBMK, BROADWELL,
-        ("alam",), "4KB run predicted most too low", scores.signed_error("alam", "growing-0", -1),
-        scores.signed_in_words("alam", "growing-0", "prediction of the 4KB run"),
+        ("alam",), "4KB run predicted most too low", scores.signed_error("alam", ALL_4KB, -1),
+        scores.signed_in_words("alam", ALL_4KB, "prediction of the 4KB run"),
         values=(("pham_underestimate_xalancbmk", "the 4KB run takes {}% longer than predicted"),),
         aliases=_PHAM,
     ),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from tessera.layouts.names import PAGE_SIZE_OF
+from tessera.layouts.names import ALL_1GB, ALL_2MB, ALL_4KB, PAGE_SIZE_OF
 from tessera.results.pair import Pair
 from tessera.show.figures import looks, style
 from tessera.show.results import NotDrawn, Results
@@ -21,7 +21,7 @@ AXES = (
 #: intervals wider than this share of the range of runtimes are said in words
 _WIDE = 0.25
 #: offsets of the anchors' names in points: 2MB and 1GB often share a place
-_ABOVE = {"growing-0": 5, "growing-8": -11, "1gb": 6}
+_ABOVE = {ALL_4KB: 5, ALL_2MB: -11, ALL_1GB: 6}
 
 
 def table(results, workload: str, platform: str, models=None) -> pd.DataFrame:
@@ -82,7 +82,7 @@ def panel(axes, rows: pd.DataFrame, column: str, words: str, models, aliases=Non
             axes.plot(x, y, dash, color=colour, label=label, zorder=3)
         else:
             axes.plot(x, y, marker, color=colour, markersize=3.2, label=label, zorder=4.5)
-        test = line[line["layout"] == "1gb"]
+        test = line[line["layout"] == ALL_1GB]
         axes.plot(
             test[column] / x_scale, test["runtime_cycles"] / y_scale, marker, color=colour,
             markeredgecolor=style.INK, markersize=8, zorder=6,
@@ -95,7 +95,7 @@ def panel(axes, rows: pd.DataFrame, column: str, words: str, models, aliases=Non
 
 
 def _samples(axes, samples: pd.DataFrame, column: str, x_scale: float, y_scale: float) -> None:
-    fitted = samples[samples["layout"] != "1gb"]
+    fitted = samples[samples["layout"] != ALL_1GB]
     x, y = fitted[column] / x_scale, fitted["runtime_cycles"] / y_scale
     bars = fitted["runtime_cycles_ci95"].fillna(0) / y_scale
     look = dict(markersize=6, markerfacecolor=style.PAPER, markeredgecolor=style.INK, markeredgewidth=1.0)
@@ -113,7 +113,7 @@ def _samples(axes, samples: pd.DataFrame, column: str, x_scale: float, y_scale: 
         axes.errorbar(
             x, y, yerr=bars, fmt="o", ecolor=style.MUTED, elinewidth=0.8, zorder=4, label="layouts", **look
         )
-    test = samples[samples["layout"] == "1gb"]
+    test = samples[samples["layout"] == ALL_1GB]
     if len(test):
         axes.plot(
             test[column] / x_scale, test["runtime_cycles"] / y_scale, "*", markersize=12,

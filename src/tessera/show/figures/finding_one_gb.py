@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from tessera.layouts.names import ALL_1GB
 from tessera.show.figures import looks, pair_rows, published, style
 from tessera.show.results import NotDrawn, Results
 
@@ -14,7 +15,7 @@ _FLOOR = 1e-4
 def table(results, reference) -> pd.DataFrame:
     """Columns: source, workload, platform, model, error (fraction of the runtime), provenance, note."""
     errors = Results.of(results).models("errors")
-    errors = errors[(errors["protocol"] == "1gb") & errors["model"].isin(MODELS)]
+    errors = errors[(errors["protocol"] == ALL_1GB) & errors["model"].isin(MODELS)]
     if errors.empty:
         raise NotDrawn("figure finding-1gb", "no model predicted a 1GB run (models/errors.csv)")
     ours = errors.rename(columns={"max_error": "error"}).assign(

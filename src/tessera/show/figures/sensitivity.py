@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from tessera.layouts.names import ALL_1GB, ALL_2MB, ALL_4KB
 from tessera.results.pair import platform_order, workload_order
 from tessera.results.sensitivity import THRESHOLD
 from tessera.show.figures import style
 from tessera.show.results import NotDrawn, Results
 
 #: what is compared with all-4KB pages
-LAYOUTS = ("growing-8", "1gb")
+LAYOUTS = (ALL_2MB, ALL_1GB)
 
 
 def table(results) -> pd.DataFrame:
@@ -19,15 +20,15 @@ def table(results) -> pd.DataFrame:
     results = Results.of(results)
     cells = results.simulated
     wide = cells.pivot_table(index=["workload", "platform"], columns="layout", values="runtime_cycles")
-    if wide.empty or "growing-0" not in wide:
+    if wide.empty or ALL_4KB not in wide:
         raise NotDrawn("figure sensitivity", "no good growing-0 (all 4KB) cell")
     judged = results.sensitivity.set_index(["workload", "platform"])["sensitive"]
     rows = []
     for pair, runtimes in wide.iterrows():
         for layout in LAYOUTS:
-            if layout in wide and pd.notna(runtimes[layout]) and pd.notna(runtimes["growing-0"]):
-                saved = 1 - runtimes[layout] / runtimes["growing-0"]
-                sensitive = judged[pair] == "yes" if layout == "1gb" else None
+            if layout in wide and pd.notna(runtimes[layout]) and pd.notna(runtimes[ALL_4KB]):
+                saved = 1 - runtimes[layout] / runtimes[ALL_4KB]
+                sensitive = judged[pair] == "yes" if layout == ALL_1GB else None
                 rows.append((*pair, layout, saved, sensitive, "simulated"))
     columns = ["workload", "platform", "layout", "improvement", "sensitive", "provenance"]
     if not rows:
@@ -38,7 +39,7 @@ def table(results) -> pd.DataFrame:
 def draw(results, reference):
     """A row per workload, a panel per platform: ring 2MB, star 1GB, line at 5%."""
     rows = table(results)
-    judged = rows[rows["layout"] == "1gb"]  # this machine's own platform has few layouts, and not this one
+    judged = rows[rows["layout"] == ALL_1GB]  # this machine's own platform has few layouts, and not this one
     rows = rows[rows["platform"].isin(judged["platform"])] if len(judged) else rows
     platforms, workloads = platform_order(rows["platform"]), workload_order(rows["workload"])
     figure, all_axes = style.panels(
@@ -51,7 +52,7 @@ def draw(results, reference):
         squeeze=False,
     )
     places = np.arange(len(workloads))
-    marks = {"growing-8": ("o", style.PAPER, "2MB pages"), "1gb": ("*", style.ORANGE, "1GB pages")}
+    marks = {ALL_2MB: ("o", style.PAPER, "2MB pages"), ALL_1GB: ("*", style.ORANGE, "1GB pages")}
     for axes, platform in zip(all_axes[0], platforms, strict=True):
         here = rows[rows["platform"] == platform].pivot(
             index="workload", columns="layout", values="improvement"

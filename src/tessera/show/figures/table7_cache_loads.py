@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from tessera.layouts.names import ALL_2MB, ALL_4KB, PAGE_SIZE_OF
 from tessera.show.figures import case_studies, published, style
 from tessera.show.results import NotDrawn, Results
 
@@ -21,7 +22,7 @@ COUNTERS = {
     "l3_loads": "L3 loads",
 }
 SIDES = ("program", "walker")
-_LAYOUTS = {"growing-0": "4KB", "growing-8": "2MB"}
+_LAYOUTS = {name: PAGE_SIZE_OF[name] for name in (ALL_4KB, ALL_2MB)}
 _COLUMNS = ["source", "provenance", "workload", "platform", "choice", "pages", "side", "counter", "count"]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tessera.fit.models.protocols.setting import Data, Protocol, Setting
+from tessera.layouts.names import ALL_1GB
 
 
 def settings(data: Data) -> list[Setting]:
@@ -13,4 +14,4 @@ def settings(data: Data) -> list[Setting]:
     return [Setting("", [(data.rows, np.arange(len(data.test)))], on_test_point=True)]
 
 
-ONE_GB = Protocol("1gb", "fitted to all layouts, tested on 1GB pages only", settings)
+ONE_GB = Protocol(ALL_1GB, "fitted to all layouts, tested on 1GB pages only", settings)

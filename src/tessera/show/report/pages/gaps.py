@@ -82,7 +82,7 @@ def remedy(message: str, status: str) -> str:
 def _recordings(facts) -> list[dict]:
     """Workloads without a trace, and what mends that."""
     table = facts.workload_table.drop_duplicates("workload")
-    table = other_rows(table[table["status"].notna()])
+    table = other_rows(table[table["status"] != ""])
     rows = table[["workload", "size", "status", "message"]].to_dict("records")
     return [row | {"remedy": remedy(row["message"], row["status"])} for row in rows]
 

@@ -5,6 +5,7 @@ Numbers are over the analysed pairs: the largest, and the median in brackets (on
 
 from __future__ import annotations
 
+from tessera.layouts.names import ALL_1GB
 from tessera.results.pair import pairs_of
 from tessera.results.schema.models import OF_RUN
 from tessera.show.figures import looks
@@ -16,7 +17,7 @@ WORDS = {
     "The five models that one or two runs define take no part: nothing of theirs is trained (VI-C)",
     "hundred": "6 folds of so many layouts (VI-C); more than 54 need random_count: 55 in the configuration",
     "heuristics": "the layouts of some heuristics, tested on those of another",
-    "1gb": "all layouts, tested on the layout of 1GB pages only (VII-D)",
+    ALL_1GB: "all layouts, tested on the layout of 1GB pages only (VII-D)",
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tessera.layouts.names import ALL_1GB
 from tessera.show.figures import looks
 from tessera.show.report import placing
 from tessera.show.report.pages import budgets, judgements
@@ -65,7 +66,7 @@ def _worst(facts) -> list[dict]:
         mine = errors[errors["model"] == model]
         for platform in [p for p in facts.platforms() if p in set(mine["platform"])]:
             here = mine[mine["platform"] == platform]
-            every, test = (here[here["protocol"] == name] for name in ("all", "1gb"))
+            every, test = (here[here["protocol"] == name] for name in ("all", ALL_1GB))
             if every.empty:
                 continue
             worst = every.loc[every["max_error"].idxmax()]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from tessera.layouts.names import PAGE_SIZE_OF
+from tessera.layouts.names import ALL_1GB, ALL_4KB, PAGE_SIZE_OF
 from tessera.results.sensitivity import THRESHOLD
+from tessera.results.status import ok_rows
 from tessera.show.figures import style
 from tessera.show.report.placing import others
 
@@ -58,7 +59,7 @@ def _recordings(every: pd.DataFrame, linked: set[str]) -> list[dict]:
 
 def _regimes(every: pd.DataFrame) -> list[dict]:
     """One row per workload and platform, of those that were recorded."""
-    rows = every[every["status"] == "ok"].to_dict("records")
+    rows = ok_rows(every).to_dict("records")
     return [{key: None if pd.isna(value) else value for key, value in row.items()} for row in rows]
 
 
@@ -73,13 +74,13 @@ def _dropped(every: pd.DataFrame) -> list[dict]:
 
 def _rows(cells: pd.DataFrame, cycles: float, count: float) -> list[dict]:
     cells = cells.drop_duplicates("layout").set_index("layout")
-    base = cells["runtime_cycles"].get("growing-0")
+    base = cells["runtime_cycles"].get(ALL_4KB)
     rows = []
     for layout, pages in PAGE_SIZE_OF.items():
         if layout not in cells.index:
             continue
         cell = cells.loc[layout]
-        saved = 1 - cell["runtime_cycles"] / base if base and layout != "growing-0" else None
+        saved = 1 - cell["runtime_cycles"] / base if base and layout != ALL_4KB else None
         half = cell["runtime_cycles_ci95"]
         rows.append(
             {
@@ -99,7 +100,7 @@ def _rows(cells: pd.DataFrame, cycles: float, count: float) -> list[dict]:
                 "share": cell["walk_cycles"] / cell["runtime_cycles"],
                 "saved": saved,
                 "sensitive": ("yes" if saved >= THRESHOLD else "no")
-                if layout == "1gb" and saved is not None
+                if layout == ALL_1GB and saved is not None
                 else "",
                 "provenance": cell["runtime_provenance"],
             }
