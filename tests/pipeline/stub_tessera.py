@@ -62,7 +62,8 @@ def digest(step: str) -> str:
     whole = hashlib.sha256(step.encode())
     if step.startswith(("pipeline record", "pipeline cells", "pipeline host", "validate chase")):
         whole.update(os.environ["TESSERA_ENGINE"].encode())
-    named = [Path(word) for word in sys.argv[3:] if Path(word) not in (after("--out"), after("--results"))]
+    folders = (after("--out"), after("--results"), after("--layouts"))  # with what other steps make meanwhile
+    named = [Path(word) for word in sys.argv[3:] if Path(word) not in folders]
     named = [path.parent if path.name == "manifest.csv" else path for path in named]
     named += [ROOT / source for source in DECIDES.get(step, [])]
     if step == "report render":
