@@ -16,6 +16,8 @@ import matplotlib
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
+from tessera.core.files import write_text
+
 INK, MUTED, GRID, PAPER = "#1d2129", "#5b6471", "#dde1e7", "#fefefe"
 DARK = {INK: "#e9ecf1", MUTED: "#a4adba", GRID: "#323946", PAPER: "#181c23"}
 
@@ -143,8 +145,7 @@ def save_svg(figure: Figure, path: Path, *, title: str, description: str) -> Non
     text = re.sub(r"font: ([^;\"]*?)'DejaVu Sans'[^;\"]*", rf"font: \1{_FONT_STACK}", buffer.getvalue())
     head = f"<title>{_escape(title)}</title>\n<desc>{_escape(description)}</desc>\n{_dark_sheet()}"
     text = re.sub(r"(<svg\b[^>]*>)", lambda m: f"{m.group(1)}\n{head}", text, count=1)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
+    write_text(path, text)
 
 
 def _dark_sheet() -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from tessera.core.errors import TesseraError
+from tessera.core.files import write_csv
 from tessera.kernel.command_line import accept, say
 
 
@@ -45,7 +46,7 @@ def dump(
     what = PlacementRun(workload or Path(command[0]).name, tuple(command), replicas, interleave, after)
     machine = Machine(nodes=nodes, cpus=nodes, memory_mb=memory_mb)
     table, differences = observe(image.ready(say), program, what, out, machine, timeout)
-    table.to_csv(out / "placement.csv", index=False)
+    write_csv(table, out / "placement.csv")
     click.echo(f"{out / 'placement.csv'}: {len(table)} rows")
     for difference in differences:
         click.echo(f"DIFFERENCE: {difference}", err=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tessera.core.errors import TesseraError
+from tessera.core.files import write_text
 from tessera.layouts.grammar import HEADER, POOLS, Parser
 from tessera.layouts.names import ALL_2MB, ALL_4KB
 
@@ -72,4 +73,4 @@ def write_layout(layout: Layout, path: Path | str) -> None:
     lines += [f"{pool},-1,0,{size}" for pool, size in pools]
     windows = sorted(layout.windows, key=lambda w: (POOLS.index(w.pool), w.start))
     lines += [f"{w.pool},{w.page_bytes},{w.start},{w.end}" for w in windows]
-    Path(path).write_text("\n".join(lines) + "\n")
+    write_text(path, "\n".join(lines) + "\n")

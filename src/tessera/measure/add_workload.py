@@ -10,6 +10,7 @@ from pathlib import Path
 import yaml
 
 from tessera.core.errors import TesseraError
+from tessera.core.files import write_text
 from tessera.core.units import GB, MB, format_bytes
 from tessera.mosalloc.footprint import Memory, measure_footprint
 from tessera.record.workloads import model
@@ -102,7 +103,7 @@ def _write(
     tree |= {"executable": executable, "source": "the user's own", **head}
     tree |= {"threads": "the program's own; one of them is recorded"} if threads else {}
     tree["sizes"][size] = entry
-    path.write_text(yaml.safe_dump(tree, sort_keys=False, width=1000))
+    write_text(path, yaml.safe_dump(tree, sort_keys=False, width=1000))
     model.read(path)
     return path
 

@@ -8,6 +8,8 @@ import sys
 import time
 from pathlib import Path
 
+from tessera.core.files import write_text
+
 #: Lines of output that a failure's message keeps.
 KEPT_LINES = 8
 
@@ -41,5 +43,5 @@ def attempt(command: list[str], out: Path) -> dict:
         "message": "\n".join(lines) if process.returncode else "",
         "seconds": round(time.monotonic() - began, 1),
     }
-    out.write_text(json.dumps(outcome, indent=1) + "\n")
+    write_text(out, json.dumps(outcome, indent=1) + "\n")
     return outcome

@@ -15,6 +15,7 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.core.errors import TesseraError
+from tessera.core.files import write_text
 from tessera.fit.models import protocols
 from tessera.fit.models.fits import Fits
 from tessera.fit.models.fitting import fit_all
@@ -23,6 +24,7 @@ from tessera.fit.models.result import FORMAT, INTERVALS, TABLES
 from tessera.fit.models.samples import Table, read_table
 from tessera.layouts.names import ALL_1GB
 from tessera.results.read import empty
+from tessera.results.schema.cells import MANIFEST
 from tessera.results.schema.models import OF_PAIR
 from tessera.results.tree import ADAPTIVE_TABLES, NOT_FITTED, NOT_PREDICTED, NOT_REPLAYED, ONE_GB_TABLES
 from tessera.results.write import write
@@ -46,17 +48,17 @@ def fit_pairs(
         table = _table(cells_path)
         fits = Fits(table.fitted)
         fit_all(table, seed=seed, models=models, intervals=True, fits=fits).write(folder, cells_path)
-        manifest = layouts / cells_path.parent.name / cells_path.stem / "manifest.csv" if layouts else None
+        manifest = layouts / cells_path.parent.name / cells_path.stem / MANIFEST.file if layouts else None
         same = read_duplicates(manifest) if manifest else None
         protocols.write_judgement(table, folder, models, seed=seed, duplicate_of=same, fits=fits)
-        if not (folder / "learning_curve.csv").exists():  # no model of these learns from samples
+        if not (folder / OF_PAIR["learning_curve"].file).exists():  # no model of these learns from samples
             _headers(folder, ["learning_curve"])
 
     def nothing(folder: Path) -> None:
         _headers(folder, TABLES)
         protocols.write_empty(folder)
         empty = {"format": FORMAT, "models": {}}
-        (folder / INTERVALS).write_text(json.dumps(empty) + "\n", encoding="utf-8")
+        write_text(folder / INTERVALS, json.dumps(empty) + "\n")
 
     return _each(cells, out, f"{NOT_FITTED}.txt", work, nothing)
 
@@ -120,7 +122,7 @@ def _each(
             work(cells_path, folder)
         except TesseraError as error:
             reasons[folder] = f"{error.asked}: {error.found}"
-            (folder / note).write_text(reasons[folder] + "\n", encoding="utf-8")
+            write_text(folder / note, reasons[folder] + "\n")
             nothing(folder)
     return reasons
 
@@ -131,4 +133,4 @@ def _headers(folder: Path, names: Sequence[str]) -> None:
 
 
 def _write(folder: Path, name: str, table: pd.DataFrame) -> None:
-    write(OF_PAIR[name], table, folder / f"{name}.csv")
+    write(OF_PAIR[name], table, folder / OF_PAIR[name].file)

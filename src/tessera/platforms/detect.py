@@ -14,6 +14,7 @@ from pathlib import Path
 import yaml
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.files import write_text
 from tessera.core.paths import built
 from tessera.machine.container import toolchain
 from tessera.platforms import strict_yaml
@@ -103,7 +104,7 @@ def write_platform(report: Report, out: Path) -> Detected:
     core = f" ({generation.stem})" if generation else ""
     template["description"] = f"this machine{core}: CPUID over documented and assumed values"
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(yaml.safe_dump(template, sort_keys=False, width=1000))
+    write_text(out, yaml.safe_dump(template, sort_keys=False, width=1000))
     written = load(out)
     impossible = tuple(f"{k} = {v}" for k, v in report.values.items() if k in known and k not in possible)
     defaulted = tuple(key for key, value in written.values.items() if value.defaulted)

@@ -13,6 +13,7 @@ from statistics import median
 from scipy import stats
 
 from tessera.allocator_proof.bench.rows import Row
+from tessera.core.files import write_text, writing
 from tessera.core.stats.interval import CONFIDENCE
 
 
@@ -101,9 +102,9 @@ def write_results(results: Sequence[Result], path: Path) -> None:
     rows = [asdict(result) for result in results]
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix == ".csv":
-        with path.open("w", newline="") as file:
+        with writing(path) as file:
             writer = csv.DictWriter(file, fieldnames=list(rows[0]))
             writer.writeheader()
             writer.writerows(rows)
     else:
-        path.write_text(json.dumps(rows, indent=2) + "\n")
+        write_text(path, json.dumps(rows, indent=2) + "\n")

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tessera.allocator_proof.programs.model import FAIL, PASS, SKIP, ProgramOutcome
+from tessera.core.files import writing
 from tessera.core.units import MB
 
 COLUMNS = (
@@ -21,7 +22,7 @@ _HEADS = ("program", "layout", "verdict", "s", "2MB", "split", "heap MB", "anon 
 
 def write_csv(outcomes: Sequence[ProgramOutcome], path: Path) -> None:
     """One row for each outcome; a number that the run didn't give is empty."""
-    with path.open("w", newline="") as stream:
+    with writing(path) as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(COLUMNS)
         for outcome in outcomes:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tessera.allocator_proof.suite.model import FAIL, PASS, SKIP, CheckOutcome, counts, summary
+from tessera.core.files import write_text, writing
 
 
 def header(library: Path) -> str:
@@ -68,9 +69,9 @@ def write(outcome: CheckOutcome, folder: Path, *, library: str) -> None:
         "notes": list(found.notes),
         "checks": [{"name": c.name, "verdict": c.verdict, "reason": c.reason} for c in found.checks],
     }
-    (folder / f"{name}.json").write_text(json.dumps(data, indent=2) + "\n")
+    write_text(folder / f"{name}.json", json.dumps(data, indent=2) + "\n")
     if found.rows:
-        with (folder / f"{name}.csv").open("w", newline="") as stream:
+        with writing(folder / f"{name}.csv") as stream:
             writer = csv.DictWriter(stream, fieldnames=list(found.rows[0]), lineterminator="\n")
             writer.writeheader()
             writer.writerows(found.rows)

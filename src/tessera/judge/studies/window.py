@@ -11,6 +11,7 @@ import os
 from pathlib import Path
 
 from tessera.core.errors import TesseraError
+from tessera.core.files import write_text
 from tessera.record import traces
 from tessera.results.recordings import TRACE_NAME, recorded
 from tessera.results.status import is_ok
@@ -32,7 +33,7 @@ def make_window(info_path: Path, accesses: int, out: Path) -> dict:
             info |= traces.info(target) | {"window_start_access": start}
         except TesseraError as error:
             info |= {"status": "failed", "message": f"{error.asked}: {error.found}; {error.remedy}"}
-    out.write_text(json.dumps(info, indent=1, sort_keys=True) + "\n")
+    write_text(out, json.dumps(info, indent=1, sort_keys=True) + "\n")
     return info
 
 

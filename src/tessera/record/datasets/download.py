@@ -15,6 +15,7 @@ from pathlib import Path
 import requests
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.files import write_text
 from tessera.record.datasets.cache import PRESENT, cache_folder, file_of, part_of, record_of, state
 from tessera.record.datasets.manifest import Dataset
 from tessera.record.datasets.transfer import Interrupted, Progress, forget_tag, transfer
@@ -98,7 +99,7 @@ def _accept(dataset: Dataset, path: Path) -> dict:
             os.fsync(file.fileno())
         path.replace(file_of(dataset))
     if fresh or not record_of(dataset).exists():
-        record_of(dataset).write_text(json.dumps(record, indent=1) + "\n")
+        write_text(record_of(dataset), json.dumps(record, indent=1) + "\n")
     return record
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.core.errors import TesseraError
+from tessera.core.files import write_csv
 from tessera.show.figures import registry, style
 from tessera.show.results import NotDrawn, Results
 
@@ -83,4 +84,4 @@ def _draw(entry, results, reference, out: Path, workload: str, platform: str) ->
 
 def _write_table(table: pd.DataFrame, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    table.to_csv(path, index=False, float_format="%.10g")
+    write_csv(table, path, float_format="%.10g")

@@ -6,6 +6,7 @@ import html
 from pathlib import Path
 
 from tessera.core.errors import TesseraError
+from tessera.core.files import write_text
 from tessera.core.paths import repo_root
 from tessera.show.notebooks.catalogue import Entry, entries
 from tessera.show.notebooks.run import INJECTED, execute
@@ -30,7 +31,7 @@ def write_page(entry: Entry, results_dir: Path, out: Path, workload: str = "", p
     else:
         values = {"results_dir": str(results_dir.resolve()), "workload": workload, "platform": platform}
         body = _body(_without_paths(execute(entry, values), results_dir))
-    out.write_text(_page(entry, body))
+    write_text(out, _page(entry, body))
     return problem
 
 

@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 import yaml
 
+from tessera.core.files import write_text
 from tessera.judge.validation.chase import calibrate, findings, fit, latency, simulate, steps
-from tessera.judge.validation.chase.measure import STATUS_FILE
 from tessera.judge.validation.chase.series import Scale, Series, get
 from tessera.judge.validation.synthetic.batch import batch
 from tessera.platforms import Platform, load
@@ -35,11 +35,11 @@ def explain(
 ) -> Platform:  # fmt: skip
     """Explain ``chase`` (chase.csv) in the folder ``out``; returns the platform written to ``calibrated``."""
     rows = read_file(CHASE, chase)
-    status = read_file(CHASE_SERIES, chase.with_name(STATUS_FILE))
+    status = read_file(CHASE_SERIES, chase.with_name(CHASE_SERIES.file))
     platform = load(platform_path)
     measured = latency.latencies(rows)
     found = steps.steps_table(rows, "measured", seed)
-    write(FINDINGS, findings.findings(found, status, measured), out / "findings.csv")
+    write(FINDINGS, findings.findings(found, status, measured), out / FINDINGS.file)
     with batch() as work:
         progress("chase: making its streams")
         chases = simulate.add_chases(work, simulated_series(rows), seed)
@@ -54,10 +54,10 @@ def explain(
             simulated[one.name] = simulate.simulate(work, chases, one)
     write_platform(corrected, platform_path, calibrated)
     parts = [found, *(steps.steps_table(as_rows(t), name) for name, t in simulated.items())]
-    write(STEPS, with_file_entries(pd.concat(parts), platform), out / "steps.csv")
-    write(LATENCY, latency_table(measured, simulated), out / "chase_latency.csv")
+    write(STEPS, with_file_entries(pd.concat(parts), platform), out / STEPS.file)
+    write(LATENCY, latency_table(measured, simulated), out / LATENCY.file)
     changed = calibration_table(platform, corrected, measured, simulated)
-    write(CALIBRATION, changed, out / "calibration.csv")
+    write(CALIBRATION, changed, out / CALIBRATION.file)
     return corrected
 
 
@@ -135,5 +135,5 @@ def write_platform(platform: Platform, template: Path, out: Path) -> None:
             node = node.setdefault(part, {})  # not there if its keys have their defaults
         node[last] = {"value": value.value, "source": value.source}
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(yaml.safe_dump(tree, sort_keys=False))
+    write_text(out, yaml.safe_dump(tree, sort_keys=False))
     load(out)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tessera.core.errors import TesseraError, unknown_name
+from tessera.core.files import write_text
 from tessera.core.paths import build_dir
 
 
@@ -53,7 +54,7 @@ def remember(root: Path) -> list[str]:
         )
     roots = _remembered() | dict.fromkeys(found, str(root))
     _file().parent.mkdir(parents=True, exist_ok=True)
-    _file().write_text(json.dumps(roots, indent=1) + "\n")
+    write_text(_file(), json.dumps(roots, indent=1) + "\n")
     return found
 
 
