@@ -56,6 +56,9 @@ def test_bad_layouts_are_failed_rows_and_the_others_go_on(smoke, tmp_path):
         "pool": "stack,2MB,0,2MB\n",
     }.items():
         (folder / f"{name}.csv").write_text(LAYOUT + rows)
+    (folder / "no-text.csv").write_bytes(LAYOUT.encode() + b"mmap,2MB,0,\xff\n")
+    (folder / "dangling.csv").symlink_to("none")
+    (folder / "folder.csv").mkdir()
     out = tmp_path / "cells.csv"
     words = ["--trace", trace_of(smoke), "--platform", "haswell-sim", "--layouts", folder, "--out", out]
     done = tessera("simulate", *words, "--engine", "partial", "--sampling", "units=1,timed_instructions=1000")
@@ -65,6 +68,7 @@ def test_bad_layouts_are_failed_rows_and_the_others_go_on(smoke, tmp_path):
     for name, word in {
         "page-size": "8192", "overlap": "overlap", "misaligned": "4096",
         "outside": "outside", "pool": "stack",
+        "no-text": "line 3", "dangling": "No such file", "folder": "it is a folder",
     }.items():  # fmt: skip
         assert word in rows.message[name] and f"{name}.csv" in rows.message[name], rows.message[name]
 
@@ -91,6 +95,39 @@ def test_a_damaged_trace_is_refused_with_frame_and_offset(smoke, tmp_path):
     done = tessera("simulate", *words, "--engine", "partial")
     refused(done, "frame", "byte", status=2)
     assert not (tmp_path / "c.csv").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a full disk needs root")
+def test_a_full_disk_at_the_end_loses_no_cell(smoke, tmp_path):
+    """And what could not be written, or would be written over, is refused before anything is simulated."""
+    layout, cache = tmp_path / "growing-0.csv", tmp_path / "cache"
+    layout.write_text(LAYOUT)
+    words = ["simulate", "--trace", trace_of(smoke), "--platform", "haswell-sim", "--layouts", layout]
+    words += [
+        "--engine",
+        "partial",
+        "--sampling",
+        "units=1,timed_instructions=1000",
+        "--cache",
+        cache,
+        "--out",
+    ]
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", disk], check=True)
+    try:
+        for out in ([disk / "c.csv", "--interval-out", disk / "c.csv"], [layout], [layout / "c.csv"]):
+            refused(tessera(*words, *out), str(out[-1]))
+        assert not cache.exists()
+        (disk / "fill").write_bytes(bytes(8192))
+        refused(tessera(*words, disk / "c.csv"), str(disk / "c.csv"), "No space left", status=1)
+        kept = list(cache.rglob("*.json"))
+        assert len(kept) == 1 and [path.name for path in disk.iterdir()] == ["fill"]
+        (disk / "fill").unlink()
+        assert tessera(*words, disk / "c.csv").returncode == 0
+        assert list(read_cells(disk / "c.csv").status) == ["ok"] and list(cache.rglob("*.json")) == kept
+    finally:
+        subprocess.run(["umount", disk], check=True)
 
 
 def test_missing_column_is_named(tmp_path):
