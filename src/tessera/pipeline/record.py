@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from tessera.core.errors import TesseraError
+from tessera.core.files import write_text
 from tessera.machine.container.toolchain import workloads_toolchain
 from tessera.pipeline import needs
 from tessera.pipeline.peak import PeakMemory
@@ -67,7 +68,7 @@ def record_workload(name: str, size: str, max_accesses: int | None, out: Path) -
         trace.unlink(missing_ok=True)
     with contextlib.suppress(OSError):  # kernels need no inputs
         (out.parent / RUN_FOLDER).rmdir()
-    out.write_text(json.dumps(info, indent=1, sort_keys=True) + "\n")
+    write_text(out, json.dumps(info, indent=1, sort_keys=True) + "\n")
     return info
 
 

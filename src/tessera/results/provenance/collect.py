@@ -9,6 +9,7 @@ import pandas as pd
 import yaml
 
 from tessera.core.errors import TesseraError
+from tessera.core.files import write_text
 from tessera.core.paths import repo_root
 from tessera.results.cells import read_cells
 from tessera.results.provenance import hashes, machine, versions
@@ -48,7 +49,7 @@ def collect(results_dir: Path | str, config: dict | Path | str | None = None) ->
     folder.mkdir(parents=True, exist_ok=True)
     for name in PARTS:
         found[name] = clean(found[name])
-        (folder / f"{name}.json").write_text(json.dumps(found[name], indent=1, sort_keys=True) + "\n")
+        write_text(folder / f"{name}.json", json.dumps(found[name], indent=1, sort_keys=True) + "\n")
     return found
 
 
