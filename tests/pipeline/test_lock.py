@@ -18,6 +18,7 @@ from tessera.core.errors import TesseraError
 from tessera.pipeline import lock as locks
 from tessera.pipeline.holder import here
 from tessera.pipeline.lock import RunLock
+from tessera.results.tree import LOCK
 
 #: Takes the lock when told to, says whether it has it, and gives it back when told to.
 TRY = """
@@ -41,7 +42,7 @@ lock.release()
 def held_by(results, silent_seconds=0, **changes):
     """Write a lock that says another holder; its last beat was so long ago."""
     holder = dataclasses.replace(here(), **changes)
-    path = results / locks.NAME
+    path = results / LOCK
     path.write_text(json.dumps(dataclasses.asdict(holder)))
     then = time.time() - silent_seconds
     os.utime(path, (then, then))
@@ -52,7 +53,7 @@ def test_it_is_taken_and_given_back_and_leaves_nothing(tmp_path):
     lock = RunLock(tmp_path / "new")
     lock.take()
     assert lock.holder().pid == os.getpid() and lock.alive()
-    assert [path.name for path in (tmp_path / "new").iterdir()] == [locks.NAME]
+    assert [path.name for path in (tmp_path / "new").iterdir()] == [LOCK]
     lock.take()  # the same process
     lock.release()
     assert list((tmp_path / "new").iterdir()) == []
@@ -72,7 +73,7 @@ def test_a_dead_process_of_this_machine_holds_nothing(tmp_path, changes):
     assert lock.alive() is None
     lock.take()
     assert lock.holder().token != old.token and lock.holder().pid == os.getpid()
-    assert [path.name for path in tmp_path.iterdir()] == [locks.NAME]
+    assert [path.name for path in tmp_path.iterdir()] == [LOCK]
 
 
 ELSEWHERE = {
@@ -91,7 +92,7 @@ def test_nobody_decides_over_a_process_that_he_cannot_see(tmp_path, changes):
     assert f"process {other.pid}" in refused.value.found and refused.value.exit_code == 1
     assert f"tessera pipeline unlock --results {tmp_path}" in refused.value.remedy
     assert RunLock(tmp_path).holder() == other
-    assert [path.name for path in tmp_path.iterdir()] == [locks.NAME]
+    assert [path.name for path in tmp_path.iterdir()] == [LOCK]
 
 
 def test_a_holder_from_before_the_last_start_of_this_machine_is_dead_when_it_is_silent(tmp_path):
@@ -101,7 +102,7 @@ def test_a_holder_from_before_the_last_start_of_this_machine_is_dead_when_it_is_
 
 
 def test_a_lock_without_words_is_nobodys_to_break(tmp_path):
-    (tmp_path / locks.NAME).write_text("")
+    (tmp_path / LOCK).write_text("")
     with pytest.raises(TesseraError) as refused:
         RunLock(tmp_path).take()
     assert "tessera pipeline unlock" in refused.value.remedy
@@ -116,7 +117,7 @@ def test_unlock_removes_the_lock_of_the_dead_and_not_that_of_the_living(tmp_path
     RunLock(tmp_path).take()
     done = CliRunner().invoke(pipeline, ["unlock", "--results", str(tmp_path)])
     assert isinstance(done.exception, TesseraError) and str(os.getpid()) in done.exception.found
-    assert (tmp_path / locks.NAME).exists()
+    assert (tmp_path / LOCK).exists()
 
 
 def test_of_many_that_find_a_dead_holder_one_gets_the_lock(tmp_path):
@@ -172,6 +173,6 @@ def test_retry_drops_under_the_lock_and_a_dry_run_only_says(tmp_path):
     assert f"{table}: 1 rows" in retry("--dry-run").output and table.exists()
     held_by(tmp_path, host="node7", boot="b")
     assert isinstance(retry().exception, TesseraError) and table.exists()
-    (tmp_path / locks.NAME).unlink()
+    (tmp_path / LOCK).unlink()
     assert "out of luck" in retry().output and not table.exists()
-    assert not (tmp_path / locks.NAME).exists()
+    assert not (tmp_path / LOCK).exists()

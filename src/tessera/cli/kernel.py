@@ -128,10 +128,12 @@ def selftests_mm(accept_series: bool, seconds: int, out: Path) -> None:
     """
     from tessera.kernel import image
     from tessera.kernel.selftests_mm import check
+    from tessera.results.schema.kernel import SELFTESTS_MM
+    from tessera.results.write import write
 
     program = image.program("checked", say, accept_series=accept_series, selftests_mm=True)
     table, failures = check(image.ready(say), program, out, seconds_each=seconds)
-    table.to_csv(out / "selftests-mm.csv", index=False)
+    write(SELFTESTS_MM, table, out / SELFTESTS_MM.file)
     click.echo(table.to_string(index=False))
     for failure in failures:
         click.echo(f"FAILED: {failure}", err=True)
@@ -148,11 +150,11 @@ def stress_ng(accept_series: bool, seconds: int, out: Path, stressors: tuple[str
 
     Example: ./run tessera kernel stress-ng --seconds 5 --out build/kernel/stress-ng
     """
-    import pandas as pd
-
     from tessera.core.errors import unknown_name
     from tessera.kernel import image
     from tessera.kernel.stress_ng import STRESSORS, stress
+    from tessera.results.schema.kernel import STRESS_NG
+    from tessera.results.write import frame_of, write
 
     for name in stressors:
         if name not in STRESSORS:
@@ -163,9 +165,7 @@ def stress_ng(accept_series: bool, seconds: int, out: Path, stressors: tuple[str
     rows += [(name, "skipped", "measured") for name in skipped] + [
         (f, "failed", "measured") for f in failures
     ]
-    pd.DataFrame(rows, columns=["stressor", "outcome", "provenance"]).to_csv(
-        out / "stress-ng.csv", index=False
-    )
+    write(STRESS_NG, frame_of(STRESS_NG, rows), out / STRESS_NG.file)
     click.echo(f"passed {len(passed)}: {' '.join(passed)}")
     click.echo(f"skipped {len(skipped)}: {', '.join(skipped)}")
     for failure in failures:
@@ -183,6 +183,8 @@ def prove(accept_series: bool, out: Path) -> None:
     """
     from tessera.kernel import image
     from tessera.kernel.forgotten_hook import judge, observe
+    from tessera.results.schema.kernel import PROVE
+    from tessera.results.write import write
 
     seen = {}
     for variant in ("checked", "broken"):
@@ -191,7 +193,7 @@ def prove(accept_series: bool, out: Path) -> None:
         for line in (*seen[variant].checker[:2], *seen[variant].walker[:2]):
             click.echo(f"{variant}: {line}")
     table = judge(seen)
-    table.to_csv(out / "prove.csv", index=False)
+    write(PROVE, table, out / PROVE.file)
     click.echo(table.to_string(index=False))
     sys.exit(0 if table.passed.all() else 1)
 
@@ -205,9 +207,11 @@ def bisect(accept_series: bool, out: Path) -> None:
     Example: ./run tessera kernel bisect --out build/kernel/bisect
     """
     from tessera.kernel.bisect import bisect as run_bisect
+    from tessera.results.schema.kernel import BISECT
+    from tessera.results.write import write
 
     table = run_bisect(out, say, accept_series=accept_series)
-    table.to_csv(out / "bisect.csv", index=False, float_format="%.1f")
+    write(BISECT, table, out / BISECT.file)
     click.echo(table.to_string(index=False, float_format="%.1f"))
     sys.exit(0 if (table.outcome == "passed").all() else 1)
 

@@ -36,8 +36,8 @@ def table4(accept_series: bool, out: Path | None) -> None:
 
     program = image.program("checked", say, accept_series=accept_series)
     measured = footprint.measure(image.ready(say), program, out)
-    write(schema.TABLE4, table(), out / "table4.csv")
-    write(schema.TABLE4_MEASURED, measured, out / "table4_measured.csv")
+    write(schema.TABLE4, table(), out / schema.TABLE4.file)
+    write(schema.TABLE4_MEASURED, measured, out / schema.TABLE4_MEASURED.file)
     click.echo(measured.to_string(index=False, float_format="%.4f"))
     _end("DIFFERENCE", footprint.disagreements(measured))
 
@@ -100,9 +100,9 @@ def placement(accept_series: bool, megabytes: int, out: Path) -> None:
         table, found = figures.observe(image.ready(say), program, what, folder, Machine(), 600)
         tables.append(table)
         wrong += [f"{what.workload} {what.config}: {line}" for line in found]
-    write(schema.PLACEMENT, pd.concat(tables), out / "placement.csv")
+    write(schema.PLACEMENT, pd.concat(tables), out / schema.PLACEMENT.file)
     figure4 = figures.figure4(pd.concat(tables))
-    write(schema.FIGURE4, figure4, out / "figure4.csv")
+    write(schema.FIGURE4, figure4, out / schema.FIGURE4.file)
     click.echo(figure4.to_string(index=False, float_format="%.3f"))
     _end("DIFFERENCE", wrong)
 
@@ -133,9 +133,10 @@ def _count(
         program = image.program(_configs()[config][0], say, accept_series=accept_series)
         tables.append(measure(image.ready(say), config, program, out / folder_name(config)))
     measured = pd.concat(tables)
-    write(TABLES[f"kernel/{name}/instructions"], measured, out / "instructions.csv")
+    counts, shown = TABLES[f"kernel/{name}/instructions"], TABLES[f"kernel/{name}/{name}"]
+    write(counts, measured, out / counts.file)
     table = ratios(measured)
-    write(TABLES[f"kernel/{name}/{name}"], table, out / f"{name}.csv")
+    write(shown, table, out / shown.file)
     click.echo(table.to_string(index=False, float_format="%.3f"))
 
 

@@ -71,8 +71,8 @@ def adaptive(samples, pool, count, out, model, seeds) -> None:
 
     curve = replay(table.fitted, model, seeds)
     counted = summary(curve)
-    write(CURVE, curve, out / "adaptive_curve.csv")
-    write(SUMMARY, counted, out / "adaptive.csv")
+    write(CURVE, curve, out / CURVE.file)
+    write(SUMMARY, counted, out / SUMMARY.file)
     for row in counted.itertuples():
         click.echo(
             f"{row.order:9} within {1 + row.slack:.1f} x {row.target_error:.3%}: reached with"

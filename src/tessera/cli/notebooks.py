@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from tessera.core.errors import TesseraError
+from tessera.results.tree import Tree
 
 PATH = click.Path(path_type=Path)
 
@@ -46,7 +47,7 @@ def run(results_dir: Path, only, workload: str, platform: str, out: Path | None)
     if not results_dir.is_dir():
         raise TesseraError(f"results {results_dir}", "no such folder", "run: ./run reproduce")
     for one in [entry(name) for name in only] or entries():
-        page = (out or results_dir / "notebooks") / f"{one.name}.html"
+        page = out / f"{one.name}.html" if out else Tree(results_dir).notebook(one.name)
         problem = write_page(one, results_dir, page, workload, platform)
         click.echo(f"notebook: {page}" + (f" ({problem})" if problem else ""))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.results.tree import Tree
 
 _RESULTS = click.option(
     "--results",
@@ -58,7 +59,7 @@ def render(results_dir: Path, out: Path | None, claims, reference, config) -> No
     click.echo(f"{drawn} figures drawn, {len(facts.figures) - drawn} not (the page Missing says why)")
     if facts.pdf_problem:
         click.echo(f"no report.pdf: {facts.pdf_problem}", err=True)
-    click.echo(f"report: {(out or results_dir / 'report') / 'index.html'}")
+    click.echo(f"report: {out / 'index.html' if out else Tree(results_dir).report}")
 
 
 @report.command()
@@ -76,7 +77,7 @@ def check(results_dir: Path) -> None:
     if len(table):
         click.echo(terminal.table(table))
         click.echo(f"\n{terminal.counts(table)}")
-    page = results_dir / "report" / "index.html"
+    page = Tree(results_dir).report
     click.echo(f"report: {page}")
     for problem in found:
         click.echo(f"FAILED {problem}", err=True)
@@ -97,7 +98,7 @@ def figures(results_dir: Path, only: tuple[str, ...], reference: Path | None, ou
     from tessera.show.figures.render import render as draw
 
     reference = reference or repo_root() / "reference-results"
-    out = out or results_dir / "figures"
+    out = out or Tree(results_dir).figures
     drawn = draw(_existing(results_dir), reference, out, list(only) or None)
     for figure in drawn:
         click.echo(

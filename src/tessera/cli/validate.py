@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from tessera.results.tree import Tree
+
 PATH = click.Path(path_type=Path)
 _SEED = click.option("--seed", type=int, default=1, show_default=True)
 _AMOUNT = click.option("--amount", type=click.Choice(["full", "quick"]), default="full", show_default=True)
@@ -111,7 +113,8 @@ def invariants(results: Path, out: Path) -> None:
     """Check what must hold for every simulated cell."""
     from tessera.judge.validation.invariants import check
 
-    detected = {path.stem: path for path in (results / "platforms").glob("*.yaml")}
+    tree = Tree(results)
+    detected = {path.stem: path for path in tree.found(tree.platform("*"))}
     table = check(results, detected, out)
     click.echo(
         f"{len(table)} invariants over {table['cells'].max()} cells, {(table['broken'] > 0).sum()} broken"

@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from tessera.fit.models.samples import Samples, Table, read_table
+from tessera.results.tree import Tree
 
 SETS = 57
 LIMIT_SECONDS = 60  #: for the models and protocols, with two processes
@@ -63,7 +64,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--no-extras", action="store_true", help="no learning curves, no adaptive orders")
     given = parser.parse_args(arguments)
-    sources: list = sorted(given.results.glob("cells/*/*.csv")) if given.results else list(range(given.sets))
+    sources: list = list(range(given.sets))
+    if given.results:
+        tree = Tree(given.results)
+        sources = tree.found(tree.cells_of("*", "*"))
     if not sources:
         parser.error(f"{given.results} has no cells/<workload>/<platform>.csv")
     sources = sources[: given.sets]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import sys
 from pathlib import Path
 
 import click
 
 from tessera.core.errors import TesseraError
-from tessera.core.files import write_csv
 from tessera.kernel.command_line import accept, say
 
 
@@ -41,13 +39,15 @@ def dump(
     from tessera.kernel import image
     from tessera.kernel.experiments.figures import PlacementRun, observe
     from tessera.kernel.machine import Machine
+    from tessera.results.schema.kernel import PLACEMENT
+    from tessera.results.write import write
 
     program = image.program("checked", say, accept_series=accept_series)
     what = PlacementRun(workload or Path(command[0]).name, tuple(command), replicas, interleave, after)
     machine = Machine(nodes=nodes, cpus=nodes, memory_mb=memory_mb)
     table, differences = observe(image.ready(say), program, what, out, machine, timeout)
-    write_csv(table, out / "placement.csv")
-    click.echo(f"{out / 'placement.csv'}: {len(table)} rows")
+    write(PLACEMENT, table, out / PLACEMENT.file)
+    click.echo(f"{out / PLACEMENT.file}: {len(table)} rows")
     for difference in differences:
         click.echo(f"DIFFERENCE: {difference}", err=True)
     sys.exit(1 if differences else 0)
@@ -61,9 +61,9 @@ def show(table: Path, observer: str) -> None:
 
     TABLE is a placement.csv, or a text read from <debugfs>/pgtable_replication/dump on any patched kernel.
     """
-    import pandas as pd
-
     from tessera.kernel import placement
+    from tessera.results.read import read_file
+    from tessera.results.schema.kernel import PLACEMENT
 
     try:
         text = table.read_text()
@@ -73,15 +73,10 @@ def show(table: Path, observer: str) -> None:
     if text.startswith(("root", "tree")):
         groups = {("", ""): placement.of_dump(text)}
     else:
-        frame = pd.read_csv(io.StringIO(text), dtype={"observer": str}) if text.strip() else pd.DataFrame()
-        missing = [column for column in placement.COLUMNS if column not in frame]
-        if missing:
-            raise TesseraError(
-                f"placement table {table}", f"columns {', '.join(missing)} are missing", "use placement.csv"
-            )
+        frame = read_file(PLACEMENT, table, f"placement table {table}")
         groups = dict(list(frame.groupby(["workload", "config"], sort=False)))
     for (workload, config), rows in groups.items():
-        seen = observer if observer in set(rows.observer.astype(str)) else "home"
+        seen = observer if observer in set(rows.observer) else "home"
         click.echo(f"{workload} {config}: tables of {seen}".strip())
         click.echo(placement.figure3(rows, seen), nl=False)
         shares = placement.remote_leaf_share(rows, sorted(set(rows.socket)))

@@ -133,7 +133,7 @@ def prove(
     differences = len(view.found)
     equal = view.compared - differences
     rows.append(("replicas compared from outside", equal, differences, done.seconds, "measured"))
-    write(TEST, frame_of(TEST, rows), out / "summary.csv")
+    write(TEST, frame_of(TEST, rows), out / TEST.file)
     return failures + found
 
 

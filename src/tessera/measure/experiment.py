@@ -20,12 +20,10 @@ from tessera.measure.rounds import Rule, run_rounds
 from tessera.record import workloads
 from tessera.results.cells import write_cells
 from tessera.results.read import empty
-from tessera.results.schema.machine import COMPARISON
+from tessera.results.schema.machine import COMPARISON, RUNS
 from tessera.results.status import is_ok
 from tessera.results.write import write
 
-RUNS_FILE = "runs.csv"
-COMPARISON_FILE = "comparison.csv"
 Progress = Callable[[str], None]
 
 
@@ -56,7 +54,7 @@ def run_host(request: Experiment, progress: Progress = lambda text: None) -> pd.
     command = workloads.load(request.workload).command(request.size)
     common = identity.common_key(command)
     keys = {name: identity.run_key(common, path) for name, path in files.items()}
-    log = RunLog(request.out.with_name(RUNS_FILE))
+    log = RunLog(request.out.with_name(RUNS.file))
     earlier = [r for r in log.read() if keys.get(r.layout) == r.key and is_ok(r.status)]
     if earlier:
         progress(f"{len(earlier)} finished runs of an earlier start are used again")
@@ -89,7 +87,7 @@ def _written(request: Experiment, names: list[str], runs: list[LoggedRun]) -> pd
     # A layout with a failed run has no numbers in the cells, so it has none here either.
     usable = [r for r in runs if r.layout not in failed]
     compared = table.comparison([name for name in names if name not in failed], usable, simulated)
-    write(COMPARISON, compared, request.out.with_name(COMPARISON_FILE))
+    write(COMPARISON, compared, request.out.with_name(COMPARISON.file))
     return cells
 
 
@@ -98,7 +96,7 @@ def _skipped(request: Experiment, names: list[str], error: HugePagesUnavailable)
     message = f"{error.asked}: {error.found}; {error.remedy}; for the main job: ./run --reserve reproduce"
     rows = [table.empty_row(request.workload, name, "skipped", message) for name in names]
     cells = write_cells(rows, request.out)
-    write(COMPARISON, empty(COMPARISON), request.out.with_name(COMPARISON_FILE))
+    write(COMPARISON, empty(COMPARISON), request.out.with_name(COMPARISON.file))
     return cells
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.paths import repo_root
+from tessera.results.tree import Tree
 
 #: Folders of a results tree that stay here: what can be computed again, and what a run wrote for itself.
 LEFT_OUT = frozenset({"cache", "logs"})
@@ -65,7 +66,7 @@ def data(results: Path, traces: bool) -> list[Path]:
     Raises:
         TesseraError: no folder, one without ``cells.csv``, or a symbolic link in it.
     """
-    if not (results / "cells.csv").is_file():
+    if not (Tree(results).cells).is_file():
         raise TesseraError(
             f"results {results}",
             "no cells.csv in it" if results.is_dir() else "no such folder",

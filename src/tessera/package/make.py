@@ -23,6 +23,7 @@ from tessera.core.files import writing
 from tessera.core.units import MB
 from tessera.package import contents, provenance
 from tessera.package.names import TEXT_SUFFIXES, Watch, machine_names, scrub, words_in
+from tessera.results.tree import Tree
 
 MANIFEST, SUMS, ABOUT = "manifest.csv", "SHA256SUMS", "package.json"
 MANIFEST_COLUMNS = ("path", "bytes", "sha256", "provenance", "scrubbed")
@@ -163,7 +164,7 @@ class _Writer:
 def _about(found: contents.Commit, results: Path, traces: bool) -> dict:
     """``package.json``; says when results come from another commit than the code."""
     try:
-        made_by = json.loads((results / "provenance" / "git.json").read_text())
+        made_by = json.loads((Tree(results).all_provenance / "git.json").read_text())
     except (OSError, ValueError):
         made_by = {}
     return {

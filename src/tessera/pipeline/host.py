@@ -9,7 +9,7 @@ import pandas as pd
 from tessera.core.errors import TesseraError
 from tessera.layouts.names import ALL_4KB
 from tessera.measure import Experiment, run_host
-from tessera.measure.experiment import COMPARISON_FILE, Progress
+from tessera.measure.experiment import Progress
 from tessera.measure.rounds import Rule
 from tessera.pipeline.links import failed_rows
 from tessera.results import cells
@@ -49,7 +49,7 @@ def host_cells(
         message = f"{error.asked}: {error.found}; {error.remedy}"
         status = "skipped" if not names and _skipped(simulated) else "failed"
         rows = failed_rows(workload, PLATFORM, names or [ALL_4KB], message, "host", status=status)
-        write(COMPARISON, empty(COMPARISON), out.with_name(COMPARISON_FILE))
+        write(COMPARISON, empty(COMPARISON), out.with_name(COMPARISON.file))
         return cells.write_cells(rows, out)
 
 

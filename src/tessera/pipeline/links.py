@@ -17,7 +17,7 @@ from tessera.results.read import empty, read_file
 from tessera.results.recordings import recorded
 from tessera.results.schema import cells as schema
 from tessera.results.status import FAILED, SKIPPED, is_ok
-from tessera.results.tree import PROFILE
+from tessera.results.tree import LAYOUTS_NOTE, PROFILE
 from tessera.results.write import write
 from tessera.simulate.cache import CellCache
 from tessera.simulate.choose_layouts import make_layouts as write_layouts
@@ -38,7 +38,7 @@ def make_layouts(info_path: Path, platform: Path, seed: int, random_count: int, 
     made = write_layouts(
         trace, info, platforms.load(platform), out.parent, seed=seed, random_count=random_count
     )
-    out.with_name("note.txt").write_text(made.reason + "\n" if made.reason else "")
+    out.with_name(LAYOUTS_NOTE).write_text(made.reason + "\n" if made.reason else "")
     return made.manifest
 
 

@@ -20,8 +20,8 @@ from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.pipeline.holder import Holder, here
+from tessera.results.tree import LOCK
 
-NAME = ".lock"
 BEAT_SECONDS = 30
 #: After so long without a beat, a holder from before this machine's last start is dead.
 SILENT_SECONDS = 4 * BEAT_SECONDS
@@ -33,7 +33,7 @@ class RunLock:
     """The lock of a results folder: ``hold()`` for the rest of this process, or ``take()`` and
     ``release()``."""
 
-    def __init__(self, results: Path, name: str = NAME):
+    def __init__(self, results: Path, name: str = LOCK):
         self.results, self.path = results, (results / name).absolute()
         self._token = ""
 

@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 
 from tessera.core.errors import TesseraError
-
-TRACE_NAME = "trace.tst"
+from tessera.results.tree import TRACE_NAME
 
 
 def recorded(info_path: Path) -> tuple[dict, Path]:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TRACE_NAME = "trace.tst"
+LOCK = ".lock"
+LAYOUTS_NOTE = "note.txt"  #: beside the layouts of a pair
 #: Below the folder of a pair's layouts, not among them: readers of such a folder take every CSV file in it.
 PROFILE = Path("profile", "misses.csv")
 #: Tables of ``models/``, by the step that makes them. Each pair has them, and the whole run.
@@ -67,7 +69,7 @@ class Tree:
 
     def layouts_note(self, workload: str, platform: str) -> Path:
         """Why the heuristics gave other layouts than asked for; empty where they did not."""
-        return self.layouts / workload / platform / "note.txt"
+        return self.layouts / workload / platform / LAYOUTS_NOTE
 
     def profile(self, workload: str, platform: str) -> Path:
         """Misses by region under 4KB pages, which the sliding windows follow."""
@@ -117,6 +119,9 @@ class Tree:
         """Layouts that are run for real; their files lie beside it."""
         return self.host / "layouts" / "manifest.csv"
 
+    def host_layout(self, name: str) -> Path:
+        return self.host_manifest.with_name(f"{name}.csv")
+
     @property
     def host_calibrated(self) -> Path:
         """The platform of this machine with latencies fitted to its chases."""
@@ -158,6 +163,9 @@ class Tree:
     def window(self, workload: str, accesses: int | str) -> Path:
         """info.json of a part of a trace; that part lies beside it."""
         return self.studies / "windows" / f"{workload}-{accesses}" / "info.json"
+
+    def window_trace(self, workload: str, accesses: int | str) -> Path:
+        return self.window(workload, accesses).with_name(TRACE_NAME)
 
     def sampling(self, workload: str, table: str) -> Path:
         """``errors`` or ``intervals``."""
@@ -209,6 +217,10 @@ class Tree:
     def figures(self) -> Path:
         return self.root / "figures"
 
+    def figure(self, name: str, suffix: str) -> Path:
+        """A figure (``svg``) or its data (``csv``)."""
+        return self.figures / f"{name}.{suffix}"
+
     @property
     def notebooks(self) -> Path:
         return self.root / "notebooks"
@@ -241,6 +253,11 @@ class Tree:
 
     def provenance(self, part: str) -> Path:
         return self.all_provenance / f"{part}.json"
+
+    @property
+    def lock(self) -> Path:
+        """Who works on this folder."""
+        return self.root / LOCK
 
     @property
     def cache(self) -> Path:

@@ -44,5 +44,5 @@ def make_layouts(
     table = generate.manifest(layouts)
     for layout in layouts:
         write_layout(layout, out / f"{layout.name}.csv")
-    write(schema.MANIFEST, table, out / "manifest.csv")
+    write(schema.MANIFEST, table, out / schema.MANIFEST.file)
     return Made(table, space, generate.too_few_reason(table, space))

@@ -51,7 +51,7 @@ def collect(folders: Iterable[str | Path]) -> dict[str, pd.DataFrame]:
 def write_collected(tables: dict[str, pd.DataFrame], out: str | Path) -> None:
     """Write `<table>.csv` for each table into ``out``."""
     for name, frame in tables.items():
-        write(OF_RUN[name], frame, Path(out) / f"{name}.csv")
+        write(OF_RUN[name], frame, Path(out) / OF_RUN[name].file)
 
 
 _WHERE = "pass folders like models/<workload>/<platform>, each written by: tessera models fit"
@@ -61,7 +61,7 @@ def _concatenate(name: str, folders: dict[tuple[str, str], Path]) -> pd.DataFram
     frames = []
     for (workload, platform), folder in folders.items():
         try:
-            frame = read_texts(folder / f"{name}.csv", table=OF_PAIR[name])
+            frame = read_texts(folder / OF_PAIR[name].file, table=OF_PAIR[name])
         except Unreadable as error:
             found = f"no {name}.csv there" if error.absent else f"{name}.csv: {error.found}"
             raise TesseraError(f"fit {folder}", found, _WHERE) from error

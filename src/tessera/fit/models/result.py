@@ -52,7 +52,7 @@ class FitResult:
         out = Path(out)
         out.mkdir(parents=True, exist_ok=True)
         for name in TABLES:
-            write(OF_PAIR[name], getattr(self, name), out / f"{name}.csv")
+            write(OF_PAIR[name], getattr(self, name), out / OF_PAIR[name].file)
         (out / INTERVALS).unlink(missing_ok=True)
         outputs = [f"{name}.csv" for name in TABLES]
         if self.calibrations:

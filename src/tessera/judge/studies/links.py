@@ -67,7 +67,7 @@ def sampling_study(job: Job, plans: Sequence[str], seed: int) -> pd.DataFrame:
         errors, intervals = sampling.study(request, job.progress)
     except TesseraError as error:
         errors = sampling.failed(job.workload, job.platform.name, _sentence(error))
-    write(INTERVALS, intervals, job.out.with_name("intervals.csv"))
+    write(INTERVALS, intervals, job.out.with_name(INTERVALS.file))
     return write(SAMPLING, errors, job.out)
 
 
@@ -81,7 +81,7 @@ def ablation_study(job: Job, plan: str) -> pd.DataFrame:
         shapes = ablations.shapes(table)
     except TesseraError as error:
         shapes = ablations.failed(job.workload, job.platform.name, _sentence(error))
-    write(VARIANTS, table, job.out.with_name("cells.csv"))
+    write(VARIANTS, table, job.out.with_name(VARIANTS.file))
     return write(SHAPES, shapes, job.out)
 
 

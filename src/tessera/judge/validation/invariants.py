@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from tessera.core.errors import TesseraError
 from tessera.judge.validation.chase.simulate import LATENCY_KEYS, LEVELS, WALK_KEY
 from tessera.layouts.names import ALL_4KB
 from tessera.platforms import Platform, load
@@ -23,7 +24,7 @@ from tessera.results.schema import machine
 from tessera.results.schema.cells import MANIFEST
 from tessera.results.status import ok_rows
 from tessera.results.tree import Tree
-from tessera.results.write import table_of, write
+from tessera.results.write import frame_of, write
 
 ROUNDING = 3.0  #: counts are scaled and rounded one by one
 
@@ -130,11 +131,16 @@ def check(results: Path, platforms: dict[str, Path], out: Path) -> pd.DataFrame:
 
     Args:
         platforms: platform file of each platform's name.
+
+    Raises:
+        TesseraError: there is no cells file, so nothing would be checked.
     """
     tree = Tree(results)
-    groups = [
-        found for path in tree.found(tree.cells_of("*", "*")) if (found := _group(path, tree, platforms))
-    ]
+    files = tree.found(tree.cells_of("*", "*"))
+    if not files:
+        where = tree.cells_of("*", "*")
+        raise TesseraError(f"invariants of {results}", f"no cells file is there ({where})", "./run reproduce")
+    groups = [found for path in files if (found := _group(path, tree, platforms))]
     rows = []
     for invariant in INVARIANTS:
         broken = [
@@ -149,7 +155,7 @@ def check(results: Path, platforms: dict[str, Path], out: Path) -> pd.DataFrame:
                 "first_broken": broken[0] if broken else "",
             }
         )
-    return write(machine.INVARIANTS, table_of(machine.INVARIANTS, rows), out)
+    return write(machine.INVARIANTS, frame_of(machine.INVARIANTS, rows), out)
 
 
 def _group(path: Path, tree: Tree, platforms: dict[str, Path]) -> Group | None:

@@ -174,7 +174,7 @@ def reason_of(findings: pd.DataFrame, platform: str) -> str:
 def judge_all(
     comparison: Path, simulated: list[Path], runs: Path, findings: Path, out: Path
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Judge every simulated cells file; writes ``out`` and ``<stem>_summary.csv`` beside it."""
+    """Judge every simulated cells file; writes ``out`` and ``mosaics_summary.csv`` beside it."""
     compared, found = read_file(COMPARISON, comparison), read_file(FINDINGS, findings)
     layouts, summaries = [], []
     for path in simulated:
@@ -187,5 +187,5 @@ def judge_all(
         summaries.append(summary(judged, name, ranks, reason_of(found, name)))
     tables = pd.concat(layouts, ignore_index=True), pd.concat(summaries, ignore_index=True)
     write(MOSAICS, tables[0], out)
-    write(MOSAICS_SUMMARY, tables[1], out.with_name(f"{out.stem}_summary.csv"))
+    write(MOSAICS_SUMMARY, tables[1], out.with_name(MOSAICS_SUMMARY.file))
     return tables

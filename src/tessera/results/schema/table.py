@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from tessera.results.tree import Tree
 
@@ -59,6 +59,11 @@ class Table:
     def pattern(self) -> str:
         """Its path inside the tree."""
         return self.place(Tree(Path())).as_posix()
+
+    @property
+    def file(self) -> str:
+        """Name of its file; ``*.csv`` for one that is named by a platform or the like."""
+        return PurePath(self.pattern).name
 
     @property
     def rule(self) -> str:

@@ -79,8 +79,8 @@ def _copy(out: Path, facts: Facts) -> None:
         shutil.rmtree(out / folder, ignore_errors=True)
         (out / folder).mkdir(parents=True)
     for figure in facts.figures:
-        for suffix in (".svg", ".csv") if figure.ok else ():
-            shutil.copy(tree.figures / f"{figure.stem}{suffix}", out / "figures")
+        for suffix in ("svg", "csv") if figure.ok else ():
+            shutil.copy(tree.figure(figure.stem, suffix), out / "figures")
     for name in facts.notebooks:
         page = (tree.notebooks / name).read_text()
         (out / "notebooks" / name).write_text(page.replace(notebook.HOME, notebook.HOME_IN_SITE))

@@ -42,16 +42,16 @@ def write_judgement(
         duplicate_of=duplicate_of, one_in_ten=one_in_ten, fits=fits,
     )  # fmt: skip
     out = Path(out)
-    write(OF_PAIR["protocols"], judged, out / "protocols.csv")
+    write(OF_PAIR["protocols"], judged, out / OF_PAIR["protocols"].file)
     trained = [name for name in select(models) if EVERY[name].cross_validated]
-    (out / "learning_curve.csv").unlink(missing_ok=True)
+    (out / OF_PAIR["learning_curve"].file).unlink(missing_ok=True)
     if draws > 0 and trained:
         curve = learning.learning_curve(table, trained, draws=draws, seed=seed, fits=fits)
-        write(OF_PAIR["learning_curve"], curve, out / "learning_curve.csv")
+        write(OF_PAIR["learning_curve"], curve, out / OF_PAIR["learning_curve"].file)
     return judged
 
 
 def write_empty(out: str | Path) -> None:
     """Both files with their headers only, for a pair that could not be fitted."""
     for table in FILES:
-        write(table, empty(table), Path(out) / f"{table.name}.csv")
+        write(table, empty(table), Path(out) / table.file)

@@ -26,7 +26,6 @@ from tessera.results.schema.machine import CHASE, CHASE_SERIES
 from tessera.results.status import is_ok
 from tessera.results.write import frame_of, write
 
-STATUS_FILE = "chase_series.csv"
 Progress = Callable[[str], None]
 
 
@@ -46,7 +45,7 @@ def measure(scale: Scale, seed: int, out: Path, progress: Progress = lambda text
                 progress(f"chase {number + 1} of {scale.passes}: {one.title}")
                 rows += _pass(one, scale, seed + number, number, heads[one.name])
     failed = {name for name, head in heads.items() if not is_ok(head)}
-    write(CHASE_SERIES, frame_of(CHASE_SERIES, list(heads.values())), out.with_name(STATUS_FILE))
+    write(CHASE_SERIES, frame_of(CHASE_SERIES, list(heads.values())), out.with_name(CHASE_SERIES.file))
     return write(CHASE, frame_of(CHASE, [row for row in rows if row["series"] not in failed]), out)
 
 
