@@ -118,15 +118,20 @@ def _typed(table: Table, frame: pd.DataFrame) -> pd.DataFrame:
     for column in table.columns:
         values = frame[column.name]
         if column.kind == TEXT:
-            frame[column.name] = values.astype("object").where(values.notna(), "")
+            frame[column.name] = texts(values)
         elif column.kind == TRUTH:
             frame[column.name] = _truth(values)
         else:
             frame[column.name] = _number(values, column.kind)
     for name in _LAYOUTS:
         if name in frame:
-            frame[name] = frame[name].map(canonical_name).astype("object")
+            frame[name] = frame[name].map(canonical_name).astype("str")
     return frame
+
+
+def texts(values: pd.Series) -> pd.Series:
+    """Strings; empty where there is none."""
+    return values.astype("object").where(values.notna(), "").astype("str")
 
 
 def _number(values: pd.Series, kind: str) -> pd.Series:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.core.files import writing
+from tessera.results.read import texts
 from tessera.results.schema.table import COUNT, TEXT, Table
 
 
@@ -43,5 +44,5 @@ def frame_of(table: Table, rows: list | pd.DataFrame) -> pd.DataFrame:
     """
     frame = with_whole_counts(table, pd.DataFrame(rows, columns=list(table.names)))
     for name in table.of_kind(TEXT):
-        frame[name] = frame[name].astype("object").where(frame[name].notna(), "")
+        frame[name] = texts(frame[name])
     return frame
