@@ -125,14 +125,16 @@ def calibration_table(
 
 
 def write_platform(platform: Platform, template: Path, out: Path) -> None:
-    """The platform as a YAML file with the shape of ``template``, which is kept as it is."""
+    """The platform as a YAML file with the shape of ``template``; keys left to their defaults stay out."""
     tree = yaml.safe_load(template.read_text())
     tree["name"], tree["description"] = platform.name, platform.description
     for key, value in platform.values.items():
+        if value.defaulted:
+            continue
         *path, last = key.split(".")
         node = tree
         for part in path:
-            node = node.setdefault(part, {})  # not there if its keys have their defaults
+            node = node.setdefault(part, {})
         node[last] = {"value": value.value, "source": value.source}
     out.parent.mkdir(parents=True, exist_ok=True)
     write_text(out, yaml.safe_dump(tree, sort_keys=False))
