@@ -104,9 +104,7 @@ def concat(parts: tuple[Path, ...], out: Path) -> None:
 @click.option("--layouts", type=PATH, help="folder of <workload>/<platform>/manifest.csv")
 @click.option("--model", "models", multiple=True, help="a model by name; repeat; default: see the registry")
 @click.option("--out", type=PATH, required=True, help="tables go to <out>/<workload>/<platform>/")
-def fit(
-    cells: tuple[Path, ...], seed: int, layouts: Path | None, models: tuple[str, ...], out: Path
-) -> None:
+def fit(cells: tuple[Path, ...], seed: int, layouts: Path | None, models: tuple[str, ...], out: Path) -> None:
     """Fit, cross-validate and judge models on cells files <workload>/<platform>.csv."""
     from tessera.pipeline.fit import fit_pairs
 
