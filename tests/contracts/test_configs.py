@@ -10,7 +10,7 @@ import yaml
 
 from tessera import platforms
 from tessera.fit.models.registry import select
-from tessera.pipeline.links import expected_names
+from tessera.pipeline.cells import expected_names
 from tessera.record import workloads
 from tessera.simulate.plan import parse_sampling
 

@@ -15,7 +15,7 @@ from tessera.fit.models.base import RuntimeModel
 from tessera.fit.models.registry import EVERY
 from tessera.show.figures import looks, published, registry, style
 from tessera.show.figures.fig2_max_errors import table as fig2
-from tessera.show.figures.host import table as host
+from tessera.show.figures.real_runs import table as host
 from tessera.show.figures.render import render
 from tessera.show.figures.table8_rsquared import table as table8
 from tessera.show.results import NotDrawn, Results

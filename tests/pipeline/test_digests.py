@@ -46,9 +46,9 @@ def test_every_import_is_seen():
     ("module", "inside", "outside"),
     [
         ("pipeline.fit", "fit.models.yaniv fit.models.alam_scaled fit.adaptive.order", "show judge record"),
-        ("pipeline.links", "simulate.rows layouts.heuristics platforms.keys", "fit judge show machine"),
+        ("pipeline.cells", "simulate.rows layouts.heuristics platforms.keys", "fit judge show machine"),
         ("pipeline.record", "record.workloads.kinds.spec record.traces.record", "fit simulate show"),
-        ("judge.studies.links", "fit.models.yaniv simulate.rows judge.studies.sweep", "judge.claims show"),
+        ("judge.studies.steps", "fit.models.yaniv simulate.rows judge.studies.sweep", "judge.claims show"),
         ("show.report.site", "show.figures.mitosis_fig3 judge.claims.protocols.bias", "kernel.bisect cli"),
     ],
 )  # fmt: skip
@@ -76,7 +76,7 @@ def rules():
             given = CODE.search(block)
             modules = re.findall(r'"(tessera[\w.]+)"', given.group(1)) if given else []
             if "code=STUDY_CODE" in block:
-                modules = ["tessera.judge.studies.links"]
+                modules = ["tessera.judge.studies.steps"]
             if command and name not in ("images", "workloads_image", "component"):
                 found.append((name, command.groups(), modules))
     return found

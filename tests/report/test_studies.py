@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tessera.core.paths import repo_root
-from tessera.judge.studies import hypotheses, sweep, words
+from tessera.judge.studies import hypotheses, sentences, sweep
 from tessera.results.read import read
 from tessera.results.schema import studies
 from tessera.results.status import ok_rows
@@ -46,7 +46,7 @@ def test_sampling_says_what_blind_samples_miss(full_tree, rendered):
     assert blind.loc["growing-8", "difference_error"].tolist() == pytest.approx([1.0, 1.0])
     shown = text(rendered / "sampling.html")
     assert "blind, first 100%" in shown and "systematic 0.00%" in shown
-    assert "holds the truth for" in words.sampling(errors)[2]
+    assert "holds the truth for" in sentences.sampling(errors)[2]
 
 
 def test_ablations_judge_the_papers_explanations(full_tree, rendered):

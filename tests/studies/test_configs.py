@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from tessera import platforms
-from tessera.pipeline.links import expected_names
+from tessera.pipeline.cells import expected_names
 from tessera.simulate.plan import parse_sampling
 
 CONFIGS = ("smoke", "default", "paper")

@@ -13,7 +13,7 @@ rule cells:
     benchmark: TREE.benchmark("cells-{workload}-{platform}")
     params:
         engine=config["engine"], sampling=config["sampling"], cache=TREE.cache,
-        code=code("tessera.pipeline.links"),
+        code=code("tessera.pipeline.cells"),
         files=lambda w: platform_content(w.platform),
     priority: 10
     resources: mem_mb=2000
@@ -33,6 +33,6 @@ rule all_cells:
     input: cells_of_pairs(), TREE.host_simulated, TREE.host_cells,
     output: TREE.cells,
     log: TREE.log("all-cells"),
-    params: code=code("tessera.pipeline.links"),
+    params: code=code("tessera.pipeline.cells"),
     message: "Collecting all cells"
     shell: "tessera pipeline concat --out {output} {input} 2> {log}"

@@ -22,7 +22,7 @@ rule host_layouts:
     input: TREE.manifest(HOST["workload"], "host-sim"),
     output: TREE.host_manifest,
     log: TREE.log("host-layouts"),
-    params: names=",".join(HOST["layouts"]), code=code("tessera.pipeline.links"),
+    params: names=",".join(HOST["layouts"]), code=code("tessera.pipeline.layouts"),
     message: "Selecting the layouts to run for real"
     shell:
         "tessera pipeline select --manifest {input} --names {params.names} --out {output} 2> >(tee {log} >&2)"
@@ -39,7 +39,7 @@ rule host_simulated:
     benchmark: TREE.benchmark("host-simulated")
     params:
         engine=config["engine"], sampling=config["sampling"], cache=TREE.cache,
-        code=code("tessera.pipeline.links"),
+        code=code("tessera.pipeline.cells"),
     resources: mem_mb=2000
     message: "Simulating the host's layouts"
     shell:
@@ -59,7 +59,7 @@ rule host_run:
     params:
         workload=HOST["workload"], size=HOST_SIZE, half_width=HOST["half_width"],
         repeats=HOST["max_repeats"], minutes=HOST["max_minutes"], seed=config["seed"],
-        code=code("tessera.pipeline.host"),
+        code=code("tessera.pipeline.real_runs"),
         files=workload_files(HOST["workload"]),
     threads: workflow.cores
     message: "Running {params.workload} for real under each of the host's layouts"

@@ -23,7 +23,7 @@ rule layouts:
     benchmark: TREE.benchmark("layouts-{workload}-{platform}")
     params:
         seed=config["seed"], random_count=config["random_count"],
-        code=code("tessera.pipeline.links"),
+        code=code("tessera.pipeline.layouts"),
         files=lambda w: platform_content(w.platform),
     priority: 12  # cells wait for them
     resources: mem_mb=1000

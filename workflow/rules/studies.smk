@@ -3,7 +3,7 @@
 Each simulates a window in the middle of a recorded trace. `snakemake studies` makes them alone."""
 
 STUDIES = config.get("studies", {})
-STUDY_CODE = code("tessera.judge.studies.links")
+STUDY_CODE = code("tessera.judge.studies.steps")
 
 
 def window(workload, study):

@@ -88,7 +88,7 @@ rule calibrated_cells:
     benchmark: TREE.benchmark("calibrated-cells")
     params:
         engine=config["engine"], sampling=config["sampling"], cache=TREE.cache,
-        code=code("tessera.pipeline.links"),
+        code=code("tessera.pipeline.cells"),
     resources: mem_mb=2000
     message: "Simulating the host's layouts on the calibrated platform"
     shell:

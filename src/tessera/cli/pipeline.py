@@ -42,7 +42,7 @@ def record(workload: str, size: str, max_accesses: int | None, out: Path) -> Non
 @click.option("--out", type=PATH, required=True, help="manifest.csv; layouts lie beside it")
 def layouts(info: Path, platform: Path, seed: int, random_count: int, out: Path) -> None:
     """Generate a workload's layouts for a platform."""
-    from tessera.pipeline.links import make_layouts
+    from tessera.pipeline.layouts import make_layouts
 
     make_layouts(info, platform, seed, random_count, out)
 
@@ -53,7 +53,7 @@ def layouts(info: Path, platform: Path, seed: int, random_count: int, out: Path)
 @click.option("--out", type=PATH, required=True)
 def select(manifest: Path, names: str, out: Path) -> None:
     """Copy some layouts of a folder."""
-    from tessera.pipeline.links import select_layouts
+    from tessera.pipeline.layouts import select_layouts
 
     select_layouts(manifest, names.split(","), out)
 
@@ -69,7 +69,7 @@ def select(manifest: Path, names: str, out: Path) -> None:
 @click.option("--out", type=PATH, required=True)
 def cells(info, manifest, platform, engine, sampling, cache, threads, out) -> None:
     """Simulate all layouts of a manifest on one platform."""
-    from tessera.pipeline.links import simulate_cells
+    from tessera.pipeline.cells import simulate_cells
     from tessera.simulate.progress import Ticker
 
     ticker = Ticker(f"{info.parent.name} on {platform.stem}")
@@ -93,7 +93,7 @@ def cells(info, manifest, platform, engine, sampling, cache, threads, out) -> No
 @click.option("--out", type=PATH, required=True)
 def concat(parts: tuple[Path, ...], out: Path) -> None:
     """Collect cells files in one table."""
-    from tessera.pipeline.links import concat_cells
+    from tessera.pipeline.cells import concat_cells
 
     concat_cells(list(parts), out)
 
@@ -151,7 +151,7 @@ def _say(what: str, reasons: dict[Path, str]) -> None:
 def host(workload, size, manifest, simulated, half_width, max_repeats, max_minutes, seed, out) -> None:
     """Run a workload for real under the layouts of a manifest."""
     from tessera.measure.rounds import Rule
-    from tessera.pipeline.host import host_cells
+    from tessera.pipeline.real_runs import host_cells
 
     rule = Rule(half_width, max_repeats=max_repeats, max_minutes=max_minutes)
     table = host_cells(

@@ -50,7 +50,7 @@ class Log:
 
 
 def _job(info: Path, manifest: Path, platform: str, names: str, cache: Path | None, out: Path):
-    from tessera.judge.studies.links import Job
+    from tessera.judge.studies.steps import Job
 
     return Job(
         info,
@@ -115,7 +115,7 @@ def sampling(info, manifest, platform, cache, out, names, plans, seed) -> None:
       tessera study sampling --info W/info.json --platform haswell-sim \\
         --manifest results/default/layouts/gups/haswell-sim/manifest.csv --out errors.csv
     """
-    from tessera.judge.studies.links import sampling_study
+    from tessera.judge.studies.steps import sampling_study
 
     job = _job(info, manifest, platform, names, cache, out)
     _close(sampling_study(job, plans, seed), out)
@@ -136,7 +136,7 @@ def ablations(info, manifest, platform, cache, out, names, plan) -> None:
       tessera study ablations --info W/info.json --platform broadwell-sim \\
         --manifest results/default/layouts/gups/broadwell-sim/manifest.csv --out shapes.csv
     """
-    from tessera.judge.studies.links import ablation_study
+    from tessera.judge.studies.steps import ablation_study
 
     _close(ablation_study(_job(info, manifest, platform, names, cache, out), plan), out)
 
@@ -158,7 +158,7 @@ def sweep(info, manifest, platform, cache, out, names, plan, jobs, only) -> None
       tessera study sweep --info W/info.json --platform sandybridge-sim --jobs 2 \\
         --manifest results/default/layouts/gups/sandybridge-sim/manifest.csv --out sweep.csv
     """
-    from tessera.judge.studies.links import sweep_study
+    from tessera.judge.studies.steps import sweep_study
 
     job = _job(info, manifest, platform, names, cache, out)
     _close(sweep_study(job, plan, jobs, only), out)

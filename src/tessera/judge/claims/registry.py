@@ -4,7 +4,7 @@ Contract of a protocol: ``protocol(claim, evidence, **parameters) -> Outcome``. 
 published numbers only through :class:`tessera.judge.claims.evidence.Evidence`, raises ``Missing`` when an
 input isn't there, and returns a value in the claim's unit.
 
-A new protocol is a function in a file of ``tessera/claims/protocols/`` and one entry in that
+A new protocol is a function in a file of ``judge/claims/protocols/`` and one entry in that
 file's ``PROTOCOLS``; a new file is one line in :data:`FAMILIES`.
 """
 
@@ -17,14 +17,13 @@ from functools import cache
 
 from tessera.core.errors import TesseraError, unknown_name
 
-#: Files of ``tessera/claims/protocols/``.
+#: Files of ``judge/claims/protocols/``.
 FAMILIES: tuple[str, ...] = (
     "bias",
     "counters",
     "counting",
     "crossval",
     "data_rules",
-    "elsewhere",
     "fastest",
     "formulas",
     "host",
@@ -37,6 +36,7 @@ FAMILIES: tuple[str, ...] = (
     "model_errors",
     "model_rules",
     "mosaics",
+    "not_measurable",
     "one_gb",
     "platforms",
     "printed",

@@ -116,7 +116,7 @@ FIGURES: tuple[Entry, ...] = (
     ),
     Entry(
         "host",
-        "host:draw",
+        "real_runs:draw",
         "Real runs beside simulation",
         "Difference in clock time between a layout and all-4KB pages on this machine (measured, 95% "
         "confidence interval) beside the simulated difference. Hybrid: H, M and C are simulated.",

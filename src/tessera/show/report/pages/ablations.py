@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tessera.judge.studies import hypotheses, words
+from tessera.judge.studies import hypotheses, sentences
 from tessera.judge.studies.variants import ABLATIONS
 from tessera.results.schema.studies import SHAPES, VARIANTS
 from tessera.results.status import ok_rows, other_rows
@@ -14,7 +14,7 @@ def page(facts) -> dict:
     return {
         "title": "Ablations",
         "figure": facts.figure("ablations"),
-        "sentences": words.ablations(shapes) if len(shapes) else [],
+        "sentences": sentences.ablations(shapes) if len(shapes) else [],
         "variants": [{"name": variant.name, "sentence": variant.sentence} for variant in ABLATIONS],
         "hypotheses": hypotheses.judged(shapes) if len(shapes) else [],
         "windows": _windows(ok_rows(facts.results.read(VARIANTS))),

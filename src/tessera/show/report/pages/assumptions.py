@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tessera.judge.studies import sweep, words
+from tessera.judge.studies import sentences, sweep
 from tessera.judge.studies.conclusions import get
 from tessera.judge.studies.variants import BASELINE
 from tessera.results.schema.studies import SWEEP
@@ -16,7 +16,7 @@ def page(facts) -> dict:
     return {
         "title": "Assumptions",
         "figure": facts.figure("sweep"),
-        "sentences": words.sweep(found, table) if found is not None else [],
+        "sentences": sentences.sweep(found, table) if found is not None else [],
         "cost": good[good["key"] == BASELINE].drop_duplicates(["workload", "platform"]).to_dict("records"),
         "rows": [_row(row) for row in found.to_dict("records")] if found is not None else [],
         "left_out": _left_out(table),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tessera.judge.studies import words
+from tessera.judge.studies import sentences
 from tessera.results.schema.studies import SAMPLING
 from tessera.results.status import ok_rows, other_rows
 
@@ -14,7 +14,7 @@ def page(facts) -> dict:
         "title": "Sampling",
         "figure": facts.figure("sampling"),
         "phases": facts.figure("sampling-phases"),
-        "sentences": words.sampling(errors) if len(errors) else [],
+        "sentences": sentences.sampling(errors) if len(errors) else [],
         "windows": _windows(errors),
         "rows": _rows(errors),
         "failed": other_rows(everything).to_dict("records"),

@@ -11,7 +11,7 @@ from tessera.layouts.names import ALL_4KB
 from tessera.measure import Experiment, run_host
 from tessera.measure.experiment import Progress
 from tessera.measure.rounds import Rule
-from tessera.pipeline.links import failed_rows
+from tessera.pipeline.cells import failed_rows
 from tessera.results import cells
 from tessera.results.read import empty, read_file
 from tessera.results.schema.cells import MANIFEST

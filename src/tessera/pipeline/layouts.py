@@ -1,0 +1,53 @@
+"""Steps of the pipeline: the layouts of a recording, and those that run for real."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pandas as pd
+
+from tessera import platforms
+from tessera.core.errors import TesseraError
+from tessera.layouts.model import canonical_name
+from tessera.results.read import empty, read_file
+from tessera.results.recordings import recorded
+from tessera.results.schema import cells as schema
+from tessera.results.status import is_ok
+from tessera.results.tree import LAYOUTS_NOTE, PROFILE
+from tessera.results.write import write
+from tessera.simulate.choose_layouts import make_layouts as write_layouts
+
+
+def make_layouts(info_path: Path, platform: Path, seed: int, random_count: int, out: Path) -> pd.DataFrame:
+    """Layouts, miss profile and manifest.csv (``out``) of a recording; a failed one gives empty tables."""
+    info, trace = recorded(info_path)
+    for stale in out.parent.glob("*.csv"):
+        stale.unlink()
+    profile = out.parent / PROFILE
+    write(schema.PROFILE, empty(schema.PROFILE), profile)  # what a failed recording leaves
+    if not is_ok(info):
+        return write(schema.MANIFEST, empty(schema.MANIFEST), out)
+    made = write_layouts(
+        trace, info, platforms.load(platform), out.parent, seed=seed, random_count=random_count
+    )
+    out.with_name(LAYOUTS_NOTE).write_text(made.reason + "\n" if made.reason else "")
+    return made.manifest
+
+
+def select_layouts(manifest: Path, wanted: list[str], out: Path) -> pd.DataFrame:
+    """Copy the named layouts of one folder to another, with their rows of the manifest."""
+    table = read_file(schema.MANIFEST, manifest)
+    names = [canonical_name(name) for name in wanted]
+    if len(table) and (missing := [name for name in names if name not in set(table.layout)]):
+        raise TesseraError(
+            f"host layouts {', '.join(missing)}",
+            "not among the generated layouts",
+            f"use names from {manifest}",
+        )
+    out.parent.mkdir(parents=True, exist_ok=True)
+    for stale in out.parent.glob("*.csv"):
+        stale.unlink()
+    for name in names if len(table) else []:
+        shutil.copy(manifest.with_name(f"{name}.csv"), out.with_name(f"{name}.csv"))
+    return write(schema.MANIFEST, table[table.layout.isin(names)], out)
