@@ -9,6 +9,7 @@ import pandas as pd
 
 from tessera import platforms
 from tessera.core.errors import TesseraError
+from tessera.core.files import write_text
 from tessera.layouts.model import canonical_name
 from tessera.results.read import empty, read_file
 from tessera.results.recordings import recorded
@@ -31,7 +32,7 @@ def make_layouts(info_path: Path, platform: Path, seed: int, random_count: int, 
     made = write_layouts(
         trace, info, platforms.load(platform), out.parent, seed=seed, random_count=random_count
     )
-    out.with_name(LAYOUTS_NOTE).write_text(made.reason + "\n" if made.reason else "")
+    write_text(out.with_name(LAYOUTS_NOTE), f"{made.reason}\n" if made.reason else "")
     return made.manifest
 
 

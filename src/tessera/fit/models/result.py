@@ -12,6 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 import tessera
+from tessera.core.files import write_text
 from tessera.fit.models.base import RuntimeModel
 from tessera.fit.models.intervals import Calibration
 from tessera.results.schema.models import OF_PAIR
@@ -56,16 +57,14 @@ class FitResult:
         (out / INTERVALS).unlink(missing_ok=True)
         outputs = [f"{name}.csv" for name in TABLES]
         if self.calibrations:
-            (out / INTERVALS).write_text(
-                json.dumps(self._intervals(), allow_nan=False) + "\n", encoding="utf-8"
-            )
+            write_text(out / INTERVALS, json.dumps(self._intervals(), allow_nan=False) + "\n")
             outputs.append(INTERVALS)
         document = self._document() | {
             "inputs": {Path(samples).name: _sha256(Path(samples))} if samples else {},
             "outputs": {name: _sha256(out / name) for name in outputs},
         }
         text = json.dumps(document, indent=2, allow_nan=False) + "\n"
-        (out / "fit.json").write_text(text, encoding="utf-8")
+        write_text(out / "fit.json", text)
         return out
 
     def _document(self) -> dict:

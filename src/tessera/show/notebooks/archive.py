@@ -85,7 +85,6 @@ def _simulate(source: Source, workload: str, platform: str, made: Tree) -> None:
     if not misses.exists():
         misses.parent.mkdir(parents=True, exist_ok=True)
         miss_profile(trace, platforms.load(platform), misses)
-        misses.with_suffix(".platform").unlink(missing_ok=True)
     path = made.archived_designs(workload, platform)
     if not path.exists():
         profile = read_file(ARCHIVED_PROFILE, misses)
