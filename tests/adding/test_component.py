@@ -110,11 +110,11 @@ def test_check_says_what_took_its_default_and_what_is_not_in_use(simulator, tool
     text = (platforms.model.folder() / "haswell-sim.yaml").read_text()
     mmu, design = OWN.strip().splitlines()
     (tmp_path / "default.yaml").write_text(f"{text}{mmu}\n")
-    _, (remark,) = check.check(tmp_path / "default.yaml")
+    _, (remark,) = check.check_platform(tmp_path / "default.yaml")
     assert remark.startswith(f"default: {KEY} = 4 (assumed: ")
     design = design.replace("VICTIMS", "victims").replace("NUMBER", "999")
     (tmp_path / "other.yaml").write_text(f"{text}{design}\n")
-    assert check.check(tmp_path / "other.yaml")[1] == ("not in use: design.example-victim-buffer",)
+    assert check.check_platform(tmp_path / "other.yaml")[1] == ("not in use: design.example-victim-buffer",)
 
 
 def test_a_key_is_a_field_of_the_platform(root, checkout, toolchain, tmp_path):

@@ -9,7 +9,7 @@ import pytest
 
 from tessera import reference
 from tessera.core.paths import repo_root
-from tessera.judge.claims import VERDICTS, check, evaluate
+from tessera.judge.claims import VERDICTS, evaluate, failing_claims
 from tessera.results.schema.shown import CLAIMS
 from tessera.show.verdicts import objections
 
@@ -78,7 +78,7 @@ def test_known_verdicts_of_the_synthetic_tree(baseline):
     }
     assert table.loc[list(want), "verdict"].to_dict() == want
     assert set(table[table["verdict"].str.endswith("SIMULATION")]["provenance"]) == {"simulated"}
-    assert check(table.reset_index()) == []
+    assert failing_claims(table.reset_index()) == []
 
 
 def test_an_empty_folder_decides_arithmetic_only(tmp_path, claims_file):
@@ -159,7 +159,7 @@ def test_hybrid_cells_decide_no_model_error(tree, claims_file):
     findings = table[(table["kind"] == "finding")]
     assert set(findings["verdict"]) == {"NOT-MEASURABLE-HERE"}
     assert table.loc["tessera-hybrid-never-fitted", "verdict"] == "DEVIATES"
-    assert [row["id"] for row in check(table.reset_index())] == ["tessera-hybrid-never-fitted"]
+    assert [row["id"] for row in failing_claims(table.reset_index())] == ["tessera-hybrid-never-fitted"]
 
 
 def test_measured_data_of_the_class_reproduces(tree, claims_file):
@@ -235,4 +235,4 @@ def test_check_names_failed_and_broken_required_claims():
         ],
         columns=["id", "required", "verdict", "reason"],
     )
-    assert [row["id"] for row in check(rows)] == ["a", "e", "f"]
+    assert [row["id"] for row in failing_claims(rows)] == ["a", "e", "f"]

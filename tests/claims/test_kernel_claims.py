@@ -7,7 +7,7 @@ import json
 import pandas as pd
 import pytest
 
-from tessera.judge.claims import check, evaluate, load_claims
+from tessera.judge.claims import evaluate, failing_claims, load_claims
 from tessera.judge.claims.evidence import Evidence
 from tessera.judge.claims.model import Claim, Tolerance
 from tessera.judge.claims.outcome import Missing
@@ -127,7 +127,7 @@ def test_every_claim_is_judged_and_holds_where_the_tables_say_so(tables, tmp_pat
     assert set(measured.index[measured["verdict"] != "REPRODUCED"]) == {
         "mitosis-interleave-pointers", "mitosis-interleave-remote",
     }  # fmt: skip
-    assert len(measured) == 18 and check(table.reset_index()) == []
+    assert len(measured) == 18 and failing_claims(table.reset_index()) == []
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_rules_can_be_broken(tables, tmp_path, claims_file, file, column, change
     tables[file][column] = change(tables[file][column])
     table = evaluate(write(tables, tmp_path), claims_file)
     assert table.set_index("id").loc[claim, "verdict"] == "DEVIATES"
-    assert (claim in [row["id"] for row in check(table)]) == fails
+    assert (claim in [row["id"] for row in failing_claims(table)]) == fails
 
 
 def test_one_remote_table_above_the_leaves_breaks_locality(tables, tmp_path, claims_file):

@@ -24,7 +24,7 @@ def test_needs_are_both_pools_and_the_worst_trace():
 def check(monkeypatch, tmp_path, *, memory, disk, accesses=100_000_000):
     monkeypatch.setattr(needs, "available_memory_bytes", lambda: memory)
     monkeypatch.setattr(needs.shutil, "disk_usage", lambda folder: SimpleNamespace(free=disk))
-    needs.check("recording w (tiny)", SIZE, accesses, tmp_path)
+    needs.check_memory("recording w (tiny)", SIZE, accesses, tmp_path)
 
 
 def test_enough_is_enough(monkeypatch, tmp_path):

@@ -10,7 +10,9 @@ import pytest
 from tessera import platforms
 from tessera.core.errors import TesseraError
 from tessera.core.paths import repo_root
-from tessera.pipeline import links, record
+from tessera.pipeline import cells as cell_steps
+from tessera.pipeline import layouts as layout_steps
+from tessera.pipeline import record
 from tessera.pipeline.failures import drop, failures
 from tessera.record import workloads
 from tessera.record.workloads import Size, Workload
@@ -33,7 +35,7 @@ def world(monkeypatch):
     kinds = {"good": "kernel", "wrong": "kernel", "licensed": "spec", "absent": "spec", "odd": "kernel"}
     monkeypatch.setattr(workloads, "load", lambda name: workload(name, kinds[name]))
     monkeypatch.setattr(workloads, "missing", lambda found, label: SUPPLIED.get(found.name, ""))
-    monkeypatch.setattr(record.needs, "check", lambda *a: None)
+    monkeypatch.setattr(record.needs, "check_memory", lambda *a: None)
     monkeypatch.setattr(record, "execute", lambda run, folder: (None, {"roi_ns": 2_000_000}))
 
     def prepare(found, size, folder):
@@ -127,7 +129,7 @@ def test_too_little_memory_is_a_status(world, tmp_path, monkeypatch):
     def refuse(*_):
         raise TesseraError("memory for it", "it needs 9GB, 2GB are free", "free some")
 
-    monkeypatch.setattr(record.needs, "check", refuse)
+    monkeypatch.setattr(record.needs, "check_memory", refuse)
     info, _ = recorded(tmp_path, "good")
     assert info["status"] == "failed" and "9GB, 2GB" in info["message"]
 
@@ -139,10 +141,10 @@ def test_rows_of_bad_recordings_carry_the_reason_and_are_tried_again(world, tmp_
         _, info = recorded(tmp_path, name)
         manifest = tmp_path / "layouts" / name / "manifest.csv"
         path = repo_root() / "config" / "platforms" / f"{platform}.yaml"
-        links.make_layouts(info, path, 1, 9, manifest)
+        layout_steps.make_layouts(info, path, 1, 9, manifest)
         assert pd.read_csv(manifest).empty
         out = tmp_path / "cells" / name / f"{platform}.csv"
-        found[name] = links.simulate_cells(
+        found[name] = cell_steps.simulate_cells(
             info, manifest, path, engine="timing", sampling="full",
             cache=tmp_path / "cache", out=out, progress=lambda line: None,
         )  # fmt: skip

@@ -17,7 +17,7 @@ def table(layout: str, file: str = "data.csv") -> Table:
 
 def read(record, folder, layout, text):
     write(folder, data=text)
-    return archived.read(record(tables=(table(layout),)), folder)
+    return archived.read_archived(record(tables=(table(layout),)), folder)
 
 
 @pytest.mark.parametrize("header", ["Config", "Configuration"])
@@ -65,7 +65,9 @@ def test_a_run_that_two_figures_share_is_marked_in_the_second(tmp_path, record):
     write(
         tmp_path, a=cycles_text(), b=cycles_text({"Alpha": {"LP-LD": (1000, 400, 600), "RPI-LD": (7, 4, 3)}})
     )
-    rows = archived.read(record(tables=(table("cycles", "a.csv"), table("cycles", "b.csv"))), tmp_path)
+    rows = archived.read_archived(
+        record(tables=(table("cycles", "a.csv"), table("cycles", "b.csv"))), tmp_path
+    )
     marked = rows[rows["note"] != ""]
     assert list(marked["quantity"]) == ["runtime", "walk", "non_walk"]
     assert set(marked["file"] + marked["configuration"]) == {"b.csvLP-LD"}
@@ -109,9 +111,9 @@ def test_a_broken_file_is_named_with_its_line(tmp_path, record, layout, text, ma
 def test_bytes_that_are_no_text(tmp_path, record):
     (tmp_path / "data.csv").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(TesseraError, match="expected text"):
-        archived.read(record(tables=(table("cycles"),)), tmp_path)
+        archived.read_archived(record(tables=(table("cycles"),)), tmp_path)
 
 
 def test_a_missing_file_says_how_to_get_it(tmp_path, record):
     with pytest.raises(TesseraError, match="fetch sample"):
-        archived.read(record(tables=(table("cycles", "absent.csv"),)), tmp_path)
+        archived.read_archived(record(tables=(table("cycles", "absent.csv"),)), tmp_path)

@@ -17,7 +17,7 @@ def judge(record, folder, layout="cycles", **texts):
     write(folder, **texts)
     tables = tuple(Table(f"{name}.csv", f"Figure {name}", "1", layout) for name in texts)
     sample = record(tables=tables)
-    return split(archived.read(sample, folder), sample)
+    return split(archived.read_archived(sample, folder), sample)
 
 
 def counts(rules) -> dict[str, int]:

@@ -53,9 +53,9 @@ def test_prefetchers_and_memory_rows_are_on_where_the_machine_has_them(name):
 @pytest.mark.toolchain
 @pytest.mark.parametrize("name", FILES)
 def test_simulator_accepts_it(root, name):
-    from tessera.platforms.check import check
+    from tessera.platforms.check import check_platform
 
     if not (root / "build/simulator/tessera-sim").exists():
         pytest.skip("build/simulator/tessera-sim is missing: ./run tessera build")
-    found, remarks = check(folder() / f"{name}.yaml")
+    found, remarks = check_platform(folder() / f"{name}.yaml")
     assert found.name == name and remarks == ()

@@ -30,9 +30,9 @@ def simulated(monkeypatch):
     monkeypatch.setattr(sweep, "simulate", fake)
 
 
-def request() -> sweep.Request:
+def request() -> sweep.SweepRequest:
     made = platform(memory__load_cycles=(90, "assumed: for a test"))
-    return sweep.Request("made", Path("t"), made, [Path("growing-0.csv")], FULL, CellCache(None), jobs=2)
+    return sweep.SweepRequest("made", Path("t"), made, [Path("growing-0.csv")], FULL, CellCache(None), jobs=2)
 
 
 def test_a_variation_overturns_what_it_should(simulated):

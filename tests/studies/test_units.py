@@ -68,7 +68,7 @@ def test_a_finished_run_is_kept(two_phases, layouts, tmp_path, monkeypatch):
 
 def test_blind_sampling_of_the_first_phase_sees_no_walks(two_phases, layouts, tmp_path):
     # 64 pages stay in the STLB: the first phase walks for its first touches only.
-    request = sampling.Request(
+    request = sampling.SamplingRequest(
         "made", two_phases, platforms.load("haswell-sim"), layouts, (PLAN,), 1, tmp_path / "cache"
     )
     errors, intervals = sampling.study(request)

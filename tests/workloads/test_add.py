@@ -206,5 +206,5 @@ def test_a_program_that_says_it_is_wrong_is_refused(tmp_path):
 
 def test_what_add_writes_keeps_the_contract(checkout, benchmark):
     assert added("filling", "--", benchmark / "fill", "1000000").exit_code == 0
-    found = model.read(checkout / "config/workloads/filling.yaml")
+    found = model.read_workload(checkout / "config/workloads/filling.yaml")
     assert found.executable == str(benchmark / "fill") and found.source == "the user's own"

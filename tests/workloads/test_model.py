@@ -10,7 +10,7 @@ import yaml
 from tessera.core.errors import TesseraError
 from tessera.core.units import GB, PAGE_2MB
 from tessera.record import workloads
-from tessera.record.workloads.model import read
+from tessera.record.workloads.model import read_workload
 
 VALID = {
     "name": "w",
@@ -93,7 +93,7 @@ def test_command_of_a_built_program(tmp_path, monkeypatch):
 
 
 def test_read_takes_a_valid_file(tmp_path):
-    assert read(written(tmp_path, VALID)).size("tiny").args == ("--n", "1")
+    assert read_workload(written(tmp_path, VALID)).size("tiny").args == ("--n", "1")
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_read_takes_a_valid_file(tmp_path):
 )
 def test_read_names_a_broken_file(tmp_path, change, said):
     with pytest.raises(TesseraError, match=said):
-        read(written(tmp_path, VALID | change))
+        read_workload(written(tmp_path, VALID | change))
 
 
 @pytest.mark.parametrize(
@@ -122,4 +122,4 @@ def test_read_names_a_broken_file(tmp_path, change, said):
 def test_read_names_a_broken_size(tmp_path, change, said):
     size = VALID["sizes"]["tiny"] | change
     with pytest.raises(TesseraError, match=said):
-        read(written(tmp_path, VALID | {"sizes": {"tiny": size}}))
+        read_workload(written(tmp_path, VALID | {"sizes": {"tiny": size}}))

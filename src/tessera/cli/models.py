@@ -116,7 +116,7 @@ def predict(
     as_json: bool,
 ) -> None:
     """Print the predicted runtime in cycles."""
-    fitted, point = store.read(folder), {"H": stlb_hits, "M": stlb_misses, "C": walk_cycles}
+    fitted, point = store.read_fit(folder), {"H": stlb_hits, "M": stlb_misses, "C": walk_cycles}
     runtime = float(fitted.predict(name, **point))
     if not as_json:
         click.echo(repr(runtime))
@@ -156,7 +156,7 @@ def explain(
     as_json: bool,
 ) -> None:
     """Print fitted models as equations in raw units, and what a hit, miss or walk cycle costs at a point."""
-    fitted, point = store.read(folder), (stlb_hits, stlb_misses, walk_cycles)
+    fitted, point = store.read_fit(folder), (stlb_hits, stlb_misses, walk_cycles)
     here = None not in point
     if not here and (as_json or any(value is not None for value in point)):
         raise TesseraError(

@@ -55,7 +55,7 @@ def check(files: tuple[str, ...]) -> None:
     components. Exit status 2 when one is refused.
     """
     from tessera.core.errors import TesseraError
-    from tessera.platforms.check import check as run
+    from tessera.platforms.check import check_platform as run
 
     refused: TesseraError | None = None
     for file in files:

@@ -73,7 +73,7 @@ def check(results_dir: Path) -> None:
     from tessera.show.report import claims, terminal
 
     found = checks.problems(_existing(results_dir))
-    table = claims.read(results_dir)
+    table = claims.read_claims(results_dir)
     if len(table):
         click.echo(terminal.table(table))
         click.echo(f"\n{terminal.counts(table)}")

@@ -53,9 +53,9 @@ def closed_forms(names: tuple[str, ...], out: Path) -> None:
     Example: ./run tessera validate closed-forms --platform haswell-sim --out closed_forms.csv
     """
     from tessera import platforms
-    from tessera.judge.validation.closed_forms.run import run
+    from tessera.judge.validation.closed_forms.run import compare_closed_forms
 
-    table = run([platforms.load(name) for name in names or platforms.names()], out, _say)
+    table = compare_closed_forms([platforms.load(name) for name in names or platforms.names()], out, _say)
     click.echo(f"{len(table)} expected values, {(~table['holds']).sum()} do not hold")
 
 
@@ -111,11 +111,11 @@ def mosaics(comparison: Path, simulated: tuple[Path, ...], runs: Path, findings:
 @click.option("--out", type=PATH, required=True, help="invariants.csv")
 def invariants(results: Path, out: Path) -> None:
     """Check what must hold for every simulated cell."""
-    from tessera.judge.validation.invariants import check
+    from tessera.judge.validation.invariants import check_invariants
 
     tree = Tree(results)
     detected = {path.stem: path for path in tree.found(tree.platform("*"))}
-    table = check(results, detected, out)
+    table = check_invariants(results, detected, out)
     click.echo(
         f"{len(table)} invariants over {table['cells'].max()} cells, {(table['broken'] > 0).sum()} broken"
     )

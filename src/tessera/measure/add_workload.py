@@ -67,7 +67,7 @@ def _free(name: str, size: str, force: bool) -> Path:
     path = model.folder() / f"{name}.yaml"
     if not path.exists():
         return path
-    known = model.read(path)
+    known = model.read_workload(path)
     if known.kind not in ("program", "scripts"):
         raise TesseraError(
             f"workload name '{name}'", f"it is Tessera's own ({known.kind})", "choose another name"
@@ -104,7 +104,7 @@ def _write(
     tree |= {"threads": "the program's own; one of them is recorded"} if threads else {}
     tree["sizes"][size] = entry
     write_text(path, yaml.safe_dump(tree, sort_keys=False, width=1000))
-    model.read(path)
+    model.read_workload(path)
     return path
 
 

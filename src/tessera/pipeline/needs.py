@@ -34,7 +34,7 @@ def disk_bytes(max_accesses: int | None) -> int:
     return int((max_accesses or UNLIMITED_ACCESSES) * BYTES_PER_ACCESS)
 
 
-def check(what: str, size: Size, max_accesses: int | None, folder: Path) -> None:
+def check_memory(what: str, size: Size, max_accesses: int | None, folder: Path) -> None:
     """Refuse what does not fit the free memory of this machine or the free disk under ``folder``.
 
     Raises:

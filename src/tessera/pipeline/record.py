@@ -53,7 +53,7 @@ def record_workload(name: str, size: str, max_accesses: int | None, out: Path) -
         if absent := workloads.missing(workload, size):
             info |= {"status": "skipped", "message": absent, "missing": absent}
         else:
-            needs.check(f"recording {name} ({size})", chosen, max_accesses, out.parent)
+            needs.check_memory(f"recording {name} ({size})", chosen, max_accesses, out.parent)
             supplied = workload.kind in SUPPLIED_BY_USER
             run = workloads.prepare(workload, size, out.parent / RUN_FOLDER)
             supplied = False

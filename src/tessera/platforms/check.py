@@ -15,7 +15,7 @@ from tessera.machine.container import toolchain
 from tessera.platforms.model import Platform, load
 
 
-def check(name_or_path: str | Path) -> tuple[Platform, tuple[str, ...]]:
+def check_platform(name_or_path: str | Path) -> tuple[Platform, tuple[str, ...]]:
     """The platform, when the simulator accepts it, and what the simulator remarks, a line each.
 
     Remarks are on components' own keys: `default: <key> = <value> (<source>)` for one that was left out,
@@ -31,7 +31,7 @@ def check(name_or_path: str | Path) -> tuple[Platform, tuple[str, ...]]:
         flat = Path(name) / f"{platform.name}.flat"
         flat.write_text(platform.flat())
         argv = [str(simulator), "check", "--platform", str(flat)]
-        done = toolchain().run(argv, paths=[flat.parent], capture=True, check=False)
+        done = toolchain().run(argv, paths=[flat.parent], capture=True, check_platform=False)
     if done.returncode:
         raise refusal(f"platform {name_or_path}", done.returncode, done.stderr)
     *remarks, _ = done.stdout.splitlines()

@@ -31,7 +31,7 @@ _OPERATION_NAMES = {"MAP": "mmap", "PROTECT": "mprotect", "UNMAP": "munmap"}
 Line = tuple[int, list[str]]
 
 
-def read(record: Record, folder: Path) -> pd.DataFrame:
+def read_archived(record: Record, folder: Path) -> pd.DataFrame:
     """All numbers of a record's tables; columns are :data:`COLUMNS`, ``line`` counts from 1.
 
     A file that holds no number gives no row (a rule of :mod:`tessera.reference.quarantine` reports it).

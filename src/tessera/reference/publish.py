@@ -61,7 +61,7 @@ def publish(results: Path, source: Path | None = None) -> Published:
         if not here:
             notes.append(f"{record.name} ({record.doi}) is not here: {OFFLINE_NOTE}")
             continue
-        rows = archived.read(record, folder)
+        rows = archived.read_archived(record, folder)
         kept, gone, found = split(rows, record)
         good.append(kept)
         every.append(rows)

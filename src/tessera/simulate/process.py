@@ -41,7 +41,7 @@ class Job:
     threads: int = 1
 
 
-def run(job: Job, layouts: dict[Path, bytes], keep: Keep, progress: Progress) -> None:
+def run_simulator(job: Job, layouts: dict[Path, bytes], keep: Keep, progress: Progress) -> None:
     """Simulate ``layouts`` (file -> its content); ``keep`` gets each row as it comes.
 
     Raises:

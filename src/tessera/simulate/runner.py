@@ -20,7 +20,7 @@ from tessera.results.status import is_ok
 from tessera.simulate.cache import CellCache, content_key, file_sha256
 from tessera.simulate.inputs import layout_bytes
 from tessera.simulate.plan import Plan
-from tessera.simulate.process import Job, Progress, died, run
+from tessera.simulate.process import Job, Progress, died, run_simulator
 
 __all__ = ["Progress", "miss_profile", "simulate", "trace_identity"]
 
@@ -123,7 +123,7 @@ def trace_identity(trace: Path) -> str:
 
 
 #: The simulator itself; tests put a recorder of calls in its place.
-_run = run
+_run = run_simulator
 
 
 def _say_what_is_kept(stop: BaseException, done: int, all_layouts: int, cache: CellCache) -> None:

@@ -86,7 +86,7 @@ class StoredFit:
         ]
 
 
-def read(folder: str | Path) -> StoredFit:
+def read_fit(folder: str | Path) -> StoredFit:
     """Read `fit.json` of a folder (or the file itself)."""
     path = Path(folder)
     path = path / "fit.json" if path.is_dir() else path

@@ -5,7 +5,7 @@ Bottom-up: ``model`` (what a claim is) < ``tolerance`` < ``verdicts`` (the one j
 obtained) < ``registry`` < ``load`` < ``evaluate``.
 """
 
-from tessera.judge.claims.evaluate import check, evaluate, unexplained
+from tessera.judge.claims.evaluate import evaluate, failing_claims, unexplained
 from tessera.judge.claims.load import load_claims
 from tessera.judge.claims.model import Claim
 from tessera.judge.claims.verdicts import VERDICTS, Verdict, verdict
@@ -14,7 +14,7 @@ __all__ = [
     "VERDICTS",
     "Claim",
     "Verdict",
-    "check",
+    "failing_claims",
     "evaluate",
     "load_claims",
     "unexplained",

@@ -41,7 +41,7 @@ def evaluate(
     return frame_of(CLAIMS, rows)
 
 
-def check(claims: pd.DataFrame) -> list[dict]:
+def failing_claims(claims: pd.DataFrame) -> list[dict]:
     """Rows of required claims that don't hold, as dictionaries; empty when all is well."""
     required = claims["required"].map(lambda value: str(value).lower() == "true")
     bad = claims["verdict"].isin([DEVIATES, FAILS])

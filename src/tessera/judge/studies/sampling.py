@@ -34,7 +34,7 @@ Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Request:
+class SamplingRequest:
     """One workload's window on one platform; ``plans`` are ``--sampling`` texts, the pipeline's own first."""
 
     workload: str
@@ -46,7 +46,9 @@ class Request:
     cache: Path
 
 
-def study(request: Request, progress: Progress = lambda line: None) -> tuple[pd.DataFrame, pd.DataFrame]:
+def study(
+    request: SamplingRequest, progress: Progress = lambda line: None
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Tables :data:`SAMPLING` and :data:`INTERVALS` of :mod:`tessera.results.schema.studies`.
 
     Raises:
@@ -84,7 +86,7 @@ def study(request: Request, progress: Progress = lambda line: None) -> tuple[pd.
     return errors, _intervals(request, full, vectors, chosen)
 
 
-def _simulated(request: Request, plan: Plan, progress: Progress) -> pd.DataFrame:
+def _simulated(request: SamplingRequest, plan: Plan, progress: Progress) -> pd.DataFrame:
     return unit_counts(request.trace, request.platform, request.layouts, plan, request.cache, progress)
 
 
@@ -154,7 +156,7 @@ def _judge(
 
 
 def _intervals(
-    request: Request, full: pd.DataFrame, vectors: BlockVectors, chosen: list[places.Places]
+    request: SamplingRequest, full: pd.DataFrame, vectors: BlockVectors, chosen: list[places.Places]
 ) -> pd.DataFrame:
     table = full.rename(columns={"unit": "interval"})
     table["methods"] = table["interval"].map(

@@ -61,7 +61,7 @@ def sampling_study(job: Job, plans: Sequence[str], seed: int) -> pd.DataFrame:
     """Write ``job.out`` (errors.csv) and intervals.csv beside it."""
     intervals = empty(INTERVALS)
     try:
-        request = sampling.Request(
+        request = sampling.SamplingRequest(
             job.workload, job.trace, job.platform, job.files, tuple(plans), seed, job.cache
         )
         errors, intervals = sampling.study(request, job.progress)
@@ -88,7 +88,7 @@ def ablation_study(job: Job, plan: str) -> pd.DataFrame:
 def sweep_study(job: Job, plan: str, jobs: int, only: Sequence[str] = ()) -> pd.DataFrame:
     """Write ``job.out`` (sweep.csv); ``jobs`` points at a time, of the keys that begin with ``only``."""
     try:
-        request = sweep.Request(
+        request = sweep.SweepRequest(
             job.workload, job.trace, job.platform, job.files, parse_sampling(plan), CellCache(job.cache), jobs
         )
         chosen, reasons = points.points(job.platform, all_keys(), only)

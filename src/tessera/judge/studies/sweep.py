@@ -33,7 +33,7 @@ Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Request:
+class SweepRequest:
     """What each point simulates; ``jobs`` points at the same time."""
 
     workload: str
@@ -46,7 +46,10 @@ class Request:
 
 
 def sweep(
-    request: Request, points: list[Point], reasons: dict[str, str], progress: Progress = lambda line: None
+    request: SweepRequest,
+    points: list[Point],
+    reasons: dict[str, str],
+    progress: Progress = lambda line: None,
 ) -> pd.DataFrame:
     """The table :data:`SWEEP`: rows of the baseline first, then of each point, then what is ``skipped``.
 
@@ -132,11 +135,11 @@ def survival(table: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _fit(request: Request, point: Point) -> Fitted:
+def _fit(request: SweepRequest, point: Point) -> Fitted:
     return fitted(pd.DataFrame(_cells(request, point.changes)))
 
 
-def _cells(request: Request, changes: dict) -> list[dict]:
+def _cells(request: SweepRequest, changes: dict) -> list[dict]:
     platform = varied(request.platform, changes, "assumed: varied by the sweep")
     rows = simulate(
         request.trace, platform, request.layouts,
@@ -147,7 +150,7 @@ def _cells(request: Request, changes: dict) -> list[dict]:
     return rows
 
 
-def _row(request: Request, key: str, alternative: str, changes: dict) -> dict:
+def _row(request: SweepRequest, key: str, alternative: str, changes: dict) -> dict:
     value = request.platform.values.get(key)
     return {
         "workload": request.workload, "platform": request.platform.name,

@@ -126,7 +126,7 @@ INVARIANTS = (
 )
 
 
-def check(results: Path, platforms: dict[str, Path], out: Path) -> pd.DataFrame:
+def check_invariants(results: Path, platforms: dict[str, Path], out: Path) -> pd.DataFrame:
     """Check every ``cells/<workload>/<platform>.csv`` below ``results``; writes ``out`` (docs/results.md).
 
     Args:

@@ -91,10 +91,10 @@ def load(name: str) -> Workload:
     path = folder() / f"{name}.yaml"
     if name not in names():
         raise unknown_name("workload", name, names())
-    return read(path)
+    return read_workload(path)
 
 
-def read(path: Path) -> Workload:
+def read_workload(path: Path) -> Workload:
     """Read and validate one workload file."""
     try:
         tree = yaml.safe_load(path.read_text())

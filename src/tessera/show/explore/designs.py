@@ -85,10 +85,12 @@ def simulate_designs(source: Source, pair: Pair, designs: list[Design]) -> pd.Da
             "there is none: designs can't be simulated",
             "record it: ./run reproduce; or give your own simulator's H, M, C as a table",
         )
-    return run(trace, pair, designs, *profile(source, pair))
+    return simulate_on_trace(trace, pair, designs, *profile(source, pair))
 
 
-def run(trace: Path, pair: Pair, designs: list[Design], space: Space, misses: pd.DataFrame) -> pd.DataFrame:
+def simulate_on_trace(
+    trace: Path, pair: Pair, designs: list[Design], space: Space, misses: pd.DataFrame
+) -> pd.DataFrame:
     """The designs on a trace, one after another, by the real simulator; ``misses`` as `hot.profile`."""
     plan = plan_for(traces.info(trace)["accesses"])
     base, rows = platforms.load(pair.platform), []

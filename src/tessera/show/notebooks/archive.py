@@ -21,7 +21,7 @@ from tessera.results.schema.models import OF_RUN
 from tessera.results.schema.shown import CLAIMS
 from tessera.results.tree import Tree
 from tessera.results.write import write as write_table
-from tessera.show.explore.designs import Design, run
+from tessera.show.explore.designs import Design, simulate_on_trace
 from tessera.show.explore.source import Source, open_results
 from tessera.simulate.runner import miss_profile
 
@@ -88,7 +88,7 @@ def _simulate(source: Source, workload: str, platform: str, made: Tree) -> None:
     path = made.archived_designs(workload, platform)
     if not path.exists():
         profile = read_file(ARCHIVED_PROFILE, misses)
-        designs = run(trace, pair, designs_for(platform), Space.from_trace_info(info), profile)
+        designs = simulate_on_trace(trace, pair, designs_for(platform), Space.from_trace_info(info), profile)
         write_table(ARCHIVED_DESIGNS, designs, path)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tessera.judge.claims import check as failing_claims
+from tessera.judge.claims import failing_claims
 from tessera.results.attempts import outcomes
 from tessera.results.status import FAILED, is_ok
 from tessera.show import verdicts
@@ -16,7 +16,7 @@ from tessera.show.results import Results
 def problems(results_dir: Path) -> list[str]:
     """What makes the check fail, one sentence each; empty when it passes."""
     results_dir = Path(results_dir)
-    claims = judged.read(results_dir)
+    claims = judged.read_claims(results_dir)
     found = [
         f"required claim {row['id']}: {row['verdict']} (published {row['published'] or '-'}, "
         f"obtained {row['obtained'] or '-'}){': ' + row['reason'] if row['reason'] else ''}"

@@ -36,7 +36,7 @@ def evaluate(results: Path, claims: Path, reference: Path) -> tuple[pd.DataFrame
     return table, "" if len(table) else f"{claims.name} holds no claims"
 
 
-def read(results: Path) -> pd.DataFrame:
+def read_claims(results: Path) -> pd.DataFrame:
     """``claims.csv`` as it was written by the last report."""
     return read_table(CLAIMS, Tree(results))
 

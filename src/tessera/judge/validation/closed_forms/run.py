@@ -18,7 +18,9 @@ ENGINE = "timing"
 Progress = Callable[[str], None]
 
 
-def run(chosen: list[Platform], out: Path, progress: Progress = lambda text: None) -> pd.DataFrame:
+def compare_closed_forms(
+    chosen: list[Platform], out: Path, progress: Progress = lambda text: None
+) -> pd.DataFrame:
     """All cases on the platforms to which the formulas apply; writes ``out`` (:data:`CLOSED_FORMS`)."""
     rows = []
     for platform in chosen:
