@@ -3,16 +3,18 @@
 import pandas as pd
 import pytest
 
+from tessera.cli.kernel_experiments import in_columns
 from tessera.kernel.experiments.whole_run import table6
 from tessera.results.schema.kernel import TABLE6_COUNTS
+from tessera.results.write import frame_of
 
 
 def test_overhead_is_in_per_cent_and_beside_the_papers():
     counts = [("gups", "off", 1, 1000), ("gups", "replicated", 4, 1005), ("btree", "off", 1, 200)]
     counts.append(("btree", "replicated", 4, 220))
-    table = table6(
-        pd.DataFrame([(*row, "measured") for row in counts], columns=list(TABLE6_COUNTS.names))
-    ).set_index("program")
+    made = table6(frame_of(TABLE6_COUNTS, [(*row, "measured") for row in counts]))
+    assert "0.500" in in_columns(made, 3)
+    table = made.set_index("program")
     assert table.overhead_percent["gups"] == pytest.approx(0.5)
     assert table.overhead_percent["btree"] == pytest.approx(10)
     assert table.published_overhead_percent["gups"] == 0.46

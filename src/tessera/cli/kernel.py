@@ -212,7 +212,7 @@ def bisect(accept_series: bool, out: Path) -> None:
 
     table = run_bisect(out, say, accept_series=accept_series)
     write(BISECT, table, out / BISECT.file)
-    click.echo(table.to_string(index=False, float_format="%.1f"))
+    click.echo(table.to_string(index=False, float_format="{:.1f}".format))
     sys.exit(0 if (table.outcome == "passed").all() else 1)
 
 

@@ -40,9 +40,13 @@ def with_whole_counts(table: Table, frame: pd.DataFrame) -> pd.DataFrame:
 def frame_of(table: Table, rows: list | pd.DataFrame) -> pd.DataFrame:
     """Rows (mappings, tuples or a data frame) as a data frame with the table's columns.
 
-    What a mapping lacks is empty: text is "", a count stays whole beside missing ones.
+    What a mapping lacks is empty: text is "", a count stays whole beside missing ones. Complete counts are
+    int64, as `read` gives them, so that tables computed from them are plain numbers, too.
     """
     frame = with_whole_counts(table, pd.DataFrame(rows, columns=list(table.names)))
+    for name in table.of_kind(COUNT):
+        if frame[name].dtype == "Int64" and frame[name].notna().all():
+            frame[name] = frame[name].astype("int64")
     for name in table.of_kind(TEXT):
         frame[name] = texts(frame[name])
     return frame
