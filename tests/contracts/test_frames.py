@@ -1,9 +1,17 @@
 """Tables in memory: what is counted is a plain whole number, and stays whole beside what is missing."""
 
 import pandas as pd
+import pytest
 
+from tessera.results.read import Unreadable, read_file
 from tessera.results.schema.cells import MANIFEST
+from tessera.results.schema.table import Table, columns
 from tessera.results.write import frame_of
+
+JUDGED = Table("judged", lambda tree: tree.root / "judged.csv", "a test", "none", "a test", columns("""
+what   text   -  what was judged
+holds  truth  -  whether it holds
+"""))  # fmt: skip
 
 ROW = {"layout": "growing-0", "pages_2mb": 3, "pages_1gb": 0}
 
@@ -18,3 +26,19 @@ def test_a_count_beside_a_missing_one_stays_whole():
     assert made["pages_2mb"].iloc[0] == 3 and made["pages_2mb"].isna().iloc[1]
     assert made.to_csv(columns=["pages_2mb"], index=False).split() == ["pages_2mb", "3", '""']
     assert pd.api.types.is_integer_dtype(made["pages_2mb"])
+
+
+def test_truth_values_survive_a_file_and_empty_is_neither(tmp_path):
+    path = tmp_path / "judged.csv"
+    path.write_text("what,holds\na,True\nb,False\nc,\n")
+    assert list(read_file(JUDGED, path)["holds"]) == [True, False, None]
+    path.write_text("what,holds\na,True\nb,False\n")
+    table = read_file(JUDGED, path)
+    assert list(table[table["holds"]]["what"]) == ["a"]  # a mask, not an object column
+
+
+def test_what_is_no_truth_value_is_refused_with_its_column(tmp_path):
+    path = tmp_path / "judged.csv"
+    path.write_text("what,holds\na,perhaps\n")
+    with pytest.raises(Unreadable, match="holds.*perhaps"):
+        read_file(JUDGED, path)
