@@ -35,8 +35,8 @@ ALSO = {
     "simulator": ("tracer/include", "tracer/lib", "layout-format"),
     "tracer": ("mosalloc/include", "workloads/common"),
 }
-#: Built for tests only.
-FOR_TESTS = ("tests", "fuzz")
+#: For tests only; the last three are the examples of ``artifacts/layout-format``.
+FOR_TESTS = ("tests", "fuzz", "accepted", "refused", "refused.csv")
 #: Files elsewhere that a package reads.
 READ = {"tessera.platforms": ("artifacts/simulator/src/base/platform_keys.def",)}
 #: What decides compilers and their options.
