@@ -18,14 +18,17 @@ class TesseraError(Exception):
         found: what is there instead, and the rule it breaks ("page sizes are 4096, 2097152, 1073741824").
         remedy: the next step, a command where there is one.
         exit_code: process exit status (default :data:`EXIT_USAGE`).
+        code: names the cause for programs and tests ("layout-overlap"), where the values in the message
+            don't tell it from other causes. Not printed.
     """
 
-    def __init__(self, asked: str, found: str, remedy: str, *, exit_code: int = EXIT_USAGE):
+    def __init__(self, asked: str, found: str, remedy: str, *, exit_code: int = EXIT_USAGE, code: str = ""):
         super().__init__(f"{asked}: {found}\n  what to do: {remedy}")
         self.asked = asked
         self.found = found
         self.remedy = remedy
         self.exit_code = exit_code
+        self.code = code
 
 
 def unknown_name(kind: str, name: str, valid: list[str] | tuple[str, ...]) -> TesseraError:
