@@ -1,4 +1,4 @@
-"""docs/style.md, as far as a program can check it: short sentences, no listed riddle, tests free of wording."""
+"""docs/style.md, as far as a program can check it: short sentences, no riddles, tests without wording."""
 
 import ast
 import re
