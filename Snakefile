@@ -21,6 +21,7 @@ from snakemake.utils import validate
 
 from tessera.pipeline.digests import code, content
 from tessera.pipeline.start import begin
+from tessera.pipeline.timeline import watch
 from tessera.results.tree import MODEL_TABLES, REFERENCE_TABLES, Tree
 
 if not config:
@@ -54,6 +55,7 @@ localrules: reproduce, smoke, kernel, kernel_smoke, kernel_bisect
 
 onstart:  # of a run that makes something; not of dry runs, listings, or a cluster's jobs
     begin(TREE.root)
+    watch(TREE.timeline, workflow)
 
 rule reproduce:
     """The main job: everything, then the claims table; its exit status is the check's."""

@@ -30,6 +30,14 @@ synthetic_studies = _module("synthetic_studies")
 synthetic_validation = _module("synthetic_validation")
 
 
+#: a run of three jobs on two cores
+TIMELINE = """run,job,subject,started_s,ended_s,threads,outcome
+2026-01-01T00:00:00Z,trace,gups,0.5,60.1,1,ok
+2026-01-01T00:00:00Z,trace,xml-transform,0.5,30.2,1,failed
+2026-01-01T00:00:00Z,cells,"gups, haswell-sim",60.2,90.4,2,ok
+"""
+
+
 @pytest.fixture(scope="session")
 def full_tree(tmp_path_factory):
     """Three workloads, two platforms and host cells, with one failed cell and one skipped pair."""
@@ -40,6 +48,8 @@ def full_tree(tmp_path_factory):
     synthetic_kernel.write(tree / "kernel")
     synthetic_studies.write(tree)
     synthetic_validation.write(tree)
+    (tree / "provenance").mkdir(exist_ok=True)
+    (tree / "provenance" / "timeline.csv").write_text(TIMELINE)
     return tree
 
 

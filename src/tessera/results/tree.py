@@ -255,6 +255,11 @@ class Tree:
         return self.all_provenance / f"{part}.json"
 
     @property
+    def timeline(self) -> Path:
+        """Start and end of every job."""
+        return self.all_provenance / "timeline.csv"
+
+    @property
     def lock(self) -> Path:
         """Who works on this folder."""
         return self.root / LOCK

@@ -190,7 +190,21 @@ INVARIANTS = Table(
     first_broken  text   -      the first of them
     """),
 )  # fmt: skip
+TIMELINE = Table(
+    "timeline", lambda t: t.timeline, "snakemake", "measured",
+    "every job of the pipeline that ended, in that order; each start of the pipeline adds its jobs",
+    columns("""
+    run        text    -        start of the pipeline that ran the job, UTC
+    job        text    -        rule
+    subject    text    -        workload, platform, part or the like
+    started_s  number  s        start of the job, from the start of the pipeline
+    ended_s    number  s        end of the job
+    threads    count   threads  cores that it reserved
+    outcome    text    -        ok or failed
+    """),
+)  # fmt: skip
+
 TABLES = (
     COMPARISON, RUNS, ALLOCATOR, ENGINES, CLOSED_FORMS, INVARIANTS, CHASE, CHASE_SERIES, STEPS, FINDINGS,
-    LATENCY, CALIBRATION, MOSAICS, MOSAICS_SUMMARY,
+    LATENCY, CALIBRATION, MOSAICS, MOSAICS_SUMMARY, TIMELINE,
 )  # fmt: skip

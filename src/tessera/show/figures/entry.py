@@ -18,6 +18,7 @@ GROUPS = (
     "kernel",
     "validation",
     "opera",
+    "provenance",
 )
 
 

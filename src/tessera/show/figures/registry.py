@@ -174,6 +174,14 @@ FIGURES: tuple[Entry, ...] = (
         "95% intervals of the measurement.",
         group="validation",
     ),
+    Entry(
+        "timeline",
+        "timeline:draw",
+        "Jobs of the run",
+        "Start and end of each job, from the pipeline's start with the most work. A slot is a core as "
+        "Snakemake counts them. Compilers inside a job use all cores, so a gap is not always an idle core.",
+        group="provenance",
+    ),
     *OPERA_FIGURES,
     *MITOSIS_FIGURES,
     Entry(

@@ -34,6 +34,7 @@ def page(facts) -> dict:
         "quantities": (parts.get("quantities") or {}).get("cells") or [],
         "blocks": [{"title": title, "rows": _rows(values)} for title, values in blocks],
         "config_text": yaml.safe_dump(facts.config, sort_keys=False, allow_unicode=True),
+        "timeline": facts.figure("timeline"),
         "history": history,
         "changes": unwrapped(changes),
         "hashes": [
