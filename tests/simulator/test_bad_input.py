@@ -226,7 +226,7 @@ LAYOUTS = {
     "brk,2MB,0,2MB": ["type", "no such pool", "[trace/no-pool]"],
     "file,2MB,0,2MB": ["pageSize", "the file pool has 4KB pages only"],
     "mmap,2MB,0": ["4 columns"],
-    "mmap,-1,0,4MB\nmmap,-1,0,4MB": ["a second size row of this pool, the first is line 2"],
+    "mmap,-1,0,4MB\nmmap,-1,0,4MB": ["line 2 [layout/pool-twice]"],
     "mmap,-1,4096,4MB": ["startOffset", "0 in a row that gives a pool's size"],
 }
 

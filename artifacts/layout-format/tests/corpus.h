@@ -1,5 +1,5 @@
-// corpus.h - the examples of this folder for the tests of both components: accepted/, refused/, and layouts as long as
-// the limit. README.md says what is in them.
+// corpus.h - the examples of this folder for the tests of both components: accepted/, refused/, and layouts with as many
+// windows as the limit allows. README.md describes them.
 #pragma once
 
 #include <filesystem>
@@ -66,7 +66,7 @@ inline std::string row(size_t pool, const std::string& page, uint64_t start, uin
     return kPoolNames[pool] + ("," + page) + "," + std::to_string(start) + "," + std::to_string(end) + "\n";
 }
 
-/// What a file means, as the shortest layout file that means it: size rows, then windows, plain bytes.
+/// The canonical form of a layout file: size rows, then windows, with all sizes in plain bytes.
 inline std::string canonical(const File& file) {
     std::string text = "type,pageSize,startOffset,endOffset\n";
     for (size_t pool = 0; pool < kPools; ++pool)

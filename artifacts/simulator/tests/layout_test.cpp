@@ -36,22 +36,22 @@ INSTANTIATE_TEST_SUITE_P(
     Rules, BadLayout,
     ::testing::Values(
         Bad{"Empty", "", {"header"}}, Bad{"NoHeader", "brk,2097152,0,2097152\n", {"line 1", "header"}},
-        Bad{"Column", header + "brk,2097152,0\n", {"line 2", "4 columns"}},
+        Bad{"Column", header + "brk,2097152,0\n", {"line 2", "[layout/columns]"}},
         Bad{"Type", header + "stack,2097152,0,2097152\n", {"line 2", "column type", "'stack'"}},
-        Bad{"FileWindow", header + "file,2097152,0,2097152\n", {"column pageSize", "4KB pages only"}},
+        Bad{"FileWindow", header + "file,2097152,0,2097152\n", {"column pageSize", "[layout/file-pages]"}},
         Bad{"PageSize", header + "brk,8192,0,8192\n", {"column pageSize", "'8192'"}},
         Bad{"Word", header + "brk,2097152,zero,2097152\n", {"column startOffset", "'zero'"}},
         Bad{"Negative", header + "brk,2097152,0,-2097152\n", {"column endOffset", "'-2097152'"}},
-        Bad{"MisalignedStart", header + "\nbrk,2097152,4096,2097152\n", {"line 3", "column startOffset", "multiple", "'4096'"}},
-        Bad{"MisalignedEnd", header + "brk,2097152,0,2101248\n", {"column endOffset", "multiple", "'2101248'"}},
-        Bad{"EmptyWindow", header + "brk,2097152,2097152,2097152\n", {"column endOffset", "above startOffset 2097152"}},
-        Bad{"OutsidePool", header + "brk,2097152,0,69206016\n", {"column endOffset", "outside its pool", "67108864", "'69206016'", "[trace/outside-pool]"}},
-        Bad{"GigabyteTooFar", header + "mmap,1073741824,0,3221225472\n", {"outside its pool", "'3221225472'", "[trace/outside-pool]"}},
-        Bad{"OutsideDeclared", header + "brk,-1,0,4194304\nbrk,2097152,0,6291456\n", {"line 3", "outside its pool of 4MB", "[layout/outside-pool]"}},
-        Bad{"TwoSizes", header + "brk,-1,0,4194304\nbrk,-1,0,4194304\n", {"line 3", "a second size row", "line 2"}},
+        Bad{"MisalignedStart", header + "\nbrk,2097152,4096,2097152\n", {"line 3", "column startOffset", "'4096'", "[layout/alignment]"}},
+        Bad{"MisalignedEnd", header + "brk,2097152,0,2101248\n", {"column endOffset", "'2101248'", "[layout/alignment]"}},
+        Bad{"EmptyWindow", header + "brk,2097152,2097152,2097152\n", {"column endOffset", "2097152 [layout/empty-window]"}},
+        Bad{"OutsidePool", header + "brk,2097152,0,69206016\n", {"column endOffset", "67108864", "'69206016'", "[trace/outside-pool]"}},
+        Bad{"GigabyteTooFar", header + "mmap,1073741824,0,3221225472\n", {"'3221225472'", "[trace/outside-pool]"}},
+        Bad{"OutsideDeclared", header + "brk,-1,0,4194304\nbrk,2097152,0,6291456\n", {"line 3", "4MB [layout/outside-pool]"}},
+        Bad{"TwoSizes", header + "brk,-1,0,4194304\nbrk,-1,0,4194304\n", {"line 3", "line 2 [layout/pool-twice]"}},
         Bad{"SizeOffset", header + "brk,-1,8,4194304\n", {"startOffset", "'8'"}},
-        Bad{"Overlap", header + "brk,2097152,0,4194304\nbrk,2097152,2097152,6291456\n", {"line 3", "overlaps", "line 2"}},
-        Bad{"OverlapOfSizes", header + "mmap,2097152,2097152,4194304\nmmap,1073741824,0,1073741824\n", {"line 3", "overlaps"}},
+        Bad{"Overlap", header + "brk,2097152,0,4194304\nbrk,2097152,2097152,6291456\n", {"line 3", "line 2 [layout/overlap]"}},
+        Bad{"OverlapOfSizes", header + "mmap,2097152,2097152,4194304\nmmap,1073741824,0,1073741824\n", {"line 3", "[layout/overlap]"}},
         Bad{"GigabyteOverADeclaredPart", header + "mmap,-1,0,1140850688\nmmap,1GB,1GB,2GB\n", {"line 3", "[layout/outside-pool]"}}),
     [](const auto& info) { return std::string(info.param.name); });
 
@@ -84,7 +84,8 @@ TEST(PlaceInATrace, MissingAndMisalignedPoolsAreNamed) {
         }
         return "accepted";
     };
-    EXPECT_NE(message("brk,2MB,0,2MB\n", {pools[1]}).find("line 2, column type: 'brk': the trace has no such pool [trace/no-pool]"), std::string::npos);
+    EXPECT_NE(message("brk,2MB,0,2MB\n", {pools[1]}).find("line 2, column type: 'brk': "), std::string::npos);
+    EXPECT_NE(message("brk,2MB,0,2MB\n", {pools[1]}).find("[trace/no-pool]"), std::string::npos);
     const std::vector<trace::Pool> odd = {{trace::PoolKind::anon, anon_base + 4096, 64 * mib, 0}};
     EXPECT_NE(message("mmap,2MB,0,2MB\n", odd).find("column pageSize: '2097152'"), std::string::npos);
     EXPECT_NE(message("mmap,2MB,0,2MB\n", odd).find("[trace/pool-base]"), std::string::npos);

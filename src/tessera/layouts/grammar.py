@@ -1,9 +1,9 @@
-"""The text of a layout file -> pool sizes and windows, or the first rule that it breaks.
+"""Parses a layout file into pool sizes and windows, or reports the first rule that it breaks.
 
-docs/layout-format.md is the grammar. The allocator and the simulator read it in ``artifacts/layout-format``;
-its examples are tests of all three. Rules are checked in one order, so that of several mistakes all three
-name the same one: rows from the top, cells from the left, and when all rows are read, windows against pools
-and against each other.
+docs/layout-format.md defines the grammar. The allocator and the simulator use the C++ parser in
+``artifacts/layout-format``; its examples test all three programs. All three check the rules in the same
+order, so they report the same one of several mistakes: rows from the top, cells from the left, and after the
+last row, windows against pools and against each other.
 """
 
 from __future__ import annotations
@@ -119,14 +119,15 @@ class Parser:
 
     def _inside_pools(self) -> None:
         for window in self.windows:
-            size = self.pools.get(window.pool)  # without a row whoever uses the layout knows the pool's size
+            size = self.pools.get(window.pool)
+            # without a size row, the program that uses the layout sets the size
             if size is not None and window.end > size:
                 raise self._refused(
                     "layout/outside-pool", HEADER[3], window.end, format_bytes(size), window.line
                 )
 
     def _disjoint(self) -> None:
-        """Of two windows that overlap the later line is at fault."""
+        """If two windows overlap, the error names the later line."""
         self.windows.sort(key=lambda w: (POOLS.index(w.pool), w.start, w.line))
         for low, high in zip(self.windows, self.windows[1:], strict=False):
             if low.pool == high.pool and high.start < low.end:
@@ -136,11 +137,11 @@ class Parser:
 
 
 def parse_size(text: str) -> int | None:
-    """Bytes of a cell, however many; ``None`` when it is no size."""
+    """The size in a cell, in bytes and without a limit; ``None`` if the cell is not a size."""
     match = _SIZE.fullmatch(text)
     if match is None:
         return None
     digits = match.group(1).lstrip("0") or "0"
-    if len(digits) > 20:  # Python refuses to convert very long numbers; these are too large anyway
+    if len(digits) > 20:  # int() rejects very long numbers; these are too large anyway
         return 1 << 70
     return int(digits) << _SHIFT[(match.group(2) or "").lower()]

@@ -1,4 +1,4 @@
-// cells.h - lines, cells and sizes: the words of a layout file.
+// cells.h - splits the text of a layout file into lines, cells and sizes.
 #pragma once
 
 #include <cstddef>
@@ -41,7 +41,7 @@ inline size_t split(Cell line, Cell* cells, size_t capacity) {
 }
 
 /// size = digits, blanks, unit; K, M, G and T may be followed by B or iB; letters of either case.
-/// False with `broken` size or too_large: a value is below 2^63.
+/// Returns false and sets `broken` to size or too_large; a value must be below 2^63.
 inline bool parse_size(Cell c, uint64_t* out, Rule* broken) {
     constexpr uint64_t most = UINT64_MAX >> 1;
     size_t i = 0;

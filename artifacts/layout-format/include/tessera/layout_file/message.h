@@ -1,11 +1,11 @@
-// message.h - the words of a refusal, the same from every reader, in buffers of fixed size.
+// message.h - the text of an error in a layout file, the same in every reader, in buffers of fixed size.
 #pragma once
 
 #include "tessera/layout_file/reader.h"
 
 namespace tessera::layout_file {
 
-/// Appends to a buffer, always NUL-terminated; what does not fit is cut.
+/// Appends to a buffer, which stays NUL-terminated; text that does not fit is cut off.
 class Words {
 public:
     Words(char* buffer, size_t capacity) : at_(buffer), left_(capacity - 1) { *at_ = 0; }
@@ -29,7 +29,7 @@ public:
         for (; unit < 4 && bytes != 0 && bytes % 1024 == 0; ++unit) bytes /= 1024;
         return number(bytes).add(units[unit]);
     }
-    /// At most 40 characters of it; \xNN for what is not printable.
+    /// Adds at most 40 characters of the value; a byte that is not printable becomes \xNN.
     Words& value(Cell cell) {
         constexpr size_t most = 40;
         for (size_t i = 0; i < cell.length && i < most; ++i) {
@@ -52,7 +52,7 @@ private:
     size_t left_;
 };
 
-/// "asked: found", a line break, "what to do: remedy". `found` ends with the code in brackets.
+/// Prints as "asked: found", a line break, "what to do: remedy". `found` ends with the rule's code in brackets.
 struct Message {
     char asked[240];
     char found[180];
@@ -87,7 +87,7 @@ private:
             default: break;
         }
     }
-    /// A path as it is, or the end of a long one: the rule behind it must fit, too.
+    /// Adds the path, or only the end of a long path, so that the rule still fits in the buffer.
     static void add_path(const char* path, Words& out) {
         constexpr size_t most = 160;
         size_t length = 0;

@@ -1,7 +1,7 @@
-// reader.h - a layout file in memory -> pool sizes and windows, or the first rule that it breaks.
+// reader.h - parses a layout file in memory into pool sizes and windows, or reports the first rule that it breaks.
 //
-// The grammar is docs/layout-format.md. Nothing here allocates, throws or calls a library function but std::sort, so
-// that the allocator can read its layout before the program has a heap.
+// docs/layout-format.md defines the grammar. The code does not allocate or throw, and std::sort is the only library
+// function that it calls: the allocator reads its layout before the program has a heap.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct Window {
     PoolKind pool;
 };
 
-/// Members have no initial values: read() sets what it uses, and the array is touched only as far as it is filled.
+/// Members have no initial values: read() sets the members that it uses and touches only the filled part of the array.
 struct File {
     uint64_t pool_bytes[kPools];  ///< as written; 0 without a row
     uint64_t pool_line[kPools];   ///< of the size row; 0 without one
@@ -31,14 +31,14 @@ struct File {
     Window windows[kMaxWindows];  ///< sorted by pool and offset, 4KB windows too
 };
 
-/// Where and why a file is refused. The value is a part of the text, or `number` when `value.text` is null.
+/// Where and why the reader rejects a file. The value is a part of the text, or `number` if `value.text` is null.
 struct Refusal {
     Rule rule;
     uint64_t line;
     const char* column;
     Cell value;
     uint64_t number;
-    uint64_t detail[3];  ///< what the rule's words end with
+    uint64_t detail[3];  ///< numbers appended to the rule's text
 };
 
 class Reader {
@@ -127,7 +127,7 @@ private:
         return parse_size(cells[column], out, &broken) || refuse(broken, line_, kColumns[column], cells[column]);
     }
 
-    /// Rows come in any order, so this waits for the last one. Windows are still in the order of lines.
+    /// Rows come in any order, so this runs after the last row. Windows are still in the order of lines.
     bool inside_pools() {
         for (size_t i = 0; i < out_->window_count; ++i) {
             const Window& w = out_->windows[i];
@@ -137,7 +137,7 @@ private:
         return true;
     }
 
-    /// Of two windows that overlap the later line is at fault; the pair is the first in the order of pools and offsets.
+    /// If two windows overlap, the error names the later line. The pair is the first in the order of pools and offsets.
     bool disjoint() {
         Window* const windows = out_->windows;
         std::sort(windows, windows + out_->window_count, [](const Window& a, const Window& b) {
@@ -159,7 +159,7 @@ private:
     bool have_header_ = false;
 };
 
-/// Fills `out`; false with the reason in `why`.
+/// Fills `out`, or returns false with the reason in `why`.
 inline bool read(const char* text, size_t length, File* out, Refusal* why) { return Reader(out, why).read(text, length); }
 
 }  // namespace tessera::layout_file
