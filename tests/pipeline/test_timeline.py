@@ -1,4 +1,4 @@
-"""Rows of provenance/timeline.csv, from log events and from a real run; the figure's slots; no busy scheduler."""
+"""provenance/timeline.csv from log events and from a real run; slots of the figure; no busy scheduler."""
 
 import logging
 import subprocess

@@ -1,4 +1,4 @@
-"""When each job of a run started and ended: `provenance/timeline.csv`, a row per job, written as the job ends.
+"""When each job of a run started and ended: a row of `provenance/timeline.csv` per job, written as it ends.
 
 Snakemake's log events (job_info, job_finished, job_error) are the source. A killed run keeps the rows of the
 jobs that had ended; the next start adds its own rows below them.

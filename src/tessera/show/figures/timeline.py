@@ -49,9 +49,13 @@ def draw(results, reference):
         colour = colours.get(row.job, style.GREY) if row.outcome == OK else style.VERMILLION
         span = row.ended_s - row.started_s
         axes.broken_barh(
-            [(row.started_s / 60, span / 60)], (row.slot - 0.4, 0.8),
-            facecolor=colour, edgecolor=style.PAPER, linewidth=0.5, label=row.job if row.job in colours else None,
-        )  # fmt: skip
+            [(row.started_s / 60, span / 60)],
+            (row.slot - 0.4, 0.8),
+            facecolor=colour,
+            edgecolor=style.PAPER,
+            linewidth=0.5,
+            label=row.job if row.job in colours else None,
+        )
         if span > LABEL_SHARE * end:
             middle = (row.started_s + row.ended_s) / 120
             axes.text(
