@@ -3,7 +3,7 @@
 #
 # Unpacks into WORK (about 1.6 GB; deleted at the end), applies the patches that the file SERIES names, in its order
 # and without fuzz, configures tinyconfig plus the fragments and demands that each of their lines took effect.
-# OUT gets bzImage, config and System.map. Uses ccache if it is there.
+# OUT gets bzImage, config and System.map. Uses ccache if it is there, and prints how many objects it found.
 set -euo pipefail
 out=${1:?usage: build-kernel.sh OUT WORK SERIES FRAGMENT...}
 work=${2:?} series=${3:?}
@@ -29,6 +29,8 @@ while read -r line; do
     esac || refuse "configuration $line" "$(grep "$option[ =]" "$work/objects/.config" || echo "no such option")" \
                    "correct the fragment: an option that it depends on is missing"
 done < <(cat "$@")
+reset_cache_counts
 make -s O="$work/objects" CC="$compiler" -j"$(nproc)" bzImage
+print_cache_counts
 install -m 644 "$work/objects/arch/x86/boot/bzImage" "$work/objects/System.map" "$out"
 install -m 644 "$work/objects/.config" "$out/config"

@@ -29,3 +29,16 @@ apply() {
 export KBUILD_BUILD_USER=tessera KBUILD_BUILD_HOST=tessera KBUILD_BUILD_TIMESTAMP='1970-01-01'
 compiler=gcc
 if command -v ccache > /dev/null; then compiler="ccache gcc"; fi
+
+# How many objects the compiler's cache had. Both do nothing where there is no ccache.
+reset_cache_counts() {
+    if [[ $compiler == ccache* ]]; then ccache --zero-stats > /dev/null; fi
+}
+print_cache_counts() {
+    if [[ $compiler == ccache* ]]; then
+        ccache --print-stats | awk '
+            $1 ~ /^(direct|preprocessed)_cache_hit$/ { hits += $2 }
+            $1 == "cache_miss" { misses = $2 }
+            END { printf "compiler cache: %d of %d objects found\n", hits, hits + misses }'
+    fi
+}
