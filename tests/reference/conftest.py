@@ -38,13 +38,14 @@ def checkout(tmp_path, monkeypatch):
 @pytest.fixture
 def zenodo(monkeypatch):
     """``with zenodo(behaviour):`` sends requests for zenodo.org to a local server, with None to nowhere."""
-    import httpx2
+    import httpx2  # zenodo-get's, for the metadata
+    from requests.adapters import HTTPAdapter  # ours, for the files
 
-    real = httpx2.HTTPTransport.handle_request
+    real, real_send = httpx2.HTTPTransport.handle_request, HTTPAdapter.send
 
     @contextmanager
     def redirected(behaviour: Behaviour | None):
-        def rewrite(port: int):
+        def redirect(port: int):
             def handle_request(self, request):
                 assert (request.url.scheme, request.url.host) == ("https", "zenodo.org")
                 asked = request.url
@@ -54,16 +55,22 @@ def zenodo(monkeypatch):
                 finally:
                     request.url = asked
 
-            return handle_request
+            def send(self, request, **options):
+                assert request.url.startswith("https://zenodo.org/")
+                request.url = request.url.replace("https://zenodo.org", f"http://127.0.0.1:{port}")
+                return real_send(self, request, **options)
+
+            monkeypatch.setattr(httpx2.HTTPTransport, "handle_request", handle_request)
+            monkeypatch.setattr(HTTPAdapter, "send", send)
 
         if behaviour is None:
             with serving(Behaviour({})) as port:
                 pass  # closed again: nothing listens there
-            monkeypatch.setattr(httpx2.HTTPTransport, "handle_request", rewrite(port))
+            redirect(port)
             yield
             return
         with serving(behaviour) as port:
-            monkeypatch.setattr(httpx2.HTTPTransport, "handle_request", rewrite(port))
+            redirect(port)
             yield
 
     return redirected

@@ -6,9 +6,11 @@ Nothing needs them but the `paper` sizes; `default` runs on synthetic stand-ins 
 from __future__ import annotations
 
 import sys
-import time
+from functools import partial
 
 import click
+
+from tessera.core.progress import amount, download_progress
 
 
 @click.group()
@@ -27,8 +29,8 @@ def list_datasets() -> None:
     for name in inputs.names():
         dataset = inputs.load(name)
         now = inputs.state(dataset)
-        here = f"{now.state}, {_amount(now.size_bytes)}" if now.size_bytes else now.state
-        size = _amount(dataset.size_bytes) if dataset.size_bytes is not None else "not published"
+        here = f"{now.state}, {amount(now.size_bytes)}" if now.size_bytes else now.state
+        size = amount(dataset.size_bytes) if dataset.size_bytes is not None else "not published"
         click.echo(f"{name} ({dataset.version}): {here}\n  {dataset.url}\n  licence: {dataset.licence}")
         click.echo(f"  size: {size}; SHA-256: {dataset.sha256 or 'not published'}")
 
@@ -43,7 +45,8 @@ def fetch(names: tuple[str, ...]) -> None:
     from tessera.record import datasets as inputs
 
     for dataset in [inputs.load(name) for name in names]:  # all names are checked before the first byte
-        record = inputs.fetch(dataset, progress=_meter(dataset.name))
+        with download_progress() as show:
+            record = inputs.fetch(dataset, progress=partial(show, dataset.name))
         click.echo(
             f"{dataset.name}: {record['bytes']} bytes, SHA-256 {record['sha256']}, {record['verdict']}"
         )
@@ -71,27 +74,3 @@ def verify(names: tuple[str, ...]) -> None:
             click.echo(f"tessera: {error}", err=True)
     if failed:
         sys.exit(EXIT_FAILED)
-
-
-def _meter(name: str):
-    """A progress line a second, on a terminal's one line or in a log every 30 seconds."""
-    terminal = sys.stderr.isatty()
-    shown = 0.0
-
-    def show(done: int, total: int | None) -> None:
-        nonlocal shown
-        now = time.monotonic()
-        if now - shown < (1 if terminal else 30) and done != total:
-            return
-        shown = now
-        of = f" of {_amount(total)} ({100 * done / total:.0f}%)" if total else ""
-        click.echo(f"{name}: {_amount(done)}{of}", err=True, nl=not terminal)
-        if terminal:
-            click.echo("\n" if done == total else "\r", err=True, nl=False)
-
-    return show
-
-
-def _amount(count: int) -> str:
-    """Bytes for people: one decimal of MB or GB (powers of two)."""
-    return f"{count / (1 << 30):.1f} GB" if count >= 1 << 30 else f"{count / (1 << 20):.1f} MB"

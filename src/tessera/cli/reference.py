@@ -8,6 +8,8 @@ from pathlib import Path
 
 import click
 
+from tessera.core.progress import download_progress
+
 
 @click.group()
 def reference() -> None:
@@ -47,7 +49,7 @@ def fetch(names: tuple[str, ...], offline: bool, results: Path | None) -> None:
         if offline:
             _say_offline(record)
             continue
-        with _meter() as progress, _interruptible(record):
+        with download_progress() as progress, _interruptible(record):
             kept = collect(record, progress)
         for name, entry in kept["files"].items():
             click.echo(f"{record.name}: {name}, {entry['bytes']} bytes, MD5 as archived")
@@ -148,21 +150,3 @@ def _interruptible(record):
             err=True,
         )
         raise
-
-
-@contextmanager
-def _meter():
-    """A progress bar a file on a terminal; nothing in a log, where the final lines say it all."""
-    bars: dict = {}
-
-    def show(name: str, done: int, total: int | None) -> None:
-        if name not in bars:
-            bars[name] = click.progressbar(length=total or 0, label=name, file=sys.stderr)
-            bars[name].__enter__()
-        bars[name].update(done - bars[name].pos)
-
-    try:
-        yield show if sys.stderr.isatty() else lambda name, done, total: None
-    finally:
-        for bar in bars.values():
-            bar.__exit__(None, None, None)

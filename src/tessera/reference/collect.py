@@ -6,13 +6,13 @@ import shutil
 from pathlib import Path, PurePosixPath
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.progress import Show
 from tessera.reference.archive import fetch, unpack
-from tessera.reference.archive.resume import Progress
 from tessera.reference.archive.unpack import is_archive
 from tessera.reference.records import Record
 
 
-def collect(record: Record, progress: Progress, **pauses: float) -> dict:
+def collect(record: Record, progress: Show, **pauses: float) -> dict:
     """Fetch, check, unpack; returns the record as kept (see :func:`tessera.reference.archive.fetch`).
 
     Raises:

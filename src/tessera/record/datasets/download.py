@@ -1,24 +1,20 @@
-"""Fetch a dataset: attempts until it is whole, then check, then one rename.
+"""Fetch a dataset: download it (:mod:`tessera.core.downloads`), check it, then rename it.
 
-The file gets its name only when it is complete and right, so whatever carries the name can be used. A file
-that is complete and wrong is put aside under a name that says so, for whoever wants to look.
+A file gets its name only when it is complete and correct, so every file with that name can be used. A file
+that is complete and wrong gets a name that says so and is kept for inspection.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-import requests
-
+from tessera.core.downloads import Download, Progress, publish
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import write_text
 from tessera.record.datasets.cache import PRESENT, cache_folder, file_of, part_of, record_of, state
 from tessera.record.datasets.manifest import Dataset
-from tessera.record.datasets.transfer import Interrupted, Progress, forget_tag, transfer
 from tessera.record.datasets.verify import UNVERIFIED, VERIFIED, breach, sha256_of
 
 ATTEMPTS = 5  #: in a row without a byte of progress
@@ -32,44 +28,30 @@ def fetch(
     attempts: int = ATTEMPTS,
     first_pause_s: float = FIRST_PAUSE_S,
 ) -> dict:
-    """Download the dataset unless it is here; goes on where an interrupted download stopped.
+    """Download the dataset unless it is here; an interrupted download continues where it stopped.
 
     Returns:
         The record: ``name, version, url, bytes, sha256, fetched, verdict`` (``verified`` or
         ``unverified``, see :mod:`tessera.record.datasets.verify`).
 
     Raises:
-        TesseraError: no network, refused, disk full, or a file that is not what was published.
+        TesseraError: no network, refused by the server, disk full, or a file that differs from the published
+            one; :meth:`tessera.core.downloads.Download.complete` lists the codes.
     """
     if state(dataset).state == PRESENT:
         return _accept(dataset, file_of(dataset))
     part = part_of(dataset)
-    part.parent.mkdir(parents=True, exist_ok=True)
-    with requests.Session() as session:
-        _complete(dataset, part, session, progress, attempts, first_pause_s)
-    forget_tag(part)
+    Download(
+        dataset.url,
+        part,
+        asked=dataset.url,
+        if_refused="find its new address and correct datasets/manifest.csv; size `default` needs no download",
+        if_interrupted=f"check the network, then run: tessera datasets fetch {dataset.name}. The download "
+        "continues where it stopped. Without a network use size `default`, whose input is synthetic",
+        attempts=attempts,
+        first_pause_s=first_pause_s,
+    ).complete(progress)
     return _accept(dataset, part)
-
-
-def _complete(dataset, part: Path, session, progress: Progress, attempts: int, pause_s: float) -> None:
-    """Attempts until one comes to its end; gives up after ``attempts`` in a row without a new byte."""
-    failed, have, wait_s = 0, _size(part), pause_s
-    while True:
-        try:
-            transfer(dataset.url, part, session, progress)
-            return
-        except Interrupted as problem:
-            failed, wait_s = (failed + 1, wait_s * 2) if _size(part) <= have else (1, pause_s)
-            have = _size(part)
-            if failed >= attempts:
-                raise TesseraError(
-                    f"download of {dataset.url}",
-                    f"{failed} attempts in a row failed, the last one: {problem}; {have} bytes are here",
-                    f"check the network, then tessera datasets fetch {dataset.name}: it goes on where it "
-                    "stopped; without a network use size `default`, whose input is synthetic",
-                    exit_code=EXIT_FAILED,
-                ) from problem
-            time.sleep(wait_s)
 
 
 def _accept(dataset: Dataset, path: Path) -> dict:
@@ -95,13 +77,7 @@ def _accept(dataset: Dataset, path: Path) -> dict:
         "verdict": VERIFIED if dataset.sha256 else UNVERIFIED,
     }
     if fresh:
-        with path.open("rb") as file:
-            os.fsync(file.fileno())
-        path.replace(file_of(dataset))
+        publish(path, file_of(dataset))
     if fresh or not record_of(dataset).exists():
         write_text(record_of(dataset), json.dumps(record, indent=1) + "\n")
     return record
-
-
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0

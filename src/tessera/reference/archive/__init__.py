@@ -1,4 +1,4 @@
-"""Get an archived record and unpack its reference data: zenodo-get chooses and checks, we resume and contain.
+"""Get an archived record and unpack its reference data.
 
 ``fetch`` downloads, ``verify`` reads again, ``unpack`` takes out only what is read, ``state`` says what is
 here.

@@ -68,7 +68,7 @@ def verify(record: Record) -> dict[str, str]:
         path = record.folder / name
         if not path.is_file():
             raise _wrong(record, name, "the file is missing")
-        if (md5 := _digest(path, "md5")) != entry["md5"]:
+        if (md5 := digest(path, "md5")) != entry["md5"]:
             raise _wrong(record, name, f"its MD5 is {md5}, the archive's is {entry['md5']}")
         _entry(record, name, md5)
     return {name: _verdict(record, name) for name in known}
@@ -76,7 +76,7 @@ def verify(record: Record) -> dict[str, str]:
 
 def _entry(record: Record, name: str, md5: str) -> dict:
     path = record.folder / name
-    sha256 = _digest(path, "sha256")
+    sha256 = digest(path, "sha256")
     known = record.files.get(name)
     earlier = recorded(record).get("files", {}).get(name, {}).get("sha256")
     for source, value in (("records.yaml", known), ("an earlier download", earlier)):
@@ -90,7 +90,8 @@ def _verdict(record: Record, name: str) -> str:
     return VERIFIED if name in record.files else RECORDED
 
 
-def _digest(path: Path, kind: str) -> str:
+def digest(path: Path, kind: str) -> str:
+    """``md5`` or ``sha256`` of a file, in lower-case hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, kind).hexdigest()
 

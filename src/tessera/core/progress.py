@@ -1,0 +1,99 @@
+"""Progress for people: bars by rich if stderr is a terminal; otherwise plain lines, for logs.
+
+rich is imported with the first bar, so that commands without one start as fast as before.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from tessera.core.units import GB, MB
+
+REFRESH_SECONDS = 0.1  #: between two drawings of the bars
+LOG_SECONDS = 30  #: between two lines about one download in a log
+
+#: Called with a file's name, its bytes so far, and its bytes in all (None if the server does not say).
+Show = Callable[[str, int, int | None], None]
+
+
+class Bars:
+    """Bars on the terminal of stderr, one for each name, drawn from the first update to :meth:`close`."""
+
+    def __init__(self, *, downloads: bool = False):
+        self._downloads = downloads
+        self._live = None
+        self._tasks: dict[str, int] = {}
+        self._drawn = -1e9
+
+    def update(self, name: str, done: int, total: int | None, text: str = "") -> None:
+        """Set a bar; ``text`` stands behind it where bars are not those of downloads."""
+        if self._live is None:
+            self._live = self._start()
+        if name not in self._tasks:
+            self._tasks[name] = self._live.add_task(name, total=total, text=text)
+        self._live.update(self._tasks[name], completed=done, total=total, text=text)
+        now = time.monotonic()
+        if now - self._drawn >= REFRESH_SECONDS or done == total:
+            self._drawn = now
+            self._live.refresh()
+
+    def say(self, line: str) -> None:
+        """Write a line above the bars."""
+        if self._live is None:
+            print(line, file=sys.stderr, flush=True)
+        else:
+            self._live.console.print(line, markup=False, highlight=False)
+
+    def close(self) -> None:
+        """Leave the bars as they are; the next update starts new ones."""
+        if self._live is not None:
+            self._live.stop()
+        self._live, self._tasks = None, {}
+
+    def _start(self):
+        from rich import progress
+        from rich.console import Console
+
+        columns = [progress.TextColumn("{task.description}", markup=False), progress.BarColumn(bar_width=24)]
+        if self._downloads:
+            columns += [progress.DownloadColumn(binary_units=True), progress.TransferSpeedColumn()]
+            columns += [progress.TimeRemainingColumn()]
+        else:
+            columns += [progress.TextColumn("{task.fields[text]}", markup=False)]
+        # Without a thread that refreshes: bars change only when numbers arrive.
+        live = progress.Progress(
+            *columns, console=Console(stderr=True, force_jupyter=False), auto_refresh=False
+        )
+        live.start()
+        return live
+
+
+@contextmanager
+def download_progress() -> Iterator[Show]:
+    """A function that shows the progress of downloads: bars, or in a log a line every 30 s and at the end."""
+    if sys.stderr.isatty():
+        bars = Bars(downloads=True)
+        try:
+            yield bars.update
+        finally:
+            bars.close()
+        return
+    last: dict[str, float] = {}
+
+    def line(name: str, done: int, total: int | None) -> None:
+        now = time.monotonic()
+        if done != total and now - last.setdefault(name, now) < LOG_SECONDS:
+            return
+        last[name] = now
+        of = f" of {amount(total)} ({100 * done / total:.0f}%)" if total else ""
+        print(f"{name}: {amount(done)}{of}", file=sys.stderr, flush=True)
+
+    yield line
+
+
+def amount(count: int) -> str:
+    """Bytes for people: one decimal of MB or GB (powers of two)."""
+    return f"{count / GB:.1f} GB" if count >= GB else f"{count / MB:.1f} MB"
