@@ -1,5 +1,5 @@
-/* costs: what an allocator does, timed. The same binary runs with and without the library; who compares is
- * `tessera mosalloc bench` (pairs, intervals, bounds) or compare.py (ratios only).
+/* costs: times the operations of an allocator. The same binary runs with and without the library.
+ * `tessera mosalloc bench` compares the two (pairs, intervals, bounds); compare.py prints only ratios.
  *
  *   costs ROW [ROUNDS]                          nanoseconds of CPU per operation: the lowest of ROUNDS
  *   costs resident                              lines `Rss bytes`, `Pss bytes`, `Private_Dirty bytes` of this process
@@ -30,7 +30,7 @@ static void die(const char* what) {
     exit(2);
 }
 
-/* LIVE blocks of 16..4015 bytes, replaced at random: what programs do. */
+/* Replaces LIVE blocks of 16..4015 bytes at random, like a typical program. */
 static void* churn(void* argument) {
     char** held = calloc(LIVE, sizeof *held);
     uint64_t seed = 42 + (uint64_t)(uintptr_t)argument;
@@ -83,7 +83,7 @@ static double mappings(int kilobytes) {
 
 static const struct row {
     const char* name;
-    double (*run)(int); /* returns how many operations it did */
+    double (*run)(int); /* returns the number of operations */
     int argument;
 } kRows[] = {
     {"malloc_small_1_thread", small_blocks, 1}, {"malloc_small_4_threads", small_blocks, 4},
@@ -141,7 +141,7 @@ static void start_program(int rounds, char** words) {
         pid_t pid;
         int status;
         const double start = now_ns(CLOCK_MONOTONIC);
-        if (posix_spawn(&pid, words[1], NULL, NULL, words + 1, environ) != 0) die("start: cannot be started");
+        if (posix_spawn(&pid, words[1], NULL, NULL, words + 1, environ) != 0) die("start: PROGRAM cannot be started");
         if (waitpid(pid, &status, 0) != pid || status != 0) die("start: the program failed");
         took[i] = now_ns(CLOCK_MONOTONIC) - start;
     }
@@ -151,7 +151,7 @@ static void start_program(int rounds, char** words) {
 
 int main(int count, char** words) {
     const int rounds = count > 2 ? atoi(words[2]) : 10;
-    if (rounds < 1 || rounds > MAX_ROUNDS) die("ROUNDS is a number from 1 to 1000");
+    if (rounds < 1 || rounds > MAX_ROUNDS) die("ROUNDS must be a number from 1 to 1000");
     if (count > 1 && strcmp(words[1], "resident") == 0) return resident(), 0;
     if (count > 1 && strcmp(words[1], "start") == 0) return start_program(rounds, words + 3), 0;
     for (int i = 0; i < ROWS; ++i)

@@ -1,5 +1,5 @@
-// advice.h - madvise's newer advice by name; headers of older systems do not have all of it. The kernel that runs
-// decides what it knows: Pool::advise asks it first.
+// advice.h - names of madvise's newer advice values, which headers of older systems lack. Pool::advise first asks the
+// running kernel whether it knows a value.
 #pragma once
 
 #include <sys/mman.h>
@@ -14,19 +14,19 @@ constexpr int kGuardInstall = 102, kGuardRemove = 103;  // 6.13
 
 /// Would change the page size; the layout decides that, not the program.
 constexpr bool changes_shape(int a) { return a == MADV_HUGEPAGE || a == MADV_NOHUGEPAGE || a == kCollapse; }
-/// Prepares for access, in the order of the addresses, and ends at the first page that has no such access.
+/// Populates pages in the order of addresses, and stops at the first page that does not allow the access.
 constexpr bool populates(int a) { return a == kPopulateRead || a == kPopulateWrite; }
-/// What is read next is zero.
+/// The next read returns zero.
 constexpr bool drops(int a) { return a == MADV_DONTNEED || a == kDontneedLocked; }
-/// Takes access away until it is removed; the kernel's answer on huge pages is EINVAL, and callers have another way.
+/// Removes access until the guard is removed. The kernel returns EINVAL for huge pages; callers can use mprotect there.
 constexpr bool guards(int a) { return a == kGuardInstall || a == kGuardRemove; }
-/// Holds for every 4KB page alone, and secrets or the wait for a fault may depend on it: a huge page cannot wipe,
-/// leaves out or guards as a whole only.
+/// Applies to single 4KB pages, and programs may rely on it for secrets or for faults. A huge page cannot wipe, exclude
+/// or guard a part of itself.
 constexpr bool per_page(int a) {
     return a == MADV_WIPEONFORK || a == MADV_KEEPONFORK || a == MADV_DONTFORK || a == MADV_DOFORK ||
            guards(a);
 }
-/// May be left undone without a program's notice; hugetlb refuses it.
+/// Can be ignored without an effect that a program can see; hugetlb rejects it.
 constexpr bool only_a_hint(int a) { return a == MADV_FREE || a == kCold || a == kPageout; }
 /// Changes the mapping itself; a new owner of the memory must not inherit it.
 constexpr bool leaves_a_mark(int a) {

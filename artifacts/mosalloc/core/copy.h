@@ -1,4 +1,4 @@
-// copy.h - contents of pages from one place to another.
+// copy.h - copies the contents of pages.
 #pragma once
 
 #include "core/base.h"

@@ -1,7 +1,7 @@
-// exchange.cpp - a huge page becomes 4KB pages with the same contents, and back.
+// exchange.cpp - replaces a huge page by 4KB pages with the same contents, and back.
 //
-// The new pages are built aside and moved into place in one step (mremap), so that readers never find a hole; writers
-// of other threads are held back from the first byte copied to the exchange.
+// The new pages are prepared elsewhere and moved into place in one step (mremap), so that readers never find a hole.
+// The write gate blocks writers in other threads from the first copied byte until the exchange.
 #include <cerrno>
 #include <cstring>
 
@@ -37,10 +37,10 @@ long Pool::split(Range range) {
     return 0;
 }
 
-/// Fills `copy` with what is in use in `page` and puts it there.
+/// Copies the used parts of `page` to `copy` and moves `copy` into the place of `page`.
 long Pool::exchange(Range page, uint64_t copy) {
     const auto used = [&](uint64_t at) { return (*states(at) & kUsed) != 0; };
-    // Unused is not the same as used without access: contents survive a time without it, so they are copied too.
+    // Used pages without access are copied too, because their contents must survive until access returns.
     constexpr int kUnused = -1;
     const auto prot = [&](uint64_t at) { return used(at) ? protection_at(at) : kUnused; };
     long result = for_each_run(page, prot, [&](Range run) -> long {
@@ -77,7 +77,7 @@ long Pool::replace_by_small_pages(Range page) {
 }
 
 long Pool::replace_by_huge_page(Range page) {
-    // A place that is aligned for it, found by asking for twice the room.
+    // Maps twice the size and keeps an aligned part of it.
     const long room = sys::mmap(0, 2 * page.bytes(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
     if (sys::failed(room)) return room;
     const uint64_t copy = align_up(static_cast<uint64_t>(room), page.bytes());
@@ -100,7 +100,7 @@ long Pool::lend_small_pages() {
     return result;
 }
 
-/// The gate holds writers of 4KB pages only where there is a page, if only the system's page of zeros.
+/// The gate blocks writers only at 4KB pages that exist, at least as the system's zero page.
 void Pool::bring_in(Range page) {
     const auto writable = [&](uint64_t at) { return (*states(at) & kUsed) != 0 && (protection_at(at) & PROT_WRITE) != 0; };
     for_each_run(page, writable, [&](Range run) -> long {

@@ -1,8 +1,8 @@
 // free_list.h - which parts of a pool are free: a sorted array of disjoint ranges that never touch each other
 // (touching ranges are merged, so coalescing is an invariant and not a pass). First fit = lowest address.
 //
-// `give` and `take` are set union and set difference: freeing what is free, or taking what is partly taken,
-// is well defined, because munmap and MAP_FIXED are.
+// `give` and `take` are set union and set difference. They are defined for ranges that are free or taken already, because
+// munmap and MAP_FIXED are.
 #pragma once
 
 #include "core/base.h"

@@ -1,5 +1,5 @@
-// huge_pages.cpp - the parts of a pool that have 2MB or 1GB pages: protections that the hardware cannot give,
-// memory that is cleared by hand, pages on demand. The way to 4KB pages and back is in exchange.cpp.
+// huge_pages.cpp - the parts of a pool with 2MB or 1GB pages: protections that the hardware does not support, zeroing
+// by software, pages on demand. exchange.cpp replaces huge pages by 4KB pages and back.
 #include <cerrno>
 #include <cstring>
 
@@ -62,8 +62,8 @@ long Pool::sync_protection(Range range, uint64_t page_bytes) {
     return set_hardware(run, run_prot);
 }
 
-/// Zeroed by hand: MADV_DONTNEED would give the page back to the system, whose reservation for a private mapping is
-/// gone then (before Linux 6.10), and the next touch could end in SIGBUS.
+/// Zeroes memory by software. MADV_DONTNEED would return the page to the system, which loses the reservation of a private
+/// mapping before Linux 6.10; the next access could then raise SIGBUS.
 void Pool::clear_dirty(Range range, uint64_t page_bytes) {
     const Range pages{align_down(range.start, page_bytes), align_up(range.end, page_bytes)};
     bool writable = false;
@@ -86,8 +86,8 @@ void Pool::clear_dirty(Range range, uint64_t page_bytes) {
     }
 }
 
-/// On demand: maps the huge pages of `part` that are not there. -ENOMEM when the system has too few; what was mapped
-/// until then stays, as idle pages.
+/// On demand: maps the missing huge pages of `part`. Returns -ENOMEM if the system has too few; the pages mapped so far
+/// stay as idle pages.
 long Pool::make_present(Range part, uint64_t page_bytes) {
     const Range pages{align_down(part.start, page_bytes), align_up(part.end, page_bytes)};
     const auto absent = [&](uint64_t at) { return hardware(at) == kAbsent; };
@@ -112,8 +112,8 @@ long Pool::make_present(Range part, uint64_t page_bytes) {
     return 0;
 }
 
-/// On demand: huge pages around `part` without used memory go back to the system once more than `keep_bytes` of them
-/// lie idle. The threshold keeps a program that frees and allocates in turn from having 1GB zeroed each time.
+/// On demand: returns unused huge pages around `part` to the system when more than `keep_bytes` of them are idle. Without
+/// the threshold, a program that frees and allocates in turn would wait for 1GB of zeroing each time.
 long Pool::shrink(Range part, uint64_t page_bytes) {
     const Range pages{align_down(part.start, page_bytes), align_up(part.end, page_bytes)};
     for (uint64_t at = pages.start; at < pages.end; at += page_bytes) {
@@ -154,7 +154,7 @@ long Pool::release_huge(Range part, uint64_t page_bytes) {
     return 0;
 }
 
-/// Populating memory needs the access that it prepares for (EINVAL): the program's own, not what the page grants.
+/// Populating needs the access that the program has (else EINVAL), not the access that the huge page grants.
 long Pool::populate_huge(Range part, uint64_t page_bytes, int advice) {
     const int access = advice == advice::kPopulateRead ? PROT_READ : PROT_WRITE;
     for (uint64_t at = part.start; at < part.end; at += kPage4K)
@@ -176,7 +176,7 @@ long Pool::advise_huge(Range part, uint64_t page_bytes, int advice) {
     return 0;
 }
 
-/// Would giving `prot` to `asked`, a part of `page`, be more than the policy allows to soften?
+/// True if the policy does not allow to soften `prot` on `asked`, a part of `page`.
 bool Pool::must_split(Range page, Range asked, int prot) const {
     const auto any_page = [&](Range range, auto wanted) {
         for (uint64_t at = range.start; at < range.end; at += kPage4K)
@@ -195,8 +195,8 @@ bool Pool::must_split(Range page, Range asked, int prot) const {
     return any_page(asked, more) && others(more);
 }
 
-/// Whole huge pages get any protection; only the first and the last one of `range` can be covered in part. Where a
-/// split is impossible the page is softened, which sync_protection counts.
+/// A whole huge page can have any protection. Only the first and the last page of `range` can be covered in part. If a
+/// split is impossible, the page is softened, and sync_protection counts it.
 long Pool::split_edges(Range range, int prot) {
     const uint64_t edges[] = {range.start, range.end - kPage4K};
     for (const uint64_t& edge : edges) {

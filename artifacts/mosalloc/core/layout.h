@@ -1,8 +1,8 @@
 // layout.h - a layout as the library uses it: the pools' sizes and the windows of large pages.
 //
-// The file's grammar is tessera/layout_file/reader.h, which the simulator uses too. Here, a pool without a size row gets
-// the library's own size, a size is rounded up to whole 4KB pages, and windows of 4KB pages are dropped once they are
-// checked, since 4KB is what everything outside windows is.
+// tessera/layout_file/reader.h parses the file, here and in the simulator. In the library, a pool without a size row has
+// a default size, and sizes are rounded up to whole 4KB pages. Windows of 4KB pages are checked and then dropped, since
+// memory outside windows has 4KB pages anyway.
 #pragma once
 
 #include "core/base.h"
@@ -22,8 +22,8 @@ static_assert(same(tessera::layout_file::kHeap, MOSALLOC_POOL_HEAP) && same(tess
               "pools of a layout file are pools of the map");
 static_assert(tessera::layout_file::kMaxWindows == MOSALLOC_MAX_WINDOWS, "the map has room for every layout");
 
-/// Pool sizes of a layout without size rows. Reserving costs nothing natively, but QEMU's user mode pays per
-/// reserved page (64GB: 0.2s and 400MB), which is why sizes can be given at all.
+/// Pool sizes of a layout without size rows. Reserving is free on bare Linux, but not in QEMU's user mode (64GB: 0.2s and
+/// 400MB). For this reason a layout can set smaller sizes.
 constexpr uint64_t kDefaultPoolBytes[kPools] = {64ull << 30, 256ull << 30, 16ull << 30};
 
 struct Layout : tessera::layout_file::File {

@@ -1,9 +1,9 @@
 // lock.h - the one lock of the allocator.
 //
-// mmap may be called from signal handlers, so the holder blocks all signals: a handler could otherwise wait for
-// the thread that it interrupted. fork holds the lock across the copy; a later fork handler of the program may
-// still map memory then, which is why the holder may enter again. No libc: pthread mutexes are not to be
-// used before libc has initialised itself, and constructors run in an order that nobody guarantees.
+// Signal handlers may call mmap, so the holder blocks all signals: a handler could otherwise wait for the thread that it
+// interrupted. fork holds the lock across the copy. The lock is recursive, because a later fork handler of the program
+// may map memory during that time. It does not use pthread mutexes: they need an initialised libc, and the order of
+// constructors is not guaranteed.
 #pragma once
 
 #include "core/base.h"

@@ -1,4 +1,4 @@
-// page_state.h - what a pool remembers of each 4KB page, and of each huge page.
+// page_state.h - the state that a pool keeps for each 4KB page and each huge page.
 #pragma once
 
 #include <sys/mman.h>

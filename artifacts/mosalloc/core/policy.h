@@ -1,4 +1,4 @@
-// policy.h - the choices that a pool has where huge pages cannot do what 4KB pages can.
+// policy.h - the choices for cases that 4KB pages support and huge pages do not.
 #pragma once
 
 #include "core/base.h"
@@ -8,7 +8,7 @@ namespace mosalloc {
 /// What happens when a program wants different protections inside one huge page, which the hardware cannot give.
 enum class Protections : uint8_t {
     soft,    ///< the page grants the union of what its parts ask for; counted
-    guards,  ///< as soft, but memory whose protection is reduced gets 4KB pages: the program may wait for the fault
+    guards,  ///< as soft, but memory with reduced protection gets 4KB pages: the program may rely on the fault
     exact,   ///< any difference makes 4KB pages
 };
 

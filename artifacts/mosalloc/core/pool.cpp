@@ -1,4 +1,4 @@
-// pool.cpp - what concerns every part of a pool, and parts with 4KB pages. Huge pages are in huge_pages.cpp.
+// pool.cpp - code for every part of a pool and for parts with 4KB pages. huge_pages.cpp handles huge pages.
 #include "core/pool.h"
 
 #include <cerrno>
@@ -19,8 +19,8 @@ long map_small(uint64_t address, uint64_t bytes, int prot, int more_flags) {
     return advised == -EINVAL ? 0 : advised;
 }
 
-/// Not MAP_NORESERVE: memory without access is not charged, and when the program gets access to it, the
-/// kernel's own rules (vm.overcommit_memory) shall decide as they do without us.
+/// Does not use MAP_NORESERVE: memory without access is not charged, and when the program gets access, the kernel's rules
+/// (vm.overcommit_memory) must apply as they do without the library.
 long reserve_span(uint64_t base, uint64_t bytes) { return map_small(base, bytes, PROT_NONE, 0); }
 
 bool Pool::init(uint64_t base, uint64_t bytes, const Policy& policy) {
@@ -70,8 +70,8 @@ long Pool::commit(Range range, int prot, bool no_reserve) {
     return result;
 }
 
-/// Where the mapping is still the span's own, its contents and access are taken away, which is cheaper than a
-/// new one. A failure (memory locked by mlockall) or an odd mapping takes the long way.
+/// If the span's own mapping is still there, drops its contents and access, which is cheaper than a new mapping. If that
+/// fails (memory locked by mlockall) or another mapping is there, makes a new mapping.
 long Pool::release_small(Range part) {
     const bool odd = policy_.remap_released || any(part, kOdd | kForeign);
     const bool untouched = !odd && !any(part, kUsed);

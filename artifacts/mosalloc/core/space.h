@@ -1,4 +1,4 @@
-// space.h - the pools as one program sees them: the memory calls of Linux, answered from the pools.
+// space.h - implements Linux's memory calls on the pools.
 //
 // The heap pool is a break that moves; the anonymous and the file pool hand out the lowest range that fits (first
 // fit, as in MICRO'20 section V). Which offsets a program gets depends on its calls only, never on the windows.
@@ -37,8 +37,8 @@ public:
         bool lock = false;
     };
     long map(uint64_t bytes, const Request& request);
-    /// A file or shared memory, anywhere. -ENOMEM when the file pool is full, -EINVAL when this mapping cannot lie
-    /// there (hugetlbfs); the kernel's own place is right then.
+    /// Maps a file or shared memory at any address. Returns -ENOMEM if the file pool is full and -EINVAL if this
+    /// mapping cannot lie there (hugetlbfs); the caller then lets the kernel choose a place.
     long map_file(uint64_t bytes, int prot, int flags, int fd, uint64_t offset);
     /// MAP_FIXED of private anonymous memory inside one pool.
     long map_fixed(Range addresses, const Request& request);
@@ -52,8 +52,8 @@ public:
     long advise(Range addresses, int advice);
     long lock(Range addresses, int flags);
     long unlock(Range addresses);
-    /// -ENOMEM if something in `addresses` is in a pool and not handed out: there the kernel would answer for the
-    /// reserved span, which the program must not see.
+    /// Returns -ENOMEM if a part of `addresses` is in a pool but not handed out: the kernel's result would describe
+    /// the reserved span, which the program must not see.
     long check_mapped(Range addresses);
     long remap(uint64_t old, uint64_t old_bytes, uint64_t bytes, int flags, uint64_t to);
 

@@ -1,4 +1,4 @@
-// table.h - memory for our own tables. It costs nothing until it is touched.
+// table.h - memory for the library's own tables. Untouched tables use no memory.
 #pragma once
 
 #include "core/base.h"

@@ -1,5 +1,5 @@
-// window_list.h - which parts of a pool have huge pages: sorted, disjoint windows. A window loses a page when that
-// is split, so one window can become two.
+// window_list.h - the parts of a pool with huge pages, as sorted, disjoint windows. A split removes a page from its
+// window, so one window can become two.
 #pragma once
 
 #include "core/base.h"

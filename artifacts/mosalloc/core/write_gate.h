@@ -1,9 +1,9 @@
-// write_gate.h - holds writers of other threads back while pages are copied.
+// write_gate.h - blocks writers in other threads while pages are copied.
 //
-// A huge page that is split, or that a forked child needs a copy of, must not change during the copy. Where the
-// process has one thread, nothing is needed. Else userfaultfd write-protects the range (hugetlb: Linux 5.19): a
-// writer sleeps inside its page fault, the system's own writes (read(2) into the range) included, and goes on
-// when the gate opens. Catching SIGSEGV instead would show through to the program and miss the system's writes.
+// The contents of a huge page must not change while it is split or copied for a forked child. A process with one thread
+// needs nothing for this. Otherwise userfaultfd write-protects the range (hugetlb: Linux 5.19): a writer sleeps in its
+// page fault until the gate opens. This includes writes by the kernel, as in read(2). A SIGSEGV handler would be visible
+// to the program and would miss the kernel's writes.
 #pragma once
 
 #include "core/base.h"
@@ -17,8 +17,8 @@ public:
     WriteGate(const WriteGate&) = delete;
     WriteGate& operator=(const WriteGate&) = delete;
 
-    /// Nobody but the caller's copy touches `addresses` until `open`; may be called for several ranges. False where
-    /// other threads run and cannot be held: an older kernel, or a policy against userfaultfd (docker's default).
+    /// Blocks all other writers of `addresses` until `open`; may be called for several ranges. Returns false if other
+    /// threads run and cannot be blocked: an older kernel, or a policy against userfaultfd (docker's default).
     bool close(Range addresses);
     /// Lets the writers go on. They write to what is mapped there then.
     void open();

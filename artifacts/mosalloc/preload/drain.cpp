@@ -15,7 +15,7 @@ void drain(size_t bytes, uint64_t heap_end) {
         void* volatile block = malloc(bytes);  // volatile: the compiler may drop a malloc that is only freed
         if (block == nullptr) return;
         const uint64_t at = reinterpret_cast<uint64_t>(block);
-        constexpr uint64_t kNear = uint64_t{1} << 30;  // the heap of a program that has not started is small
+        constexpr uint64_t kNear = uint64_t{1} << 30;  // the heap is small before the program starts
         if (at >= heap_end || at + kNear < heap_end) {
             free(block);
             return;

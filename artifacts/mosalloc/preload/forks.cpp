@@ -1,13 +1,13 @@
 // forks.cpp - fork with pools.
 //
-// 4KB parts are copied on write like any memory. Windows too, but each copy needs a free huge page, which nobody has
-// reserved for the child: without one the kernel takes the page away from the child when the parent writes, and the
-// child dies with SIGBUS at its next touch, reading included. So where too few huge pages are free, or they are of
-// 1GB, the windows in use get 4KB pages for the moment of the fork, the child keeps these, and the parent gets its huge pages back:
-// two copies, counted.
+// The kernel copies 4KB parts on write, like any memory. It also copies windows on write, but each copy needs a free
+// huge page that is not reserved for the child. If there is none and the parent writes, the kernel takes the page away
+// from the child, and the child dies with SIGBUS at its next access, even a read. So if too few huge pages are free,
+// or if they are 1GB pages, the library gives the windows in use 4KB pages during the fork. The child keeps these, and
+// the parent gets its huge pages back. This takes two copies, which the library counts.
 //
-// Our lock is taken where libc's fork calls _Fork, after it took the locks of malloc: in a fork handler it would be taken
-// before these, while other threads take it with malloc's locks in hand, and each would wait for the other.
+// libc's fork first takes the locks of malloc and then calls _Fork; we take our lock at that call. A fork handler would
+// take our lock before malloc's locks, but other threads take it while they hold malloc's locks: a deadlock.
 #include "preload/forks.h"
 
 #include <cerrno>
@@ -23,12 +23,12 @@
 namespace mosalloc {
 namespace {
 
-/// A word that reads zero in a forked child (MADV_WIPEONFORK); null where the kernel or QEMU has none.
+/// A word that reads zero in a forked child (MADV_WIPEONFORK); null if the kernel or QEMU does not support that.
 volatile uint64_t* g_same_process = nullptr;
 
-bool g_lent = false;  ///< between the handlers of one fork, which holds the lock
+bool g_lent = false;  ///< set between the handlers of one fork, while it holds the lock
 
-/// Huge pages in use: what a child could have to copy.
+/// Counts the huge pages in use, which are the pages that a child may have to copy.
 uint64_t pages_in_use(uint64_t wanted_page_bytes) {
     uint64_t pages = 0;
     for (uint64_t kind = 0; kind < MOSALLOC_POOL_COUNT; ++kind)
@@ -37,8 +37,8 @@ uint64_t pages_in_use(uint64_t wanted_page_bytes) {
     return pages;
 }
 
-/// Never for 1GB pages: Linux 6.18 was seen to give a child zeros for such a page that its parent wrote to (a program
-/// without this library shows it as well), and a copy of 1GB for one write helps nobody.
+/// Never for 1GB pages. On Linux 6.18 a child read zeros from a 1GB page that its parent had written, also without this
+/// library. Besides, a copy of 1GB for one write is too slow to be useful.
 bool can_share_huge_pages() {
     const uint64_t needed = pages_in_use(kPage2M);
     return pages_in_use(kPage1G) == 0 && (needed == 0 || huge_pages(kPage2M).free >= needed);
@@ -54,9 +54,9 @@ void lend_small_pages() {
     if (safe || map->fork_risks++ != 0) return;
     char line[320];
     Text text(line);
-    text.add("mosalloc: fork: the child could need ").number(pages_in_use(kPage2M)).add(" pages of 2MB and ")
-        .number(pages_in_use(kPage1G)).add(" of 1GB, fewer are free, and other threads cannot be held back while it "
-        "gets 4KB pages\n  what to do: reserve that many more, or allow userfaultfd, if the child dies with SIGBUS\n");
+    text.add("mosalloc: fork: the child may need ").number(pages_in_use(kPage2M)).add(" pages of 2MB and ")
+        .number(pages_in_use(kPage1G)).add(" of 1GB, and fewer are free. The library cannot stop other threads to give "
+        "the child 4KB pages\n  what to do: if the child dies with SIGBUS, reserve that many more pages or allow userfaultfd\n");
     sys::write(2, line, text.length());
 }
 
@@ -82,11 +82,11 @@ void adopt_process() {
     if (g_same_process != nullptr) *g_same_process = 1;
 }
 
-/// Like the kernel when a copy on write finds no memory, but with a word about it.
+/// Prints the reason and kills the process. The kernel does the same, without a message, if copy on write finds no memory.
 [[noreturn]] void die(const char* reason) {
     char line[160];
     Text text(line);
-    text.add("mosalloc: forked child: ").add(reason).add("; it ends here\n");
+    text.add("mosalloc: forked child: ").add(reason).add("; the child is killed\n");
     sys::write(2, line, text.length());
     constexpr int kKill = 9;
     for (;;) sys::call(SYS_kill, sys::getpid(), kKill);
@@ -99,7 +99,7 @@ void after_in_child() {
     runtime().lock.release();
 }
 
-/// In place of libc's _Fork inside fork.
+/// Replaces libc's _Fork inside fork.
 pid_t (*g_fork)() = nullptr;
 pid_t fork_under_lock() {
     before_fork();
@@ -120,7 +120,7 @@ void watch_forks() {
     void* original = nullptr;
     if (redirect_calls("fork", "_Fork", reinterpret_cast<void*>(fork_under_lock), &original)) {
         g_fork = reinterpret_cast<pid_t (*)()>(original);
-    } else {  // another libc: right as long as no other thread allocates at that moment
+    } else {  // another libc: correct only if no other thread allocates during the fork
         runtime().map->fork_late_lock = 1;
         pthread_atfork(before_fork, after_in_parent, after_in_child);
     }

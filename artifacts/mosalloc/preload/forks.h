@@ -1,4 +1,4 @@
-// forks.h - a child must find a consistent lock, a map of its own, and memory that it may write to.
+// forks.h - fork handlers: a child needs a consistent lock, its own pool map, and memory that it may write to.
 #pragma once
 
 #include "core/lock.h"
@@ -8,8 +8,8 @@ namespace mosalloc {
 /// Registers the fork handlers.
 void watch_forks();
 
-/// Holds the lock over one call. A process that was forked without fork handlers (_Fork, clone) is noticed here:
-/// the thread that held the lock may not exist in it.
+/// Holds the lock during one call. Detects a process that was forked without fork handlers (_Fork, clone): the thread
+/// that held the lock may not exist in it.
 class Entry {
 public:
     Entry();

@@ -1,4 +1,4 @@
-// hooks.cpp - decides which call concerns a pool; the rest goes to the kernel unchanged. Both are counted.
+// hooks.cpp - decides which calls concern a pool; all other calls go to the kernel unchanged. Both are counted.
 #include "preload/hooks.h"
 
 #include <cerrno>
@@ -10,8 +10,8 @@
 namespace mosalloc {
 namespace {
 
-// Flags that leave a request an ordinary one. Everything else (memory that grows down, 32-bit, huge pages asked for by
-// the program itself) is the kernel's business.
+// Flags of requests that a pool can serve. The kernel serves all others (memory that grows down, 32-bit addresses, huge
+// pages that the program itself requests).
 constexpr int kPlainFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_POPULATE | MAP_LOCKED | MAP_DENYWRITE |
                             MAP_EXECUTABLE;
 constexpr int kFileFlags = MAP_TYPE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_POPULATE | MAP_DENYWRITE | MAP_EXECUTABLE;
@@ -19,8 +19,8 @@ constexpr int kFixed = MAP_FIXED | MAP_FIXED_NOREPLACE;
 constexpr int kProtections = PROT_READ | PROT_WRITE | PROT_EXEC;
 constexpr uint64_t kAddressEnd = UINT64_C(1) << 47;
 
-// Entry points put the stack on 16 bytes themselves: QEMU 7.2 enters signal handlers with a stack that is 8 bytes off,
-// and handlers do call malloc and mmap.
+// Entry points align the stack to 16 bytes: QEMU 7.2 enters signal handlers with a stack that is 8 bytes off, and handlers
+// do call malloc and mmap.
 #define HOOK __attribute__((force_align_arg_pointer))
 
 enum class By { pool, kernel };
@@ -80,12 +80,12 @@ long map_outside(uint64_t addr, uint64_t bytes, int prot, int flags, int fd, uin
     return result;
 }
 
-/// Answers from a pool; false with the pool's answer in `result` where this request is the kernel's business.
+/// Serves the request from a pool. Returns false, with the pool's error in `result`, if the kernel must serve it.
 bool map_in_pools(uint64_t addr, size_t bytes, int prot, int flags, int fd, uint64_t offset, long* result) {
     if (bytes == 0 || bytes >= kAddressEnd || offset % kPage4K != 0) return false;
     const bool fixed = (flags & kFixed) != 0, over = addr % kPage4K == 0 && in_pools(addr, bytes);
     const uint64_t size = align_up(bytes, kPage4K);
-    if (over) {  // a place of the program's own choice; a mere hint is taken where that place is free
+    if (over) {  // an address that the program chose; a hint is followed only if that range is free
         const Entry entry;
         *result = map_over_pool(addr, bytes, prot, fixed ? flags : flags | MAP_FIXED_NOREPLACE, fd, offset);
         if (fixed || *result != -EEXIST) return true;
@@ -99,7 +99,7 @@ bool map_in_pools(uint64_t addr, size_t bytes, int prot, int flags, int fd, uint
     if (!is_file_pools(over ? 0 : addr, prot, flags, fd)) return false;
     const Entry entry;
     *result = runtime().space.map_file(size, prot, flags, fd, offset);
-    return !sys::failed(*result);  // no room there, or not for this file: the kernel knows
+    return !sys::failed(*result);  // no room there, or not for this file: the kernel chooses
 }
 
 HOOK void* hook_mmap(void* hint, size_t bytes, int prot, int flags, int fd, off_t offset) {
@@ -110,7 +110,7 @@ HOOK void* hook_mmap(void* hint, size_t bytes, int prot, int flags, int fd, off_
     return reinterpret_cast<void*>(done(MOSALLOC_CALL_MMAP, pooled ? By::pool : By::kernel, result));
 }
 
-/// The calls over a range differ in two lines: what the pools do with a whole, aligned range, and what the kernel does.
+/// Calls over a range differ only in two steps: what the pools do with a whole, aligned range, and what the kernel does.
 template <class InPools, class Kernel>
 long over_range(mosalloc_call call, const void* start, size_t bytes, InPools in, Kernel kernel) {
     const uint64_t addr = reinterpret_cast<uint64_t>(start);
@@ -195,7 +195,7 @@ HOOK int hook_munlock(const void* start, size_t bytes) {
         [=] { return sys::call(SYS_munlock, reinterpret_cast<long>(start), static_cast<long>(bytes)); }));
 }
 
-/// mincore and msync: the kernel's answer, except that what is free in a pool does not exist for the program.
+/// mincore and msync: the kernel's result, except that free memory of a pool does not exist for the program.
 template <class Kernel>
 int asked_of_kernel(mosalloc_call call, const void* start, size_t bytes, Kernel kernel) {
     return static_cast<int>(over_range(
@@ -239,7 +239,7 @@ HOOK void* hook_mremap(void* old, size_t old_bytes, size_t bytes, int flags, voi
     return reinterpret_cast<void*>(done(MOSALLOC_CALL_MREMAP, ours ? By::pool : By::kernel, result));
 }
 
-/// Like libc's, which asks the kernel and finds a break that is high enough: below the heap is no error, no effect.
+/// Like libc's brk, which compares with the kernel's break: an address below the heap is no error and has no effect.
 HOOK int hook_brk(void* address) {
     const Entry entry;
     const uint64_t wanted = reinterpret_cast<uint64_t>(address);

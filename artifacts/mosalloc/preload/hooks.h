@@ -1,4 +1,4 @@
-// hooks.h - what runs in place of libc's memory functions.
+// hooks.h - the replacements of libc's memory functions.
 #pragma once
 
 #include "core/lock.h"

@@ -43,7 +43,7 @@ HugePages huge_pages(uint64_t page_bytes) {
 long back_window(uint64_t address, uint64_t bytes, uint64_t page_bytes) {
     const long mapped = map_huge(address, bytes, page_bytes, PROT_READ | PROT_WRITE);
     if (sys::failed(mapped)) return mapped;
-    // The mapping reserved its pages, but a hugetlb cgroup charges at the first touch and answers with SIGBUS.
+    // The mapping reserved its pages, but a hugetlb cgroup charges at the first touch and raises SIGBUS.
     // Touching now turns that into an error before the program starts. EINVAL: before Linux 5.14.
     const long result = sys::madvise(address, bytes, advice::kPopulateWrite);
     if (result != -EINVAL) return result;

@@ -26,7 +26,7 @@ bool owned_by_another_user(const char* path) {
 }
 
 mosalloc_pool_map* started(mosalloc_pool_map* map) {
-    // Without the windows, whose count says how many there are: the table is large, and untouched pages cost nothing.
+    // Does not clear the windows: the table is large, untouched pages use no memory, and the count says how many are valid.
     memset(static_cast<void*>(map), 0, offsetof(mosalloc_pool_map, windows));
     map->pid = static_cast<uint64_t>(sys::getpid());
     map->magic = MOSALLOC_POOL_MAP_MAGIC;
@@ -40,11 +40,11 @@ mosalloc_pool_map* open_map(const char* path, char* message, size_t capacity) {
     if (path != nullptr) {
         const long fd = sys::open(path, O_RDWR | O_CREAT, 0644);
         long at = fd;
-        // Room for it, but no rewriting yet: a living owner may be using the file.
+        // Makes the file large enough, but does not write yet: a living process may own the file.
         if (!sys::failed(at)) at = sys::ftruncate(fd, sizeof *map);
         if (!sys::failed(at)) at = sys::mmap(0, sizeof *map, PROT_READ | PROT_WRITE, MAP_SHARED, static_cast<int>(fd));
         if (!sys::failed(fd)) sys::close(fd);
-        // A daemon that gave up its rights and started itself again: the map is its parent's, not its own.
+        // A daemon that dropped its privileges and executed itself again: the map belongs to its parent.
         if (at == -EACCES && owned_by_another_user(path)) return started(map);
         if (sys::failed(at)) {
             Text(message, capacity).add("pool map ").add(path).add(": cannot be written (errno ")

@@ -1,4 +1,4 @@
-// map_file.h - the pool map: counters that outlive the process, because _exit and SIGKILL run no destructor.
+// map_file.h - the pool map: counters in a file, which survive _exit and SIGKILL (these run no destructor).
 #pragma once
 
 #include "mosalloc/pool_map.h"

@@ -11,9 +11,9 @@ struct Options {
     const char* target = nullptr;      ///< MOSALLOC_TARGET: only this executable (path or name) gets the layout
     const char* pool_map = nullptr;    ///< MOSALLOC_POOL_MAP: file that shows the pools to other processes
     const char* prefault = "1";        ///< MOSALLOC_PREFAULT: 1 touches windows at start, 0 maps them on demand
-    const char* fallback = "0";        ///< MOSALLOC_ALLOW_FALLBACK: 1 keeps 4KB pages where huge ones can't be had
+    const char* fallback = "0";        ///< MOSALLOC_ALLOW_FALLBACK: 1 uses 4KB pages where huge pages are missing
     const char* verbose = "0";         ///< MOSALLOC_VERBOSE: 1 prints the effective options and the pools
-    const char* hints = "kernel";      ///< MOSALLOC_HINTS: who answers mmap with an address hint: kernel, pool
+    const char* hints = "kernel";      ///< MOSALLOC_HINTS: who serves mmap with an address hint: kernel, pool
     const char* stacks = "kernel";     ///< MOSALLOC_STACKS: where MAP_STACK memory lies: kernel, pool
     const char* protections = "guards";  ///< MOSALLOC_PROTECTIONS inside huge pages: soft, guards, exact (policy.h)
     const char* keep = "1073741824";   ///< MOSALLOC_KEEP_BYTES: on demand, unused huge pages that stay mapped
@@ -22,8 +22,8 @@ struct Options {
     Policy policy() const;
 };
 
-/// False when a value is not one of those the table allows; `bad` is then the variable's name and `allowed` the
-/// values that it can have.
+/// Returns false if a value is not one that the table allows; `bad` is then the variable's name and `allowed` lists
+/// its possible values.
 bool read_options(char** environment, Options* out, const char** bad, const char** allowed);
 
 }  // namespace mosalloc

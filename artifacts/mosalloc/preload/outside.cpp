@@ -5,7 +5,7 @@
 
 namespace mosalloc {
 namespace {
-constexpr size_t kCapacity = 1 << 16;  // beyond that the launcher's account is incomplete, nothing else
+constexpr size_t kCapacity = 1 << 16;  // beyond this number, only the launcher's account of memory is incomplete
 }
 
 bool Outside::init(mosalloc_pool_map* map) {

@@ -1,6 +1,6 @@
-// outside.h - anonymous memory that went through the library to the kernel: stacks, hints, huge pages of the
-// program's own. With it the launcher tells what nobody saw: raw system calls, the dynamic linker, a second libc.
-// Our own tables are in it as well.
+// outside.h - records the anonymous memory that the library passed on to the kernel: stacks, address hints, huge pages
+// that the program itself requested, and the library's own tables. From this record the launcher computes the memory
+// that bypassed the library: raw system calls, the dynamic linker, a second libc.
 //
 // Callers hold the lock.
 #pragma once

@@ -11,7 +11,7 @@ namespace mosalloc {
 namespace {
 
 constexpr unsigned char kEndbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
-constexpr size_t kJumpBytes = 14;  // jmp *0(%rip), then the address: reaches everywhere
+constexpr size_t kJumpBytes = 14;  // jmp *0(%rip), then the 64-bit address
 constexpr int kGetMdwe = 66;       // PR_GET_MDWE
 
 struct Entry {
@@ -27,8 +27,8 @@ bool in_libc(void* symbol, const ElfW(Sym)** elf) {
     return same_text(base_name(info.dli_fname), "libc.so.6");
 }
 
-/// The function in libc itself. RTLD_NEXT can find a wrapper of the program's own libraries instead; dlopen finds libc,
-/// but allocates, and what malloc gets now lies outside the pools: only if need be.
+/// Finds the function in libc itself. RTLD_NEXT may find a wrapper in one of the program's libraries. dlopen finds libc,
+/// but it allocates memory outside the pools, so it is used only if RTLD_NEXT fails.
 void* find_in_libc(const char* name, const ElfW(Sym)** elf) {
     void* symbol = dlsym(RTLD_NEXT, name);
     if (in_libc(symbol, elf)) return symbol;
@@ -37,7 +37,7 @@ void* find_in_libc(const char* name, const ElfW(Sym)** elf) {
     return in_libc(symbol, elf) ? symbol : nullptr;
 }
 
-/// Where the jump goes: behind endbr64, which indirect calls need under control-flow enforcement.
+/// The place of the jump: after endbr64, which indirect calls need under control-flow enforcement.
 bool find_entry(const Patch& patch, Entry* out, Text* error) {
     const ElfW(Sym)* elf = nullptr;
     void* symbol = find_in_libc(patch.symbol, &elf);
@@ -50,12 +50,12 @@ bool find_entry(const Patch& patch, Entry* out, Text* error) {
     size_t needed = kJumpBytes;
     if (memcmp(out->at, kEndbr64, sizeof kEndbr64) == 0) out->at += sizeof kEndbr64, needed += sizeof kEndbr64;
     if (elf->st_size >= needed) return true;
-    error->add("libc function ").add(patch.symbol).add(": has ").number(elf->st_size)
-        .add(" bytes, a jump needs ").number(needed);
+    error->add("libc function ").add(patch.symbol).add(": its code has ").number(elf->st_size)
+        .add(" bytes, but a jump needs ").number(needed);
     return false;
 }
 
-/// Byte by byte: while the page is not executable, no function of libc may be called, memcpy neither.
+/// Copies byte by byte: while the page is not executable, no libc function may be called, not even memcpy.
 __attribute__((noinline)) bool write_code(unsigned char* at, const unsigned char* code, size_t bytes) {
     const uint64_t first = align_down(reinterpret_cast<uint64_t>(at), kPage4K);
     const uint64_t end = align_up(reinterpret_cast<uint64_t>(at) + bytes, kPage4K);
@@ -75,7 +75,7 @@ bool write_jump(const Entry& entry) {
 
 bool patch_libc(const Patch* patches, size_t count, Text* error) {
     if (sys::call(SYS_prctl, kGetMdwe) > 0) {
-        error->add("patching libc: the process denies write+execute (PR_SET_MDWE)");
+        error->add("patch libc: this process forbids memory that is writable and executable (PR_SET_MDWE)");
         return false;
     }
     Entry entries[16];
@@ -84,8 +84,8 @@ bool patch_libc(const Patch* patches, size_t count, Text* error) {
         if (!find_entry(patches[i], &entries[i], error)) return false;
     for (size_t i = 0; i < count; ++i)
         if (!write_jump(entries[i])) {
-            error->add("patching libc function ").add(patches[i].symbol)
-                .add(": the system forbids to change code pages (SELinux execmod or the like)");
+            error->add("patch libc function ").add(patches[i].symbol)
+                .add(": the system forbids changes to code pages (for example SELinux execmod)");
             return false;
         }
     return true;

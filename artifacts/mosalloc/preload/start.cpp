@@ -1,7 +1,6 @@
-// start.cpp - from LD_PRELOAD to the first hooked call, in the order in which it happens:
-// options -> is this the target? -> pool map -> layout -> reserve -> windows -> patch libc -> forks -> use up
-// what malloc still has of the kernel's heap.
-// Any failure ends the process with status 2 before the program runs; nothing falls back in silence.
+// start.cpp - everything from LD_PRELOAD to the first hooked call, in this order: options, test for the target,
+// pool map, layout, address space, windows, patches of libc, fork handlers, rest of malloc's memory in the kernel's heap.
+// Any failure ends the process with status 2 before the program runs; there is no silent fallback.
 #include <cerrno>
 #include <cstring>
 #include <sys/stat.h>
@@ -51,14 +50,14 @@ void read_layout(const char* path) {
     Text reason(g_message);
     if (text == nullptr || got != size) {
         reason.add("layout ").add(path).add(": read ").number(got).add(" of ").size(size);
-        refuse("is it a regular file?");
+        refuse("give the path of a regular file");
     }
     if (!parse_layout(text, size, path, &g_layout, &reason)) refuse(nullptr);
     drop_table(text, size);
 }
 
-/// Finds room for all pools above the kernel's heap. Below it glibc's malloc aborts, because the break would seem
-/// to have shrunk. The base is a multiple of 1GB, so that an offset means the same place in a page of any size.
+/// Finds an address range for all pools above the kernel's heap. Below it, glibc's malloc would abort, because the break
+/// would appear to shrink. The base is a multiple of 1GB, so that offsets have the alignment of addresses.
 uint64_t reserve(uint64_t bytes) {
     const uint64_t kernel_heap = static_cast<uint64_t>(sys::brk(0));
     constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
@@ -75,7 +74,7 @@ uint64_t reserve(uint64_t bytes) {
         const uint64_t above = base > kernel_heap ? base : align_up(kernel_heap, kPage1G) + (uint64_t{64} << 30);
         base = above + align_up(bytes, kPage1G);
     }
-    Text(g_message).add("pools of ").size(bytes).add(": no room above the kernel's heap at ").hex(kernel_heap)
+    Text(g_message).add("pools of ").size(bytes).add(": no free address range of this size above the kernel's heap at ").hex(kernel_heap)
         .add(sys::failed(at) ? ", mmap failed with errno " : ", last errno ")
         .number(static_cast<uint64_t>(sys::failed(at) ? -at : ENOMEM));
     refuse("lower the pool sizes (rows with pageSize -1), or raise the limit: ulimit -v unlimited");
@@ -88,8 +87,8 @@ uint64_t reserve(uint64_t bytes) {
     text.add("asked for ").number(asked).add(" pages of ").size(window.page_bytes).add(" (layout line ")
         .number(window.line).add("): ");
     if (!now.supported) {
-        text.add("this kernel or processor has none");
-        refuse("use a layout without such windows, or a machine with them");
+        text.add("this kernel or processor does not support pages of this size");
+        refuse("use a layout without such windows, or a machine that supports them");
     }
     text.add("found ").number(now.free).add(" free of ").number(now.total).add(" reserved (errno ")
         .number(static_cast<uint64_t>(-result)).add(")");
@@ -100,11 +99,11 @@ uint64_t reserve(uint64_t bytes) {
     else
         command.add("as root: echo ").number(enough)
             .add(" > /sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages");
-    if (asked <= now.free) command.add("; enough pages are free, so look for a limit: the hugetlb cgroup, ulimit -v");
+    if (asked <= now.free) command.add("; or, since enough pages are free, check the limits: hugetlb cgroup, ulimit -v");
     refuse(remedy);
 }
 
-/// On demand: the pages are not taken now, but a run that cannot get them should not start.
+/// On demand, the library does not take the pages now, but a run that cannot get them must not start.
 long promise_window(const Window& window) {
     const HugePages now = huge_pages(window.page_bytes);
     return now.supported && now.free >= g_layout.pages(window.page_bytes) ? 0 : -ENOMEM;
@@ -136,7 +135,7 @@ void back_windows(const Options& options) {
 void build_space(const Options& options) {
     Policy policy = options.policy();
     policy.remap_released = strict_overcommit() || !drops_contents();
-    constexpr uint64_t never_free = uint64_t{1} << 62;  // more than any address space, and a sum of three that fits
+    constexpr uint64_t never_free = uint64_t{1} << 62;  // larger than any address space, and the sum of three fits 64 bits
     uint64_t bases[kPools], total = 0;
     for (uint64_t bytes : g_layout.pool_bytes) total += align_up(bytes < never_free ? bytes : never_free, kPage1G);
     uint64_t at = reserve(total);
@@ -150,7 +149,7 @@ void build_space(const Options& options) {
     }
     Runtime& here = runtime();
     if (!good || !here.space.init(bases, g_layout, policy, here.map) || !here.outside.init(here.map)) {
-        Text(g_message).add("tables for pools of ").size(total).add(": no memory");
+        Text(g_message).add("tables for pools of ").size(total).add(": not enough memory");
         refuse("lower the pool sizes (rows with pageSize -1), or raise the limit: ulimit -v unlimited");
     }
     for (uint64_t kind = 0; kind < kPools; ++kind) {
@@ -188,14 +187,14 @@ __attribute__((constructor)) void start(int, char** arguments, char** environmen
     }
     if (options.layout == nullptr) {
         Text(g_message).add("MOSALLOC_LAYOUT: not set");
-        refuse("MOSALLOC_LAYOUT=layout.csv, or MOSALLOC_TARGET=program to leave other programs alone");
+        refuse("set MOSALLOC_LAYOUT=layout.csv, or set MOSALLOC_TARGET=program to skip all other programs");
     }
     read_layout(options.layout);
     build_space(options);
     size_t count;
     const Patch* patches = hooks(&count);
     Text error(g_message);
-    if (!patch_libc(patches, count, &error)) refuse("run without this policy, or with glibc 2.34 or later on x86-64");
+    if (!patch_libc(patches, count, &error)) refuse("run without this security policy, and with glibc 2.34 or later on x86-64");
     watch_forks();
     drain_kernel_heap();
     __atomic_store_n(&runtime().map->state, 1, __ATOMIC_RELEASE);

@@ -1,4 +1,4 @@
-// target.h - children inherit LD_PRELOAD; only the program under study may get the layout.
+// target.h - decides whether this process gets the layout. Children inherit LD_PRELOAD, but only the target gets it.
 #pragma once
 
 namespace mosalloc {

@@ -1,4 +1,4 @@
-// analysis.h - footprint of the pools over time, looked at from outside: the program is not slowed down.
+// analysis.h - samples the footprint of the pools over time from outside the program, without slowing it down.
 #pragma once
 
 #include <array>
@@ -14,13 +14,13 @@ class Analysis {
 public:
     explicit Analysis(unsigned interval_ms) : interval_ms_(interval_ms) {}
 
-    /// One row of what the pools hold now.
+    /// Adds one row with the current footprint.
     void sample(const mosalloc_pool_map& map);
     /// False when the file can't be written.
     bool write(const std::string& path, const mosalloc_pool_map& map, const Outside& outside) const;
 
 private:
-    /// Long runs keep every second row, and take half as many from then on.
+    /// In long runs, drops every second row and from then on samples half as often.
     void thin();
 
     static constexpr size_t kColumns = 7, kMostRows = 20000;

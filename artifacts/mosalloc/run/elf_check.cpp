@@ -45,12 +45,12 @@ Refusal check_contents(FILE* file, const std::string& path) {
                                       " ..., or the executable that it starts: --target EXE " + started};
     }
     if (got != sizeof header || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
-        return {"it is no ELF executable", "name an executable"};
+        return {"it is not an ELF executable", "name an executable"};
     if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64)
         return {"it is not an x86-64 executable", "use a 64-bit build for x86-64"};
     const std::string linker = interpreter(file, header);
     if (linker.empty())
-        return {"it is statically linked, so nothing can be preloaded", "link it dynamically (without -static)"};
+        return {"it is statically linked, so it cannot load libmosalloc.so", "link it dynamically (without -static)"};
     if (linker.find("ld-musl") != std::string::npos)
         return {"it uses musl (" + linker + "), mosalloc needs glibc 2.34 or later", "use a build for glibc"};
     return {};
@@ -61,18 +61,18 @@ Refusal check_contents(FILE* file, const std::string& path) {
 Refusal check_program(const std::string& path) {
     struct stat status = {};
     if (stat(path.c_str(), &status) != 0) return {"no such file", "check the path"};
-    if (!S_ISREG(status.st_mode)) return {"it is no regular file", "name an executable"};
+    if (!S_ISREG(status.st_mode)) return {"it is not a regular file", "name an executable"};
     const bool changes_user = (status.st_mode & S_ISUID) != 0 && status.st_uid != geteuid();
     const bool changes_group = (status.st_mode & S_ISGID) != 0 && status.st_gid != getegid();
     if (changes_user || changes_group)
-        return {"it is set-user-ID or set-group-ID, and the system drops LD_PRELOAD for such programs (AT_SECURE)",
+        return {"it has the set-user-ID or set-group-ID bit, and the system drops LD_PRELOAD for such programs (AT_SECURE)",
                 "run a copy without these bits"};
     // Root has all capabilities already, so for root they change nothing.
     if (geteuid() != 0 && getxattr(path.c_str(), "security.capability", nullptr, 0) > 0)
-        return {"it carries capabilities, and the system drops LD_PRELOAD for such programs (AT_SECURE)",
-                "run a copy without them"};
+        return {"it has file capabilities, and the system drops LD_PRELOAD for such programs (AT_SECURE)",
+                "run a copy without capabilities"};
     FILE* file = fopen(path.c_str(), "rb");
-    if (file == nullptr) return {"it cannot be read", "give yourself the right to read it"};
+    if (file == nullptr) return {"it cannot be read", "make the file readable: chmod u+r"};
     const Refusal refusal = check_contents(file, path);
     fclose(file);
     return refusal;

@@ -1,4 +1,4 @@
-// elf_check.h - can libmosalloc.so be preloaded into this file?
+// elf_check.h - checks whether libmosalloc.so can be preloaded into an executable.
 #pragma once
 
 #include <string>
@@ -6,12 +6,12 @@
 namespace mosalloc::run {
 
 struct Refusal {
-    std::string found;  ///< empty: nothing speaks against it
+    std::string found;  ///< empty: it can be preloaded
     std::string remedy;
 };
 
-/// The dynamic linker ignores LD_PRELOAD in static programs and drops it from set-user-ID ones (AT_SECURE);
-/// the program would then run, on other pages than asked.
+/// Static programs ignore LD_PRELOAD, and the dynamic linker drops it for set-user-ID programs (AT_SECURE). Such a
+/// program would run with other page sizes than requested.
 Refusal check_program(const std::string& path);
 
 /// The file that execvp would run; empty if there is none.

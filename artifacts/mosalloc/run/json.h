@@ -11,7 +11,7 @@ namespace mosalloc::run {
 std::string quoted(const std::string& text);
 /// Members of an object, each line ended with a comma: "pools" and "file_pool".
 void write_pools(FILE* file, const mosalloc_pool_map& map);
-/// "calls": per function, who answered and how many failed. Functions that were never called are left out.
+/// "calls": per function, the calls served by a pool, by the kernel, and failed. Omits functions without calls.
 void write_calls(FILE* file, const mosalloc_pool_map& map);
 void write_counters(FILE* file, const mosalloc_pool_map& map);
 void write_outside(FILE* file, const Outside& outside);

@@ -1,4 +1,4 @@
-// mosalloc-run: starts a program under libmosalloc and checks, when it ends, that its pages were the ones asked for.
+// mosalloc-run: starts a program under libmosalloc. When the program ends, checks that its page sizes match the layout.
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -64,11 +64,11 @@ int main(int count, char** arguments) {
     const std::string library =
         absolute(options.library.empty() ? beside_launcher("libmosalloc.so") : options.library);
     if (access(library.c_str(), R_OK) != 0)
-        return fail(2, "library " + library, strerror(errno), "build it, or --library FILE");
+        return fail(2, "library " + library, strerror(errno), "run: tessera build mosalloc, or name the file with --library FILE");
     for (const auto& [asked, file] : {std::pair{"report ", options.report}, std::pair{"analysis ", options.analyze}})
         if (!file.empty() && !can_write(file)) return fail(2, asked + file, strerror(errno), "name a file in a folder where you may write");
     if (!options.report.empty() && options.report == options.analyze)
-        return fail(2, "--report " + options.report, "it is the file of --analyze", "name another file");
+        return fail(2, "--report " + options.report, "--analyze names the same file", "name another file");
     MapFile map_file;
     if (map_file.get() == nullptr)
         return fail(2, "pool map " + map_file.path(), strerror(errno), "set TMPDIR to a folder that can be written");
@@ -81,7 +81,7 @@ int main(int count, char** arguments) {
         [&](int pid) { inspect(pid, map, &outcome); },
         {options.analyze.empty() ? 0 : options.interval_ms, [&] { analysis.sample(map); }});
     if (!ending.error.empty())
-        return fail(2, "program " + path, ending.error, "can it be executed, and is ptrace allowed here?");
+        return fail(2, "program " + path, ending.error, "check that the program is executable and that ptrace is allowed here");
     outcome.wait_status = ending.wait_status;
     judge(options, map, &outcome);
     if (!options.report.empty() && !write_report(options.report, options, map, outcome))

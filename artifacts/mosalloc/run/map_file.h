@@ -1,4 +1,4 @@
-// map_file.h - the file in which libmosalloc shows its pools to the launcher.
+// map_file.h - the pool map file, through which the launcher sees libmosalloc's pools.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace mosalloc::run {
 /// `path` without symbolic links, or as it is if it does not exist.
 std::string absolute(const std::string& path);
 
-/// The pool map: in the file of MOSALLOC_POOL_MAP if the user wants to see it, else in one that goes away.
+/// The pool map: in the file that MOSALLOC_POOL_MAP names, else in a temporary file.
 class MapFile {
 public:
     MapFile();

@@ -17,12 +17,12 @@ std::string in_mb(uint64_t bytes) { return std::to_string((bytes + (1 << 20) - 1
 void full_pool(const mosalloc_pool_map& map, int kind, const char* type, const char* name) {
     if (map.full_calls[kind] == 0) return;
     const mosalloc_pool& pool = map.pools[kind];
-    // The break is asked as an end, memory of the other pool as a length.
+    // A request for the heap names the new break, a request for the other pool names a length.
     const uint64_t asked = map.full_largest_bytes[kind];
     const uint64_t enough = kind == MOSALLOC_POOL_HEAP ? asked : pool.used_bytes + asked;
     note("the " + std::string(name) + " pool was full " + std::to_string(map.full_calls[kind]) + " times (ENOMEM): " +
-             in_mb(asked) + " asked at most, high-water mark " + in_mb(pool.used_bytes) + " of " + in_mb(pool.size_bytes),
-         "a size row in the layout: " + std::string(type) + ",-1,0," + in_mb(enough));
+             "the largest request was " + in_mb(asked) + ", the high-water mark is " + in_mb(pool.used_bytes) + " of " + in_mb(pool.size_bytes),
+         "add or change the pool's size row in the layout: " + std::string(type) + ",-1,0," + in_mb(enough));
 }
 
 }  // namespace
@@ -31,23 +31,24 @@ void print_notes(const mosalloc_pool_map& map, const Outcome& outcome) {
     full_pool(map, MOSALLOC_POOL_HEAP, "brk", "heap");
     full_pool(map, MOSALLOC_POOL_ANON, "mmap", "anonymous");
     if (map.missing_pages != 0)
-        note(std::to_string(map.missing_pages) + " huge pages were asked on demand and not to be had (ENOMEM)",
-             "reserve more, or without --no-prefault take all at start");
+        note(std::to_string(map.missing_pages) + " huge pages were missing when a window grew on demand (ENOMEM)",
+             "reserve more huge pages, or omit --no-prefault to take all of them at start");
     if (map.unsplit_pages != 0)
-        note(std::to_string(map.unsplit_pages) + " times a huge page should have been split, but other threads could not be "
-             "held back: guard pages in it do not trap",
+        note(std::to_string(map.unsplit_pages) + " times the library could not split a huge page, because it could not "
+             "stop other threads: guard pages in these huge pages do not trap",
              "allow userfaultfd (docker: --security-opt seccomp=unconfined), or move the windows");
     if (map.fork_late_lock != 0 && map.forks != 0)
-        note("this libc's fork could not be entered: a fork while another thread allocates can hang",
-             "report the version of glibc; programs that fork with one thread are safe");
+        note("the library could not patch fork in this libc: a fork can hang while another thread allocates",
+             "report the version of glibc; programs with one thread can fork safely");
     if (!outcome.checked) return;
     const Outside& outside = outcome.outside;
     if (outside.second_libc)
-        note("the program loaded a second libc (dlmopen): its memory calls were not seen", "nothing, if that copy is not hot");
+        note("the program loaded a second libc (dlmopen): the library does not see its memory calls",
+             "nothing, if the program seldom uses that copy");
     if (outside.unseen_bytes + outside.kernel_heap_bytes >= kWorthALine)
-        note(in_mb(outside.unseen_bytes + outside.kernel_heap_bytes) + " of memory came past the library: raw system "
-             "calls (Go's runtime, for one), the dynamic linker, a second libc, or constructors that ran before",
-             "this memory has 4KB pages; --report has the numbers");
+        note(in_mb(outside.unseen_bytes + outside.kernel_heap_bytes) + " of memory were allocated without the library: by raw system "
+             "calls (for example Go's runtime), the dynamic linker, a second libc, or constructors that ran before it",
+             "nothing, if this memory may have 4KB pages; --report FILE writes the numbers");
 }
 
 }  // namespace mosalloc::run

@@ -1,4 +1,4 @@
-// notes.h - what a user should know about a run beside its verdict, on stderr: full pools, memory that nobody saw.
+// notes.h - prints notes about a run on stderr, besides its verdict: full pools, memory that bypassed the library.
 #pragma once
 
 #include "run/report.h"

@@ -9,43 +9,46 @@ namespace mosalloc::run {
 namespace {
 
 constexpr const char* kHelp =
-    R"(Run a program whose heap and anonymous memory are a mosaic of 4KB, 2MB and 1GB pages.
+    R"(Run a program with a layout: a mosaic of 4KB, 2MB and 1GB pages for its heap and anonymous memory.
 
 usage: mosalloc-run --layout FILE [options] -- PROGRAM [ARGUMENT...]
 
-  --layout FILE      which pages go where, a CSV file:
+  --layout FILE      CSV file with the pool sizes and the windows of large pages:
                        type,pageSize,startOffset,endOffset
                        brk,-1,0,1GB              the heap pool has 1GB
                        mmap,-1,0,4GB             the anonymous pool has 4GB
                        mmap,2MB,64MB,192MB       64 pages of 2MB, from 64MB to 192MB of the anonymous pool
-                     Everything else is 4KB. Windows are aligned to their page size and do not overlap.
-  --report FILE      write what was asked and found, as JSON
-  --target EXE       only this executable (path or name) gets the layout, not PROGRAM itself. For a program that
-                     is started by a script: --target ./bin/solver -- sh run.sh
-  --allow-fallback   go on with 4KB pages where huge pages can't be had. Recorded in the report.
-  --no-prefault      windows grow on demand: a huge page is mapped when the program gets memory in it (and placed on
-                     the NUMA node that touches it first), and given back when 1GB of such pages lies unused.
-                     Default: all windows are taken and touched before the program starts, and kept
-  --protections HOW  what happens when the program wants parts of a huge page protected differently:
-                     soft: nothing, the page allows what any part of it allows;
-                     guards (default): as soft, but a page in which the program takes access away (mprotect), or over
-                     which it maps a file, becomes 4KB pages; that is a mismatch;
-                     exact: any difference makes 4KB pages
-  --hints WHO        kernel (default): anonymous memory that is asked for at an address is the kernel's, outside the
-                     pools; pool: the address is ignored
-  --stacks WHO       kernel (default): stacks of threads keep exact guard pages outside the pools; pool: inside
-  --analyze FILE     write the pools' footprint over time, as JSON
-  --interval-ms N    time between two looks of --analyze; default 10
-  --library FILE     libmosalloc.so to use; default: the one beside this launcher
-  --verbose          print where the pools are
-  -h, --help         this text
+                     All other memory has 4KB pages. Windows are aligned to their page size and do not overlap.
+  --report FILE      write the requested and the actual page sizes, as JSON
+  --target EXE       apply the layout only to this executable (path or name), not to PROGRAM itself. Use it for a
+                     program that a script starts: --target ./bin/solver -- sh run.sh
+  --allow-fallback   use 4KB pages where huge pages are missing, and record this in the report
+  --no-prefault      let windows grow on demand. The library maps a huge page when the program allocates memory in
+                     it, on the NUMA node that touches it first. It gives pages back when more than 1GB are unused.
+                     Default: map and touch all windows before the program starts, and keep them
+  --protections HOW  choose what happens if the program sets different protections inside one huge page:
+                     soft: keep the huge page; it allows every access that any of its parts allows;
+                     guards (default): as soft, but split the huge page into 4KB pages if the program removes
+                     access (mprotect) or maps a file over a part; the verdict is then a mismatch;
+                     exact: split the huge page at any difference
+  --hints WHO        choose where anonymous memory with an address hint lies. kernel (default): outside the pools,
+                     where the kernel puts it; pool: in a pool, and the library ignores the hint
+  --stacks WHO       choose where thread stacks lie. kernel (default): outside the pools, with exact guard pages;
+                     pool: in a pool
+  --analyze FILE     write the footprint of the pools over time, as JSON
+  --interval-ms N    set the time between two samples of --analyze, in ms; default 10
+  --library FILE     use this libmosalloc.so; default: the one next to this launcher
+  --verbose          print the addresses of the pools
+  -h, --help         print this text
 
-When the program ends, however it ends, its page sizes are read from /proc/PID/smaps before its memory goes away.
-Exit status: the program's own (128 + n if signal n ended it); 2 if the request is wrong or huge pages are missing;
-1 if the program ran on other pages than asked.
+When the program ends, normally or by a signal, the launcher reads its page sizes from /proc/PID/smaps.
+Exit status: that of the program (128 + n if signal n killed it); 2 if the request is wrong or huge pages are missing;
+1 if the program ran with other page sizes than the layout asks for.
 
-Huge pages are reserved by root:  sysctl vm.nr_hugepages=64
-See what is free:                 grep Huge /proc/meminfo
+Reserve huge pages, as root:  sysctl vm.nr_hugepages=64
+See how many are free:        grep Huge /proc/meminfo
+
+Example: mosalloc-run --layout layout.csv --report report.json -- ./bin/solver input.txt
 )";
 
 struct TextOption {
@@ -73,7 +76,7 @@ const std::vector<ChoiceOption> kChoices = {{"--hints", &Options::hints, {"kerne
 constexpr FlagOption kFlags[] = {{"--allow-fallback", &Options::allow_fallback, true},
                                  {"--no-prefault", &Options::prefault, false},
                                  {"--verbose", &Options::verbose, true}};
-constexpr const char* kSeeHelp = "mosalloc-run --help";
+constexpr const char* kSeeHelp = "see mosalloc-run --help";
 
 }  // namespace
 
@@ -121,7 +124,7 @@ int parse_options(int count, char** arguments, Options* out) {
             char* end = nullptr;
             const unsigned long number = strtoul(value.c_str(), &end, 10);
             if (value.empty() || *end != 0 || number == 0 || number > 60000)
-                return fail(2, name + " '" + value + "'", "not a number from 1 to 60000", kSeeHelp);
+                return fail(2, name + " '" + value + "'", "must be a number from 1 to 60000", kSeeHelp);
             out->interval_ms = static_cast<unsigned>(number);
             known = true;
         }

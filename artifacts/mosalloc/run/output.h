@@ -1,4 +1,5 @@
-// Files that --report and --analyze name: found out before the program runs whether they can be written, and checked to be whole.
+// output.h - the files of --report and --analyze: tests before the run that they can be written, and after it that
+// they are complete.
 #pragma once
 
 #include <cstdio>
@@ -6,10 +7,10 @@
 
 namespace mosalloc::run {
 
-/// Whether `path` can be opened for writing; errno says why not. A file that was not there is not there afterwards.
+/// True if `path` can be opened for writing; else errno gives the reason. Leaves no new file behind.
 bool can_write(const std::string& path);
 
-/// Closes `file`; false, with errno set, where this or any write before failed (a full disk). Half a file is not left behind.
+/// Closes `file`. Returns false with errno set if this or an earlier write failed (a full disk), and deletes the file.
 bool close_whole(FILE* file, const std::string& path);
 
 }  // namespace mosalloc::run

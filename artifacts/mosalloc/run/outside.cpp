@@ -34,7 +34,7 @@ Outside classify(const mosalloc_pool_map& map, const std::vector<Area>& areas, c
         if (area.name == "[heap]") out.kernel_heap_bytes += area.resident_bytes;
         if (area.name == "[stack]") out.stack_bytes += area.resident_bytes;
         const bool named = !area.name.empty() && area.name.compare(0, 6, "[anon:") != 0;
-        // Zero-initialised variables of a library or program stand right behind its file.
+        // Zero-initialised variables of a library or program follow the mapping of its file directly.
         const bool variables = i > 0 && areas[i - 1].end == area.start && areas[i - 1].inode != 0 && !areas[i - 1].shared;
         if (named || variables || area.resident_bytes == 0) continue;
         uint64_t seen = 0;

@@ -1,7 +1,7 @@
-// outside.h - the program's memory that lies in no pool, and how much of it came past the library.
+// outside.h - measures the program's memory outside the pools, and how much of it bypassed the library.
 //
-// The library cannot see the dynamic linker's own calls, raw system calls (Go's runtime), a second libc (dlmopen) or
-// memory of before its start. It records what it passed to the kernel, so the rest of the anonymous memory is theirs.
+// The library cannot see calls of the dynamic linker, raw system calls (Go's runtime), calls of a second libc (dlmopen)
+// or memory from before its start. It records what it passed to the kernel; all other anonymous memory bypassed it.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct Outside {
     uint64_t kernel_heap_bytes = 0;  ///< below the kernel's break: before the library's start, or by raw brk
     uint64_t stack_bytes = 0;        ///< of the main thread
     uint64_t anonymous_bytes = 0;    ///< other private anonymous memory, unseen_bytes included
-    uint64_t unseen_bytes = 0;       ///< of that, what never came through the library
+    uint64_t unseen_bytes = 0;       ///< of that, memory that bypassed the library
     bool second_libc = false;
 };
 

@@ -1,4 +1,4 @@
-// report.h - the JSON of one run: what was asked, what was found, what was counted.
+// report.h - the JSON report of one run: requested page sizes, actual page sizes, counters.
 #pragma once
 
 #include <string>

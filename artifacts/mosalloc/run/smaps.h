@@ -1,7 +1,7 @@
-// smaps.h - which page sizes the kernel really uses, from the text of /proc/PID/smaps.
+// smaps.h - reads the actual page sizes from the text of /proc/PID/smaps.
 //
-// KernelPageSize is the size of the mapping's pages, MMUPageSize the one in the page tables; both must be what the
-// layout says. AnonHugePages shows transparent huge pages, which would be 2MB pages that nobody asked for.
+// KernelPageSize is the page size of the mapping, MMUPageSize the page size in the page tables; both must match the
+// layout. AnonHugePages counts transparent huge pages, which are 2MB pages that the layout did not ask for.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ namespace {
 
 volatile sig_atomic_t g_program = 0, g_ticked = 0;
 
-/// The timer's signal interrupts waitpid, and does nothing else.
+/// The timer's signal only interrupts waitpid.
 void start_timer(unsigned interval_ms) {
     if (interval_ms == 0) return;
     struct sigaction action = {};
@@ -87,7 +87,7 @@ Ending run_traced(const std::string& path, const std::vector<std::string>& argum
     long options = PTRACE_O_TRACEEXIT | PTRACE_O_EXITKILL;
     if (follow_children) options |= PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE;
     if (ptrace(PTRACE_SEIZE, program, nullptr, reinterpret_cast<void*>(options)) != 0) {
-        const std::string error = std::string("ptrace is refused: ") + strerror(errno);
+        const std::string error = std::string("the system rejects ptrace: ") + strerror(errno);
         kill(program, SIGKILL);
         waitpid(program, nullptr, 0);
         return {0, error};

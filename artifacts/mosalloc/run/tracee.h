@@ -1,4 +1,4 @@
-// tracee.h - starts the program and looks at its memory at the last moment before the kernel takes it apart.
+// tracee.h - starts the program and inspects its memory just before the kernel frees it.
 //
 // PTRACE_SEIZE with PTRACE_O_TRACEEXIT stops a task inside exit, with its address space still whole, whatever made it
 // exit: exit, _exit, a fatal signal. Only the main thread is traced, so nothing slows down except the delivery

@@ -10,15 +10,15 @@ std::string reason_of(const mosalloc_pool_map& map, const Outcome& outcome) {
     if (map.state == 0) return "libmosalloc never started in the program";
     if (map.state == 2) return map.error;
     if (!outcome.checked)
-        return "the memory was gone before it could be read (SIGKILL, or exec of another program)";
+        return "the process lost its memory before the launcher could read it (after SIGKILL or exec)";
     if (map.split_pages != 0)
         return std::to_string(map.split_pages) + " huge pages became 4KB pages, the first at offset " +
                std::to_string(map.split_offset) + " of the " + (map.split_pool_kind == MOSALLOC_POOL_HEAP ? "brk" : "mmap") +
                " pool, because the program protects or maps parts of them";
     if (found.anon_huge_bytes != 0)
-        return std::to_string(found.anon_huge_bytes) + " bytes of transparent huge pages in 4KB parts";
+        return std::to_string(found.anon_huge_bytes) + " bytes of the 4KB parts have transparent huge pages";
     if (found.wrong_page_bytes != 0)
-        return std::to_string(found.wrong_page_bytes) + " bytes of 4KB parts have other pages";
+        return std::to_string(found.wrong_page_bytes) + " bytes of the 4KB parts have other page sizes";
     for (const WindowFound& w : found.windows)
         if (!w.confirmed())
             return "window at offset " + std::to_string(w.asked.start_offset) + ": asked for pages of " +
@@ -34,9 +34,9 @@ void inspect(int pid, const mosalloc_pool_map& map, Outcome* outcome) {
     if (file == nullptr) return;
     const std::vector<Area> areas = read_smaps(file);
     fclose(file);
-    // After a SIGKILL the address space can be gone already; after an exec it is another one, without pools.
+    // After SIGKILL the address space may be gone; after exec it is a new one without pools.
     if (!has_pools(map, areas)) return;
-    // A script may start the target several times: one bad run is not made good by the next.
+    // A script may start the target several times. One bad run makes the verdict bad, whatever the next runs do.
     if (outcome->checked && !outcome->findings.confirmed()) return;
     outcome->checked = true;
     outcome->findings = compare(map, areas);
@@ -58,13 +58,13 @@ int status_of(const Options& options, const mosalloc_pool_map& map, const Outcom
     if (map.state == 2) return 2;  // the library has printed why
     if (map.state == 0)
         return fail(2, "layout " + options.layout, outcome.reason,
-                    "does the program, or the one named by --target, start at all? Does it use glibc?");
+                    "check that the program, or the one named by --target, starts at all and uses glibc");
     if (outcome.verdict == "confirmed" || outcome.verdict == "fallback") return own;
     const int failed = fail(1, "layout " + options.layout, outcome.reason,
                             map.split_pages != 0
-                                ? "move the windows, or --allow-fallback to accept it, or --protections soft to keep the "
-                                  "pages huge where the program does not wait for the faults"
-                                : "see --report FILE; --allow-fallback accepts other pages and records it");
+                                ? "move the windows; or accept it with --allow-fallback; or, if the program does not "
+                                  "rely on these page faults, keep huge pages with --protections soft"
+                                : "see the details with --report FILE, or accept and record other pages with --allow-fallback");
     return outcome.verdict == "unchecked" && own != 0 ? own : failed;
 }
 
