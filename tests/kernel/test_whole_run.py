@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from tessera.cli.kernel_experiments import in_columns
+from tessera.core.tables import frame_rows, table_text
 from tessera.kernel.experiments.whole_run import table6
 from tessera.results.schema.kernel import TABLE6_COUNTS
 from tessera.results.write import frame_of
@@ -13,7 +13,7 @@ def test_overhead_is_in_per_cent_and_beside_the_papers():
     counts = [("gups", "off", 1, 1000), ("gups", "replicated", 4, 1005), ("btree", "off", 1, 200)]
     counts.append(("btree", "replicated", 4, 220))
     made = table6(frame_of(TABLE6_COUNTS, [(*row, "measured") for row in counts]))
-    assert "0.500" in in_columns(made, 3)
+    assert "0.500" in table_text(**frame_rows(made, 3))
     table = made.set_index("program")
     assert table.overhead_percent["gups"] == pytest.approx(0.5)
     assert table.overhead_percent["btree"] == pytest.approx(10)

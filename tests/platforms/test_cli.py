@@ -27,7 +27,7 @@ def test_show_assumed_leaves_out_what_is_cited():
         run("show", "broadwell-sim").output,
         run("show", "broadwell-sim", "--assumed").output,
     )
-    assert re.search(r"^tlb\.stlb\.entries +1536 entries +MICRO'20 Table 4", everything, re.M)
+    assert re.search(r"^tlb\.stlb\.entries +1536 +entries +MICRO'20 Table 4", everything, re.M)
     assert re.search(r"^core\.overlap +1 .*\(default\)$", everything, re.M)
     assert len(re.findall(r"\(default\)$", everything, re.M)) == 8
     assert "tlb.stlb.entries" not in assumed

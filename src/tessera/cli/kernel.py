@@ -9,6 +9,7 @@ import click
 
 from tessera.cli.kernel_experiments import COMMANDS
 from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.tables import frame_rows, print_table
 from tessera.kernel.command_line import accept as _accept
 from tessera.kernel.command_line import say
 from tessera.kernel.image import VARIANTS
@@ -134,7 +135,7 @@ def selftests_mm(accept_series: bool, seconds: int, out: Path) -> None:
     program = image.program("checked", say, accept_series=accept_series, selftests_mm=True)
     table, failures = check(image.ready(say), program, out, seconds_each=seconds)
     write(SELFTESTS_MM, table, out / SELFTESTS_MM.file)
-    click.echo(table.to_string(index=False))
+    print_table(**frame_rows(table))
     for failure in failures:
         click.echo(f"FAILED: {failure}", err=True)
     sys.exit(1 if failures else 0)
@@ -194,7 +195,7 @@ def prove(accept_series: bool, out: Path) -> None:
             click.echo(f"{variant}: {line}")
     table = judge(seen)
     write(PROVE, table, out / PROVE.file)
-    click.echo(table.to_string(index=False))
+    print_table(**frame_rows(table))
     sys.exit(0 if table.passed.all() else 1)
 
 
@@ -212,7 +213,7 @@ def bisect(accept_series: bool, out: Path) -> None:
 
     table = run_bisect(out, say, accept_series=accept_series)
     write(BISECT, table, out / BISECT.file)
-    click.echo(table.to_string(index=False, float_format="{:.1f}".format))
+    print_table(**frame_rows(table, 1))
     sys.exit(0 if (table.outcome == "passed").all() else 1)
 
 

@@ -6,14 +6,11 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from tessera.core.tables import frame_rows, print_table
 from tessera.kernel.command_line import accept, say
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _out = click.option(
     "--out", required=True, type=click.Path(path_type=Path), help="Folder for CSV files and logs."
@@ -42,7 +39,7 @@ def table4(accept_series: bool, out: Path | None) -> None:
     measured = footprint.measure(image.ready(say), program, out)
     write(schema.TABLE4, table(), out / schema.TABLE4.file)
     write(schema.TABLE4_MEASURED, measured, out / schema.TABLE4_MEASURED.file)
-    click.echo(in_columns(measured, 4))
+    print_table(**frame_rows(measured, 4))
     _end("DIFFERENCE", footprint.disagreements(measured))
 
 
@@ -107,16 +104,11 @@ def placement(accept_series: bool, megabytes: int, out: Path) -> None:
     write(schema.PLACEMENT, pd.concat(tables), out / schema.PLACEMENT.file)
     figure4 = figures.figure4(pd.concat(tables))
     write(schema.FIGURE4, figure4, out / schema.FIGURE4.file)
-    click.echo(in_columns(figure4, 3))
+    print_table(**frame_rows(figure4, 3))
     _end("DIFFERENCE", wrong)
 
 
 COMMANDS = (table4, table5, table6, placement)
-
-
-def in_columns(table: pd.DataFrame, digits: int) -> str:
-    """A table for a terminal."""
-    return table.to_string(index=False, float_format=f"{{:.{digits}f}}".format)
 
 
 def _configs() -> dict[str, tuple]:
@@ -146,7 +138,7 @@ def _count(
     write(counts, measured, out / counts.file)
     table = ratios(measured)
     write(shown, table, out / shown.file)
-    click.echo(in_columns(table, 3))
+    print_table(**frame_rows(table, 3))
 
 
 def _end(what: str, lines: list[str]) -> None:

@@ -32,16 +32,18 @@ def show(name: str, assumed: bool) -> None:
     A key that the file leaves out is there with its default, marked `(default)`.
     """
     from tessera import platforms
+    from tessera.core.tables import print_table
     from tessera.platforms.keys import all_keys, own_key
 
     found = platforms.load(name)
     rows = {key: v for key, v in sorted(found.values.items()) if v.assumed or not assumed}
     keys = all_keys()
-    width = max(map(len, found.values))
+    cells = []
     for key, value in rows.items():
         unit = (keys.get(key) or own_key(key)).unit.replace("name", "")
         mark = " (default)" if value.defaulted else ""
-        click.echo(f"{key:{width}}  {value.value!s:>12} {unit:18}  {value.source}{mark}")
+        cells.append((key, str(value.value), unit, value.source + mark))
+    print_table((), cells, right=(1,), whole=(0, 1, 2))
     if assumed:
         click.echo(f"{len(rows)} of {len(found.values)} values assumed")
 

@@ -49,7 +49,7 @@ def render(results_dir: Path, out: Path | None, claims, reference, config) -> No
 
     facts = site.render(_existing(results_dir), out, claims, reference, config)
     if len(facts.claims):
-        click.echo(terminal.table(facts.claims))
+        terminal.show(facts.claims)
         click.echo(f"\n{terminal.counts(facts.claims)}")
     else:
         click.echo(f"no claims judged: {facts.claims_reason}")
@@ -75,7 +75,7 @@ def check(results_dir: Path) -> None:
     found = checks.problems(_existing(results_dir))
     table = claims.read_claims(results_dir)
     if len(table):
-        click.echo(terminal.table(table))
+        terminal.show(table)
         click.echo(f"\n{terminal.counts(table)}")
     page = Tree(results_dir).report
     click.echo(f"report: {page}")

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from tessera.core.errors import TesseraError
+from tessera.core.tables import table_text
 from tessera.kernel.walker import PRESENT, GuestMemory, Tree
 from tessera.results.schema.kernel import PLACEMENT
 
@@ -73,7 +74,7 @@ def figure3(table: pd.DataFrame, observer: str = HOME) -> str:
     """Text in the form of Figure 3: a cell says pages, [pointers to each socket], (remote share)."""
     seen = table[table.observer.astype(str) == observer]
     sockets = sorted(set(seen.socket) | set(seen.target_socket))
-    lines = ["level  " + "  ".join(f"{'socket ' + str(s):<34}" for s in sockets)]
+    rows = []
     for level in (4, 3, 2, 1):
         cells = []
         for socket in sockets:
@@ -82,6 +83,6 @@ def figure3(table: pd.DataFrame, observer: str = HOME) -> str:
             pages = int(cell.pages.iloc[0]) if len(cell) else 0
             total = sum(counts)
             share = f"{1 - counts[sockets.index(socket)] / total:.0%}" if total else "-"
-            cells.append(f"{f'{pages} [' + ' '.join(map(str, counts)) + f'] ({share})':<34}")
-        lines.append(f"L{level}     " + "  ".join(cells))
-    return "\n".join(line.rstrip() for line in lines) + "\n"
+            cells.append(f"{pages} [{' '.join(map(str, counts))}] ({share})")
+        rows.append((f"L{level}", *cells))
+    return table_text(("level", *(f"socket {socket}" for socket in sockets)), rows) + "\n"

@@ -31,7 +31,7 @@ def check_platform(name_or_path: str | Path) -> tuple[Platform, tuple[str, ...]]
         flat = Path(name) / f"{platform.name}.flat"
         flat.write_text(platform.flat())
         argv = [str(simulator), "check", "--platform", str(flat)]
-        done = toolchain().run(argv, paths=[flat.parent], capture=True, check_platform=False)
+        done = toolchain().run(argv, paths=[flat.parent], capture=True, check=False)
     if done.returncode:
         raise refusal(f"platform {name_or_path}", done.returncode, done.stderr)
     *remarks, _ = done.stdout.splitlines()

@@ -15,6 +15,7 @@ from scipy import stats
 from tessera.allocator_proof.bench.rows import Row
 from tessera.core.files import write_text, writing
 from tessera.core.stats.interval import CONFIDENCE
+from tessera.core.tables import table_text
 
 
 def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> tuple[float, float]:
@@ -83,18 +84,15 @@ def _number(value: float | None, kind: str) -> str:
 def format_table(results: Iterable[Result]) -> str:
     """The table for people; each row's numbers are in its own unit."""
     head = ("row", "unit", "plain", "library", "ratio/diff", "95% interval", "bound", "verdict")
-    lines = [head]
+    rows = []
     for r in results:
         interval = f"{_number(r.low, r.kind)}..{_number(r.high, r.kind)}" if r.pairs else r.reason
         plain, library = (
             _number(x, "ns") if x is None or x > 1000 else f"{x:.1f}" for x in (r.plain, r.library)
         )
         bound = "-" if r.bound is None else "<= " + _number(r.bound, r.kind)
-        lines.append((r.row, r.unit, plain, library, _number(r.value, r.kind), interval, bound, r.verdict))
-    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
-    return "\n".join(
-        "  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)).rstrip() for line in lines
-    )
+        rows.append((r.row, r.unit, plain, library, _number(r.value, r.kind), interval, bound, r.verdict))
+    return table_text(head, rows)
 
 
 def write_results(results: Sequence[Result], path: Path) -> None:

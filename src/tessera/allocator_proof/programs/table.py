@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tessera.allocator_proof.programs.model import FAIL, PASS, SKIP, ProgramOutcome
 from tessera.core.files import writing
+from tessera.core.tables import table_text
 from tessera.core.units import MB
 
 COLUMNS = (
@@ -45,16 +46,9 @@ def details(outcome: ProgramOutcome) -> str:
 
 def text(outcomes: Sequence[ProgramOutcome]) -> str:
     """The table for a terminal, aligned, with a summary line."""
-    rows = [_HEADS] + [_cells(outcome) for outcome in outcomes]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(_HEADS))]
-    lines = []
-    for row in rows:
-        numbered = enumerate(zip(row, widths, strict=True))
-        cells = [c.ljust(width) if i < 3 else c.rjust(width) for i, (c, width) in numbered]
-        lines.append("  ".join(cells).rstrip())
+    table = table_text(_HEADS, map(_cells, outcomes), right=range(3, len(_HEADS)))
     counts = Counter(outcome.verdict for outcome in outcomes)
-    lines.append(", ".join(f"{counts[verdict]} {verdict}" for verdict in (PASS, FAIL, SKIP)))
-    return "\n".join(lines)
+    return f"{table}\n" + ", ".join(f"{counts[verdict]} {verdict}" for verdict in (PASS, FAIL, SKIP))
 
 
 def _cells(outcome: ProgramOutcome) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tessera.allocator_proof.suite.junit import Test
 from tessera.allocator_proof.suite.model import FAIL, PASS, SKIP, counts
-from tessera.allocator_proof.suite.text import columns
+from tessera.core.tables import table_text
 
 CONDITIONS = ("kernel", "4kb", "qemu", "preload", "2mb", "demand", "exact", "stacks", "1gb")
 
@@ -32,10 +32,10 @@ def matrix_text(matrix: dict[str, dict[str, Test]]) -> str:
     if not matrix:
         return ""
     used = [name for name in CONDITIONS if any(name in row for row in matrix.values())]
-    lines = [("case", *used)]
+    rows = []
     for case, row in matrix.items():
-        lines.append((case, *(row[name].verdict if name in row else "-" for name in used)))
-    return columns(lines)
+        rows.append((case, *(row[name].verdict if name in row else "-" for name in used)))
+    return table_text(("case", *used), rows)
 
 
 def others_text(tests: Sequence[Test]) -> str:
@@ -44,10 +44,10 @@ def others_text(tests: Sequence[Test]) -> str:
     for test in tests:
         prefix = test.name.partition(".")[0]
         groups.setdefault(test.name if prefix in _SINGLE else prefix, []).append(test)
-    lines = [("test", "verdict", "passed", "failed", "skipped", "s")] if groups else []
+    heads, rows = ("test", "verdict", "passed", "failed", "skipped", "s"), []
     for name, members in groups.items():
         found = counts(members)
         worst = next(verdict for verdict in (FAIL, SKIP, PASS) if found[verdict])
         numbers = [str(found[verdict]) for verdict in (PASS, FAIL, SKIP)]
-        lines.append((name, worst, *numbers, f"{sum(test.seconds for test in members):.1f}"))
-    return columns(lines)
+        rows.append((name, worst, *numbers, f"{sum(test.seconds for test in members):.1f}"))
+    return table_text(heads, rows) if rows else ""

@@ -26,6 +26,7 @@ def overhead(out: Path, pairs: int, seconds: float, seed: int) -> None:
       ./run tessera mosalloc overhead --out results/default/host/allocator.csv
     """
     from tessera.allocator_proof.overhead import measure, overheads
+    from tessera.core.tables import print_table
     from tessera.results.schema.machine import ALLOCATOR
     from tessera.results.write import write
 
@@ -33,13 +34,13 @@ def overhead(out: Path, pairs: int, seconds: float, seed: int) -> None:
         table = measure(Path(folder), pairs=pairs, seconds=seconds, seed=seed)
     write(ALLOCATOR, table, out)
     units = {"memory_bytes": (1 << 20, "MB"), "cpu_ns": (1e9, "s")}
-    click.echo(
-        f"{'workload':<18} {'quantity':<13} {'glibc':>11} {'mosalloc':>11} {'overhead':>9}  95% interval"
-    )
+    rows = []
     for row in overheads(table).itertuples():
         scale, unit = units[row.quantity]
-        sides = f"{row.glibc / scale:>8.3f} {unit:<2} {row.mosalloc / scale:>8.3f} {unit:<2}"
+        sides = (f"{row.glibc / scale:.3f} {unit}", f"{row.mosalloc / scale:.3f} {unit}")
         known = row.low == row.low and row.low is not None
         interval = f"{row.low:+.1%} to {row.high:+.1%}" if known else f"too few pairs ({row.pairs})"
-        click.echo(f"{row.workload:<18} {row.quantity:<13} {sides} {row.overhead:>+9.1%}  {interval}")
+        rows.append((row.workload, row.quantity, *sides, f"{row.overhead:+.1%}", interval))
+    heads = ("workload", "quantity", "glibc", "mosalloc", "overhead", "95% interval")
+    print_table(heads, rows, right=(2, 3, 4))
     click.echo(f"measured on this machine, {table['pair'].nunique()} pairs per program -> {out}", err=True)

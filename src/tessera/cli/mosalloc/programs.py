@@ -37,13 +37,12 @@ def programs(
     from tessera.allocator_proof.programs.registry import PROGRAMS, program
     from tessera.allocator_proof.programs.session import Session
     from tessera.core.errors import unknown_name
+    from tessera.core.tables import print_table
     from tessera.machine.container.engine import DOCKER, engine_name
     from tessera.machine.container.images import ensure_programs_image
 
     if only_list:
-        width = max(map(len, PROGRAMS))
-        for row in PROGRAMS.values():
-            click.echo(f"{row.name.ljust(width)}  {row.what}")
+        print_table((), [(row.name, row.what) for row in PROGRAMS.values()])
         return
     chosen = [program(name) for name in dict.fromkeys(names)] or list(PROGRAMS.values())
     for layout in layouts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tessera.core.tables import table_text
 from tessera.core.units import KB, MB, PAGE_2MB, format_bytes, round_up
 from tessera.mosalloc.analyze.model import POOLS, Analysis
 from tessera.mosalloc.report import PoolReport
@@ -27,18 +28,20 @@ def summary(found: Analysis) -> list[str]:
     """The lines that ``tessera mosalloc analyze`` prints."""
     seconds = found.duration_ms / 1000
     lines = [f"{len(found.samples)} samples, one in {found.interval_ms} ms, over {seconds:.2f} s", ""]
-    lines.append(f"{'':15} {'size':>8} {'high-water':>10} {'peak live':>10} {'end live':>9} {'calls':>8}")
+    rows = []
     for pool in found.pools:
-        name = POOLS[pool.pool][1]
         sizes = (pool.used_bytes, found.peak_live_bytes(pool), pool.live_bytes)
-        high, peak, end = map(about, sizes)
-        lines.append(f"{name:15} {about(pool.size_bytes):>8} {high:>10} {peak:>10} {end:>9} {pool.calls:>8}")
+        rows.append((POOLS[pool.pool][1], *map(about, (pool.size_bytes, *sizes)), str(pool.calls)))
+    heads = ("pool", "size", "high-water", "peak live", "end live", "calls")
+    lines += table_text(heads, rows, right=range(1, 6)).splitlines()
     if found.calls:
-        lines += ["", f"{'calls':15} {'pool':>10} {'kernel':>10} {'failed':>10}"]
+        rows = []
         for call, went in sorted(found.calls.items()):
             counts = [went.get(where, 0) for where in ("pool", "kernel", "failed")]
             if any(counts):
-                lines.append(f"  {call:13} {counts[0]:>10} {counts[1]:>10} {counts[2]:>10}")
+                rows.append((call, *map(str, counts)))
+        heads = ("calls", "pool", "kernel", "failed")
+        lines += ["", *table_text(heads, rows, right=range(1, 4)).splitlines()]
     if found.outside:
         lines += ["", "outside the pools at the end"]
         lines += [f"  {OUTSIDE[key]}: {about(size)}" for key, size in outside_bytes(found).items() if size]

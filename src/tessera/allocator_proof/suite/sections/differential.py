@@ -8,8 +8,9 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 
 from tessera.allocator_proof.suite.model import FAIL, PASS, SKIP, Check, Findings, ProofRequest, Section
-from tessera.allocator_proof.suite.text import columns, tail
+from tessera.allocator_proof.suite.text import tail
 from tessera.core.paths import build_dir, built, repo_root
+from tessera.core.tables import table_text
 from tessera.machine.container.component_tests import OPTIONS
 from tessera.machine.container.process import stopped_at_exit
 from tessera.machine.container.toolchain import toolchain
@@ -99,11 +100,11 @@ def _text(lines: list[Line]) -> str:
     def shown(value: float | None, form: str) -> str:
         return "-" if value is None else format(value, form)
 
-    rows = [("layout", "threads", "operations", "differences", "s", "verdict")]
+    heads, rows = ("layout", "threads", "operations", "differences", "s", "verdict"), []
     for line in lines:
         numbers = (shown(line.operations, ","), shown(line.differences, "d"), shown(line.seconds, ".1f"))
         rows.append((line.layout, str(line.threads), *numbers, line.verdict))
-    return columns(rows)
+    return table_text(heads, rows)
 
 
 SECTION = Section("differential", "Random calls with and without the library", run)

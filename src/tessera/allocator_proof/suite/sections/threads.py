@@ -14,9 +14,10 @@ from pathlib import Path
 
 from tessera.allocator_proof.suite.model import FAIL, PASS, SKIP, Check, Findings, ProofRequest, Section
 from tessera.allocator_proof.suite.own_pages import asked, describe, huge, seen
-from tessera.allocator_proof.suite.text import columns, tail
+from tessera.allocator_proof.suite.text import tail
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.paths import built
+from tessera.core.tables import table_text
 from tessera.core.units import GB, MB, PAGE_1GB, PAGE_2MB
 from tessera.layouts.model import Layout, Window, write_layout
 from tessera.machine.container.process import HostProcess, stopped_at_exit
@@ -78,7 +79,7 @@ def run(request: ProofRequest) -> Findings:
     ]
     heads = ("layout", "what", "verdict", "expected", "found")
     rows = [(ln.layout, ln.what, ln.verdict, ln.expected, ln.found) for ln in lines]
-    return Findings(checks, columns([heads, *rows]), [asdict(line) for line in lines])
+    return Findings(checks, table_text(heads, rows), [asdict(line) for line in lines])
 
 
 def _worst(lines: list[Line], layout: str) -> str:

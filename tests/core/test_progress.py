@@ -1,0 +1,49 @@
+"""Bars on a terminal, lines in a log."""
+
+from __future__ import annotations
+
+import re
+
+from tessera.core import progress
+
+from .terminal import on_terminal
+
+DOWNLOAD = """
+from tessera.core.progress import download_progress
+with download_progress() as show:
+    for done in range(0, 11):
+        show("graph", done << 20, 10 << 20)
+"""
+BARS = """
+from tessera.core.progress import Bars
+bars = Bars()
+bars.update("w on p", 5, 10, "50%, 3 s left")
+bars.say("a [line] above")
+bars.update("w on p", 10, 10, "100%")
+bars.close()
+bars.say("after")
+"""
+
+
+def test_a_download_in_a_log_is_a_line_now_and_then(capsys, monkeypatch):
+    now = 0.0
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
+    with progress.download_progress() as show:
+        for now in range(0, 70, 10):
+            show("graph", now << 20, 60 << 20)
+        show("other", 3 << 30, None)
+    assert capsys.readouterr().err.splitlines() == [
+        "graph: 30.0 MB of 60.0 MB (50%)",
+        "graph: 60.0 MB of 60.0 MB (100%)",
+    ]
+
+
+def test_a_download_on_a_terminal_is_a_bar():
+    written = on_terminal(DOWNLOAD)
+    assert "\x1b" in written and "10.0/10.0 MiB" in written and "(100%)" not in written
+
+
+def test_lines_stand_above_the_bars():
+    plain = re.sub(r"\x1b\[[\d;?]*[a-zA-Z]", "", on_terminal(BARS, columns=80))
+    assert "50%, 3 s left" in plain and "100%" in plain
+    assert plain.index("a [line] above") < plain.rindex("100%") < plain.index("after")
