@@ -10,7 +10,7 @@
 
 namespace tessera::trace::cli {
 
-/// A wrong request (exit status 2), with message "asked: found\n  what to do: remedy".
+/// A wrong request (exit status 2). The message is "asked: found\n  what to do: remedy".
 struct UsageError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };

@@ -1,4 +1,4 @@
-// cut.cpp - a part of a trace as a trace of its own.
+// cut.cpp - writes a part of a trace as a new trace.
 //
 // The part begins and ends at block executions: it starts with the first execution whose first access is not before
 // `start_access`, and ends with the execution that completes `accesses`. Block table, pools and program stay as they are, so every
@@ -14,7 +14,7 @@ void cut(const std::string& in, const std::string& out, uint64_t start_access, u
     const uint64_t available = reader.header().accesses;
     if (accesses == 0 || start_access >= available || accesses > available - start_access)
         throw UsageError("cut " + in + ": accesses " + std::to_string(start_access) + " to " + std::to_string(start_access + accesses) +
-                         " of a trace that has " + std::to_string(available) + "\n  what to do: give --start and --accesses inside the trace");
+                         " of a trace that has " + std::to_string(available) + "\n  what to do: choose --start and --accesses inside the trace");
     Writer writer = Writer::create(out);
     for (const StaticBlock& block : reader.blocks()) writer.add_block(block);
     Frame frame;

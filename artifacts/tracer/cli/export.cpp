@@ -1,4 +1,4 @@
-// export.cpp - a trace as ChampSim's records, as far as they can hold it.
+// export.cpp - writes a trace as ChampSim records, as far as that format can express it.
 //
 // One record per instruction, but further records of the same instruction follow when it has more than 4
 // loads or 2 stores. At most 4 source and 2 destination registers are kept, address sources first. A branch
@@ -20,7 +20,7 @@ void put_registers(uint64_t bits, uint8_t (&registers)[room], size_t& used) {
     for (; bits && used < room; bits &= bits - 1) registers[used++] = register_of_bit(std::countr_zero(bits));
 }
 
-/// Records of one block execution go through here; the last branch waits for its successor.
+/// Writes the records of one block execution. The last branch is held until its successor is known.
 class Exporter {
 public:
     Exporter(std::FILE* file, const std::string& path) : file_(file), path_(path) {}
@@ -72,7 +72,7 @@ private:
         expected_ = pc + insn.length_bytes;
     }
 
-    /// Writes the waiting record, now that the next instruction's address is known.
+    /// Writes the held record, now that the next instruction's address is known.
     void settle(uint64_t next_pc) {
         if (!has_waiting_) return;
         waiting_.branch_taken = waiting_.is_branch && next_pc != expected_;
@@ -97,7 +97,7 @@ void export_champsim(const std::string& in, const std::string& out) {
     Reader reader = Reader::open(in);
     Replacement replacement(out);
     std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(replacement.path().c_str(), "wb"), std::fclose);
-    if (!file) throw TraceError("create ChampSim trace " + out + ": " + std::strerror(errno) + "\n  what to do: give a path that you may write to");
+    if (!file) throw TraceError("create ChampSim trace " + out + ": " + std::strerror(errno) + "\n  what to do: choose a path that you may write to");
     Exporter exporter(file.get(), out);
     Frame frame;
     while (reader.next(frame)) {

@@ -1,4 +1,4 @@
-// import.cpp - ChampSim's records as a trace: each distinct instruction is a block of its own.
+// import.cpp - converts ChampSim records to a trace. Each distinct instruction becomes one block.
 #include <cstdio>
 #include <cstring>
 #include <map>
@@ -14,7 +14,7 @@ namespace {
 
 using FilePointer = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-/// What makes two records executions of the same static block.
+/// Two records with the same key are executions of the same static block.
 using Identity = std::tuple<uint64_t, uint64_t, uint64_t, bool, int, int>;  // ip, reads, writes, branch, loads, stores
 
 StaticBlock block_of(const Identity& identity) {
@@ -22,7 +22,7 @@ StaticBlock block_of(const Identity& identity) {
     StaticInsn insn{};
     insn.reads = reads;
     insn.writes = writes;
-    // The record does not say which sources form the address; loads and stores wait for all of them.
+    // The record does not say which sources form the address, so loads and stores depend on all of them.
     insn.address_reads = loads + stores > 0 ? reads : 0;
     insn.memory_slots = static_cast<uint8_t>(loads + stores);
     insn.kind = branch ? InsnKind::branch
@@ -55,7 +55,7 @@ void import_champsim(const std::string& in, const std::string& out, const Import
     for (size_t got; (got = std::fread(&record, 1, sizeof record, file.get())) > 0; ++records) {
         if (got != sizeof record || record.is_branch > 1 || record.branch_taken > 1)
             throw TraceError("ChampSim trace " + in + ", record " + std::to_string(records) + " at byte " + std::to_string(records * sizeof record) +
-                             ": not a whole 64-byte record with flags of 0 or 1\n  what to do: decompress the trace first (tessera trace import does), or use one for x86, not CloudSuite's 96-byte format");
+                             ": not a complete 64-byte record with flags of 0 or 1\n  what to do: decompress the trace (tessera trace import does this), or use a trace for x86; CloudSuite's 96-byte records are not supported");
         uint64_t addresses[6];
         uint8_t is_store[6];
         int loads = 0, total = 0;
@@ -76,7 +76,7 @@ void import_champsim(const std::string& in, const std::string& out, const Import
     }
     if (std::ferror(file.get())) throw TraceError("read ChampSim trace " + in + ": " + std::strerror(errno) + "\n  what to do: check the disk");
     if (records == 0 && complete)
-        throw TraceError("ChampSim trace " + in + ": it is empty\n  what to do: copy it again, or give the trace that was meant");
+        throw TraceError("ChampSim trace " + in + ": the file is empty\n  what to do: copy it again, or give another path");
     Header header;
     header.program = options.program.empty() ? in : options.program;
     header.origin = "champsim";

@@ -1,4 +1,4 @@
-// info.cpp - what a trace holds, and whether it is whole.
+// info.cpp - prints a summary of a trace, checks it, and dumps it.
 #include <cinttypes>
 #include <cstdio>
 #include <filesystem>
@@ -53,7 +53,7 @@ void info(const std::string& path, bool json) {
     std::printf("instructions        %" PRIu64 " in %" PRIu64 " executions of %zu blocks\n", h.instructions, h.block_executions, reader.blocks().size());
     std::printf("threads             %u%s\n", h.threads, h.threads > 1 ? " (one of them is recorded)" : "");
     if (h.kernel_modelled) std::printf("system calls        %" PRIu64 " accesses of 64 bytes, modelled from their arguments\n", h.kernel_accesses);
-    if (h.stopped) std::printf("result              unverified: stopped when enough was recorded\n");
+    if (h.stopped) std::printf("result              unverified: the program was stopped at the limit\n");
     std::printf("distinct 4KB pages  %" PRIu64 "\n", h.distinct_4kb_pages);
     for (const Pool& pool : h.pools)
         std::printf("pool %-14s base 0x%" PRIx64 ", %" PRIu64 " bytes, %" PRIu64 " used, %" PRIu64 " distinct 4KB pages\n",

@@ -13,10 +13,10 @@ using namespace tessera::trace;
 using namespace tessera::trace::cli;
 
 constexpr const char* usage =
-    "usage: tessera-trace info TRACE [--json]      contents; every frame is checked\n"
+    "usage: tessera-trace info TRACE [--json]      check every frame and print a summary\n"
     "       tessera-trace verify TRACE             check every frame and the checksum\n"
-    "       tessera-trace dump TRACE [ACCESSES]    blocks and the first accesses (default 100)\n"
-    "       tessera-trace cut TRACE OUT --start N --accesses N   a part of a trace as a trace of its own\n"
+    "       tessera-trace dump TRACE [ACCESSES]    print all blocks and the first accesses (default 100)\n"
+    "       tessera-trace cut TRACE OUT --start N --accesses N   write a part of a trace as a new trace\n"
     "       tessera-trace import-champsim IN OUT [--mmap-pool START:END] [--brk-pool START:END]\n"
     "                      [--max-accesses N] [--program NAME]\n"
     "       tessera-trace export-champsim TRACE OUT\n";
@@ -45,12 +45,12 @@ int run(const std::vector<std::string>& words) {
             else if (option == "--brk-pool") options.heap = pool_option(option, PoolKind::heap, value);
             else if (option == "--program") options.program = value;
             else if (option == "--max-accesses") options.max_accesses = number(option, value);
-            else refuse("import-champsim", "no option '" + option + "'");
+            else refuse("import-champsim", "unknown option '" + option + "', or its value is missing");
         }
         check_apart(options);
         return import_champsim(words[1], words[2], options), 0;
     }
-    refuse(command.empty() ? "command" : "command '" + command + "'", "no such command with these arguments");
+    refuse(command.empty() ? "command" : "command '" + command + "'", "no such command, or wrong arguments");
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
     try {
         const int status = run({argv + 1, argv + argc});
         if (std::fflush(stdout) != 0 || std::ferror(stdout))
-            throw TraceError(std::string("write standard output: ") + std::strerror(errno) + "\n  what to do: make room, or write elsewhere");
+            throw TraceError(std::string("write standard output: ") + std::strerror(errno) + "\n  what to do: free disk space, or write elsewhere");
         return status;
     } catch (const UsageError& error) {
         std::fprintf(stderr, "tessera-trace: %s\n", error.what());

@@ -9,7 +9,7 @@ namespace tessera::trace::cli {
 namespace {
 
 [[noreturn]] void refuse_pool(const std::string& asked, const std::string& found) {
-    throw UsageError(asked + ": " + found + "\n  what to do: give the pool's first address and the one behind its last, as 0x7f0000000000:0x7f0040000000");
+    throw UsageError(asked + ": " + found + "\n  what to do: give the pool's first address and its end (exclusive), e.g. 0x7f0000000000:0x7f0040000000");
 }
 
 uint64_t end_of(const Pool& pool) { return pool.base + pool.size_bytes; }
@@ -29,7 +29,7 @@ uint64_t number(const std::string& option, std::string_view text) {
     uint64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
     if (error != std::errc{} || end != text.data() + text.size())
-        throw UsageError(asked + ": no number of 64 bits\n  what to do: write decimal digits, or 0x and hexadecimal ones");
+        throw UsageError(asked + ": not a 64-bit number\n  what to do: write decimal digits, or 0x and hexadecimal digits");
     return value;
 }
 
@@ -39,7 +39,7 @@ Pool pool_option(const std::string& option, PoolKind kind, const std::string& te
     if (colon == std::string::npos) refuse_pool(asked, "not START:END");
     const uint64_t begin = number(option, std::string_view(text).substr(0, colon)), end = number(option, std::string_view(text).substr(colon + 1));
     if (begin >= end) refuse_pool(asked, "START is not below END, so the pool has 0 bytes");
-    if (end > address_limit) refuse_pool(asked, "END is above 2^48, where the addresses of a program end");
+    if (end > address_limit) refuse_pool(asked, "END is above 2^48, the limit of program addresses");
     return pool_over(kind, begin, end);
 }
 
@@ -47,7 +47,7 @@ void check_apart(const ImportOptions& options) {
     if (!options.anon || !options.heap) return;
     if (options.anon->base >= end_of(*options.heap) || options.heap->base >= end_of(*options.anon)) return;
     throw UsageError(shown("--mmap-pool", *options.anon) + " and " + shown("--brk-pool", *options.heap) +
-                     ": the pools overlap, aligned to 1GB as they are here\n  what to do: give ranges that share no gigabyte, or only the larger one");
+                     ": the pools overlap after alignment to 1GB\n  what to do: give ranges that share no gigabyte, or give only the larger range");
 }
 
 }  // namespace tessera::trace::cli

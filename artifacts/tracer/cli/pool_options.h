@@ -1,4 +1,4 @@
-// pool_options.h - numbers and pools as the command line gives them; what is wrong is a UsageError.
+// pool_options.h - parses numbers and pools on the command line; throws UsageError for wrong ones.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ uint64_t number(const std::string& option, std::string_view text);
 /// The pool of `--mmap-pool START:END` or `--brk-pool START:END`, aligned to 1GB; never empty.
 Pool pool_option(const std::string& option, PoolKind kind, const std::string& text);
 
-/// Refuses pools that share an address once they are aligned.
+/// Throws UsageError if two pools overlap after alignment.
 void check_apart(const ImportOptions& options);
 
 }  // namespace tessera::trace::cli

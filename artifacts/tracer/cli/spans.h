@@ -1,9 +1,9 @@
-// spans.h - which address ranges of an imported trace become pools.
+// spans.h - chooses the address ranges of an imported trace that become pools.
 //
-// Layouts act on pools, and a foreign trace has none. Used pages group into spans, a gap of more than 1GB
-// (stack, libraries and heap lie further apart than that) starts a new one. The span with most pages becomes the
-// mmap pool, the next lower span the brk pool; both start at a multiple of 1GB. Addresses elsewhere
-// are outside all pools, so they keep 4KB pages under every layout.
+// Layouts apply to pools, and an imported trace has none. Used pages form spans: a gap of more than 1GB starts a
+// new span (stack, libraries and heap are further apart than that). The span with the most pages becomes the mmap
+// pool, the next lower span the brk pool; both start at a multiple of 1GB. Other addresses are outside all pools,
+// so they have 4KB pages under every layout.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace tessera::trace::cli {
 
 constexpr uint64_t one_gigabyte = uint64_t{1} << 30;
 
-/// Programs of x86-64 have addresses below this, and so have pools: the simulator refuses others.
+/// x86-64 programs have addresses below this limit. The simulator rejects pools above it.
 constexpr uint64_t address_limit = uint64_t{1} << 48;
 
 struct Span {

@@ -58,7 +58,7 @@ public:
     /// One input, and what became of it. A refusal says what to do; none takes longer than five seconds.
     void refused(const std::string& input, const std::string& message) {
         ++refusals;
-        if (message.find("\n  what to do: ") == std::string::npos) broken(input, "the refusal says what to do: " + message);
+        if (message.find("\n  what to do: ") == std::string::npos) broken(input, "an error message has a remedy: " + message);
         in_time(input);
     }
     void accepted(const std::string& input, const char* broken_rule) {
@@ -82,7 +82,7 @@ public:
 
 private:
     void in_time(const std::string& input) {
-        if (Clock::now() - started_ > std::chrono::seconds(5)) broken(input, "an answer within 5 seconds");
+        if (Clock::now() - started_ > std::chrono::seconds(5)) broken(input, "an input takes at most 5 seconds");
     }
     const char* name_;
     uint64_t seed_;

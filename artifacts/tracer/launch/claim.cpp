@@ -39,8 +39,8 @@ void claim(const char* launch, const char* target) {
         close(fd);
         return;
     }
-    std::fprintf(stderr, "tessera-trace plugin: record %s: the script starts it a second time, and one trace is of one run\n"
-                 "  what to do: give a script that starts the program once\n", target);
+    std::fprintf(stderr, "tessera-trace plugin: record %s: the script starts it a second time, but a trace holds one run\n"
+                 "  what to do: use a script that starts the program once\n", target);
     _exit(1);
 }
 

@@ -1,15 +1,14 @@
-// claim.h - is this the program that is to be recorded, and what starts it under QEMU?
+// claim.h - decides whether a program is the one to record, and builds the QEMU command that starts it.
 //
-// TESSERA_LAUNCH names a file: its first line is the target executable, the others are the words that go in
-// front of the program's own argv[0], path and arguments. Programs are compared as files (device and inode), so links and
-// relative paths count. The first start claims the recording (FILE.claimed); a second one is an error, because one trace
-// is of one run.
+// TESSERA_LAUNCH names a file. Its first line is the target executable; the other lines are the words that precede the
+// program's argv[0], path and arguments. Programs are compared by device and inode, so links and relative paths work.
+// The first start claims the recording (FILE.claimed). A second start is an error, because a trace holds one run.
 #pragma once
 
 namespace tessera::launch {
 
-/// What to execute instead of (path, argv): a null-terminated list that is never freed, or nullptr to execute
-/// `path` as it is. Ends the process with a message and status 1 when the target is started a second time.
+/// Returns the command to execute instead of (path, argv): a null-terminated list that is never freed, or nullptr to
+/// execute `path` itself. Ends the process with a message and status 1 if the target is started a second time.
 char** instead_of(const char* path, char* const argv[]);
 
 /// `environment` without our own library in LD_PRELOAD; never freed.

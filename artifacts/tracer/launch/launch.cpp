@@ -1,8 +1,8 @@
-// launch.cpp - preloaded into a script's shell: when the script starts the target, QEMU with the tracing plugin starts
-// it instead. The shell and everything else that it starts run as ever, so pre- and post-processing cost nothing.
+// launch.cpp - preloaded into a script's shell. When the script starts the target, this library starts it under QEMU with
+// the tracing plugin. The shell and all other programs run natively, so pre- and post-processing run at full speed.
 //
-// Every way of libc to execute a program comes through here; programs that make the system call themselves and
-// static shells do not, and then nothing is recorded, which `tessera trace record` reports.
+// It wraps every libc function that executes a program. It does not see programs that make the system call themselves,
+// nor static shells; then there is no recording, and `tessera trace record` reports an error.
 #include <dlfcn.h>
 #include <spawn.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
 //
 // Each block remembers its two most recent successors. The stream alternates: how many executions followed
 // the first guess, then one that did not (1 = the second guess, k + 2 = block k, 0 = end of frame). Loops
-// cost nothing, alternating branches about two bytes, before zstd.
+// need no bytes and alternating branches about two bytes, before zstd.
 #pragma once
 
 #include <cstdint>

@@ -2,9 +2,9 @@
 //
 //   preamble (fixed size) | frame 0 | frame 1 | ... | header text | block table (zstd) | index
 //
-// The tail is last because it is known last. The preamble is written last, at the start of the file, with
-// checksums of itself and of the tail; the index has a checksum for each frame. Whatever byte changes,
-// one of them notices.
+// The tail comes last because it is complete only after the last frame. The writer adds the preamble at the end, at the
+// start of the file, with checksums of itself and of the tail. The index has a checksum for each frame. These checksums
+// detect a change of any byte.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@
 
 namespace tessera::trace {
 
-// Version 2 codes far addresses otherwise (far_slots.h) and its header has three more keys. Version 1 is still read.
+// Version 2 encodes far addresses in another way (far_slots.h) and has three more header keys. The reader accepts both.
 constexpr uint64_t file_magic_1 = 0x3143525453534554;  // "TESSTRC1"
 constexpr uint64_t file_magic = 0x3243525453534554;    // "TESSTRC2"
 
-/// Limits that a writer keeps and a reader enforces, so that a crafted index cannot ask for all memory.
+/// Limits that writers respect and readers enforce, so that a crafted index cannot exhaust memory.
 constexpr size_t max_frame_accesses = size_t{1} << 20;
 constexpr size_t max_frame_executions = size_t{1} << 20;
 constexpr uint64_t max_frame_text_bytes = uint64_t{64} << 20;
@@ -63,7 +63,7 @@ bool table_from_text(const std::string& text, std::vector<StaticBlock>& blocks);
 
 /// Lines `key=value`, so that any language reads them without this library.
 std::string header_to_text(const Header& header);
-/// Empty when well formed, else what is wrong.
+/// Returns an empty string, or what is wrong.
 std::string header_from_text(const std::string& text, Header& header);
 
 }  // namespace tessera::trace

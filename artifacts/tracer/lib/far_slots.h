@@ -1,4 +1,4 @@
-// far_slots.h - addresses that no prediction comes near, as numbers within the span of their memory slot.
+// far_slots.h - encodes addresses far from all predictions as offsets within the span of their memory slot.
 //
 // Per frame and slot: base (the smallest such address), shift (zero bits that all differences to it share) and width
 // (bytes that the largest difference needs). gups reads 8-byte words of 4GB at random: 29 bits, four bytes of which the

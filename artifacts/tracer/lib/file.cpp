@@ -20,13 +20,13 @@ namespace {
 
 File File::open_read(const std::string& path) {
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) refuse("open trace " + path, errno, "give the path of a trace; record one with `tessera trace record`");
+    if (fd < 0) refuse("open trace " + path, errno, "give the path of a trace, or record one with `tessera trace record`");
     return File(path, fd);
 }
 
 File File::open_write(const std::string& path) {
     const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (fd < 0) refuse("write trace " + path, errno, "give a path in an existing folder that you may write to");
+    if (fd < 0) refuse("write trace " + path, errno, "choose a path in an existing folder that you may write to");
     return File(path, fd);
 }
 

@@ -1,4 +1,4 @@
-// frame_codec.h - one frame of the dynamic stream as bytes, before zstd.
+// frame_codec.h - encodes one frame of the dynamic stream as bytes, before zstd.
 //
 // Sections: block sequence, exceptions to "as many accesses as the block has slots", exceptions to "loads
 // and stores as the slots say", far slots (far_slots.h), counts of far literals by width, one code per address
@@ -56,7 +56,7 @@ inline FrameContent content_of(const Frame& frame) {
     return {frame.block_ids, frame.access_counts, frame.addresses, frame.is_store};
 }
 
-/// A growing array without the check of push_back: room is made for a whole frame beforehand.
+/// A growing array without the check of push_back: the caller reserves memory for a whole frame first.
 template <typename Value>
 struct Filled {
     std::vector<Value> room;
@@ -69,7 +69,7 @@ struct Filled {
     std::span<const Value> values() const { return {room.data(), count}; }
 };
 
-/// Kept from frame to frame: fresh megabytes would cost a page fault per 4KB each time.
+/// Reused for every frame: new memory would cause a page fault per 4KB each time.
 struct EncodeBuffers {
     std::vector<uint8_t> codes;
     Filled<uint8_t> near_1;              ///< literals of 1, 2 and 3 bytes
@@ -93,7 +93,7 @@ struct DecodeBuffers {
     std::vector<FarSlot> far_slots;
 };
 
-/// Sizes that the index promises for a frame.
+/// Sizes of a frame according to the index.
 struct FrameShape {
     uint64_t executions = 0;
     uint64_t accesses = 0;

@@ -182,7 +182,7 @@ const char* decode_frame(const std::string& text, int version, const FrameShape&
         const uint64_t times = occurrences(codes, shape.accesses, static_cast<uint8_t>(code));
         known += times;
         const bool other_version = version == 1 ? code == far : code == low_4 || code == raw_8;
-        if (times && other_version) return "its address codes are those of another version";
+        if (times && other_version) return "its address codes belong to another format version";
         if (code == far && times != far_literals.total()) return "its far literals disagree with its address codes";
         if (width_index[code] >= 0) literal_counts[width_index[code]] += times;
     }
@@ -204,7 +204,7 @@ const char* decode_frame(const std::string& text, int version, const FrameShape&
     }
     if (!in.at_end()) return "its address codes are malformed";
     buffers.states.assign(slots.slot_total(), SlotState{});
-    if (!decode_addresses(out, slots, buffers, codes, planes, raw, far_literals)) return "its far literals have other widths";
+    if (!decode_addresses(out, slots, buffers, codes, planes, raw, far_literals)) return "its far literals have wrong widths";
     out.is_store.resize(shape.accesses);
     const bool stores_ok = read_exceptions(stores, shape.accesses, [&](uint64_t i, uint64_t value) {
         out.is_store[i] = static_cast<uint8_t>(value);

@@ -58,7 +58,7 @@ void FrameEncoder::submit(std::shared_ptr<const BlockTable> blocks) {
 }
 
 void FrameEncoder::start_thread(Worker& worker) {
-    // The process's signals are not for this thread: under QEMU they are the recorded program's.
+    // Blocks all signals in this thread: under QEMU they belong to the recorded program.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -82,8 +82,8 @@ FrameTotals FrameEncoder::totals() const {
     return sum;
 }
 
-// Jobs begin in order, so that the one whose turn it is to be written is always in some thread. After a failure the
-// others end without being written.
+// Jobs begin in order, so some thread always works on the job that must be written next. After a failure, the other jobs
+// end without writing.
 void FrameEncoder::run(Worker& worker) {
     std::unique_lock lock(mutex_);
     while (true) {

@@ -1,9 +1,9 @@
-// frame_encoder.h - encodes frames in two threads of its own while the writer collects the next one.
+// frame_encoder.h - encodes frames in two threads while the writer collects the next frame.
 //
-// Of a recording (the program, the builder of executions, this) encoding is the largest part, nearly half. With one thread
-// for it, a scheduler that is fair to all three gives it a third of two cores, so the others fill their buffers, wait for
-// it, and leave a core idle. Frames decode alone, so they are encoded side by side, but written in their order: the bytes
-// of a trace don't depend on the threads. At most two frames are in flight, so memory stays bounded.
+// A recording consists of the program, the builder of executions, and the encoder. Encoding is the largest part, nearly
+// half. With one encoder thread, a fair scheduler gives it a third of two cores; the other threads then fill their buffers,
+// wait for it, and leave a core idle. Frames are independent, so two threads encode them in parallel, but they write them
+// in order: the bytes of a trace do not depend on the threads. At most two frames are in flight, so memory stays bounded.
 #pragma once
 
 #include <array>
@@ -54,7 +54,7 @@ public:
 
     /// An empty frame to fill. Waits while all are in flight; throws what went wrong with an earlier one.
     CollectedFrame& take();
-    /// Encodes the frame taken last, which the caller leaves alone from now on, and writes it behind the one before.
+    /// Encodes the frame taken last and writes it after the previous one. The caller must not touch that frame any more.
     void submit(std::shared_ptr<const BlockTable> blocks);
     /// Returns when nothing is in flight; throws what went wrong there.
     void wait();

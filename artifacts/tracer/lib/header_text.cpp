@@ -51,9 +51,9 @@ bool to_pool(const std::string& text, Pool& pool) {
 /// What layouts rely on: one pool of a kind, inside the address space. Empty when it holds.
 std::string wrong_pools(const std::vector<Pool>& pools) {
     for (const Pool& pool : pools) {
-        if (pool.size_bytes > UINT64_MAX - pool.base) return "a pool ends behind the address space";
+        if (pool.size_bytes > UINT64_MAX - pool.base) return "a pool ends beyond the address space";
         for (const Pool& other : pools)
-            if (&other != &pool && other.kind == pool.kind) return "two pools are of one kind";
+            if (&other != &pool && other.kind == pool.kind) return "two pools have the same kind";
     }
     return {};
 }

@@ -1,4 +1,4 @@
-// predictor.h - how one address is guessed from the accesses before it.
+// predictor.h - predicts an address from the accesses before it.
 //
 // Each memory slot of each block remembers its last address, its last stride and its last distance from
 // the access just before it in the stream. Array walks hit the stride; a read-modify-write, struct fields

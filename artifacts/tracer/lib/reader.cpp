@@ -38,7 +38,7 @@ struct Reader::Impl {
     void open() {
         const uint64_t file_bytes = file.size();
         Preamble p;
-        if (!file.read_at(0, &p, sizeof p)) refuse("preamble", 0, "the file has " + std::to_string(file_bytes) + " bytes, a trace has at least " + std::to_string(sizeof p));
+        if (!file.read_at(0, &p, sizeof p)) refuse("preamble", 0, "the file has " + std::to_string(file_bytes) + " bytes, but a trace has at least " + std::to_string(sizeof p));
         version = p.magic == file_magic ? 2 : p.magic == file_magic_1 ? 1 : 0;
         if (version == 0) refuse("preamble", 0, "this is not a Tessera trace (its first 8 bytes differ), or its recording never finished");
         if (p.self_digest != self_digest(p)) refuse("preamble", 0, "damaged (checksum differs)");
@@ -56,7 +56,7 @@ struct Reader::Impl {
         if (!wrong.empty()) refuse("header", p.tail_offset, wrong);
         const char* const table = tail.data() + p.header_bytes;
         if (ZSTD_getFrameContentSize(table, p.table_bytes) != p.table_text_bytes)  // before so many bytes are asked for
-            refuse("block table", p.tail_offset + p.header_bytes, "its size is not the one promised");
+            refuse("block table", p.tail_offset + p.header_bytes, "its size differs from the size in the preamble");
         table_text.resize(p.table_text_bytes);
         const size_t got = ZSTD_decompressDCtx(zstd.get(), table_text.data(), table_text.size(), table, p.table_bytes);
         if (got != table_text.size() || !table_from_text(table_text, blocks))
@@ -83,7 +83,7 @@ struct Reader::Impl {
             instructions += entry.instructions;
         }
         if (offset != p.tail_offset || accesses != header.accesses || instructions != header.instructions)
-            refuse("index", p.tail_offset, "its sums disagree with the header");
+            refuse("index", p.tail_offset, "its totals disagree with the header");
     }
 
     void decode(size_t i, Frame& out) {
@@ -92,10 +92,10 @@ struct Reader::Impl {
         if (!file.read_at(entry.offset, stored.data(), stored.size())) refuse_frame(i, "the file ends inside this frame");
         if (digest(stored.data(), stored.size()) != entry.stored_digest) refuse_frame(i, "damaged (checksum differs)");
         if (ZSTD_getFrameContentSize(stored.data(), stored.size()) != entry.text_bytes)
-            refuse_frame(i, "its zstd data does not give the promised size");
+            refuse_frame(i, "its zstd data has another size than the index says");
         text.resize(entry.text_bytes);
         const size_t got = ZSTD_decompressDCtx(zstd.get(), text.data(), text.size(), stored.data(), stored.size());
-        if (got != text.size()) refuse_frame(i, "its zstd data does not give the promised size");
+        if (got != text.size()) refuse_frame(i, "its zstd data has another size than the index says");
         const FrameShape shape{entry.executions, entry.accesses, entry.instructions};
         if (const char* wrong = decode_frame(text, version, shape, slots, buffers, out)) refuse_frame(i, wrong);
         out.index = i;
@@ -129,7 +129,7 @@ bool Reader::next(Frame& out) {
 void Reader::seek(size_t index) {
     if (index >= frame_count())
         throw TraceError("trace " + impl_->file.path() + ", frame " + std::to_string(index) + ": the trace has " +
-                         std::to_string(frame_count()) + " frames\n  what to do: seek below that");
+                         std::to_string(frame_count()) + " frames\n  what to do: use a frame number below that");
     impl_->at = index;
 }
 
@@ -137,7 +137,7 @@ void Reader::verify() {
     Frame frame;
     for (size_t i = 0; i < frame_count(); ++i) {
         impl_->decode(i, frame);
-        if (frame_digest(content_of(frame)) != impl_->index[i].content_digest) impl_->refuse_frame(i, "its decoded content differs from what was recorded");
+        if (frame_digest(content_of(frame)) != impl_->index[i].content_digest) impl_->refuse_frame(i, "its decoded content differs from the recorded content");
     }
     if (content_checksum(impl_->table_text, impl_->index) != impl_->header.checksum)
         impl_->refuse("header", 0, "the trace's checksum differs from its content");

@@ -21,7 +21,7 @@ std::string resolved(const std::string& target) {
     const fs::file_status found = fs::status(target, failed);
     if (!fs::exists(found)) return target;
     if (!fs::is_regular_file(found))
-        throw TraceError("write " + target + ": it is no regular file\n  what to do: name a regular file, or one that does not exist yet");
+        throw TraceError("write " + target + ": it is not a regular file\n  what to do: name a regular file or a new file");
     return fs::canonical(target).string();
 }
 
@@ -37,7 +37,7 @@ std::string unique_name(const std::string& target) {
 Replacement::Replacement(const std::string& target) : target_(resolved(target)), path_(unique_name(target_)) {
     const int fd = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0)
-        throw TraceError("write " + target + ": " + std::strerror(errno) + "\n  what to do: give a path in an existing folder that you may write to");
+        throw TraceError("write " + target + ": " + std::strerror(errno) + "\n  what to do: choose a path in an existing folder that you may write to");
     ::close(fd);
 }
 
@@ -47,7 +47,7 @@ Replacement::~Replacement() {
 
 void Replacement::commit() {
     if (std::rename(path_.c_str(), target_.c_str()) != 0)
-        throw TraceError("rename " + path_ + " to " + target_ + ": " + std::strerror(errno) + "\n  what to do: give a path whose folder you may write to");
+        throw TraceError("rename " + path_ + " to " + target_ + ": " + std::strerror(errno) + "\n  what to do: choose a path in a folder that you may write to");
     committed_ = true;
 }
 

@@ -49,7 +49,7 @@ Writer Writer::create(const std::string& path) { return Writer(std::make_unique<
 uint32_t Writer::add_block(StaticBlock block) {
     if (block.slots.size() > UINT16_MAX)
         throw TraceError("block at " + std::to_string(block.pc) + ": " + std::to_string(block.slots.size()) +
-                         " memory slots; a block has at most 65535\n  what to do: split the block");
+                         " memory slots, but a block has at most 65535\n  what to do: split the block");
     impl_->table.slots.add(block);
     impl_->table.is_kernel.push_back(is_kernel_block(block));
     impl_->table.any_kernel |= is_kernel_block(block);

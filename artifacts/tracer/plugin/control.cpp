@@ -19,7 +19,7 @@ void Control::open(const std::string& path) {
         page = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (fd >= 0) close(fd);
     if (page == MAP_FAILED)
-        throw std::runtime_error("switch " + path + ": not a file of 4 bytes that can be written\n  what to do: make it with "
+        throw std::runtime_error("switch " + path + ": must be a writable file of 4 bytes\n  what to do: create it with "
                                  "`tessera trace switch FILE off`");
     page_ = static_cast<volatile uint8_t*>(page);
     page_[1] = 1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // control.h - the control file of `roi=switch:FILE`: four bytes that this process and a companion both map.
 //
-// Positions: 0 asked (written by the companion), 1 somebody listens, 2 recording, 3 the limit is reached (written here).
-// Looking is one load, so it can be done at each system call.
+// Positions: 0 on or off (the companion writes it); 1 a plugin reads the file, 2 recording, 3 limit reached (the plugin
+// writes them). Reading is one load, so the plugin does it at each system call.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace tessera::tracer {
 
 class Control {
 public:
-    /// Maps the file and says that somebody listens. Throws std::runtime_error.
+    /// Maps the file and sets position 1. Throws std::runtime_error.
     void open(const std::string& path);
     bool asked() const { return page_[0] == 1; }
     void set_recording(bool on) { page_[2] = on; }

@@ -31,7 +31,7 @@ bool is_string_op(const cs_insn& insn) {
     return false;
 }
 
-/// xor r, r and its like produce zero whatever r holds, so they wait for nothing.
+/// xor r, r and similar instructions produce zero for any r, so they do not depend on r.
 bool is_zero_idiom(const cs_insn& insn, const cs_x86& x86) {
     const std::string_view name = insn.mnemonic;
     const bool clears = name == "xor" || name == "sub" || name == "pxor" || name == "xorps" || name == "xorpd" ||
@@ -64,7 +64,7 @@ void add_operands(const cs_insn& insn, const cs_x86& x86, bool touches_memory, D
 
 Decoder::Decoder() {
     if (cs_open(CS_ARCH_X86, CS_MODE_64, &handle_) != CS_ERR_OK || cs_option(handle_, CS_OPT_DETAIL, CS_OPT_ON) != CS_ERR_OK)
-        throw std::runtime_error("libcapstone: it cannot decode x86-64\n  what to do: install libcapstone with x86 support");
+        throw std::runtime_error("libcapstone: this build cannot decode x86-64\n  what to do: install libcapstone with x86 support");
     insn_ = cs_malloc(handle_);
 }
 

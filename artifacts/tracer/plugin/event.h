@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// event.h - what the executing program leaves in a buffer: 8 bytes per block execution and per access.
+// event.h - the events that the running program writes to a buffer: 8 bytes per block execution and per access.
 //
 // A block event is the address of its TranslatedBlock with bit 63 set. A memory event is the guest's
 // virtual address (user addresses stay below 2^47) under a tag of instruction number and direction.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// event_buffers.h - a few large buffers that go round between the program and the compressing thread.
+// event_buffers.h - a few large buffers that the program fills and the compressing thread empties.
 //
-// When all are full the program waits: memory stays bounded and no event is lost.
+// If all buffers are full, the program waits: memory stays bounded and no event is lost.
 #pragma once
 
 #include <condition_variable>

@@ -10,7 +10,7 @@
 namespace tessera::tracer {
 
 bool read_guest(uint64_t address, void* to, size_t size) {
-    // Through the kernel, because a bad address must not be a crash here; not process_vm_readv, which containers filter.
+    // Reads through the kernel, because a bad address must not crash the plugin. Containers filter process_vm_readv.
     static const int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
     return memory >= 0 && pread(memory, to, size, static_cast<off_t>(address)) == static_cast<ssize_t>(size);
 }

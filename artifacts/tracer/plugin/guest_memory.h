@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// guest_memory.h - the program's memory as this process sees it.
+// guest_memory.h - reads the memory of the recorded program.
 //
 // For x86-64 on x86-64 QEMU's guest base is 0, so a guest address is a host address. check_guest_base() compares
 // translated code with what lies at its address, so another base is an error and not wrong data.

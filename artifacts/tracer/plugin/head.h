@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// head.h - blocks whose first access is certain: that access's callback writes the block event too.
+// head.h - finds blocks whose first access is certain. The callback of that access then also writes the block event.
 //
 // A callback costs about 10 ns and most blocks have one or two accesses, so this saves a third to half of them. Only
 // plain instructions qualify, which access memory exactly once in at most 8 bytes whenever they execute: moves,

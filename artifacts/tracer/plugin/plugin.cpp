@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// plugin.cpp - the QEMU side: callbacks of running code, and the plugin's entry.
+// plugin.cpp - the plugin's entry point and the callbacks of running code.
 //
 // Usage: qemu-x86_64 -plugin libtessera-trace.so,settings=FILE program ...
 //
-// Outside the region of interest nothing is instrumented: its begin resets the plugin, which makes QEMU
-// translate everything again, now with callbacks (translate.cpp), and its end resets again. region.h says
-// what threads change.
+// Code outside the region of interest is not instrumented. The begin of the region resets the plugin, so that QEMU
+// translates all code again, with callbacks (translate.cpp). The end of the region resets it again. region.h describes
+// the differences for programs with threads.
 #include <pthread.h>
 
 #include <string>
@@ -28,8 +28,8 @@ namespace {
 
 bool is_recorded(unsigned vcpu) { return vcpu == recorded_vcpu.load(std::memory_order_relaxed); }
 
-/// QEMU 7.2 keeps the direction in bit 17 of its description of an access; qemu_plugin_mem_is_store() takes it
-/// from there behind a call, which costs as much as the rest of the callback. The first accesses compare the two.
+/// QEMU 7.2 keeps the direction in bit 17 of its description of an access. qemu_plugin_mem_is_store() returns this bit,
+/// but the call takes as long as the rest of the callback. So only the first accesses compare the bit with the function.
 Event store_flag_of(qemu_plugin_meminfo_t info) { return Event{info >> 17 & 1} << (tag_shift + store_tag_bit); }
 
 unsigned left_to_compare = 4096;
@@ -37,7 +37,7 @@ unsigned left_to_compare = 4096;
 void compare_store_flag(qemu_plugin_meminfo_t info) {
     --left_to_compare;
     if ((store_flag_of(info) != 0) != qemu_plugin_mem_is_store(info))
-        die("record " + recorder->settings().program + ": this QEMU describes accesses otherwise than 7.2\n"
+        die("record " + recorder->settings().program + ": this QEMU encodes accesses differently from QEMU 7.2\n"
             "  what to do: use the QEMU of the toolchain image");
 }
 
@@ -63,7 +63,7 @@ void record_copies(unsigned vcpu, int64_t result) {
     }
 }
 
-/// The switch from outside is looked at by the main thread, which alone may reset when there are others.
+/// Only the main thread reads the switch file, because only the main thread may reset if there are other threads.
 void follow_switch(unsigned vcpu) {
     if (vcpu != 0 || !region.control.is_open() || region.child || region.stopped) return;
     const bool asked = region.control.asked();
@@ -88,8 +88,8 @@ void on_syscall_return(qemu_plugin_id_t, unsigned vcpu, int64_t number, int64_t 
 void on_vcpu(qemu_plugin_id_t, unsigned) {
     const Settings& settings = recorder->settings();
     if (++region.vcpus > 1 && region.was_reset && !region.child && (!settings.threads || settings.roi == Roi::control))
-        die("record " + settings.program + ": it starts a thread" + (settings.threads ? " after recording was switched on" : "") +
-            "\n  what to do: " + (settings.threads ? "switch on when all its threads run" : "record it with --threads"));
+        die("record " + settings.program + ": it starts a thread" + (settings.threads ? " while the switch is on" : "") +
+            "\n  what to do: " + (settings.threads ? "turn the switch on after it has started all threads" : "record it with --threads"));
 }
 
 void on_exit(qemu_plugin_id_t, void*) {
@@ -97,12 +97,12 @@ void on_exit(qemu_plugin_id_t, void*) {
     const Settings& settings = recorder->settings();
     if (!region.begun)
         die("record " + settings.program + ": the region of interest never began\n  what to do: " +
-            (settings.roi == Roi::control ? "turn the switch on while it runs"
-             : settings.roi == Roi::skip  ? "skip fewer accesses: it made " + std::to_string(region.skipped)
+            (settings.roi == Roi::control ? "turn the switch on while the program runs"
+             : settings.roi == Roi::skip  ? "skip fewer accesses than the program makes: " + std::to_string(region.skipped)
                                           : "call TESSERA_ROI_BEGIN(), or record with --roi whole"));
     if (!region.chosen)
-        die("record " + settings.program + ": the thread to record made no accesses in the region of interest\n  what to do: "
-            "record with --thread first, or with another number");
+        die("record " + settings.program + ": the thread to record makes no accesses in the region of interest\n  what to do: "
+            "record with --thread first, or with another thread number");
     if (!is_recorded(nobody)) recorder->snapshot_pools();
     recorded_vcpu = nobody;
     recorder->finish(region.threads_seen(), false);
@@ -120,8 +120,8 @@ void register_callbacks() {
 
 }  // namespace
 
-// Callbacks run for each block and access. What is rare stands in functions of its own that get the same arguments: calls
-// of it are jumps then, and the frequent path saves no registers.
+// Callbacks run for each block and access. Rare cases are in separate functions with the same arguments: the compiler then
+// jumps to them, and the frequent path does not save registers.
 
 [[gnu::noinline]] static void on_rare_block(unsigned vcpu, void* block) {
     if (!is_recorded(vcpu) && !elected(vcpu)) return;
@@ -187,8 +187,8 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
     const std::string key = "settings=";
     const std::string argument = argc == 1 ? argv[0] : "";
     if (info->system_emulation || std::string(info->target_name) != "x86_64")
-        die(std::string("load into QEMU for ") + info->target_name + ": only x86-64 programs in user mode are recorded\n  what to do: use qemu-x86_64");
-    if (argument.rfind(key, 0) != 0) die("arguments: not exactly one settings=FILE\n  what to do: use `tessera trace record`");
+        die(std::string("load into QEMU for ") + info->target_name + ": the plugin records only x86-64 programs in user mode\n  what to do: use qemu-x86_64");
+    if (argument.rfind(key, 0) != 0) die("arguments: must be exactly one settings=FILE\n  what to do: use `tessera trace record`");
     try {
         keep_arrays();
         recorder = new Recorder(read_settings(argument.substr(key.size())), cursor);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// pools.h - libmosalloc's pool map as the pools of a trace.
+// pools.h - converts libmosalloc's pool map into the pools of a trace.
 #pragma once
 
 #include <string>

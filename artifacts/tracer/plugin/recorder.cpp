@@ -43,8 +43,8 @@ bool Recorder::hand_over() {
 }
 
 void Recorder::overflow() {
-    die("record " + settings_.out + ": one block made more than " + std::to_string(EventBuffer::margin) +
-        " accesses\n  what to do: report the program; raise EventBuffer::margin");
+    die("record " + settings_.out + ": one basic block made more than " + std::to_string(EventBuffer::margin) +
+        " accesses\n  what to do: report this program, or raise EventBuffer::margin and build the tracer again");
 }
 
 void Recorder::build() {

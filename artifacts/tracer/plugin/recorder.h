@@ -62,8 +62,8 @@ private:
     std::thread builder_;
 };
 
-/// Prints "tessera-trace plugin: <message>" and ends the process with status 1: a program that runs on
-/// without being recorded would look like a success.
+/// Prints "tessera-trace plugin: <message>" and ends the process with status 1. If the program ran on without a
+/// recording, the run would look like a success.
 [[noreturn]] void die(const std::string& message);
 
 }  // namespace tessera::tracer

@@ -24,7 +24,7 @@ void begin_region(unsigned vcpu) {
     const Settings& settings = recorder->settings();
     if (region.stopped || region.child || region.inside) return;
     if (region.vcpus > 1 && !settings.threads)
-        die("record " + settings.program + ": it has started threads\n  what to do: record it with --threads");
+        die("record " + settings.program + ": the program has started threads\n  what to do: record it with --threads");
     region.begun = region.inside = true;
     region.looking = settings.choice != Choice::first;
     if (!region.looking) recorded_vcpu = vcpu, region.chosen = true;

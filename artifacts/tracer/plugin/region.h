@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // region.h - the state of one recording inside QEMU: which phase it is in, and which thread is recorded.
 //
-// QEMU 7.2 keeps its plugin lock after a reset (which is how code gets and loses its callbacks), held by the thread
-// that asked for it; another thread that starts, ends or exits the process would hang then. Hence: a program
-// with threads is instrumented from the start (`threads=1`), except under `switch:`, where its main thread
-// resets once, when all threads run, and exits.
+// A reset adds or removes the callbacks of code. After a reset, the thread that asked for it holds QEMU 7.2's plugin
+// lock for ever, so any other thread that starts, ends or exits the process would hang. So the plugin instruments a
+// program with threads from the start (`threads=1`). The exception is `switch:`, where the main thread resets once,
+// after all threads have started, and is the thread that exits.
 #pragma once
 
 extern "C" {
@@ -31,7 +31,7 @@ extern std::atomic<unsigned> recorded_vcpu;
 extern Cursor cursor;
 extern Recorder* recorder;
 
-/// Threads that are told apart; later ones count as the last of them.
+/// Most threads with separate counts; later threads share the last count.
 constexpr unsigned max_threads = 1024;
 
 enum class Instrument { nothing, counts, events };
@@ -41,10 +41,10 @@ struct Region {
     void (*register_callbacks)() = nullptr;
     Instrument instrument = Instrument::nothing;  ///< of newly translated blocks
     std::atomic<bool> inside = false;
-    std::atomic<bool> looking = false; ///< inside, and the thread to record is not known yet
+    std::atomic<bool> looking = false; ///< inside the region, but the thread to record is not chosen yet
     bool begun = false;
-    bool chosen = false;               ///< a thread was found to record
-    bool stopped = false;              ///< the limit was reached: markers mean nothing any more
+    bool chosen = false;               ///< the thread to record is chosen
+    bool stopped = false;              ///< the limit was reached: later markers have no effect
     bool was_reset = false;
     bool child = false;                ///< a forked child: it is not recorded
     unsigned vcpus = 0;
@@ -58,13 +58,13 @@ struct Region {
 };
 extern Region region;
 
-/// Makes QEMU translate everything again, with the callbacks that `region.instrument` asks for.
+/// Makes QEMU translate all code again, with the callbacks that `region.instrument` asks for.
 void translate_again(unsigned vcpu);
 /// The region begins, seen by `vcpu`.
 void begin_region(unsigned vcpu);
-/// It ends; for good when the limit is reached.
+/// The region ends; permanently if the limit is reached.
 void end_region(unsigned vcpu, bool for_good);
-/// A block of a thread that is not recorded; true if it is from now on.
+/// Called for a block of a thread that is not recorded. Returns true if this thread is recorded from now on.
 bool elected(unsigned vcpu);
 
 }  // namespace tessera::tracer

@@ -15,7 +15,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& path, const std::string& line, const std::string& found) {
     throw std::runtime_error("settings " + path + ", line '" + line + "': " + found +
-                             "\n  what to do: keys are out, program, pool_map, roi (auto, markers, whole, skip:N, switch:FILE), "
+                             "\n  what to do: use the keys out, program, pool_map, roi (auto, markers, whole, skip:N, switch:FILE), "
                              "max_accesses, threads, kernel_accesses, stop_when_recorded (0, 1), thread (first, busiest, N); "
                              "`tessera trace record` writes this file");
 }
@@ -74,14 +74,14 @@ bool set(const std::string& key, const std::string& value, Settings& settings) {
 
 Settings read_settings(const std::string& path) {
     std::ifstream in(path);
-    if (!in) refuse(path, "", "the file cannot be read");
+    if (!in) refuse(path, "", "the plugin cannot read the file");
     Settings settings;
     for (std::string line; std::getline(in, line);) {
         const size_t equals = line.find('=');
         if (equals == std::string::npos) refuse(path, line, "no '='");
         if (!set(line.substr(0, equals), line.substr(equals + 1), settings)) refuse(path, line, "unknown key or value");
     }
-    if (settings.out.empty()) refuse(path, "", "no line 'out=<trace>'");
+    if (settings.out.empty()) refuse(path, "", "the line 'out=<trace>' is missing");
     return settings;
 }
 

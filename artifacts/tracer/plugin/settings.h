@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // settings.h - what to record, read from a file of `key=value` lines.
 //
-// A file, not plugin arguments: QEMU splits those at commas, and command lines have commas.
+// Settings come in a file, because QEMU splits plugin arguments at commas, and command lines contain commas.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ enum class Roi {
     markers,    ///< between the markers of roi.h
     whole,      ///< from the first instruction of the program's own code to its end
     skip,       ///< like whole, after so many accesses
-    control,    ///< while a companion says so, see control.h
+    control,    ///< while the companion process has the switch on, see control.h
 };
 
 enum class Choice { first, busiest, number };

@@ -2,10 +2,10 @@
 // stream_builder.h - turns events into block executions of a trace.
 //
 // QEMU splits vector accesses into 8-byte parts; neighbouring parts of one instruction are one access here.
-// What a block accesses (its memory slots) is learnt from executions: each distinct pattern of events of a
-// translated block becomes one static block, so the counts of a `rep movs` that copies nothing, or of a
-// masked store, are regular too. After `max_variants` patterns the accesses are recorded under the widest one
-// with an irregular count.
+// The builder learns the memory slots of a block from its executions: each distinct pattern of events of a
+// translated block becomes one static block. So a `rep movs` that copies nothing, or a masked store, has a regular
+// count too. After `max_variants` patterns, the builder records further patterns under the widest one, with an
+// irregular count.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// syscalls.h - what a system call made the kernel read or write in the program's memory.
+// syscalls.h - models the kernel's reads and writes of the program's memory in system calls.
 //
-// Instrumented code does not show it, so it is modelled from the arguments and the returned length (x86-64's calls):
+// QEMU does not instrument them, so this file derives them from the arguments and the returned length (x86-64's calls):
 // buffers of read, write, send, receive and their vector forms, getrandom, getdents64, getcwd, readlink, the results of
 // stat, epoll_wait, poll. The kernel copies with `rep movsb`, which moves whole cache lines on processors of the
 // last decade, so a buffer is one access for each 64-byte line that it overlaps. Not modelled: the kernel's own memory (page

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// translate.h - which callbacks a newly translated block gets, by the phase of the recording.
+// translate.h - adds callbacks to newly translated blocks, depending on the phase of the recording.
 #pragma once
 
 #include "region.h"
@@ -9,7 +9,7 @@ namespace tessera::tracer {
 /// QEMU's callback for a block that it has translated.
 void on_translate(qemu_plugin_id_t id, qemu_plugin_tb* tb);
 
-/// How many blocks have numbers (kernel blocks get theirs from the same row).
+/// The next free block number (kernel blocks use the same sequence).
 uint32_t next_block_number();
 
 // What blocks call when they run; plugin.cpp has them.

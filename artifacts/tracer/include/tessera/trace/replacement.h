@@ -1,16 +1,16 @@
-// replacement.h - a file that gets its name when it is complete, whoever else writes that name at the same time.
+// replacement.h - writes a file under a temporary name and renames it when it is complete.
 #pragma once
 
 #include <string>
 
 namespace tessera::trace {
 
-/// A new empty file beside `target`, with a name that nobody else has. commit() gives it the target's name, in place of what had
-/// it; without commit() nothing is left of it and the target is what it was.
+/// A new empty file beside `target`, with a unique name. commit() renames it to `target` and replaces an old file there.
+/// Without commit(), the new file is deleted and `target` stays unchanged.
 class Replacement {
 public:
-    /// Throws TraceError where `target` is there and no regular file (replacing a device would remove it), or where no file can be
-    /// made beside it. A link to a file is followed: the file is replaced, the link stays.
+    /// Throws TraceError if `target` exists and is not a regular file (replacing a device would remove it), or if no file can
+    /// be created beside it. Follows a link: the file is replaced, the link stays.
     explicit Replacement(const std::string& target);
     ~Replacement();
     Replacement(const Replacement&) = delete;

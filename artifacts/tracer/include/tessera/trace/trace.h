@@ -1,9 +1,9 @@
-// trace.h - what a recorded trace is, as its readers see it.
+// trace.h - the reader and writer of recorded traces.
 //
 // A trace is one capture of a program's region of interest: a table of static basic blocks (instruction
 // kinds, register reads and writes, memory slots) and the dynamic stream of block executions with the
-// virtual address of every data access. It is replayed under any layout, because libmosalloc keeps each
-// allocation at the same pool offset whatever the layout. On disk: header, block table, delta-coded zstd
+// virtual address of every data access. It can be replayed under any layout, because libmosalloc keeps each
+// allocation at the same pool offset under every layout. On disk: header, block table, delta-coded zstd
 // frames with checksums, index (see artifacts/tracer/README.md). This header is the contract between
 // the tracer (writer) and the simulator (reader).
 //
@@ -76,13 +76,13 @@ struct Header {
     uint64_t distinct_4kb_pages = 0;
     uint32_t threads = 1;
     bool complete_roi = true;     ///< false: stopped at --max-accesses before the ROI ended
-    bool kernel_modelled = false; ///< what system calls read and write of the program's memory is in the stream
+    bool kernel_modelled = false; ///< the stream has the accesses of system calls to the program's memory
     uint64_t kernel_accesses = 0; ///< accesses of such blocks, filled in by the writer
-    bool stopped = false;         ///< the program was ended at the limit: its own verifier never spoke
+    bool stopped = false;         ///< the program was stopped at the limit, so its verifier did not run
     std::string checksum;         ///< sha256 (hex) of the content (README: Checksum), independent of compression
 };
 
-/// A refused trace; what() names the file, the frame, the byte offset and what to do.
+/// A rejected trace; what() names the file, the frame, the byte offset and the remedy.
 struct TraceError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
