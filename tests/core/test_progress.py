@@ -47,3 +47,16 @@ def test_lines_stand_above_the_bars():
     plain = re.sub(r"\x1b\[[\d;?]*[a-zA-Z]", "", on_terminal(BARS, columns=80))
     assert "50%, 3 s left" in plain and "100%" in plain
     assert plain.index("a [line] above") < plain.rindex("100%") < plain.index("after")
+
+
+def test_a_simulation_is_a_bar_and_other_text_stands_above():
+    code = """
+from tessera.simulate.progress import Ticker
+ticker = Ticker("w on p")
+ticker("5 10 2000000 1")
+ticker("2 of 4 layouts are in the cache")
+ticker("10 10 2000000 0")
+"""
+    written = on_terminal(code, columns=100)  # nobody closes the ticker: the end of the process does
+    assert "w on p: 2 of 4 layouts are in the cache" in written
+    assert "50%, 2.0 M accesses x layouts/s, 1 s left" in written and written.endswith("\r\n\x1b[?25h")

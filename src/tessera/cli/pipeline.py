@@ -84,6 +84,7 @@ def cells(info, manifest, platform, engine, sampling, cache, threads, out) -> No
         out=out,
         progress=ticker,
     )
+    ticker.close()
     for row in table[table.status == FAILED].drop_duplicates("message").itertuples():
         click.echo(f"failed: {row.workload}, {row.platform}, {row.layout}: {row.message}", err=True)
 

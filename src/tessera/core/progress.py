@@ -5,6 +5,7 @@ rich is imported with the first bar, so that commands without one start as fast 
 
 from __future__ import annotations
 
+import atexit
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -51,6 +52,7 @@ class Bars:
         """Leave the bars as they are; the next update starts new ones."""
         if self._live is not None:
             self._live.stop()
+            atexit.unregister(self.close)
         self._live, self._tasks = None, {}
 
     def _start(self):
@@ -68,6 +70,8 @@ class Bars:
             *columns, console=Console(stderr=True, force_jupyter=False), auto_refresh=False
         )
         live.start()
+        live.console.show_cursor(True)  # rich hides it, and a killed process could not show it again
+        atexit.register(self.close)
         return live
 
 

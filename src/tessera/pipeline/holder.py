@@ -49,7 +49,11 @@ def here() -> Holder:
 
 
 def _started(pid: int) -> int | None:
-    """When a process started, None if there is none or it only waits to be reaped."""
+    """When a process started, None if there is none or it only waits to be reaped.
+
+    Not ``psutil.Process(pid).create_time()``: that adds the time of boot, which changes when the clock is
+    set, so a live process could seem to be another one. Ticks since boot never change.
+    """
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except (OSError, ValueError):

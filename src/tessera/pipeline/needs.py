@@ -10,6 +10,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import psutil
+
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.units import MB, format_bytes
 from tessera.record.workloads import Size
@@ -58,19 +60,10 @@ def check_memory(what: str, size: Size, max_accesses: int | None, folder: Path) 
 
 
 def available_memory_bytes() -> int:
-    """Memory that programs can have without swapping (MemAvailable of /proc/meminfo)."""
-    return _meminfo("MemAvailable")
+    """Memory that programs can have without swapping (the kernel's MemAvailable)."""
+    return psutil.virtual_memory().available
 
 
 def total_memory_bytes() -> int:
     """Memory of this machine."""
-    return _meminfo("MemTotal")
-
-
-def _meminfo(name: str) -> int:
-    for line in Path("/proc/meminfo").read_text().splitlines():
-        key, _, value = line.partition(":")
-        if key == name:
-            return int(value.split()[0]) << 10
-    remedy = "run on Linux 3.14 or later"
-    raise TesseraError("/proc/meminfo", f"it has no {name}", remedy, exit_code=EXIT_FAILED)
+    return psutil.virtual_memory().total

@@ -2,7 +2,7 @@
 
 QEMU may run in a container whose processes are no children of ours, so it is found by its name and by a word
 of its command line that no other process has. Without such a process (an engine in another machine) nothing
-is known.
+is known. psutil 7 does not read VmHWM.
 """
 
 from __future__ import annotations

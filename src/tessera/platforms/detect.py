@@ -68,7 +68,7 @@ def detect(out: Path) -> Detected:
 
 
 def kernel_values(cpuinfo: str) -> dict[str, Value]:
-    """Page-table levels, and in a guest the clock, from the text of ``/proc/cpuinfo``.
+    """Page-table levels, and in a guest the clock, from the text of ``/proc/cpuinfo`` (psutil has no flags).
 
     On bare metal its clock is the moment's, which would give a new platform at each detection.
     """

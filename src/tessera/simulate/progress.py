@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import click
 
+from tessera.core.progress import Bars
+
 
 @dataclass(frozen=True)
 class State:
@@ -58,26 +60,27 @@ def duration(seconds: int) -> str:
 
 
 class Ticker:
-    """Progress on stderr: rewritten in place on a terminal, a line every ten seconds elsewhere."""
+    """Progress on stderr: a bar on a terminal, a line every ten seconds elsewhere."""
 
     def __init__(self, label: str):
         self.label = label
-        self.tty = sys.stderr.isatty()
         self.last = -1e9
-        self.open = False
+        self._bars = Bars() if sys.stderr.isatty() else None
 
     def __call__(self, line: str) -> None:
-        now = time.monotonic()
-        if now - self.last < (0.2 if self.tty else 10):
-            return
-        self.last = now
         state = parse(line)
-        text = f"{self.label}: {state.sentence() if state else line}"
-        click.echo(f"\r{text:<79}" if self.tty else f"{text}\n", nl=False, err=True)
-        self.open = self.tty
+        if self._bars is not None:
+            if state:
+                self._bars.update(self.label, state.done, state.total, state.sentence())
+            else:
+                self._bars.say(f"{self.label}: {line}")
+            return
+        now = time.monotonic()
+        if now - self.last >= 10:
+            self.last = now
+            click.echo(f"{self.label}: {state.sentence() if state else line}", err=True)
 
     def close(self) -> None:
-        """End the line that is rewritten in place, if there is one."""
-        if self.open:
-            click.echo("", err=True)
-        self.open = False
+        """Leave the bar as it is, if there is one; the next call starts a new one."""
+        if self._bars is not None:
+            self._bars.close()

@@ -1,4 +1,7 @@
-"""Processor, memory, disk, C library, hypervisor, Slurm."""
+"""Processor, memory, disk, C library, hypervisor, Slurm.
+
+Standard library only, no psutil and no rich: ``./run doctor`` runs before anything is installed.
+"""
 
 from __future__ import annotations
 

@@ -3,7 +3,8 @@
 A pool is a folder ``hugepages-<kB>kB`` of ``/sys/kernel/mm/hugepages``; the same number for 2MB pages is
 ``sysctl vm.nr_hugepages``. Each NUMA node has folders of its own with the node's share: ``node`` chooses
 one, None is the machine, whose pages the kernel spreads over its nodes. The kernel gives as many pages as it
-finds contiguous memory for, and reports no error when that is fewer: whoever writes must read back.
+finds contiguous memory for, and reports no error when that is fewer: whoever writes must read back. psutil
+knows neither these pools nor THP nor the page sizes of ``smaps``, so the files are read here.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from typing import IO
 from tessera.core.paths import repo_root
 from tessera.machine.reserve.pools import huge_pages_total, set_total
 
+#: Differs at each boot. Not ``psutil.boot_time()``: that changes when the clock is set.
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 #: A pool: the machine's pages of a size in bytes, or (size, NUMA node).
