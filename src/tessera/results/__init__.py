@@ -1,1 +1,1 @@
-"""The results tree: its paths, its tables, who reads and writes them (docs/contracts.md)."""
+"""The results tree: its paths and tables, and their readers and writers (docs/contracts.md)."""

@@ -1,4 +1,4 @@
-"""Outcomes of the parts of a run that may fail (docs/contracts.md, "Parts of the kernel")."""
+"""Outcomes of the parts of a run that can fail (docs/contracts.md, "Parts of the kernel")."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ OUTCOME = "attempt.json"
 
 
 def outcomes(folder: Path) -> dict[str, dict]:
-    """Part -> its outcome, for all parts below ``folder`` that were attempted."""
+    """Part -> outcome, for every attempted part below ``folder``."""
     return {path.parent.name: json.loads(path.read_text()) for path in sorted(folder.glob(f"*/{OUTCOME}"))}

@@ -19,10 +19,10 @@ FORMATS = (".csv", ".parquet")
 
 
 def read_cells(path: Path | str) -> pd.DataFrame:
-    """A cells file, CSV or Parquet by its suffix, typed as :mod:`tessera.results.read` says.
+    """Read a cells file, CSV or Parquet by its suffix, with the types of :mod:`tessera.results.read`.
 
     Raises:
-        TesseraError: the file is missing, has another suffix, or its columns are not :data:`COLUMNS`.
+        TesseraError: the file is missing, or has another suffix or other columns than :data:`COLUMNS`.
     """
     path, name = Path(path), f"cells file {path}"
     if check_format(path) == ".csv" or not path.exists():
@@ -38,7 +38,7 @@ def check_format(path: Path) -> str:
     """The suffix of a cells file, one of :data:`FORMATS`.
 
     Raises:
-        TesseraError: it has another one.
+        TesseraError: the file has another suffix.
     """
     if path.suffix not in FORMATS:
         raise TesseraError(
@@ -51,7 +51,7 @@ def write_cells(rows: pd.DataFrame | list[dict], path: Path | str) -> pd.DataFra
     """Write rows, CSV or Parquet by suffix; columns that a row lacks stay empty.
 
     Returns:
-        What was written: counts are Int64, so they are whole in both formats whatever a row lacks.
+        The written table: counts are Int64, so they are whole in both formats even if a row lacks some.
 
     Raises:
         TesseraError: the file can't be written (:func:`tessera.core.files.making`).

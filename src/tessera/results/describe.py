@@ -1,4 +1,4 @@
-"""docs/results.md, made from the schema: `python -m tessera.results.describe` writes it."""
+"""Generate docs/results.md from the schema: `python -m tessera.results.describe`."""
 
 from __future__ import annotations
 
@@ -12,24 +12,26 @@ from tessera.results.schema.table import Table
 PAGE = "docs/results.md"
 _TITLE = """# Tables of a results folder
 
-Every table below `results/<config>/`, made from `tessera.results.schema`, where a column is changed. Paths
-have `*` where a workload, a platform or the like stands. A *count* is a whole number, a *number* has a
-fraction, *truth* is True or False; all may be empty, and *text* too. Which rows count is said where it is not
-every one. Numbers are written with as many digits as bring the same double back.
+This page lists every table below `results/<config>/`. It is generated from `tessera.results.schema`; to
+change a column, change it there. In paths, `*` is the name of a workload, a platform or the like.
+
+A *count* is a whole number, a *number* is a double, *truth* is True or False, and *text* is a string. A cell
+of any kind may be empty. Unless a table states otherwise, every row counts. Numbers have enough digits to
+read back the same double, except in tables with a `float_format` in the schema.
 """
-#: (title, tables); each table once, or with another one whose columns it has
+#: (title, tables); a table with the same columns as an earlier one only refers to it
 _GROUPS = (
     ("Layouts and cells", cells.TABLES),
     ("Models", (*models.OF_RUN.values(), *models.OF_PAIR.values())),
     ("Studies", studies.TABLES),
-    ("This machine, and validation", machine.TABLES),
+    ("Measurements on this machine, and validation", machine.TABLES),
     ("The kernel's parts", kernel.TABLES),
-    ("What people read", shown.TABLES),
+    ("Claims, workloads and published numbers", shown.TABLES),
 )
 
 
 def page() -> str:
-    """The page, whole."""
+    """The text of the page."""
     lines = [_TITLE]
     for title, tables in _GROUPS:
         known: dict[tuple, str] = {}
@@ -40,7 +42,7 @@ def page() -> str:
 
 
 def _table(table: Table, known: dict[tuple, str]) -> Iterator[str]:
-    counts = "" if table.rule == "every row" else f" Counted are {table.rule}."
+    counts = "" if table.rule == "every row" else f" Only {table.rule} count."
     yield f"### `{table.pattern}`\n"
     about = table.about[0].upper() + table.about[1:]
     yield f"{about}. Written by `{table.writer}`; {_provenance(table)}.{counts}\n"
@@ -51,7 +53,7 @@ def _table(table: Table, known: dict[tuple, str]) -> Iterator[str]:
     elif same != table.pattern:
         yield f"Columns: those of `{same}`.\n"
     else:
-        yield "| column | kind | unit | what it is |\n|---|---|---|---|"
+        yield "| column | kind | unit | meaning |\n|---|---|---|---|"
         yield from (f"| `{c.name}` | {c.kind} | {_unit(c.unit)} | {c.about} |" for c in table.columns)
         yield ""
 
@@ -60,7 +62,7 @@ def _provenance(table: Table) -> str:
     if table.provenance == "column":
         stating = [name for name in table.names if name.endswith("provenance")]
         return f"provenance: {', '.join(f'`{name}`' for name in stating)}"
-    return "no numbers of an experiment" if table.provenance == "none" else f"provenance: {table.provenance}"
+    return "no experimental numbers" if table.provenance == "none" else f"provenance: {table.provenance}"
 
 
 def _unit(unit: str) -> str:

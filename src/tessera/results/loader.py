@@ -1,8 +1,8 @@
 """The tables of one results folder, each read once; which cells count, and how repeats are averaged.
 
-Two policies stand on it: a claim without its data is judged "not measurable"
-(:mod:`tessera.judge.claims.evidence`), a page without its data says so (:mod:`tessera.show.results`). What
-they read is the same.
+Two users read the same data through it and handle missing data differently: claims get the verdict "not
+measurable" (:mod:`tessera.judge.claims.evidence`); pages of the report state what is missing
+(:mod:`tessera.show.results`).
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from tessera.results.schema.table import COUNT, NUMBER, Table
 from tessera.results.status import ok_rows, other_rows
 from tessera.results.tree import Tree
 
-#: What tells cells apart that are no repeats of each other.
+#: Cells that agree in all of these columns are repeats of each other.
 KEYS = ["workload", "platform", "layout", "runtime_provenance", "tlb_provenance", "engine"]
 
 
 class Loader:
-    """A results folder. Nobody may change a table that it returns."""
+    """A results folder. Callers must not change the tables that it returns."""
 
     def __init__(self, root: Path | str):
         self.tree = Tree(Path(root))
         self._tables: dict[tuple[str, ...], pd.DataFrame] = {}
 
     def read(self, table: Table, *names: str) -> pd.DataFrame:
-        """As :func:`tessera.results.read.read`, once."""
+        """Like :func:`tessera.results.read.read`, but reads each table only once."""
         key = (table.name, *names)
         if key not in self._tables:
             self._tables[key] = read(table, self.tree, *names)
@@ -40,12 +40,12 @@ class Loader:
 
     @cached_property
     def cells(self) -> pd.DataFrame:
-        """Every row of ``cells.csv`` whatever its status."""
+        """All rows of ``cells.csv``, with any status."""
         return self.read(CELLS)
 
     @cached_property
     def good(self) -> pd.DataFrame:
-        """The cells that count."""
+        """Cells with status ``ok``."""
         return ok_rows(self.cells)
 
     @cached_property
@@ -60,12 +60,12 @@ class Loader:
 
     @cached_property
     def simulated(self) -> pd.DataFrame:
-        """Those with a runtime in cycles: what models are fitted to."""
+        """Averaged cells with a runtime in cycles; models are fitted to these."""
         return self.averaged[self.averaged["runtime_cycles"].notna()].reset_index(drop=True)
 
     @cached_property
     def hybrid(self) -> pd.DataFrame:
-        """Those with clock time alone and simulated H, M, C; they decide no model's error."""
+        """Averaged cells with only clock time and simulated H, M, C; model errors do not use them."""
         rows = self.averaged
         return rows[rows["runtime_cycles"].isna() & rows["runtime_ns"].notna()].reset_index(drop=True)
 
@@ -81,7 +81,7 @@ class Loader:
 
     @cached_property
     def provenances(self) -> dict[Pair, str]:
-        """Pairs with good cells -> measured, simulated, or hybrid where runtime and counters differ."""
+        """Pair with good cells -> measured, simulated, or hybrid if runtime and counters differ."""
         found = {}
         for pair in pairs_of(self.good):
             rows = pair.rows(self.good)
@@ -94,8 +94,8 @@ class Loader:
 def average(rows: pd.DataFrame) -> pd.DataFrame:
     """Mean over the repeats of each cell (:data:`KEYS`), in the order of their first row.
 
-    Numbers that a repeat lacks are left out of the mean. Of half-widths (``*_ci95``) the widest stays: their
-    mean is not the half-width of a mean.
+    The mean ignores missing numbers. For half-widths (``*_ci95``) the result is the maximum, because the mean
+    of half-widths is not the half-width of a mean.
     """
     numbers = [name for name in CELLS.of_kind(COUNT, NUMBER) if name != "repeat"]
     rows = rows[KEYS + numbers].astype(dict.fromkeys(numbers, "float64"))

@@ -1,4 +1,4 @@
-"""A workload on a platform: what a fit, a figure and most claims are about. The order of both in tables."""
+"""Pairs of workload and platform (the unit of fits, figures and most claims), and their order in tables."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ class Pair(NamedTuple):
 
     @property
     def generation(self) -> str:
-        """``broadwell`` of ``broadwell-sim`` or ``broadwell-lab``; ``unknown`` for the rest."""
+        """``broadwell`` for ``broadwell-sim`` or ``broadwell-lab``; ``unknown`` for other names."""
         first = self.platform.split("-")[0]
         return first if first in GENERATIONS else "unknown"
 
     def rows(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Its rows of a table with ``workload`` and ``platform``."""
+        """Rows of this pair in a table with ``workload`` and ``platform``."""
         return table[(table["workload"] == self.workload) & (table["platform"] == self.platform)]
 
 
 def pairs_of(table: pd.DataFrame) -> list[Pair]:
-    """The pairs that a table has rows of, each once, sorted."""
+    """The distinct pairs of a table, sorted."""
     return sorted({Pair(*names) for names in zip(table["workload"], table["platform"], strict=True)})
 
 
 def platform_order(names: Iterable[str]) -> list[str]:
-    """Platforms each once: by generation, then by name, the host's last."""
+    """Distinct platforms: by generation, then by name; those of the host last."""
 
     def rank(name: str) -> tuple:
         generation = name.split("-")[0]
@@ -50,6 +50,6 @@ def platform_order(names: Iterable[str]) -> list[str]:
 
 
 def workload_order(names: Iterable[str]) -> list[str]:
-    """Workloads each once, by name; numbers in names by value, so that 8gb comes before 16gb."""
+    """Distinct workloads by name; numbers in names count by value, so 8gb comes before 16gb."""
     pieces = re.compile(r"(\d+)")
     return sorted(set(names), key=lambda name: [int(x) if x.isdigit() else x for x in pieces.split(name)])

@@ -1,9 +1,9 @@
-"""Read tables of the results: typed columns, and an error that says which file lacks what.
+"""Read tables of the results with typed columns; errors name the file and the wrong column.
 
-Types (:mod:`tessera.results.schema`): *text* is a string, empty where there is none; *number* a double, NaN
-where there is none; *truth* True or False, None where neither; *count* an int64 if every row has one, else a
-double with NaN (whole numbers below 2^53 are exact in it; fractions come from elsewhere and stay). Layouts
-get their canonical names.
+Types (:mod:`tessera.results.schema`): *text* is a string, empty if missing; *number* a double, NaN if
+missing; *truth* True or False, None if missing. *count* is an int64 if every row has a value, else a double
+with NaN (exact for whole numbers below 2^53; fractions from files of other programs stay). Layouts get their
+canonical names.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LAYOUTS = ("layout", "duplicate_of")
 
 
 class Unreadable(TesseraError):
-    """A table that is missing (``absent``), or is not what docs/results.md says."""
+    """A table that is missing (``absent``) or does not match docs/results.md."""
 
     def __init__(self, file: str, found: str, remedy: str = "./run reproduce", absent: bool = False):
         super().__init__(file, found, remedy, exit_code=EXIT_FAILED)
@@ -31,15 +31,15 @@ class Unreadable(TesseraError):
 
 
 def empty(table: Table) -> pd.DataFrame:
-    """No rows, all columns."""
+    """The table with all columns and no rows."""
     return _typed(table, pd.DataFrame(columns=list(table.names)))
 
 
 def read_file(table: Table, path: Path, name: str = "") -> pd.DataFrame:
-    """One file; ``name`` stands in messages for its path.
+    """Read one file; messages show ``name`` instead of its path.
 
     Raises:
-        Unreadable: no such file, columns missing, or a column that does not hold what it should.
+        Unreadable: no such file, missing columns, or a value of the wrong type.
     """
     name = name or str(path)
     try:
@@ -56,7 +56,7 @@ def read_file(table: Table, path: Path, name: str = "") -> pd.DataFrame:
 
 
 def checked(table: Table, frame: pd.DataFrame, name: str) -> pd.DataFrame:
-    """``frame`` with the table's columns and types; as :func:`read_file`."""
+    """``frame`` with the table's columns and types; raises like :func:`read_file`."""
     missing = [column for column in table.names if column not in frame and column not in table.added]
     if missing:
         raise Unreadable(name, f"lacks {', '.join(missing)}", "make it again with this version")
@@ -67,10 +67,10 @@ def checked(table: Table, frame: pd.DataFrame, name: str) -> pd.DataFrame:
 
 
 def read_undeclared(path: Path, name: str = "", **options) -> pd.DataFrame:
-    """A table that no schema knows, with pandas' own types or those of ``options`` (of its ``read_csv``).
+    """Read a table without a schema. ``options`` go to pandas' ``read_csv``.
 
     Raises:
-        Unreadable: no such file, or no CSV.
+        Unreadable: no such file, or not CSV.
     """
     try:
         return pd.read_csv(path, **options)
@@ -81,10 +81,10 @@ def read_undeclared(path: Path, name: str = "", **options) -> pd.DataFrame:
 
 
 def read_texts(path: Path, name: str = "", table: Table | None = None) -> pd.DataFrame:
-    """A table whose cells stay text, so that numbers keep their digits and errors can show what was given.
+    """Read a table as text, so numbers keep their digits and errors can show the original value.
 
     Raises:
-        Unreadable: no such file, no CSV, or not exactly the columns of ``table``.
+        Unreadable: no such file, not CSV, or columns other than those of ``table``.
     """
     frame = read_undeclared(path, name, dtype=str, keep_default_na=False)
     if table and tuple(frame.columns) != table.names:
@@ -94,10 +94,13 @@ def read_texts(path: Path, name: str = "", table: Table | None = None) -> pd.Dat
 
 
 def read(table: Table, tree: Tree, *names: str) -> pd.DataFrame:
-    """A table of a tree. One that is many files: that of ``names`` (workload, platform), or all together.
+    """Read a table of a tree.
+
+    If the table has one file per pair, ``names`` (workload, platform) select one; without them all files are
+    concatenated.
 
     Raises:
-        Unreadable: as :func:`read_file`; of all together none need be there.
+        Unreadable: as :func:`read_file`; without ``names``, missing files are no error.
     """
     place = table.place(tree, *names)
     if names or "*" not in table.pattern:
@@ -130,7 +133,7 @@ def _typed(table: Table, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def texts(values: pd.Series) -> pd.Series:
-    """Strings; empty where there is none."""
+    """Strings; empty if missing."""
     return values.astype("object").where(values.notna(), "").astype("str")
 
 
@@ -139,7 +142,7 @@ def _number(values: pd.Series, kind: str) -> pd.Series:
         doubles = values.astype("float64")
     except (ValueError, TypeError):
         wrong = values[pd.to_numeric(values, errors="coerce").isna() & values.notna()]
-        raise ValueError(f"column {values.name} holds '{wrong.iloc[0]}', which is no number") from None
+        raise ValueError(f"column {values.name} holds '{wrong.iloc[0]}', which is not a number") from None
     return doubles.astype("int64") if kind == COUNT and (doubles % 1 == 0).all() else doubles
 
 

@@ -1,9 +1,9 @@
 """TLB sensitivity decides which workloads are analysed on which platform (MICRO'20 section VI-A).
 
-The paper keeps a workload on a machine if backing it with 1GB pages improves its runtime by at least 5%; on
-Broadwell that drops bfs-road. Rows that are dropped stay in the cells and in the workloads' own pages, but
-enter no model's error, no claim about models, and no figure of them. A pair without a good 4KB or 1GB cell
-can't be judged and stays.
+The paper keeps a workload on a machine if 1GB pages improve its runtime by at least 5%; on Broadwell this
+drops bfs-road. Dropped pairs stay in the cells and on the pages of workloads. Model errors, claims about
+models, and figures of models do not use them. A pair without a good 4KB or 1GB cell cannot be judged and is
+kept.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def judge(cells: pd.DataFrame) -> pd.DataFrame:
     """One row per pair of workload and platform in ``cells`` (good rows with canonical layout names).
 
     Columns (:data:`COLUMNS`): ``improvement`` is a fraction (empty if unknown), ``sensitive`` is ``yes``,
-    ``no`` or empty, ``analysed`` a truth value, ``reason`` says why a pair is dropped or could not be judged.
+    ``no`` or empty, ``analysed`` a truth value, ``reason`` says why a pair is dropped or not judged.
     """
     rows = cells[cells["runtime_cycles"].notna()]
     runtimes = rows.groupby(["workload", "platform", "layout"])["runtime_cycles"].mean()

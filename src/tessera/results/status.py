@@ -1,4 +1,4 @@
-"""How a row, a recording or a part of a run went. Numbers count where it is `ok`, and nowhere else."""
+"""Status of a row, a recording or a part of a run. Numbers count only if it is `ok`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ OK, FAILED, SKIPPED = STATUSES = ("ok", "failed", "skipped")
 
 
 def is_ok(record: Mapping | str) -> bool:
-    """Whether a row (or info.json, or attempt.json) or a status says that it went well."""
+    """Whether the status of a row (or of info.json, or attempt.json) is ok. Also takes a status itself."""
     return (record if isinstance(record, str) else record["status"]) == OK
 
 
 def ok_rows(table: pd.DataFrame) -> pd.DataFrame:
-    """Rows whose ``status`` is ok; all rows of a table that has no such column (samples of a user)."""
+    """Rows whose ``status`` is ok; all rows if the table has no such column (samples of a user)."""
     return table[table["status"].astype(str) == OK] if "status" in table.columns else table
 
 

@@ -1,7 +1,7 @@
-"""Paths of a results tree, `results/<config>/`: the one place that spells them (docs/contracts.md).
+"""Paths of a results tree, `results/<config>/`; no other module contains them (docs/contracts.md).
 
-It imports nothing but the standard library, since Snakemake's jobs import it while they parse. Arguments may
-be Snakemake's wildcards (``tree.cells_of("{workload}", "{platform}")``) or globs
+This module imports only the standard library, because Snakemake's jobs import it while they parse. Arguments
+can be Snakemake's wildcards (``tree.cells_of("{workload}", "{platform}")``) or globs
 (``tree.found(tree.info("*"))``).
 """
 
@@ -13,15 +13,15 @@ from pathlib import Path
 TRACE_NAME = "trace.tst"
 LOCK = ".lock"
 LAYOUTS_NOTE = "note.txt"  #: beside the layouts of a pair
-#: Below the folder of a pair's layouts, not among them: readers of such a folder take every CSV file in it.
+#: In a subfolder, because readers of a folder of layouts take every CSV file in it.
 PROFILE = Path("profile", "misses.csv")
-#: Tables of ``models/``, by the step that makes them. Each pair has them, and the whole run.
+#: Tables of ``models/``, by the step that writes them; for each pair and for the whole run.
 FIT_TABLES = ("errors", "cv", "rsquared", "predictions", "coefficients", "protocols", "learning_curve")
 ADAPTIVE_TABLES = ("adaptive", "adaptive_curve")
 ONE_GB_TABLES = ("one_gb", "budget")
 MODEL_TABLES = (*FIT_TABLES, *ADAPTIVE_TABLES, *ONE_GB_TABLES)
 REFERENCE_TABLES = ("comparison", "archived", "quarantine", "rules", "status")
-#: What a pair's folder of models holds instead of numbers, by the step that could not make them.
+#: Files with a reason, in the folder of a pair, if the step cannot compute its tables.
 NOT_FITTED, NOT_REPLAYED, NOT_PREDICTED = "not_fitted", "not_replayed", "not_predicted"
 
 
@@ -35,7 +35,7 @@ class Tree:
         object.__setattr__(self, "root", Path(self.root))
 
     def found(self, pattern: Path) -> list[Path]:
-        """Files that a path with ``*`` in it matches, sorted."""
+        """Files that match a path with ``*``, sorted."""
         return sorted(self.root.glob(str(pattern.relative_to(self.root))))
 
     def relative(self, path: Path) -> str:
@@ -49,7 +49,7 @@ class Tree:
         return self.root / "platforms" / f"{name}.yaml"
 
     def info(self, workload: str) -> Path:
-        """How a recording went; its trace lies beside it."""
+        """Outcome of a recording; its trace is beside it."""
         return self.root / "traces" / workload / "info.json"
 
     def trace(self, workload: str) -> Path:
@@ -68,11 +68,11 @@ class Tree:
         return self.layouts / workload / platform / "manifest.csv"
 
     def layouts_note(self, workload: str, platform: str) -> Path:
-        """Why the heuristics gave other layouts than asked for; empty where they did not."""
+        """Why the heuristics gave fewer layouts than asked for; empty if they gave all."""
         return self.layouts / workload / platform / LAYOUTS_NOTE
 
     def profile(self, workload: str, platform: str) -> Path:
-        """Misses by region under 4KB pages, which the sliding windows follow."""
+        """Misses by region under 4KB pages; sliding windows are chosen from them."""
         return self.layouts / workload / platform / PROFILE
 
     # -- cells
@@ -116,7 +116,7 @@ class Tree:
 
     @property
     def host_manifest(self) -> Path:
-        """Layouts that are run for real; their files lie beside it."""
+        """Layouts of the real runs; their files are beside it."""
         return self.host / "layouts" / "manifest.csv"
 
     def host_layout(self, name: str) -> Path:
@@ -151,7 +151,7 @@ class Tree:
         return self.models_folder(workload, platform) / "intervals.json"
 
     def why_no_models(self, workload: str, platform: str, what: str) -> Path:
-        """The reason beside a pair's empty tables; ``what`` is :data:`NOT_FITTED` or its like."""
+        """Why the tables of a pair are empty; ``what`` is :data:`NOT_FITTED` or one of the others."""
         return self.models_folder(workload, platform) / f"{what}.txt"
 
     # -- studies and validation
@@ -161,7 +161,7 @@ class Tree:
         return self.root / "studies"
 
     def window(self, workload: str, accesses: int | str) -> Path:
-        """info.json of a part of a trace; that part lies beside it."""
+        """info.json of a part of a trace; that trace is beside it."""
         return self.studies / "windows" / f"{workload}-{accesses}" / "info.json"
 
     def window_trace(self, workload: str, accesses: int | str) -> Path:
@@ -192,7 +192,7 @@ class Tree:
         return self.root / "kernel"
 
     def kernel(self, part: str, file: str) -> Path:
-        """A file of a part of the kernel; ``attempt.json`` says how the part went."""
+        """A file of a part of the kernel; ``attempt.json`` has the outcome of the part."""
         return self.kernel_parts / part / file
 
     @property
@@ -200,10 +200,10 @@ class Tree:
         return self.root / "reference"
 
     def reference(self, table: str) -> Path:
-        """What papers print beside what was archived and obtained, one of :data:`REFERENCE_TABLES`."""
+        """Comparison of printed, archived and obtained numbers, one of :data:`REFERENCE_TABLES`."""
         return self.all_reference / f"{table}.csv"
 
-    # -- what is shown
+    # -- the report
 
     @property
     def claims(self) -> Path:
@@ -237,7 +237,7 @@ class Tree:
         """The report's first page."""
         return self.report_folder / "index.html"
 
-    # -- the archive of the notebooks (notebooks/data), in the place of traces
+    # -- the archive of the notebooks (notebooks/data), used instead of traces
 
     def archived_profile(self, workload: str, platform: str) -> Path:
         return self.root / "profiles" / f"{workload}-{platform}.csv"
@@ -245,7 +245,7 @@ class Tree:
     def archived_designs(self, workload: str, platform: str) -> Path:
         return self.root / "designs" / f"{workload}-{platform}.csv"
 
-    # -- how it was made
+    # -- provenance, lock, cache, logs
 
     @property
     def all_provenance(self) -> Path:
@@ -261,7 +261,7 @@ class Tree:
 
     @property
     def lock(self) -> Path:
-        """Who works on this folder."""
+        """The run that works on this folder."""
         return self.root / LOCK
 
     @property
@@ -273,5 +273,5 @@ class Tree:
         return self.root / "logs" / f"{name}.log"
 
     def benchmark(self, name: str) -> Path:
-        """What Snakemake measured of a job."""
+        """Time and memory of a job, measured by Snakemake."""
         return self.root / "benchmarks" / f"{name}.tsv"

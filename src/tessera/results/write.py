@@ -1,4 +1,4 @@
-"""Write tables of the results: the schema's columns in its order, whole or not at all."""
+"""Write tables of the results with the columns and order of the schema; a file is never left incomplete."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tessera.results.schema.table import COUNT, TEXT, Table
 
 
 def write(table: Table, frame: pd.DataFrame, path: Path | str) -> pd.DataFrame:
-    """Write ``frame`` as CSV and return it. Counts are written as whole numbers, beside empty cells too.
+    """Write ``frame`` as CSV and return it. Counts are whole numbers, also in columns with empty cells.
 
     Raises:
-        ValueError: its columns are not the table's (an error of the caller).
+        ValueError: the columns of ``frame`` differ from those of the table (an error of the caller).
         TesseraError: ``path`` cannot be written.
     """
     if tuple(frame.columns) != table.names:
@@ -29,7 +29,7 @@ def write(table: Table, frame: pd.DataFrame, path: Path | str) -> pd.DataFrame:
 
 
 def with_whole_counts(table: Table, frame: pd.DataFrame) -> pd.DataFrame:
-    """Counts as integers that may be missing; a column with a fraction comes from elsewhere and stays."""
+    """Counts as nullable integers; a column with fractions (from another program) stays as it is."""
     frame = frame.copy(deep=False)
     for name in table.of_kind(COUNT):
         with suppress(TypeError, ValueError):
@@ -40,8 +40,8 @@ def with_whole_counts(table: Table, frame: pd.DataFrame) -> pd.DataFrame:
 def frame_of(table: Table, rows: list | pd.DataFrame) -> pd.DataFrame:
     """Rows (mappings, tuples or a data frame) as a data frame with the table's columns.
 
-    What a mapping lacks is empty: text is "", a count stays whole beside missing ones. Complete counts are
-    int64, as `read` gives them, so that tables computed from them are plain numbers, too.
+    Keys that a mapping lacks become empty: text is "", counts stay whole next to missing ones. Complete
+    counts are int64, as `read` returns them, so tables computed from them hold plain numbers.
     """
     frame = with_whole_counts(table, pd.DataFrame(rows, columns=list(table.names)))
     for name in table.of_kind(COUNT):

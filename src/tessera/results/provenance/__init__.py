@@ -1,7 +1,7 @@
-"""What a result was made from: config, versions, machine, engine, hashes, provenance per quantity.
+"""Origin of a result: config, versions, machine, engine, hashes, provenance per quantity.
 
-``collect(results_dir, config)`` writes ``provenance/*.json``. No user name, no host name and no absolute
-path goes in: every text passes through :mod:`tessera.results.provenance.scrub`.
+``collect(results_dir, config)`` writes ``provenance/*.json``. :mod:`tessera.results.provenance.scrub` removes
+user names, host names and absolute paths from every text.
 """
 
 from tessera.results.provenance.collect import collect, load

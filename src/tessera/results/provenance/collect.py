@@ -1,4 +1,4 @@
-"""Write ``provenance/*.json`` of a results tree and read it back."""
+"""Write and read ``provenance/*.json`` of a results tree."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tessera.results.provenance.scrub import scrubber
 from tessera.results.status import ok_rows
 
 PARTS = ("config", "versions", "git", "machine", "engine", "hashes", "quantities")
-#: Inputs in the checkout that decide results, beside the sources that git names.
+#: Inputs in the checkout that influence results, in addition to the sources that git names.
 INPUTS = ("config", "reference-results", "requirements.lock")
 
 
@@ -54,7 +54,7 @@ def collect(results_dir: Path | str, config: dict | Path | str | None = None) ->
 
 
 def load(results_dir: Path | str) -> dict[str, dict]:
-    """The parts that are there; a missing or unreadable one is an empty dictionary."""
+    """Read the parts; a missing or unreadable part becomes an empty dictionary."""
     folder, parts = Path(results_dir) / "provenance", {}
     for name in PARTS:
         try:
@@ -65,7 +65,7 @@ def load(results_dir: Path | str) -> dict[str, dict]:
 
 
 def quantities(results: Path) -> dict:
-    """How many good cells have which provenance, per quantity and engine."""
+    """Number of good cells by platform, engine and provenance."""
     try:
         cells = read_cells(results / "cells.csv")
     except (TesseraError, pd.errors.EmptyDataError, pd.errors.ParserError) as error:

@@ -1,4 +1,4 @@
-"""SHA-256 of inputs and results; remembered by size and time, so a second report hashes only changes."""
+"""SHA-256 of inputs and results, cached by size and time, so the next report hashes only changed files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tessera.core.files import write_text
 
-#: Not hashed: what a report itself writes, and the cell cache (named by its own hashes).
+#: Not hashed: output of the report, and the cell cache (its files are named by hashes).
 LEFT_OUT = ("report", "figures", "provenance", "notebooks", "cache", "logs", "benchmarks", "claims.csv")
 _CHUNK = 1 << 20
 

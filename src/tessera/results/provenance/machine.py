@@ -1,4 +1,4 @@
-"""The machine a result was made on, as far as results depend on it (Linux)."""
+"""Properties of this machine that results depend on (Linux)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def describe(root: Path = Path("/")) -> dict:
-    """Processor, cores, memory, kernel, hypervisor, huge-page state; ``None`` where it can't be told."""
+    """Processor, cores, memory, kernel, hypervisor, huge-page state; ``None`` if unknown."""
     info = _cpuinfo(root)
     flags = set(info.get("flags", "").split())
     memory = _meminfo(root)

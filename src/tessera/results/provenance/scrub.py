@@ -1,4 +1,4 @@
-"""Take user, host and absolute paths out of anything that is written down about a run."""
+"""Remove user name, host name and absolute paths from texts about a run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def scrubber() -> Callable[[object], object]:
     """A function that cleans strings inside nested lists and dictionaries."""
     swaps = [(str(repo_root()), "."), (str(Path.home()), "~")]
     names = [(socket.gethostname(), "<host>"), (socket.getfqdn(), "<host>"), (_user(), "<user>")]
-    # `root` and `localhost` name nobody and are words of their own.
+    # `root`, `localhost` and `user` identify nobody and are ordinary words.
     words = [(n, to) for n, to in names if len(n) > 2 and n not in ("root", "localhost", "user")]
 
     def clean(value: object) -> object:

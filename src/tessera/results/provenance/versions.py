@@ -1,4 +1,4 @@
-"""Versions of the code and of everything it ran with."""
+"""Versions of the code, the packages and the container images."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _text(path: Path) -> str:
 
 
 def _history(path: str) -> list[dict]:
-    """Commits that touched a file, newest first: claims changed after the fact stay visible."""
+    """Commits that changed a file, newest first, so later changes of claims stay visible."""
     lines = (_git("log", "--format=%h%x09%cs%x09%s", "--", path) or "").splitlines()
     return [dict(zip(("commit", "date", "subject"), line.split("\t", 2), strict=True)) for line in lines]
 

@@ -1,6 +1,6 @@
 """Every table of `results/<config>`, declared once: path, writer, columns, units, provenance, row rule.
 
-docs/results.md is made from it (``python -m tessera.results.describe``).
+``python -m tessera.results.describe`` generates docs/results.md from it.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from tessera.results.schema import cells, kernel, machine, models, shown, studies
 from tessera.results.schema.table import Column, Table
 
-#: name -> table; a name is a file's stem, with what tells it from others of that stem.
+#: name -> table; the name is the stem of the file, with a prefix if several tables have the same stem.
 TABLES: dict[str, Table] = {}
 for _table in (
     *cells.TABLES, *models.TABLES, *studies.TABLES, *machine.TABLES, *kernel.TABLES, *shown.TABLES,

@@ -1,4 +1,4 @@
-"""Tables of the kernel's parts (docs/kernel.md). Each part has `attempt.json` beside them: how it went."""
+"""Tables of the kernel's parts (docs/kernel.md). `attempt.json` beside them has the outcome of the part."""
 
 from __future__ import annotations
 
@@ -17,105 +17,105 @@ def _table(
 
 
 TEST = _table("test", "summary", "selftests and stress in the guest", """
-    part        text    -  what ran
+    part        text    -  test that ran
     passed      count   1  checks that passed
     failed      count   1  checks that failed
-    seconds     number  s  time with the boot
+    seconds     number  s  time including the boot
     provenance  text    -  measured
 """, digits=_SECONDS)  # fmt: skip
-TABLE4 = _table("table4", "table4", "memory that replicas cost: the paper's function (Mitosis Table 4)", """
-    footprint           text    -      as the paper prints it
-    footprint_bytes     count   bytes  the same
-    page_table_bytes    count   bytes  one copy of the tables
-    replicas            count   1      copies of the tables
-    overhead            number  1      memory relative to one copy, by the function
-    published_overhead  number  1      what the paper prints
+TABLE4 = _table("table4", "table4", "memory for replicas, by the paper's function (Mitosis Table 4)", """
+    footprint           text    -      footprint as printed in the paper
+    footprint_bytes     count   bytes  the same in bytes
+    page_table_bytes    count   bytes  size of one copy of the page tables
+    replicas            count   1      copies of the page tables
+    overhead            number  1      memory relative to one copy, calculated
+    published_overhead  number  1      overhead printed in the paper
 """, "calculated and published", _DIGITS)  # fmt: skip
-TABLE4_MEASURED = _table("table4", "table4_measured", "the same as the kernel counts it", """
+TABLE4_MEASURED = _table("table4", "table4_measured", "memory for replicas, counted by the kernel", """
     footprint_bytes      count   bytes  memory that a program touches
     copies               count   1      copies of the page tables
-    page_table_bytes     count   bytes  all of them
+    page_table_bytes     count   bytes  size of all copies
     overhead             number  1      memory relative to one copy
-    calculated_overhead  number  1      the same by the paper's function
+    calculated_overhead  number  1      the same, calculated by the paper's function
     provenance           text    -      measured
 """, digits=_DIGITS)  # fmt: skip
 TABLE5_COUNTS = _table("table5", "instructions", "instructions of each operation", """
     operation     text    -             mmap, mprotect or munmap
-    region        text    -             its size
-    bytes         count   bytes         the same
+    region        text    -             size of the region
+    bytes         count   bytes         the same in bytes
     config        text    -             kernel and copies
     copies        count   1             copies of the page tables
-    instructions  number  instructions  median of those counted, user and kernel
+    instructions  number  instructions  median instruction count, user and kernel
     provenance    text    -             measured
 """)  # fmt: skip
-TABLE5 = _table("table5", "table5", "their ratios (Mitosis Table 5)", """
+TABLE5 = _table("table5", "table5", "ratios of these instruction counts (Mitosis Table 5)", """
     operation                       text    -             mmap, mprotect or munmap
-    region                          text    -             its size
+    region                          text    -             size of the region
     unpatched_instructions          number  instructions  kernel without the patches
     off_instructions                number  instructions  with the patches, mechanism off
     on_not_replicated_instructions  number  instructions  mechanism on, this process not replicated
     replicated_instructions         number  instructions  with copies on all nodes
-    replicated_ratio                number  1             replicated over off: the paper's, there of cycles
+    replicated_ratio                number  1             replicated over off (in the paper: of cycles)
     off_ratio                       number  1             off over unpatched
     provenance                      text    -             measured
-    published_ratio                 number  1             ratio of cycles that the paper prints
+    published_ratio                 number  1             ratio of cycles printed in the paper
 """, digits=_DIGITS)  # fmt: skip
 TABLE6_COUNTS = _table("table6", "instructions", "instructions of whole programs", """
     program       text   -             program of the guest
     config        text   -             kernel and copies
     copies        count  1             copies of the page tables
-    instructions  count  instructions  counted, user and kernel
+    instructions  count  instructions  instruction count, user and kernel
     provenance    text   -             measured
 """)  # fmt: skip
-TABLE6 = _table("table6", "table6", "what a whole run costs with copies (Mitosis Table 6)", """
+TABLE6 = _table("table6", "table6", "overhead of replicas for whole programs (Mitosis Table 6)", """
     program                     text    -             program of the guest
     off_instructions            number  instructions  mechanism off
     replicated_instructions     number  instructions  with copies on all nodes
     overhead_percent            number  percent       replicated over off, minus one
     provenance                  text    -             measured
-    published_overhead_percent  number  percent       overhead in time that the paper prints
+    published_overhead_percent  number  percent       overhead in time printed in the paper
 """, digits=_DIGITS)  # fmt: skip
-PLACEMENT = _table("placement", "placement", "where page tables lie", """
+PLACEMENT = _table("placement", "placement", "placement of page tables", """
     workload       text   -      program of the guest
     config         text   -      F (first touch) or I (interleave), with +M for replicas
-    observer       text   -      whose tree it is: home, or a socket's number
+    observer       text   -      owner of the tree: home, or a socket's number
     level          count  1      4 is the root, 1 the leaves
-    socket         count  1      where the tables lie
-    target_socket  count  1      where their entries point
-    pages          count  pages  tables of this level on this socket; repeats over targets
+    socket         count  1      socket that holds the tables
+    target_socket  count  1      socket that their entries point to
+    pages          count  pages  tables of this level on this socket; the same for every target_socket
     pointers       count  1      present entries to the target
 """, "measured")  # fmt: skip
-FIGURE4 = _table("placement", "figure4", "remote leaf entries that each socket finds (Mitosis Figure 4)", """
+FIGURE4 = _table("placement", "figure4", "share of remote leaf entries by socket (Mitosis Figure 4)", """
     workload           text    -  program of the guest
     config             text    -  as in placement.csv
-    socket             count   1  the socket that walks
+    socket             count   1  socket whose processors walk the tables
     remote_leaf_share  number  1  share of leaf entries on other sockets
 """, "measured")  # fmt: skip
-PROVE = _table("prove", "prove", "whether a broken kernel is noticed", """
+PROVE = _table("prove", "prove", "whether the checks detect a broken kernel", """
     kernel      text   -  checked, or broken
     observer    text   -  checker (inside) or walker (outside)
-    reports     count  1  reports of a difference
-    expected    text   -  what there must be
-    passed      truth  -  whether it was so
+    reports     count  1  number of reported differences
+    expected    text   -  expected reports: some, or none
+    passed      truth  -  whether the expectation was met
     provenance  text   -  measured
 """)  # fmt: skip
 STRESS_NG = _table("stress-ng", "stress-ng", "memory stressors of stress-ng with replicas", """
-    stressor    text  -  its name, or what failed
+    stressor    text  -  name of the stressor, or of the failed step
     outcome     text  -  passed, skipped or failed
     provenance  text  -  measured
 """)  # fmt: skip
 SELFTESTS_MM = _table("selftests-mm", "selftests-mm", "the kernel's own tests of memory management", """
-    test              text  -  its name
+    test              text  -  name of the test
     without_replicas  text  -  outcome without replicas
-    with_replicas     text  -  outcome with them
-    outcome           text  -  what that means
+    with_replicas     text  -  outcome with replicas
+    outcome           text  -  verdict from both outcomes
     provenance        text  -  measured
 """)  # fmt: skip
-BISECT = _table("bisect", "bisect", "the kernel after each patch", """
+BISECT = _table("bisect", "bisect", "build and boot of the kernel after each patch", """
     patch       text    -  file of the patch
     outcome     text    -  passed or failed
     seconds     number  s  time to build and boot
-    found       text    -  what was wrong
+    found       text    -  problem that was found
     provenance  text    -  measured
 """, digits=_SECONDS)  # fmt: skip
 TABLES = (

@@ -1,4 +1,4 @@
-"""What was measured on this machine: real runs, the allocator, chases, and what they say of the simulator."""
+"""Measurements on this machine (real runs, allocator, chases), and their comparison with the simulator."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from tessera.results.schema.table import PROVENANCE, Table, columns
 
 COMPARISON = Table(
     "host_comparison", lambda t: t.host_comparison, "tessera pipeline host", "measured and simulated",
-    "differences of real runs to the all-4KB layout, beside simulated ones",
+    "differences of real runs to the all-4KB layout, compared with simulated differences",
     columns("""
     layout           text    -      canonical name
     measured_delta   number  1      mean ratio of clock times of the same round, minus one
@@ -17,9 +17,9 @@ COMPARISON = Table(
 )  # fmt: skip
 RUNS = Table(
     "host_runs", lambda t: t.host_runs, "tessera pipeline host", "measured",
-    "every single real run, appended as it ends",
+    "every real run, appended when it ends",
     columns("""
-    key         text   -   hash of what was run: program, input, layout
+    key         text   -   hash of program, input and layout
     workload    text   -   workload
     layout      text   -   canonical name
     round       count  1   number of the round, from 0
@@ -35,7 +35,7 @@ ALLOCATOR = Table(
     workload      text   -      program and size
     allocator     text   -      glibc or mosalloc
     pair          count  1      number of the pair of runs, from 0
-    memory_bytes  count  bytes  peak of memory
+    memory_bytes  count  bytes  peak memory
     cpu_ns        count  ns     processor time
     """) + PROVENANCE,
 )  # fmt: skip
@@ -48,22 +48,22 @@ CHASE = Table(
     columns("""
     series    text   -         name of the series (docs/validation.md)
     elements  count  elements  footprint, in elements of the series
-    chains    count  1         chains that are followed at the same time
+    chains    count  1         number of chains that are followed at the same time
     round     count  1         number of the round, from 0
-    accesses  count  accesses  accesses that were timed
+    accesses  count  accesses  timed accesses
     ns        count  ns        clock time of all of them
     """) + PROVENANCE,
 )  # fmt: skip
 CHASE_SERIES = Table(
     "chase_series", lambda t: t.validation("chase_series"), _CHASE, "measured",
-    "how each series went, and which frames it had",
+    "outcome of each series, and its page frames",
     columns("""
     series                    text    -  name of the series
-    title                     text    -  what it is
+    title                     text    -  title of the series
     status                    text    -  ok, failed or skipped
-    message                   text    -  why it has no numbers
-    frames_known              truth   -  whether the kernel told frame numbers
-    contiguous_frames         number  1  share of pages whose frame follows that of the page before
+    message                   text    -  why the series has no numbers
+    frames_known              truth   -  whether the kernel shows frame numbers
+    contiguous_frames         number  1  share of pages whose frame follows the frame of the previous page
     aligned_runs_of_8_frames  count   1  runs of 8 frames that begin at a multiple of 8
     """),
 )  # fmt: skip
@@ -74,28 +74,28 @@ STEPS = Table(
     source        text    -        measured, or a simulated platform
     series        text    -        name of the series
     step          count   1        number of the jump, from 1
-    what          text    -        structure that it is the end of
-    key           text    -        the platform's key for it
+    what          text    -        structure whose capacity ends here
+    key           text    -        platform key of that structure
     entries       number  entries  footprint at the jump
-    low           number  entries  low end of its interval
-    high          number  entries  high end
+    low           number  entries  lower end of the interval of entries
+    high          number  entries  upper end of that interval
     below_cycles  number  cycles   cycles per access before the jump
     above_cycles  number  cycles   cycles per access after it
-    added_cycles  number  cycles   their difference
-    added_low     number  cycles   low end of its interval
-    added_high    number  cycles   high end
-    file_entries  count   entries  what the platform file says
-    file_source   text    -        where the file has it from
+    added_cycles  number  cycles   difference of the two
+    added_low     number  cycles   lower end of the interval of the difference
+    added_high    number  cycles   upper end of that interval
+    file_entries  count   entries  entries in the platform file
+    file_source   text    -        source of that value in the file
     """),
 )  # fmt: skip
 FINDINGS = Table(
     "findings", lambda t: t.validation("findings"), _EXPLAIN, "measured",
-    "what the chases say of this machine",
+    "conclusions from the chases about this machine",
     columns("""
-    finding  text    -  what was asked
+    finding  text    -  the question
     answer   text    -  yes, no or unknown
-    value    number  1  the number behind it
-    because  text    -  why
+    value    number  1  the number behind the answer
+    because  text    -  reason
     """),
 )  # fmt: skip
 LATENCY = Table(
@@ -106,37 +106,37 @@ LATENCY = Table(
     provenance  text    -         measured or simulated
     series      text    -         name of the series
     elements    count   elements  footprint
-    chains      count   1         chains that are followed at the same time
+    chains      count   1         number of chains that are followed at the same time
     cycles      number  cycles    median over rounds
-    low_cycles  number  cycles    least of the rounds
+    low_cycles  number  cycles    minimum over rounds
     """),
 )  # fmt: skip
 CALIBRATION = Table(
     "calibration", lambda t: t.validation("calibration"), _EXPLAIN, "measured",
-    "what calibration changed in this machine's platform, and the error before and after",
+    "keys that calibration changed in this machine's platform, and the error before and after",
     columns("""
-    key     text  -  the platform's key
+    key     text  -  platform key
     before  text  -  value in the detected file
-    after   text  -  value in the calibrated one
-    source  text  -  where the new value is from
+    after   text  -  value in the calibrated file
+    source  text  -  source of the new value
     """),
 )  # fmt: skip
 
 _MOSAICS = "tessera validate mosaics"
 MOSAICS = Table(
     "mosaics", lambda t: t.validation("mosaics"), _MOSAICS, "measured and simulated",
-    "simulated against measured differences between mosaics",
+    "simulated differences between mosaics, compared with measured ones",
     columns("""
     platform            text    -       simulated platform
     layout              text    -       canonical name
     measured_delta      number  1       measured runtime over that of all-4KB, minus one
     measured_ci95       number  1       half-width of its 95% interval
     pairs               count   pairs   rounds in which both layouts ran
-    simulated_delta     number  1       the same of simulated cycles
-    yaniv_delta         number  1       the same of the line through the measured 4KB and 2MB points
+    simulated_delta     number  1       simulated runtime over that of all-4KB, minus one
+    yaniv_delta         number  1       the same by the line through the measured 4KB and 2MB points
     error_of_gain       number  1       |simulated - measured| over the measured gain of 2MB pages
     walk_cycles         number  cycles  simulated C
-    runtime_provenance  text    -       of the measured difference
+    runtime_provenance  text    -       provenance of the measured difference
     """), needs="measured_delta",
 )  # fmt: skip
 MOSAICS_SUMMARY = Table(
@@ -144,50 +144,50 @@ MOSAICS_SUMMARY = Table(
     "errors, skills and ranks of each platform",
     columns("""
     platform  text    -  simulated platform
-    quantity  text    -  what is judged
-    value     number  1  its value, in `unit`
-    unit      text    -  unit, or what the value is a share of
-    aim       text    -  what is good enough
+    quantity  text    -  judged quantity
+    value     number  1  value, in `unit`
+    unit      text    -  unit, or the whole that the value is a share of
+    aim       text    -  the aim that the value must meet
     verdict   text    -  MET, MISSED, NOT MEASURED or empty
-    reason    text    -  why it is no surprise, or why nothing was measured
+    reason    text    -  explanation of the verdict, or why nothing was measured
     """),
 )  # fmt: skip
 ENGINES = Table(
     "engines", lambda t: t.validation("engines"), "tessera validate engines", "simulated",
-    "cells of each engine that differ from the reference engine's on random cases",
+    "cells of each engine that differ from the reference engine on random cases",
     columns("""
     comparison        text   -      engine and options
     platform          text   -      platform or variant of one
     cells             count  cells  cells compared
     differing         count  cells  cells that differ
-    first_difference  text   -      the first of them
+    first_difference  text   -      the first cell that differs
     message           text   -      why nothing was compared
     """),
 )  # fmt: skip
 CLOSED_FORMS = Table(
     "closed_forms", lambda t: t.validation("closed_forms"), "tessera validate closed-forms", "simulated",
-    "simulated counts beside formulas",
+    "simulated counts compared with formulas",
     columns("""
     case       text    -  access pattern
     platform   text    -  platform
     quantity   text    -  column of the cells, or l1_misses (H + M)
     formula    text    -  the formula
-    expected   number  1  its value
-    obtained   number  1  the simulated one
+    expected   number  1  value of the formula
+    obtained   number  1  simulated value
     tolerance  number  1  largest difference allowed
-    holds      truth   -  whether it is within
-    message    text    -  why nothing was obtained
+    holds      truth   -  whether the difference is within the tolerance
+    message    text    -  why there is no simulated value
     """),
 )  # fmt: skip
 INVARIANTS = Table(
     "invariants", lambda t: t.validation("invariants"), "tessera validate invariants", "simulated",
-    "what must hold for every simulated cell",
+    "rules that every simulated cell must satisfy",
     columns("""
-    invariant     text   -      the sentence
-    because       text   -      why it must hold
+    invariant     text   -      the rule
+    because       text   -      why the rule must hold
     cells         count  cells  cells checked
-    broken        count  cells  cells that break it
-    first_broken  text   -      the first of them
+    broken        count  cells  cells that break the rule
+    first_broken  text   -      the first such cell
     """),
 )  # fmt: skip
 TIMELINE = Table(

@@ -1,4 +1,4 @@
-"""Tables of runtime models: a pair's own, and the same of the whole run with `workload,platform` in front.
+"""Tables of runtime models: one per pair, and one for the whole run with `workload,platform` in front.
 
 Errors are relative to the runtime, as fractions.
 """
@@ -32,75 +32,75 @@ _declare("coefficients", "terms of each model, in raw units", """
     term         text    -       product of inputs: 1, C, M, H, C^2, C M, ...
     coefficient  number  cycles  cycles per unit of the term
 """)  # fmt: skip
-_declare("predictions", "predicted runtimes, 1gb included", """
+_declare("predictions", "predicted runtimes, including 1gb", """
     layout                    text    -       canonical name
     model                     text    -       name of a model
-    predicted_runtime_cycles  number  cycles  R by the model
+    predicted_runtime_cycles  number  cycles  R predicted by the model
 """)  # fmt: skip
-_declare("errors", "errors of each model by the paper's first method, and on its test point", """
+_declare("errors", "errors of each model when fitted to all layouts, and on the test point 1gb", """
     model                text    -        name of a model
-    protocol             text    -        all (fitted and judged on all layouts), or 1gb (its test point)
-    samples              count   layouts  samples that were judged
+    protocol             text    -        all (fitted to and tested on all layouts), or 1gb (the test point)
+    samples              count   layouts  tested samples
     max_error            number  1        largest error
     geomean_error        number  1        geometric mean of the errors that are not zero
-    zero_errors          count   layouts  samples without an error
-    dropped_zero_errors  count   layouts  those that the geometric mean leaves out
+    zero_errors          count   layouts  samples with error 0
+    dropped_zero_errors  count   layouts  samples that the geometric mean leaves out
     message              text    -        why there are no numbers
 """, "max_error")  # fmt: skip
 _declare("cv", "errors under cross validation", """
     model                text    -        name of a model
-    folds                count   1        K
+    folds                count   1        number of folds, K
     seed                 count   1        seed of the shuffle into folds
     max_error            number  1        largest error
     geomean_error        number  1        geometric mean of the errors that are not zero
-    samples              count   layouts  samples that were judged
-    zero_errors          count   layouts  samples without an error
-    dropped_zero_errors  count   layouts  those that the geometric mean leaves out
+    samples              count   layouts  tested samples
+    zero_errors          count   layouts  samples with error 0
+    dropped_zero_errors  count   layouts  samples that the geometric mean leaves out
     message              text    -        why there are no numbers
 """, "max_error")  # fmt: skip
 _declare("rsquared", "R squared of a straight line in one input (MICRO'20 Table 8)", """
     input      text    -  C, M or H
     r_squared  number  1  squared correlation with R
 """, "r_squared")  # fmt: skip
-_declare("protocols", "every model under every protocol", """
+_declare("protocols", "errors of every model under every protocol", """
     model          text    -        name of a model
     protocol       text    -        how training and test samples are chosen (docs/models.md)
-    setting        text    -        its parameter: a number of folds, or what trains and what tests
+    setting        text    -        parameter: number of folds, or the training and test groups
     samples        count   layouts  samples of the pair
-    train_samples  count   layouts  fitted samples of the smallest fit
-    test_samples   count   layouts  samples that were judged
+    train_samples  count   layouts  training samples of the smallest fit
+    test_samples   count   layouts  tested samples
     max_error      number  1        largest error
     geomean_error  number  1        geometric mean of the errors that are not zero
-    message        text    -        a warning beside numbers, or why there are none
+    message        text    -        a warning, or why the numbers are missing
 """, "max_error")  # fmt: skip
 _declare("learning_curve", "errors against the number of fitted layouts", """
     model                 text    -        name of a model
     train_samples         count   layouts  fitted layouts
-    draws                 count   1        random choices of so many layouts
+    draws                 count   1        number of random choices of that many layouts
     seed                  count   1        seed of the draws
-    failed_draws          count   1        draws that do not determine the model
+    failed_draws          count   1        draws to which the model cannot be fitted
     max_error             number  1        median over draws of the largest error
     max_error_p10         number  1        its 10th percentile
     max_error_p90         number  1        its 90th percentile
     geomean_error         number  1        median over draws of the geometric mean
     geomean_error_p10     number  1        its 10th percentile
     geomean_error_p90     number  1        its 90th percentile
-    unseen_max_error      number  1        median over draws of the largest error on layouts not fitted
+    unseen_max_error      number  1        median over draws of the largest error on the other layouts
     unseen_max_error_p10  number  1        its 10th percentile
     unseen_max_error_p90  number  1        its 90th percentile
     message               text    -        why draws failed
 """, "max_error")  # fmt: skip
-_declare("adaptive", "layouts that an order needs to reach the error of all of them, and to hold it", """
+_declare("adaptive", "layouts that an order needs to reach, and to keep, the error of all layouts", """
     model           text    -        name of a model
     order           text    -        adaptive or random
-    slack           number  1        how much above that error is near enough
-    target_error    number  1        the error of all layouts
-    orders          count   1        orders that were tried
+    slack           number  1        allowed excess over the target error
+    target_error    number  1        error after fitting all layouts
+    orders          count   1        number of orders
     total_layouts   count   layouts  layouts of the pair
-    reached_median  number  layouts  median over orders of the layouts needed to reach it once
+    reached_median  number  layouts  median over orders of the layouts needed to reach the target error once
     reached_p10     number  layouts  its 10th percentile
     reached_p90     number  layouts  its 90th percentile
-    held_median     number  layouts  median over orders of the layouts needed to stay there
+    held_median     number  layouts  median over orders of the layouts needed to stay at the target error
     held_p10        number  layouts  its 10th percentile
     held_p90        number  layouts  its 90th percentile
 """, "reached_median")  # fmt: skip
@@ -108,39 +108,39 @@ _declare("adaptive_curve", "errors after each layout of an order", """
     order          text    -        adaptive or random
     seed           count   1        seed of a random order
     layouts        count   layouts  layouts so far
-    layout         text    -        the one that was added last
+    layout         text    -        layout that was added last
     model          text    -        name of a model
     max_error      number  1        largest error over all layouts of the pair
     geomean_error  number  1        geometric mean of the errors that are not zero
 """, "max_error")  # fmt: skip
 _declare("one_gb", "the 1GB layout predicted from the others", """
-    design                    text    -             what is predicted: 1gb
+    design                    text    -             predicted design: 1gb
     model                     text    -             name of a model
     stlb_hits                 number  translations  H of the design
     stlb_misses               number  translations  M
     walk_cycles               number  cycles        C
-    predicted_runtime_cycles  number  cycles        R by the model
-    low_cycles                number  cycles        low end of its interval
-    high_cycles               number  cycles        high end
+    predicted_runtime_cycles  number  cycles        R predicted by the model
+    low_cycles                number  cycles        lower end of the interval
+    high_cycles               number  cycles        upper end of the interval
     level                     number  1             probability of the interval
-    interval_method           text    -             how the interval was made
+    interval_method           text    -             method of the interval
     inside_hull               truth   -             whether the design lies in the samples' convex hull
-    outside_by                number  1             distance to it, as a share of the samples' ranges
-    runtime_provenance        text    -             of the samples' R
-    tlb_provenance            text    -             of the design's H, M, C
+    outside_by                number  1             distance to the hull, as a share of the samples' ranges
+    runtime_provenance        text    -             provenance of the samples' R
+    tlb_provenance            text    -             provenance of the design's H, M, C
     message                   text    -             warnings, or why there is no interval
 """)  # fmt: skip
-_declare("budget", "where the error of that prediction comes from", """
-    design             text    -       what is predicted: 1gb
+_declare("budget", "error budget of that prediction", """
+    design             text    -       predicted design: 1gb
     model              text    -       name of a model
-    part               text    -       model, simulator, sampling, noise or total
-    half_width_cycles  number  cycles  half-width of its 95% interval
+    part               text    -       source of error: model, simulator, sampling, noise, or their total
+    half_width_cycles  number  cycles  half-width of the part's 95% interval
     relative           number  1       the same as a share of the prediction
-    provenance         text    -       measured or simulated; empty where it is unknown
-    message            text    -       how it was found, or what would tell
+    provenance         text    -       measured or simulated; empty if the part is unknown
+    message            text    -       how the part was estimated, or which data are missing
 """, "relative")  # fmt: skip
 
-#: The same tables of the whole run.
+#: The same tables for the whole run.
 OF_RUN = {
     name: OF_PAIR[name].with_columns(
         PAIR,

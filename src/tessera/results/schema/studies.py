@@ -11,21 +11,21 @@ SAMPLING = Table(
     "errors of R, H, M, C estimated from intervals, against the full simulation",
     (*PAIR, *_STATUS, *MESSAGE, *columns("""
     window_accesses       count   accesses      accesses of the window
-    window_instructions   count   instructions  its instructions
-    method                text    -             how intervals are chosen
-    warmup                text    -             what state they begin in: perfect, or accesses before them
+    window_instructions   count   instructions  instructions of the window
+    method                text    -             method that chooses the intervals
+    warmup                text    -             state at its start: perfect, or number of warm-up accesses
     layout                text    -             canonical name
     quantity              text    -             R, H, M or C
     truth                 number  1             value of the full simulation (cycles or translations)
-    estimate              number  1             the estimate
-    ci95                  number  1             half-width of its 95% interval
+    estimate              number  1             estimated value
+    ci95                  number  1             half-width of the 95% interval of the estimate
     error                 number  1             estimate over truth, minus one
-    covers                truth   -             whether the interval holds the truth
-    true_difference       number  1             difference to the all-4KB layout
-    estimated_difference  number  1             the estimate of it
-    difference_ci95       number  1             half-width of its 95% interval
+    covers                truth   -             whether the interval contains the true value
+    true_difference       number  1             true difference to the all-4KB layout
+    estimated_difference  number  1             estimated difference to the all-4KB layout
+    difference_ci95       number  1             half-width of the 95% interval of the estimated difference
     difference_error      number  1             its error as a share of the gain of 2MB pages
-    difference_covers     truth   -             whether the interval holds the difference
+    difference_covers     truth   -             whether that interval contains the true difference
     timed_instructions    count   instructions  instructions that were timed
     intervals             count   intervals     intervals that were timed
     """), *PROVENANCE), needs="estimate",
@@ -35,13 +35,13 @@ INTERVALS = Table(
     "counts of every interval of the window",
     (*PAIR, *columns("""
     interval        count  1             number of the interval, from 0
-    start_access    count  accesses      its first access
-    instructions    count  instructions  its length
+    start_access    count  accesses      first access of the interval
+    instructions    count  instructions  length of the interval
     layout          text   -             canonical name
     stlb_misses     count  translations  M
     walk_cycles     count  cycles        C
     runtime_cycles  count  cycles        R
-    methods         text   -             methods that chose it
+    methods         text   -             sampling methods that choose this interval
     """), *PROVENANCE),
 )  # fmt: skip
 VARIANTS = CELLS.with_columns(
@@ -52,43 +52,43 @@ VARIANTS = CELLS.with_columns(
 SHAPES = Table(
     "shapes", lambda t, w="*", p="*": t.ablations(w, p, "shapes"), "tessera study ablations", "column",
     "slope and curvature of R over C in every ablation",
-    (*PAIR, *columns("variant  text  -  baseline, or what is switched off"), *PROVENANCE,
+    (*PAIR, *columns("variant  text  -  baseline, or the mechanism that is switched off"), *PROVENANCE,
     *_STATUS, *MESSAGE, *columns("""
     layouts               count   layouts  distinct layouts
     walk_cycles_least     number  cycles   least C
     walk_cycles_greatest  number  cycles   greatest C
-    slope                 number  1        of a straight line through all layouts
-    slope_two_point       number  1        of the line through the 4KB and 2MB layouts
-    slope_at_least        number  1        of the quadratic at the least C
-    slope_at_greatest     number  1        of the quadratic at the greatest C
-    curvature             number  1        coefficient of the square of C, both scaled to their ranges
-    curvature_p           number  1        probability of such a bend if there is none
+    slope                 number  1        slope of a straight line through all layouts
+    slope_two_point       number  1        slope of the line through the 4KB and 2MB layouts
+    slope_at_least        number  1        slope of the quadratic at the least C
+    slope_at_greatest     number  1        slope of the quadratic at the greatest C
+    curvature             number  1        coefficient of the square of C, with R and C scaled to their ranges
+    curvature_p           number  1        p-value of the curvature (null hypothesis: no curvature)
     linear_max_error      number  1        largest error of the line, as a fraction of R
-    quadratic_max_error   number  1        that of the quadratic
-    extra_l2_loads        number  loads    program loads at L2: 4KB run less 2MB run
-    extra_l3_loads        number  loads    at L3
-    extra_dram_loads      number  loads    at memory
+    quadratic_max_error   number  1        largest error of the quadratic, as a fraction of R
+    extra_l2_loads        number  loads    program loads that reach L2: 4KB run minus 2MB run
+    extra_l3_loads        number  loads    the same for L3
+    extra_dram_loads      number  loads    the same for memory
     """)),
 )  # fmt: skip
 SWEEP = Table(
     "sweep", lambda t, w="*", p="*": t.sweep(w, p), "tessera study sweep", "column",
-    "conclusions under other values of what is assumed",
+    "conclusions under other values of assumed parameters",
     (*PAIR, *columns("""
-    key             text  -  the platform's key that is changed, or baseline
-    alternative     text  -  what is assumed instead
-    baseline_value  text  -  value of the platform file
-    values          text  -  values of the alternative
+    key             text  -  changed platform key, or baseline
+    alternative     text  -  name of the alternative assumption
+    baseline_value  text  -  value in the platform file
+    values          text  -  values under the alternative
     status          text  -  ok, failed, refused (by the simulator) or skipped
     """), *MESSAGE, *columns("""
     conclusion          text    -             name of the conclusion
-    number              number  1             the number that decides it
-    holds               truth   -             whether it holds
-    baseline_number     number  1             the number of the baseline
-    baseline_holds      truth   -             whether it holds there
-    survives            truth   -             whether both agree
+    number              number  1             the number that decides the conclusion
+    holds               truth   -             whether the conclusion holds
+    baseline_number     number  1             the same number of the baseline
+    baseline_holds      truth   -             whether the conclusion holds in the baseline
+    survives            truth   -             whether both answers are equal
     window_accesses     count   accesses      accesses of the window
     timed_instructions  count   instructions  instructions that were timed
-    layouts             count   layouts       layouts of a point
+    layouts             count   layouts       layouts simulated for each alternative
     """), *PROVENANCE),
 )  # fmt: skip
 TABLES = (SAMPLING, INTERVALS, SHAPES, VARIANTS, SWEEP)

@@ -1,4 +1,4 @@
-"""What a table of the results is: where it lies, who writes it, its columns, and which of its rows count."""
+"""Types that describe a table of results: its path, writer, columns, and which rows count."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path, PurePath
 from tessera.results.tree import Tree
 
 TEXT, COUNT, NUMBER, TRUTH = "text", "count", "number", "truth"
-#: text: empty where there is none; count: a whole number; number: a double; truth: True or False; or none.
+#: text: may be empty; count: a whole number; number: a double; truth: True or False. Each may be missing.
 KINDS = (TEXT, COUNT, NUMBER, TRUTH)
-STATUS = "status"  #: rows of a table with this column count where it says `ok`
+STATUS = "status"  #: in a table with this column, only rows with `ok` count
 
 
 @dataclass(frozen=True)
 class Column:
-    """``unit`` is ``-`` for text and truth values, ``1`` for what has none."""
+    """``unit`` is ``-`` for text and truth values, ``1`` for numbers without a unit."""
 
     name: str
     kind: str
@@ -28,11 +28,11 @@ class Column:
 class Table:
     """One kind of file below ``results/<config>``.
 
-    ``place`` gives its path in a tree; where there is a file per workload (and platform), their names follow,
-    and without them its path has ``*`` for each.
-    ``provenance``: ``measured``, ``simulated`` or ``published`` if all numbers are; ``column`` if rows say it
-    themselves; ``none`` for what is no number of an experiment.
-    ``needs``: a row without a value there does not count (a model that could not be fitted).
+    ``place`` gives the path in a tree. If there is one file per workload (and platform), it takes their names
+    as arguments; without them the path has ``*`` for each.
+    ``provenance``: ``measured``, ``simulated`` or ``published`` if it is the same for all numbers; ``column``
+    if a column gives it for each row; ``none`` if the table has no experimental numbers.
+    ``needs``: a row without a value in this column does not count (e.g. a model that cannot be fitted).
     ``added``: columns that older files lack; they are read as empty.
     """
 
@@ -44,7 +44,7 @@ class Table:
     columns: tuple[Column, ...]
     needs: str = ""
     added: tuple[str, ...] = ()
-    float_format: str | None = None  #: digits that are written; None: as many as bring the same double back
+    float_format: str | None = None  #: printf format; None: enough digits to read back the same double
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -57,28 +57,28 @@ class Table:
 
     @property
     def pattern(self) -> str:
-        """Its path inside the tree."""
+        """Path inside the tree."""
         return self.place(Tree(Path())).as_posix()
 
     @property
     def file(self) -> str:
-        """Name of its file; ``*.csv`` for one that is named by a platform or the like."""
+        """Name of the file; ``*.csv`` if a platform or the like gives the name."""
         return PurePath(self.pattern).name
 
     @property
     def rule(self) -> str:
-        """Which rows count, in words."""
+        """Which rows count, as text."""
         if STATUS in self.names:
             return "rows whose `status` is `ok`"
         return f"rows with a value in `{self.needs}`" if self.needs else "every row"
 
     def with_columns(self, front: tuple[Column, ...], **changes) -> Table:
-        """The same table with columns in front of its own."""
+        """The same table with ``front`` before its columns."""
         return replace(self, columns=(*front, *self.columns), **changes)
 
 
 def columns(text: str) -> tuple[Column, ...]:
-    """Columns from lines of ``name kind unit what it is``."""
+    """Columns from lines of ``name kind unit description``."""
     found = tuple(Column(*line.split(None, 3)) for line in text.strip().splitlines())
     wrong = [column.name for column in found if column.kind not in KINDS]
     if wrong or len({column.name for column in found}) != len(found):
@@ -90,5 +90,5 @@ PAIR = columns("""
 workload  text  -  workload
 platform  text  -  platform
 """)
-MESSAGE = columns("message  text  -  why the numbers are missing, or what to know of them")
+MESSAGE = columns("message  text  -  why the numbers are missing, or a remark about them")
 PROVENANCE = columns("provenance  text  -  measured, simulated or published")
