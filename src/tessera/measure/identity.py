@@ -34,7 +34,7 @@ def run_key(common: str, layout: Path) -> str:
 
 
 def processor() -> str:
-    """Model name and number of processors; runs are reused where both are equal. psutil knows no model name."""
+    """Model name and number of processors; runs are reused if both are equal. psutil has no model name."""
     lines = Path("/proc/cpuinfo").read_text().splitlines()
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return f"{names[0] if names else platform.machine()} x {len(names)}"
