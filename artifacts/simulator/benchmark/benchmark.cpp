@@ -141,7 +141,7 @@ int curves(Report& report, const Options& o) {
 
 int usage() {
     std::fputs("simulator_benchmark: unknown option or value\n"
-               "  what to do: simulator_benchmark [--accesses N] [--layouts N] [--runs N] "
+               "  what to do: run simulator_benchmark [--accesses N] [--layouts N] [--runs N] "
                "[--rows H,M|H,M,C|R|lanes|all] [--csv], "
                "or --curve accesses|layouts, or --memory\n",
                stderr);

@@ -130,12 +130,12 @@ int main(int argc, char** argv) {
     const size_t accesses = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1'000'000;
     if (accesses == 0)
         return std::fputs("masked_cache_benchmark: accesses: not a positive number\n"
-                          "  what to do: masked_cache_benchmark [accesses a stream]\n", stderr), 2;
+                          "  what to do: run masked_cache_benchmark [ACCESSES]\n", stderr), 2;
     const auto mosaics = benchmark::make_mosaics();
     const testing::ProbeConfig haswell{{64, 8}, {512, 8}, {24576, 20}};
-    std::printf("%zu layouts, %zu accesses a stream; 32KB, 256KB and 30MB caches; M accesses x layouts/s\n", mosaics.size(), accesses);
+    std::printf("%zu layouts, %zu accesses per stream; 32KB, 256KB and 30MB caches; M accesses x layouts/s\n", mosaics.size(), accesses);
     std::printf("%-9s %-9s %8s %7s %14s %15s  %s\n", "stream", "isa", "speed", "/floor", "ns/reference", "references",
-                "entries a set (ways 8, 8, 20): mean/longest");
+                "entries per set (ways 8, 8, 20): mean/longest");
     bool same = true;
     for (const char* stream : {"gups", "zipf", "resident"}) {
         const auto work = benchmark::make_work(stream, accesses, mosaics);

@@ -30,7 +30,7 @@ TEST_P(BadIntervals, AreRefusedByLineAndRule) {
 
 INSTANTIATE_TEST_SUITE_P(
     Rules, BadIntervals,
-    ::testing::Values(Bad{"Empty", "", {"i.csv", "one interval or more"}}, Bad{"HeaderOnly", header, {"one interval or more"}},
+    ::testing::Values(Bad{"Empty", "", {"i.csv", "--sampling"}}, Bad{"HeaderOnly", header, {"--sampling"}},
                       Bad{"NoHeader", "0,0,1,1\n", {"line 1", "header"}}, Bad{"Columns", header + "0,0,1\n", {"line 2", "4 columns"}},
                       Bad{"Word", header + "zero,0,1,1\n", {"line 2", "start_access", "'zero'"}},
                       Bad{"Negative", header + "0,-1,1,1\n", {"warmup_accesses", "'-1'"}},
@@ -41,8 +41,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Bad{"BehindTheEnd", header + "1001,0,1,1\n", {"line 2", "1000 accesses"}},
                       Bad{"WarmupPastTheEnd", header + "400,601,1,1\n", {"1000 accesses"}},
                       Bad{"WarmupOverflows", header + "400,18446744073709551615,1,1\n", {"1000 accesses"}},
-                      Bad{"Unsorted", header + "500,0,1,1\n400,0,1,1\n", {"line 3", "order of the stream"}},
-                      Bad{"InTheWarmup", header + "400,100,1,1\n499,0,1,1\n", {"line 3", "no overlap"}}),
+                      Bad{"Unsorted", header + "500,0,1,1\n400,0,1,1\n", {"line 3", "'400'", "start_access"}},
+                      Bad{"InTheWarmup", header + "400,100,1,1\n499,0,1,1\n", {"line 3", "'499'", "start_access"}}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST(GoodIntervals, ReachTheLastAccess) {

@@ -1,8 +1,8 @@
-// chosen.h - a component as a platform names it: its name, and the numbers that the platform gives in its section.
+// chosen.h - a component that a platform names: its name, and the numbers in its section of the platform file.
 //
-// A component declares keys of its own beside its registration (OwnKey). A platform file gives them as
-// `<section>.<name>.<key> = number`, where <section> is that of the component's kind (`design`, `replacement`, ...). They
-// travel with the name, so that whoever makes a component by its name hands them on, and are checked when it is made.
+// A component declares its own keys next to its registration (OwnKey). A platform file sets them as
+// `<section>.<name>.<key> = number`, where <section> belongs to the component's kind (`design`, `replacement`, ...). The
+// numbers are stored with the name. The registry checks them when it creates the component.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ struct Chosen {
     OwnNumbers own;  ///< key without its section -> value, as the platform file gives them
 };
 
-/// A number of a component. Without a default a platform that names the component must give it.
+/// A number of a component. If it has no default, a platform that names the component must set it.
 struct OwnKey {
     std::string key, unit;
     uint64_t least, most;
@@ -39,7 +39,7 @@ struct OwnKey {
     std::string sentence;
 };
 
-/// What a component is made with: each key that it declared has its value.
+/// The values that a component is created with, one for each key that it declares.
 class OwnValues {
 public:
     /// Values of `chosen` against `keys`; `filled` gets the keys that took their defaults.
@@ -53,7 +53,7 @@ public:
         for (const OwnKey& row : keys) {
             const auto found = given.find(row.key);
             if (found == given.end() && !row.fallback)
-                throw Refusal("platform key " + section + "." + row.key, "missing, and it has no default", row.sentence + " (`tessera-sim keys`)");
+                throw Refusal("platform key " + section + "." + row.key, "missing, and it has no default", "set it: " + row.sentence + " (`tessera-sim keys`)");
             if (found == given.end() && filled != nullptr) filled->push_back(row);
             const uint64_t value = found == given.end() ? *row.fallback : found->second;
             if (value < row.least || value > row.most)
@@ -67,7 +67,7 @@ public:
     /// Throws std::out_of_range (a mistake in the program) on a key that the component does not declare.
     uint64_t operator[](std::string_view key) const {
         const auto found = values_.find(key);
-        if (found == values_.end()) throw std::out_of_range("a component asks for its key '" + std::string(key) + "', which it does not declare");
+        if (found == values_.end()) throw std::out_of_range("a component reads its key '" + std::string(key) + "', which it does not declare");
         return found->second;
     }
 

@@ -1,4 +1,4 @@
-// error.h - a refusal or a failure: what was asked, what was found, what to do.
+// error.h - the errors of the simulator; a message says what was asked, what was found and what to do.
 #pragma once
 
 #include <stdexcept>
@@ -6,7 +6,8 @@
 
 namespace tessera::sim {
 
-/// Text of a damaged file, fit for a message: no control characters (a NUL would end it) but line breaks, and not endless.
+/// Makes text of a damaged file printable: removes control characters except line breaks (a NUL would end the message)
+/// and limits the length.
 inline std::string printable(std::string text) {
     constexpr size_t most = 8000;  // the longest list of valid names is a quarter of it
     if (text.size() > most) text.replace(most, std::string::npos, "...");
@@ -21,7 +22,7 @@ struct Refusal : std::runtime_error {
         : std::runtime_error(printable(asked) + ": " + printable(found) + "\n  what to do: " + printable(remedy)) {}
 };
 
-/// The machine failed at a right request (exit status 1), as with a full disk. what() as a Refusal's.
+/// A failure of the machine at a valid request (exit status 1), for example a full disk. what() has the form of Refusal.
 struct Failure : std::runtime_error {
     Failure(const std::string& asked, const std::string& found, const std::string& remedy)
         : std::runtime_error(printable(asked) + ": " + printable(found) + "\n  what to do: " + printable(remedy)) {}

@@ -1,4 +1,5 @@
-// platform.cpp - reading a flat platform file against the table of keys; platform_rules.cpp has the rules between keys.
+// platform.cpp - reads a flat platform file and checks it against the table of keys. platform_rules.cpp has the rules
+// between keys.
 #include "base/platform.h"
 
 #include <map>
@@ -33,11 +34,11 @@ std::optional<std::pair<std::string, std::string>> own_key(const std::string& ke
     return std::nullopt;
 }
 
-/// What the file says nothing of takes its default; names learn the numbers of their sections.
+/// Sets the defaults of keys that the file leaves out, and gives each component the numbers of its section.
 void complete(Platform& platform, const auto& seen, const std::string& name) {
     const auto missing = names_of([&](const PlatformKey& row) { return *row.fallback == '\0' && !seen.contains(row.key); });
     if (!missing.empty())
-        throw Refusal("platform " + name, "keys missing: " + join(missing, ", "), "give them: they have no default (`tessera-sim keys` describes them)");
+        throw Refusal("platform " + name, "keys missing: " + join(missing, ", "), "set them, because they have no default (`tessera-sim keys` describes them)");
     for (const PlatformKey& row : platform_keys()) {
         if (!seen.contains(row.key)) {
             platform.filled.push_back(row.key);
@@ -64,14 +65,14 @@ Platform parse_platform(const std::string& text, const std::string& name) {
         const std::string where = "platform " + name + ", line " + std::to_string(line_number);
         const size_t equals = line.find('=');
         if (equals == std::string_view::npos)
-            throw Refusal(where + ": `key = value`", "'" + std::string(line) + "'", "write one key = value a line");
+            throw Refusal(where + ": `key = value`", "'" + std::string(line) + "'", "write one `key = value` per line");
         const std::string key(trim(line.substr(0, equals))), value(trim(line.substr(equals + 1)));
         const PlatformKey* row = find_key(key);
         const auto own = row == nullptr ? own_key(key) : std::nullopt;
         if (row == nullptr && !own)
             throw Refusal(where + ": key " + key, "no such key", did_you_mean(key, names_of([](const PlatformKey&) { return true; })));
         if (const auto [before, fresh] = seen.emplace(key, line_number); !fresh)
-            throw Refusal(where + ": key " + key, "already set on line " + std::to_string(before->second), "keep one");
+            throw Refusal(where + ": key " + key, "already set on line " + std::to_string(before->second), "remove one of the two lines");
         const auto number = parse_unsigned(value);
         if (own) {
             if (!number) throw Refusal(where + ": " + key + ", a whole number", "'" + value + "'", "correct the value");

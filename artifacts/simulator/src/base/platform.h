@@ -1,9 +1,9 @@
-// platform.h - the numbers that describe a processor, and the flat file they come from.
+// platform.h - the numbers that describe a processor, read from a flat file.
 //
-// A platform is data: the engines read nothing else about the machine. Every field has one key, a line of platform_keys.def,
-// which gives its unit, its bounds, a sentence, and a default where what it means is the same for most machines (an ablation
-// that is off); `tessera-sim keys` prints that table. A file that leaves out any other key is refused. Where each value
-// comes from is recorded in config/platforms/*.yaml.
+// A platform is the only description of the machine that engines read. Every field has one key, which is a line of
+// platform_keys.def with unit, bounds and meaning. A key has a default if the same value fits most machines (an ablation
+// that is off). `tessera-sim keys` prints the table. A file must set all keys without a default. config/platforms/*.yaml
+// records the source of each value.
 #pragma once
 
 #include <cstdint>

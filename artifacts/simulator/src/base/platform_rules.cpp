@@ -1,7 +1,7 @@
-// platform_rules.cpp - rules between keys, one function an idea; tests/platform_rules_test.cpp breaks each.
+// platform_rules.cpp - rules between keys, one function per rule; tests/platform_rules_test.cpp breaks each rule.
 //
-// What is refused here is impossible, or would be ignored in silence (a size that two arrays claim, a prefetcher without a
-// table). What is only unusual is allowed: studies vary every key.
+// The rules reject configurations that are impossible, or that the simulator would silently ignore (a page size in two
+// arrays, a prefetcher without a table). Unusual configurations are allowed, because studies vary every key.
 #include "base/platform_rules.h"
 
 #include <vector>
@@ -41,7 +41,7 @@ bool exists(const Geometry& g) { return g.entries != 0; }
 void geometry(const Checker& check, const std::string& prefix, const Geometry& g) {
     if (g.entries == 0 && g.ways == 0) return;
     if (g.entries == 0 || g.ways == 0 || g.entries % g.ways != 0)
-        check.refuse("ways must divide entries, and both be 0 for a structure that does not exist", {prefix + ".entries", prefix + ".ways"},
+        check.refuse("ways must divide entries; both must be 0 for a structure that does not exist", {prefix + ".entries", prefix + ".ways"},
                      "correct one of the two");
 }
 
@@ -62,7 +62,7 @@ void geometries(const Checker& check) {
 /// Each page size is in exactly one array of the L1 DTLB.
 void l1_size(const Checker& check, const std::string& prefix, const Geometry& own, uint64_t in_4kb) {
     if (in_4kb == (exists(own) ? 1u : 0u))
-        check.refuse("a page size has an L1 array of its own or lives in the one of 4KB pages, not both and not neither",
+        check.refuse("a page size must have either its own L1 array or a place in the array of 4KB pages",
                      {prefix + ".entries", prefix + ".in_4kb"}, "set " + prefix + ".entries and .ways to 0, or " + prefix + ".in_4kb to 0");
 }
 
@@ -70,24 +70,24 @@ void l1_size(const Checker& check, const std::string& prefix, const Geometry& ow
 void second_level(const Checker& check, const std::string& size, const Geometry& own, uint64_t shares) {
     const std::string holds = "tlb.stlb.holds_" + size, entries = "tlb.stlb_" + size + ".entries";
     if (shares && exists(own))
-        check.refuse("a page size is in one second-level array at most", {holds, entries}, "set one of the two to 0");
+        check.refuse("a page size can be in at most one second-level array", {holds, entries}, "set one of the two to 0");
     if (shares && !exists(check->stlb))
-        check.refuse("a page size can share the STLB only where there is one", {holds, "tlb.stlb.entries"}, "set " + holds + " to 0");
+        check.refuse("a page size can share the STLB only if the STLB has entries", {holds, "tlb.stlb.entries"}, "set " + holds + " to 0");
 }
 
 void page_table(const Checker& check) {
     if (check->page_table_levels == 4 && exists(check->pwc_pml5e))
-        check.refuse("a four-level page table has no PML5 entries to keep", {"page_table.levels", "pwc.pml5e.entries"},
+        check.refuse("a four-level page table has no PML5 entries to cache", {"page_table.levels", "pwc.pml5e.entries"},
                      "set pwc.pml5e.entries and .ways to 0, or page_table.levels to 5");
 }
 
 void cache(const Checker& check, const std::string& prefix, const CacheGeometry& c) {
     if (c.bytes % (64 * c.ways) != 0)
-        check.refuse("a cache holds whole sets of 64-byte lines", {prefix + ".bytes", prefix + ".ways"},
+        check.refuse("a cache must consist of whole sets of 64-byte lines", {prefix + ".bytes", prefix + ".ways"},
                      "make " + prefix + ".bytes a multiple of 64 x ways");
 }
 
-/// Equal times are allowed: a study may make a level free.
+/// Equal times are allowed, because a study may remove the cost of a level.
 void latencies(const Checker& check) {
     const struct {
         const char* key;
@@ -96,8 +96,8 @@ void latencies(const Checker& check) {
                  {"cache.l3.load_cycles", check->l3.load_cycles}, {"memory.load_cycles", check->memory_load_cycles}};
     for (size_t i = 1; i < 4; ++i)
         if (level[i].cycles < level[i - 1].cycles)
-            check.refuse("a level is no faster than the one before it", {level[i - 1].key, level[i].key},
-                         "give whole load-to-use times, not what a level adds");
+            check.refuse("a level must be no faster than the level above it", {level[i - 1].key, level[i].key},
+                         "give the full load-to-use time of each level, not the added time");
 }
 
 void prefetcher(const Checker& check, const std::string& prefix, const PrefetchSlot& slot) {
@@ -105,10 +105,10 @@ void prefetcher(const Checker& check, const std::string& prefix, const PrefetchS
     const bool numbers = slot.entries != 0 && slot.degree != 0 && slot.distance != 0;
     const bool zeros = slot.entries == 0 && slot.degree == 0 && slot.distance == 0;
     if (none ? !zeros : !numbers)
-        check.refuse(none ? "no prefetcher has no entries, degree or distance" : "a prefetcher needs entries, degree and distance",
+        check.refuse(none ? "without a prefetcher, entries, degree and distance must be 0" : "a prefetcher needs entries, degree and distance",
                      {prefix + ".kind", prefix + ".entries", prefix + ".degree", prefix + ".distance"},
-                     none ? "set the three to 0, or name a kind (`tessera-sim list prefetchers`)"
-                          : "give all three, or set " + prefix + ".kind to none");
+                     none ? "set these three keys to 0, or name a kind (`tessera-sim list prefetchers`)"
+                          : "set all three keys, or set " + prefix + ".kind to none");
 }
 
 void dram(const Checker& check) {
@@ -117,16 +117,16 @@ void dram(const Checker& check) {
                                            "dram.row_conflict_adds_cycles", "dram.bank_busy_cycles"};
     if (d.channels == 0) {
         if (d.banks != 0 || d.row_bytes != 0 || d.row_hit_saves_cycles != 0 || d.row_conflict_adds_cycles != 0 || d.bank_busy_cycles != 0)
-            check.refuse("memory without channels has no banks, rows or bank times", keys, "set all dram keys to 0, or give dram.channels");
+            check.refuse("without memory channels, all other dram keys must be 0", keys, "set all dram keys to 0, or set dram.channels");
         return;
     }
-    if (d.banks == 0 || d.row_bytes == 0) check.refuse("a memory channel has banks and rows", keys,
-        "give dram.banks and dram.row_bytes, or set all dram keys to 0");
+    if (d.banks == 0 || d.row_bytes == 0) check.refuse("a memory channel must have banks and rows", keys,
+        "set dram.banks and dram.row_bytes, or set all dram keys to 0");
     if (d.row_bytes < 64 || (d.row_bytes & (d.row_bytes - 1)) != 0)
-        check.refuse("a row buffer is a power of two of bytes and holds a 64-byte line", {"dram.row_bytes"}, "8192 is usual");
+        check.refuse("a row buffer must have at least 64 bytes, and its size must be a power of two", {"dram.row_bytes"}, "set for example 8192");
     if (d.row_hit_saves_cycles >= check->memory_load_cycles)
-        check.refuse("a load from an open row still takes time", {"dram.row_hit_saves_cycles", "memory.load_cycles"},
-                     "give what an open row saves of memory.load_cycles (tRCD)");
+        check.refuse("a load from an open row must take at least one cycle", {"dram.row_hit_saves_cycles", "memory.load_cycles"},
+                     "set dram.row_hit_saves_cycles to less than memory.load_cycles (tRCD)");
 }
 
 /// Letters, digits, - and _: what a registered name can be, and what fits a line of a flat file.
@@ -137,7 +137,7 @@ void words(const Checker& check) {
         const std::string& word = row.word(copy).name;
         const bool plain = !word.empty() && word.size() <= 64 &&
                            word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == std::string::npos;
-        if (!plain) check.refuse("a name has 1 to 64 letters, digits, - and _", {row.key}, "see `tessera-sim list`");
+        if (!plain) check.refuse("a name must have 1 to 64 characters: letters, digits, - and _", {row.key}, "see `tessera-sim list`");
     }
 }
 

@@ -1,4 +1,4 @@
-// platform_rules.h - what must hold between the keys of a platform, beyond the bounds of each.
+// platform_rules.h - rules between the keys of a platform, in addition to the bounds of each key.
 #pragma once
 
 #include <string>

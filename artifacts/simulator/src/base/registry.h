@@ -1,7 +1,7 @@
 // registry.h - named components: one file and one registration line each, chosen by name in a platform file.
 //
 // A kind of component (replacement, prefetcher, page-table format, ...) has one Registry<Interface, Arguments...>.
-// Registrations are static objects; a duplicate name aborts at start-up, an unknown name is refused with the valid ones.
+// Registrations are static objects. A duplicate name aborts at start-up; the error for an unknown name lists the valid names.
 #pragma once
 
 #include <cstdio>
@@ -19,7 +19,7 @@
 
 namespace tessera::sim {
 
-/// What `tessera-sim list` and `tessera-sim keys` print of one component.
+/// The data that `tessera-sim list` and `tessera-sim keys` print about a component.
 struct ComponentInfo {
     std::string name, sentence;
     std::string section = {};       ///< where its own keys are: `design.anchor`
@@ -41,7 +41,7 @@ public:
 
     void add(const std::string& name, const std::string& sentence, std::vector<OwnKey> keys, Make make) {
         if (!rows_.emplace(name, Row{{name, sentence, section_ + "." + name, std::move(keys)}, std::move(make)}).second) {
-            std::fprintf(stderr, "tessera-sim: two %ss are called %s\n", kind_.c_str(), name.c_str());
+            std::fprintf(stderr, "tessera-sim: two %ss have the name %s\n", kind_.c_str(), name.c_str());
             std::abort();
         }
     }

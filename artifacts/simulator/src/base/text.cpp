@@ -86,7 +86,7 @@ size_t distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string did_you_mean(std::string_view asked, const std::vector<std::string>& valid) {
-    if (valid.empty()) return "leave it out: there are none";
+    if (valid.empty()) return "remove it: there are no valid keys";
     std::string hint;
     if (asked.size() < 256) {
         const auto nearest = std::min_element(valid.begin(), valid.end(), [&](const auto& a, const auto& b) { return distance(asked, a) < distance(asked, b); });

@@ -1,4 +1,4 @@
-// registries.cpp - the table of this folder's components, and the prefetcher that is none.
+// registries.cpp - the registries of this folder's components, and the prefetcher `none`.
 #include "cache/prefetcher.h"
 
 namespace tessera::sim {
@@ -18,7 +18,7 @@ Registry<Prefetcher, const PrefetchSlot&>& prefetchers() {
 
 namespace {
 
-const Registered row(prefetchers(), "none", "asks for nothing", [](const PrefetchSlot&) { return std::make_unique<NoPrefetcher>(); });
+const Registered row(prefetchers(), "none", "prefetches nothing", [](const PrefetchSlot&) { return std::make_unique<NoPrefetcher>(); });
 
 }  // namespace
 }  // namespace tessera::sim

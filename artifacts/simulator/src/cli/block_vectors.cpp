@@ -1,4 +1,4 @@
-// block_vectors.cpp - `tessera-sim blocks`: how often each static block ran, interval by interval of the instruction stream.
+// block_vectors.cpp - `tessera-sim blocks`: counts how often each static block ran in each interval of the instruction stream.
 //
 // Input of clustered sampling (basic-block vectors: Sherwood et al., ASPLOS 2002). An interval ends with the block execution that
 // completes its instructions, so intervals abut and `start_access` is where a unit of `run --interval-file` has to start.
@@ -39,7 +39,7 @@ int blocks_command(int argc, char** argv) {
     const Options options("blocks", argc, argv, {"trace", "instructions", "out"}, {});
     const auto length = parse_unsigned(options["instructions"]);
     if (!length || *length == 0)
-        throw Refusal("--instructions " + options["instructions"], "no positive whole number", "give the length of an interval, e.g. 1000000");
+        throw Refusal("--instructions " + options["instructions"], "not a positive whole number", "give the length of an interval in instructions, e.g. 1000000");
     FileStream stream(options["trace"]);
     OutputFile file("--out", options["out"], {options["trace"]});
     std::FILE* out = file.stream();

@@ -1,5 +1,5 @@
-// check.cpp - `tessera-sim check --platform FLAT`: reads a platform as `run` does and simulates nothing. Says which keys the
-// file left out, with the default of each and where it comes from, and which sections belong to no component in use.
+// check.cpp - `tessera-sim check --platform FLAT`: reads a platform as `run` does, without simulation. Prints the keys that
+// the file leaves out, with the default of each and its source, and the sections that belong to no component in use.
 #include <algorithm>
 #include <cstdio>
 #include <set>

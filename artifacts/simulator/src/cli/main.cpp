@@ -1,4 +1,4 @@
-// main.cpp - tessera-sim: picks the subcommand, turns refusals into exit statuses.
+// main.cpp - tessera-sim: calls the subcommand and turns errors into exit statuses.
 #include <cstdio>
 #include <string>
 
@@ -13,13 +13,13 @@ namespace {
 using namespace tessera::sim;
 
 void print_usage() {
-    std::puts("tessera-sim - replays a recorded trace under many memory layouts\n\n"
-              "  tessera-sim COMMAND [--option value]...      `tessera-sim run --help` explains the options\n");
+    std::puts("tessera-sim - replay a recorded trace under many layouts\n\n"
+              "  tessera-sim COMMAND [--option value]...      see `tessera-sim run --help` for the options\n");
     for (const Command& command : commands()) std::printf("  %-9s %s\n", command.name, command.sentence);
     std::puts("\nExample: H, M and C of three layouts. (`tessera simulate` writes the platform file itself, from config/platforms.)\n"
               "  printf '%s\\n' L/growing-0.csv L/growing-4.csv L/growing-8.csv > list\n"
               "  tessera-sim run --trace gups.tst --platform haswell.flat --layouts list --engine partial > cells.csv\n\n"
-              "Exit status: 0 done; 1 failure of the machine or a bug; 2 wrong request or damaged input; 130, 143 stopped by a signal.");
+              "Exit status: 0 success; 1 failure of the machine or a bug; 2 wrong request or damaged input; 130, 143 stopped by a signal.");
 }
 
 int dispatch(int argc, char** argv) {
@@ -33,7 +33,7 @@ int dispatch(int argc, char** argv) {
         print_usage();
         return 0;
     }
-    throw Refusal("command '" + name + "'", "no such command", "use one of: " + join(names, ", ") + "; tessera-sim --help says more");
+    throw Refusal("command '" + name + "'", "no such command", "use one of: " + join(names, ", ") + "; see tessera-sim --help");
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "tessera-sim: %s\n", failure.what());
         return 1;
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "tessera-sim: %s\n  what to do: this is a failure of the machine or a bug; report it with the command line\n",
+        std::fprintf(stderr, "tessera-sim: %s\n  what to do: report this failure or bug with the command line\n",
                      error.what());
         return 1;
     }

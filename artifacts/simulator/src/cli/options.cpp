@@ -49,12 +49,12 @@ void Options::parse(const CommandHelp& help, int argc, char** argv) {
         }
     std::vector<std::string> valid;
     for (const OptionInfo& option : help.options) valid.push_back("--" + option.name);
-    const std::string usage = "tessera-sim " + help.command + " takes " + join(valid, ", ") + ", each with a value; --help says more";
+    const std::string usage = "tessera-sim " + help.command + " takes " + join(valid, ", ") + ", each with a value; see --help";
     const std::string& command = help.command;
     for (int i = 0; i < argc; i += 2) {
         const std::string flag = argv[i];
         if (std::find(valid.begin(), valid.end(), flag) == valid.end()) throw Refusal(command + ": option " + flag, "no such option", usage);
-        if (i + 1 == argc) throw Refusal(command + ": option " + flag, "no value", usage);
+        if (i + 1 == argc) throw Refusal(command + ": option " + flag, "its value is missing", usage);
         if (!given_.emplace(flag.substr(2), argv[i + 1]).second) throw Refusal(command + ": option " + flag, "given twice", usage);
     }
     values_ = given_;
@@ -69,7 +69,7 @@ uint64_t Options::whole(const std::string& key, uint64_t least) const {
     const std::string& text = values_.at(key);
     const auto value = parse_unsigned(text);
     if (!value || *value < least)
-        throw Refusal("--" + key + " " + text, "no whole number of at least " + std::to_string(least), "write decimal digits");
+        throw Refusal("--" + key + " " + text, "not a whole number of at least " + std::to_string(least), "write decimal digits");
     return *value;
 }
 

@@ -9,7 +9,7 @@
 namespace tessera::sim {
 
 void write_failed(const std::string& what) {
-    throw Failure("write " + what, std::strerror(errno), "make room on that disk, or write elsewhere; then give the same command again");
+    throw Failure("write " + what, std::strerror(errno), "free disk space, or write elsewhere; then run the same command again");
 }
 
 void flush_or_fail(std::FILE* stream, const std::string& what) {
@@ -19,7 +19,7 @@ void flush_or_fail(std::FILE* stream, const std::string& what) {
 OutputFile::OutputFile(const std::string& option, const std::string& path, const std::vector<std::string>& inputs) : what_(option + " " + path) {
     for (const std::string& input : inputs) {
         std::error_code missing;
-        if (std::filesystem::equivalent(input, path, missing)) throw Refusal(what_, "it is an input of this run: " + input, "name another file");
+        if (std::filesystem::equivalent(input, path, missing)) throw Refusal(what_, "this file is an input of the run: " + input, "name another file");
     }
     file_.reset(std::fopen(path.c_str(), "w"));
     if (!file_) throw Refusal(what_, std::string("cannot be written: ") + std::strerror(errno), "name a file in an existing folder");

@@ -1,4 +1,4 @@
-// output_file.h - a file that an option names: refused before work where it can't be, checked to be whole at the end.
+// output_file.h - an output file that an option names: tested before the run, and checked for completeness after it.
 #pragma once
 
 #include <cstdio>
@@ -21,7 +21,7 @@ public:
 
     std::FILE* stream() const { return file_.get(); }
     void flush() const { flush_or_fail(file_.get(), what_); }
-    /// The file is whole, or Failure is thrown. Without close() nobody says so.
+    /// Throws Failure if the file is not complete. Without close(), nothing checks this.
     void close();
 
 private:

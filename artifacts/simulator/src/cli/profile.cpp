@@ -1,4 +1,4 @@
-// profile.cpp - `tessera-sim profile`: where in the pools the 4KB layout misses the STLB, by 2MB region.
+// profile.cpp - `tessera-sim profile`: counts the STLB misses of the 4KB layout by 2MB region of the pools.
 //
 // Input of the sliding-window layouts (MICRO'20 section VI-B), in place of a PEBS miss trace.
 #include <cstdio>

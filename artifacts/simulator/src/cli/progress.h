@@ -1,4 +1,4 @@
-// progress.h - how far a run is, on stderr, about twice a second.
+// progress.h - prints the progress of a run on stderr, about twice a second.
 //
 // Where stderr is a terminal: one line for people, rewritten in place. Elsewhere a line for programs:
 //   progress <done> <total> <rate> <eta>

@@ -22,8 +22,8 @@ std::string one_line(std::string message) {
     return message;
 }
 
-/// Where finished layouts go: the row to stdout, units to the file of --interval-out. Lines are flushed, units first, so
-/// that whoever sees a row finds its units.
+/// Writes finished layouts: the row to stdout, the units to the file of --interval-out. It flushes the units before the
+/// row, so that a program that sees a row also finds its units.
 class Output {
 public:
     /// `inputs`: files that the units must not be written over.
@@ -80,9 +80,9 @@ std::vector<Listed> read_layouts(const std::vector<std::string>& paths, const st
 
 int report_interruption(int signal, size_t done, size_t all) {
     std::fprintf(stderr,
-                 "tessera-sim: run: stopped by signal %d with %zu of %zu layouts done; their rows are out\n"
-                 "  what to do: `tessera simulate` keeps finished rows, there the same command goes on where it was; "
-                 "by hand, take them off the list\n",
+                 "tessera-sim: run: stopped by signal %d with %zu of %zu layouts done; their rows are printed\n"
+                 "  what to do: remove the finished layouts from the list and run again; or use `tessera simulate`, which keeps "
+                 "finished rows, so that the same command resumes\n",
                  signal, done, all);
     return 128 + signal;
 }

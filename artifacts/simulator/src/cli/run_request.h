@@ -1,4 +1,4 @@
-// run_request.h - what `tessera-sim run` is asked for: its options, the list of layouts, the plan.
+// run_request.h - the request of `tessera-sim run`: its options, the list of layouts, the sampling plan.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@ namespace tessera::sim {
 
 const CommandHelp& run_help();
 
-/// Paths of the list, one a line. Throws Refusal when there is none, or two have the same name (rows are told apart by it).
+/// Paths of the list, one per line. Throws Refusal if there is none, or if two have the same name (it identifies the row).
 std::vector<std::string> layout_paths(const std::string& list);
 
-/// From --sampling, or --intervals with --warmup and --timed, or --interval-file: one of the three ways.
+/// The plan from --sampling, from --intervals with --warmup and --timed, or from --interval-file.
 SamplePlan plan_of(const Options& options, const trace::Header& header);
 
 }  // namespace tessera::sim

@@ -77,14 +77,14 @@ Row estimate_row(const Layout& layout, const LayoutCounts& counts, const trace::
         if (unit.instructions == 0) {  // the stream ended before this unit's timed part
             if (!plan.chosen()) continue;
             return failed_row(layout.name, "interval " + std::to_string(i + 1) +
-                                               " of the interval file holds no instructions: the trace ends in its warm-up");
+                                               " of the interval file has no instructions: the trace ends in its warm-up");
         }
         instructions.push_back(double(unit.instructions));
         walk.push_back(double(unit.walk_cycles));
         runtime.push_back(double(unit.runtime_cycles));
         weights.push_back(plan.weight(i));
     }
-    if (row.timed_instructions == 0) return failed_row(layout.name, "the plan's units hold no instructions: the trace is empty");
+    if (row.timed_instructions == 0) return failed_row(layout.name, "the units of the sampling plan have no instructions: the trace is empty");
     row.walk_cycles = ratio_estimate(walk, instructions, double(row.instructions), weights);
     if (has_runtime) row.runtime_cycles = ratio_estimate(runtime, instructions, double(row.instructions), weights);
     if (plan.full()) row.runtime_cycles.ci95 = row.walk_cycles.ci95 = 0;

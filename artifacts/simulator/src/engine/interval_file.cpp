@@ -23,7 +23,7 @@ struct Place {  // where a message points
 uint64_t whole(const Place& at, const char* column, std::string_view text, uint64_t least) {
     const auto value = parse_unsigned(text);
     if (!value || *value < least)
-        at.refuse(std::string(column) + ", a whole number, " + std::to_string(least) + " or more", text, "correct the number");
+        at.refuse(std::string(column) + ", a whole number, " + std::to_string(least) + " or more", text, "write a number in this range");
     return *value;
 }
 
@@ -32,7 +32,7 @@ double weight_of(const Place& at, std::string_view text) {
     const char* end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, value);
     if (error != std::errc() || stop != end || !std::isfinite(value) || value <= 0)
-        at.refuse("weight, a positive number", text, "write how many parts like this one the stream holds (1 for all: the same)");
+        at.refuse("weight, a positive number", text, "write the number of intervals that this one represents (1 for all: equal weights)");
     return value;
 }
 
@@ -47,24 +47,24 @@ std::vector<Interval> parse_intervals(const std::string& text, const std::string
         const std::string_view line = trim(raw);
         if (line.empty()) continue;
         if (!have_header) {
-            if (line != header) at.refuse("the header " + std::string(header), line, "begin the file with it");
+            if (line != header) at.refuse("the header " + std::string(header), line, "make it the first line");
             have_header = true;
             continue;
         }
         const auto cell = split(line, ',');
-        if (cell.size() != 4) at.refuse("4 columns, " + std::string(header), line, "correct the row");
+        if (cell.size() != 4) at.refuse("4 columns, " + std::string(header), line, "write one value for each column");
         const Interval interval{whole(at, "start_access", cell[0], 0), whole(at, "warmup_accesses", cell[1], 0),
                                 whole(at, "timed_instructions", cell[2], 1), weight_of(at, cell[3])};
         // Equality is fine in both checks: a part may consist of blocks without accesses.
         if (interval.start_access > accesses || interval.warmup_accesses > accesses - interval.start_access)
-            at.refuse("a timed part within the trace's " + std::to_string(accesses) + " accesses", line, "begin earlier or warm less");
+            at.refuse("a timed part within the trace's " + std::to_string(accesses) + " accesses", line, "choose an earlier start_access or a shorter warm-up");
         if (!intervals.empty() && interval.start_access < intervals.back().start_access)
             at.refuse("intervals in the order of the stream", cell[0], "sort the rows by start_access");
         if (!intervals.empty() && interval.start_access < intervals.back().start_access + intervals.back().warmup_accesses)
-            at.refuse("no overlap with the interval before it", cell[0], "begin later; caches keep their contents, so less warm-up does");
+            at.refuse("no overlap with the interval before it", cell[0], "choose a later start_access; caches keep their contents, so a shorter warm-up is enough");
         intervals.push_back(interval);
     }
-    if (intervals.empty()) Place{path, line_number}.refuse("one interval or more below the header", "", "list intervals, or use --sampling");
+    if (intervals.empty()) Place{path, line_number}.refuse("one interval or more below the header", "", "add a row, or use --sampling");
     return intervals;
 }
 

@@ -17,9 +17,9 @@ private:
     bool with_clock_;
 };
 
-const Registration partial({"partial", "H, M and C; up to 64 layouts a pass, exactly the reference's counts",
+const Registration partial({"partial", "H, M and C; up to 64 layouts in one pass; same counts as reference",
                             [] { return std::make_unique<Replayed>(false); }});
-const Registration timing({"timing", "H, M, C and R; up to 64 layouts a pass, out-of-order window model in the plan's timed parts",
+const Registration timing({"timing", "H, M, C and R; up to 64 layouts in one pass; out-of-order window model in the timed parts",
                            [] { return std::make_unique<Replayed>(true); }});
 
 }  // namespace

@@ -158,7 +158,7 @@ public:
     }
 };
 
-const Registration registration({"reference", "H, M, C and R; slow and obvious, the oracle that the others are checked against",
+const Registration registration({"reference", "H, M, C and R; slow and simple; the oracle for tests of the other engines",
                                  [] { return std::make_unique<Reference>(); }});
 
 }  // namespace

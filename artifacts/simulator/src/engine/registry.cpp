@@ -22,7 +22,7 @@ Registration::Registration(EngineInfo info) {
     auto& all = table();
     const auto at = std::lower_bound(all.begin(), all.end(), info, [](auto& a, auto& b) { return a.name < b.name; });
     if (at != all.end() && at->name == info.name) {
-        std::fprintf(stderr, "tessera-sim: two engines are called %s\n", info.name.c_str());
+        std::fprintf(stderr, "tessera-sim: two engines have the name %s\n", info.name.c_str());
         std::abort();
     }
     all.insert(at, std::move(info));

@@ -19,11 +19,11 @@ Sampling parse_sampling(const std::string& text) {
         const int which = key == "units" ? 0 : key == "warmup_accesses" ? 1 : key == "timed_instructions" ? 2 : -1;
         if (which < 0 || equals == std::string_view::npos) throw Refusal(asked, "'" + std::string(part) + "'", remedy);
         const auto value = parse_unsigned(part.substr(equals + 1));
-        if (!value || seen[which]) throw Refusal(asked, "'" + std::string(part) + "' is no number or set twice", remedy);
+        if (!value || seen[which]) throw Refusal(asked, "'" + std::string(part) + "' is not a number, or its key occurs twice", remedy);
         seen[which] = true;
         (which == 0 ? sampling.units : which == 1 ? sampling.warmup_accesses : sampling.timed_instructions) = *value;
     }
-    if (!seen[0] || !seen[1] || !seen[2]) throw Refusal(asked, "one of the three keys is missing", remedy);
+    if (!seen[0] || !seen[1] || !seen[2]) throw Refusal(asked, "one of the keys units, warmup_accesses, timed_instructions is missing", remedy);
     if (sampling.units == 0 || sampling.timed_instructions == 0)
         throw Refusal(asked, "0 units or 0 timed instructions", remedy);
     return sampling;
@@ -57,8 +57,8 @@ void PlanCursor::end_unit(uint64_t access) {
     const uint64_t start = plan_.start_access(unit_);
     if (start < access && start <= execution_begin_)
         throw Refusal("interval " + std::to_string(unit_ + 1) + " of the interval file, which begins at access " + std::to_string(start),
-                      "the timed part of the one before it ends at access " + std::to_string(access),
-                      "begin it there at the earliest, with that much less warm-up (cache contents are kept between intervals)");
+                      "the timed part of the previous interval ends at access " + std::to_string(access),
+                      "start it there or later, with a shorter warm-up (caches keep their contents between intervals)");
 }
 
 /// The part that a block execution beginning at this access belongs to.

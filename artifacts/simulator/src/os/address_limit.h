@@ -15,7 +15,7 @@ inline void check_address(uint64_t address) {
     if (address < address_limit) return;
     char text[32];
     std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
-    throw Refusal("addresses of the trace below 2^48", text, "record a program with 48-bit addresses; wider address spaces are not modelled");
+    throw Refusal("addresses of the trace below 2^48", text, "record a program with 48-bit addresses; the simulator does not model wider address spaces");
 }
 
 /// Throws Refusal for a pool that ends above 2^48: tables over its 2MB regions would ask for all memory.

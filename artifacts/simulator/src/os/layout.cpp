@@ -30,14 +30,14 @@ void check_place(const Window& window, const std::string& path, const std::vecto
                       "'" + value + "': " + rule, remedy);
     };
     const auto pool = std::find_if(pools.begin(), pools.end(), [&](const trace::Pool& p) { return p.kind == window.pool; });
-    if (pool == pools.end()) refuse("type", name, "the trace has no such pool [trace/no-pool]", "drop the row");
+    if (pool == pools.end()) refuse("type", name, "the trace has no such pool [trace/no-pool]", "remove the row");
     if (!inside(window, pool->size_bytes))
         refuse("endOffset", std::to_string(window.end),
-               "window outside its pool, which has " + std::to_string(pool->size_bytes) + " bytes in the trace [trace/outside-pool]",
-               "end the window at the pool's end");
+               "the window ends outside its pool, which has " + std::to_string(pool->size_bytes) + " bytes in the trace [trace/outside-pool]",
+               "end the window inside the pool");
     if (pool->base % bytes_of(window.page_size).value != 0)
         refuse("pageSize", std::to_string(bytes_of(window.page_size).value),
-               "the traced pool's base " + std::to_string(pool->base) + " must be a multiple of the page size [trace/pool-base]",
+               "the pool's base in the trace, " + std::to_string(pool->base) + ", must be a multiple of the page size [trace/pool-base]",
                "record the trace under libmosalloc, whose pools are aligned to 1GB");
 }
 

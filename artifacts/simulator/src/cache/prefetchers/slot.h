@@ -14,7 +14,7 @@ inline const PrefetchSlot& checked(const PrefetchSlot& slot) {
         throw Refusal("prefetcher " + slot.kind.name + " with entries, degree and distance of at least 1",
                       "entries = " + std::to_string(slot.entries) + ", degree = " + std::to_string(slot.degree) +
                           ", distance = " + std::to_string(slot.distance),
-                      "set all three, or kind = none");
+                      "set all three keys, or kind = none");
     return slot;
 }
 

@@ -66,7 +66,7 @@ private:
     uint64_t now_ = 0;
 };
 
-const Registered row(prefetchers(), "stream", "per 4KB page: runs ahead of ascending or descending lines",
+const Registered row(prefetchers(), "stream", "per 4KB page: prefetches ahead of ascending or descending lines",
                      [](const PrefetchSlot& slot) { return std::make_unique<Stream>(slot); });
 
 }  // namespace

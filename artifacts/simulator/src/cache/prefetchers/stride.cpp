@@ -55,7 +55,7 @@ private:
     std::vector<Row> rows_;
 };
 
-const Registered row(prefetchers(), "stride", "per program counter: asks ahead after three equal strides",
+const Registered row(prefetchers(), "stride", "per program counter: prefetches ahead after three equal strides",
                      [](const PrefetchSlot& slot) { return std::make_unique<Stride>(slot); });
 
 }  // namespace

@@ -29,8 +29,8 @@ RegionTable::RegionTable(const std::vector<trace::Pool>& pools, const std::vecto
 
 uint32_t RegionTable::add(uint64_t number) {
     if (regions_.size() > most_)
-        throw Refusal("touched memory", "more than " + std::to_string(most_) + " regions of 2MB",
-                      "record a shorter or smaller run, or use --engine reference");
+        throw Refusal("memory that the trace touches", "more than " + std::to_string(most_) + " regions of 2MB",
+                      "record a shorter or smaller run, or use --engine reference, which has no such limit");
     const VirtAddr address(number << 21);
     check_address(address.value);
     const TablePath& path = page_table_.touch(address);

@@ -48,8 +48,8 @@ public:
 
     void run(const Chunk& chunk, const Outcomes& outcomes) override {
         if (!group_->run(schedule_.make(chunk, outcomes)))
-            throw Refusal("page walks of less than " + std::to_string(walk_bound_cycles) + " cycles", "a longer one",
-                          "lower the platform's load times, or the loads that the design makes a walk");
+            throw Refusal("page walks of less than " + std::to_string(walk_bound_cycles) + " cycles", "a longer walk",
+                          "lower the platform's load times, or the number of loads in a walk of this design");
     }
 
     void elapsed(uint64_t cycles[max_lanes]) const override { group_->elapsed(cycles); }

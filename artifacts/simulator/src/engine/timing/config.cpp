@@ -23,7 +23,7 @@ uint32_t rebase_interval(const Platform& p, const ClockConfig& c) {
     const uint64_t in_flight = c.rob_entries * (slowest_latency + 1) + (c.load_queue_entries + c.store_buffer_entries) * growth;
     const uint64_t room = (uint64_t{1} << 32) - 1, least = 64, most = 2048;
     if (queued + in_flight + least * growth > room)
-        throw Refusal("a platform whose times fit 32 bits", "up to " + std::to_string(queued + in_flight) + " cycles in flight at once",
+        throw Refusal("a platform whose times fit in 32 bits", "up to " + std::to_string(queued + in_flight) + " cycles in flight at once",
                       "lower memory.load_cycles, memory.cycles_per_line x dram.channels, or the load queue and store buffer");
     return uint32_t(std::min(most, (room - queued - in_flight) / growth));
 }
