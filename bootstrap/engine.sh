@@ -1,4 +1,4 @@
-# Sourced by ./run: an engine that answers, started if need be and possible.
+# Sourced by ./run: checks that a Docker engine answers, and starts one if it can.
 # Uses state, say, fail.
 
 engine_answers() {
@@ -9,14 +9,14 @@ ensure_engine() {
     engine_answers && return
     local remedy="start it, or use this machine's own compilers: ./run --engine none ..."
     ((EUID == 0)) ||
-        fail "engine 'docker'" "no engine answers this user" \
+        fail "engine 'docker'" "no Docker engine answers this user" \
             "sudo systemctl start docker, and sudo adduser $(id -un) docker; or ./run --engine none ..."
-    command -v dockerd > /dev/null || fail "engine 'docker'" "there is no dockerd here" "$remedy"
+    command -v dockerd > /dev/null || fail "engine 'docker'" "dockerd is not installed" "$remedy"
     if [[ -d /run/systemd/system ]]; then
         say "no docker engine answers: systemctl start docker"
         systemctl start docker || fail "systemctl start docker" "it failed" "$remedy"
     else
-        say "no docker engine answers: starting dockerd (log: .tessera/dockerd.log; it stays)"
+        say "no docker engine answers: starting dockerd (log: .tessera/dockerd.log); it keeps running"
         # Detached, and without the set-up lock that ./run holds as descriptor 9.
         setsid nohup dockerd > "$state/dockerd.log" 2>&1 < /dev/null 9>&- &
     fi
@@ -26,5 +26,5 @@ ensure_engine() {
         sleep 1
     done
     tail -5 "$state/dockerd.log" >&2 2> /dev/null || true
-    fail "engine 'docker'" "it did not answer within a minute" "$remedy"
+    fail "engine 'docker'" "it did not answer within 60 s" "$remedy"
 }

@@ -1,7 +1,7 @@
 # Sourced by ./run: the Python environment .venv with exactly the packages of requirements.lock.
 # Uses root, state, venv, python, say, fail.
 
-# The environment is right if the lock, the interpreter and the checkout's place are those of the stamp.
+# The environment is up to date if the lock, the interpreter and the checkout's path match the stamp.
 environment_stamp() {
     { sha256sum < "$root/requirements.lock"; "$python" --version; echo "$root bytecode"; } | sha256sum
 }
@@ -17,19 +17,19 @@ ensure_environment() {
     say "preparing the Python environment .venv"
     ensure_uv
     tell_uv_what_pip_knows
-    # Bytecode now: where Python may not write it later (a read-only folder, PYTHONDONTWRITEBYTECODE),
-    # each of a run's thousands of processes would compile pandas and scikit-learn again, seconds each.
+    # Compile to bytecode now. If Python can't write it later (a read-only folder, PYTHONDONTWRITEBYTECODE),
+    # each of the thousands of processes of a run would compile pandas and scikit-learn again, for seconds.
     "$venv/bin/uv" pip sync --quiet --compile-bytecode --require-hashes --python "$venv/bin/python" \
         "$root/requirements.lock" ||
         fail "installing requirements.lock" "uv failed (above)" "check the network and pip's settings"
-    # The package itself runs from the checkout.
+    # Tessera itself runs from the checkout.
     echo "$root/src" > "$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/tessera.pth"
     printf '#!%s\nfrom tessera.cli.main import main\n\nmain()\n' "$venv/bin/python" > "$venv/bin/tessera"
     chmod +x "$venv/bin/tessera"
     printf '%s\n' "$stamp" > "$state/environment"
 }
 
-# uv comes through pip, pinned by the same lock as everything else.
+# pip installs uv; requirements.lock pins its version, as for every other package.
 ensure_uv() {
     local pinned; pinned=$(mktemp)
     awk '/^[^ #]/ { keep = /^uv==/ } keep && !/^ *#/' "$root/requirements.lock" > "$pinned"
@@ -44,8 +44,8 @@ ensure_uv() {
     rm -f "$pinned"
 }
 
-# Machines behind a mirror configure pip; uv reads none of that, so it is handed on unless uv has its own.
-# Certificates are those that the system trusts, as for apt and git.
+# Machines behind a mirror configure pip. uv does not read pip's settings, so we pass them on, unless uv has
+# its own. uv trusts the same certificates as the system (apt, git).
 tell_uv_what_pip_knows() {
     export UV_SYSTEM_CERTS=${UV_SYSTEM_CERTS:-true} UV_PYTHON_DOWNLOADS=never
     local index links cert
@@ -64,7 +64,7 @@ pip_setting() { # name, as in pip's configuration file; the environment comes fi
     fi
 }
 
-# The lock holds versions and hashes, and no address of any index.
+# The lock holds versions and hashes, but no address of a package index.
 compile_lock() {
     tell_uv_what_pip_knows
     "$venv/bin/uv" pip compile --quiet --generate-hashes --python-version 3.11 --no-emit-index-url \

@@ -80,7 +80,7 @@ def test_what_the_kernel_really_gave_counts(kernel, limit, enough):
         with reserve_huge_pages(64):
             assert kernel.total[PAGE_2MB] == 64
     else:
-        with pytest.raises(HugePagesUnavailable, match="64 free 2MB pages: the kernel found 63"):
+        with pytest.raises(HugePagesUnavailable, match="64 free 2MB pages: .* 63 "):
             with reserve_huge_pages(64):
                 pass
     assert kernel.total[PAGE_2MB] == 0
@@ -124,7 +124,7 @@ def test_free_pages_exclude_promised_ones(monkeypatch, tmp_path):
     assert pools.supported_sizes() == [PAGE_2MB]
     assert pools.huge_pages_total(PAGE_2MB) == 20
     assert pools.huge_pages_free(PAGE_2MB) == 7
-    with pytest.raises(TesseraError, match="1GB pages: this kernel and processor have huge pages of: 2MB"):
+    with pytest.raises(TesseraError, match="1GB pages: .*: 2MB"):
         pools.huge_pages_free(PAGE_1GB)
 
 

@@ -24,7 +24,7 @@ VERBS = {
 
 
 def run(folder, *arguments: str, cwd=None, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run ``./run`` with a clean Tessera environment and nobody to ask."""
+    """Run ``./run`` with a clean Tessera environment and no terminal as standard input."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("TESSERA_")} | environment
     return subprocess.run(
         [str(folder / "run"), *arguments],
@@ -87,10 +87,10 @@ def test_images_are_built_only_for_docker(dry_checkout):
 
 
 WRONG = {
-    "": "usage: ./run",
-    "reproduec": "'reproduec': no such verb or option\n  what to do: ./run --help lists them",
-    "--engine podman smoke": "--engine 'podman': no such engine\n  what to do: use one of: docker, none",
-    "smoke --engine": "--engine '': no such engine",
+    "": ["usage: ./run"],
+    "reproduec": ["'reproduec'", "./run --help"],
+    "--engine podman smoke": ["--engine 'podman'", "docker, none"],
+    "smoke --engine": ["--engine ''", "docker, none"],
 }
 
 
@@ -98,7 +98,7 @@ WRONG = {
 def test_wrong_requests(dry_checkout, line):
     done = run(dry_checkout, *line.split())
     assert done.returncode == 2
-    assert WRONG[line] in done.stderr
+    assert [value for value in WRONG[line] if value not in done.stderr] == []
 
 
 def test_help_names_every_verb_and_option(root):

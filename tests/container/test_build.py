@@ -84,6 +84,12 @@ def test_another_engine_version_is_the_same_toolchain(checkout, monkeypatch):
     assert _build(monkeypatch, newer) == []
 
 
+def test_the_simulators_benchmark_needs_no_tests(root):
+    """Its README runs build/simulator/simulator_benchmark, which a build without tests must make."""
+    before_tests = (root / "artifacts/simulator/CMakeLists.txt").read_text().split("if(BUILD_TESTING)")[0]
+    assert "add_executable(simulator_benchmark " in before_tests
+
+
 def test_a_failed_build_is_tried_again(checkout, monkeypatch):
     failing = Recorder()
     failing.popen = lambda argv, *a, options=None, **k: subprocess.Popen(["false"])
@@ -94,5 +100,5 @@ def test_a_failed_build_is_tried_again(checkout, monkeypatch):
 
 def test_a_component_without_project_is_an_error(checkout, monkeypatch):
     monkeypatch.setattr(builder, "toolchain", Recorder)
-    with pytest.raises(TesseraError, match="CMakeLists.txt does not exist"):
+    with pytest.raises(TesseraError, match="artifacts/simulator/CMakeLists.txt"):
         builder.build("simulator", lambda text: None)

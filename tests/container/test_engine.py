@@ -21,15 +21,16 @@ def forget():
 
 def test_unknown_engine_lists_the_valid_ones(monkeypatch):
     monkeypatch.setenv("TESSERA_ENGINE", "podman")
-    with pytest.raises(TesseraError, match="use one of: docker, none"):
+    with pytest.raises(TesseraError, match="'podman'.*\n.*docker, none"):
         toolchain()
 
 
 def test_no_docker_command(monkeypatch):
     monkeypatch.setenv("TESSERA_ENGINE", "docker")
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(TesseraError, match="no docker command") as error:
+    with pytest.raises(TesseraError, match="engine 'docker'") as error:
         toolchain()
+    assert error.value.code == "docker-not-installed"
     assert "--engine none" in error.value.remedy and "./run doctor" in error.value.remedy
 
 
@@ -39,8 +40,9 @@ def test_engine_that_does_not_answer(monkeypatch, tmp_path):
     client.chmod(0o755)
     monkeypatch.setenv("TESSERA_ENGINE", "docker")
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    with pytest.raises(TesseraError, match="no engine answers") as error:
+    with pytest.raises(TesseraError, match="engine 'docker'") as error:
         toolchain()
+    assert error.value.code == "docker-does-not-answer"
     assert "--engine none" in error.value.remedy
 
 

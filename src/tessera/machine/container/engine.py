@@ -1,7 +1,7 @@
 """Which engine runs the components, and whether it answers.
 
-``docker`` runs them in the toolchain image; ``none`` runs them on this machine. There is no fallback
-from one to the other: results name their engine, and a machine without Docker is asked to say so.
+``docker`` runs them in the toolchain image; ``none`` runs them on this machine. Neither falls back to the
+other, because results name their engine: without Docker, the user must choose ``none``.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ DOCKER = "docker"
 NONE = "none"
 ENGINES = (DOCKER, NONE)
 
-#: Seconds after which an engine that doesn't answer counts as absent.
+#: Seconds to wait for an answer before the engine counts as absent.
 ANSWER_TIMEOUT_SECONDS = 20
 
 
 def engine_name() -> str:
-    """The engine of ``$TESSERA_ENGINE`` (default ``docker``); an unknown one is an error."""
+    """The engine in ``$TESSERA_ENGINE`` (default ``docker``); an unknown name is an error."""
     name = os.environ.get("TESSERA_ENGINE") or DOCKER
     if name not in ENGINES:
         raise unknown_name("engine", name, ENGINES)
@@ -35,9 +35,10 @@ def docker_client() -> str:
     if client is None:
         raise TesseraError(
             "engine 'docker'",
-            "there is no docker command on this machine",
-            "run ./run doctor, which says what is missing; ./run reproduce installs it; or use this "
-            "machine's own compilers: ./run --engine none ...",
+            "the docker command is not installed",
+            "./run setup installs it (./run doctor lists what is missing); or use this machine's compilers: "
+            "./run --engine none ...",
+            code="docker-not-installed",
         )
     return client
 
@@ -54,7 +55,7 @@ def docker(*arguments: str, timeout: float | None = None) -> subprocess.Complete
 
 
 def server_version() -> str | None:
-    """Version of the engine that answers; None when none does."""
+    """Version of the Docker engine; None if it does not answer."""
     try:
         answer = docker("version", "--format", "{{.Server.Version}}", timeout=ANSWER_TIMEOUT_SECONDS)
     except subprocess.TimeoutExpired:
@@ -64,13 +65,14 @@ def server_version() -> str | None:
 
 @functools.cache
 def require_docker() -> str:
-    """Version of the docker engine, or an error that says how to get one that answers."""
+    """Version of the Docker engine; raises an error that says how to start one if none answers."""
     version = server_version()
     if version is None:
         raise TesseraError(
             "engine 'docker'",
-            "the docker command is here but no engine answers it",
-            "start one (sudo systemctl start docker, or sudo dockerd) and make sure that this user "
-            "may use it (group docker); or use this machine's own compilers: ./run --engine none ...",
+            f"the docker command gets no answer from a Docker engine within {ANSWER_TIMEOUT_SECONDS} s",
+            "start the engine (sudo systemctl start docker, or sudo dockerd) and add this user to the group "
+            "docker; or use this machine's compilers: ./run --engine none ...",
+            code="docker-does-not-answer",
         )
     return version

@@ -1,4 +1,4 @@
-"""Does this machine count hardware events? Asks the kernel by opening counters, which changes nothing."""
+"""Can this machine count hardware events? Opens counters to find out; changes nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TYPE_HARDWARE, _TYPE_RAW = 0, 4
 _CPU_CYCLES = 0
 _DISABLED_EXCLUDE_KERNEL_AND_HYPERVISOR = 1 << 0 | 1 << 5 | 1 << 6
 
-_LOST = "costs nothing yet: this release measures no counters; claims that need them say NOT-MEASURABLE-HERE"
+_LOST = "has no effect in this version: no step reads counters; claims that need them are NOT-MEASURABLE-HERE"
 
 
 def open_counter(kind: int, config: int) -> int:
@@ -35,25 +35,23 @@ def open_counter(kind: int, config: int) -> int:
 
 
 def checks() -> list[Check]:
-    """One row: the PMU and the events of H, M and C."""
+    """One row: the PMU (hardware counters) and the events of H, M and C."""
     error = open_counter(_TYPE_HARDWARE, _CPU_CYCLES)
     if error in (errno.EACCES, errno.EPERM):
         return [
             skipped(
                 "PMU",
-                "not allowed (kernel.perf_event_paranoid)",
-                f"sudo sysctl kernel.perf_event_paranoid=1; {_LOST}",
+                "this user may not open hardware counters (kernel.perf_event_paranoid)",
+                f"{_LOST}; to allow them: sudo sysctl kernel.perf_event_paranoid=1",
             )
         ]
     if error:
-        return [skipped("PMU", f"no PMU ({os.strerror(error)})", _LOST)]
+        return [skipped("PMU", f"no hardware counter for cycles can be opened ({os.strerror(error)})", _LOST)]
     cpu = cpu_facts()
     known = generation(cpu.get("vendor_id", ""), int(cpu.get("cpu family", 0)), int(cpu.get("model", 0)))
     if known is None:
-        return [
-            skipped("PMU", "cycles count, but the events of H, M, C are unknown for this processor", _LOST)
-        ]
+        return [skipped("PMU", "it counts cycles, but this processor's events of H, M, C are unknown", _LOST)]
     refused = [name for name, code in known.events.items() if open_counter(_TYPE_RAW, code)]
     if refused:
-        return [skipped("PMU", f"{known.name}, without {', '.join(refused)}", _LOST)]
+        return [skipped("PMU", f"{known.name}: these events can't be opened: {', '.join(refused)}", _LOST)]
     return [passed("PMU", f"{known.name}: {', '.join(known.events)}")]
