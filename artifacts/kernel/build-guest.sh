@@ -1,8 +1,8 @@
 #!/bin/bash
-# build-guest.sh OUT: compile the guest's own programs, statically linked, and copy what it needs from the system.
+# build-guest.sh OUT: compile the guest's programs, statically linked, and copy the needed programs of the system.
 #
-# OUT/common becomes the guest's first file system: init, bin/busybox, tools, tests. OUT/stress-ng gets stress-ng with
-# the libraries that it is linked to, if it is installed: 36 MB that only its own runs carry.
+# OUT/common becomes the guest's first file system: init, bin/busybox, tools, tests. If stress-ng is installed,
+# OUT/stress-ng gets stress-ng and its libraries: 36 MB, which only its own runs load.
 set -euo pipefail
 out=${1:?usage: build-guest.sh OUT}
 here=$(cd "$(dirname "$0")" && pwd)

@@ -72,7 +72,7 @@ Outcome run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
     std::vector<Parameter> table = graph_parameters("20", "16");
-    table.push_back({"sources", Kind::count, "4", 1, 64, "shortest paths from this many random vertices"});
+    table.push_back({"sources", Kind::count, "4", 1, 64, "number of random source vertices"});
     table.push_back(corrupt_parameter());
     return run_program("bc", "betweenness centrality of a directed graph", table, argc, argv, run);
 }

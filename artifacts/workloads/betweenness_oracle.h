@@ -1,8 +1,7 @@
 // betweenness_oracle.h - betweenness by Brandes' algorithm as it was published, in double precision.
 //
-// Another representation than the kernel's: rows of *incoming* edges, from which the outgoing ones are made by
-// transposing here; one queue; predecessors found by looking back along incoming edges instead of successor
-// bits. Slow and obvious.
+// It uses another representation than the kernel: rows of *incoming* edges, which are transposed here to get the
+// outgoing edges; one queue; predecessors found along incoming edges instead of successor bits. It is slow and simple.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// bfs_validation.h - is this parent array a breadth-first tree of this edge list?
+// bfs_validation.h - checks that a parent array is a breadth-first tree of an edge list.
 //
 // The checks of the Graph 500 specification 2.1, section 8 (validation): 1 no cycles, 2 a tree edge
 // joins levels that differ by one, 3 every input edge joins levels that differ by at most one, 4 both of

@@ -40,8 +40,8 @@ Outcome run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
     return run_program("btree", "random lookups in a B+ tree of order 4",
-                       {{"elements", Kind::count, "4000000", 1, 4294967295.0, "elements of 16 bytes in the tree"},
-                        {"lookups", Kind::count, "1000000", 1, 1e12, "lookups in the region of interest"},
+                       {{"elements", Kind::count, "4000000", 1, 4294967295.0, "number of 16-byte elements in the tree"},
+                        {"lookups", Kind::count, "1000000", 1, 1e12, "number of lookups in the region of interest"},
                         seed_parameter(), corrupt_parameter()},
                        argc, argv, run);
 }

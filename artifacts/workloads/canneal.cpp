@@ -1,8 +1,8 @@
 // canneal - simulated annealing of a synthetic netlist. Kernel and citation: canneal.h; netlist: netlist.h.
 //
 // The region of interest is the annealing. The verifier recomputes the routing cost from the generator of
-// the netlist and demands that it changed by exactly the sum that the kernel kept, and that no two cells
-// share a place.
+// the netlist. It checks that the cost changed by exactly the sum that the kernel kept, and that no two
+// cells share a place.
 #include "canneal.h"
 
 #include "common/program.h"
@@ -35,10 +35,10 @@ Outcome run(const Arguments& arguments) {
     const int64_t cost = routing_cost(input, netlist, width);
     std::string complaint;
     if (cost != cost_before + done.cost_difference)
-        complaint = "the cost is " + std::to_string(cost) + ", not " +
-                    std::to_string(cost_before + done.cost_difference) + " as accounted";
+        complaint = "the cost is " + std::to_string(cost) + ", but the kernel's sum is " +
+                    std::to_string(cost_before + done.cost_difference);
     else if (!places_are_distinct(netlist))
-        complaint = "two elements are in one place";
+        complaint = "two elements have the same place";
     uint64_t checksum = 0;
     for (uint64_t i = 0; i < input.cells; ++i)
         checksum += mix64(i, static_cast<uint64_t>(netlist.cells[i].place - netlist.places.data()));
@@ -55,12 +55,12 @@ Outcome run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
     return run_program("canneal", "simulated annealing of a netlist",
-                       {{"elements", Kind::count, "2000000", 2, 4e9, "elements of the netlist"},
-                        {"width", Kind::count, "2048", 1, 1e6, "places in a row of the grid"},
-                        {"height", Kind::count, "1024", 1, 1e6, "rows of the grid"},
-                        {"inputs", Kind::count, "5", 1, 64, "inputs of an element, each from another one"},
-                        {"swaps", Kind::count, "15000", 1, 1e12, "swaps tried at a temperature"},
-                        {"temperatures", Kind::count, "64", 1, 10000, "how many temperatures"},
+                       {{"elements", Kind::count, "2000000", 2, 4e9, "number of elements in the netlist"},
+                        {"width", Kind::count, "2048", 1, 1e6, "number of places in a row of the grid"},
+                        {"height", Kind::count, "1024", 1, 1e6, "number of rows of the grid"},
+                        {"inputs", Kind::count, "5", 1, 64, "number of inputs of an element, each from another element"},
+                        {"swaps", Kind::count, "15000", 1, 1e12, "number of swaps to try at each temperature"},
+                        {"temperatures", Kind::count, "64", 1, 10000, "number of temperatures"},
                         {"start-temperature", Kind::count, "2000", 0, 1e8, "first temperature, in units of distance"},
                         seed_parameter(), corrupt_parameter()},
                        argc, argv, run);

@@ -1,9 +1,9 @@
 // chase - pointer chases over growing footprints. Kernel: pointer_chase.h.
 //
-// One process measures a list of footprints, `--rounds` times each in a new random order, and prints a CSV row a
-// measurement (`elements,chains,round,accesses,ns`) before its JSON line: what drifts hits all footprints alike, and a
-// step between neighbours is a property of the processor. The clock is measured in each round too (row `0,0,...`:
-// cycles in place of accesses).
+// One process measures a list of footprints `--rounds` times, each round in a new random order. It prints one CSV row per
+// measurement (`elements,chains,round,accesses,ns`) before its JSON line. So drift affects all footprints alike, and a
+// step between neighbouring footprints is a property of the processor. Each round also measures the clock (row `0,0,...`
+// with cycles in place of accesses).
 #include <time.h>
 
 #include <algorithm>
@@ -21,19 +21,19 @@ namespace {
 constexpr uint64_t kPageBytes = 4096, kClockCycles = 1 << 21;
 constexpr uint64_t kExpensive = 1 << 20;  // tours of more elements are made as seldom as possible
 
-/// Time that this thread has run: what other programs of this machine take away doesn't count as latency.
+/// CPU time of this thread, so that other programs on this machine do not add to the latency.
 uint64_t cpu_ns() {
     timespec now;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
-/// Gives the array its frames: in random order, so that neighbours are seldom contiguous; in ascending order; or
-/// (`contiguous`) as transparent huge pages whose mapping is then split, which leaves 4KB pages in contiguous frames.
+/// Touches the pages of the array: in random order, so that neighbours seldom have contiguous frames; in ascending
+/// order; or (`contiguous`) as transparent huge pages, which are then split into 4KB pages in contiguous frames.
 void touch(AnonymousArray<char>& array, const std::string& how, uint64_t seed) {
     constexpr uint64_t kHugeBytes = 2 << 20;
     char* const base = array.data();
-    if (how == "contiguous") madvise(base, array.bytes(), MADV_HUGEPAGE);  // where refused, the frames will tell
+    if (how == "contiguous") madvise(base, array.bytes(), MADV_HUGEPAGE);  // if the kernel rejects this, the reported frames show it
     for (const uint32_t page : tour_of(array.bytes() / kPageBytes, how == "random" ? Order::random : Order::ascending, seed))
         static_cast<volatile char*>(base)[page * kPageBytes] = 0;
     if (how != "contiguous") return;
@@ -41,7 +41,7 @@ void touch(AnonymousArray<char>& array, const std::string& how, uint64_t seed) {
     for (uint64_t at = skip; at + kPageBytes <= array.bytes(); at += kHugeBytes) {
         // A change of one page's protection makes the kernel map the huge page by 512 entries.
         if (mprotect(base + at, kPageBytes, PROT_READ) != 0 || mprotect(base + at, kPageBytes, PROT_READ | PROT_WRITE) != 0)
-            throw Error("chase: --frames contiguous", "mprotect failed", "use another --frames", kExitFailed);
+            throw Error("chase: --frames contiguous", "mprotect failed", "choose another value of --frames", kExitFailed);
     }
 }
 
@@ -101,7 +101,7 @@ Outcome run(const Arguments& arguments) {
     const auto chain_counts = arguments.counts("chains");
     const Order order = arguments.text("order") == "random" ? Order::random : Order::ascending;
     if (stride < 64 || stride % 64 != 0)
-        throw Error("chase: --stride", std::to_string(stride) + " is no multiple of 64", "give a multiple of the line size");
+        throw Error("chase: --stride", std::to_string(stride) + " is not a multiple of 64", "give a multiple of the line size, 64 bytes");
     const uint64_t most = *std::max_element(footprints.begin(), footprints.end());
     if (*std::max_element(chain_counts.begin(), chain_counts.end()) > *std::min_element(footprints.begin(), footprints.end()))
         throw Error("chase: --chains", "more chains than elements", "give larger footprints or fewer chains");
@@ -131,21 +131,21 @@ Outcome run(const Arguments& arguments) {
     result.add("stride_bytes", stride).add("rounds", rounds).add("seed", seed).add("footprint_bytes", array.bytes())
         .add("frames_known", frames.known).add("contiguous_frames", frames.contiguous)
         .add("aligned_runs_of_8_frames", frames.aligned_runs_of_8).add("roi_ns", roi_ns);
-    return {result, chaser.right() ? "" : "a chain did not end where its order says"};
+    return {result, chaser.right() ? "" : "a chain ended at a wrong element"};
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
     return run_program(
-        "chase", "dependent loads over growing footprints, and how long each takes",
-        {{"elements", Kind::counts, "1024", 2, 1073741824.0, "footprints in elements, separated by commas"},
-         {"chains", Kind::counts, "1", 1, 64, "independent chains at once, separated by commas"},
-         {"stride", Kind::size, "4KB", 64, 1073741824.0, "bytes from one element to the next"},
-         {"accesses", Kind::count, "200000", 1, 1e12, "loads of one measurement"},
-         {"rounds", Kind::count, "5", 1, 1e6, "measurements of each footprint"},
+        "chase", "time dependent loads over a list of footprints",
+        {{"elements", Kind::counts, "1024", 2, 1073741824.0, "footprints to measure, in elements, separated by commas"},
+         {"chains", Kind::counts, "1", 1, 64, "numbers of parallel independent chains to measure, separated by commas"},
+         {"stride", Kind::size, "4KB", 64, 1073741824.0, "distance between elements, in bytes"},
+         {"accesses", Kind::count, "200000", 1, 1e12, "number of loads in one measurement"},
+         {"rounds", Kind::count, "5", 1, 1e6, "number of measurements of each footprint"},
          {"order", Kind::choice, "random", 0, 0, "order of the elements in the chain", {"random", "ascending"}},
-         {"frames", Kind::choice, "random", 0, 0, "how pages are first touched, which decides their frames",
+         {"frames", Kind::choice, "random", 0, 0, "order of first touch of the pages, which decides their frames",
           {"random", "ascending", "contiguous"}},
          seed_parameter(), corrupt_parameter()},
         argc, argv, run);

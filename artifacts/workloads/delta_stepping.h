@@ -40,7 +40,7 @@ public:
 
     void push(uint64_t bin, int32_t vertex) {
         if (bin >= kBins)
-            refuse("distances need more than " + std::to_string(kBins) + " bins", "give a larger --delta");
+            refuse("distances need more than " + std::to_string(kBins) + " bins", "choose a larger --delta");
         if (top_[bin] == kNone || filled_[bin] == kChunkEntries) begin_chunk(bin);
         entry_[top_[bin] * kChunkEntries + filled_[bin]++] = vertex;
         if (bin > highest_) highest_ = bin;
@@ -79,7 +79,7 @@ private:
     }
 
     void begin_chunk(uint64_t bin) {
-        if (free_ == kNone) refuse("their " + std::to_string(capacity()) + " entries are full", "give another --delta");
+        if (free_ == kNone) refuse("all " + std::to_string(capacity()) + " entries are in use", "choose another --delta");
         const uint32_t chunk = free_;
         free_ = below_[chunk];
         below_[chunk] = top_[bin];

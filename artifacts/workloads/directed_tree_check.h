@@ -1,4 +1,4 @@
-// directed_tree_check.h - are these parents breadth-first trees of this directed graph?
+// directed_tree_check.h - checks that parent arrays are breadth-first trees of a directed graph.
 //
 // Reads the edge source and the parents only, never the rows that the search used. Depths come from climbing the
 // parents to the source; they are shortest distances exactly if (1) no edge u->v leads from depth d

@@ -1,4 +1,4 @@
-// distance_check.h - are these the shortest distances from a source? Decided from the edge source alone.
+// distance_check.h - checks that distances from a source are shortest, from the edge source alone.
 //
 // They are, exactly if (1) the source has distance 0, (2) no edge u->v of weight w leads to a distance above
 // distance(u) + w, and (3) every other vertex with a distance has an edge into it where (2) is an equality.

@@ -3,7 +3,7 @@
 // Kernel and citations: event_network.h; network and traffic: event_network_plan.h; verifier: event_network_check.h.
 // The links fill for `--warm-us` of simulated time, then the region of interest handles `--events` events.
 // Afterwards the conservation laws are checked over the whole state, and everything up to `--verify-us` is
-// recomputed by an independent method. (A prefix: the recomputation costs as much as the simulation.)
+// recomputed by an independent method. (Only a prefix, because the recomputation takes as long as the simulation.)
 #include <algorithm>
 #include <optional>
 
@@ -23,8 +23,8 @@ NetworkPlan plan_of(const Arguments& arguments) {
     NetworkPlan plan{number("switches"), number("hosts"), number("chords"), time("interval-us"),
                      time("access-us"), number("queue"), arguments.count("seed")};
     if (plan.hosts() < 2)
-        throw Error("event_network: --switches and --hosts", "a network of one host has nobody to send to",
-                    "ask for two hosts or more");
+        throw Error("event_network: --switches and --hosts", "the network has only one host, so there is no receiver",
+                    "choose two hosts or more");
     plan.build();
     return plan;
 }
@@ -36,8 +36,8 @@ Outcome run(const Arguments& arguments) {
     const uint64_t events = arguments.count("events");
     if (verify_ns > warm_ns)
         throw Error("event_network: --verify-us " + std::to_string(verify_ns / kMicrosecond),
-                    "it is more than --warm-us " + std::to_string(warm_ns / kMicrosecond),
-                    "verify a part of the warm-up: the region of interest is one piece");
+                    "it must not exceed --warm-us " + std::to_string(warm_ns / kMicrosecond),
+                    "choose a smaller --verify-us; the verified part must end before the region of interest");
 
     std::optional<Simulation> simulation(std::in_place, plan);
     // Room for what the links hold: packets per host that are on their way at a time, timers, transmissions.
@@ -56,7 +56,7 @@ Outcome run(const Arguments& arguments) {
     simulation.reset();  // before the oracle takes memory
     if (arguments.flag("self-test-corrupt")) ++verified_part.deliveries;
     if (complaint.empty() && verified_part != oracle_totals(plan, verify_ns))
-        complaint = "the first " + std::to_string(verify_ns / kMicrosecond) + " us differ from their recomputation";
+        complaint = "the first " + std::to_string(verify_ns / kMicrosecond) + " us differ from the recomputation";
 
     Result result("event_network");
     result.add("switches", uint64_t{plan.switches}).add("hosts", uint64_t{plan.hosts()}).add("seed", plan.seed)
@@ -72,15 +72,15 @@ Outcome run(const Arguments& arguments) {
 int main(int argc, char** argv) {
     constexpr double kHour = 3.6e9;  // in us
     return run_program("event_network", "discrete-event simulation of a packet network",
-                       {{"switches", Kind::count, "256", 1, 60000, "switches, in a ring with chords"},
-                        {"hosts", Kind::count, "256", 1, 65536, "hosts of each switch"},
-                        {"chords", Kind::count, "3", 0, 64, "random links per switch"},
-                        {"interval-us", Kind::count, "20000", 1, kHour, "mean time between the packets of a host"},
-                        {"access-us", Kind::count, "250000", 1, kHour, "longest delay of an access link"},
-                        {"queue", Kind::count, "64", 0, 1e6, "packets that a queue holds"},
-                        {"verify-us", Kind::count, "30000", 0, kHour, "simulated time that is recomputed"},
-                        {"warm-us", Kind::count, "150000", 0, kHour, "simulated time before the region of interest"},
-                        {"events", Kind::count, "2000000", 1, 1e12, "events in the region of interest"},
+                       {{"switches", Kind::count, "256", 1, 60000, "number of switches, which form a ring with chords"},
+                        {"hosts", Kind::count, "256", 1, 65536, "number of hosts of each switch"},
+                        {"chords", Kind::count, "3", 0, 64, "number of random links per switch"},
+                        {"interval-us", Kind::count, "20000", 1, kHour, "mean time between the packets of a host, in us"},
+                        {"access-us", Kind::count, "250000", 1, kHour, "longest delay of an access link, in us"},
+                        {"queue", Kind::count, "64", 0, 1e6, "number of packets that a queue holds"},
+                        {"verify-us", Kind::count, "30000", 0, kHour, "simulated time that the verifier recomputes, in us"},
+                        {"warm-us", Kind::count, "150000", 0, kHour, "simulated time before the region of interest, in us"},
+                        {"events", Kind::count, "2000000", 1, 1e12, "number of events in the region of interest"},
                         seed_parameter(), corrupt_parameter()},
                        argc, argv, run);
 }

@@ -7,7 +7,7 @@
 // Encoding: a packet is wrapped in a fresh Message for each link and unwrapped at its end, as frames are. Events are
 // ordered by time, then transmissions before arrivals before timers, then by a number (link, packet or
 // host), so that equal times have one right order. Time is in ns.
-// Not modelled: retransmission, changes of routes; a link fails nobody.
+// Not modelled: retransmission, changes of routes, link failures.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// event_network_check.h - is a simulation's state consistent, and did it do what another method computes?
+// event_network_check.h - checks that a simulation's state is consistent and that its results match another method.
 //
 // The oracle has no queues, heap of messages or transmission events: a link that serves in order of arrival is busy
 // until max(arrival, busy before) + transmission time (Lindley's recursion), so each packet needs one step per link.
@@ -64,8 +64,8 @@ inline std::string consistency_complaint(const Simulation& simulation) {
     uint64_t under_way = 0;
     for (uint64_t i = 1; i < heap.size(); ++i) {
         if (i > 1 && before(*heap[i], *heap[i / 2])) return "the future event set is not a heap";
-        if (heap[i]->place != i) return "an event does not know its place in the heap";
-        if (heap[i]->time_ns < simulation.now_ns()) return "an event of the past is still to come";
+        if (heap[i]->place != i) return "an event has a wrong place in the heap";
+        if (heap[i]->time_ns < simulation.now_ns()) return "an event in the heap is in the past";
         under_way += heap[i]->kind == EventKind::arrival;
     }
     for (const auto& module : simulation.modules())
@@ -73,7 +73,7 @@ inline std::string consistency_complaint(const Simulation& simulation) {
             under_way += port.sending != nullptr;
             uint32_t waiting = 0;
             for (const Packet* packet = port.head; packet != nullptr; packet = packet->next) ++waiting;
-            if (waiting != port.waiting) return "a queue's length is not what its port believes";
+            if (waiting != port.waiting) return "a queue's length differs from its port's count";
             if (waiting != 0 && port.sending == nullptr) return "packets wait for a link that is idle";
             under_way += waiting;
         }

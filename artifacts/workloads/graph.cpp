@@ -1,6 +1,6 @@
-// graph - the shape of an input graph: what docs/datasets.md says of the stand-ins is this program's output.
+// graph - prints the shape of an input graph. docs/datasets.md quotes its output for the stand-in graphs.
 //
-// A probe, not a benchmark: nothing of it is recorded. Definitions: common/graph_shape.h.
+// It is not a benchmark, and nothing records it. Definitions: common/graph_shape.h.
 #include "common/graph_input.h"
 #include "common/graph_shape.h"
 

@@ -44,7 +44,7 @@ std::vector<int64_t> choose_roots(const Csr<int64_t>& graph, uint64_t count, uin
     if (roots.size() < count)
         throw Error("graph500: --roots " + std::to_string(count),
                     "the graph has only " + std::to_string(roots.size()) + " vertices with a neighbour",
-                    "ask for fewer roots or a larger --scale");
+                    "choose fewer roots or a larger --scale");
     return roots;
 }
 
@@ -96,7 +96,7 @@ int main(int argc, char** argv) {
     return run_program("graph500", "breadth-first search of a Kronecker graph",
                        {{"scale", Kind::count, "21", 2, 40, "log2 of the number of vertices"},
                         {"edge-factor", Kind::count, "16", 1, 1024, "edges per vertex"},
-                        {"roots", Kind::count, "1", 1, 64, "searches, each from another random root"},
+                        {"roots", Kind::count, "1", 1, 64, "number of searches, each from a different random root"},
                         seed_parameter(), corrupt_parameter()},
                        argc, argv, run);
 }

@@ -40,7 +40,7 @@ Outcome updates(AnonymousArray<uint64_t>& table, const Arguments& arguments) {
     const uint64_t seed = arguments.count("seed");
     if (!std::has_single_bit(elements))
         throw Error("gups: --size " + std::to_string(table.bytes()) + " with --mode update",
-                    "the table of RandomAccess has a power of two of elements", "choose a power of two");
+                    "the number of elements must be a power of two", "choose a size that is a power of two");
     for (uint64_t i = 0; i < elements; ++i) table[i] = i;
 
     const uint64_t position = stream_position(seed);
@@ -69,10 +69,10 @@ Outcome run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
     return run_program("gups", "independent random reads or updates of one array",
-                       {{"mode", Kind::choice, "read", 0, 0, "what is done to the array", {"read", "update"}},
-                        {"size", Kind::size, "4GB", 4096, 1024.0 * 1073741824, "bytes of the array"},
+                       {{"mode", Kind::choice, "read", 0, 0, "type of access to the array", {"read", "update"}},
+                        {"size", Kind::size, "4GB", 4096, 1024.0 * 1073741824, "size of the array"},
                         {"reads", Kind::count, "100000000", 1, 1e12,
-                         "number of reads (mode update: of updates) in the region of interest"},
+                         "number of reads (with --mode update: updates) in the region of interest"},
                         seed_parameter(), corrupt_parameter()},
                        argc, argv, run);
 }

@@ -68,8 +68,8 @@ Outcome run(const Arguments& arguments) {
         if (overflowed != kOverflowFull) joined = probe_table(table, s.data(), s.size());
     });
     if (overflowed == kOverflowFull)
-        throw Error("hashjoin: building", "more overflow buckets than " + std::to_string(overflow.size()),
-                    "report it with the command line: the keys are not spread as they should be",
+        throw Error("hashjoin: build the table", "it needs more overflow buckets than " + std::to_string(overflow.size()),
+                    "report this bug with the command line: the keys are not spread evenly",
                     kExitFailed);
 
     if (arguments.flag("self-test-corrupt")) joined.checksum ^= 1;
@@ -91,8 +91,8 @@ Outcome run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
     return run_program("hashjoin", "no-partitioning hash join: build a table, probe it",
-                       {{"elements", Kind::count, "4194304", 1, 8e9, "tuples in the table (relation R)"},
-                        {"probes", Kind::count, "8388608", 1, 1e11, "tuples that probe it (relation S)"},
+                       {{"elements", Kind::count, "4194304", 1, 8e9, "number of tuples in the table (relation R)"},
+                        {"probes", Kind::count, "8388608", 1, 1e11, "number of tuples that probe the table (relation S)"},
                         seed_parameter(), corrupt_parameter()},
                        argc, argv, run);
 }

@@ -44,10 +44,10 @@ uint64_t flow_checksum(const NetworkSimplex& network) {
 std::string verify(const NetworkSimplex& network, SimplexStatus status, double cost_before, uint64_t instance) {
     std::string complaint = feasibility_complaint(network);
     if (complaint.empty()) complaint = basis_complaint(network);
-    if (complaint.empty() && instance_checksum(network) != instance) complaint = "the instance has changed";
-    if (complaint.empty() && penalised_cost(network) > cost_before) complaint = "the cost has risen";
+    if (complaint.empty() && instance_checksum(network) != instance) complaint = "the solver changed the instance";
+    if (complaint.empty() && penalised_cost(network) > cost_before) complaint = "the cost increased";
     if (!complaint.empty() || status == SimplexStatus::pivot_limit) return complaint;
-    if (status != SimplexStatus::optimal) return "a timetable has a solution, and none of unbounded value";
+    if (status != SimplexStatus::optimal) return "the solver found no optimum, but every timetable has one";
     return optimality_complaint(network);
 }
 
@@ -60,8 +60,8 @@ Outcome run(const Arguments& arguments) {
     SimplexStatus status = network.solve(arguments.count("warm-pivots"));
     if (status == SimplexStatus::optimal)
         throw Error("network_simplex: --warm-pivots " + std::to_string(arguments.count("warm-pivots")),
-                    "the optimum was reached after " + std::to_string(network.pivots()) + ", before the region",
-                    "ask for fewer warm pivots, or more trips");
+                    "the solver reached the optimum after " + std::to_string(network.pivots()) + " pivots, before the region",
+                    "choose fewer warm pivots or more trips");
     const double cost_before = penalised_cost(network);
 
     const uint64_t roi_ns = region_of_interest_ns([&] { status = network.solve(arguments.count("pivots")); });
@@ -83,11 +83,11 @@ Outcome run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
     return run_program("network_simplex", "vehicle scheduling by primal network simplex",
-                       {{"trips", Kind::count, "400000", 2, 1e9, "timetabled trips (two nodes each)"},
-                        {"deadheads", Kind::count, "12", 1, 1024, "connections drawn per trip (one arc each)"},
-                        {"warm-pivots", Kind::count, "0", 0, 1e12, "pivots before the region of interest"},
-                        {"pivots", Kind::count, "1000000000000", 1, 1e12, "pivots in the region, at most"},
-                        {"block", Kind::count, "0", 0, 1e9, "arcs per pricing block; 0: root of their number"},
+                       {{"trips", Kind::count, "400000", 2, 1e9, "number of trips in the timetable (two nodes each)"},
+                        {"deadheads", Kind::count, "12", 1, 1024, "number of connections per trip (one arc each)"},
+                        {"warm-pivots", Kind::count, "0", 0, 1e12, "number of pivots before the region of interest"},
+                        {"pivots", Kind::count, "1000000000000", 1, 1e12, "most pivots in the region of interest"},
+                        {"block", Kind::count, "0", 0, 1e9, "arcs per pricing block; 0: square root of their number"},
                         seed_parameter(), corrupt_parameter()},
                        argc, argv, run);
 }

@@ -1,4 +1,5 @@
-// network_simplex_check.h - is a flow feasible, is it optimal, is the basis sound? Shares nothing with the pivots.
+// network_simplex_check.h - checks that a flow is feasible and optimal and that the basis is sound; shares no code with
+// the pivots.
 //
 // Optimality is proved by complementary slackness (Ahuja, Magnanti, Orlin, theorem 9.4): a feasible flow is
 // optimal if potentials exist for which every arc with a positive reduced cost is empty and every arc with

@@ -1,9 +1,8 @@
 // pr - PageRank of a directed graph. Kernel, oracle and citation: pagerank.h.
 //
-// The edges are generated again wherever they are needed (twice to build, once an iteration to verify),
-// so the graph fits in the memory of its CSR alone and the oracle shares nothing with the kernel. The CSR is
-// given back before the oracle takes memory: otherwise the pools, and with them the layouts, would span
-// arrays that the region of interest never touches.
+// The edges are generated again wherever they are needed (twice to build, once per iteration to verify). So the graph
+// needs only the memory of its CSR, and the oracle shares nothing with the kernel. The CSR is freed before the oracle
+// allocates memory: otherwise the pools and the layouts would span arrays that the region of interest never touches.
 #include <optional>
 
 #include "common/anonymous_array.h"
@@ -68,8 +67,8 @@ Outcome run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
     std::vector<Parameter> table = graph_parameters("22", "8");
-    table.push_back({"iterations", Kind::count, "20", 1, 1000, "at most this many"});
-    table.push_back({"tolerance", Kind::real, "0.0001", 0, 1, "stop when the scores change by at most this in sum"});
+    table.push_back({"iterations", Kind::count, "20", 1, 1000, "most iterations"});
+    table.push_back({"tolerance", Kind::real, "0.0001", 0, 1, "stop when the sum of the score changes is at most this"});
     table.push_back(corrupt_parameter());
     return run_program("pr", "PageRank of a directed graph", table, argc, argv, run);
 }

@@ -40,14 +40,14 @@ Outcome run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
     return run_program("xsbench", "macroscopic cross-section lookups of Monte Carlo neutron transport",
-                       {{"model", Kind::choice, "large", 0, 0, "Hoogenboom-Martin: 355 nuclides or 68",
+                       {{"model", Kind::choice, "large", 0, 0, "size of the Hoogenboom-Martin model: large has 355 nuclides, small has 68",
                          {"large", "small"}},
-                        {"gridpoints", Kind::count, "11303", 2, 1e7, "energies of each nuclide"},
-                        {"particles", Kind::count, "10000", 1, 1e9, "histories"},
+                        {"gridpoints", Kind::count, "11303", 2, 1e7, "number of energies of each nuclide"},
+                        {"particles", Kind::count, "10000", 1, 1e9, "number of histories"},
                         {"lookups-per-particle", Kind::count, "34", 1, 1e9,
-                         "length of a history; 1 makes all lookups independent (event-based)"},
+                         "number of lookups in a history; 1 makes all lookups independent (event-based)"},
                         {"check-every", Kind::count, "1", 1, 1e9,
-                         "the verifier recomputes one history in that many"},
+                         "verify one of this many histories"},
                         seed_parameter(), corrupt_parameter()},
                        argc, argv, run);
 }

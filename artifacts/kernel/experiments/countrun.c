@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * countrun PROGRAM [ARGUMENT...]: instructions from a program's fork to its end, its initialisation and the kernel
- * included (Table 6 of the Mitosis paper asks for the whole run). Under QEMU's -icount with one processor, as vmaops.
+ * countrun PROGRAM [ARGUMENT...]: counts the instructions of a program from its fork to its end, with its
+ * initialisation and the kernel (Table 6 of the Mitosis paper: the whole run). Run it under QEMU's -icount with one
+ * processor, like vmaops.
  * Prints "instructions N" on standard error.
  */
 #define _GNU_SOURCE

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * firsttouch MEGABYTES PATTERN SECONDS: memory whose page tables land where its pages are first touched (section 3.1
- * of the Mitosis paper), then threads on all processors that read it.
+ * firsttouch MEGABYTES PATTERN SECONDS: touches memory by a pattern, which decides the nodes of its page tables
+ * (section 3.1 of the Mitosis paper); then threads on all processors read it.
  *
  * PATTERN "one": a single thread writes everything, as OpenMP programs often do (observation 2);
  *         "blocks": each thread writes a contiguous block;
- *         "pages": threads write pages in turn, so tables belong to whoever came first (observation 1).
- * Says "ready" on standard output when all is written.
+ *         "pages": threads write pages in turn, so the first writer decides the node of a table (observation 1).
+ * Prints "ready" on standard output after all writes.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

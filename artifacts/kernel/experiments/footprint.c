@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * footprint BYTES: page tables of a compact region of that size in 4KB pages, as the kernel counts them (Table 4 of the
- * Mitosis paper, measured).
+ * footprint BYTES: measures the page tables of a compact region of this size in 4KB pages, from the kernel's counters
+ * (Table 4 of the Mitosis paper).
  *
  * The region begins at 64 TB, so it shares no table but the root with the program itself. Prints one line of CSV:
  * bytes, kB of home tables, kB of replicas; both without the roots, which exist before the region.
@@ -39,7 +39,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: footprint BYTES\n");
 		return 2;
 	}
-	/* Twice, so that reading itself needs no new table the second time. */
+	/* Reads twice, so that the second reading needs no new tables. */
 	for (int i = 0; i < 2; i++) {
 		home = status_kb("VmPTE:");
 		replicas = status_kb("VmPTERepl:");

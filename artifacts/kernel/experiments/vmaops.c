@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * vmaops BYTES REPEATS: instructions of mmap, mprotect and munmap of a region (Table 5 of the Mitosis paper).
+ * vmaops BYTES REPEATS: counts the instructions of mmap, mprotect and munmap of a region (Table 5 of the Mitosis paper).
  *
- * Under QEMU's -icount the time-stamp counter advances by one at each instruction of any processor, so a difference
- * of two readings is a count; the loop of known length that is measured first says whether that is so. Prints CSV:
+ * Under QEMU's -icount the time-stamp counter advances by one at each instruction of any processor, so the difference
+ * of two readings is a count. The program first checks this with a loop of known length. Prints CSV:
  * operation,bytes,repeat,instructions.
  */
 #define _GNU_SOURCE

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What hardware notes in one replica counts for all: accessed and dirty bits;
- * and what the kernel does with them: swap, lazy free, merging, migration.
+ * Accessed and dirty bits that hardware sets in one replica count for all replicas;
+ * tests what the kernel does with them: swap, lazy free, merging, migration.
  */
 #include "harness.h"
 

@@ -46,7 +46,7 @@ static void bad_input(void)
 	require(write_text("/proc/sys/vm/pgtable_node", "9") == -1 && errno == ENODEV);
 }
 
-/* Who may write the policy is root; asking for oneself needs no right. */
+/* Only root may write the policy; any process may ask for its own replicas. */
 static void no_permission(void)
 {
 	require(!setgid(65534) && !setuid(65534));
@@ -141,7 +141,7 @@ static void exec_inherits(void)
 	join(pid);
 }
 
-/* A child born on a node that shall have no copy: its home tables are on one that shall, and there is none too many. */
+/* A child starts on a node that must have no copy: its home tables are on a node of the mask, and there is no extra copy. */
 static void born_elsewhere(void)
 {
 	unsigned long nodes = all_nodes() & ~1UL;
@@ -206,7 +206,7 @@ static void accounting(void)
 		snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/meminfo", node);
 		nodes += read_number(path, "PageTableRepl") > 0;
 	}
-	/* The node where all home tables lie may have none. */
+	/* The node of all home tables may be left out of the mask. */
 	require(nodes >= nr_nodes() - 1);
 }
 

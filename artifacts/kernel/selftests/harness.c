@@ -230,7 +230,7 @@ int main(int argc, char **argv)
 	}
 	printf("1..%d\n", number);
 	if (!matched) {
-		fprintf(stderr, "selftest: %s: no case has this in its name\n  what to do: run without arguments\n",
+		fprintf(stderr, "selftest: %s: no case name contains this word\n  what to do: run without arguments to see all names\n",
 			argv[1]);
 		return 2;
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Selftests of page-table replication: each case is a function in a table. A
- * case runs in a process of its own, with replicas on all nodes unless it says
- * otherwise, and looks at memory from a processor of every node, because each
- * node walks tables of its own.
+ * Selftests of page-table replication: each case is a function in a table. Each
+ * case runs in its own process, with replicas on all nodes unless the table says
+ * otherwise. It checks memory from a processor of every node, because each node
+ * walks its own tables.
  */
 #ifndef SELFTESTS_HARNESS_H
 #define SELFTESTS_HARNESS_H
@@ -48,7 +48,7 @@ bool faults(char *address, bool write);
 /* A number behind `key` in a file like /proc/self/status; -1 without it. */
 long read_number(const char *path, const char *key);
 int write_text(const char *path, const char *text);
-/* Wait for a child and demand that it ended well. */
+/* Waits for a child and fails the case if its exit status is not 0. */
 void join(int pid);
 
 #endif

@@ -6,8 +6,8 @@ result() { # status, name
     [ "$1" = 0 ] && echo "ok $number - $2" || { echo "not ok $number - $2"; failed=1; }
 }
 failed=0
-# Idle processors hold on to the last address space that they ran, khugepaged to those that it meant to scan, and the
-# policy can't change before they let go: each processor gets another one, khugepaged time.
+# The policy cannot change while old address spaces are in use. Idle processors keep the last address space that they
+# ran, so each processor runs another program. khugepaged keeps the ones that it plans to scan, so this waits for it.
 set_policy() {
     tries=0
     until echo "$1" > /proc/sys/vm/pgtable_replication 2> /dev/null; do
@@ -27,7 +27,7 @@ pagetable-dump $! | awk 'NR > 1 { rows++; if ($3 != 2 || $1 != "home") bad = 1 }
 result $? "tables fixed on one node"
 kill $!; wait $! 2> /dev/null
 ! pgtblrepl -r all true 2> /out/refused; result $? "no replicas while tables are fixed"
-grep -q 'sysctl vm.pgtable_replication=1' /out/refused; result $? "the refusal names the remedy"
+grep -q 'sysctl vm.pgtable_replication=1' /out/refused; result $? "the error names the remedy"
 
 # Policy 3: every new process.
 set_policy 3
@@ -47,8 +47,9 @@ sh -c 'echo $$ > /mnt/cgroup/small/cgroup.procs && exec pgtblrepl -r 0-3 true' 2
 [ $? = 2 ] && grep -q 'may not use' /out/refused; result $? "a node that the cpuset forbids"
 sh -c 'echo $$ > /mnt/cgroup/small/cgroup.procs && exec pgtblrepl -r 0-2 true'; result $? "nodes that it allows"
 
-# A node with 12 MB of free memory, 2 of them in reserve, for 4000 replicas: about 1440 are missing and the process goes
-# on; with a cache of 1024 pages so many fewer. Processors' own lists of free pages would blur that: they are kept short.
+# A node with 12 MB of free memory, 2 of them in reserve, and 4000 replicas: about 1440 are missing, and the process goes
+# on. With a cache of 1024 pages, 1024 fewer are missing. The processors' lists of free pages would blur this, so they
+# are kept short.
 echo 0 > /sys/kernel/debug/pgtable_replication/check # of 4000 tables after each system call takes long
 swapoff /dev/ram0
 reserve=$(cat /proc/sys/vm/min_free_kbytes)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pressure NODE TABLES: fill a node's memory, then ask for replicas of a process with so many tables of leaves.
+ * pressure NODE TABLES: fills a node's memory, then asks for replicas of a process with TABLES tables of leaves.
  *
- * The node can't hold them all. The process must go on, every value must be seen from every node, and the count of
- * missing replicas must say what happened. Prints "missing N". Swap must be off, or reclaim makes room,
- * vm.min_free_kbytes at most 4 MB a node and never boosted (vm.watermark_boost_factor=0), and the processors' own
- * lists of free pages short (vm.percpu_pagelist_high_fraction).
+ * The node cannot hold all replicas. The process must go on, every node must see every value, and the count of missing
+ * replicas must be correct. Prints "missing N". Requirements: swap is off (else reclaim frees memory);
+ * vm.min_free_kbytes is at most 4 MB per node and never boosted (vm.watermark_boost_factor=0); the processors' lists
+ * of free pages are short (vm.percpu_pagelist_high_fraction).
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -3,10 +3,9 @@
  * stress SECONDS [SEED]: random operations on memory by threads on all nodes and by
  * forked children, each region checked against what was written to it.
  *
- * Every thread owns regions and knows the seed that each page was last filled
- * with, so that a wrong translation on any node shows as a wrong value. Regions
- * are shared by one address space, so the threads' faults, unmaps and protections
- * race for the same tables.
+ * Every thread owns regions and knows the seed of the last write to each page, so
+ * a wrong translation on any node gives a wrong value. All threads share one
+ * address space, so their faults, unmaps and protections race for the same tables.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -169,7 +168,7 @@ static void one_operation(struct worker *w)
 		madvise(region->memory, PAGES * PAGE, 25 /* MADV_COLLAPSE */);
 		w->operations[7]++;
 	} else if (operation < 62 && w->number == 0) {
-		/* Replicas come and go under everybody's feet; no node at all is fine too. */
+		/* Changes the replicas while all threads run; an empty set of nodes is valid too. */
 		unsigned long nodes = (rand_r(&w->random) | rand_r(&w->random)) & may_replicate;
 
 		if (may_replicate && numa_set_pgtable_replication_mask(nodes))

@@ -30,6 +30,6 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	execvp(argv[1], argv + 1);
-	fprintf(stderr, "interleave: %s: %s\n  what to do: correct the program's name\n", argv[1], strerror(errno));
+	fprintf(stderr, "interleave: %s: %s\n  what to do: check the program's name\n", argv[1], strerror(errno));
 	return 2;
 }

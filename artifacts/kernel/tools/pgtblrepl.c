@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * pgtblrepl --pgtblerepl=NODES [--] PROGRAM [ARGUMENT...]: run a program whose
- * page tables are replicated on NODES ("0-3", "0,2", "all", "none"). After
- * numactl's option of the Mitosis paper; -r is short for it.
+ * page tables the kernel replicates on NODES ("0-3", "0,2", "all", "none").
+ * The option has the name of numactl's option in the Mitosis paper; -r is
+ * its short form.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -70,7 +71,7 @@ static unsigned long nodes_with_memory(char *list, size_t size)
 	unsigned long mask;
 
 	if (read_line("/sys/devices/system/node/has_memory", list, size) || parse_list(list, &mask))
-		refuse("the nodes of this machine", "/sys/devices/system/node/has_memory says nothing",
+		refuse("the nodes of this machine", "/sys/devices/system/node/has_memory is missing or empty",
 		       "use a kernel with CONFIG_NUMA");
 	return mask;
 }
@@ -81,8 +82,8 @@ static void explain(const char *asked, int error, const char *list)
 
 	switch (error) {
 	case EOPNOTSUPP:
-		refuse(asked, "vm.pgtable_replication allows no replicas to processes that ask",
-		       "as root: sysctl vm.pgtable_replication=1");
+		refuse(asked, "vm.pgtable_replication does not allow processes to ask for replicas",
+		       "run as root: sysctl vm.pgtable_replication=1");
 	case EINVAL:
 	case ENODEV:
 		snprintf(found, sizeof(found), "%s; nodes with memory are %s",
@@ -118,7 +119,7 @@ int main(int argc, char **argv)
 	}
 	if (!asked || optind == argc)
 		refuse("a program and its nodes", "one of them is missing",
-		       "pgtblrepl --pgtblerepl=0-3 -- program argument...");
+		       "run for example: pgtblrepl --pgtblerepl=0-3 -- program argument...");
 	if (read_line(policy_file, policy, sizeof(policy)))
 		refuse("page-table replication", "this kernel has no vm.pgtable_replication",
 		       "boot a kernel with the patches of artifacts/kernel (tessera kernel boot)");
@@ -128,12 +129,12 @@ int main(int argc, char **argv)
 	else if (!strcmp(asked, "all"))
 		mask = available;
 	else if (parse_list(asked, &mask))
-		refuse(asked, "it is not a list of nodes", "write it like 0-3 or 0,2");
+		refuse(asked, "it is not a list of nodes", "write a list like 0-3 or 0,2");
 	if (mask && !(available & (available - 1)))
-		refuse(asked, "this machine has one node with memory: nothing to replicate",
+		refuse(asked, "this machine has only one node with memory, so there is nothing to replicate",
 		       "run the program without pgtblrepl");
 	if (numa_set_pgtable_replication_mask(mask))
 		explain(asked, errno, list);
 	execvp(argv[optind], argv + optind);
-	refuse(argv[optind], strerror(errno), "correct the program's name");
+	refuse(argv[optind], strerror(errno), "check the program's name");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The library call of the Mitosis paper's Listing 2, for programs that choose the
- * nodes of their page tables themselves. Header only; no dependency but libc.
+ * The library call of Listing 2 in the Mitosis paper, for programs that choose the
+ * nodes of their page tables themselves. Header only; depends only on libc.
  */
 #ifndef TESSERA_REPLICAS_H
 #define TESSERA_REPLICAS_H
@@ -13,12 +13,12 @@
 #define PR_GET_PGTABLE_REPLICAS 0x50475202
 #endif
 
-/* Nodes 0..63 are enough for a word; prctl takes longer masks too. */
+/* Nodes 0..63 fit in one word; prctl accepts longer masks too. */
 #define REPLICAS_MAX_NODES 64
 
 /*
- * Keep a copy of this process's page tables on each node of the mask (bit n =
- * node n); 0 gives all copies back. Inherited over fork and exec.
+ * Keeps a copy of this process's page tables on each node of the mask (bit n =
+ * node n); 0 frees all copies. fork and exec inherit the mask.
  * Returns 0, or -1 with errno: EINVAL (unpatched kernel, or unknown node),
  * EOPNOTSUPP (vm.pgtable_replication is neither 1 nor 3), ENODEV (node without
  * memory), EPERM (not in this process's cpuset), ENOMEM.

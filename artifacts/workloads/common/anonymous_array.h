@@ -1,4 +1,4 @@
-// anonymous_array.h - an array that is its own anonymous mapping.
+// anonymous_array.h - an array in its own anonymous mapping.
 //
 // The workloads ask the kernel for their large arrays themselves (as Graph500's reference code does, and
 // as malloc does for requests of this size), so each array is one request to libmosalloc's anonymous pool
@@ -25,7 +25,7 @@ public:
     AnonymousArray(const char* name, uint64_t elements) : elements_(elements) {
         if (elements == 0 || elements > SIZE_MAX / sizeof(T))
             throw Error(std::string("array '") + name + "'",
-                        std::to_string(elements) + " elements cannot be mapped",
+                        "cannot map " + std::to_string(elements) + " elements",
                         "choose another size");
         void* start = mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (start == MAP_FAILED)

@@ -56,7 +56,7 @@ Arguments::Arguments(std::string program, std::vector<Parameter> table, int argc
         std::string value;
         if (parameter.kind == Kind::flag) {
             if (equals != std::string::npos)
-                throw Error(owner(parameter), "takes no value", "write --" + name);
+                throw Error(owner(parameter), "takes no value", "write only --" + name);
             value = "yes";
         } else if (equals != std::string::npos) {
             value = argument.substr(equals + 1);
@@ -83,7 +83,7 @@ void Arguments::check(const Parameter& parameter, const std::string& text) const
             return;
         case Kind::choice:
             if (std::ranges::find(parameter.choices, text) == parameter.choices.end())
-                throw Error(owner(parameter), "'" + text + "' is not a choice",
+                throw Error(owner(parameter), "'" + text + "' is not a valid value",
                             "use one of: " + joined(parameter.choices));
             return;
         case Kind::count: value = static_cast<double>(parse_count(owner(parameter), text)); break;

@@ -1,7 +1,7 @@
-// error.h - the one exception of the workloads: what was asked, what was found, what to do.
+// error.h - the exception of all workloads; its message says what was asked, what was found and what to do.
 //
-// Exit status 2: the request is wrong (an argument, too little memory asked for the machine).
-// Exit status 1: the request was fine and the work failed (a verifier said no).
+// Exit status 2: the request is wrong (a bad argument, or not enough memory on this machine).
+// Exit status 1: the request is valid, but the work failed (the verifier found an error).
 #pragma once
 
 #include <stdexcept>

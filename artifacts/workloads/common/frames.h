@@ -1,8 +1,8 @@
-// frames.h - which physical frames a program's pages got, from /proc/self/pagemap.
+// frames.h - reads the physical frames of a program's pages from /proc/self/pagemap.
 //
 // Processors may keep neighbouring 4KB pages in one TLB entry when their frames are neighbours too, so a measured
-// TLB reach means little without this. The kernel shows frame numbers only to a process with CAP_SYS_ADMIN;
-// others read zeroes, and then `known` is false. Under a hypervisor these are the guest's frames.
+// TLB reach means little without this. Only a process with CAP_SYS_ADMIN can read frame numbers; other processes
+// read zeros, and then `known` is false. Under a hypervisor these are the guest's frames.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ namespace tessera::workloads {
 namespace {
 
 constexpr uint64_t kHeaderBytes = 1 + 2 * sizeof(int64_t);
-const char* const kMakeAgain = "make it again with the converter of GAPBS, see docs/datasets.md";
+const char* const kMakeAgain = "create it again with the converter of GAPBS, see docs/datasets.md";
 
 [[noreturn]] void refuse(const std::string& path, const std::string& found) {
     throw Error("graph file " + path, found, kMakeAgain);
@@ -34,10 +34,10 @@ GapFileEdges::GapFileEdges(const std::string& path) {
         entry_bytes_ = 8;
     else if (!path.ends_with(".sg"))
         throw Error("graph file " + path, "its name ends neither in .sg nor in .wsg",
-                    "give a graph that GAPBS's converter has serialised");
+                    "give a graph file from the converter of GAPBS");
     const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (file < 0)
-        throw Error("graph file " + path, std::strerror(errno), "see `tessera datasets list` for what is there, or "
+        throw Error("graph file " + path, std::strerror(errno), "see `tessera datasets list` for the available graphs, or "
                     "use a synthetic graph (--graph kronecker, uniform, road, web)");
     struct stat status;
     const bool sized = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
@@ -49,7 +49,7 @@ GapFileEdges::GapFileEdges(const std::string& path) {
     void* start = mmap(nullptr, bytes_, PROT_READ, MAP_PRIVATE, file, 0);
     const int problem = errno;
     close(file);
-    if (start == MAP_FAILED) throw Error("graph file " + path, std::strerror(problem), "free some memory");
+    if (start == MAP_FAILED) throw Error("graph file " + path, std::strerror(problem), "free memory, or use a machine with more");
     start_ = static_cast<const unsigned char*>(start);
     try {
         check(path, bytes_);
@@ -72,9 +72,9 @@ void GapFileEdges::check(const std::string& path, uint64_t bytes) {
     const int64_t arcs = int64_at(start_ + 1), vertices = int64_at(start_ + 9);
     if (directed > 1) refuse(path, "its first byte, 'directed', is " + std::to_string(directed) + ", not 0 or 1");
     if (vertices < 1 || vertices > INT32_MAX)
-        refuse(path, "it claims " + std::to_string(vertices) + " vertices; 1 to 2147483647 are possible");
+        refuse(path, "it claims " + std::to_string(vertices) + " vertices, but must have 1 to 2147483647");
     if (arcs < 0 || static_cast<uint64_t>(arcs) > bytes / entry_bytes_)
-        refuse(path, "it claims " + std::to_string(arcs) + " arcs, more than its bytes can hold");
+        refuse(path, "it claims " + std::to_string(arcs) + " arcs, more than fit in its bytes");
     vertices_ = static_cast<uint64_t>(vertices);
     arcs_ = static_cast<uint64_t>(arcs);
     const uint64_t side = (vertices_ + 1) * sizeof(int64_t) + arcs_ * entry_bytes_;
@@ -85,16 +85,16 @@ void GapFileEdges::check(const std::string& path, uint64_t bytes) {
     offsets_ = start_ + kHeaderBytes;
     ends_ = offsets_ + (vertices_ + 1) * sizeof(int64_t);
     if (offset(0) != 0 || offset(vertices_) != arcs_)
-        refuse(path, "its offsets don't run from 0 to the number of arcs");
+        refuse(path, "its offsets do not run from 0 to the number of arcs");
     for (uint64_t v = 0; v < vertices_; ++v)
-        if (offset(v) > offset(v + 1)) refuse(path, "the offsets fall at vertex " + std::to_string(v));
+        if (offset(v) > offset(v + 1)) refuse(path, "the offsets decrease at vertex " + std::to_string(v));
     for (uint64_t k = 0; k < arcs_; ++k) {
         if (end(k) < 0 || end(k) >= vertices)
             refuse(path, "arc " + std::to_string(k) + " ends at vertex " + std::to_string(end(k)) +
-                             ", which isn't there");
+                             ", which does not exist");
         if (weighted() && (weight(k) < 1 || weight(k) > INT32_MAX / 2))
             refuse(path, "arc " + std::to_string(k) + " has weight " + std::to_string(weight(k)) +
-                             "; 1 to 1073741823 are possible");
+                             ", but must have 1 to 1073741823");
     }
 }
 

@@ -1,9 +1,9 @@
-// gap_file.h - graphs that GAPBS's converter has serialised (.sg, and .wsg with weights), as edge sources.
+// gap_file.h - edge sources from graph files of GAPBS's converter (.sg, and .wsg with weights).
 //
 // Format (GAPBS, src/reader.h and src/writer.h; little endian): one byte `directed`, int64 number of arcs,
 // int64 number of vertices, int64 offsets[vertices + 1], then the arcs' ends: int32, or int32 vertex and int32
 // weight. A directed graph has a second set of offsets and ends for the incoming arcs, which is not needed here:
-// rows are built from the arcs. Everything is checked when the file is opened; a file that lies is an Error.
+// rows are built from the arcs. The constructor checks the whole file and throws Error for an inconsistent file.
 // The file is mapped read-only, so its pages are not the program's own memory; nothing of it is read in the region
 // of interest.
 #pragma once

@@ -21,14 +21,14 @@ namespace tessera::workloads {
 /// --graph, --scale, --degree and --seed, with the program's own defaults for size.
 inline std::vector<Parameter> graph_parameters(const char* scale, const char* degree) {
     return {{"graph", Kind::text, "kronecker", 0, 0,
-             "how edges are drawn: kronecker, uniform, road, web, or file:PATH of a graph serialised by GAPBS"},
-            {"scale", Kind::count, scale, 2, 30, "log2 of the number of vertices (not for a file)"},
-            {"degree", Kind::count, degree, 1, 1024, "edges per vertex (not for road or a file)"},
+             "generator of the graph: kronecker, uniform, road, web; or file:PATH of a graph file of GAPBS"},
+            {"scale", Kind::count, scale, 2, 30, "log2 of the number of vertices (ignored for a file)"},
+            {"degree", Kind::count, degree, 1, 1024, "edges per vertex (ignored for road and for a file)"},
             seed_parameter()};
 }
 
-/// Calls body(edge source) with the graph that was asked for; returns what it returns. Every source has weights,
-/// except a file without them, where weight(k) must not be asked for (`needs_weights` refuses it here).
+/// Calls body(edge source) with the chosen graph and returns its result. Every source has weights except a file
+/// without weights, where weight(k) must not be called (`needs_weights` throws Error for such a file).
 template <class Body>
 auto with_graph(const std::string& program, const Arguments& arguments, bool needs_weights, Body&& body) {
     const std::string& graph = arguments.text("graph");
@@ -39,7 +39,7 @@ auto with_graph(const std::string& program, const Arguments& arguments, bool nee
     if (graph == "road") return body(RoadEdges(scale, seed));
     if (graph == "web") return body(RandomWeights(WebEdges(scale, edges, seed), seed));
     if (!graph.starts_with("file:"))
-        throw Error(program + ": --graph", "'" + graph + "' is not a graph",
+        throw Error(program + ": --graph", "'" + graph + "' is not a known graph",
                     "use one of: kronecker, uniform, road, web, file:PATH");
     const GapFileEdges file(graph.substr(5));
     if (needs_weights && !file.weighted())
@@ -47,7 +47,7 @@ auto with_graph(const std::string& program, const Arguments& arguments, bool nee
     return body(file);
 }
 
-/// What the result line says of the graph.
+/// Adds the fields of the result line that describe the graph.
 inline void add_graph(Result& result, const Arguments& arguments) {
     const std::string& graph = arguments.text("graph");
     result.add("graph", graph.substr(0, graph.find(':'))).add("scale", arguments.count("scale"))

@@ -1,4 +1,4 @@
-// measure.h - runs the region of interest: clock, markers, kernel, markers, clock.
+// measure.h - runs and times the region of interest: clock, marker, kernel, marker, clock.
 //
 // The clock is read outside the markers, so a tracer records the kernel alone. The kernel must not be
 // inlined (mark it TESSERA_KERNEL): otherwise the compiler may move its arithmetic across the markers.

@@ -21,7 +21,7 @@ struct Outcome {
 };
 
 inline Parameter seed_parameter() {
-    return {"seed", Kind::count, "1", 0, 9007199254740992.0, "start of every random sequence"};
+    return {"seed", Kind::count, "1", 0, 9007199254740992.0, "seed of all random sequences"};
 }
 
 inline Parameter corrupt_parameter() {
@@ -43,7 +43,7 @@ int run_program(const std::string& name, const std::string& summary, std::vector
         std::fputs(outcome.result.line().c_str(), stdout);
         if (!outcome.complaint.empty())
             throw Error(name + ": verification", outcome.complaint,
-                        "do not use this run: memory, compiler or kernel is at fault", kExitFailed);
+                        "do not use this run; check the memory of the machine, the compiler and the kernel", kExitFailed);
         return 0;
     } catch (const Error& error) {
         std::fflush(stdout);

@@ -1,7 +1,7 @@
 /* roi.h - markers around the region of interest (ROI).
  *
- * A marker is one long NOP whose 32-bit displacement spells its meaning, so it costs nothing on a real CPU
- * and a tracer that decodes instructions sees it. Begin: 0f 1f 80 'T''S''R''B' (nopl 0x42525354(%rax));
+ * A marker is one long NOP whose 32-bit displacement spells its meaning. It has no effect on a real CPU,
+ * but a tracer that decodes instructions sees it. Begin: 0f 1f 80 'T''S''R''B' (nopl 0x42525354(%rax));
  * end: 0f 1f 80 'T''S''R''E'. Both are compiler barriers. Memory is prefaulted before `begin`.
  */
 #ifndef TESSERA_ROI_H

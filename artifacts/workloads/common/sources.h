@@ -24,7 +24,7 @@ std::vector<int32_t> choose_sources(const std::string& program, const Csr<Entry>
     if (sources.size() < count)
         throw Error(program + ": --sources " + std::to_string(count),
                     "the graph has only " + std::to_string(sources.size()) + " vertices with an outgoing edge",
-                    "ask for fewer sources or a larger graph");
+                    "choose fewer sources or a larger graph");
     return sources;
 }
 

@@ -120,23 +120,25 @@ TEST(EventNetworkCheck, FindsEachBreach) {
         damage(simulation);
         return consistency_complaint(simulation);
     };
-    EXPECT_EQ(said([](Simulation& s) { s.future().heap()[2]->time_ns = 0; }), "the future event set is not a heap");
-    EXPECT_EQ(said([](Simulation& s) { s.future().heap()[2]->place = 3; }),
-              "an event does not know its place in the heap");
-    EXPECT_EQ(said([](Simulation& s) { s.future().heap()[1]->time_ns = 0; }), "an event of the past is still to come");
-    EXPECT_EQ(said([](Simulation& s) { ++s.modules()[0]->ports[0].waiting; }),
-              "a queue's length is not what its port believes");
+    const auto names = [&](void (*damage)(Simulation&), const char* breach) {
+        const std::string found = said(damage);
+        EXPECT_NE(found.find(breach), std::string::npos) << found;
+    };
+    names([](Simulation& s) { s.future().heap()[2]->time_ns = 0; }, "not a heap");
+    names([](Simulation& s) { s.future().heap()[2]->place = 3; }, "wrong place");
+    names([](Simulation& s) { s.future().heap()[1]->time_ns = 0; }, "in the past");
+    names([](Simulation& s) { ++s.modules()[0]->ports[0].waiting; }, "queue's length");
     const auto lost = [](Simulation& s) {
         for (const auto& module : s.modules())
             for (Port& port : module->ports)
                 if (port.sending != nullptr && port.waiting == 0) return delete std::exchange(port.sending, nullptr);
     };
-    EXPECT_NE(said(lost).find("packets were sent, but"), std::string::npos);
+    EXPECT_NE(said(lost).find(" under way"), std::string::npos);
     EXPECT_NE(said([](Simulation& s) {
         for (const auto& module : s.modules())
             for (Port& port : module->ports) port.arrived += 7;  // as if seven packets had been overtaken
         s.run_events(2000);
-    }).find("came out of order"), std::string::npos);
+    }).find("out of order"), std::string::npos);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Serialised GAPBS graphs: a file written by hand, byte by byte, and every way in which one can lie.
+// GAPBS graph files: a file written by hand, byte by byte, and every kind of inconsistent file.
 #include "common/gap_file.h"
 
 #include <gtest/gtest.h>
@@ -102,11 +102,11 @@ TEST_F(GapFile, RefusesWhatLies) {
         {"one byte short", [](std::string& b) { b.pop_back(); }, "but 3 vertices"},
         {"one byte long", [](std::string& b) { b.push_back(0); }, "but 3 vertices"},
         {"directed is 2", [](std::string& b) { b[0] = 2; }, "'directed', is 2"},
-        {"negative arcs", [](std::string& b) { b[8] = '\xff'; }, "arcs, more than"},
+        {"negative arcs", [](std::string& b) { b[8] = '\xff'; }, "arcs, more"},
         {"no vertices", [](std::string& b) { b[9] = 0; }, "claims 0 vertices"},
-        {"too many vertices", [](std::string& b) { b[13] = 1; }, "2147483647 are possible"},
-        {"first offset", [](std::string& b) { b[17] = 1; }, "don't run from 0"},
-        {"falling offset", [](std::string& b) { b[17 + 8] = 3; }, "fall at vertex 1"},
+        {"too many vertices", [](std::string& b) { b[13] = 1; }, "2147483647"},
+        {"first offset", [](std::string& b) { b[17] = 1; }, "run from 0"},
+        {"falling offset", [](std::string& b) { b[17 + 8] = 3; }, "at vertex 1"},
         {"stray end", [](std::string& b) { b[17 + 32] = 3; }, "arc 0 ends at vertex 3"},
         {"negative end", [](std::string& b) { b[17 + 32 + 7] = '\xff'; }, "arc 1 ends at vertex -"},
     };
