@@ -29,8 +29,8 @@ def test_every_tolerance_has_its_reason(claims_file):
     assert all(claim.tolerance.why for claim in load_claims(claims_file))
 
 
-def test_every_protocol_is_used(claims_file):
-    assert {claim.protocol for claim in load_claims(claims_file)} == set(registry.protocols())
+def test_every_evaluator_is_used(claims_file):
+    assert {claim.evaluator for claim in load_claims(claims_file)} == set(registry.evaluators())
 
 
 def test_changes_are_logged():
@@ -43,8 +43,8 @@ def entry() -> dict:
         "id": "one", "paper": "micro20", "section": "I", "statement": "s", "kind": "arithmetic",
         "published": {"value": 4, "reason": "r"}, "unit": "count",
         "tolerance": {"rule": "exact", "value": 0, "why": "w"},
-        "protocol": {"name": "polynomial_terms",
-                     "parameters": {"variables": 1, "degree": 3, "intercept": True}},
+        "evaluator": {"name": "polynomial_terms",
+                      "parameters": {"variables": 1, "degree": 3, "intercept": True}},
         "scope": {"workloads": [], "platforms": [], "about": "a"},
         "hardware_class": "any", "required": True, "figure": "",
     }  # fmt: skip
@@ -75,8 +75,8 @@ def test_the_entry_that_the_others_are_made_from(tmp_path):
         ({"tolerance": {"rule": "exact", "value": 0}}, "'why' is a required property"),
         ({"tolerance": {"rule": "exact", "value": -1, "why": "w"}}, "less than the minimum"),
         ({"scope": {"workloads": [], "platforms": ["broadwell-sim"], "about": "a"}}, "not one of"),
-        ({"protocol": {"name": "none", "parameters": {}}}, "no such protocol"),
-        ({"protocol": {"name": "polynomial_terms", "parameters": {}}}, "missing a required"),
+        ({"evaluator": {"name": "none", "parameters": {}}}, "no such evaluator"),
+        ({"evaluator": {"name": "polynomial_terms", "parameters": {}}}, "missing a required"),
         ({"published": {"table": "table9", "where": {}, "column": "value"}}, "no such reference"),
         (
             {"published": {"table": "table6_cv_errors", "where": {"model": "p"}, "column": "value"}},

@@ -230,7 +230,7 @@ def test_check_names_failed_and_broken_required_claims():
             ("b", False, "DEVIATES", ""),
             ("c", True, "REPRODUCED", ""),
             ("d", True, "NOT-MEASURABLE-HERE", "no good cells; to measure it: x"),
-            ("e", True, "NOT-MEASURABLE-HERE", "the check broke: protocol 'x': KeyError: 'y'"),
+            ("e", True, "NOT-MEASURABLE-HERE", "the check broke: evaluator 'x': KeyError: 'y'"),
             ("f", "true", "DEVIATES", ""),
         ],
         columns=["id", "required", "verdict", "reason"],

@@ -1,4 +1,4 @@
-"""Protocols that read protocols.csv, learning_curve.csv and one_gb.csv, and their neighbours, by hand."""
+"""Evaluators that read protocols.csv, learning_curve.csv and one_gb.csv, and their neighbours, by hand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAIR = {"workload": "gups-8gb", "platform": "sandybridge-sim"}
 
 @pytest.fixture
 def value(tree):
-    """``value(protocol, table rows by name, **parameters)`` for gups-8gb on SandyBridge."""
+    """``value(evaluator, table rows by name, **parameters)`` for gups-8gb on SandyBridge."""
 
     def run(name, tables=None, scope=ONE, **parameters):
         tree.write()

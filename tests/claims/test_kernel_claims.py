@@ -172,7 +172,7 @@ def test_without_results_the_command_is_named(tmp_path, claims_file):
     ids = [c.id for c in load_claims(claims_file) if "kernel" in c.id or c.paper == "mitosis-asplos20"]
     open_ones = table.loc[ids][table.loc[ids, "kind"] != "arithmetic"]
     assert set(open_ones["verdict"]) == {"NOT-MEASURABLE-HERE"}
-    ours = open_ones[open_ones["protocol"] != "unavailable"]
+    ours = open_ones[open_ones["evaluator"] != "unavailable"]
     assert (
         ours["reason"].str.endswith("to measure it: snakemake --cores all kernel").all() and len(ours) == 18
     )

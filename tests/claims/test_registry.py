@@ -1,4 +1,4 @@
-"""Names of protocols: duplicates abort, unknown names list the valid ones, parameters are checked."""
+"""Names of evaluators: duplicates abort, unknown names list the valid ones, parameters are checked."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import tessera.judge.claims.protocols
+import tessera.judge.claims.evaluators
 from tessera.core.errors import TesseraError
 from tessera.judge.claims import registry
 
@@ -16,7 +16,7 @@ def test_a_name_registered_twice_aborts():
         registry.merge({"one": {"slope": len}, "two": {"slope": max}})
 
 
-def test_unknown_protocol_lists_the_valid_ones():
+def test_unknown_evaluator_lists_the_valid_ones():
     with pytest.raises(TesseraError, match="max_error"):
         registry.find("max_eror", {})
 
@@ -31,11 +31,11 @@ def test_parameters_are_checked(parameters):
         registry.find("max_error", parameters)
 
 
-def test_every_file_of_protocols_is_registered():
-    folder = Path(tessera.judge.claims.protocols.__file__).parent
+def test_every_file_of_evaluators_is_registered():
+    folder = Path(tessera.judge.claims.evaluators.__file__).parent
     files = {path.stem for path in folder.glob("*.py")} - {"__init__"}
     assert files == set(registry.FAMILIES)
 
 
-def test_every_protocol_is_described():
-    assert all(function.__doc__ for function in registry.protocols().values())
+def test_every_evaluator_is_described():
+    assert all(function.__doc__ for function in registry.evaluators().values())

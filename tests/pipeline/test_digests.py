@@ -49,7 +49,7 @@ def test_every_import_is_seen():
         ("pipeline.cells", "simulate.rows layouts.heuristics platforms.keys", "fit judge show machine"),
         ("pipeline.record", "record.workloads.kinds.spec record.traces.record", "fit simulate show"),
         ("judge.studies.steps", "fit.models.yaniv simulate.rows judge.studies.sweep", "judge.claims show"),
-        ("show.report.site", "show.figures.mitosis_fig3 judge.claims.protocols.bias", "kernel.bisect cli"),
+        ("show.report.site", "show.figures.mitosis_fig3 judge.claims.evaluators.bias", "kernel.bisect cli"),
     ],
 )  # fmt: skip
 def test_a_step_depends_on_what_decides_its_result(module, inside, outside):

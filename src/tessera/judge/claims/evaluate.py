@@ -1,6 +1,6 @@
 """Evaluate every claim against a results tree: one row a claim (docs/contracts.md, "Claims").
 
-A protocol that lacks its input gives NOT-MEASURABLE-HERE. A protocol that breaks on the data it
+An evaluator that lacks its input gives NOT-MEASURABLE-HERE. An evaluator that breaks on the data it
 finds does too, with a reason that starts with :data:`BROKEN`, which :func:`check` treats as a
 failure of a required claim: no claim passes because its check crashed.
 """
@@ -69,7 +69,7 @@ def _row(claim: Claim, evidence: Evidence) -> dict:
         "tolerance": str(claim.tolerance),
         "verdict": judged.name,
         "reason": judged.reason,
-        "protocol": claim.protocol,
+        "evaluator": claim.evaluator,
         "scope": str(claim.scope),
         "provenance": outcome.provenance if outcome else "",
         "hardware_class": claim.hardware_class,
@@ -81,12 +81,12 @@ def _row(claim: Claim, evidence: Evidence) -> dict:
 
 def _judge(claim: Claim, evidence: Evidence) -> tuple[Outcome | None, Verdict]:
     try:
-        protocol = registry.find(claim.protocol, claim.parameters)
-        outcome = protocol(claim, evidence, **claim.parameters)
+        evaluator = registry.find(claim.evaluator, claim.parameters)
+        outcome = evaluator(claim, evidence, **claim.parameters)
         judged = verdict(claim, outcome.value, outcome.provenance, outcome.hardware_class)
         return outcome, judged
     except Missing as missing:
         return None, verdict(claim, None, "", "", str(missing))
     except (TesseraError, ArithmeticError, LookupError, TypeError, ValueError) as error:
-        detail = f"{BROKEN}: protocol '{claim.protocol}': {type(error).__name__}: {error}"
+        detail = f"{BROKEN}: evaluator '{claim.evaluator}': {type(error).__name__}: {error}"
         return None, verdict(claim, None, "", "", detail)

@@ -1,4 +1,4 @@
-"""What protocols may read: published numbers, and a results tree (docs/contracts.md).
+"""What evaluators may read: published numbers, and a results tree (docs/contracts.md).
 
 Rows that are missing, failed or empty become :class:`Missing` with the reason, so that a claim
 without its data is judged "not measurable" instead of stopping the report. A (workload, platform)

@@ -1,6 +1,6 @@
-"""Read ``config/claims.yaml``: schema first, then references, protocols and names.
+"""Read ``config/claims.yaml``: schema first, then references, evaluators and names.
 
-A file that loads is complete: every published number exists, every protocol is registered and
+A file that loads is complete: every published number exists, every evaluator is registered and
 takes the parameters it is given, every id is used once.
 """
 
@@ -44,7 +44,7 @@ def load_claims(
         if claim.id in seen:
             raise TesseraError(f"claim '{claim.id}' of {path}", "id used twice", "rename one")
         seen.add(claim.id)
-        registry.find(claim.protocol, claim.parameters)
+        registry.find(claim.evaluator, claim.parameters)
     return claims
 
 
@@ -94,8 +94,8 @@ def _claim(entry: dict, reference_dir: Path | str | None) -> Claim:
         published_source=source,
         unit=entry["unit"],
         tolerance=Tolerance(**entry["tolerance"]),
-        protocol=entry["protocol"]["name"],
-        parameters=entry["protocol"]["parameters"],
+        evaluator=entry["evaluator"]["name"],
+        parameters=entry["evaluator"]["parameters"],
         scope=Scope(tuple(scope["workloads"]), tuple(scope["platforms"]), scope["about"]),
         hardware_class=entry["hardware_class"],
         required=entry["required"],

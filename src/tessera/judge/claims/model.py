@@ -60,7 +60,7 @@ class Claim:
     published_source: str
     unit: str
     tolerance: Tolerance
-    protocol: str
+    evaluator: str
     parameters: Mapping[str, object] = field(default_factory=dict)
     scope: Scope = Scope()
     hardware_class: str = "any"

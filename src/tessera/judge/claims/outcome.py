@@ -1,4 +1,4 @@
-"""What a protocol gives: a value with its provenance, or the reason why there is none."""
+"""What an evaluator gives: a value with its provenance, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Outcome:
 
 
 class Missing(Exception):
-    """A protocol lacks its input. ``reason`` says what, ``command`` what would supply it."""
+    """An evaluator lacks its input. ``reason`` says what, ``command`` what would supply it."""
 
     def __init__(self, reason: str, command: str = REPRODUCE):
         super().__init__(reason)

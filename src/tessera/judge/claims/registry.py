@@ -1,11 +1,11 @@
-"""Protocols by name: how a claim's value is obtained.
+"""Evaluators by name: how a claim's value is obtained.
 
-Contract of a protocol: ``protocol(claim, evidence, **parameters) -> Outcome``. It reads results and
+Contract of an evaluator: ``evaluator(claim, evidence, **parameters) -> Outcome``. It reads results and
 published numbers only through :class:`tessera.judge.claims.evidence.Evidence`, raises ``Missing`` when an
 input isn't there, and returns a value in the claim's unit.
 
-A new protocol is a function in a file of ``judge/claims/protocols/`` and one entry in that
-file's ``PROTOCOLS``; a new file is one line in :data:`FAMILIES`.
+A new evaluator is a function in a file of ``judge/claims/evaluators/`` and one entry in that
+file's ``EVALUATORS``; a new file is one line in :data:`FAMILIES`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from functools import cache
 
 from tessera.core.errors import TesseraError, unknown_name
 
-#: Files of ``judge/claims/protocols/``.
+#: Files of ``judge/claims/evaluators/``.
 FAMILIES: tuple[str, ...] = (
     "bias",
     "counters",
@@ -26,7 +26,7 @@ FAMILIES: tuple[str, ...] = (
     "data_rules",
     "fastest",
     "formulas",
-    "host",
+    "host_runs",
     "inputs",
     "judgements",
     "kernel_cost",
@@ -48,14 +48,14 @@ FAMILIES: tuple[str, ...] = (
 
 
 def merge(families: Mapping[str, Mapping[str, Callable]]) -> dict[str, Callable]:
-    """All protocols of ``families``; a name that is registered twice aborts."""
+    """All evaluators of ``families``; a name that is registered twice aborts."""
     found: dict[str, Callable] = {}
     origin: dict[str, str] = {}
-    for family, protocols in families.items():
-        for name, function in protocols.items():
+    for family, evaluators in families.items():
+        for name, function in evaluators.items():
             if name in found:
                 raise TesseraError(
-                    f"protocol '{name}' of family '{family}'",
+                    f"evaluator '{name}' of family '{family}'",
                     f"already registered by family '{origin[name]}'",
                     "choose another name",
                 )
@@ -64,28 +64,28 @@ def merge(families: Mapping[str, Mapping[str, Callable]]) -> dict[str, Callable]
 
 
 @cache
-def protocols() -> dict[str, Callable]:
-    """Every protocol, by name."""
-    package = "tessera.judge.claims.protocols"
-    return merge({name: importlib.import_module(f"{package}.{name}").PROTOCOLS for name in FAMILIES})
+def evaluators() -> dict[str, Callable]:
+    """Every evaluator, by name."""
+    package = "tessera.judge.claims.evaluators"
+    return merge({name: importlib.import_module(f"{package}.{name}").EVALUATORS for name in FAMILIES})
 
 
 def find(name: str, parameters: Mapping[str, object]) -> Callable:
-    """The protocol ``name``, after checking that it takes exactly these parameters.
+    """The evaluator ``name``, after checking that it takes exactly these parameters.
 
     Raises:
-        TesseraError: an unknown protocol, or parameters that it doesn't take or lacks.
+        TesseraError: an unknown evaluator, or parameters that it doesn't take or lacks.
     """
-    if name not in protocols():
-        raise unknown_name("protocol", name, list(protocols()))
-    function = protocols()[name]
+    if name not in evaluators():
+        raise unknown_name("evaluator", name, list(evaluators()))
+    function = evaluators()[name]
     signature = inspect.signature(function)
     try:
         signature.bind(None, None, **parameters)
     except TypeError as error:
         own = [str(p) for p in list(signature.parameters.values())[2:]]
         raise TesseraError(
-            f"parameters {sorted(parameters)} of protocol '{name}'",
+            f"parameters {sorted(parameters)} of evaluator '{name}'",
             str(error),
             f"it takes: {', '.join(own) or 'none'}",
         ) from None

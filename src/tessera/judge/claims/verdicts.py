@@ -51,7 +51,7 @@ def verdict(
     if obtained is None:
         return Verdict(NOT_MEASURABLE, missing)
     if any(math.isnan(number) for number in _numbers(obtained)):
-        return Verdict(NOT_MEASURABLE, f"the protocol '{claim.protocol}' gave no number")
+        return Verdict(NOT_MEASURABLE, f"the evaluator '{claim.evaluator}' gave no number")
     if claim.kind == "arithmetic" and provenance != "published":
         return Verdict(NOT_MEASURABLE, f"arithmetic needs printed numbers, not '{provenance}' ones")
     if claim.kind == "finding":

@@ -18,7 +18,7 @@ CLAIMS = Table(
     tolerance       text   -  allowed difference
     verdict         text   -  verdict; docs/contracts.md, "Claims", lists all
     reason          text   -  why the claim cannot be judged, and the command that would allow it
-    protocol        text   -  how our number was obtained
+    evaluator       text   -  how our number was obtained
     scope           text   -  workloads and platforms of the claim
     provenance      text   -  provenance of the obtained number
     hardware_class  text   -  hardware class that can decide the claim

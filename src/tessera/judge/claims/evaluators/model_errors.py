@@ -105,7 +105,7 @@ def platform_error_ratio(claim, evidence, models: list, platform: str) -> Outcom
     return selection.outcome(aggregate(errors[True], "max") / elsewhere)
 
 
-PROTOCOLS = {
+EVALUATORS = {
     "max_error": max_error,
     "max_errors": max_errors,
     "geomean_error": geomean_error,

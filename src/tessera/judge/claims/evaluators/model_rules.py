@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from tessera.judge.claims.evaluators.bias import fitted
+from tessera.judge.claims.evaluators.model_errors import ALL_SAMPLES
 from tessera.judge.claims.evidence import Evidence
 from tessera.judge.claims.outcome import Missing, Outcome
-from tessera.judge.claims.protocols.bias import fitted
-from tessera.judge.claims.protocols.model_errors import ALL_SAMPLES
 from tessera.layouts.names import ALL_1GB
 from tessera.results.pair import Pair, pairs_of
 
@@ -90,7 +90,7 @@ def hybrid_pairs_fitted(claim, evidence) -> Outcome:
     return judged(evidence, len(hybrid), pairs)
 
 
-PROTOCOLS = {
+EVALUATORS = {
     "nonzero_coefficients": nonzero_coefficients,
     "anchor_error": anchor_error,
     "nested_squared_errors": nested_squared_errors,

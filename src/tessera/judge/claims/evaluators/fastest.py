@@ -53,7 +53,7 @@ def layout_over_fastest(claim, evidence, column: str, layout: str, how: str) -> 
     return select(claim, evidence).each(of, how)
 
 
-PROTOCOLS = {
+EVALUATORS = {
     "loss_against_fastest": loss_against_fastest,
     "least_over_fastest": least_over_fastest,
     "layout_over_fastest": layout_over_fastest,

@@ -68,7 +68,7 @@ def file_pool_windows(claim, evidence) -> Outcome:
     return _simulated(count)
 
 
-PROTOCOLS = {
+EVALUATORS = {
     "layout_count": layout_count,
     "unexplained_duplicates": unexplained_duplicates,
     "growing_ends_wrong": growing_ends_wrong,

@@ -64,7 +64,7 @@ def aligned_pool(claim, evidence) -> Outcome:
     return Outcome(value, "published")
 
 
-PROTOCOLS = {
+EVALUATORS = {
     "polynomial_terms": polynomial_terms,
     "walk_levels": walk_levels,
     "page_count": page_count,

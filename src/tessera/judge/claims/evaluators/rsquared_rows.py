@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
+from tessera.judge.claims.evaluators.inputs import r_squared
 from tessera.judge.claims.outcome import Missing, Outcome
-from tessera.judge.claims.protocols.inputs import r_squared
 from tessera.judge.claims.selection import aggregate, select
 from tessera.record import workloads
 
@@ -44,4 +44,4 @@ def rsquared_of(claim, evidence, input: str, how: str) -> Outcome:
     return selection.outcome(aggregate([r_squared(evidence, pair)[input] for pair in selection.pairs], how))
 
 
-PROTOCOLS = {"rsquared_rows_within": rsquared_rows_within, "rsquared_of": rsquared_of}
+EVALUATORS = {"rsquared_rows_within": rsquared_rows_within, "rsquared_of": rsquared_of}

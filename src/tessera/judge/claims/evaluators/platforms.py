@@ -31,4 +31,4 @@ def platform_mismatches(claim, evidence, table: str) -> Outcome:
     return Outcome(wrong, "published")
 
 
-PROTOCOLS = {"platform_mismatches": platform_mismatches}
+EVALUATORS = {"platform_mismatches": platform_mismatches}

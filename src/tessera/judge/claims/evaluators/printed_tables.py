@@ -71,7 +71,7 @@ def _overheads(evidence, quantity: str) -> pd.DataFrame:
     return rows.pivot(index="workload", columns="allocator", values="value")
 
 
-PROTOCOLS = {
+EVALUATORS = {
     "published_slope": published_slope,
     "published_walk_latency": published_walk_latency,
     "published_tables_differ": published_tables_differ,

@@ -63,7 +63,7 @@ def random_near_anchors(claim, evidence, tenths: int, how: str) -> Outcome:
     return select(claim, evidence).each(of, how)
 
 
-PROTOCOLS = {
+EVALUATORS = {
     "hot_region_share": hot_region_share,
     "diversity_ratio": diversity_ratio,
     "random_near_anchors": random_near_anchors,

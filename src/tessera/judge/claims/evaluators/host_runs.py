@@ -53,7 +53,7 @@ def _measured(values, how: str) -> Outcome:
     return Outcome(aggregate(values, how), "measured", THIS_MACHINE)
 
 
-PROTOCOLS = {
+EVALUATORS = {
     "host_variation": host_variation,
     "allocator_overhead": allocator_overhead,
     "allocator_extra_memory": allocator_extra_memory,

@@ -68,7 +68,7 @@ def unexplained_cells(claim, evidence) -> Outcome:
     return _judged(int(silent.sum()), ok_rows(rows))
 
 
-PROTOCOLS = {
+EVALUATORS = {
     "translations_per_access": translations_per_access,
     "smallest_walk_cycles": smallest_walk_cycles,
     "walk_references": walk_references,

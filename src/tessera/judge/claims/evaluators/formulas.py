@@ -79,7 +79,7 @@ def basu_ideal_runtime(claim, evidence, runtime_cycles: float, walk_cycles: floa
     return Outcome(float(coefficients("basu", run, run)[3]), "published")
 
 
-PROTOCOLS = {
+EVALUATORS = {
     "line_residual": line_residual,
     "smallest_residual": smallest_residual,
     "alam_against_yaniv": alam_against_yaniv,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from tessera.judge.claims.evaluators.model_errors import ALL_SAMPLES, error_percent
 from tessera.judge.claims.evidence import Evidence
 from tessera.judge.claims.outcome import Missing, Outcome
-from tessera.judge.claims.protocols.model_errors import ALL_SAMPLES, error_percent
 from tessera.judge.claims.selection import Selection, aggregate, select
 from tessera.results.pair import Pair
 
@@ -69,7 +69,7 @@ def cv_over_all(claim, evidence, models: list, folds: int) -> Outcome:
     return selection.outcome(min(ratios))
 
 
-PROTOCOLS = {
+EVALUATORS = {
     "cv_max_error": cv_max_error,
     "cv_rank": cv_rank,
     "cv_best_k": cv_best_k,

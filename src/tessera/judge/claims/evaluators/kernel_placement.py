@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from tessera.judge.claims.evaluators.kernel_cost import GUEST, kernel_table
 from tessera.judge.claims.outcome import Missing, Outcome
-from tessera.judge.claims.protocols.kernel_cost import GUEST, kernel_table
 from tessera.judge.claims.selection import aggregate
 from tessera.kernel import ALL_PARTS
 from tessera.kernel.placement import HOME, remote_leaf_share
@@ -155,7 +155,7 @@ def _total(rows: pd.DataFrame, column: str) -> int:
     return int(rows[column].sum())
 
 
-PROTOCOLS = {
+EVALUATORS = {
     "first_touch_of_one": first_touch_of_one,
     "remote_leaves": remote_leaves,
     "pooled_remote_leaves": pooled_remote_leaves,

@@ -139,7 +139,7 @@ def predictions_differ(claim, evidence, first: str, second: str, layout: str, ho
     return select(claim, evidence).each(of, how)
 
 
-PROTOCOLS = {
+EVALUATORS = {
     "optimism_at_fewest_misses": optimism_at_fewest_misses,
     "misses_at_worst_error": misses_at_worst_error,
     "optimistic_pairs": optimistic_pairs,

@@ -67,7 +67,7 @@ def _half_digit(cycles: float) -> float:
     return 0.05 * unit
 
 
-PROTOCOLS = {
+EVALUATORS = {
     "replica_overheads": replica_overheads,
     "page_table_sizes": page_table_sizes,
     "page_table_share": page_table_share,

@@ -63,7 +63,7 @@ def correlation(claim, evidence, first: str, second: str, how: str) -> Outcome:
     return select(claim, evidence).each(of, how)
 
 
-PROTOCOLS = {
+EVALUATORS = {
     "rsquared": rsquared,
     "rsquared_rank": rsquared_rank,
     "best_inputs": best_inputs,

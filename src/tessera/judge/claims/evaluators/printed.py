@@ -40,7 +40,7 @@ def _orders(number: float) -> float:
     return log10(number)
 
 
-PROTOCOLS = {
+EVALUATORS = {
     "reference_ratio": reference_ratio,
     "reference_difference": reference_difference,
     "reference_aggregate": reference_aggregate,

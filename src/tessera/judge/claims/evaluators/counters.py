@@ -64,7 +64,7 @@ def miss_ratio_within_reach(claim, evidence, layout: str, base: str, entries) ->
     return selection.outcome(aggregate(ratios, "max"))
 
 
-PROTOCOLS = {
+EVALUATORS = {
     "walk_cycles_over_runtime": walk_cycles_over_runtime,
     "load_ratio": load_ratio,
     "miss_ratio": miss_ratio,

@@ -10,4 +10,4 @@ def unavailable(claim, evidence, missing: str, command: str) -> Outcome:
     raise Missing(f"needs {missing}", command)
 
 
-PROTOCOLS = {"unavailable": unavailable}
+EVALUATORS = {"unavailable": unavailable}

@@ -1,4 +1,4 @@
-"""Protocols on the synthetic tree, against numbers worked out by hand.
+"""Evaluators on the synthetic tree, against numbers worked out by hand.
 
 The tree: misses 10 + 1000 (1 - pages / 80), C = 20 M, R = 1000 + 2 C; the 1GB layout is like all-2MB.
 """
@@ -211,12 +211,12 @@ def test_rows_of_table_8_are_found_by_what_the_workloads_say(tree):
 
 def test_platform_files_are_compared_entry_by_entry(tree, monkeypatch):
     from tessera import platforms
-    from tessera.judge.claims.protocols import platforms as protocol
+    from tessera.judge.claims.evaluators import platforms as evaluator
 
     table = {"table": "table4_tlbs"}
     assert run(tree, "platform_mismatches", table) == 0
     # Broadwell in the place of Haswell: 4KB, 2MB and 1GB entries of the second level, and the walkers.
     real = platforms.load
     swap = {"haswell-sim": "broadwell-sim"}
-    monkeypatch.setattr(protocol.platforms, "load", lambda name: real(swap.get(name, name)))
+    monkeypatch.setattr(evaluator.platforms, "load", lambda name: real(swap.get(name, name)))
     assert run(tree, "platform_mismatches", table) == 4

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from tessera.judge.claims.evaluators.model_errors import ALL_SAMPLES, error_percent
+from tessera.judge.claims.evaluators.model_rules import judged
 from tessera.judge.claims.evidence import Evidence
 from tessera.judge.claims.outcome import Missing, Outcome
-from tessera.judge.claims.protocols.model_errors import ALL_SAMPLES, error_percent
-from tessera.judge.claims.protocols.model_rules import judged
 from tessera.judge.claims.selection import select
 from tessera.results.pair import Pair
 
@@ -69,7 +69,7 @@ def learning_ratio(claim, evidence, model: str, how: str) -> Outcome:
     return select(claim, evidence).each(of, how)
 
 
-PROTOCOLS = {
+EVALUATORS = {
     "setting_worse_pairs": setting_worse_pairs,
     "error_changed_by_training": error_changed_by_training,
     "learning_ratio": learning_ratio,

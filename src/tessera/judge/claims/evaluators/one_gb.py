@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from tessera.judge.claims.evaluators.model_errors import error_percent
+from tessera.judge.claims.evaluators.model_rules import judged
 from tessera.judge.claims.outcome import Missing, Outcome
-from tessera.judge.claims.protocols.model_errors import error_percent
-from tessera.judge.claims.protocols.model_rules import judged
 from tessera.judge.claims.selection import aggregate, select
 from tessera.layouts.names import ALL_1GB
 from tessera.results.pair import Pair
@@ -58,7 +58,7 @@ def rescued_pairs(claim, evidence, model: str, base: str, good_percent, bad_perc
     return selection.outcome(sum(rescued))
 
 
-PROTOCOLS = {
+EVALUATORS = {
     "error_1gb": error_1gb,
     "largest_error_1gb": largest_error_1gb,
     "predictions_1gb_differ": predictions_1gb_differ,

@@ -44,7 +44,7 @@ def input_sets(claim, evidence, model: str) -> Outcome:
     return selection.outcome(len(found - {frozenset()}))
 
 
-PROTOCOLS = {
+EVALUATORS = {
     "slope": slope,
     "curvature": curvature,
     "intercept_over_runtime": intercept_over_runtime,

@@ -96,7 +96,7 @@ def _operations(evidence, column: str) -> pd.DataFrame:
     return kernel_table(evidence, TABLE5, columns)
 
 
-PROTOCOLS = {
+EVALUATORS = {
     "kernel_account_error": kernel_account_error,
     "instruction_ratio": instruction_ratio,
     "instruction_ratio_off": instruction_ratio_off,

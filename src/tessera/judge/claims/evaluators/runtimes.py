@@ -71,7 +71,7 @@ def loss_of_all_large_pages(claim, evidence, layout: str, how: str) -> Outcome:
     return select(claim, evidence).each(of, how)
 
 
-PROTOCOLS = {
+EVALUATORS = {
     "gain": gain,
     "sensitivity": sensitivity,
     "sensitivity_ratio": sensitivity_ratio,

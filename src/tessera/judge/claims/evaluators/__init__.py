@@ -1,0 +1,1 @@
+"""Evaluators, a file per family; :mod:`tessera.judge.claims.registry` has their contract."""

@@ -1,1 +1,0 @@
-"""Protocols, a file per family; :mod:`tessera.judge.claims.registry` has their contract."""
