@@ -86,8 +86,9 @@ def test_missing_column_and_file_are_named(tmp_path):
     (tmp_path / "cells.csv").write_text("workload,platform\n")
     with pytest.raises(TesseraError, match="stlb_hits"):
         cells.read_cells(tmp_path / "cells.csv")
-    with pytest.raises(TesseraError, match="no such file"):
+    with pytest.raises(TesseraError, match="none.csv") as error:
         cells.read_cells(tmp_path / "none.csv")
+    assert error.value.code == "table-absent"
 
 
 def test_unknown_status_is_refused(tmp_path):

@@ -106,23 +106,31 @@ def test_what_is_written_is_read_back_typed(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "code", "values"),
     [
-        (None, "no such file"),
-        ("", "cannot be read"),
-        ("layout,heuristic\na,b\n", "lacks parameter, pages_2mb, pages_1gb, duplicate_of"),
+        (None, "table-absent", []),
+        ("", "table-content", []),
+        ("layout,heuristic\na,b\n", "table-columns", ["parameter, pages_2mb, pages_1gb, duplicate_of"]),
         (
             "layout,heuristic,parameter,pages_2mb,pages_1gb,duplicate_of\na,b,,many,0,\n",
-            "pages_2mb holds 'many'",
+            "table-content",
+            ["pages_2mb", "'many'"],
         ),
     ],
+    ids=[
+        "None-no such file",
+        "-cannot be read",
+        "layout,heuristic\na,b\n-lacks parameter, pages_2mb, pages_1gb, duplicate_of",
+        "layout,heuristic,parameter,pages_2mb,pages_1gb,duplicate_of\na,b,,many,0,\n-pages_2mb holds 'many'",
+    ],
 )
-def test_a_damaged_table_says_what_is_wrong_with_it(tmp_path, text, said):
+def test_a_damaged_table_says_what_is_wrong_with_it(tmp_path, text, code, values):
     if text is not None:
         (tmp_path / "manifest.csv").write_text(text)
     with pytest.raises(Unreadable) as error:
         read_file(MANIFEST, tmp_path / "manifest.csv", "the manifest")
-    assert error.value.asked == "the manifest" and said in error.value.found
+    assert (error.value.asked, error.value.code) == ("the manifest", code)
+    assert [value for value in values if value not in error.value.found] == []
     assert error.value.absent == (text is None)
 
 

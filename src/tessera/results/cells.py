@@ -30,7 +30,7 @@ def read_cells(path: Path | str) -> pd.DataFrame:
     try:
         frame = pd.read_parquet(path, dtype_backend="numpy_nullable")
     except ValueError as error:  # pyarrow's own are ValueErrors
-        raise Unreadable(name, f"cannot be read: {error}", "write it again: tessera simulate") from error
+        raise Unreadable(name, f"cannot be read: {error}", "write it again with tessera simulate") from error
     return checked(CELLS, frame, name)
 
 

@@ -20,14 +20,21 @@ from tessera.results.tree import Tree
 
 _TRUTH = {"True": True, "False": False, "1": True, "0": False, "1.0": True, "0.0": False}
 _LAYOUTS = ("layout", "duplicate_of")
+ABSENT, COLUMNS = "table-absent", "table-columns"  #: codes of :class:`Unreadable`
+_AGAIN = "write it again with this version of Tessera"
 
 
 class Unreadable(TesseraError):
-    """A table that is missing (``absent``) or does not match docs/results.md."""
+    """A table that is missing (``absent``) or does not match docs/results.md.
 
-    def __init__(self, file: str, found: str, remedy: str = "./run reproduce", absent: bool = False):
-        super().__init__(file, found, remedy, exit_code=EXIT_FAILED)
-        self.absent = absent
+    ``code`` is ``table-absent``, ``table-columns`` or ``table-content``.
+    """
+
+    def __init__(
+        self, file: str, found: str, remedy: str = "run ./run reproduce", code: str = "table-content"
+    ):
+        super().__init__(file, found, remedy, exit_code=EXIT_FAILED, code=code)
+        self.absent = code == ABSENT
 
 
 def empty(table: Table) -> pd.DataFrame:
@@ -48,8 +55,8 @@ def read_file(table: Table, path: Path, name: str = "") -> pd.DataFrame:
             na_values={column: [""] for column in table.of_kind(COUNT, NUMBER, TRUTH)},
         )  # fmt: skip
     except FileNotFoundError:
-        remedy = f"./run reproduce makes it ({table.writer})"
-        raise Unreadable(name, "no such file", remedy, absent=True) from None
+        remedy = f"run ./run reproduce, which writes it ({table.writer})"
+        raise Unreadable(name, "no such file", remedy, ABSENT) from None
     except (OSError, ValueError) as error:  # ParserError and EmptyDataError are ValueErrors
         raise Unreadable(name, f"cannot be read: {error}") from None
     return checked(table, frame, name)
@@ -59,11 +66,11 @@ def checked(table: Table, frame: pd.DataFrame, name: str) -> pd.DataFrame:
     """``frame`` with the table's columns and types; raises like :func:`read_file`."""
     missing = [column for column in table.names if column not in frame and column not in table.added]
     if missing:
-        raise Unreadable(name, f"lacks {', '.join(missing)}", "make it again with this version")
+        raise Unreadable(name, f"lacks {', '.join(missing)}", _AGAIN, COLUMNS)
     try:
         return _typed(table, frame.reindex(columns=list(table.names)))
     except (ValueError, TypeError) as error:
-        raise Unreadable(name, f"cannot be read: {error}", "make it again with this version") from None
+        raise Unreadable(name, f"cannot be read: {error}", _AGAIN) from None
 
 
 def read_undeclared(path: Path, name: str = "", **options) -> pd.DataFrame:
@@ -75,7 +82,7 @@ def read_undeclared(path: Path, name: str = "", **options) -> pd.DataFrame:
     try:
         return pd.read_csv(path, **options)
     except (FileNotFoundError, IsADirectoryError):
-        raise Unreadable(name or str(path), "no such file", absent=True) from None
+        raise Unreadable(name or str(path), "no such file", code=ABSENT) from None
     except (OSError, ValueError) as error:
         raise Unreadable(name or str(path), f"cannot be read: {error}") from None
 
@@ -89,7 +96,7 @@ def read_texts(path: Path, name: str = "", table: Table | None = None) -> pd.Dat
     frame = read_undeclared(path, name, dtype=str, keep_default_na=False)
     if table and tuple(frame.columns) != table.names:
         found, wanted = (",".join(map(str, names)) for names in (frame.columns, table.names))
-        raise Unreadable(name or str(path), f"columns {found}; expected {wanted}", "make it again")
+        raise Unreadable(name or str(path), f"columns {found}; expected {wanted}", _AGAIN, COLUMNS)
     return frame
 
 
