@@ -28,8 +28,8 @@ struct EntryRead {
     Level level;
 };
 
-/// What a walk reads when no walk cache helps, in order; the last entry maps the page. Entries of a level above the
-/// last one's only point to the next and may be kept by walk caches; a format without such entries has none.
+/// All reads of a walk without walk caches, in order; the last entry maps the page. Entries of higher levels point to the
+/// next table, and walk caches may keep them. A format may have no such entries.
 using WalkPath = std::vector<EntryRead>;
 
 constexpr bool points_onward(const EntryRead& entry, Level leaf) { return entry.level < leaf; }

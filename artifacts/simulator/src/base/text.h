@@ -1,4 +1,4 @@
-// text.h - the little text handling that flat files and CSV rows need.
+// text.h - text functions for flat files and CSV rows.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// types.h - the quantities that the simulator must never mix up, as types.
+// types.h - separate types for the quantities that the simulator must never mix up.
 //
 // Each is an explicit wrapper around uint64_t: a page number cannot be passed where an address is asked for,
 // and cycles do not add to bytes. Raw integers appear only where tags are packed (engine/lanes).

@@ -1,9 +1,9 @@
 // hierarchy.h - L1D, L2 and L3 as an oracle sees them: sets of std::list, most recently used first.
 //
 // Models: true LRU at each level, set index = line number modulo the number of sets (12288 sets are fine), 64-byte lines,
-// allocation on reads and writes. A level is referenced only by what missed the level above; where it misses too it
-// takes the line as its most recent and drops its least recent. No level includes or excludes another, nothing is
-// invalidated from below. Not modelled: write-back traffic, other cores, slices and their address hash.
+// allocation on reads and writes. A reference reaches a level only if it missed the level above. If it misses here too, the
+// level inserts the line as its most recent one and drops its least recent one. No level includes or excludes another, and
+// there is no back-invalidation. Not modelled: write-back traffic, other cores, slices and their address hash.
 #pragma once
 
 #include <algorithm>
@@ -52,8 +52,8 @@ private:
     CacheLevel l1d_, l2_, l3_;
 };
 
-/// The caches as the walker and the program see them. walker.pollutes = 0 keeps a second hierarchy without walker loads:
-/// the program is then served by that one, the walker still by the one that both move, so that C does not change.
+/// The caches of walker and program. With walker.pollutes = 0 there is a second hierarchy without walker loads, which
+/// serves the program. The walker still uses the hierarchy with both kinds of loads, so that C does not change.
 class DataCaches {
 public:
     explicit DataCaches(const Platform& p) : pollutes_(p.walker_pollutes != 0), mixed_(p), clean_(p) {}

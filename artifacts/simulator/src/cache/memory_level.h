@@ -1,4 +1,4 @@
-// memory_level.h - who serves a reference, and how long a load of it takes.
+// memory_level.h - the levels that can serve a reference, and the load time of each level.
 #pragma once
 
 #include "base/platform.h"
@@ -8,7 +8,7 @@ namespace tessera::sim {
 
 enum class MemoryLevel : uint8_t { l1d = 0, l2 = 1, l3 = 2, dram = 3 };
 
-/// Fixed per level: time that queues and row buffers add is the clock's business (R), never C's.
+/// Fixed for each level: only the clock (R) adds time for queues and row buffers, never C.
 inline Cycles load_cycles(const Platform& p, MemoryLevel level) {
     switch (level) {
         case MemoryLevel::l1d: return Cycles(p.l1d.load_cycles);

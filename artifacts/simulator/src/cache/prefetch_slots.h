@@ -1,4 +1,4 @@
-// prefetch_slots.h - a platform's two prefetchers asked in order: the L1D slot's, then the L2 slot's.
+// prefetch_slots.h - calls a platform's two prefetchers in order: the L1D slot, then the L2 slot.
 #pragma once
 
 #include <memory>

@@ -1,9 +1,9 @@
 // prefetcher.h - the contract of a data prefetcher.
 //
-// It sees every data access of the plan's warm and timed parts in program order and asks for lines. What it asks for may
-// depend on the program only - addresses and program counters, never on hits, misses, time or the layout - and stays in
-// the 4KB page of the access, as hardware that works on physical addresses does: so one prefetcher serves all layouts of
-// a pass and needs no translation.
+// A prefetcher sees every data access of the plan's warm and timed parts in program order and requests lines. The requests
+// may depend only on addresses and program counters, never on hits, misses, time or the layout. They stay in the 4KB page
+// of the access, as in hardware that works on physical addresses. So one prefetcher serves all layouts of a pass and needs
+// no translation.
 #pragma once
 
 #include <vector>
@@ -23,7 +23,7 @@ struct DemandAccess {
 class Prefetcher {
 public:
     virtual ~Prefetcher() = default;
-    /// Appends virtual addresses, one a line, in the order in which they are asked for.
+    /// Appends the virtual addresses of the requested lines, one address per line, in order.
     virtual void observe(const DemandAccess& access, std::vector<VirtAddr>& wanted) = 0;
 };
 

@@ -1,7 +1,7 @@
-// cpuid.cpp - `tessera-sim cpuid`: what this processor says about its TLBs and caches, as JSON.
+// cpuid.cpp - `tessera-sim cpuid`: prints this processor's TLBs and caches from CPUID, as JSON.
 //
-// Keys are those of a platform file, null where nothing is reported or understood. Under a hypervisor these are the
-// hypervisor's words, which may be zeros.
+// Keys are those of a platform file; a missing or unknown value is null. Under a hypervisor, the values come from the
+// hypervisor and may be zeros.
 #include <cpuid.h>
 
 #include <cstdio>

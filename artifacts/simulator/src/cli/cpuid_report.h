@@ -1,7 +1,7 @@
-// cpuid_report.h - what a processor says about its TLBs and caches, decoded from CPUID's registers.
+// cpuid_report.h - decodes a processor's TLBs and caches from CPUID's registers.
 //
-// The decoders get their registers from a function, so that tests feed them recorded ones. A value that is not reported, or
-// not understood, is absent: nothing is guessed here.
+// The decoders read registers through a function, so that tests can pass recorded registers. A value that is missing or
+// unknown is absent from the report; the decoders never guess.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ using CpuidReader = std::function<std::optional<CpuidRegisters>(uint32_t leaf, u
 /// Platform key -> value.
 class CpuidValues {
 public:
-    void put(const std::string& key, uint64_t value) { values_.emplace(key, value); }  // the first report counts
+    void put(const std::string& key, uint64_t value) { values_.emplace(key, value); }  // the first report of a key is kept
     /// Both keys, unless ways do not divide entries (then the report makes no sense).
     void put(const std::string& prefix, uint64_t entries, uint64_t ways) {
         if (entries == 0 || ways == 0 || entries % ways != 0) return;
@@ -39,7 +39,7 @@ private:
 struct CpuidReport {
     std::string vendor;
     uint64_t family = 0, model = 0;
-    bool hypervisor = false;  ///< leaf 1 says that these are a hypervisor's words
+    bool hypervisor = false;  ///< leaf 1 reports a hypervisor, which may change the values
     CpuidValues values;
 };
 

@@ -1,7 +1,7 @@
-// groups.h - layouts in groups, groups on threads, rows in the order of the list.
+// groups.h - divides layouts into groups, runs groups on threads, and outputs rows in the order of the list.
 //
-// A group is simulated in one pass over the trace. Engines promise that a layout's counts depend on nothing but stream,
-// platform, layout and plan, so neither the groups nor the threads can be seen in the result.
+// A group is simulated in one pass over the trace. An engine's counts for a layout depend only on stream, platform, layout
+// and plan, so groups and threads do not change the result.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +14,17 @@
 
 namespace tessera::sim {
 
-/// How a run's layouts are cut and who works on them.
+/// The division of a run's layouts into groups and threads.
 struct Division {
     size_t group;        ///< layouts of one group, at most
     size_t workers;      ///< threads that simulate
     size_t read_ahead;   ///< of them, how many have a second thread that decodes their next frame
 };
 
-/// pre: threads > 0. `group` 0: chosen here. An engine with a clock works in proportion to layouts, so groups are split (at
-/// multiples of 16, the clock's lanes) until each thread has one. One without takes hardly longer for 55 layouts than for 16
-/// (37 and 38 s of CPU time on gups), so its groups are as wide as it can; a thread to spare decodes ahead.
+/// pre: threads > 0. `group` 0: chosen here. The time of an engine with a clock is proportional to the layouts, so groups are
+/// split (at multiples of 16, the clock's lanes) until each thread has one. An engine without a clock takes about the same
+/// time for 16 and 55 layouts (37 and 38 s of CPU time on gups), so its groups are as large as possible; a spare thread
+/// decodes ahead.
 Division divide(size_t layouts, size_t threads, size_t group, size_t most_layouts, bool has_clock);
 
 /// Texts by place in the list, given out strictly in that order, each as soon as it and all before it are known.
@@ -32,7 +33,7 @@ public:
     InOrder(size_t count, std::function<void(const std::string&)> emit) : texts_(count), emit_(std::move(emit)) {}
     /// May be called from several threads.
     void put(size_t place, std::string text);
-    /// What is known but waits for an earlier place that will never come.
+    /// The texts that wait for an earlier place that will never arrive.
     void flush();
 
 private:

@@ -1,4 +1,4 @@
-// interrupt.h - Ctrl-C (SIGINT) and SIGTERM end a run between two frames, with what is finished written out.
+// interrupt.h - Ctrl-C (SIGINT) and SIGTERM stop a run between two frames; finished rows are already written.
 //
 // The first signal asks; a second one ends the process at once, as signals do by default.
 #pragma once

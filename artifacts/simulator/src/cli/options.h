@@ -1,4 +1,4 @@
-// options.h - `--name value` pairs of a subcommand, and the help text that the same table gives.
+// options.h - parses the `--name value` pairs of a subcommand and prints its help text from the same table.
 #pragma once
 
 #include <cstdint>

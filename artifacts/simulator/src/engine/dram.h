@@ -1,4 +1,4 @@
-// dram.h - where a line lies in memory: channel, bank, row.
+// dram.h - maps a line to its place in memory: channel, bank, row.
 //
 // Lines are interleaved over channels; within a channel consecutive lines fill a row buffer, consecutive rows go to consecutive
 // banks. Channels and banks need not be powers of two. Not modelled: ranks, bank groups, refresh, permuted mappings.

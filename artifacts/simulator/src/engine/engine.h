@@ -1,12 +1,12 @@
-// engine.h - what an engine is, and the list of those there are.
+// engine.h - the contract of an engine, and the registry of engines.
 //
 // Contract. An engine replays one stream under a group of layouts on one platform and returns, for each layout
 // in the order given, counts that depend on nothing but (stream, platform, layout, plan):
 //   - stlb_hits and stlb_misses over the whole stream;
 //   - for each unit of the plan its timed part's instructions, accesses, misses, walk cycles and, when
 //     has_runtime(), runtime; and references by serving level, summed over the timed parts.
-// All engines agree exactly on everything that they have in common. A new engine is one file that ends with a
-// `Registration`, and one line in CMakeLists.txt.
+// All engines agree exactly on the counts that they have in common. A new engine is one file that ends with a
+// `Registration`, plus one line in CMakeLists.txt.
 #pragma once
 
 #include <array>

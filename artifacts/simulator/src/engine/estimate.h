@@ -1,13 +1,13 @@
-// estimate.h - from an engine's counts to a result row: scaling and confidence.
+// estimate.h - turns an engine's counts into a result row: scaling and confidence.
 //
-// H and M are counts over the whole stream. R and C are the weighted means of the units per instruction times all
-// instructions: both see the same samples, so what a sample exaggerates in one it exaggerates in the other, and R as a
-// function of C keeps its shape. With weight w, value y and instructions x of each unit this is the combined ratio
-// estimator sum(w y) / sum(w x) (Cochran, Sampling Techniques, 3rd ed., sections 6.2 and 9A.6: a unit drawn with a chance in
-// inverse proportion to w); half-widths come from the residuals w (y - r x) and Student's t. For units that something
-// chose (one representative a cluster) the half-width is a measure of spread and promises nothing.
-// In full runs results are exact and the half-width is 0; with a single unit it is unknown (an empty field). References and
-// instruction-side walk cycles are counted over all units together and scaled by instructions: with unequal weights
+// H and M are counts over the whole stream. R and C are weighted means per instruction over the units, times all
+// instructions. Both use the same samples, so a bias of the samples affects both alike, and R as a function of C keeps its
+// shape. With weight w, value y and instructions x of each unit, this is the combined ratio estimator
+// sum(w y) / sum(w x) (Cochran, Sampling Techniques, 3rd ed., sections 6.2 and 9A.6: a unit is drawn with a probability in
+// inverse proportion to w). Half-widths come from the residuals w (y - r x) and Student's t. For units that were not drawn
+// at random (one representative per cluster), the half-width measures only the spread.
+// In full runs, results are exact and the half-width is 0. With a single unit, it is unknown (an empty field). References
+// and instruction-side walk cycles are counted over all units together and scaled by instructions; with unequal weights,
 // those columns are empty.
 #pragma once
 

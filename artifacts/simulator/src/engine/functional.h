@@ -1,13 +1,13 @@
-// functional.h - the functional stage: what hits and what misses, for up to 64 layouts, in program order.
+// functional.h - the functional stage: computes hits and misses for up to 64 layouts, in program order.
 //
-// TLBs, walk caches and data caches change in program order and know nothing of time. A driver (engine/replay.h)
-// cuts the stream into chunks and calls one of the three methods for each, in order; the clock reads the outcomes.
-// Contract. What a stage does to a chunk depends on the platform, the layouts and the chunks before it only:
-//   tlb_only  moves the TLBs and the ITLB on; walk caches, data caches and prefetchers stand still;
-//   warm      moves everything on;
-//   counted   as warm, and adds to walk cycles and loads; tells what happened when `out` is not null.
-// H and M (and those of the instruction side) are counted by all three. Two stages exist: engine/lanes (conventional
-// designs, all layouts in one pass) and engine/scalar (any design, a layout at a time); both give the same.
+// TLBs, walk caches and data caches change in program order and do not depend on time. A driver (engine/replay.h) cuts the
+// stream into chunks and calls one of the three methods for each, in order; the clock reads the outcomes.
+// Contract. The result for a chunk depends only on the platform, the layouts and the chunks before it:
+//   tlb_only  updates the TLBs and the ITLB; walk caches, data caches and prefetchers do not change;
+//   warm      updates everything;
+//   counted   as warm, and also counts walk cycles and loads; fills `out` if it is not null.
+// All three count H and M (and those of the instruction side). There are two stages: engine/lanes (conventional designs, all
+// layouts in one pass) and engine/scalar (any design, one layout at a time). Both give the same results.
 #pragma once
 
 #include <array>
@@ -64,7 +64,7 @@ struct FunctionalContext {
     const std::vector<const Layout*>& layouts;  ///< 1..max_lanes
 };
 
-/// Why engine/lanes cannot simulate this platform ("mmu.design = rmm"); empty when it can.
+/// The reason why engine/lanes cannot simulate this platform ("mmu.design = rmm"), or an empty string.
 std::string lanes_lack(const Platform& platform);
 /// pre: lanes_lack(platform) is empty.
 std::unique_ptr<Functional> make_lane_functional(const FunctionalContext& context);

@@ -1,4 +1,4 @@
-// instruction_pc.h - which instruction of a block an access belongs to, and that instruction's address.
+// instruction_pc.h - finds the instruction of a block that an access belongs to, and its address.
 //
 // Access i of an execution belongs to memory slot i, or to the last slot beyond it (tracer's Frame); in a block without
 // slots to the last instruction. Prefetchers learn by the instruction's address.

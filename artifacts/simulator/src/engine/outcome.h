@@ -1,4 +1,4 @@
-// outcome.h - what happened to a chunk of accesses in up to 64 layouts: the boundary between function and time.
+// outcome.h - the hits and misses of a chunk of accesses in up to 64 layouts: the interface between function and time.
 //
 // The functional stage (engine/lanes, or engine/scalar for designs without a lane implementation) fills it in program order;
 // the clock (engine/timing) reads it, sixteen lanes at a time. Lane masks have bit l for the group's layout l; bits of

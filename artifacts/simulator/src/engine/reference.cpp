@@ -1,8 +1,8 @@
 // reference.cpp - the oracle: one layout at a time, one access at a time, std::list caches, no filters, no SIMD.
 //
-// It exists to be read and believed: the property tests hold the fast engines to it. In program order, before each
-// execution the code pages that the L1 ITLB misses are translated, then each access is translated, walked and served, then
-// the prefetchers ask. Between samples only TLBs and ITLB move. Expect some hundred thousand accesses x layouts a second.
+// It is written for readability: the property tests compare the fast engines with it. In program order, it translates the
+// code pages that miss the L1 ITLB before each execution; then it translates, walks and serves each access; then the
+// prefetchers run. Between samples only TLBs and ITLB change. Expect some hundred thousand accesses x layouts per second.
 #include "cache/hierarchy.h"
 #include "cache/prefetch_slots.h"
 #include "engine/engine.h"

@@ -1,4 +1,4 @@
-// reference_core.h - the out-of-order window model, scalar and in the open. docs/clock.md is its text.
+// reference_core.h - the out-of-order window model, in simple scalar code. docs/clock.md describes the model.
 //
 // Instructions enter in program order: at most dispatch_width a cycle, at most rob_entries between the oldest
 // not retired and the youngest, a load only with a load-queue entry, a store only with a store-buffer entry. An instruction

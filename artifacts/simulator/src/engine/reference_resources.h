@@ -1,4 +1,4 @@
-// reference_resources.h - what instructions and accesses wait for, in the reference core's plain form.
+// reference_resources.h - the resources that instructions and accesses wait for, in simple code for the reference core.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-// replay.h - drives a functional stage, and the clock where there is one, over a stream by a plan.
+// replay.h - runs a functional stage, and the clock if there is one, over a stream by a sampling plan.
 //
-// The engines `partial` and `timing` are this with and without a clock. Conventional platforms run on the lanes of
-// engine/lanes, up to 64 layouts in a pass; what lanes lack (lanes_lack) runs on engine/scalar.
+// The engines `timing` and `partial` are this code with and without a clock. Conventional platforms run on engine/lanes,
+// up to 64 layouts in a pass; platforms that the lanes do not support (lanes_lack) run on engine/scalar.
 #pragma once
 
 #include <vector>

@@ -32,7 +32,7 @@ Sampling parse_sampling(const std::string& text) {
 SamplePlan::SamplePlan(const Sampling& sampling, const trace::Header& header) : full_(sampling.full), chosen_(false) {
     if (full_) return;
     const double density = header.instructions ? double(header.accesses) / double(header.instructions) : 1;
-    // In doubles, for a plan may ask for more than 64 bits hold; below the stride both fit.
+    // Uses doubles, because the request may exceed 64 bits; if it is below the stride, both numbers fit.
     const double cost = double(sampling.warmup_accesses) + double(sampling.timed_instructions) * density;
     const uint64_t stride = header.accesses / sampling.units;
     full_ = cost >= double(stride);
@@ -53,7 +53,7 @@ void PlanCursor::end_unit(uint64_t access) {
     part_ = Part::tlb_only;
     ++unit_;
     if (!plan_.chosen() || unit_ == plan_.units()) return;
-    // Units end at block executions: a beginning within the last one is a matter of rounding, one before it is an overlap.
+    // Units end at block executions: a start within the last execution is only rounding, a start before it is an overlap.
     const uint64_t start = plan_.start_access(unit_);
     if (start < access && start <= execution_begin_)
         throw Refusal("interval " + std::to_string(unit_ + 1) + " of the interval file, which begins at access " + std::to_string(start),

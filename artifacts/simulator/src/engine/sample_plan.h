@@ -1,11 +1,11 @@
-// sample_plan.h - which parts of the stream go through the caches and the clock.
+// sample_plan.h - chooses the parts of the stream that the caches and the clock simulate.
 //
 // TLBs see every access, so H and M are exact. C and R come from units: each first warms page-walk caches and data
 // caches with warmup_accesses, then counts over timed_instructions. Units are either evenly spaced (`Sampling`) or at
-// places of the caller's choice (`Interval`s, engine/interval_file.h). Parts begin and end at block executions, so that
-// every engine cuts at the same places. TLB, walk-cache and cache contents are kept between units; only the pipeline
-// starts empty. Evenly spaced units that would cover the whole stream anyway are simulated in full, as one unit
-// without warm-up; chosen intervals never are.
+// chosen places (`Interval`s, engine/interval_file.h). Parts begin and end at block executions, so that every engine
+// cuts at the same places. TLB, walk-cache and cache contents are kept between units; only the pipeline starts empty.
+// If evenly spaced units are together at least as long as the stream, the stream is simulated in full, as one unit
+// without warm-up. This never applies to chosen intervals.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ struct Sampling {
 /// `full` or `units=20,warmup_accesses=2500000,timed_instructions=1000000`. Throws Refusal.
 Sampling parse_sampling(const std::string& text);
 
-/// One unit. Its warm-up begins at the first block execution that does not begin before start_access (0-based in the
-/// stream), its timed part once warmup_accesses have been made. `weight`: how many parts like this one stand behind it.
+/// One unit. Its warm-up begins at the first block execution at or after start_access (0-based in the stream), its timed
+/// part after warmup_accesses. `weight`: the number of similar parts that this unit represents.
 struct Interval {
     uint64_t start_access = 0, warmup_accesses = 0, timed_instructions = 0;
     double weight = 1;
@@ -53,7 +53,7 @@ public:
     const Interval& interval(size_t unit) const { return intervals_[unit]; }
     double weight(size_t unit) const { return full_ ? 1 : intervals_[unit].weight; }
     bool equal_weights() const;
-    /// Units are where somebody wanted them, so one may not begin late.
+    /// Units are at chosen places, so a late start is an error.
     bool chosen() const { return chosen_; }
 
 private:
@@ -65,8 +65,8 @@ private:
 class PlanCursor {
 public:
     PlanCursor(const SamplePlan& plan, const std::vector<trace::StaticBlock>& blocks) : plan_(plan), blocks_(blocks) {}
-    /// The frame's segments, in order, covering all of it. Throws Refusal when a chosen interval would begin before the
-    /// timed part of the one before it has ended (which only the stream can tell: it is counted in instructions).
+    /// The frame's segments in order, covering the whole frame. Throws Refusal if a chosen interval would begin before the
+    /// end of the previous timed part, which is known only here, because its length is in instructions.
     const std::vector<Segment>& cut(const trace::Frame& frame);
 
 private:

@@ -1,4 +1,4 @@
-// stream.h - where an engine gets its frames from: a trace file, or memory in tests and benchmarks.
+// stream.h - the source of an engine's frames: a trace file, or memory in tests and benchmarks.
 //
 // Contract: header() and blocks() never change; rewind() makes next() start over with the same frames; next()
 // returns false at the end. Engines call rewind() themselves. Not thread safe.

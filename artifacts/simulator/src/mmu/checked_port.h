@@ -1,7 +1,7 @@
-// checked_port.h - what one access did through its Port, and the proof that the design kept its contract.
+// checked_port.h - records the references of one access through its Port and checks the contract of the design.
 //
-// Engines derive from it and say which level serves a line; a design that breaks the contract of mmu/design.h is a bug,
-// told as std::logic_error, because its counts would look plausible.
+// Engines derive from it and implement which level serves a line. A design that breaks the contract of mmu/design.h is a
+// bug and raises std::logic_error, because its counts would look plausible.
 #pragma once
 
 #include <stdexcept>

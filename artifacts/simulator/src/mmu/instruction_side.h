@@ -1,9 +1,9 @@
-// instruction_side.h - which code pages a program looks up in the L1 ITLB, and which of them it misses.
+// instruction_side.h - models which code pages a program looks up in the L1 ITLB and which of them miss.
 //
-// The ITLB does not depend on the layout: code has 4KB pages in every one, also inside a pool. Before each execution of a block the
-// pages that its bytes overlap are looked up in order, except a page that is the one looked up last. A page that
-// misses is filled and handed to the caller, who translates it (mmu/design.h, fetch). Blocks are contiguous in memory;
-// one without lengths counts as one byte. Not modelled: instruction bytes in the caches, large pages of code.
+// The ITLB does not depend on the layout: code has 4KB pages in every layout, also inside a pool. Before each execution of a
+// block, the model looks up the pages that its bytes overlap, in order, except the page that it looked up last. It fills a
+// page that misses and passes it to the caller, who translates it (mmu/design.h, fetch). Blocks are contiguous in memory;
+// a block without lengths counts as one byte. Not modelled: instruction bytes in the caches, large pages of code.
 #pragma once
 
 #include "base/platform.h"

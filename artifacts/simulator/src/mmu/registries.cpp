@@ -1,4 +1,4 @@
-// registries.cpp - the table of designs.
+// registries.cpp - the registry of designs.
 #include "mmu/design.h"
 
 namespace tessera::sim {

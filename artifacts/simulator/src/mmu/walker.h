@@ -1,8 +1,8 @@
 // walker.h - a page walk over the platform's page table and walk caches, for designs that need one.
 //
-// From the first entry that the walk caches do not hold, one load an entry down to the leaf; an onward entry goes into its
-// walk cache right after its load, before the next one. Leaf entries are never kept. Not modelled: faults, speculative
-// walks on wrong paths.
+// A walk starts at the first entry that the walk caches do not hold and loads one entry per level down to the leaf. A
+// non-leaf entry enters its walk cache right after its load, before the next load. Walk caches never keep leaf entries. Not
+// modelled: faults, speculative walks on wrong paths.
 #pragma once
 
 #include "mmu/design.h"

@@ -1,4 +1,4 @@
-// address_limit.h - the refusal of addresses that the models cannot place: 48 bits, as x86-64 programs have them.
+// address_limit.h - rejects addresses of more than 48 bits, the limit of x86-64 programs, which the models need.
 #pragma once
 
 #include <cstdio>
@@ -18,7 +18,7 @@ inline void check_address(uint64_t address) {
     throw Refusal("addresses of the trace below 2^48", text, "record a program with 48-bit addresses; the simulator does not model wider address spaces");
 }
 
-/// Throws Refusal for a pool that ends above 2^48: tables over its 2MB regions would ask for all memory.
+/// Throws Refusal for a pool that ends above 2^48: tables of its 2MB regions would exhaust memory.
 inline void check_pools(const std::vector<trace::Pool>& pools) {
     for (const trace::Pool& pool : pools) {
         if (pool.base <= address_limit && pool.size_bytes <= address_limit - pool.base) continue;

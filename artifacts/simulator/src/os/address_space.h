@@ -1,4 +1,4 @@
-// address_space.h - a layout laid over the pools of a traced process: virtual address -> page size.
+// address_space.h - applies a layout to the pools of a traced process: virtual address -> page size.
 //
 // Addresses outside the pools (stack, globals, the libraries' data) have 4KB pages in every layout.
 #pragma once

@@ -1,5 +1,5 @@
-// layout.cpp - a layout file over the pools of a trace. tests/layout_test.cpp lists the rules of this file, and
-// artifacts/layout-format those of the grammar.
+// layout.cpp - checks a layout file against the pools of a trace. tests/layout_test.cpp lists the rules of this file;
+// artifacts/layout-format lists the rules of the grammar.
 #include "os/layout.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-// layout.h - a mosaic: which windows of the two pools have large pages.
+// layout.h - a layout: the windows of the two pools that have large pages.
 //
-// The file's grammar is tessera/layout_file/reader.h, which the allocator uses too. Here, windows must also lie in the
-// pools of the trace, and windows of 4KB pages are dropped once they are checked: outside windows pages are 4KB.
+// tessera/layout_file/reader.h parses the file, here and in the allocator. In the simulator, windows must also lie in the
+// pools of the trace. Windows of 4KB pages are checked and then dropped, because pages outside windows are 4KB anyway.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// registries.cpp - the table of allocators.
+// registries.cpp - the registry of allocators.
 #include "os/allocator.h"
 
 namespace tessera::sim {

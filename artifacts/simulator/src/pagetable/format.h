@@ -1,8 +1,8 @@
-// format.h - the contract of a page-table format: which entries a walk reads, and where they are in physical memory.
+// format.h - the contract of a page-table format: the entries that a walk reads, and their physical addresses.
 //
-// entries() gives all reads of a walk that no walk cache shortens, in order, ending with the entry that maps the page
-// (a hashed table: its probes, all of the leaf's level). Addresses depend on the order of touch() calls only, never on the layout
-// or on which entries() were asked for, and lie in [page_table_base, page_table_end).
+// entries() gives all reads of a walk without walk caches, in order. The last one is the entry that maps the page (in a
+// hashed table, all probes have the leaf's level). Addresses depend only on the order of touch() calls, never on the layout
+// or on calls of entries(), and lie in [page_table_base, page_table_end).
 #pragma once
 
 #include "base/level.h"
@@ -15,9 +15,9 @@ namespace tessera::sim {
 class PageTableFormat {
 public:
     virtual ~PageTableFormat() = default;
-    /// In program order, before anything of the address's 2MB region is asked for; repeating it changes nothing.
+    /// Called in program order, before entries() for the address's 2MB region. Repeated calls have no effect.
     virtual void touch(VirtAddr address) = 0;
-    /// Replaces what `path` holds. Never empty. pre: touch(address) or of the same 2MB region.
+    /// Replaces the contents of `path`; never empty. pre: touch() was called for the address's 2MB region.
     virtual void entries(VirtAddr address, PageSize size, WalkPath& path) = 0;
 };
 

@@ -1,11 +1,11 @@
-// layout_constants.h - where page tables are in physical memory.
+// layout_constants.h - the physical addresses of page tables.
 #pragma once
 
 #include <cstdint>
 
 namespace tessera::sim {
 
-/// Addresses at and above this one are refused (os/address_limit.h).
+/// The simulator rejects addresses at and above this one (os/address_limit.h).
 inline constexpr uint64_t address_limit = uint64_t{1} << 48;
 
 /// Just above the addresses of a program whose physical = virtual, so the two never meet.

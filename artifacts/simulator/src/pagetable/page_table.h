@@ -1,10 +1,10 @@
-// page_table.h - where the tables of a 4- or 5-level radix page table are in physical memory.
+// page_table.h - the physical addresses of the tables of a 4- or 5-level radix page table.
 //
-// Table pages (512 entries of 8 bytes) are handed out in the order in which the program first touches the
-// regions they map, from a physical region of their own above all program data. The tables of a region
-// below the root are reserved, top down, at its first touch even where a layout maps it with a large page and leaves the
-// lower ones unused: every layout then has its entries at the same addresses, and layouts differ only in which entries
-// walks read. Not modelled: accessed and dirty bit updates, page faults, several address spaces.
+// Table pages (512 entries of 8 bytes) are allocated in the order in which the program first touches the regions that they
+// map, from a separate physical region above all program data. The first touch of a region reserves all its tables below
+// the root, top down, even if a layout maps the region with a large page and does not use the lower tables. So entries have
+// the same addresses in every layout, and layouts differ only in the entries that walks read. Not modelled: accessed and
+// dirty bit updates, page faults, several address spaces.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// registries.cpp - the table of page-table formats.
+// registries.cpp - the registry of page-table formats.
 #include "pagetable/format.h"
 
 namespace tessera::sim {

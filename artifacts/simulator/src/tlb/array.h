@@ -1,9 +1,9 @@
 // array.h - one set-associative TLB array: sets x ways of page names and a replacement policy.
 //
-// A page's name is its number with its size, so that one array may hold several sizes; its set is its number, in units of
-// its own size, modulo the sets (any number of sets). Unused ways are filled first, lowest index first. Also
-// holds the entries of page-walk caches, named by the region that they cover. Not modelled: PCIDs, permissions,
-// coalescing of neighbouring pages.
+// A page's name is its number together with its size, so that one array can hold several sizes. Its set is its number, in
+// units of its own size, modulo the sets (any number of sets). Unused ways are filled first, lowest index first. The class
+// also implements page-walk caches, whose entries have the name of the region that they cover. Not modelled: PCIDs,
+// permissions, coalescing of neighbouring pages.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,7 @@ public:
 
     bool exists() const { return sets_ != 0; }
 
-    /// True when present; the policy then knows of the hit.
+    /// True if present; the policy is then told about the hit.
     bool lookup(PageNumber page) {
         if (!exists()) return false;
         const size_t set = page.number % sets_;
@@ -40,7 +40,7 @@ public:
         return false;
     }
 
-    /// pre: the page is not present. True when another had to leave; `evicted` is then that one.
+    /// pre: the page is not present. True if another page was evicted; `evicted` is then that page.
     bool fill(PageNumber page, PageNumber* evicted = nullptr) {
         if (!exists()) return false;
         const size_t set = page.number % sets_;

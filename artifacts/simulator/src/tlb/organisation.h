@@ -1,8 +1,8 @@
-// organisation.h - the contract of a TLB organisation: which arrays there are and which page sizes live where.
+// organisation.h - the contract of a TLB organisation: its arrays, and the page sizes in each array.
 //
-// One object is the data-side L1 and the second level of one layout. Calls come in program order. lookup() changes
-// replacement state and, where the second level serves the page, fills the first; after a miss exactly one fill() of
-// the same page follows. Instruction pages (always 4KB) that missed the L1 ITLB share the second level only.
+// One object holds the data-side L1 and the second level of one layout. Calls come in program order. lookup() updates the
+// replacement state and, if the second level serves the page, fills the first level. After a miss, exactly one fill() of
+// the same page follows. Instruction pages (always 4KB) that missed the L1 ITLB use only the second level.
 #pragma once
 
 #include "base/platform.h"

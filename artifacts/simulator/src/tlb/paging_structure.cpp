@@ -1,9 +1,9 @@
-// paging_structure.cpp - Intel's paging-structure caches: one array per level of onward entries.
+// paging_structure.cpp - Intel's paging-structure caches: one array per level of non-leaf entries.
 //
 // After Intel SDM vol. 3A, "Caching Translation Information": an entry of level k covers an aligned region of virtual
-// memory and lets a walk begin below level k. A walk looks from the lowest level that it would read upwards; the first
-// hit is touched and ends the search, so the levels above it are neither looked up nor touched. LRU; set = region number modulo
-// sets. Intel publishes no sizes: platform files mark them.
+// memory and lets a walk begin below level k. A walk searches upwards from the lowest level that it would read. The first
+// hit is touched and ends the search, so the levels above it are neither looked up nor touched. LRU; set = region number
+// modulo sets. Intel publishes no sizes; platform files mark their sizes as assumed.
 #include <array>
 
 #include "tlb/array.h"

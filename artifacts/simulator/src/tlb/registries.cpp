@@ -1,4 +1,4 @@
-// registries.cpp - the tables of this folder's components.
+// registries.cpp - the registries of this folder's components.
 #include "tlb/organisation.h"
 #include "tlb/replacement.h"
 #include "tlb/walk_cache.h"

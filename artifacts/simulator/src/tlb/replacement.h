@@ -1,8 +1,8 @@
 // replacement.h - the contract of a replacement policy of TLB arrays.
 //
-// An array tells its policy every hit and every fill, and asks for a victim only when all ways of the set are in use
-// (it fills the lowest-index unused way first). A policy knows ways by their index, never what they hold, and its answers
-// depend on the calls before only: the same calls give the same victims.
+// An array reports every hit and every fill to its policy. It asks for a victim only if all ways of the set are in use (it
+// fills the unused way with the lowest index first). A policy knows ways by their index, never their contents. Its result
+// depends only on earlier calls: the same calls give the same victims.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ public:
     virtual size_t victim(size_t set) = 0;
 };
 
-/// tlb.*.replacement: name -> policy for an array of so many sets and ways.
+/// tlb.*.replacement: name -> policy for an array with the given sets and ways.
 Registry<Replacement, size_t, size_t>& replacements();
 
 }  // namespace tessera::sim

@@ -1,9 +1,9 @@
-// split.cpp - TLBs as processors have them: arrays split by page size, some of them shared by sizes.
+// split.cpp - the usual TLBs of processors: arrays split by page size, some of them shared by several sizes.
 //
-// L1: an array a size; where the platform says in_4kb, a size lives in the 4KB array. Second level: 4KB pages in
-// `stlb`; 2MB and 1GB pages in `stlb` where it holds them, else in an array of their own where there is one, else nowhere: each
-// L1 miss then walks. A miss of both fills the second level, then the first. Levels are not inclusive of each other
-// (MICRO'20 Table 4; Intel and AMD publish no more).
+// L1: one array per size; with in_4kb, a size lives in the 4KB array. Second level: 4KB pages are in `stlb`. 2MB and 1GB
+// pages are in `stlb` if it holds them, else in their own array if there is one, else in no array, so that each L1 miss
+// walks. A miss of both levels fills the second level, then the first. Levels are not inclusive of each other (MICRO'20
+// Table 4; Intel and AMD publish no more).
 #include "tlb/array.h"
 #include "tlb/organisation.h"
 

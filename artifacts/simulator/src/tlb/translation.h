@@ -1,4 +1,4 @@
-// translation.h - the three ways in which a data access finds its translation (MICRO'20 Table 2: H counts stlb_hit, M counts miss).
+// translation.h - the three outcomes of a data access's translation (MICRO'20 Table 2: H counts stlb_hit, M counts miss).
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
-// walk_cache.h - the contract of page-walk caches: which of a walk's entries need not be read.
+// walk_cache.h - the contract of page-walk caches, which let a walk skip its first entries.
 //
-// Only entries that point onward (base/level.h) may be kept; leaf entries are the TLB's. A hit costs no cycles.
-// Calls come in program order: one skip() a walk, then one fill() for each onward entry right after its load.
+// They may keep only non-leaf entries (base/level.h); leaf entries belong to the TLB. A hit takes no cycles.
+// Calls come in program order: one skip() per walk, then one fill() for each non-leaf entry right after its load.
 #pragma once
 
 #include "base/level.h"
@@ -13,7 +13,7 @@ namespace tessera::sim {
 class WalkCache {
 public:
     virtual ~WalkCache() = default;
-    /// How many of the path's first entries the walk need not read, < path.size(). pre: path is not empty.
+    /// Returns how many of the path's first entries the walk skips, < path.size(). pre: path is not empty.
     virtual size_t skip(VirtAddr address, const WalkPath& path) = 0;
     virtual void fill(VirtAddr address, Level level) = 0;
 };

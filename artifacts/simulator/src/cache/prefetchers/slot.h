@@ -1,4 +1,4 @@
-// slot.h - what prefetchers have in common: the refusal of a slot that could not work, and the page and lines of an access.
+// slot.h - common code of prefetchers: the check of a slot's numbers, and the page and line of an access.
 #pragma once
 
 #include <string>

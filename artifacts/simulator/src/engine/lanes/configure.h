@@ -1,4 +1,4 @@
-// configure.h - a platform in plain numbers for the vector code.
+// configure.h - converts a platform to plain numbers for the vector code.
 #pragma once
 
 #include "base/platform.h"

@@ -1,8 +1,8 @@
-// deferred_sets.h - references to an array that wait, a short queue a set, until a set has enough of them.
+// deferred_sets.h - queues references to an array, one short queue per set, until a set has enough of them.
 //
-// Sets do not see each other, so only the order within a set matters. Taken together, the references of a set cost one trip of
-// its rows from the host's memory to registers and back. What waits has happened: whoever needs outcomes, counts or the rows
-// makes the set's references first.
+// Sets are independent, so only the order within a set matters. A batch of references of a set moves the set's rows from
+// memory to registers and back only once. Before any code reads outcomes, counts or rows, it must process the queue of the
+// set.
 #pragma once
 
 #include "engine/lanes/byte_counters.h"

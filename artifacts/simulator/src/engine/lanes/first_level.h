@@ -1,4 +1,4 @@
-// first_level.h - a first-level TLB array of all layouts, behind a filter for what cannot change anything.
+// first_level.h - a first-level TLB array of all layouts, with a filter for references that change nothing.
 //
 // A page that was the last to be referenced in its set is hit in every lane that refers to it, and touching the entry touched
 // last changes nothing under LRU and tree-PLRU (under SRRIP from the third time on). Consecutive references to one page

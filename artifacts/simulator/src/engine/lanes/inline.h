@@ -1,4 +1,4 @@
-// inline.h - what every file of the vector code begins with.
+// inline.h - included first by every file of the vector code.
 //
 // Vector code is compiled once per instruction set, in a namespace of its own (TESSERA_ISA), so that the builds share
 // no symbol. It uses nothing of the C++ library that has inline code: a template instantiated with AVX-512 enabled

@@ -1,4 +1,4 @@
-// isa.h - which build of the vector code runs here.
+// isa.h - chooses the build of the vector code for this processor.
 #pragma once
 
 #include <memory>

@@ -1,9 +1,9 @@
-// machine.h - the boundary between the glue (any x86-64 machine) and the vector code (one build per instruction set):
+// machine.h - the interface between plain code (any x86-64 machine) and vector code (one build per instruction set):
 // plain structs of pointers and an abstract class.
 //
-// A machine simulates up to 64 layouts at once, one per byte lane. The glue numbers the 2MB regions that the program touches
-// densely and says for each in which lanes it is mapped by which page size. Nothing of the C++ library crosses this
-// boundary or is used behind it (inline.h).
+// A machine simulates up to 64 layouts at once, one per byte lane. The plain code gives dense numbers to the 2MB regions
+// that the program touches, and stores for each region the lanes of each page size. Vector code does not use the C++
+// library, and no library type crosses this interface (inline.h).
 #pragma once
 
 #include <cstddef>

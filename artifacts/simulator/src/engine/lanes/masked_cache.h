@@ -1,7 +1,8 @@
 // masked_cache.h - one cache level of up to 64 layouts: sets of masked_set.h, LRU, any number of sets.
 //
-// A reference costs what its set's list makes it cost: about one look when all lanes hold the line or none does. The list
-// is bounded by 64 x ways entries (each lane's bits by its ways) plus what is appended until the storage is full.
+// The cost of a reference depends on the length of its set's list: about one lookup if all lanes or no lanes hold the line.
+// The list has at most 64 x ways entries (each lane has at most `ways` bits) plus the entries appended until the storage is
+// full.
 #pragma once
 
 #include "engine/lanes/masked_memory.h"

@@ -1,4 +1,4 @@
-// masked_count.h - for 64 lanes at once: in which has a bit been seen `limit` times?
+// masked_count.h - counts bits in 64 lanes at once and finds the lanes with at least `limit` bits.
 //
 // A masked cache asks this of the entries above a line: a lane that is in `ways` of them holds the line no longer. With
 // AVX-512 each lane has a byte counter. Elsewhere the counters are bit planes that start at 2^planes - limit, so that

@@ -1,4 +1,4 @@
-// masked_memory.h - zeroed memory that costs nothing until it is touched: the sets of a masked cache.
+// masked_memory.h - zeroed memory for the sets of a masked cache; it uses no RAM until it is touched.
 //
 // A 60MB cache has 49152 sets, of which a small program touches few; a large one touches all at random, so the kernel
 // is asked for large pages (a request only; nothing depends on it).

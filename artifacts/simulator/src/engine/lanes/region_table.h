@@ -1,7 +1,7 @@
-// region_table.h - dense numbers for the 2MB regions that a program touches, and what each lane maps them with.
+// region_table.h - dense numbers for the 2MB regions that a program touches, and their page size in each lane.
 //
-// The vector code names pages by region number and index. Parts of addresses would collide and give counts that look
-// plausible, so regions are numbered in the order of their first touch, and a program that touches more than fit is refused.
+// The vector code names pages by region number and index. Truncated addresses would collide and give wrong counts that look
+// plausible. So regions are numbered in the order of their first touch. A program that touches too many gives an error.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// storage.h - what the vector code uses instead of the C++ library: a zeroed, aligned, growing array, and
-// set indices for any number of sets.
+// storage.h - replacements for the C++ library in vector code: a zeroed, aligned, growing array, and set indices for
+// any number of sets.
 #pragma once
 
 #include <cstdlib>

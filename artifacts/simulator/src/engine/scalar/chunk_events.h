@@ -1,5 +1,5 @@
-// chunk_events.h - what a chunk holds besides its accesses, worked out once for all layouts: code pages that miss the
-// L1 ITLB, first touches of 2MB regions, and the lines that prefetchers ask for. None of these depends on the layout.
+// chunk_events.h - events of a chunk that do not depend on the layout, computed once for all layouts: code pages that miss
+// the L1 ITLB, first touches of 2MB regions, and the lines that prefetchers request.
 #pragma once
 
 #include <bitset>

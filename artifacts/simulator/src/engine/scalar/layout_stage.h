@@ -1,4 +1,4 @@
-// layout_stage.h - the functional stage of one layout: its design and its caches, moved on a chunk at a time.
+// layout_stage.h - the functional stage of one layout: its design and its caches, updated chunk by chunk.
 #pragma once
 
 #include "engine/scalar/flat_cache.h"

@@ -1,7 +1,8 @@
 // scalar_functional.cpp - the functional stage for any design: registered components, a layout at a time, flat caches.
 //
-// Slower than engine/lanes, which knows conventional designs only, and much faster than the oracle: what does not depend on
-// the layout is worked out once a chunk (chunk_events.h). The property tests hold it to the oracle and to the lanes.
+// It is slower than engine/lanes, which supports only conventional designs, but much faster than the oracle: it computes
+// events that do not depend on the layout once per chunk (chunk_events.h). The property tests compare it with the oracle
+// and with the lanes.
 #include <stdexcept>
 
 #include "engine/functional.h"

@@ -1,4 +1,4 @@
-// batch.h - a chunk in the form that the vector code replays: steps, and what all lanes have in common of each access.
+// batch.h - a chunk in the form that the vector code replays: steps, and the data of each access that all lanes share.
 //
 // Plain data; schedule.h makes it once a chunk.
 #pragma once

@@ -1,4 +1,4 @@
-// clock.h - time: an out-of-order window for up to 64 layouts, on top of what the functional stage found.
+// clock.h - computes time: an out-of-order window for up to 64 layouts, driven by the outcomes of the functional stage.
 //
 // Contract. Runtime depends on nothing but the outcomes, the program's blocks and the platform; a layout's runtime does
 // not depend on which others are in the group. The results are those of engine/reference_core.h, to the cycle, on each

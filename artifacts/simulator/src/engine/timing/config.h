@@ -1,4 +1,4 @@
-// config.h - the platform as the vector code of the clock takes it: plain 32-bit numbers.
+// config.h - the platform as plain 32-bit numbers, for the vector code of the clock.
 //
 // Vector code is compiled once per instruction set and may use nothing of the C++ library that has inline code: a
 // template instantiated with AVX-512 enabled could be the copy that the linker keeps for everyone.

@@ -1,4 +1,4 @@
-// resources_lanes.h - what instructions and accesses wait for (engine/reference_resources.h), for all layouts of a pass.
+// resources_lanes.h - the resources of engine/reference_resources.h for all layouts of a pass.
 //
 // Queue positions depend on instruction and access counts only, so they are the same in every lane; times are lanes.
 // All of them are views of the memory that group_lanes.h lays out.

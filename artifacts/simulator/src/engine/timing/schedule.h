@@ -1,7 +1,7 @@
-// schedule.h - makes batches: which instruction has which accesses, and where their times are kept.
+// schedule.h - makes batches: the accesses of each instruction, and the places of their times.
 //
-// All of it is the same in every layout, so it is done once a chunk in plain code. In-flight tables are direct mapped by
-// virtual page and line: their keys live here, their times with the lanes.
+// A batch is the same in every layout, so plain code makes it once per chunk. In-flight tables are direct mapped by virtual
+// page and line: this class holds their keys, the lanes hold their times.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// identity.cpp - physical = virtual: data have the same frames in every layout, so layouts differ by translation alone.
+// identity.cpp - physical = virtual: data have the same frames in every layout, so layouts differ only in translation.
 #include "os/allocator.h"
 
 namespace tessera::sim {

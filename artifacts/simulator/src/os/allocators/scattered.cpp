@@ -1,9 +1,9 @@
-// scattered.cpp - a long-running machine's memory: neighbouring pages have unrelated frames, pages themselves are whole.
+// scattered.cpp - memory of a long-running machine: neighbouring pages have unrelated frames; each page is contiguous.
 //
-// Each page size has a physical region of its own, as large as the virtual address space, and a fixed pseudo-random
-// permutation of that region's frames. Permutations are Feistel networks on the page number (Luby and Rackoff 1988), hence one to one by
-// construction: no table, no seed to lose, no two pages on one frame. Where a layout has large pages, lines keep
-// their distance and spread evenly over cache sets; with 4KB pages set indices above bit 12 are random.
+// Each page size has its own physical region, as large as the virtual address space, and a fixed pseudo-random permutation
+// of that region's frames. The permutations are Feistel networks on the page number (Luby and Rackoff 1988), so they are
+// one to one by construction and need neither a table nor a seed. In large pages, lines keep their distance and spread
+// evenly over cache sets; with 4KB pages, set indices above bit 12 are random.
 #include "os/allocator.h"
 #include "pagetable/layout_constants.h"
 
