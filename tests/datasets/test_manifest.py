@@ -42,37 +42,41 @@ def test_a_good_row(tmp_path):
     assert (made.file_name, made.size_bytes, made.sha256) == ("graph.tar.gz", 10, "a" * 64)
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (GOOD, "the columns are"),
-        (HEADER + GOOD + GOOD, "there twice"),
-        (HEADER + GOOD.replace("graph,", "Graph,", 1), "not a name"),
-        (HEADER + GOOD.replace("https", "ftp"), "address of a file"),
-        (HEADER + GOOD.replace("graph.tar.gz", ""), "address of a file"),
-        (HEADER + GOOD.replace(",10,", ",ten,"), "number of bytes"),
-        (HEADER + GOOD.replace("aaaa", "AAAA"), "SHA-256"),
-        (HEADER + GOOD.replace("free", ""), "no licence"),
-        (HEADER + "graph,1\n", "has not 6 fields"),
-    ],
-)
-def test_a_bad_manifest_says_what_is_wrong(tmp_path, text, said):
+#: The name of a case, its manifest, and the rule that it breaks.
+BAD = [
+    ("text0-the columns are", GOOD, "columns"),
+    ("text1-there twice", HEADER + GOOD + GOOD, "duplicate"),
+    ("text2-not a name", HEADER + GOOD.replace("graph,", "Graph,", 1), "name"),
+    ("text3-address of a file", HEADER + GOOD.replace("https", "ftp"), "url"),
+    ("text4-address of a file", HEADER + GOOD.replace("graph.tar.gz", ""), "url"),
+    ("text5-number of bytes", HEADER + GOOD.replace(",10,", ",ten,"), "bytes"),
+    ("text6-SHA-256", HEADER + GOOD.replace("aaaa", "AAAA"), "sha256"),
+    ("text7-no licence", HEADER + GOOD.replace("free", ""), "licence"),
+    (HEADER + "graph,1\n-has not 6 fields", HEADER + "graph,1\n", "fields"),
+]
+
+
+@pytest.mark.parametrize(("text", "rule"), [case[1:] for case in BAD], ids=[case[0] for case in BAD])
+def test_a_bad_manifest_says_what_is_wrong(tmp_path, text, rule):
     path = tmp_path / "manifest.csv"
     path.write_text(text)
-    with pytest.raises(TesseraError, match=said):
+    with pytest.raises(TesseraError, match="manifest.csv") as error:
         manifest.read(path)
+    assert error.value.code == f"manifest-{rule}"
 
 
 def test_a_placeholder_becomes_the_path_of_the_graph(checkout):
     (checkout / "datasets" / "manifest.csv").write_text(HEADER + GOOD)
     args = ["--graph", "file:{graph}.wsg", "--delta", "2"]
-    with pytest.raises(TesseraError, match="it is missing.*"):
+    with pytest.raises(TesseraError, match="tessera datasets fetch graph") as error:
         datasets.expand(args)
+    assert error.value.code == "dataset-missing"
     folder = checkout / "datasets" / "cache" / "graph"
     folder.mkdir(parents=True)
     (folder / "graph.tar.gz").write_bytes(b"")
-    with pytest.raises(TesseraError, match="not converted"):
+    with pytest.raises(TesseraError, match="graph.tar.gz") as error:
         datasets.expand(args)
+    assert error.value.code == "dataset-not-converted"
     (folder / "graph.wsg").write_bytes(b"")
     assert datasets.expand(args) == ("--graph", f"file:{folder / 'graph.wsg'}", "--delta", "2")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 import zipfile
 
@@ -64,8 +65,8 @@ def test_fetch_verify_and_compare(zenodo, tmp_path):
     server = Behaviour({"mitosis-project/artifact-1.0.zip": artifact()})
     with zenodo(server):
         status, out = run("fetch", "--results", str(results))
-    assert status == 0 and "MD5 as archived" in out and "recorded: not known before" in out
-    assert "empty_file: 1 findings" in out and "same_file_twice: 0 findings" in out
+    assert status == 0 and re.search(r"SHA-256 [0-9a-f]{64} recorded", out)
+    assert re.search(r"^empty_file: 1 ", out, re.M) and re.search(r"^same_file_twice: 0 ", out, re.M)
     assert {path for _, path, _ in server.requests} == {
         "/api/records/3605382",
         "/api/records/3605382/files/mitosis-project/artifact-1.0.zip/content",
@@ -74,24 +75,25 @@ def test_fetch_verify_and_compare(zenodo, tmp_path):
     assert run("list")[1].count(": present, ") == 1
     assert run("verify") == (0, "mitosis: mitosis-project/artifact-1.0.zip: recorded\n")
     status, out = run("fetch", "--offline")
-    assert status == 0 and "is here already" in out
+    assert status == 0 and out.startswith("note: offline: mitosis") and "reference-results" not in out
 
 
 def test_no_network_is_status_2_with_the_reason_and_offline_is_a_note(zenodo, tmp_path):
     with zenodo(None):
         status, out = run("fetch")
-        assert status == 2 and "can't be reached" in out and "--offline" in out
+        assert status == 2 and "--offline" in out
         status, out = run("fetch", "--offline", "--results", str(tmp_path))
     assert status == 0 and out.startswith("note: offline: mitosis") and "reference-results/" in out
-    assert "27 printed numbers, 0 of them compared" in out
+    assert re.search(r"; 27 [^,]*, 0 ", out)
 
 
 def test_verify_without_and_with_damage(zenodo):
-    assert run("verify") == (0, "no record is here; tessera reference list\n")
+    status, out = run("verify")
+    assert status == 0 and "tessera reference list" in out
     status, out = run("verify", "mitosis")
     assert status == 1 and "tessera reference fetch mitosis" in out
     status, out = run("fetch", "linux")
-    assert status == 2 and "use one of: mitosis, mitosis-binaries" in out
+    assert status == 2 and ": mitosis, mitosis-binaries" in out
 
 
 def test_compare_takes_a_folder(tmp_path):

@@ -64,15 +64,16 @@ def test_without_the_outer_folder_and_again(tmp_path, record):
 
 
 def test_a_record_without_reference_data(tmp_path, record):
-    with pytest.raises(TesseraError, match="no archive of it holds evaluation/reference/figure6"):
+    with pytest.raises(TesseraError, match="evaluation/reference/figure6"):
         take_out(record(tables=TABLES), [as_zip(tmp_path / "a.zip", {"README": b""})])
 
 
 def test_a_refused_archive_leaves_the_old_data(tmp_path, record):
     sample = record(tables=TABLES)
     take_out(sample, [as_zip(tmp_path / "a.zip", {INSIDE: b"one"})])
-    with pytest.raises(TesseraError, match="would leave the folder"):
+    with pytest.raises(TesseraError, match="'../evil'") as error:
         take_out(sample, [as_zip(tmp_path / "b.zip", {INSIDE: b"two", "../evil": b"x"})])
+    assert error.value.code == "archive-unsafe-name"
     assert (sample.data_folder / TABLES[0].file).read_bytes() == b"one"
     assert not sample.data_folder.with_name("reference.new").exists()
 
@@ -81,8 +82,9 @@ def test_a_refused_archive_leaves_the_old_data(tmp_path, record):
 @pytest.mark.parametrize("build", [as_zip, as_tar])
 def test_names_that_leave_the_folder(tmp_path, build, name):
     archive = build(tmp_path / ("a.zip" if build is as_zip else "a.tar"), {name: b"x"})
-    with pytest.raises(TesseraError, match="would leave the folder"):
+    with pytest.raises(TesseraError, match="evil") as error:
         unpack(archive, tmp_path / "out", everything)
+    assert error.value.code == "archive-unsafe-name"
     assert not list(tmp_path.rglob("evil"))
 
 
@@ -92,8 +94,9 @@ def test_links_are_refused(tmp_path):
     info.external_attr = 0o120777 << 16
     packed = as_zip(tmp_path / "a.zip", {info: b"/etc/passwd"})
     for archive in (tar, packed):
-        with pytest.raises(TesseraError, match="link or a device"):
+        with pytest.raises(TesseraError, match="link.csv") as error:
             unpack(archive, tmp_path / "out", everything)
+        assert error.value.code == "archive-link"
 
 
 def test_bombs(tmp_path):
@@ -104,7 +107,7 @@ def test_bombs(tmp_path):
         as_tar(tmp_path / "a.tgz", {"a": zeros, "b": zeros}),
     ):
         assert archive.stat().st_size < 1_000  # it doesn't look it
-        with pytest.raises(TesseraError, match="more than 150000 bytes"):
+        with pytest.raises(TesseraError, match="150000 bytes"):
             unpack(archive, tmp_path / "out", everything, small)
         unpack(archive, tmp_path / "out", lambda name: name if name.name == "a" else None, small)
     many = {str(number): b"" for number in range(4)}
@@ -124,8 +127,9 @@ def test_bombs(tmp_path):
 def test_damaged_or_no_archive(tmp_path, name):
     path = tmp_path / name
     path.write_bytes(b"PK\x03\x04 an error page")
-    with pytest.raises(TesseraError, match="can't be read|ends in none of"):
+    with pytest.raises(TesseraError, match=name) as error:
         unpack(path, tmp_path / "out", everything)
+    assert error.value.code == "archive-unreadable"
 
 
 def test_damage_inside(tmp_path):
@@ -133,5 +137,6 @@ def test_damage_inside(tmp_path):
     body = bytearray(path.read_bytes())
     body[40:50] = b"\0" * 10
     path.write_bytes(body)
-    with pytest.raises(TesseraError, match="can't be read"):
+    with pytest.raises(TesseraError, match="a.zip") as error:
         unpack(path, tmp_path / "out", everything)
+    assert error.value.code == "archive-unreadable"

@@ -1,4 +1,4 @@
-"""Published inputs: a manifest of what there is, downloads with resume and checksums, and what is here."""
+"""Published inputs: their manifest, downloads that resume, checksums, and the state of the cache."""
 
 from tessera.record.datasets.cache import State, cache_folder, graph_file, state
 from tessera.record.datasets.download import fetch

@@ -1,5 +1,5 @@
-"""What is on disk: ``datasets/cache/<name>/``, with the file, ``<file>.part`` while it is being fetched, and
-``<file>.json``, the record of what was got (address, bytes, SHA-256, date).
+"""The cache on disk, ``datasets/cache/<name>/``: the file; ``<file>.part`` during a download; and
+``<file>.json``, the record of the download (address, bytes, SHA-256, date).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MISSING, PARTIAL, PRESENT = "missing", "partial", "present"
 
 @dataclass(frozen=True)
 class State:
-    """What is here of one dataset, without reading the file: its state and its bytes so far."""
+    """State of one dataset and its bytes so far; the file itself is not read."""
 
     state: str
     size_bytes: int
@@ -65,7 +65,8 @@ def graph_file(name: str, suffix: str) -> Path:
     """The serialised graph of a dataset, ``datasets/cache/<name>/<name><suffix>`` (``.sg`` or ``.wsg``).
 
     Raises:
-        TesseraError: unknown dataset, not fetched, or not converted; says which command comes next.
+        TesseraError: unknown dataset, not fetched (``code`` is ``dataset-missing``), or not converted
+            (``dataset-not-converted``); the remedy is the next command.
     """
     dataset = load(name)
     path = cache_folder(dataset) / f"{name}{suffix}"
@@ -75,12 +76,14 @@ def graph_file(name: str, suffix: str) -> Path:
         raise TesseraError(
             f"dataset {name}",
             f"it is {state(dataset).state} in {cache_folder(dataset)}",
-            f"tessera datasets fetch {name}, or run size `default`, whose graph is synthetic",
+            f"run: tessera datasets fetch {name}; or use size `default`, whose graph is synthetic",
             exit_code=EXIT_FAILED,
+            code="dataset-missing",
         )
     raise TesseraError(
         f"dataset {name} as {path.name}",
-        f"{dataset.file_name} is there, but not converted",
+        f"{dataset.file_name} is here, but has not been converted",
         f"make {path} with the converter of GAPBS, see docs/datasets.md",
         exit_code=EXIT_FAILED,
+        code="dataset-not-converted",
     )

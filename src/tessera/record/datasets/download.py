@@ -55,16 +55,17 @@ def fetch(
 
 
 def _accept(dataset: Dataset, path: Path) -> dict:
-    """Check a complete file and give it its name and its record; a wrong one is put aside."""
+    """Check a complete file, then give it its name and its record; a wrong file gets another name."""
     sha256 = sha256_of(path)
     if wrong := breach(dataset, path, sha256):
         aside = cache_folder(dataset) / f"{dataset.file_name}.wrong-{sha256[:8]}"
         path.replace(aside)
         raise TesseraError(
             f"dataset {dataset.name} from {dataset.url}",
-            f"{wrong}; the file was put aside as {aside}",
-            "if the publisher changed it, correct datasets/manifest.csv; else fetch it again",
+            f"{wrong}; the file is now {aside}",
+            "if the publisher changed the file, correct datasets/manifest.csv; otherwise fetch it again",
             exit_code=EXIT_FAILED,
+            code="dataset-wrong",
         )
     fresh = path != file_of(dataset)
     record = {

@@ -1,7 +1,7 @@
 """``datasets/manifest.csv``: name, version, URL, licence, bytes and SHA-256 of each published input.
 
-An empty ``bytes`` or ``sha256`` means that the publisher doesn't give it. Nothing is filled in from a
-download of our own: a number measured once would pass for a published one.
+``bytes`` or ``sha256`` is empty if the publisher does not give it. It is never filled in from our own
+download, because readers could take that number for a published one.
 """
 
 from __future__ import annotations
@@ -49,18 +49,18 @@ def read(path: Path | None = None) -> dict[str, Dataset]:
     """All datasets by name, in the file's order.
 
     Raises:
-        TesseraError: a header, name, URL, size or checksum that breaks the contract.
+        TesseraError: a header, name, URL, size or checksum breaks a rule; ``code`` says which.
     """
     path = path or manifest_path()
     with path.open(newline="") as file:
         rows = csv.DictReader(file)
         if tuple(rows.fieldnames or ()) != COLUMNS:
-            raise _bad(path, f"the columns are {rows.fieldnames}, not {', '.join(COLUMNS)}")
+            raise _bad(path, f"the columns are {rows.fieldnames}, not {', '.join(COLUMNS)}", "columns")
         found: dict[str, Dataset] = {}
         for row in rows:
             dataset = _dataset(path, row)
             if dataset.name in found:
-                raise _bad(path, f"{dataset.name} is there twice")
+                raise _bad(path, f"two rows have the name {dataset.name}", "duplicate")
             found[dataset.name] = dataset
     return found
 
@@ -81,21 +81,22 @@ def load(name: str) -> Dataset:
 def _dataset(path: Path, row: dict[str, str]) -> Dataset:
     name = row["name"]
     if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", name or ""):
-        raise _bad(path, f"'{name}' is not a name of lower-case letters, digits and dashes")
+        raise _bad(path, f"the name '{name}' has other characters than a-z, 0-9 and dashes", "name")
     if any(row[key] is None for key in COLUMNS) or None in row:
-        raise _bad(path, f"{name} has not {len(COLUMNS)} fields")
+        raise _bad(path, f"the row of {name} does not have {len(COLUMNS)} fields", "fields")
     parts = urlsplit(row["url"])
     if parts.scheme not in ("http", "https") or not parts.path.rsplit("/", 1)[-1]:
-        raise _bad(path, f"{name}: '{row['url']}' is not the http(s) address of a file")
+        raise _bad(path, f"{name}: '{row['url']}' is not the http(s) address of a file", "url")
     if row["bytes"] and not row["bytes"].isdecimal():
-        raise _bad(path, f"{name}: '{row['bytes']}' is not a number of bytes")
+        raise _bad(path, f"{name}: '{row['bytes']}' is not a number of bytes", "bytes")
     if row["sha256"] and not re.fullmatch(r"[0-9a-f]{64}", row["sha256"]):
-        raise _bad(path, f"{name}: '{row['sha256']}' is not a SHA-256 in lower-case hexadecimal")
+        raise _bad(path, f"{name}: '{row['sha256']}' is not a SHA-256 in lower-case hexadecimal", "sha256")
     if not row["licence"] or not row["version"]:
-        raise _bad(path, f"{name} has no licence or no version")
+        raise _bad(path, f"{name} has no licence or no version", "licence")
     size = int(row["bytes"]) if row["bytes"] else None
     return Dataset(name, row["version"], row["url"], row["licence"], size, row["sha256"])
 
 
-def _bad(path: Path, rule: str) -> TesseraError:
-    return TesseraError(f"dataset manifest {path}", rule, "correct it; see docs/datasets.md")
+def _bad(path: Path, found: str, rule: str) -> TesseraError:
+    remedy = "correct the file; docs/datasets.md describes its columns"
+    return TesseraError(f"dataset manifest {path}", found, remedy, code=f"manifest-{rule}")

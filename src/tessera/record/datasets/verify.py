@@ -1,7 +1,7 @@
-"""Is a downloaded file what was published? Bytes, checksum, and the first bytes of its format.
+"""Compare a downloaded file with the published one: size, checksum, and the first bytes of its format.
 
-Verdicts: ``verified`` (the published SHA-256), ``unverified`` (nothing published; the file is what was
-recorded when it was fetched), or an error that says what differs.
+Verdicts: ``verified`` (it has the published SHA-256), ``unverified`` (no SHA-256 is published, but the file
+is the one that was fetched), or an error that states the difference.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tessera.record.datasets.manifest import Dataset
 
 VERIFIED, UNVERIFIED = "verified", "unverified"
 
-#: An error page saved under an archive's name is the commonest wrong download.
+#: Servers often send an error page under the name of an archive.
 _FIRST_BYTES = {".gz": b"\x1f\x8b", ".xz": b"\xfd7zXZ\x00", ".bz2": b"BZh", ".zip": b"PK"}
 
 
@@ -26,17 +26,19 @@ def sha256_of(path: Path) -> str:
 
 
 def breach(dataset: Dataset, path: Path, sha256: str) -> str:
-    """What is wrong with the file at ``path``, whose checksum is given; empty if nothing is."""
+    """The difference between the file at ``path`` with this checksum and the published one; empty if none."""
     size = path.stat().st_size
     if dataset.size_bytes is not None and size != dataset.size_bytes:
-        return f"it has {size} bytes, published are {dataset.size_bytes}"
+        return f"it has {size} bytes, the published size is {dataset.size_bytes} bytes"
     if dataset.sha256 and sha256 != dataset.sha256:
-        return f"its SHA-256 is {sha256}, published is {dataset.sha256}"
+        return f"its SHA-256 is {sha256}, the published one is {dataset.sha256}"
     wanted = _FIRST_BYTES.get(Path(dataset.file_name).suffix)
     with path.open("rb") as file:
         first = file.read(8)
     if wanted and not first.startswith(wanted):
-        return f"it starts with {first!r}, which is no {Path(dataset.file_name).suffix} file (an error page?)"
+        return (
+            f"it starts with {first!r}, so it is not a {Path(dataset.file_name).suffix} file (an error page?)"
+        )
     return ""
 
 
@@ -44,26 +46,29 @@ def verify(dataset: Dataset) -> str:
     """Read the whole file again: :data:`VERIFIED` or :data:`UNVERIFIED`.
 
     Raises:
-        TesseraError: it isn't there, or it isn't what was published or what was fetched.
+        TesseraError: the file is missing, or differs from the published or the fetched one; ``code`` is
+            ``dataset-missing`` or ``dataset-wrong``.
     """
     path = file_of(dataset)
     if (now := state(dataset)).state != PRESENT:
         raise TesseraError(
             f"dataset {dataset.name}",
             f"it is {now.state} in {cache_folder(dataset)}",
-            f"tessera datasets fetch {dataset.name}",
+            f"run: tessera datasets fetch {dataset.name}",
             exit_code=EXIT_FAILED,
+            code="dataset-missing",
         )
     sha256 = sha256_of(path)
     wrong = breach(dataset, path, sha256)
     then = recorded(dataset).get("sha256", "")
     if not wrong and then and sha256 != then:
-        wrong = f"its SHA-256 is {sha256}, but was {then} when it was fetched"
+        wrong = f"its SHA-256 is {sha256}; when it was fetched, it was {then}"
     if wrong:
         raise TesseraError(
             f"dataset {dataset.name}, {path}",
             wrong,
-            f"remove it, then tessera datasets fetch {dataset.name}",
+            f"remove the file, then run: tessera datasets fetch {dataset.name}",
             exit_code=EXIT_FAILED,
+            code="dataset-wrong",
         )
     return VERIFIED if dataset.sha256 else UNVERIFIED

@@ -1,7 +1,7 @@
 """Get an archived record and unpack its reference data.
 
-``fetch`` downloads, ``verify`` reads again, ``unpack`` takes out only what is read, ``state`` says what is
-here.
+``fetch`` downloads, ``verify`` reads the files again, ``unpack`` takes out only the chosen files, and
+``state`` tells which files are here.
 """
 
 from tessera.reference.archive.fetch import Offline, fetch

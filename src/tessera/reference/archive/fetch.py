@@ -23,7 +23,7 @@ TIMEOUT_S = 30.0  #: for the metadata
 
 
 class Offline(TesseraError):
-    """The archive can't be reached at all; ``reference-results/`` has what the papers print."""
+    """The archive cannot be reached; ``reference-results/`` has the numbers that the papers print."""
 
 
 def fetch(
@@ -55,9 +55,10 @@ def fetch(
             f"the archive can't be reached: {error}",
             "connect, or add --offline: comparisons then use the printed numbers of reference-results/",
             exit_code=EXIT_USAGE,
+            code="archive-unreachable",
         ) from error
     except (RuntimeError, ValueError, KeyError, TypeError) as error:
-        raise _failed(record, str(error)) from error
+        raise _failed(record, str(error), "metadata-unusable") from error
     for name, (url, md5) in files.items():
         _complete(record, name, url, md5, partial(progress, PurePosixPath(name).name), pause_s)
     return keep(record, {name: md5 for name, (_, md5) in files.items()}, title)
@@ -74,25 +75,26 @@ def _metadata(record: Record, pause_s: float) -> dict:
         try:
             return fetch_record_metadata(record.record, False, None, TIMEOUT_S, True, lambda: client)
         except json.JSONDecodeError as error:
-            raise ValueError(f"the archive's answer is no JSON ({error})") from error
+            raise ValueError(f"the archive's answer is not JSON ({error})") from error
 
 
 def _files(metadata: dict, record: Record) -> dict[str, tuple[str, str]]:
     """Name -> (address, MD5) of every file of the record."""
     from zenodo_get.metadata import filter_files_from_metadata
 
-    found = {}
+    files = {}
     for entry in filter_files_from_metadata(metadata, (), record.record):
         name, checksum = entry.get("filename") or entry["key"], str(entry.get("checksum", ""))
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts or "\\" in name or path.name == "record.json":
-            raise _failed(record, f"file name '{name}' would leave the record's folder")
+            raise _failed(record, f"file name '{name}' leads out of the record's folder", "unsafe-name")
         if not re.fullmatch(r"(md5:)?[0-9a-f]{32}", checksum):
-            raise _failed(record, f"file {name} comes without an MD5 (checksum '{checksum}')")
-        found[name] = (entry["links"]["self"], checksum.split(":")[-1])
-    if not found:
-        raise _failed(record, "the record has no files (withdrawn, restricted, or only a landing page)")
-    return found
+            raise _failed(record, f"file {name} has no MD5 (checksum '{checksum}')", "no-md5")
+        files[name] = (entry["links"]["self"], checksum.split(":")[-1])
+    if not files:
+        found = "the record has no files (withdrawn, restricted, or only a landing page)"
+        raise _failed(record, found, "no-files")
+    return files
 
 
 def _complete(record: Record, name: str, url: str, md5: str, progress, pause_s: float) -> None:
@@ -114,16 +116,18 @@ def _complete(record: Record, name: str, url: str, md5: str, progress, pause_s: 
     ).complete(progress)
     if (found := digest(part, "md5")) != md5:
         part.unlink()
-        raise _failed(record, f"the MD5 of {name} is {found}, the archive's is {md5}; the file was removed")
+        wrong = f"the MD5 of {name} is {found}, the archive's is {md5}; the file was removed"
+        raise _failed(record, wrong, "wrong-md5")
     publish(part, path)
 
 
-def _failed(record: Record, found: str) -> TesseraError:
-    return TesseraError(f"record {record.name} ({record.doi})", found, _remedy(record), exit_code=EXIT_FAILED)
+def _failed(record: Record, found: str, code: str) -> TesseraError:
+    asked = f"record {record.name} ({record.doi})"
+    return TesseraError(asked, found, _remedy(record), exit_code=EXIT_FAILED, code=code)
 
 
 def _remedy(record: Record) -> str:
     return (
-        f"look at https://doi.org/{record.doi}, then tessera reference fetch {record.name}: complete files "
-        "and the beginnings of interrupted ones are kept"
+        f"look at https://doi.org/{record.doi}, then run: tessera reference fetch {record.name}. It keeps "
+        "complete files and continues interrupted ones"
     )

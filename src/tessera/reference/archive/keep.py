@@ -1,8 +1,8 @@
-"""What is here of a record: its files, and ``record.json`` with bytes, MD5 and SHA-256 of what was fetched.
+"""A fetched record on disk: its files, and ``record.json`` with the bytes, MD5 and SHA-256 of each.
 
-The archive publishes MD5 only. The SHA-256 comes from ``records.yaml`` where we know it (verdict
-``verified``); otherwise that of the first download is written down and holds every later one (verdict
-``recorded``).
+The archive publishes MD5 only. If ``records.yaml`` has the SHA-256, the file is compared with it (verdict
+``verified``). Otherwise the SHA-256 of the first download is recorded, and later downloads are compared with
+that (verdict ``recorded``).
 """
 
 from __future__ import annotations
@@ -61,15 +61,17 @@ def verify(record: Record) -> dict[str, str]:
         raise TesseraError(
             f"record {record.name} ({record.doi})",
             f"it is {state(record)} in {record.folder}",
-            f"tessera reference fetch {record.name}",
+            f"run: tessera reference fetch {record.name}",
             exit_code=EXIT_FAILED,
+            code="record-missing",
         )
     for name, entry in known.items():
         path = record.folder / name
         if not path.is_file():
-            raise _wrong(record, name, "the file is missing")
+            raise _wrong(record, name, "the file is missing", "file-missing")
         if (md5 := digest(path, "md5")) != entry["md5"]:
-            raise _wrong(record, name, f"its MD5 is {md5}, the archive's is {entry['md5']}")
+            found = f"its MD5 is {md5}, the archive's is {entry['md5']}"
+            raise _wrong(record, name, found, "wrong-md5")
         _entry(record, name, md5)
     return {name: _verdict(record, name) for name in known}
 
@@ -81,7 +83,8 @@ def _entry(record: Record, name: str, md5: str) -> dict:
     earlier = recorded(record).get("files", {}).get(name, {}).get("sha256")
     for source, value in (("records.yaml", known), ("an earlier download", earlier)):
         if value and value != sha256:
-            raise _wrong(record, name, f"its SHA-256 is {sha256}, that of {source} is {value}")
+            found = f"its SHA-256 is {sha256}, that of {source} is {value}"
+            raise _wrong(record, name, found, "wrong-sha256")
     verdict = _verdict(record, name)
     return {"bytes": path.stat().st_size, "md5": md5, "sha256": sha256, "verdict": verdict}
 
@@ -96,12 +99,13 @@ def digest(path: Path, kind: str) -> str:
         return hashlib.file_digest(file, kind).hexdigest()
 
 
-def _wrong(record: Record, name: str, found: str) -> TesseraError:
+def _wrong(record: Record, name: str, found: str, code: str) -> TesseraError:
     return TesseraError(
         f"file {name} of record {record.name} ({record.doi})",
         found,
-        f"look at it, remove {record.folder}, then tessera reference fetch {record.name}",
+        f"inspect the file, remove {record.folder}, then run: tessera reference fetch {record.name}",
         exit_code=EXIT_FAILED,
+        code=code,
     )
 
 

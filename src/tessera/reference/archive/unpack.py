@@ -1,8 +1,8 @@
-"""Take chosen files out of a zip or tar archive without trusting it.
+"""Take chosen files out of a zip or tar archive that is not trusted.
 
-Refused: names that are absolute or leave the folder (anywhere in the archive), chosen entries that are no
-plain files (links, devices), more entries or bytes than :class:`Limits` allows. Bytes are counted as they
-come out, so a header that lies about its size changes nothing.
+An archive is rejected if any name in it is absolute or leads out of the folder, if a chosen entry is a link
+or a device, or if it has more entries or bytes than :class:`Limits` allows. Bytes are counted as they come
+out, so a header with a wrong size has no effect.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _UNREADABLE = (
 
 @dataclass(frozen=True)
 class Limits:
-    """What an archive may cost: entries looked at, bytes passed over (tar), bytes written."""
+    """Limits for one archive: its entries, bytes read (tar), bytes written."""
 
     entries: int = 200_000
     passed_bytes: int = 64 * GB
@@ -56,31 +56,34 @@ def unpack(
     """Write each entry for which ``choose(name)`` gives a path to that path below ``folder``.
 
     Raises:
-        TesseraError: not an archive, damaged, or one that breaks the rules above.
+        TesseraError: not an archive, damaged, or one that breaks the rules above; ``code`` is
+            ``archive-unreadable``, ``archive-unsafe-name``, ``archive-link`` or ``archive-too-large``.
     """
     written, total = [], 0
     try:
         for name, plain, opened in _entries(archive, limits):
             if name.is_absolute() or ".." in name.parts or "\\" in str(name):
-                raise _refused(archive, f"entry '{name}' would leave the folder")
+                raise _refused(archive, f"entry '{name}' leads out of the folder", "unsafe-name")
             target = choose(name)
             if target is None:
                 continue
             if target.is_absolute() or ".." in target.parts:
-                raise _refused(archive, f"entry '{name}' would be written to '{target}'")
+                raise _refused(archive, f"entry '{name}' would be written to '{target}'", "unsafe-name")
             if not plain:
-                raise _refused(archive, f"entry '{name}' is a link or a device, not a plain file")
+                raise _refused(archive, f"entry '{name}' is a link or a device, not a plain file", "link")
             out = folder / target
             out.parent.mkdir(parents=True, exist_ok=True)
             with opened() as source, out.open("wb") as file:
                 while chunk := source.read(_CHUNK_BYTES):
                     total += len(chunk)
                     if total > limits.written_bytes:
-                        raise _refused(archive, f"more than {limits.written_bytes} bytes come out of it")
+                        found = f"more than {limits.written_bytes} bytes come out of it"
+                        raise _refused(archive, found, "too-large")
                     file.write(chunk)
             written.append(out)
     except _UNREADABLE as error:
-        raise _refused(archive, f"it can't be read: {type(error).__name__}: {error}") from error
+        found = f"it cannot be read: {type(error).__name__}: {error}"
+        raise _refused(archive, found, "unreadable") from error
     return written
 
 
@@ -90,7 +93,8 @@ def _entries(archive: Path, limits: Limits) -> Iterator[tuple[PurePosixPath, boo
         with zipfile.ZipFile(archive) as file:
             infos = file.infolist()
             if len(infos) > limits.entries:
-                raise _refused(archive, f"it has {len(infos)} entries, more than {limits.entries}")
+                found = f"it has {len(infos)} entries, more than {limits.entries}"
+                raise _refused(archive, found, "too-large")
             for info in infos:
                 kind = stat.S_IFMT(info.external_attr >> 16)
                 if not info.is_dir():
@@ -98,21 +102,23 @@ def _entries(archive: Path, limits: Limits) -> Iterator[tuple[PurePosixPath, boo
                     yield name, kind in (0, stat.S_IFREG), lambda info=info: file.open(info)
         return
     if not is_archive(archive):
-        raise _refused(archive, f"its name ends in none of {', '.join(SUFFIXES)}")
+        raise _refused(archive, f"its name ends in none of {', '.join(SUFFIXES)}", "unreadable")
     count = passed = 0
     with tarfile.open(archive) as file:
         for info in file:
             count, passed = count + 1, passed + info.size
             if count > limits.entries or passed > limits.passed_bytes:
-                raise _refused(archive, f"more than {limits.entries} entries or {limits.passed_bytes} bytes")
+                found = f"more than {limits.entries} entries or {limits.passed_bytes} bytes"
+                raise _refused(archive, found, "too-large")
             if not info.isdir():
                 yield PurePosixPath(info.name), info.isreg(), lambda info=info: file.extractfile(info)
 
 
-def _refused(archive: Path, found: str) -> TesseraError:
+def _refused(archive: Path, found: str, code: str) -> TesseraError:
     return TesseraError(
         f"archive {archive.name}",
         found,
-        "don't use it; fetch it again from its DOI and tell its authors if it stays so",
+        "do not use the archive; fetch it again from its DOI, and tell its authors if the error stays",
         exit_code=EXIT_FAILED,
+        code=f"archive-{code}",
     )
