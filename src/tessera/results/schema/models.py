@@ -130,7 +130,7 @@ _declare("one_gb", "the 1GB layout predicted from the others", """
     tlb_provenance            text    -             provenance of the design's H, M, C
     message                   text    -             warnings, or why there is no interval
 """)  # fmt: skip
-_declare("budget", "error budget of that prediction", """
+_declare("budget", "error budget of the prediction of the 1GB layout", """
     design             text    -       predicted design: 1gb
     model              text    -       name of a model
     part               text    -       source of error: model, simulator, sampling, noise, or their total

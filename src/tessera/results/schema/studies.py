@@ -13,7 +13,7 @@ SAMPLING = Table(
     window_accesses       count   accesses      accesses of the window
     window_instructions   count   instructions  instructions of the window
     method                text    -             method that chooses the intervals
-    warmup                text    -             state at its start: perfect, or number of warm-up accesses
+    warmup                text    -             initial state of an interval: perfect, or warm-up accesses
     layout                text    -             canonical name
     quantity              text    -             R, H, M or C
     truth                 number  1             value of the full simulation (cycles or translations)
@@ -24,7 +24,7 @@ SAMPLING = Table(
     true_difference       number  1             true difference to the all-4KB layout
     estimated_difference  number  1             estimated difference to the all-4KB layout
     difference_ci95       number  1             half-width of the 95% interval of the estimated difference
-    difference_error      number  1             its error as a share of the gain of 2MB pages
+    difference_error      number  1             error of that estimate as a share of the gain of 2MB pages
     difference_covers     truth   -             whether that interval contains the true difference
     timed_instructions    count   instructions  instructions that were timed
     intervals             count   intervals     intervals that were timed
