@@ -134,7 +134,7 @@ MOSAICS = Table(
     pairs               count   pairs   rounds in which both layouts ran
     simulated_delta     number  1       simulated runtime over that of all-4KB, minus one
     yaniv_delta         number  1       the same by the line through the measured 4KB and 2MB points
-    error_of_gain       number  1       |simulated - measured| over the measured gain of 2MB pages
+    error_of_gain       number  1       absolute difference of both deltas over the measured gain of 2MB pages
     walk_cycles         number  cycles  simulated C
     runtime_provenance  text    -       provenance of the measured difference
     """), needs="measured_delta",
