@@ -60,3 +60,33 @@ ticker("10 10 2000000 0")
     written = on_terminal(code, columns=100)  # nobody closes the ticker: the end of the process does
     assert "w on p: 2 of 4 layouts are in the cache" in written
     assert "50%, 2.0 M accesses x layouts/s, 1 s left" in written and written.endswith("\r\n\x1b[?25h")
+
+
+def test_a_growing_file_has_a_bar_and_lines_stand_above(tmp_path):
+    code = f"""
+import sys, time
+from pathlib import Path
+from tessera.core import progress
+progress.GROWTH_SECONDS = progress.REFRESH_SECONDS = 0.01
+path = Path({str(tmp_path)!r}) / ".record-1" / "trace.tst"
+path.parent.mkdir()
+with progress.growth("recording w", path.parents[1], ".record-*/*.tst"):
+    path.write_bytes(bytes(3 << 20))
+    time.sleep(0.3)
+    print("a line of the program", file=sys.stderr)
+    path.rename(path.with_name("trace"))
+    time.sleep(0.1)
+print("after")
+"""
+    plain = re.sub(r"\x1b\[[\d;?]*[a-zA-Z]", "", on_terminal(code, columns=100))
+    assert re.search(r"recording w .* 3\.0 MB written", plain)
+    assert (
+        "\na line of the program\r\n" in plain.replace("\r\r", "\r") or "\ra line of the program\r\n" in plain
+    )
+    assert plain.rstrip().endswith("after")
+
+
+def test_a_growing_file_in_a_log_says_nothing(tmp_path, capsys):
+    with progress.growth("recording w", tmp_path, "*"):
+        (tmp_path / "trace").write_bytes(b"x")
+    assert capsys.readouterr() == ("", "")

@@ -6,15 +6,19 @@ rich is imported with the first bar, so that commands without one start as fast 
 from __future__ import annotations
 
 import atexit
+import contextlib
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from tessera.core.units import GB, MB
 
 REFRESH_SECONDS = 0.1  #: between two drawings of the bars
 LOG_SECONDS = 30  #: between two lines about one download in a log
+GROWTH_SECONDS = 1  #: between two looks at the size of growing files
 
 #: Called with a file's name, its bytes so far, and its bytes in all (None if the server does not say).
 Show = Callable[[str, int, int | None], None]
@@ -96,6 +100,36 @@ def download_progress() -> Iterator[Show]:
         print(f"{name}: {amount(done)}{of}", file=sys.stderr, flush=True)
 
     yield line
+
+
+@contextmanager
+def growth(name: str, folder: Path, pattern: str) -> Iterator[None]:
+    """On a terminal, show how many bytes the files have that match ``pattern`` in ``folder``.
+
+    For programs that do not report how much is left. Lines that Python writes meanwhile stand above the bar.
+    """
+    if not sys.stderr.isatty():
+        yield
+        return
+    bars, end = Bars(), threading.Event()
+
+    def show() -> None:
+        while True:
+            with contextlib.suppress(OSError):  # a file may be renamed at any moment
+                size = sum(path.stat().st_size for path in folder.glob(pattern))
+                bars.update(name, size, None, f"{amount(size)} written")
+            if end.wait(GROWTH_SECONDS):
+                return
+
+    bars.update(name, 0, None)
+    thread = threading.Thread(target=show, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        end.set()
+        thread.join()
+        bars.close()
 
 
 def amount(count: int) -> str:

@@ -13,6 +13,7 @@ import click
 
 from tessera.core.errors import TesseraError
 from tessera.core.files import write_text
+from tessera.core.progress import growth
 from tessera.machine.container.toolchain import workloads_toolchain
 from tessera.pipeline import needs
 from tessera.pipeline.peak import PeakMemory
@@ -83,7 +84,8 @@ def _record(run: Run, size: workloads.Size, max_accesses: int | None, trace: Pat
     folder = trace.with_name(RUN_FOLDER)
     native = _native_roi_ns(run, folder)
     began = time.monotonic()
-    with PeakMemory(str(trace.parent.absolute())) as peak:
+    watched = growth(f"recording {trace.parent.name}", trace.parent, ".record-*/*.tst")
+    with PeakMemory(str(trace.parent.absolute())) as peak, watched:
         done = traces.record(
             run.argv,
             out=trace,
