@@ -72,7 +72,7 @@ path = Path({str(tmp_path)!r}) / ".record-1" / "trace.tst"
 path.parent.mkdir()
 with progress.growth("recording w", path.parents[1], ".record-*/*.tst"):
     path.write_bytes(bytes(3 << 20))
-    time.sleep(0.3)
+    time.sleep(1)
     print("a line of the program", file=sys.stderr)
     path.rename(path.with_name("trace"))
     time.sleep(0.1)
@@ -80,9 +80,7 @@ print("after")
 """
     plain = re.sub(r"\x1b\[[\d;?]*[a-zA-Z]", "", on_terminal(code, columns=100))
     assert re.search(r"recording w .* 3\.0 MB written", plain)
-    assert (
-        "\na line of the program\r\n" in plain.replace("\r\r", "\r") or "\ra line of the program\r\n" in plain
-    )
+    assert re.search(r"[\r\n]a line of the program\r\n", plain)
     assert plain.rstrip().endswith("after")
 
 
