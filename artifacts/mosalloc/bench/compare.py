@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Cost of calls with the library as a ratio to the cost without it: interleaved runs, median of the pairs.
+"""Measure the cost of calls with the library relative to the cost without it: median of interleaved pairs.
 
 usage: compare.py BUILD [ROUNDS]
-Only the calls, and without intervals, because it needs nothing but Python: `tessera mosalloc bench` has the
-whole table with its bounds. The library runs with 4KB pages only: the ratio is the cost of catching calls.
+It measures only calls and prints no intervals, because it needs only Python; `tessera mosalloc bench`
+prints the whole table with its bounds. The library runs with 4KB pages only, so the ratio is the cost of
+interception.
 """
 
 import os

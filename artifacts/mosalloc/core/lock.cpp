@@ -34,7 +34,7 @@ void Lock::acquire() {
     int seen = 0;
     if (!__atomic_compare_exchange_n(&word_, &seen, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
         while (__atomic_exchange_n(&word_, 2, __ATOMIC_ACQUIRE) != 0) {
-            set_signals(signals, nullptr);  // who waits can be ended
+            set_signals(signals, nullptr);  // a waiting thread can be killed
             futex(&word_, FUTEX_WAIT, 2);
             set_signals(~uint64_t{0}, nullptr);
         }

@@ -1,11 +1,11 @@
-// pool.h - one pool: a span of reserved address space of which ranges are handed out, with a mosaic of page sizes.
+// pool.h - one pool: a span of reserved address space with a mosaic of page sizes, from which ranges are handed out.
 //
 // Encoding: ranges are byte offsets from `base`, multiples of 4KB. One state byte per 4KB page (page_state.h). Outside
 // windows the span is reserved PROT_NONE and marked MADV_NOHUGEPAGE; a window is a MAP_HUGETLB mapping.
 // Invariants: a page is `used` exactly when the caller owns it; a handed-out page reads zero; the hardware
 // protection of a huge page is the union of what its used 4KB pages asked for, because mprotect cannot split it.
-// Where the policy says that this is not enough, the huge page is split into 4KB pages (huge_pages.cpp).
-// Not modelled: which ranges are handed out (that is FreeList, or the break for the heap).
+// If the policy does not accept this, the huge page is split into 4KB pages (huge_pages.cpp).
+// FreeList, or the break for the heap, decides which ranges are handed out.
 //
 // Callers hold the lock. Functions return 0 or -errno, like system calls.
 #pragma once
@@ -18,20 +18,20 @@
 
 namespace mosalloc {
 
-/// What the pool counts beyond its calls; the report prints them.
+/// The pool's counters besides its calls; the report prints them.
 struct PoolCounters {
     uint64_t softened_protections = 0;  ///< a huge page grants more than one of its 4KB pages asked for
     uint64_t ignored_advice = 0;        ///< madvise that would have changed the mosaic, or that hugetlb refuses
     uint64_t zeroed_bytes = 0;          ///< cleared by hand in windows, on reuse
     uint64_t split_pages = 0;
-    uint64_t unsplit_pages = 0;         ///< due, but other threads could not be held back
+    uint64_t unsplit_pages = 0;         ///< splits that failed because other threads could not be blocked
     uint64_t first_split = 0;           ///< offset
-    uint64_t missing_pages = 0;         ///< on demand: huge pages that could not be had
+    uint64_t missing_pages = 0;         ///< on demand: missing huge pages
 };
 
 class Pool {
 public:
-    /// Adopts [base, base + bytes), already reserved with `reserve_span`. False when the tables can't be had.
+    /// Adopts [base, base + bytes), already reserved with `reserve_span`. False if there is no memory for the tables.
     bool init(uint64_t base, uint64_t bytes, const Policy& policy);
     /// Declares that `range` is backed with pages of `page_bytes` from now on; on demand, that it will be. Windows
     /// come in ascending order.
@@ -41,15 +41,15 @@ public:
     long commit(Range range, int prot, bool no_reserve = false);
     /// Takes `range` back: 4KB parts lose their memory at once, window parts are cleared when reused.
     long release(Range range);
-    /// As the kernel does it: up to the first hole, and then -ENOMEM.
+    /// Like the kernel, changes memory up to the first hole and then returns -ENOMEM.
     long protect(Range range, int prot);
-    /// As the kernel does it: all but the holes, and then -ENOMEM.
+    /// Like the kernel, changes all memory except the holes and then returns -ENOMEM.
     long advise(Range range, int advice);
     /// `range` now holds a mapping that the program placed there itself (a file, shared memory). Not over windows.
     void adopt_foreign(Range range, int prot);
     /// The mapping under `range` has attributes of its own from now on (locked, a protection key).
     void mark_odd(Range range);
-    /// Makes 4KB pages of the huge pages around `range`; 0, or -EBUSY where that cannot be done safely.
+    /// Splits the huge pages around `range` into 4KB pages. Returns 0, or -EBUSY if this is not safe now.
     long split(Range range);
 
     /// Raises the protection of `range` so that it can be copied; protections as recorded stay as they are.
@@ -63,11 +63,11 @@ public:
     /// Calls f(huge page as offsets, page_bytes) for each mapped huge page with memory that is handed out.
     template <class F>
     void for_each_used_huge_page(F f) const;
-    /// Puts 4KB pages under everything in use, for the time of a fork; -EBUSY where other threads can't be held.
+    /// Replaces all used huge pages by 4KB pages during a fork. Returns -EBUSY if other threads cannot be blocked.
     long lend_small_pages();
-    /// And huge pages again; those that somebody else took meanwhile count as split.
+    /// Restores the huge pages; those that another process took in the meantime count as split.
     void take_huge_pages_back();
-    /// In the child of such a fork: its memory has 4KB pages for good.
+    /// In the child of such a fork: its memory keeps the 4KB pages.
     long leave_huge_pages();
 
     Range span() const { return {base_, base_ + bytes_}; }

@@ -1,8 +1,8 @@
 // remap.cpp - mremap over pool memory.
 //
-// Order of attempts: shrink; grow into free space behind; move to the lowest range that fits. A move inside 4KB
-// parts lets the kernel move page tables (MREMAP_DONTUNMAP, Linux 5.7: the old range never becomes a hole into
-// which another thread's mapping could fall); anything else is copied.
+// Order of attempts: shrink; grow into the free space behind; move to the lowest range that fits. For a move inside
+// 4KB parts, the kernel moves page tables (MREMAP_DONTUNMAP, Linux 5.7: the old range never becomes a hole where the
+// kernel could place another thread's mapping). All other moves copy the memory.
 #include <cerrno>
 
 #include "core/copy.h"
@@ -35,8 +35,8 @@ long Space::move_to(Pool* pool, Range old, uint64_t bytes, uint64_t to) {
     const uint64_t source = pool->base() + old.start;
     Pool* target = holder({to, to + bytes});
     const Range place = target == nullptr ? Range{} : target->offsets({to, to + bytes});
-    // Memory that leaves the pools is copied: the kernel may see several mappings in what the program got as one, and
-    // outside the pools nobody could hide that from its next mremap.
+    // Memory that leaves the pools is copied. The kernel may have several mappings where the program sees one, and outside
+    // the pools the library could not hide this from the program's next mremap.
     if (target != nullptr && !pool->touches_window(from) && !target->touches_window(place)) {
         // Longer memory in one call, so that it is one mapping, which the kernel moves as a whole later.
         const bool grows = bytes > moved;

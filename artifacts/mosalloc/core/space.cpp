@@ -61,7 +61,7 @@ long Space::refused(long error) {
     return error;
 }
 
-/// Counts a request that does not fit; the launcher tells which size would have done.
+/// Counts a request that does not fit; the launcher prints the pool size that would have been enough.
 long Space::full(uint64_t kind, uint64_t bytes) {
     ++map_->full_calls[kind];
     if (map_->full_largest_bytes[kind] < bytes) map_->full_largest_bytes[kind] = bytes;
@@ -113,14 +113,14 @@ long Space::give(Pool* pool, Range offsets) {
     return result;
 }
 
-/// What can fail or cost only after the memory is there: locking it, touching it.
+/// Steps that need the memory first: locking it, touching it.
 long Space::settle(long address, uint64_t bytes, const Request& request) {
     const uint64_t start = static_cast<uint64_t>(address);
     if (request.lock && sys::failed(lock({start, start + bytes}, 0))) {
         unmap({start, start + bytes});
-        return -EAGAIN;  // what mmap says of MAP_LOCKED above the limit
+        return -EAGAIN;  // mmap's error for MAP_LOCKED above the limit
     }
-    // MAP_POPULATE promises nothing, so its result is not looked at.
+    // MAP_POPULATE guarantees nothing, so its result is ignored.
     const int populate = (request.prot & PROT_WRITE) != 0 ? advice::kPopulateWrite : advice::kPopulateRead;
     if (request.populate) sys::madvise(start, bytes, populate);
     return address;
@@ -156,7 +156,7 @@ long Space::map_file(uint64_t bytes, int prot, int flags, int fd, uint64_t offse
     const Range range{start, start + bytes};
     const long result = sys::mmap(pool.base() + start, bytes, prot, flags | MAP_FIXED, fd, offset);
     if (sys::failed(result)) {
-        reserve_span(pool.base() + start, bytes);  // the kernel may have taken the span away before it refused
+        reserve_span(pool.base() + start, bytes);  // the kernel may have unmapped the span before it returned the error
         free.give(range);
         return result;
     }
@@ -166,7 +166,7 @@ long Space::map_file(uint64_t bytes, int prot, int flags, int fd, uint64_t offse
     return result;
 }
 
-/// May the program place a mapping here? The heap ends at the break; above it the next brk will come along.
+/// True if the program may place a mapping here. The heap ends at the break, and the next brk may extend it.
 bool Space::owns(const Pool* pool, Range offsets) const {
     return !is_heap(pool) || offsets.end <= align_up(break_, kPage4K);
 }
@@ -243,8 +243,8 @@ long Space::advise(Range addresses, int advice) {
         [&](Range part) { return sys::madvise(part.start, part.bytes(), advice); });
 }
 
-/// Up to a hole the kernel locks what is there, but brings nothing in. So it gets a real hole for the moment; in a
-/// huge page there can't be one, and hugetlb is never swapped anyway.
+/// The kernel locks mapped pages up to a hole, but does not populate them. So this makes a real hole for the call. A huge
+/// page cannot have a hole, but hugetlb pages are never swapped anyway.
 template <class Kernel>
 void Space::lock_up_to_hole(Pool* pool, Range used, Kernel kernel) {
     const Range hole{used.end, used.end + kPage4K};

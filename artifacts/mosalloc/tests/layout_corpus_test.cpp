@@ -1,4 +1,5 @@
-// The examples of artifacts/layout-format: what they mean here, and which rule refuses the others, and where.
+// The examples of artifacts/layout-format: the library reads the accepted files correctly, and rejects the others with the
+// right rule and line.
 #include <gtest/gtest.h>
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Random and mutated layout files: the parser must end with an answer, never read outside its input (the sanitizers
-// watch), and what it accepts must keep the rules. Time-boxed: seconds as argument, seed printed.
+// Random and mutated layout files: the parser must return, must never read outside its input (checked by sanitizers), and
+// may accept only layouts that follow the rules. Runs for the seconds given as argument; prints its seed.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -73,5 +73,5 @@ int main(int count, char** arguments) {
     }
     printf("seed %llu: %llu files, %llu accepted\n", static_cast<unsigned long long>(seed),
            static_cast<unsigned long long>(files), static_cast<unsigned long long>(accepted));
-    return accepted == 0 || accepted == files;  // a fuzzer that sees one side only tests nothing
+    return accepted == 0 || accepted == files;  // a fuzzer must see both accepted and rejected inputs
 }

@@ -1,4 +1,4 @@
-// Which memory of a process lies in no pool, from smaps texts.
+// Finds the memory of a process outside the pools, from smaps texts.
 #include "run/outside.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// What each policy does when parts of one huge page shall have different protections. The windows of the fixture have
-// 4KB pages underneath, so what the hardware would allow is read from the pool's books.
+// Tests what each policy does when the program sets different protections inside one huge page. The windows of the fixture
+// have 4KB pages underneath, so the tests read the hardware protection from the pool's state.
 #include <cerrno>
 #include <cstring>
 #include <sys/resource.h>

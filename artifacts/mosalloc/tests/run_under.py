@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs one test program under one condition; exit 77 is SKIP, and says what is missing.
+"""Run one test program under one condition. Exit status 77: skipped, and the output says what is missing.
 
 usage: run_under.py BUILD CONDITION PROGRAM [ARGUMENT...]
 conditions: kernel (no library); 4kb; qemu (4KB under QEMU); preload (another library is preloaded too);
@@ -74,7 +74,7 @@ def main() -> int:
 
 
 def confirmed(build: Path, condition: str, program: list[str], layout: Path) -> int:
-    """Runs under the launcher; its verdict counts as much as the program's status."""
+    """Run under the launcher; check its verdict as well as the program's status."""
     environment = dict(os.environ) | VARIABLES.get(condition, {})
     if condition == "preload":
         environment["LD_PRELOAD"] = str(build / "libother.so")

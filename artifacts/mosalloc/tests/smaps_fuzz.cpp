@@ -1,5 +1,5 @@
-// Mutated smaps texts: reading, comparing and classifying them must end, stay inside memory (the sanitizers watch) and
-// keep the rules below, which hold for any text. Time-boxed: seconds as argument, seed printed.
+// Mutated smaps texts: reading, comparing and classifying must return, must stay inside memory (checked by sanitizers) and
+// must follow the rules below, which hold for any text. Runs for the seconds given as argument; prints its seed.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -92,7 +92,7 @@ std::vector<Span> random_spans(std::mt19937_64& rng) {
     return spans;
 }
 
-/// Null if all holds, else the rule that does not. `sane`: the text is one that a kernel could have written.
+/// Returns null, or the rule that is broken. `sane`: a kernel could have written this text.
 const char* broken_rule(const mosalloc_pool_map& map, const std::vector<Area>& areas, const std::vector<Span>& spans,
                         bool sane) {
     const Findings found = compare(map, areas);
@@ -163,5 +163,5 @@ int main(int count, char** arguments) {
            static_cast<unsigned long long>(seed), static_cast<unsigned long long>(texts),
            static_cast<unsigned long long>(sane), static_cast<unsigned long long>(confirmed),
            static_cast<unsigned long long>(whole));
-    return sane == 0 || sane == texts || confirmed == 0 || whole == 0;  // one side only tests nothing
+    return sane == 0 || sane == texts || confirmed == 0 || whole == 0;  // a fuzzer must see both kinds of input
 }

@@ -1,5 +1,5 @@
 // space_fixture.h - pools in the test's own address space. Windows are backed with 4KB pages here but take the same
-// code paths (hand zeroing, united protections), so no huge page is needed and the sanitizers can look on.
+// code paths (zeroing by software, united protections), so the tests need no huge pages and can run under sanitizers.
 #pragma once
 
 #include <gtest/gtest.h>

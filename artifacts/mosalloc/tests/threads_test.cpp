@@ -1,5 +1,5 @@
-// Several threads in the same pools, each call under the lock, as the hooks do it. Under the thread sanitizer this
-// shows that the lock orders everything; everywhere, that nobody gets another one's memory.
+// Several threads in the same pools, each call under the lock, as in the hooks. Under the thread sanitizer this checks
+// that the lock orders all accesses; in every build it checks that no thread gets memory of another thread.
 #include <random>
 #include <thread>
 #include <vector>

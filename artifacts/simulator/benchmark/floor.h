@@ -1,7 +1,7 @@
-// floor.h - the simple loops that an engine must not be slower than, and what they share.
+// floor.h - floors: simple loops that an engine must not be slower than; and their common code.
 //
-// A floor is what one would write in an afternoon: scalar, exact, one layout at a time, fixed sizes known to the
-// compiler. Offsets stand for addresses (the pool is aligned), so 32-bit tags suffice. The processor is Haswell's:
+// A floor is straightforward code: scalar, exact, one layout at a time, with fixed sizes known to the compiler.
+// Offsets replace addresses (the pool is aligned), so 32-bit tags are enough. The processor is Haswell's:
 // 64-entry and 32-entry L1 DTLBs, 1024-entry shared STLB, 32KB/256KB/30MB caches.
 #pragma once
 

@@ -1,4 +1,4 @@
-// model_features.h - what the clock can do beyond the floor's model, one row of the benchmark each and one with all of it.
+// model_features.h - features of the clock that the floor's model lacks: one benchmark row for each, and one with all.
 //
 // The floor of every row is floor_r, the plain model: a ratio says what the engine does with the feature against a loop
 // without it.

@@ -1,4 +1,4 @@
-// plain_lanes.h - the plain form of layouts as lanes: what one would write first for all layouts in one pass.
+// plain_lanes.h - the plain form of layouts as lanes: simple code that simulates all layouts in one pass.
 //
 // tag[set][way][layout] of 32 bits, for each 2MB region a bit a layout that says whether it is huge, and a masked move-to-front
 // in both TLB levels. Page numbers of the pool are dense, so a tag is one. No names, no queues, no branches on sets. The

@@ -1,4 +1,4 @@
-// report.h - what the benchmark prints: a table for people, or CSV for the report.
+// report.h - prints the benchmark's results: a text table, or CSV for the report.
 #pragma once
 
 #include <cstddef>

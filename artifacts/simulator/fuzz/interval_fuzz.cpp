@@ -1,4 +1,4 @@
-// interval_fuzz.cpp - files of sample units: what is accepted is in order, finite and inside the stream.
+// interval_fuzz.cpp - files of sample units: accepted units are in order, finite and inside the stream.
 #include <cmath>
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-// layout_fuzz.cpp - layout files over pools of odd sizes and places: what is accepted is aligned, disjoint, in its pool.
+// layout_fuzz.cpp - layout files over pools of odd sizes and places: accepted windows are aligned, disjoint and in a pool.
 #include "base/error.h"
 #include "fuzz.h"
 #include "os/layout.h"

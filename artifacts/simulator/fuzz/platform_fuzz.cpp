@@ -1,5 +1,5 @@
-// platform_fuzz.cpp - flat platform files: random values in and out of bounds, then mutated text. What is accepted keeps
-// the bounds and the rules; what is refused says what to do.
+// platform_fuzz.cpp - flat platform files: random values in and out of bounds, then mutated text. Accepted platforms follow
+// the bounds and the rules; error messages contain a remedy.
 #include "base/error.h"
 #include "base/platform.h"
 #include "fuzz.h"

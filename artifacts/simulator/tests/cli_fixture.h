@@ -1,4 +1,4 @@
-// cli_fixture.h - tessera-sim as a process: a folder with a small trace, a platform and layouts; what a run printed.
+// cli_fixture.h - runs tessera-sim as a process on a folder with a small trace, a platform and layouts.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// cli_output_test.cpp - where results go: a full disk is noticed, an input is never written over.
+// cli_output_test.cpp - output files: a full disk is reported, and an input is never overwritten.
 #include "cli_fixture.h"
 
 namespace tessera::sim::testing {

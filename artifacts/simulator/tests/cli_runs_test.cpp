@@ -1,4 +1,4 @@
-// cli_runs_test.cpp - what may not change a result (threads, groups, order), and what ends a run early.
+// cli_runs_test.cpp - results do not depend on threads, groups or order; runs that stop early.
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>

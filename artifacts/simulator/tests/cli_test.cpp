@@ -1,4 +1,4 @@
-// cli_test.cpp - tessera-sim as its callers see it: rows, failed rows, refusals, exit statuses.
+// cli_test.cpp - the command line of tessera-sim: rows, failed rows, error messages, exit statuses.
 #include <algorithm>
 
 #include "cli_fixture.h"

@@ -1,4 +1,4 @@
-// closed_forms_test.cpp - streams whose H, M and R one can work out by hand, on the paper's processors.
+// closed_forms_test.cpp - streams whose H, M and R can be computed by hand, on the paper's processors.
 #include <gtest/gtest.h>
 
 #include "support/engines.h"

@@ -1,4 +1,4 @@
-// closed_forms_walk_test.cpp - streams whose walk cycles and serving levels one can work out by hand.
+// closed_forms_walk_test.cpp - streams whose walk cycles and serving levels can be computed by hand.
 #include "support/engines.h"
 #include "support/platforms.h"
 

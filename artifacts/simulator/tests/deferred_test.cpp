@@ -1,5 +1,5 @@
-// deferred_test.cpp - references that wait are counted as if they had been made at once: arrays of the lane machine against a
-// list of pages a lane and set.
+// deferred_test.cpp - deferred references give the same counts as immediate ones: arrays of the lane machine against a list
+// of pages per lane and set.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -89,7 +89,7 @@ TEST(Deferred, CountsAreThoseOfReferencesMadeAtOnce) {
         for (const Pattern& pattern : patterns) check({4, ways, Replacement::lru}, pattern);
 }
 
-/// Associativities without code of their own defer nothing, which nobody may notice.
+/// Associativities without special code do not defer references; the counts must be the same.
 TEST(Deferred, AnyShapeCounts) {
     for (const uint32_t ways : {1u, 3u, 16u}) check({3, ways, Replacement::lru}, {"odd shape", 100, false, 9, false});
 }

@@ -1,5 +1,5 @@
-// extension_test.cpp - what is new is one file with one registration line: throw-away designs and parts of tests/examples
-// are chosen by name in a platform and run on all engines, which know nothing of them and agree exactly.
+// extension_test.cpp - a new component is one file with one registration line. A platform names the example designs and
+// parts of tests/examples; they run on all engines without changes there, and the engines agree exactly.
 #include <gtest/gtest.h>
 
 #include <functional>

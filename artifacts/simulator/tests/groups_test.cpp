@@ -1,4 +1,4 @@
-// groups_test.cpp - division of labour, order of output, progress lines, reading ahead.
+// groups_test.cpp - division into groups, order of output, progress lines, reading ahead.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// intervals_test.cpp - interval files: each rule has a message, and units are cut where the file says.
+// intervals_test.cpp - interval files: each rule has an error message, and units are cut at the places in the file.
 #include <gtest/gtest.h>
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-// invariants_test.cpp - what must hold for any program: sums, and what LRU's stack property proves. On random streams.
+// invariants_test.cpp - invariants of any program, on random streams: sums, and the stack property of LRU.
 #include <algorithm>
 
 #include "support/engines.h"

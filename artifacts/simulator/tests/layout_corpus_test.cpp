@@ -1,4 +1,4 @@
-// layout_corpus_test.cpp - the examples of artifacts/layout-format over pools so large that only the grammar refuses.
+// layout_corpus_test.cpp - the examples of artifacts/layout-format with pools so large that only the grammar's rules apply.
 #include <gtest/gtest.h>
 
 #include <memory>

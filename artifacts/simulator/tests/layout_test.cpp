@@ -1,5 +1,5 @@
-// layout_test.cpp - rules of layout files, with the words their messages must have. Those of the trace's pools are here
-// alone; those of the grammar are in artifacts/layout-format, each with its examples.
+// layout_test.cpp - rules of layout files, with the values and codes in their messages. The rules about the trace's pools
+// are only here; the rules of the grammar are in artifacts/layout-format, each with its examples.
 #include <gtest/gtest.h>
 
 #include "base/error.h"

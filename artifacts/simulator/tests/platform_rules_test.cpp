@@ -1,4 +1,4 @@
-// platform_rules_test.cpp - each rule between keys at its border: what is just allowed, what is just refused.
+// platform_rules_test.cpp - each rule between keys at its limit: the last valid and the first invalid value.
 #include <gtest/gtest.h>
 
 #include "base/error.h"
@@ -12,7 +12,7 @@ using Changes = std::map<std::string, std::string>;
 struct Case {
     const char* name;
     Changes allowed, refused;
-    std::vector<std::string> words;  ///< of the refusal, beside "what to do"
+    std::vector<std::string> words;  ///< values in the error message
 };
 
 const Changes prefetching = {{"prefetch.l2.kind", "stream"}, {"prefetch.l2.entries", "1"}, {"prefetch.l2.degree", "1"}, {"prefetch.l2.distance",

@@ -1,4 +1,5 @@
-// platform_test.cpp - flat platform files: what has no default is not assumed, what took one is named, like everything wrong.
+// platform_test.cpp - flat platform files: keys without a default are required, keys that took a default are listed, and
+// errors name the key.
 #include <gtest/gtest.h>
 
 #include "base/error.h"

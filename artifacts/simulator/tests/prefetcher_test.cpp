@@ -1,4 +1,4 @@
-// prefetcher_test.cpp - what stride and stream ask for, on sequences worked out by hand from the heads of their files.
+// prefetcher_test.cpp - the requests of stride and stream, on sequences computed by hand from the comments in their files.
 #include <gtest/gtest.h>
 
 #include <random>

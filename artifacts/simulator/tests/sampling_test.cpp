@@ -1,4 +1,4 @@
-// sampling_test.cpp - plans are parsed, cut and scaled as sample_plan.h and estimate.h say.
+// sampling_test.cpp - parsing, cutting and scaling of sampling plans, as in sample_plan.h and estimate.h.
 #include <gtest/gtest.h>
 
 #include "base/error.h"

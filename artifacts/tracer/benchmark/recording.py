@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How fast programs are recorded: seconds of the region of interest natively, under QEMU, and recorded.
+"""Measure the speed of recording: seconds of the region of interest natively, under QEMU, and recorded.
 
     artifacts/tracer/benchmark/recording.py build [runs]
 
-`build` is the folder with workloads/ and tracer/. A program's own clock (`roi_ns` of its JSON line) is
-read, so start-up and verification don't count; the best of `runs` (default 3) is kept. Needs
-qemu-x86_64. The ratio to QEMU without the plugin is what recording itself costs.
+`build` is the folder with workloads/ and tracer/. The times come from the program (`roi_ns` of its JSON line),
+without start-up and verification; the script keeps the best of `runs` (default 3). It needs qemu-x86_64.
+The ratio to QEMU without the plugin is the cost of recording itself.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-// champsim_fuzz.cpp - the importer of ChampSim's records on random and mutated ones: it refuses, or writes a trace that
-// verifies and holds exactly the accesses of the records.
+// champsim_fuzz.cpp - runs the importer on random and mutated ChampSim records: it must either report an error or write a
+// valid trace with exactly the accesses of the records.
 #include "cli/commands.h"
 #include "cli/champsim_record.h"
 #include "fuzz.h"

@@ -1,4 +1,4 @@
-// container.h - a trace taken apart, so that a fuzzer can change what lies behind the checksums and seal it again.
+// container.h - splits a trace into parts, so that a fuzzer can change them and then recompute the checksums.
 #pragma once
 
 #include <zstd.h>

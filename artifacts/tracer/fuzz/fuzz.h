@@ -1,8 +1,8 @@
-// fuzz.h - what every fuzzer here needs: a time box, a seed that is printed, mutations, and a file in memory.
+// fuzz.h - common code of the fuzzers: a time limit, a printed seed, mutations, and a file in memory.
 //
 //   NAME [SECONDS [SEED]]
-// ends with 1 when a rule was broken (the input is kept in ./NAME.failed), or when all inputs were accepted or all refused:
-// a fuzzer that sees one side only tests nothing. Sanitizers watch memory meanwhile.
+// Exit status 1 if a rule was broken (the input is kept in ./NAME.failed), or if all inputs were accepted or all rejected,
+// because a fuzzer must see both. Sanitizers check memory accesses.
 #pragma once
 
 #include <sys/mman.h>
@@ -55,7 +55,7 @@ public:
 
     bool more() { return Clock::now() < end_ && (started_ = Clock::now(), ++tried, true); }
 
-    /// One input, and what became of it. A refusal says what to do; none takes longer than five seconds.
+    /// Runs one input. An error message must contain a remedy, and no input may take longer than five seconds.
     void refused(const std::string& input, const std::string& message) {
         ++refusals;
         if (message.find("\n  what to do: ") == std::string::npos) broken(input, "an error message has a remedy: " + message);

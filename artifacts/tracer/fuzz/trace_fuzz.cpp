@@ -1,5 +1,5 @@
-// trace_fuzz.cpp - the trace reader on files whose preamble, header, block table, frames or index were changed and sealed
-// again with checksums that fit: what damage cannot reach, and a buggy or hostile writer can.
+// trace_fuzz.cpp - runs the trace reader on files with a changed preamble, header, block table, frames or index and with
+// matching checksums: random damage cannot produce such files, but a buggy or hostile writer can.
 #include "container.h"
 #include "fuzz.h"
 #include "lib/sha256.h"

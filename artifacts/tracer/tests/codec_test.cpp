@@ -1,4 +1,4 @@
-// The parts below the container: digests, and decoders that face text that no checksum protects.
+// The parts below the container: digests, and decoders on text without the protection of a checksum.
 #include <gtest/gtest.h>
 
 #include "lib/block_stream.h"

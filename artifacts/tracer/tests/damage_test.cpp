@@ -1,4 +1,4 @@
-// A damaged trace is refused, wherever the damage is; it never crashes the reader.
+// The reader rejects a damaged trace, wherever the damage is, and never crashes.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -70,7 +70,7 @@ TEST_F(Damage, ForeignAndUnfinishedFilesAreRefused) {
     EXPECT_FALSE(accepted(path));
 }
 
-/// TESSERA_FUZZ_SECONDS sets how long; every mutation must be refused or read as the same bytes' content.
+/// TESSERA_FUZZ_SECONDS sets the duration. The reader must reject every mutation or read the original content.
 TEST_F(Damage, FuzzedFilesAreRefusedOrIdentical) {
     const char* asked = std::getenv("TESSERA_FUZZ_SECONDS");
     const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(asked ? std::atof(asked) : 2);

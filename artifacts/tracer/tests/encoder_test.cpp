@@ -1,5 +1,5 @@
-// The encoder's threads: what goes wrong there reaches the writer's caller, blocks may come while they work, and neither the
-// order of frames nor a byte of the trace depends on which of them is faster.
+// The encoder's threads: their errors reach the writer's caller, blocks may be added while they work, and the order of
+// frames and the bytes of the trace do not depend on their speed.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>

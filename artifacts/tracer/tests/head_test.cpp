@@ -1,4 +1,4 @@
-// Which instructions surely make one access: encodings by hand, so that the disassembler is tested, not trusted.
+// Instructions that certainly make one access: encodings are written by hand, to test the disassembler too.
 #include <gtest/gtest.h>
 
 #include <vector>

@@ -1,4 +1,4 @@
-// What is written is what is read, for streams of every shape.
+// A trace reads back as it was written, for streams of every shape.
 #include <gtest/gtest.h>
 
 #include <set>

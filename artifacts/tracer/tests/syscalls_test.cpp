@@ -1,4 +1,4 @@
-// What system calls copy, against x86-64's calling convention: arguments as a program passes them.
+// The copies of system calls, with arguments in x86-64's calling convention.
 #include <gtest/gtest.h>
 
 #include <sys/socket.h>

@@ -1,10 +1,10 @@
 /* pool_map.h - where libmosalloc's pools are, readable from outside the process.
  *
  * libmosalloc keeps one `mosalloc_pool_map` in a MAP_SHARED mapping of the file named by the environment
- * variable MOSALLOC_POOL_MAP (no file, no map). It outlives the process, however that ends. The tracer
- * turns virtual addresses into pool offsets with it; `tessera mosalloc run` checks page sizes with it.
+ * variable MOSALLOC_POOL_MAP (no file, no map). The file outlives the process, even after SIGKILL. The tracer
+ * uses it to convert virtual addresses to pool offsets; `tessera mosalloc run` uses it to check page sizes.
  * All fields are in the byte order of the machine; a reader accepts only MOSALLOC_POOL_MAP_MAGIC.
- * Readers may look while the program runs: each field is written whole, but fields are not a snapshot of one moment.
+ * Readers may read it while the program runs: each field is written atomically, but the fields are not one snapshot.
  */
 #ifndef MOSALLOC_POOL_MAP_H
 #define MOSALLOC_POOL_MAP_H
@@ -73,21 +73,21 @@ struct mosalloc_pool_map {
     struct mosalloc_call_count calls[MOSALLOC_CALL_COUNT];
     uint64_t softened_protections; /* a huge page grants more than one of its 4KB pages asked for */
     uint64_t split_pages;     /* huge pages that became 4KB pages because the program protected or mapped parts of them */
-    uint64_t unsplit_pages;   /* splits that were due and could not be done while other threads run: softened instead */
+    uint64_t unsplit_pages;   /* splits that were impossible while other threads ran: the page was softened instead */
     uint64_t split_offset;    /* where the first of them is, and in which pool */
     uint64_t split_pool_kind;
     uint64_t ignored_advice;  /* madvise that would change the mosaic, or that huge pages refuse */
     uint64_t zeroed_bytes;    /* cleared by hand when memory of a window was reused */
-    uint64_t refused_calls;   /* calls over pool memory that a window makes impossible; they got an error */
+    uint64_t refused_calls;   /* calls over pool memory that are impossible in a window; they returned an error */
     uint64_t forks;
     uint64_t fork_risks;      /* forks with fewer free huge pages than the child could need to copy */
-    uint64_t fork_late_lock;  /* 1: libc's fork has no call that could be redirected; a fork can wait for malloc for ever */
+    uint64_t fork_late_lock;  /* 1: the library could not patch libc's fork; a fork can hang in malloc */
     uint64_t fork_copied_bytes; /* of windows, given to such children in 4KB pages */
     uint64_t fallback_windows; /* windows left with 4KB pages because MOSALLOC_ALLOW_FALLBACK was set */
     uint64_t on_demand;       /* 1: windows grow with the program's use, and parts that it gave back are unmapped */
-    uint64_t missing_pages;   /* on demand: huge pages that could not be had when the program asked for memory */
+    uint64_t missing_pages;   /* on demand: huge pages that were missing when the program asked for memory */
     uint64_t hinted_bytes;    /* anonymous memory that went to the kernel because of an address hint */
-    uint64_t full_calls[MOSALLOC_POOL_COUNT + 1];    /* requests that a full pool refused (file: gave to the kernel) */
+    uint64_t full_calls[MOSALLOC_POOL_COUNT + 1];    /* requests that failed because the pool was full (file pool: passed on to the kernel) */
     uint64_t full_largest_bytes[MOSALLOC_POOL_COUNT + 1];
     uint64_t outside_address; /* in the process: `outside_count` pairs (start, end) of anonymous memory that went */
     uint64_t outside_count;   /* through the library to the kernel. What is in no pool and not here, nobody saw. */

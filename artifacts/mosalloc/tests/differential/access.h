@@ -1,4 +1,4 @@
-// access.h - reading and writing memory that may not be there.
+// access.h - reads and writes memory that may not be mapped.
 #pragma once
 
 #include "state.h"

@@ -1,4 +1,4 @@
-// areas.h - the model of a thread's memory, and the checks that every operation ends with.
+// areas.h - the model of a thread's memory, and the checks at the end of every operation.
 #pragma once
 
 #include "state.h"
@@ -9,7 +9,7 @@ constexpr uint8_t kUnknownProt = 0x80;  ///< a call that failed half way
 
 /// A random area that has pages, and a random part of it of at most `limit` pages.
 Span any_span(Thread& t, unsigned limit = 8);
-/// A part whose pages one call made and nothing split since; false if the luck is bad.
+/// A random part whose pages one call made and nothing split since; false if the choice fails.
 bool uniform_span(Thread& t, unsigned limit, Span* out);
 
 void set_pages(Thread& t, Span span, Kind kind, int prot);

@@ -1,5 +1,5 @@
-/* broken: a library that is wrong in one way, named by BROKEN; the differential test must notice each. Preloaded
- * alone, in the place of libmosalloc. */
+/* broken: a library with one fault, named by BROKEN; the differential test must find each fault. It is preloaded instead
+ * of libmosalloc. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
@@ -23,14 +23,14 @@ void* mmap(void* at, size_t bytes, int prot, int flags, int fd, off_t offset) {
     return got;
 }
 
-/* "errno": the right refusal with the wrong reason. */
+/* "errno": a call fails correctly, but with the wrong errno. */
 int munmap(void* at, size_t bytes) {
     const int result = (int)syscall(SYS_munmap, at, bytes);
     if (result != 0 && is("errno")) errno = ENOMEM;
     return result;
 }
 
-/* "fault": memory that should not be readable stays so. */
+/* "fault": memory stays readable that should not be. */
 int mprotect(void* at, size_t bytes, int prot) {
     return (int)syscall(SYS_mprotect, at, bytes, prot == PROT_NONE && is("fault") ? PROT_READ : prot);
 }

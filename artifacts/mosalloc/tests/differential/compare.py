@@ -3,10 +3,10 @@
 
 usage: compare.py BUILD [--operations N] [--threads N] [--layout NAME]... [--seed N] [--keep-going]
                   [--library FILE] [--except OPERATION]...
-BUILD is the component's build folder. The operations are cut into parts of their own seed each. The first
-part whose outputs differ is run again with a trace; the first operation that differs is printed with both
-results and the command that repeats it. Exit status 0: no difference, 1: different, 77: a layout had to be
-skipped (its huge pages are missing) and nothing differed.
+BUILD is the component's build folder. The operations are divided into parts, each with its own seed. The
+first part whose outputs differ runs again with a trace. The program then prints the first operation that
+differs, both results, and the command that repeats it. Exit status 0: no difference, 1: different, 77: no
+difference, but a layout was skipped because its huge pages are missing.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from itertools import zip_longest
 from pathlib import Path
 
 SKIP = 77
-TRACES = 20  # runs in search of the operation that differs
+TRACES = 20  # runs to find the operation that differs
 HANGS_AFTER_S = 60  # a part takes about one second at most
 POOLS = "type,pageSize,startOffset,endOffset\nbrk,-1,0,256MB\nmmap,-1,0,1000MB\n"
 
 
 @dataclass(frozen=True)
 class Case:
-    """A layout, how the library is to keep it, and what has no exact answer under it."""
+    """A layout, the library's settings, and the operations without an exact result under it."""
 
     rows: str = ""
     environment: tuple[tuple[str, str], ...] = ()
@@ -37,8 +37,8 @@ class Case:
     part: int = 250_000  # operations of one process
 
 
-# Under windows a child would need huge pages of its own for what it writes: forks are left out. Parts are
-# short: calls that move or protect pages soon leave 4KB pages, and only a new process has its windows again.
+# Forks are left out, because under windows a child needs its own huge pages for its writes. Parts are short,
+# because calls that move or protect pages split huge pages, and only a new process has its windows again.
 _2MB = "brk,2MB,0,4MB\nmmap,2MB,0,4MB\nmmap,2MB,6MB,10MB\n"
 _ALONE = ("--no-forks", "--no-locks")
 
@@ -58,7 +58,7 @@ CASES = {
 
 
 def free_2mb_pages() -> int:
-    """Pages of 2MB that are free and not promised to anybody."""
+    """Number of 2MB pages that are free and not reserved."""
     folder = Path("/sys/kernel/mm/hugepages/hugepages-2048kB")
     if not folder.exists():
         return 0
@@ -66,7 +66,7 @@ def free_2mb_pages() -> int:
 
 
 def output_of(process: subprocess.Popen) -> str:
-    """All that it prints; a process that hangs is ended, and says so."""
+    """The output of a process. A process that hangs is killed, and the output ends with a note."""
     try:
         return process.communicate(timeout=HANGS_AFTER_S)[0]
     except subprocess.TimeoutExpired:
@@ -76,7 +76,7 @@ def output_of(process: subprocess.Popen) -> str:
 
 @dataclass(frozen=True)
 class Subject:
-    """The program, and the environment that puts the library under test before it."""
+    """The program, and the environment that preloads the library under test."""
 
     program: Path
     environment: dict[str, str]
@@ -98,7 +98,7 @@ class Subject:
 
 
 def by_thread(text: str) -> dict[str, list[str]]:
-    """Lines of a trace by the thread (or child of a thread) that wrote them: their order there is fixed."""
+    """Lines of a trace by the thread (or child) that wrote them; within a thread, their order is fixed."""
     lines: dict[str, list[str]] = {}
     for line in text.splitlines():
         lines.setdefault(line.split(" ", 1)[0], []).append(line)
@@ -116,7 +116,7 @@ def shorten(plain: str, ours: str) -> str:
 
 
 def first_difference(subject: Subject, argv: list[str]) -> str:
-    """Trace both runs until they differ: with threads, where memory lies depends on who comes first."""
+    """Trace both runs until they differ; with threads, addresses depend on which thread is first."""
     for _ in range(TRACES):
         found = traced_difference(subject, argv)
         if found:
@@ -172,16 +172,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("build", type=Path)
     parser.add_argument(
-        "--operations", type=int, default=200_000, help="for each layout and number of threads"
+        "--operations",
+        type=int,
+        default=200_000,
+        help="operations for each layout and number of threads (default 200000)",
     )
-    parser.add_argument("--threads", type=int, action="append", help="default: 1 and 4")
-    parser.add_argument("--layout", choices=CASES, action="append", help="default: 4kb")
+    parser.add_argument("--threads", type=int, action="append", help="number of threads (default: 1 and 4)")
+    parser.add_argument("--layout", choices=CASES, action="append", help="layout to test (default: 4kb)")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--keep-going", action="store_true", help="go on after a difference")
+    parser.add_argument("--keep-going", action="store_true", help="continue after a difference")
     parser.add_argument("--except", dest="left_out", action="append", default=[], metavar="OPERATION")
-    parser.add_argument("--library", type=Path, help="preload this instead of BUILD/libmosalloc.so")
+    parser.add_argument("--library", type=Path, help="preload this library instead of BUILD/libmosalloc.so")
     options = parser.parse_args()
-    # Absolute: the loader would look a bare name up elsewhere.
+    # An absolute path, because the loader searches other folders for a bare name.
     library = (options.library or options.build / "libmosalloc.so").resolve()
     folder = options.build.resolve() / "differential-layouts"
     folder.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-// fork.cpp - a child sees the parent's memory, changes its own copy, and goes on like any program.
+// fork.cpp - a child reads the parent's memory, changes its own copy, and then makes calls like any program.
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-// holes.cpp - an area gets holes, everything is tried on them, and they are closed again. Only while no other
-// thread maps anything: the kernel could put its memory into the hole.
+// holes.cpp - makes holes in an area, makes all calls on them, and closes them again. No other thread may map memory
+// during this time, because the kernel could place it in the hole.
 #include <sys/mman.h>
 
 #include "operations.h"

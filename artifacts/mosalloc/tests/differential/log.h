@@ -1,4 +1,4 @@
-// log.h - what an operation did, as a digest and, when asked for, as a line of text.
+// log.h - logs the results of an operation as a digest and, on request, as a line of text.
 #pragma once
 
 #include <cerrno>

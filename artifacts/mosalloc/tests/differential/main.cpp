@@ -1,7 +1,7 @@
 // differential SEED OPERATIONS THREADS [--trace] [--no-faults] [--no-forks] [--no-foreign] [--no-locks]
 //     [--except=OPERATION]...
 //
-// Random memory calls through libc; prints one digest of everything that a program can tell: success or errno,
+// Makes random memory calls through libc. Prints one digest of all results that a program can see: success or errno,
 // contents, faults, alignment. The kernel is the oracle: the output must be the same with libmosalloc preloaded.
 // compare.py runs both and finds the first operation that differs. OPERATIONS is the sum over all threads.
 #include <cinttypes>

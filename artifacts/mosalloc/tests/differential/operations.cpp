@@ -6,7 +6,7 @@
 namespace differential {
 namespace {
 
-/// Digging a hole needs that nobody else maps anything meanwhile. Writers first, or they would never get it.
+/// While one thread makes a hole, no other thread may map memory. Writers have priority, or they would wait for ever.
 pthread_rwlock_t g_maps = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 
 struct Operation {

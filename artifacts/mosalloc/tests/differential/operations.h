@@ -1,7 +1,7 @@
-// operations.h - everything the test may do, one function each; operations.cpp has the table with their weights.
+// operations.h - the operations of the test, one function each; operations.cpp has the table with their weights.
 //
-// Contract: an operation begins its line in the log, makes its calls, logs what a program can tell, updates the
-// model, and leaves no hole in any area.
+// Contract: an operation begins its line in the log, makes its calls, logs all results that a program can see, updates
+// the model, and leaves no hole in any area.
 #pragma once
 
 #include "areas.h"

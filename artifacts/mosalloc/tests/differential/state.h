@@ -1,9 +1,9 @@
-// state.h - what one thread of the differential test knows: its areas, its blocks of malloc, its random numbers.
+// state.h - the state of one thread of the differential test: its areas, malloc blocks and random numbers.
 //
-// An area is memory that one mmap gave and that this thread alone uses. Addresses never reach the output; an area
-// is a number there, and a place in it is a page number. The thread only does what has one right answer: it never
-// looks at memory that another mapping may take, and it moves pages by mremap only if one call made them all
-// (`epoch`), because where the kernel merges neighbours is its own affair.
+// An area is memory from one mmap that only this thread uses. The output never contains addresses: an area is a number
+// there, and a place in it is a page number. The thread makes only calls with one correct result. It never reads memory
+// that another mapping may take. It moves pages by mremap only if one call made them all (`epoch`), because the kernel
+// may or may not merge neighbouring mappings.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,7 @@ struct Block {
     size_t bytes = 0;
 };
 
-/// What the layout under test can't keep, and is therefore left out on both sides.
+/// Behaviour that the layout under test cannot provide, so it is left out on both sides.
 struct Options {
     uint64_t seed = 1, operations = 100000;
     unsigned threads = 1;

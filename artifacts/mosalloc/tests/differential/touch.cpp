@@ -1,4 +1,4 @@
-// touch.cpp - reads and writes, as any program does between its calls.
+// touch.cpp - reads and writes of memory between calls.
 #include "operations.h"
 
 namespace differential {

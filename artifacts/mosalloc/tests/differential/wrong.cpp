@@ -1,4 +1,4 @@
-// wrong.cpp - arguments that must be refused, with the right errno, and without harm to what is there.
+// wrong.cpp - wrong arguments: calls must fail with the right errno and must not change memory.
 #include <cstdlib>
 #include <sys/mman.h>
 

@@ -1,5 +1,5 @@
-/* case.h - behaviours that a program may rely on, each a function. They pass on the bare kernel as well: the kernel
- * is the oracle, and the same executable runs without the library, under it, and under QEMU. */
+/* case.h - behaviours that a program may rely on, one function each. The kernel is the oracle: all cases also pass
+ * without the library. The same executable runs without the library, with it, and under QEMU. */
 #ifndef MOSALLOC_TESTS_CASE_H
 #define MOSALLOC_TESTS_CASE_H
 

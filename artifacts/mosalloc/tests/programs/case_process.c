@@ -1,4 +1,4 @@
-/* malloc on top of the pools, and what processes and threads do. */
+/* malloc on top of the pools, processes and threads. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <malloc.h>

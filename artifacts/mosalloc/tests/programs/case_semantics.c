@@ -1,4 +1,4 @@
-/* Corners of the memory calls in which an allocator that only reserves and hands out would answer differently. */
+/* Special cases of the memory calls, in which a simple allocator would give other results than the kernel. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 extern char** environ;
 enum { RW = PROT_READ | PROT_WRITE, ANONYMOUS = MAP_PRIVATE | MAP_ANONYMOUS };
 
-/* What was given back does not exist: for the calls that ask, for a place that must be free, for a touch. */
+/* Freed memory does not exist: for queries, for MAP_FIXED_NOREPLACE, for accesses. */
 void case_holes(void) {
     char* at = anonymous(8 * PAGE, RW);
     unsigned char in_core[8];

@@ -1,4 +1,4 @@
-/* eight_threads [SEED]: a program that knows nothing of page sizes, and looks at its own memory.
+/* eight_threads [SEED]: a program that does not depend on page sizes and inspects its own memory.
  *
  * Eight threads malloc, realloc, mmap, mremap and fork; each child verifies what it inherited, changes its copy and
  * answers with a hash. stdout: one hash of all contents, which depends on the seed only, so that it is the same on

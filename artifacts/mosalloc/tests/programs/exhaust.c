@@ -1,5 +1,5 @@
-/* exhaust POOL_BYTES: both pools have this size. Asks for ever more: NULL and ENOMEM must come, nothing else, and memory
- * freed is memory that can be had again. */
+/* exhaust POOL_BYTES: both pools have this size. Allocates until the pools are full: the only errors must be NULL and
+ * ENOMEM, and freed memory must be available again. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* offsets SEED: a fixed sequence of calls; prints where each landed, as an offset in its 1GB-aligned pool (pools must
- * be smaller than 1GB). The output must not depend on the layout, nor on who executes (CPU or QEMU). */
+/* offsets SEED: makes a fixed sequence of calls and prints the result of each, as an offset in its 1GB-aligned pool (pools
+ * must be smaller than 1GB). The output must be the same under every layout, on the CPU and under QEMU. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>

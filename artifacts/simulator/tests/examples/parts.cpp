@@ -1,4 +1,4 @@
-// parts.cpp - one throw-away component of each kind that a conventional design is built from, in a few lines each.
+// parts.cpp - a small example of each kind of component that a conventional design consists of.
 #include "cache/prefetcher.h"
 #include "os/allocator.h"
 #include "pagetable/format.h"

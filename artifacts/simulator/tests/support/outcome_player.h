@@ -1,6 +1,6 @@
 // outcome_player.h - an engine made of a functional stage and the scalar core: what Outcomes say, read back lane by lane.
 //
-// It stands between engine/scalar and the oracle, so that a stage can be tested without the clock for sixteen lanes.
+// It combines engine/scalar and the oracle's core, so that tests can check a stage without the clock for sixteen lanes.
 #pragma once
 
 #include "engine/functional.h"
