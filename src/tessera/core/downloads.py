@@ -1,8 +1,8 @@
 """Download one file so that an interrupted download continues where it stopped.
 
-requests and urllib3 do what they can: connections, proxies, redirects, certificates, and repeated requests
-(``Retry``: pauses that double, a server's ``Retry-After``). Only the resumption is ours. pooch 1.9 and
-zenodo-get 3.1 restart an interrupted file from its first byte, and the records of papers have many GB.
+requests and urllib3 handle connections, proxies, redirects, certificates, and repeated requests (``Retry``:
+pauses that double, a server's ``Retry-After``). Only the resumption is ours: pooch and zenodo-get restart an
+interrupted file from its first byte, and the graphs of the papers are large.
 
 ``Range`` asks for the missing bytes. ``If-Range`` asks for the whole file if it has changed on the server.
 A server that ignores ranges answers 200, and the download restarts.
@@ -35,7 +35,7 @@ class _Interrupted(Exception):
 
 @dataclass(frozen=True)
 class Download:
-    """A file to download into ``part``, which the caller checks and then names with :func:`publish`.
+    """A file to download into ``part``. The caller checks the part, then renames it with :func:`publish`.
 
     Attributes:
         asked: the file in the words of the user, for errors.
