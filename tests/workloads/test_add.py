@@ -121,7 +121,7 @@ def test_files_become_absolute(checkout, tmp_path, monkeypatch):
         (("x", "--", "no-such-program"), "no such program"),
         (("x",), "neither a program nor --scripts"),
         (("x", "--scripts", ".", "--", "true"), "both a program and --scripts"),
-        (("x", "--target", "y", "--", "true"), "there are no --scripts"),
+        (("x", "--target", "y", "--", "true"), "workload add x --target: "),
         (("x", "--", "false"), "it ended with status 1"),
         (("x", "--", "sh", "-c", "echo told >&2; exit 3"), "told"),
         (("x", "--scripts", "/nowhere"), "there is no run.sh in it"),

@@ -17,14 +17,21 @@ def _say(text: str) -> None:
 
 @click.command()
 @click.argument("components", nargs=-1, metavar="[COMPONENT]...")
-@click.option("--test", is_flag=True, help="Build and run the components' own tests (ctest).")
-@click.option("--image", is_flag=True, help="Build the images only.")
-@click.option("--workloads-image", is_flag=True, help="Build the image of Debian's workloads.")
+@click.option("--test", is_flag=True, help="Also build and run the components' tests (ctest).")
+@click.option("--image", is_flag=True, help="Build only the base and toolchain images; print the tag.")
+@click.option(
+    "--workloads-image",
+    is_flag=True,
+    help="Build only the image of the workloads that come from Debian; print its tag.",
+)
 def build(components: tuple[str, ...], test: bool, image: bool, workloads_image: bool) -> None:
-    """Build components into build/<component>/: all of them, or those named.
+    """Build components into build/<component>/: the COMPONENTs named, or all.
 
-    With the engine docker (the default) the images are built first where they are missing, and the
-    components inside the toolchain image; with TESSERA_ENGINE=none, by this machine's compilers.
+    Components: mosalloc, tracer, simulator, workloads. Engine docker (default): builds missing images first
+    (about 3 min), then the components in the toolchain image. TESSERA_ENGINE=none: uses this machine's
+    compilers. Exit status 1 if a build or a test fails; the other components are still built.
+
+    Example: ./run tessera build simulator
     """
     for component in components:
         if component not in builder.COMPONENTS:
@@ -34,7 +41,7 @@ def build(components: tuple[str, ...], test: bool, image: bool, workloads_image:
         if image or workloads_image:
             click.echo(tag)
     elif image or workloads_image:
-        raise TesseraError("an image", "the engine is 'none': no image is used", "drop the option")
+        raise TesseraError("an image", "the engine is 'none', which uses no image", "leave out the option")
     if image or workloads_image:
         return
     chosen = components or builder.COMPONENTS
@@ -46,7 +53,7 @@ def build(components: tuple[str, ...], test: bool, image: bool, workloads_image:
 
 
 def _build(components: tuple[str, ...], test: bool) -> list[str]:
-    """Build every component; one that fails says why and stops no other. Returns those that failed."""
+    """Build every component, also after one fails; print why. Returns the components that failed."""
     broken = []
     for component in components:
         try:
@@ -58,13 +65,13 @@ def _build(components: tuple[str, ...], test: bool) -> list[str]:
 
 
 def _test(components: tuple[str, ...], broken: list[str]) -> None:
-    """Run the tests of every component that was built; show what failed and the summaries."""
+    """Run the tests of every component that was built; print failures and summaries."""
     failed = []
     with component_tests.huge_pages(_say):
         for component in components:
-            if component in broken:  # what lies in its folder is of another state of the sources
+            if component in broken:  # its folder holds a build of older sources
                 continue
-            click.echo(f"== ctest: {component} (all of it: build/{component}/ctest.log)")
+            click.echo(f"== ctest: {component} (full log: build/{component}/ctest.log)")
             status, output = component_tests.run_tests(component)
             click.echo(output)
             if status != 0:
@@ -81,5 +88,5 @@ def _test(components: tuple[str, ...], broken: list[str]) -> None:
 def _failed(
     what: str, components: tuple[str, ...], found: str, names: list[str], option: str = ""
 ) -> TesseraError:
-    remedy = f"read the output above; again: ./run tessera build {option}{' '.join(names)}"
+    remedy = f"read the output above, then run: ./run tessera build {option}{' '.join(names)}"
     return TesseraError(f"{what} {', '.join(components)}", found, remedy, exit_code=EXIT_FAILED)

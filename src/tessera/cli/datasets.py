@@ -1,6 +1,6 @@
-"""``tessera datasets``: list, fetch and verify published inputs.
+"""``tessera datasets``: list, download and verify published inputs.
 
-Nothing needs them but the `paper` sizes; `default` runs on synthetic stand-ins of the same shape.
+Only the size `paper` of some workloads needs them; `default` uses synthetic inputs of the same shape.
 """
 
 from __future__ import annotations
@@ -15,14 +15,19 @@ from tessera.core.progress import amount, download_progress
 
 @click.group()
 def datasets() -> None:
-    """List, fetch and verify published inputs (only `paper` sizes need them)."""
+    """List, download and verify published input data.
+
+    Only the size `paper` of some workloads needs them; `tessera workload show NAME` says which.
+
+    Example: ./run tessera datasets list
+    """
 
 
 @datasets.command("list")
 def list_datasets() -> None:
-    """What there is, where it comes from, and what of it is here.
+    """List all datasets: URL, licence, size, SHA-256, and whether each is on this machine.
 
-    Example: tessera datasets list
+    Example: ./run tessera datasets list
     """
     from tessera.record import datasets as inputs
 
@@ -38,13 +43,13 @@ def list_datasets() -> None:
 @datasets.command()
 @click.argument("names", nargs=-1, required=True)
 def fetch(names: tuple[str, ...]) -> None:
-    """Download datasets, resuming what was interrupted.
+    """Download datasets by name; continue interrupted downloads.
 
-    Example: tessera datasets fetch gap-road
+    Example: ./run tessera datasets fetch gap-road
     """
     from tessera.record import datasets as inputs
 
-    for dataset in [inputs.load(name) for name in names]:  # all names are checked before the first byte
+    for dataset in [inputs.load(name) for name in names]:  # check all names before the first download
         with download_progress() as show:
             record = inputs.fetch(dataset, progress=partial(show, dataset.name))
         click.echo(
@@ -55,16 +60,18 @@ def fetch(names: tuple[str, ...]) -> None:
 @datasets.command()
 @click.argument("names", nargs=-1)
 def verify(names: tuple[str, ...]) -> None:
-    """Read downloaded files again and compare them (default: all that are here).
+    """Compare the SHA-256 of downloaded files with the listed one (default: all downloaded datasets).
 
-    Example: tessera datasets verify gap-road
+    Exit status 1 if a file differs.
+
+    Example: ./run tessera datasets verify gap-road
     """
     from tessera.core.errors import EXIT_FAILED, TesseraError
     from tessera.record import datasets as inputs
 
     chosen = list(names) or [n for n in inputs.names() if inputs.state(inputs.load(n)).state == "present"]
     if not chosen:
-        click.echo("no dataset is here; tessera datasets list")
+        click.echo("no dataset was downloaded; to list them: ./run tessera datasets list")
     failed = False
     for dataset in [inputs.load(name) for name in chosen]:
         try:

@@ -16,13 +16,20 @@ from tessera.kernel.image import VARIANTS
 from tessera.results.status import is_ok
 
 _variant = click.option(
-    "--variant", default="checked", show_default=True, type=click.Choice(list(VARIANTS)), help="Which kernel."
+    "--variant",
+    default="checked",
+    show_default=True,
+    type=click.Choice(list(VARIANTS)),
+    help="Kernel configuration.",
 )
 
 
 @click.group()
 def kernel() -> None:
-    """Build, boot and test the kernel with replicated page tables."""
+    """Build, boot and test the kernel with replicated page tables.
+
+    Example: ./run tessera kernel boot --run examples/kernel-hello.sh --out /tmp/guest
+    """
 
 
 for command in COMMANDS:
@@ -33,7 +40,7 @@ for command in COMMANDS:
 @_variant
 @_accept
 def build(variant: str, accept_series: bool) -> None:
-    """Build a kernel and the guest's programs; print the kernel's folder.
+    """Build a kernel and the programs of the guest; print the folder of the kernel.
 
     Example: ./run tessera kernel build --variant measure
     """
@@ -47,31 +54,35 @@ def build(variant: str, accept_series: bool) -> None:
 @kernel.command()
 @_variant
 @_accept
-@click.option("--nodes", default=4, show_default=True, help="Sockets.")
-@click.option("--cpus", type=int, help="Processors in all. [default: as many as nodes]")
-@click.option("--memory-mb", default=2048, show_default=True, help="Memory in MB (2^20 bytes).")
-@click.option("--icount", is_flag=True, help="Count instructions: one processor at a time, repeatable.")
+@click.option("--nodes", default=4, show_default=True, help="Sockets (NUMA nodes) of the guest.")
+@click.option("--cpus", type=int, help="Processors of the guest in total.  [default: one per node]")
+@click.option("--memory-mb", default=2048, show_default=True, help="Memory of the guest in MB (2^20 bytes).")
+@click.option(
+    "--icount",
+    is_flag=True,
+    help="Count instructions: one processor runs at a time, and runs are repeatable.",
+)
 @click.option(
     "--run",
     "script",
     required=True,
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Shell script for the guest; what it writes to /out comes back.",
+    help="Shell script to run in the guest; files that it writes to /out are copied to --out.",
 )
 @click.option(
     "--file",
     "files",
     multiple=True,
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A file for the guest's /run (again for more).",
+    help="File to copy to /run in the guest; may be repeated.",
 )
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for what comes back.")
-@click.option("--timeout", default=300, show_default=True, help="Seconds until the guest is stopped.")
-@click.option("--stress-ng", is_flag=True, help="With stress-ng in /tests.")
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for the files of /out.")
+@click.option("--timeout", default=300, show_default=True, help="Stop the guest after this many seconds.")
+@click.option("--stress-ng", is_flag=True, help="Install stress-ng in /tests of the guest.")
 def boot(
     variant, accept_series, nodes, cpus, memory_mb, icount, script, files, out, timeout, stress_ng
 ) -> None:
-    """Run a script in the guest; the exit status is the script's.
+    """Boot a guest and run a script in it; return the exit status of the script.
 
     Example: ./run tessera kernel boot --nodes 4 --run examples/kernel-hello.sh --out /tmp/guest
     """
@@ -99,11 +110,13 @@ def boot(
 
 @kernel.command()
 @_accept
-@click.option("--stress-seconds", default=120, show_default=True, help="Seconds of random operations.")
-@click.option("--seed", default=1, show_default=True, help="Of the random operations.")
+@click.option(
+    "--stress-seconds", default=120, show_default=True, help="Duration of the random operations in seconds."
+)
+@click.option("--seed", default=1, show_default=True, help="Seed of the random operations.")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for logs and tables.")
 def test(accept_series: bool, stress_seconds: int, seed: int, out: Path) -> None:
-    """Selftests and stress in the guest, with the checker inside and the walker outside.
+    """Run selftests and stress tests in the guest; check page tables inside (checker) and outside (walker).
 
     Example: ./run tessera kernel test --stress-seconds 120 --out build/kernel/test
     """
@@ -120,10 +133,10 @@ def test(accept_series: bool, stress_seconds: int, seed: int, out: Path) -> None
 
 @kernel.command("selftests-mm")
 @_accept
-@click.option("--seconds", default=120, show_default=True, help="Seconds until a test is stopped.")
+@click.option("--seconds", default=120, show_default=True, help="Stop a test after this many seconds.")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for logs and the table.")
 def selftests_mm(accept_series: bool, seconds: int, out: Path) -> None:
-    """The kernel's own tests of memory management, each without and with replicas on all nodes.
+    """Run the kernel's selftests of memory management, without replicas and with replicas on all nodes.
 
     Example: ./run tessera kernel selftests-mm --out build/kernel/selftests-mm-run
     """
@@ -143,11 +156,13 @@ def selftests_mm(accept_series: bool, seconds: int, out: Path) -> None:
 
 @kernel.command("stress-ng")
 @_accept
-@click.option("--seconds", default=5, show_default=True, help="Seconds of each stressor.")
+@click.option("--seconds", default=5, show_default=True, help="Duration of each stressor in seconds.")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for logs.")
 @click.argument("stressors", nargs=-1)
 def stress_ng(accept_series: bool, seconds: int, out: Path, stressors: tuple[str, ...]) -> None:
-    """The memory stressors of stress-ng, verifying, with replicas on all nodes and the checker on.
+    """Run the memory stressors of stress-ng (--verify), with replicas on all nodes and the checker on.
+
+    STRESSORS: names of stressors (default: all).
 
     Example: ./run tessera kernel stress-ng --seconds 5 --out build/kernel/stress-ng
     """
@@ -178,7 +193,7 @@ def stress_ng(accept_series: bool, seconds: int, out: Path, stressors: tuple[str
 @_accept
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for logs and the table.")
 def prove(accept_series: bool, out: Path) -> None:
-    """Take one hook away, rebuild: the checker inside and the walker outside must both report it.
+    """Build a kernel without one hook; test that the checker (inside) and the walker (outside) report it.
 
     Example: ./run tessera kernel prove --out build/kernel/prove
     """
@@ -203,7 +218,7 @@ def prove(accept_series: bool, out: Path) -> None:
 @_accept
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for logs and the table.")
 def bisect(accept_series: bool, out: Path) -> None:
-    """Build and boot after every patch of the series, in one tree: about an hour of one core the first time.
+    """Build and boot the kernel after every patch of the series: about 1 hour on one core the first time.
 
     Example: ./run tessera kernel bisect --out build/kernel/bisect
     """
@@ -220,7 +235,7 @@ def bisect(accept_series: bool, out: Path) -> None:
 @kernel.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 def outcomes(folder: Path) -> None:
-    """How the parts of a run went that lie in FOLDER; the exit status says whether all went well.
+    """Print the outcome of each kernel job in FOLDER; exit status 1 if one did not succeed.
 
     Example: ./run tessera kernel outcomes results/default/kernel
     """
@@ -228,8 +243,10 @@ def outcomes(folder: Path) -> None:
 
     parts = found(folder)
     if not parts:
-        remedy = "name the kernel folder of a run: ./run reproduce makes it"
-        raise TesseraError(f"parts of a run in {folder}", "there are none", remedy, exit_code=EXIT_FAILED)
+        remedy = "name the kernel folder of a run, e.g. results/default/kernel; ./run reproduce makes it"
+        raise TesseraError(
+            f"outcomes of kernel jobs in {folder}", "the folder has none", remedy, exit_code=EXIT_FAILED
+        )
     for name, outcome in parts.items():
         click.echo(f"{name}: {outcome['status']} after {outcome['seconds']:.0f} s")
         if outcome["message"]:

@@ -1,4 +1,4 @@
-"""``tessera kernel table4`` to ``placement``: the experiments, each with its tables as CSV files."""
+"""``tessera kernel table4`` to ``placement``: the experiments; each writes its tables as CSV files."""
 
 from __future__ import annotations
 
@@ -19,9 +19,15 @@ _out = click.option(
 
 @click.command()
 @accept
-@click.option("--out", type=click.Path(path_type=Path), help="Folder: measure small ones in the guest, too.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder: also measure small sizes in the guest, and write both tables there.",
+)
 def table4(accept_series: bool, out: Path | None) -> None:
-    """Memory that replicas cost (Table 4): the paper's function, as CSV; and as the kernel counts it.
+    """Compute the memory of replicas (Table 4) by the paper's formula; with --out, also measure it.
+
+    Without --out, prints CSV.
 
     Example: ./run tessera kernel table4 --out build/kernel/table4
     """
@@ -45,10 +51,12 @@ def table4(accept_series: bool, out: Path | None) -> None:
 
 @click.command()
 @accept
-@click.option("--region", "names", multiple=True, help="Only this region: 4KB, 8MB or 1GB (again for more).")
+@click.option(
+    "--region", "names", multiple=True, help="Region size: 4KB, 8MB or 1GB; may be repeated.  [default: all]"
+)
 @_out
 def table5(accept_series: bool, names: tuple[str, ...], out: Path) -> None:
-    """Instructions of mmap, mprotect and munmap without and with replicas (Table 5).
+    """Count instructions of mmap, mprotect and munmap without and with replicas (Table 5).
 
     Example: ./run tessera kernel table5 --out build/kernel/table5
     """
@@ -67,7 +75,7 @@ def table5(accept_series: bool, names: tuple[str, ...], out: Path) -> None:
 @accept
 @_out
 def table6(accept_series: bool, out: Path) -> None:
-    """Instructions of whole programs without and with replicas (Table 6).
+    """Count instructions of whole programs without and with replicas (Table 6).
 
     Example: ./run tessera kernel table6 --out build/kernel/table6
     """
@@ -78,10 +86,13 @@ def table6(accept_series: bool, out: Path) -> None:
 
 @click.command()
 @accept
-@click.option("--megabytes", default=64, show_default=True, help="Memory that the programs touch.")
+@click.option(
+    "--megabytes", default=64, show_default=True, help="Memory that the programs touch, in MB (2^20 bytes)."
+)
 @_out
 def placement(accept_series: bool, megabytes: int, out: Path) -> None:
-    """Where page tables lie under first touch and interleave, without and with replicas (Figures 3, 4).
+    """Record the sockets of page tables under first touch and interleave, without and with replicas
+    (Figures 3 and 4).
 
     Example: ./run tessera kernel placement --out build/kernel/placement
     """
@@ -142,7 +153,7 @@ def _count(
 
 
 def _end(what: str, lines: list[str]) -> None:
-    """Exit status 1 and the lines if there are any."""
+    """Print the lines; exit with status 1 if there are any."""
     for line in lines:
         click.echo(f"{what}: {line}", err=True)
     sys.exit(1 if lines else 0)

@@ -1,4 +1,4 @@
-"""``tessera layouts``: generate the mosaics of a workload, check files written by hand."""
+"""``tessera layouts``: generate the layouts of a workload, and check layout files."""
 
 from __future__ import annotations
 
@@ -11,25 +11,41 @@ from tessera.core.units import format_bytes
 
 @click.group()
 def layouts() -> None:
-    """Generate and check layouts (mosaics of pages)."""
+    """Generate and check layouts (mosaics of page sizes).
+
+    Example: ./run tessera layouts check examples/hot-64mb.csv
+    """
 
 
 @layouts.command()
-@click.option("--trace", "trace", required=True, type=click.Path(path_type=Path), help="Recorded trace.")
-@click.option("--platform", required=True, help="Platform name or YAML file; its 4KB misses decide.")
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder of the layouts.")
+@click.option("--trace", "trace", required=True, type=click.Path(path_type=Path), help="Trace file (.tst).")
+@click.option(
+    "--platform",
+    required=True,
+    help="Platform name or YAML file; its STLB misses under 4KB pages place the sliding windows.",
+)
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="Folder to write the layouts and manifest.csv to.",
+)
 @click.option("--seed", default=1, show_default=True, help="Seed of the random windows.")
 @click.option(
     "--random-count",
     default=9,
     show_default=True,
-    help="Random windows; 55 give the 100-layout mode.",
+    help="Number of random layouts; 55 gives 100 layouts.",
 )
 def generate(trace: Path, platform: str, out: Path, seed: int, random_count: int) -> None:
-    """Make the 54 layouts of MICRO'20 VI-B and the 1GB test point.
+    """Generate the 54 layouts of MICRO'20 section VI-B, and the 1GB layout for tests of models.
 
-    Growing and random windows depend on the trace's pools only; sliding windows follow the hot
-    regions of this platform's TLB misses under 4KB pages, which are simulated first.
+    Growing and random layouts depend only on the pools of the trace. Sliding layouts follow the regions with
+    the most STLB misses: the command first simulates the trace under 4KB pages on the platform.
+
+    \b
+    Example (the trace: tessera trace record --help):
+      ./run tessera layouts generate --trace /tmp/gups.tst --platform haswell-sim --out /tmp/layouts
     """
     from tessera import platforms
     from tessera.layouts.generate import distinct
@@ -48,7 +64,10 @@ def generate(trace: Path, platform: str, out: Path, seed: int, random_count: int
 @layouts.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 def check(files: tuple[Path, ...]) -> None:
-    """Validate layout files; the first error is reported with line, column, rule and value."""
+    """Check layout files; report the first error with its line, column, rule and value.
+
+    Example: ./run tessera layouts check examples/hot-64mb.csv
+    """
     from tessera.core.units import PAGE_1GB, PAGE_2MB
     from tessera.layouts.model import read_layout
 

@@ -14,30 +14,54 @@ from tessera import __version__
 from tessera.core.errors import TesseraError
 from tessera.core.files import refused_by_system
 
-#: name -> (module, attribute, one-line help). The help is repeated here so that
-#: ``tessera --help`` imports nothing heavy.
+#: name -> (module, attribute, one-line help). The help is repeated here so that ``tessera --help`` imports
+#: no command.
 COMMANDS: dict[str, tuple[str, str, str]] = {
-    "build": ("tessera.cli.build", "build", "Build components inside the toolchain image."),
-    "datasets": ("tessera.cli.datasets", "datasets", "List, fetch and verify published inputs."),
+    "build": (
+        "tessera.cli.build",
+        "build",
+        "Build the images and components (mosalloc, tracer, simulator, workloads).",
+    ),
+    "datasets": ("tessera.cli.datasets", "datasets", "List, download and verify published input data."),
     "doctor": ("tessera.cli.doctor", "doctor", "Report what this machine can do; change nothing."),
-    "host": ("tessera.cli.host", "host", "Run a workload on this machine under real mosaics."),
+    "host": ("tessera.cli.host", "host", "Time a workload on this machine under real layouts."),
     "kernel": ("tessera.cli.kernel", "kernel", "Build, boot and test the kernel with page-table replicas."),
-    "layouts": ("tessera.cli.layouts", "layouts", "Generate and check layouts (mosaics of pages)."),
+    "layouts": ("tessera.cli.layouts", "layouts", "Generate and check layouts (mosaics of page sizes)."),
     "models": ("tessera.cli.models", "models", "Fit runtime models and predict runtimes."),
-    "mosalloc": ("tessera.cli.mosalloc.group", "mosalloc", "Run a program under a mosaic of page sizes."),
+    "mosalloc": (
+        "tessera.cli.mosalloc.group",
+        "mosalloc",
+        "Run programs under a layout; reserve and suggest huge pages.",
+    ),
     "notebooks": ("tessera.cli.notebooks", "notebooks", "List, execute and refresh the task notebooks."),
-    "package": ("tessera.cli.package", "package", "Make our own upload: code, data, manifest, checksums."),
+    "package": (
+        "tessera.cli.package",
+        "package",
+        "Pack code and results in one zip with checksums, for a deposit.",
+    ),
     "pagetables": ("tessera.kernel.pagetables", "pagetables", "Show on which sockets page tables lie."),
-    "pipeline": ("tessera.cli.pipeline", "pipeline", "The workflow's own steps; not for hands."),
-    "platform": ("tessera.cli.platform", "platform", "List, show and detect platforms."),
-    "predict": ("tessera.cli.predict", "predict", "Predict the runtime of a design from H, M and C."),
-    "reference": ("tessera.cli.reference", "reference", "Fetch and compare the papers' archived data."),
-    "report": ("tessera.cli.report", "report", "Render the report; check the claims."),
+    "pipeline": (
+        "tessera.cli.pipeline",
+        "pipeline",
+        "Run a step of the workflow; drop failures (retry), remove a lock (unlock).",
+    ),
+    "platform": ("tessera.cli.platform", "platform", "List, show, check and detect platforms."),
+    "predict": ("tessera.cli.predict", "predict", "Predict the runtime of a design from its H, M and C."),
+    "reference": (
+        "tessera.cli.reference",
+        "reference",
+        "Download the papers' archived data; compare it with the printed numbers.",
+    ),
+    "report": ("tessera.cli.report", "report", "Write the report; check the claims."),
     "simulate": ("tessera.cli.simulate", "simulate", "Simulate a trace under many layouts."),
     "study": ("tessera.cli.study", "study", "Study the simulator: sampling, ablations, assumptions."),
-    "trace": ("tessera.cli.trace", "trace", "Record, inspect and import memory traces."),
-    "validate": ("tessera.cli.validate", "validate", "Validate the simulator and this machine's platform."),
-    "workload": ("tessera.cli.workload", "workload", "List and run workloads."),
+    "trace": ("tessera.cli.trace", "trace", "Record, inspect, check and convert memory traces."),
+    "validate": (
+        "tessera.cli.validate",
+        "validate",
+        "Validate the simulator and the platform file of this machine.",
+    ),
+    "workload": ("tessera.cli.workload", "workload", "List, show, run and add workloads."),
 }
 
 
@@ -67,13 +91,19 @@ class LazyGroup(click.Group):
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__)
 def cli() -> None:
-    """From partial simulations of virtual memory to runtimes that can be trusted."""
+    """Predict runtimes from partial simulations of virtual memory (H, M and C), with known errors.
+
+    H: STLB hits; M: STLB misses; C: page-walk cycles; R: runtime in cycles. Each command has --help with an
+    example. Exit status: 0 success; 1 the work failed; 2 the request is wrong or something is missing.
+
+    Example: ./run tessera workload list
+    """
 
 
 def main() -> None:
-    """Run the command line; a :class:`TesseraError` becomes a message and an exit status.
+    """Run the command line; turn a :class:`TesseraError` into a message and an exit status.
 
-    So does the system's refusal of a file (missing, a folder, not allowed, a full disk).
+    Also turns an OSError on a file (missing, a folder, no permission, disk full) into such a message.
     """
     try:
         cli(standalone_mode=True)

@@ -1,4 +1,4 @@
-"""`tessera models`: fit, predict, explain, list and collect; `cli_judge.py` has protocols and adaptive."""
+"""`tessera models`: fit, predict, explain, list and collect; `models_judge.py` has the other commands."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ from tessera.fit.models.samples import read_table
 
 @click.group()
 def models() -> None:
-    """Fit runtime models and predict runtimes."""
+    """Fit runtime models and predict runtimes in cycles.
+
+    Example: ./run tessera models list
+    """
 
 
 models.add_command(protocols)
@@ -31,25 +34,35 @@ models.add_command(versions)
 
 @models.command("list")
 def list_models() -> None:
-    """List the models with their equations and sources."""
+    """List the models with their equations and sources.
+
+    Example: ./run tessera models list
+    """
     for model in EVERY.values():
         note = "" if model.name in MODELS else " (by name only)"
         click.echo(f"{model.name:12} {model.equation}  [{model.source}]{note}")
 
 
 @models.command()
-@click.option("--samples", required=True, type=click.Path(), help="CSV of samples or cells.")
+@click.option(
+    "--samples",
+    required=True,
+    type=click.Path(),
+    help="CSV of samples or cells of one workload and platform.",
+)
 @click.option("--out", required=True, type=click.Path(), help="Folder for the tables and fit.json.")
 @click.option(
-    "--model", "names", multiple=True, help="A model by name, or every; repeat; default the paper's."
+    "--model", "names", multiple=True, help="Model name, or `every`; may be repeated.  [default: the paper's]"
 )
 @click.option(
     "--folds",
     default=",".join(map(str, FOLDS)),
     show_default=True,
-    help="K of the cross validation, comma-separated.",
+    help="Numbers of folds K of the cross validation, comma-separated.",
 )
-@click.option("--seed", default=SEED, show_default=True, type=click.IntRange(0, 2**32 - 1))
+@click.option(
+    "--seed", default=SEED, show_default=True, type=click.IntRange(0, 2**32 - 1), help="Seed of folds."
+)
 @click.option(
     "--one-in-ten",
     type=click.Choice(["flag", "refuse"]),
@@ -57,8 +70,16 @@ def list_models() -> None:
     show_default=True,
     help="What to do with a model that has fewer than ten samples per coefficient.",
 )
-@click.option("--measured-walk-cycles-4kb", type=float, help="C_4K of a real machine, for alam-scaled.")
-@click.option("--simulated-walk-cycles-4kb", type=float, help="C_4K of the simulator, for alam-scaled.")
+@click.option(
+    "--measured-walk-cycles-4kb",
+    type=float,
+    help="C under 4KB pages on a real machine, in cycles; for alam-scaled.",
+)
+@click.option(
+    "--simulated-walk-cycles-4kb",
+    type=float,
+    help="C under 4KB pages in the simulator, in cycles; for alam-scaled.",
+)
 def fit(
     samples: str,
     out: str,
@@ -69,7 +90,14 @@ def fit(
     measured_walk_cycles_4kb: float | None,
     simulated_walk_cycles_4kb: float | None,
 ) -> None:
-    """Fit models to samples; write coefficients, predictions, errors, cross validation and intervals."""
+    """Fit models to samples; write coefficients, predictions, errors, cross validation and intervals.
+
+    Prints the maximum and the geometric mean of the relative error of each model.
+
+    \b
+    Example (the cells: tessera simulate --help):
+      ./run tessera models fit --samples /tmp/cells.csv --out /tmp/fit
+    """
     table = read_table(samples)
     for note in table.notes:
         click.echo(f"tessera models fit: {note}", err=True)
@@ -99,13 +127,18 @@ def fit(
 
 
 @models.command()
-@click.option("--fit", "folder", required=True, type=click.Path(), help="Folder of a fit.")
-@click.option("--model", "name", required=True, help="A fitted model.")
-@click.option("--stlb-hits", required=True, type=float, help="H, translations.")
-@click.option("--stlb-misses", required=True, type=float, help="M, translations (page walks).")
-@click.option("--walk-cycles", required=True, type=float, help="C, cycles.")
-@click.option("--level", default=LEVEL, show_default=True, help="Of the interval, between 0 and 1.")
-@click.option("--json", "as_json", is_flag=True, help="Also the interval, and whether it extrapolates.")
+@click.option("--fit", "folder", required=True, type=click.Path(), help="Folder that `models fit` wrote.")
+@click.option("--model", "name", required=True, help="Name of a fitted model.")
+@click.option("--stlb-hits", required=True, type=float, help="H: STLB hits.")
+@click.option("--stlb-misses", required=True, type=float, help="M: STLB misses (page walks).")
+@click.option("--walk-cycles", required=True, type=float, help="C: page-walk cycles.")
+@click.option("--level", default=LEVEL, show_default=True, help="Confidence level, between 0 and 1.")
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print JSON with the interval, and whether the point is outside the samples.",
+)
 def predict(
     folder: str,
     name: str,
@@ -115,7 +148,13 @@ def predict(
     level: float,
     as_json: bool,
 ) -> None:
-    """Print the predicted runtime in cycles."""
+    """Print the predicted runtime in cycles.
+
+    \b
+    Example (after: tessera models fit):
+      ./run tessera models predict --fit /tmp/fit --model mosmodel \\
+          --stlb-hits 1000 --stlb-misses 500000 --walk-cycles 9000000
+    """
     fitted, point = store.read_fit(folder), {"H": stlb_hits, "M": stlb_misses, "C": walk_cycles}
     runtime = float(fitted.predict(name, **point))
     if not as_json:
@@ -141,12 +180,16 @@ def predict(
 
 
 @models.command()
-@click.option("--fit", "folder", required=True, type=click.Path(), help="Folder of a fit.")
-@click.option("--model", "names", multiple=True, help="A fitted model; repeat; default all.")
-@click.option("--stlb-hits", type=float, help="H of a point: also print what one more costs there.")
+@click.option("--fit", "folder", required=True, type=click.Path(), help="Folder that `models fit` wrote.")
+@click.option(
+    "--model", "names", multiple=True, help="Name of a fitted model; may be repeated.  [default: all]"
+)
+@click.option(
+    "--stlb-hits", type=float, help="H of a point: also print the cost of one more H, M and C there."
+)
 @click.option("--stlb-misses", type=float, help="M of the point.")
 @click.option("--walk-cycles", type=float, help="C of the point.")
-@click.option("--json", "as_json", is_flag=True, help="The costs at the point as JSON lines.")
+@click.option("--json", "as_json", is_flag=True, help="Print the costs at the point as JSON lines.")
 def explain(
     folder: str,
     names: tuple[str, ...],
@@ -155,13 +198,16 @@ def explain(
     walk_cycles: float | None,
     as_json: bool,
 ) -> None:
-    """Print fitted models as equations in raw units, and what a hit, miss or walk cycle costs at a point."""
+    """Print fitted models as equations; at a point, also print the cost of one more H, M or C in cycles.
+
+    Example (after: tessera models fit): ./run tessera models explain --fit /tmp/fit --model mosmodel
+    """
     fitted, point = store.read_fit(folder), (stlb_hits, stlb_misses, walk_cycles)
     here = None not in point
     if not here and (as_json or any(value is not None for value in point)):
         raise TesseraError(
             "explain at a point",
-            "not all three inputs are given",
+            "it needs all of H, M and C",
             "give --stlb-hits, --stlb-misses and --walk-cycles",
         )
     for name in names or fitted.models:
@@ -179,12 +225,17 @@ def explain(
 @click.argument("folders", nargs=-1, required=True, type=click.Path())
 @click.option("--out", required=True, type=click.Path(), help="Folder for the joined tables.")
 def collect(folders: tuple[str, ...], out: str) -> None:
-    """Join the tables of fits; a folder ends in <workload>/<platform>."""
+    """Join the tables of several fits; the path of each folder ends in <workload>/<platform>.
+
+    Example: ./run tessera models collect --out /tmp/models results/smoke/models/gups/sandybridge-sim
+    """
     write_collected(collect_folders(folders), out)
 
 
 def _folds(text: str) -> tuple[int, ...]:
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if not parts or not all(part.isdigit() and int(part) >= 2 for part in parts):
-        raise TesseraError(f"--folds {text}", "not a list of whole numbers >= 2", "try --folds 3,6,9")
+        raise TesseraError(
+            f"--folds {text}", "the folds must be whole numbers >= 2, separated by commas", "--folds 3,6,9"
+        )
     return tuple(int(part) for part in parts)

@@ -1,4 +1,4 @@
-"""`tessera models protocols` and `adaptive`: how models are judged, and which layout to run next."""
+"""`tessera models protocols`, `adaptive` and `versions`: judge models, and choose the next layout to run."""
 
 from __future__ import annotations
 
@@ -14,13 +14,28 @@ from tessera.results.write import write
 
 
 @click.command()
-@click.option("--samples", required=True, type=click.Path(), help="CSV of samples or cells.")
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder of the tables.")
-@click.option("--model", "names", multiple=True, help="A model by name, or every; default the paper's.")
-@click.option("--protocol", "protocols", multiple=True, help="A protocol by name; repeat; default all.")
-@click.option("--manifest", type=click.Path(), help="The layouts' manifest.csv, for its duplicate_of.")
-@click.option("--draws", default=20, show_default=True, help="Sets per size of the learning curve; 0: none.")
-@click.option("--seed", default=SEED, show_default=True, type=click.IntRange(0, 2**32 - 1))
+@click.option(
+    "--samples",
+    required=True,
+    type=click.Path(),
+    help="CSV of samples or cells of one workload and platform.",
+)
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder for the tables.")
+@click.option("--model", "names", multiple=True, help="Model name, or `every`.  [default: the paper's]")
+@click.option(
+    "--protocol", "protocols", multiple=True, help="Protocol name; may be repeated.  [default: all]"
+)
+@click.option(
+    "--manifest",
+    type=click.Path(),
+    help="manifest.csv of the layouts; its column duplicate_of marks equal layouts.",
+)
+@click.option(
+    "--draws", default=20, show_default=True, help="Random sets per size of the learning curve; 0: no curve."
+)
+@click.option(
+    "--seed", default=SEED, show_default=True, type=click.IntRange(0, 2**32 - 1), help="Seed of folds."
+)
 @click.option(
     "--one-in-ten",
     type=click.Choice(["flag", "refuse"]),
@@ -29,7 +44,12 @@ from tessera.results.write import write
     help="What to do with a fit that has fewer than ten samples per coefficient.",
 )
 def protocols(samples, out, names, protocols, manifest, draws, seed, one_in_ten) -> None:
-    """Judge models under every protocol; write protocols.csv and learning_curve.csv."""
+    """Judge models under every protocol of cross validation; write protocols.csv and learning_curve.csv.
+
+    \b
+    Example (the cells: tessera simulate --help):
+      ./run tessera models protocols --samples /tmp/cells.csv --out /tmp/fit
+    """
     from tessera.fit.models.groups import read_duplicates
     from tessera.fit.models.protocols import write_judgement
 
@@ -47,16 +67,20 @@ def protocols(samples, out, names, protocols, manifest, draws, seed, one_in_ten)
 
 @click.command()
 @click.option("--samples", required=True, type=click.Path(), help="CSV of the layouts that were run.")
-@click.option("--pool", type=click.Path(), help="CSV of candidates with H, M, C: say which to run next.")
-@click.option("--count", default=5, show_default=True, help="Candidates to print, with --pool.")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder of the replay's tables, without --pool.")
-@click.option("--model", default="mosmodel", show_default=True, help="The model that the replay judges.")
-@click.option("--seeds", default=30, show_default=True, help="Random orders to compare with.")
+@click.option("--pool", type=click.Path(), help="CSV of candidates with H, M, C: print the next to run.")
+@click.option("--count", default=5, show_default=True, help="Number of candidates to print, with --pool.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Folder for the tables of the replay, without --pool."
+)
+@click.option("--model", default="mosmodel", show_default=True, help="Model that the replay judges.")
+@click.option("--seeds", default=30, show_default=True, help="Number of random orders to compare with.")
 def adaptive(samples, pool, count, out, model, seeds) -> None:
-    """Choose layouts where the models disagree most.
+    """Choose the layouts on which the models disagree most.
 
-    With --pool: which candidate to run next. Without: replay on layouts that were all run, beside random
-    orders; writes adaptive_curve.csv and adaptive.csv.
+    With --pool: prints the candidates to run next. Without: replays this choice on layouts that all ran, and
+    compares it with random orders; writes adaptive_curve.csv and adaptive.csv.
+
+    Example: ./run tessera models adaptive --samples /tmp/cells.csv --out /tmp/fit --seeds 2
     """
     table = read_table(samples)
     if pool:
@@ -64,7 +88,9 @@ def adaptive(samples, pool, count, out, model, seeds) -> None:
         return
     if out is None or seeds < 1:
         raise TesseraError(
-            "replay of layouts", "no --out, or no random orders", "give --out FOLDER and --seeds 30"
+            "replay of layouts",
+            "it needs --out, and --seeds of 1 or more",
+            "give --out FOLDER and --seeds 30",
         )
     from tessera.fit.adaptive import replay, summary
     from tessera.fit.adaptive.replay import CURVE, SUMMARY
@@ -82,11 +108,18 @@ def adaptive(samples, pool, count, out, model, seeds) -> None:
 
 @click.command()
 @click.argument("samples", nargs=-1, required=True, type=click.Path())
-@click.option("--version", "versions", multiple=True, help="A scikit-learn version; repeat; default three.")
+@click.option(
+    "--version",
+    "versions",
+    multiple=True,
+    help="scikit-learn version; may be repeated.  [default: three versions]",
+)
 def versions(samples, versions) -> None:
-    """Fit Mosmodel to CSVs of samples under several scikit-learn versions; exit 1 if a fit differs.
+    """Fit Mosmodel to CSVs of samples under several scikit-learn versions; exit status 1 if a fit differs.
 
-    Makes an environment per version, removed afterwards; needs the package index.
+    Makes a temporary environment for each version, so it needs the Python package index.
+
+    Example: ./run tessera models versions results/default/cells/gups-16gb/haswell-sim.csv
     """
     from tessera.fit.models.versions import TOLERANCE, VERSIONS, compare
 
@@ -110,7 +143,7 @@ def _suggest(known: Samples, pool: str, count: int) -> None:
     design = read_design(pool)
     names = [canonical_name(name) for name in design.names]
     if ALL_1GB in names:
-        click.echo(f"tessera models adaptive: left out {ALL_1GB}: a test point, never fitted", err=True)
+        click.echo(f"tessera models adaptive: left out {ALL_1GB}: it only tests models", err=True)
     rows = [i for i, name in enumerate(names) if name not in known.layouts and name != ALL_1GB]
     # the runtimes of candidates are unknown and never read
     candidates = Samples(tuple(names), design.H, design.M, design.C, design.C * float("nan")).subset(rows)

@@ -1,4 +1,4 @@
-"""``tessera notebooks``: list, execute, keep in git."""
+"""``tessera notebooks``: list and execute the task notebooks, and refresh their saved outputs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PATH = click.Path(path_type=Path)
 
 @click.group()
 def notebooks() -> None:
-    """The task notebooks; `./run notebooks` opens them in JupyterLab.
+    """List, execute and refresh the task notebooks; `./run notebooks` opens them in JupyterLab.
 
     Example: ./run tessera notebooks run --results results/default --only 02
     """
@@ -22,7 +22,10 @@ def notebooks() -> None:
 
 @notebooks.command("list")
 def list_() -> None:
-    """Names and titles."""
+    """List the names and titles of the notebooks.
+
+    Example: ./run tessera notebooks list
+    """
     from tessera.show.notebooks.catalogue import entries
 
     for entry in entries():
@@ -30,13 +33,15 @@ def list_() -> None:
 
 
 @notebooks.command()
-@click.option("--results", "results_dir", required=True, type=PATH, help="results/<config>")
-@click.option("--only", multiple=True, help="A notebook by name or number; again for more  [default: all]")
-@click.option("--workload", default="", help="Of the parameters  [default: the first of the results]")
-@click.option("--platform", default="", help="Of the parameters  [default: the first of the results]")
-@click.option("--out", type=PATH, help="Folder of the pages  [default: <results>/notebooks]")
+@click.option(
+    "--results", "results_dir", required=True, type=PATH, help="Results folder, e.g. results/default."
+)
+@click.option("--only", multiple=True, help="Notebook name or number; may be repeated.  [default: all]")
+@click.option("--workload", default="", help="Workload to show.  [default: the first in the results]")
+@click.option("--platform", default="", help="Platform to show.  [default: the first in the results]")
+@click.option("--out", type=PATH, help="Folder for the pages.  [default: <results>/notebooks]")
 def run(results_dir: Path, only, workload: str, platform: str, out: Path | None) -> None:
-    """Execute notebooks on a results tree; write each as one HTML file.
+    """Execute notebooks on a results folder; write each as one HTML file.
 
     Example: ./run tessera notebooks run --results results/default --only 02 --workload gups-16gb
     --platform sandybridge-sim
@@ -53,9 +58,12 @@ def run(results_dir: Path, only, workload: str, platform: str, out: Path | None)
 
 
 @notebooks.command()
-@click.option("--only", multiple=True, help="A notebook by name or number; again for more  [default: all]")
+@click.option("--only", multiple=True, help="Notebook name or number; may be repeated.  [default: all]")
 def refresh(only) -> None:
-    """Execute notebooks on the archived data and write the outputs into notebooks/*.ipynb."""
+    """Execute notebooks on the archived data; save the outputs in notebooks/*.ipynb.
+
+    Example: ./run tessera notebooks refresh --only 02
+    """
     from tessera.show.notebooks.catalogue import entries, entry
     from tessera.show.notebooks.committed import refresh as write
 
@@ -65,10 +73,16 @@ def refresh(only) -> None:
 
 
 @notebooks.command()
-@click.option("--results", "results_dir", required=True, type=PATH, help="A finished run with its traces.")
-@click.option("--out", type=PATH, help="[default: notebooks/data]")
+@click.option(
+    "--results",
+    "results_dir",
+    required=True,
+    type=PATH,
+    help="Results folder of a finished run, with its traces.",
+)
+@click.option("--out", type=PATH, help="Folder to write.  [default: notebooks/data]")
 def archive(results_dir: Path, out: Path | None) -> None:
-    """Take the notebooks' archived data from a finished run of config/default.yaml (minutes).
+    """Write the notebooks' archived data from a finished run of config/default.yaml; takes minutes.
 
     Example: ./run tessera notebooks archive --results results/default
     """

@@ -1,4 +1,4 @@
-"""``tessera pipeline``: the workflow's steps. Each exits 0 with failures written as rows."""
+"""``tessera pipeline``: the steps of the workflow. Each writes failures as rows and exits with status 0."""
 
 from __future__ import annotations
 
@@ -15,16 +15,24 @@ RESULTS = click.option("--results", type=PATH, required=True, help="Results fold
 
 @click.group()
 def pipeline() -> None:
-    """The workflow's own steps, and two for those who call snakemake themselves: retry and unlock."""
+    """Run a step of the workflow; drop failures (retry); remove a lock (unlock).
+
+    Snakemake calls the steps; users of snakemake may need retry and unlock. See docs/pipeline.md.
+
+    Example: ./run tessera pipeline retry --results results/default --dry-run
+    """
 
 
 @pipeline.command()
-@click.option("--workload", required=True)
-@click.option("--size", required=True)
-@click.option("--max-accesses", type=int)
-@click.option("--out", type=PATH, required=True, help="info.json; trace.tst lies beside it")
+@click.option("--workload", required=True, help="Workload, as in: tessera workload list.")
+@click.option("--size", required=True, help="Size of the workload: tiny, default or paper.")
+@click.option("--max-accesses", type=int, help="Accesses after which to stop recording.  [default: no limit]")
+@click.option("--out", type=PATH, required=True, help="info.json to write; trace.tst goes to its folder.")
 def record(workload: str, size: str, max_accesses: int | None, out: Path) -> None:
-    """Record a workload's trace."""
+    """Record the trace of a workload.
+
+    Example: ./run tessera pipeline record --workload gups --size tiny --out /tmp/gups/info.json
+    """
     from tessera.pipeline.record import record_workload
 
     info = record_workload(workload, size, max_accesses, out)
@@ -35,40 +43,60 @@ def record(workload: str, size: str, max_accesses: int | None, out: Path) -> Non
 
 
 @pipeline.command()
-@click.option("--info", type=PATH, required=True)
-@click.option("--platform", type=PATH, required=True)
-@click.option("--seed", type=int, required=True)
-@click.option("--random-count", type=int, required=True)
-@click.option("--out", type=PATH, required=True, help="manifest.csv; layouts lie beside it")
+@click.option("--info", type=PATH, required=True, help="info.json of a trace.")
+@click.option("--platform", type=PATH, required=True, help="Platform file (YAML).")
+@click.option("--seed", type=int, required=True, help="Seed of the random layouts.")
+@click.option("--random-count", type=int, required=True, help="Number of random layouts.")
+@click.option("--out", type=PATH, required=True, help="manifest.csv to write; the layouts go to its folder.")
 def layouts(info: Path, platform: Path, seed: int, random_count: int, out: Path) -> None:
-    """Generate a workload's layouts for a platform."""
+    """Generate the layouts of a workload for a platform.
+
+    \b
+    Example, after ./run smoke:
+      ./run tessera pipeline layouts --info results/smoke/traces/gups/info.json --seed 1 --random-count 9 \\
+        --platform config/platforms/haswell-sim.yaml --out /tmp/gups/layouts/manifest.csv
+    """
     from tessera.pipeline.layouts import make_layouts
 
     make_layouts(info, platform, seed, random_count, out)
 
 
 @pipeline.command()
-@click.option("--manifest", type=PATH, required=True)
-@click.option("--names", required=True, help="comma-separated")
-@click.option("--out", type=PATH, required=True)
+@click.option("--manifest", type=PATH, required=True, help="manifest.csv of a folder of layouts.")
+@click.option("--names", required=True, help="Layouts to copy, comma-separated.")
+@click.option("--out", type=PATH, required=True, help="manifest.csv to write; the layouts go to its folder.")
 def select(manifest: Path, names: str, out: Path) -> None:
-    """Copy some layouts of a folder."""
+    """Copy some layouts of a folder to another folder.
+
+    \b
+    Example, after ./run smoke:
+      ./run tessera pipeline select --names growing-0,growing-8 --out /tmp/two/manifest.csv \\
+        --manifest results/smoke/layouts/gups/sandybridge-sim/manifest.csv
+    """
     from tessera.pipeline.layouts import select_layouts
 
     select_layouts(manifest, names.split(","), out)
 
 
 @pipeline.command()
-@click.option("--info", type=PATH, required=True)
-@click.option("--manifest", type=PATH, required=True)
-@click.option("--platform", type=PATH, required=True)
-@click.option("--engine", required=True)
-@click.option("--sampling", required=True)
-@click.option("--cache", type=PATH, required=True)
-@click.option("--threads", type=int, default=1)
-@click.option("--out", type=PATH, required=True)
+@click.option("--info", type=PATH, required=True, help="info.json of a trace.")
+@click.option("--manifest", type=PATH, required=True, help="manifest.csv of the layouts.")
+@click.option("--platform", type=PATH, required=True, help="Platform file (YAML).")
+@click.option("--engine", required=True, help="partial, timing or reference; see tessera simulate --help.")
+@click.option("--sampling", required=True, help="Sampling plan; see tessera simulate --help.")
+@click.option("--cache", type=PATH, required=True, help="Folder of finished cells.")
+@click.option("--threads", type=int, default=1, show_default=True, help="Threads of the simulator.")
+@click.option("--out", type=PATH, required=True, help="Cells file to write (CSV).")
 def cells(info, manifest, platform, engine, sampling, cache, threads, out) -> None:
-    """Simulate all layouts of a manifest on one platform."""
+    """Simulate all layouts of a manifest on one platform.
+
+    \b
+    Example, after ./run smoke:
+      ./run tessera pipeline cells --info results/smoke/traces/gups/info.json --engine timing \\
+        --manifest results/smoke/layouts/gups/sandybridge-sim/manifest.csv \\
+        --platform config/platforms/sandybridge-sim.yaml --cache /tmp/.cache --out /tmp/cells.csv \\
+        --sampling units=4,warmup_accesses=100000,timed_instructions=200000
+    """
     from tessera.pipeline.cells import simulate_cells
     from tessera.simulate.progress import Ticker
 
@@ -91,9 +119,12 @@ def cells(info, manifest, platform, engine, sampling, cache, threads, out) -> No
 
 @pipeline.command()
 @click.argument("parts", nargs=-1, type=PATH, required=True)
-@click.option("--out", type=PATH, required=True)
+@click.option("--out", type=PATH, required=True, help="Cells file to write (CSV).")
 def concat(parts: tuple[Path, ...], out: Path) -> None:
-    """Collect cells files in one table."""
+    """Join cells files in one table.
+
+    Example: ./run tessera pipeline concat --out /tmp/cells.csv results/smoke/cells/gups/sandybridge-sim.csv
+    """
     from tessera.pipeline.cells import concat_cells
 
     concat_cells(list(parts), out)
@@ -101,12 +132,17 @@ def concat(parts: tuple[Path, ...], out: Path) -> None:
 
 @pipeline.command()
 @click.argument("cells", nargs=-1, type=PATH, required=True)
-@click.option("--seed", type=int, required=True)
-@click.option("--layouts", type=PATH, help="folder of <workload>/<platform>/manifest.csv")
-@click.option("--model", "models", multiple=True, help="a model by name; repeat; default: see the registry")
-@click.option("--out", type=PATH, required=True, help="tables go to <out>/<workload>/<platform>/")
+@click.option("--seed", type=int, required=True, help="Seed of the folds.")
+@click.option("--layouts", type=PATH, help="Folder that has <workload>/<platform>/manifest.csv.")
+@click.option(
+    "--model", "models", multiple=True, help="Model; may be repeated.  [default: tessera models list]"
+)
+@click.option("--out", type=PATH, required=True, help="Folder; tables go to <out>/<workload>/<platform>/.")
 def fit(cells: tuple[Path, ...], seed: int, layouts: Path | None, models: tuple[str, ...], out: Path) -> None:
-    """Fit, cross-validate and judge models on cells files <workload>/<platform>.csv."""
+    """Fit, cross-validate and judge models on cells files <workload>/<platform>.csv.
+
+    Example: ./run tessera pipeline fit --seed 1 --out /tmp/fits results/smoke/cells/gups/sandybridge-sim.csv
+    """
     from tessera.pipeline.fit import fit_pairs
 
     _say("not fitted", fit_pairs(cells, seed, out, layouts, models))
@@ -114,10 +150,14 @@ def fit(cells: tuple[Path, ...], seed: int, layouts: Path | None, models: tuple[
 
 @pipeline.command()
 @click.argument("cells", nargs=-1, type=PATH, required=True)
-@click.option("--seeds", type=click.IntRange(min=1), required=True, help="random orders to compare with")
-@click.option("--out", type=PATH, required=True, help="tables go to <out>/<workload>/<platform>/")
+@click.option("--seeds", type=click.IntRange(min=1), required=True, help="Number of random orders.")
+@click.option("--out", type=PATH, required=True, help="Folder; tables go to <out>/<workload>/<platform>/.")
 def adaptive(cells: tuple[Path, ...], seeds: int, out: Path) -> None:
-    """Count how many layouts adaptive and random orders need."""
+    """Count the layouts that an adaptive order and random orders need to reach the same error.
+
+    Example, after ./run smoke:
+    ./run tessera pipeline adaptive --seeds 2 --out /tmp/fits results/smoke/cells/gups/sandybridge-sim.csv
+    """
     from tessera.pipeline.fit import adaptive_pairs
 
     _say("not replayed", adaptive_pairs(cells, seeds, out))
@@ -125,10 +165,15 @@ def adaptive(cells: tuple[Path, ...], seeds: int, out: Path) -> None:
 
 @pipeline.command("one-gb")
 @click.argument("cells", nargs=-1, type=PATH, required=True)
-@click.option("--mosaics", type=PATH, help="validation/mosaics.csv, for the simulator's part of the budget")
-@click.option("--out", type=PATH, required=True, help="tables go to <out>/<workload>/<platform>/")
+@click.option(
+    "--mosaics", type=PATH, help="validation/mosaics.csv of a run: the simulator's part of the budget."
+)
+@click.option("--out", type=PATH, required=True, help="Folder; tables go to <out>/<workload>/<platform>/.")
 def one_gb(cells: tuple[Path, ...], mosaics: Path | None, out: Path) -> None:
-    """Predict 1GB pages from the other layouts, with an error budget."""
+    """Predict the runtime under 1GB pages from the other layouts, with an error budget.
+
+    Example: ./run tessera pipeline one-gb --out /tmp/fits results/smoke/cells/gups/sandybridge-sim.csv
+    """
     from tessera.pipeline.fit import one_gb_pairs
 
     _say("not predicted", one_gb_pairs(cells, out, mosaics))
@@ -140,17 +185,24 @@ def _say(what: str, reasons: dict[Path, str]) -> None:
 
 
 @pipeline.command()
-@click.option("--workload", required=True)
-@click.option("--size", required=True)
-@click.option("--manifest", type=PATH, required=True)
-@click.option("--simulated", type=PATH, required=True)
-@click.option("--half-width", type=float, required=True)
-@click.option("--max-repeats", type=int, required=True)
-@click.option("--max-minutes", type=float, required=True)
-@click.option("--seed", type=int, required=True)
-@click.option("--out", type=PATH, required=True)
+@click.option("--workload", required=True, help="Workload, as in: tessera workload list.")
+@click.option("--size", required=True, help="Size of the workload: tiny, default or paper.")
+@click.option("--manifest", type=PATH, required=True, help="manifest.csv of the layouts.")
+@click.option("--simulated", type=PATH, required=True, help="Simulated cells of host-sim.")
+@click.option("--half-width", type=float, required=True, help="Largest 95% half-width, as a fraction.")
+@click.option("--max-repeats", type=int, required=True, help="Most rounds.")
+@click.option("--max-minutes", type=float, required=True, help="Start no round after this many minutes.")
+@click.option("--seed", type=int, required=True, help="Seed of the order in each round.")
+@click.option("--out", type=PATH, required=True, help="Cells file to write (CSV).")
 def host(workload, size, manifest, simulated, half_width, max_repeats, max_minutes, seed, out) -> None:
-    """Run a workload for real under the layouts of a manifest."""
+    """Time a workload on this machine under the layouts of a manifest; see tessera host run --help.
+
+    \b
+    Example, after ./run smoke:
+      ./run --reserve tessera pipeline host --workload gups --size tiny --half-width 0.05 --max-repeats 3 \\
+        --max-minutes 1 --seed 1 --manifest results/smoke/host/layouts/manifest.csv \\
+        --simulated results/smoke/host/simulated.csv --out /tmp/host/cells.csv
+    """
     from tessera.measure.rounds import Rule
     from tessera.pipeline.real_runs import host_cells
 
@@ -163,10 +215,15 @@ def host(workload, size, manifest, simulated, half_width, max_repeats, max_minut
 
 
 @pipeline.command(context_settings={"ignore_unknown_options": True})
-@click.option("--outcome", type=PATH, required=True, help="JSON; the command's files lie beside it")
+@click.option(
+    "--outcome", type=PATH, required=True, help="JSON file to write; files of the command go to its folder."
+)
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def attempt(outcome: Path, command: tuple[str, ...]) -> None:
-    """Run a command of tessera whose failure must not stop the rest."""
+    """Run a command of tessera; write its outcome to a file, also if it fails, and exit with status 0.
+
+    Example: ./run tessera pipeline attempt --outcome /tmp/table4/outcome.json -- kernel table4
+    """
     from tessera.pipeline.attempt import attempt as try_it
 
     found = try_it(list(command), outcome)
@@ -176,14 +233,16 @@ def attempt(outcome: Path, command: tuple[str, ...]) -> None:
 @pipeline.command()
 @RESULTS
 @click.option(
-    "--reserve", is_flag=True, help="The next run reserves huge pages: what lacked them counts, too."
+    "--reserve", is_flag=True, help="Also drop runs that lacked huge pages (for the next ./run --reserve)."
 )
-@click.option("--dry-run", is_flag=True, help="Only print what would be dropped.")
+@click.option("--dry-run", is_flag=True, help="Only print the failures that would be dropped.")
 def retry(results: Path, reserve: bool, dry_run: bool) -> None:
-    """Drop what failed, so that the next `snakemake` tries it again; `./run` does so by itself.
+    """Drop failures, so that the next `snakemake` runs their jobs again; `./run` does this itself.
 
-    Prints each dropped file and why. A failure goes with all outputs of its job, and with the report.
-    Finished cells stay in the cache. Example: tessera pipeline retry --results results/default --dry-run
+    Prints each failed file and the reason. Removes all outputs of failed jobs, and the report. Finished cells
+    stay in the cache.
+
+    Example: ./run tessera pipeline retry --results results/default --dry-run
     """
     from tessera.pipeline.failures import drop, failures
     from tessera.pipeline.lock import RunLock
@@ -205,20 +264,21 @@ def retry(results: Path, reserve: bool, dry_run: bool) -> None:
 @pipeline.command()
 @RESULTS
 def unlock(results: Path) -> None:
-    """Remove the lock of a run that has died on another machine (docs/pipeline.md).
+    """Remove the lock of a run that was killed on another machine (docs/pipeline.md).
 
-    A run that has died on this machine needs nothing of the kind. Example: tessera pipeline unlock --results
-    results/default
+    The lock of a run that was killed on this machine is removed by the next run.
+
+    Example: ./run tessera pipeline unlock --results results/default
     """
     from tessera.pipeline.lock import RunLock
 
     lock = RunLock(_existing(results))
     if other := lock.alive():
-        found = f"its run is at work on this machine: process {other.pid}"
+        found = f"its run is still running on this machine: process {other.pid}"
         raise TesseraError(
             f"the lock of {results}", found, f"stop it: kill {other.pid}", exit_code=EXIT_FAILED
         )
-    click.echo("unlocked" if lock.path.exists() else "no lock is there", err=True)
+    click.echo("unlocked" if lock.path.exists() else f"there is no lock: {lock.path}", err=True)
     lock.path.unlink(missing_ok=True)
 
 

@@ -9,12 +9,20 @@ import click
 
 @click.group()
 def platform() -> None:
-    """List, show, check and detect platforms."""
+    """List, show, check and detect platforms.
+
+    A platform is a YAML file of config/platforms that describes the simulated TLBs, caches and memory.
+
+    Example: ./run tessera platform show haswell-sim --assumed
+    """
 
 
 @platform.command("list")
 def list_platforms() -> None:
-    """Name and description of each platform."""
+    """List the platforms with their descriptions.
+
+    Example: ./run tessera platform list
+    """
     from tessera import platforms
 
     for name in platforms.names():
@@ -25,11 +33,15 @@ def list_platforms() -> None:
 
 @platform.command()
 @click.argument("name")
-@click.option("--assumed", is_flag=True, help="Only the values that no document gives, with the reason.")
+@click.option(
+    "--assumed", is_flag=True, help="Show only assumed values (no document gives them), with the reason."
+)
 def show(name: str, assumed: bool) -> None:
-    """Every value of a platform with its unit and source. NAME is a platform or a YAML file.
+    """Print every value of a platform with its unit and source. NAME is a platform or a YAML file.
 
-    A key that the file leaves out is there with its default, marked `(default)`.
+    A key that is missing in the file is shown with its default value, marked `(default)`.
+
+    Example: ./run tessera platform show haswell-sim --assumed
     """
     from tessera import platforms
     from tessera.core.tables import print_table
@@ -51,10 +63,12 @@ def show(name: str, assumed: bool) -> None:
 @platform.command()
 @click.argument("files", nargs=-1, required=True, metavar="NAME|FILE...")
 def check(files: tuple[str, ...]) -> None:
-    """Say whether the simulator would accept these platforms, and if not, what is wrong.
+    """Check whether the simulator accepts platforms; report what is wrong.
 
-    Keys, bounds, types and sources first, then the simulator's rules between keys and the names of
-    components. Exit status 2 when one is refused.
+    Checks keys, types, bounds and sources, then the simulator's rules between keys and the names of
+    components. Exit status 2 if a platform is rejected.
+
+    Example: ./run tessera platform check config/platforms/haswell-sim.yaml
     """
     from tessera.core.errors import TesseraError
     from tessera.platforms.check import check_platform as run
@@ -81,16 +95,18 @@ def check(files: tuple[str, ...]) -> None:
 @platform.command()
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="YAML file to write.")
 def detect(out: Path) -> None:
-    """Describe this machine as a simulated platform.
+    """Write a platform file that describes this machine.
 
-    TLB and cache sizes come from CPUID where it reports them, documented values of the core from
-    config/platforms/hosts where its model is listed; every other value keeps its `assumed` source.
+    TLB and cache sizes come from CPUID, if it reports them. Documented values of the core come from
+    config/platforms/hosts, if its model is listed. All other values keep the source `assumed`.
+
+    Example: ./run tessera platform detect --out /tmp/host.yaml
     """
     from tessera.platforms.detect import detect as run
 
     found = run(out)
     core = f"core generation {found.generation}" if found.generation else "core generation not listed"
     click.echo(f"{out}: {found.from_cpuid} values from CPUID, {core}")
-    click.echo(f"  left to their defaults (tessera platform show): {', '.join(found.defaulted)}")
+    click.echo(f"  keys with default values (tessera platform show): {', '.join(found.defaulted)}")
     for value in found.impossible:
-        click.echo(f"  CPUID reports {value}, which is outside the key's bounds: left assumed")
+        click.echo(f"  CPUID reports {value}, outside the bounds of the key: the assumed value stays")

@@ -1,4 +1,4 @@
-"""`tessera predict`: from simulator output to a runtime with an interval."""
+"""`tessera predict`: turn simulator output into a runtime with an interval."""
 
 from __future__ import annotations
 
@@ -8,22 +8,37 @@ import click
 
 
 @click.command()
-@click.option("--samples", required=True, type=click.Path(), help="CSV of samples or cells, one pair.")
 @click.option(
-    "--design", required=True, type=click.Path(), help="CSV with stlb_hits,stlb_misses,walk_cycles."
+    "--samples",
+    required=True,
+    type=click.Path(),
+    help="CSV of samples or cells of one workload and platform.",
 )
-@click.option("--model", default="mosmodel", show_default=True, help="A model of: tessera models list.")
-@click.option("--level", default=0.95, show_default=True, help="Of the interval, between 0 and 1.")
-@click.option("--only", help="Predict the design of this name alone.")
-@click.option("--out", type=click.Path(path_type=Path), help="Write the table as CSV there too.")
-@click.option("--budget", type=click.Path(path_type=Path), help="Write the error budget as CSV there.")
-@click.option("--mosaics", type=click.Path(), help="validation/mosaics.csv, for the simulator's part.")
-@click.option("--repeats", type=click.Path(), help="CSV of repeated runs, for the part of noise.")
+@click.option(
+    "--design",
+    required=True,
+    type=click.Path(),
+    help="CSV with the columns stlb_hits,stlb_misses,walk_cycles.",
+)
+@click.option("--model", default="mosmodel", show_default=True, help="Model, as in: tessera models list.")
+@click.option(
+    "--level", default=0.95, show_default=True, help="Confidence level of the interval, between 0 and 1."
+)
+@click.option("--only", help="Predict only the design of this name.")
+@click.option("--out", type=click.Path(path_type=Path), help="CSV file to write the table to.")
+@click.option("--budget", type=click.Path(path_type=Path), help="CSV file to write the error budget to.")
+@click.option(
+    "--mosaics",
+    type=click.Path(),
+    help="validation/mosaics.csv of a run: the simulator's part of the budget.",
+)
+@click.option("--repeats", type=click.Path(), help="CSV of repeated runs: the part of noise in the budget.")
 def predict(samples, design, model, level, only, out, budget, mosaics, repeats) -> None:
-    """Predict the runtime of designs from partial simulation.
+    """Predict the runtime of designs, in cycles, from the H, M and C of partial simulations.
 
-    \b
-    tessera predict --samples cells.csv --design design.csv
+    EXTRAPOLATED marks a design outside the range of the samples.
+
+    Example: ./run tessera predict --samples /tmp/cells.csv --design /tmp/cells.csv --only growing-4
     """
     from tessera.fit.predict.budget import error_budget
     from tessera.fit.predict.design import read_design
@@ -35,7 +50,7 @@ def predict(samples, design, model, level, only, out, budget, mosaics, repeats) 
     fitted = fit_to(samples, model)
     for note in [*fitted.table.notes, *points.notes]:
         click.echo(f"tessera predict: {note}", err=True)
-    table = table_of(fitted, points, level, warn=False)  # said below, from the table
+    table = table_of(fitted, points, level, warn=False)  # the loop below prints the warnings
     for row in table.itertuples():
         ends = (
             f"{row.low_cycles:.6g} to {row.high_cycles:.6g}" if row.low_cycles == row.low_cycles else "none"

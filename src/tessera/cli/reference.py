@@ -1,4 +1,4 @@
-"""``tessera reference``: archived records that the papers name, and how they compare with what is printed."""
+"""``tessera reference``: the papers' archived data, compared with the numbers printed in the papers."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ from tessera.core.progress import download_progress
 
 @click.group()
 def reference() -> None:
-    """Fetch the papers' archived data, check them, and compare them with what is printed."""
+    """Download the papers' archived data, verify them, and compare them with the printed numbers.
+
+    Example: ./run tessera reference list
+    """
 
 
 @reference.command("list")
 def list_records() -> None:
-    """Which records the papers name, where, and what of them is here.
+    """List the archived records that the papers name, and whether they are on this machine.
 
-    Example: tessera reference list
+    Example: ./run tessera reference list
     """
     from tessera.reference import records
     from tessera.reference.archive import state
@@ -33,12 +36,16 @@ def list_records() -> None:
 
 @reference.command()
 @click.argument("names", nargs=-1)
-@click.option("--offline", is_flag=True, help="Make no connection; say what is used instead.")
-@click.option("--results", type=click.Path(path_type=Path), help="Write its tables afterwards.")
+@click.option("--offline", is_flag=True, help="Make no connection; print which data are used instead.")
+@click.option(
+    "--results",
+    type=click.Path(path_type=Path),
+    help="Results folder: write <results>/reference/ afterwards.",
+)
 def fetch(names: tuple[str, ...], offline: bool, results: Path | None) -> None:
-    """Download records, resuming what was interrupted, check them, and unpack their reference data.
+    """Download records, verify them, and unpack their data; continue interrupted downloads.
 
-    Example: tessera reference fetch --offline
+    Example: ./run tessera reference fetch --offline
     """
     from tessera.reference import records
     from tessera.reference.collect import collect
@@ -61,9 +68,9 @@ def fetch(names: tuple[str, ...], offline: bool, results: Path | None) -> None:
 @reference.command()
 @click.argument("names", nargs=-1)
 def verify(names: tuple[str, ...]) -> None:
-    """Read fetched records again and compare MD5 and SHA-256 (default: all that are here).
+    """Compare MD5 and SHA-256 of downloaded records with the listed ones (default: all downloaded records).
 
-    Example: tessera reference verify
+    Example: ./run tessera reference verify
     """
     from tessera.core.errors import EXIT_FAILED, TesseraError
     from tessera.reference import records
@@ -73,7 +80,7 @@ def verify(names: tuple[str, ...]) -> None:
     known = [records.load(name) for name in names or records.names()]
     chosen = known if names else [record for record in known if state(record) != "missing"]
     if not chosen:
-        click.echo("no record is here; tessera reference list")
+        click.echo("no record was downloaded; to list them: ./run tessera reference list")
     failed = False
     for record in chosen:
         try:
@@ -86,20 +93,29 @@ def verify(names: tuple[str, ...]) -> None:
 
 
 @reference.command()
-@click.option("--results", required=True, type=click.Path(path_type=Path), help="results/<config>")
-@click.option("--from", "source", type=click.Path(path_type=Path), help="Unpacked reference data.")
+@click.option(
+    "--results", required=True, type=click.Path(path_type=Path), help="Results folder, e.g. results/default."
+)
+@click.option(
+    "--from",
+    "source",
+    type=click.Path(path_type=Path),
+    help="Folder of unpacked reference data.  [default: the downloaded records]",
+)
 def compare(results: Path, source: Path | None) -> None:
-    """Write <results>/reference/: archived numbers, what was set aside and why, and the comparison.
+    """Compare archived with printed numbers; write the tables to <results>/reference/.
 
-    Example: tessera reference compare --results results/default
+    Also lists the archived numbers that a rule excludes, with the reason.
+
+    Example: ./run tessera reference compare --results results/default
     """
     _publish(results, source)
 
 
-#: What is said of a file's SHA-256.
+#: Message on the SHA-256 of a file, by verdict.
 _SAID = {
     "verified": "as in reference-results/records.yaml",
-    "recorded": "recorded: not known before, every later download is held to it",
+    "recorded": "recorded: it was not known before; later downloads must have the same",
 }
 
 
@@ -130,14 +146,14 @@ def _say_offline(record) -> None:
     from tessera.reference.publish import OFFLINE_NOTE
 
     if state(record) == "present":
-        click.echo(f"note: offline: {record.name} ({record.doi}) is here already and is used as it is")
+        click.echo(f"note: offline: {record.name} ({record.doi}) was downloaded before and is used")
     else:
         click.echo(f"note: offline: {record.name} ({record.doi}) was not fetched; {OFFLINE_NOTE}")
 
 
 @contextmanager
 def _interruptible(record):
-    """Ctrl-C, SIGTERM and SIGHUP end a download so that what has arrived is on disk, and say that it is."""
+    """On Ctrl-C, SIGTERM and SIGHUP, keep the bytes that have arrived, and print where they are."""
     from tessera.core.interrupts import signals_raise
 
     try:
@@ -145,8 +161,8 @@ def _interruptible(record):
             yield
     except (KeyboardInterrupt, SystemExit):
         click.echo(
-            f"{record.name}: interrupted; complete files and the beginnings of others are kept in "
-            f"{record.folder}; the same command goes on there",
+            f"{record.name}: interrupted; {record.folder} keeps complete and partial files; "
+            "the same command continues the download",
             err=True,
         )
         raise

@@ -1,4 +1,4 @@
-"""``tessera report``: render the site, check the claims, draw figures."""
+"""``tessera report``: write the report, check the claims, draw figures."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _existing(folder: Path) -> Path:
 
 @click.group()
 def report() -> None:
-    """Render the report; check the claims.
+    """Write the report, check the claims, and draw figures.
 
     Example: ./run tessera report render --results results/default
     """
@@ -35,12 +35,14 @@ def report() -> None:
 
 @report.command()
 @_RESULTS
-@click.option("--out", type=click.Path(path_type=Path), help="Report folder [<results>/report].")
-@click.option("--claims", type=click.Path(path_type=Path), help="Claims file [config/claims.yaml].")
-@click.option("--reference", type=click.Path(path_type=Path), help="Published numbers [reference-results].")
-@click.option("--config", type=click.Path(path_type=Path), help="Effective config [config/<name>.yaml].")
+@click.option("--out", type=click.Path(path_type=Path), help="Report folder.  [default: <results>/report]")
+@click.option("--claims", type=click.Path(path_type=Path), help="Claims file.  [default: config/claims.yaml]")
+@click.option("--reference", type=click.Path(path_type=Path),
+              help="Folder of published numbers.  [default: reference-results]")  # fmt: skip
+@click.option("--config", type=click.Path(path_type=Path),
+              help="Configuration of the run.  [default: config/<name>.yaml]")  # fmt: skip
 def render(results_dir: Path, out: Path | None, claims, reference, config) -> None:
-    """Write claims.csv, figures, provenance and the site, then print the claims.
+    """Write claims.csv, figures, provenance and the HTML report, then print the claims.
 
     Example: ./run tessera report render --results results/smoke
     """
@@ -56,7 +58,7 @@ def render(results_dir: Path, out: Path | None, claims, reference, config) -> No
     for name, why in verdicts.objections(facts.claims).items():
         click.echo(f"verdict of {name} is not allowed: {why}", err=True)
     drawn = sum(figure.ok for figure in facts.figures)
-    click.echo(f"{drawn} figures drawn, {len(facts.figures) - drawn} not (the page Missing says why)")
+    click.echo(f"{drawn} figures drawn, {len(facts.figures) - drawn} not (reasons: page Missing)")
     if facts.pdf_problem:
         click.echo(f"no report.pdf: {facts.pdf_problem}", err=True)
     click.echo(f"report: {out / 'index.html' if out else Tree(results_dir).report}")
@@ -65,7 +67,7 @@ def render(results_dir: Path, out: Path | None, claims, reference, config) -> No
 @report.command()
 @_RESULTS
 def check(results_dir: Path) -> None:
-    """Exit 0 if no required claim fails and no cell failed, else list what did and exit 1.
+    """Print the claims and list failed required claims and failed cells; exit status 1 if there are any.
 
     Example: ./run tessera report check --results results/default
     """
@@ -86,11 +88,12 @@ def check(results_dir: Path) -> None:
 
 @report.command()
 @_RESULTS
-@click.option("--only", multiple=True, help="Figure name; may be repeated. Default: all.")
-@click.option("--reference", type=click.Path(path_type=Path), help="Published numbers [reference-results].")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder [<results>/figures].")
+@click.option("--only", multiple=True, help="Figure name; may be repeated.  [default: all]")
+@click.option("--reference", type=click.Path(path_type=Path),
+              help="Folder of published numbers.  [default: reference-results]")  # fmt: skip
+@click.option("--out", type=click.Path(path_type=Path), help="Folder to write.  [default: <results>/figures]")
 def figures(results_dir: Path, only: tuple[str, ...], reference: Path | None, out: Path | None) -> None:
-    """Draw figures: an SVG and a CSV with its numbers each.
+    """Draw figures; write each as an SVG and a CSV with its numbers.
 
     Example: ./run tessera report figures --results results/default --only fig2 --only table6
     """

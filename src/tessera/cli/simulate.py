@@ -1,4 +1,4 @@
-"""``tessera simulate``: H, M, C (and R) of a trace under every layout, on one platform or several."""
+"""``tessera simulate``: H, M, C (and R) of a trace under every layout, on one or more platforms."""
 
 from __future__ import annotations
 
@@ -17,86 +17,91 @@ FILE = click.Path(path_type=Path)
 
 
 @click.command()
-@click.option("--trace", type=FILE, help="Recorded trace.")
+@click.option("--trace", type=FILE, help="Trace file (.tst).")
 @click.option(
     "--platform",
     "platform_names",
     multiple=True,
     metavar="NAME",
-    help="Platform name or YAML file (see --list); again, or a comma, for several.",
+    help="Platform name or YAML file (see --list); may be repeated, or comma-separated.",
 )
 @click.option(
     "--layouts",
     "layout_words",
     multiple=True,
     metavar="PATH",
-    help="Folder of layout CSVs, one file, or a pattern in quotes; again for more.",
+    help="Folder of layout CSVs, a file, or a quoted pattern; may be repeated.",
 )
 @click.option("--out", type=FILE, help="Cells file to write: .csv or .parquet.")
 @click.option(
     "--engine",
     default="timing",
     show_default=True,
-    help="partial: H, M, C; timing: R too; reference: the same, slow and obvious.",
+    help="partial: H, M, C; timing: also R; reference: as timing, by slow and simple code.",
 )
 @click.option(
     "--intervals",
     type=click.IntRange(1),
     metavar="N",
-    help="C and R from N evenly spaced units of the trace  [default: 20]",
+    help="Compute C and R from N evenly spaced units of the trace.  [default: 20]",
 )
 @click.option(
     "--warmup",
     type=click.IntRange(0),
     metavar="N",
-    help="Accesses that warm the caches before each unit  [default: 2500000]",
+    help="Accesses before each unit that warm the caches.  [default: 2500000]",
 )
 @click.option(
     "--timed",
     type=click.IntRange(1),
     metavar="N",
-    help="Instructions counted in each unit  [default: 1000000]",
+    help="Instructions counted in each unit.  [default: 1000000]",
 )
 @click.option(
     "--sampling",
     metavar="PLAN",
-    help="The three in one: units=20,warmup_accesses=2500000,timed_instructions=1000000; or full.",
+    help="All three: units=20,warmup_accesses=2500000,timed_instructions=1000000; or full: no sampling.",
 )
 @click.option(
     "--interval-file",
     type=FILE,
-    help="Units at chosen places: CSV start_access,warmup_accesses,timed_instructions,weight.",
+    help="CSV of units: start_access,warmup_accesses,timed_instructions,weight.",
 )
-@click.option("--interval-out", type=FILE, help="Write what each unit counted, unscaled (CSV).")
+@click.option("--interval-out", type=FILE, help="CSV file for the counts of each unit, not scaled.")
 @click.option(
     "--threads",
     type=click.IntRange(1),
     default=1,
     show_default=True,
     metavar="N",
-    help="Threads of the simulator; no result depends on them.",
+    help="Threads of the simulator; they don't change results.",
 )
-@click.option("--workload", help="Name in the cells file  [default: the trace's file or folder name]")
-@click.option("--cache", type=FILE, help="Cache of finished cells  [default: .cache beside --out]")
+@click.option("--workload", help="Name in the cells file.  [default: file or folder name of the trace]")
+@click.option(
+    "--cache", type=FILE, help="Folder of finished cells.  [default: .cache in the folder of --out]"
+)
 @click.option(
     "--list",
     "listing",
     is_flag=True,
-    help="List engines, platforms and the components that a platform can name, and exit.",
+    help="List engines, platforms and the components that a platform file can name.",
 )
 def simulate(trace, platform_names, layout_words, out, engine, intervals, warmup, timed, sampling,
              interval_file, interval_out, threads, workload, cache, listing) -> None:  # fmt: skip
     """Simulate a trace under many layouts.
 
-    H and M are exact; C and R are scaled from samples, with a 95% half-width (--sampling full: exact too).
-    Finished cells are kept in the cache: after Ctrl-C or a kill the same command goes on where it was. A
-    layout that is refused becomes a `failed` row with the reason; the others go on (exit status 1).
+    Writes H (STLB hits), M (STLB misses), C (walk cycles) and R (runtime in cycles) of each cell. H and M are
+    exact. C and R are estimates from samples, with a 95% half-width; --sampling full makes them exact.
+
+    The cache keeps finished cells: the same command continues after an interruption. If the simulator rejects
+    a layout, its row is `failed` with the reason, the others continue, and the exit status is 1.
 
     \b
-    Examples:
-      tessera simulate --trace gups.tst --platform haswell-sim --layouts L/ --out cells.csv
-      tessera simulate --trace gups.tst --platform haswell-sim,broadwell-sim --layouts 'L/growing-*.csv' \\
-          --engine partial --sampling full --threads 2 --out cells.parquet
+    Examples (trace and layouts: tessera trace record --help, tessera layouts generate --help):
+      ./run tessera simulate --trace /tmp/gups.tst --platform haswell-sim --layouts /tmp/layouts \\
+          --out /tmp/cells.csv --sampling full
+      ./run tessera simulate --trace /tmp/gups.tst --platform haswell-sim,broadwell-sim \\
+          --layouts '/tmp/layouts/growing-*.csv' --engine partial --threads 2 --out /tmp/two.parquet
     """
     from tessera.record.traces import info as trace_info
     from tessera.results import cells
@@ -142,7 +147,7 @@ def _label(trace: Path) -> str:
 
 
 def _check_outputs(outputs: dict[str, Path | None], inputs: list[Path], cache: Path) -> None:
-    """Refuse what could not be written after the simulation, or would destroy what another option names."""
+    """Reject, before the simulation, outputs that can't be written or that another option also names."""
     named = {path.resolve(): f"an input, {path}" for path in inputs if path.is_file()}
     for option, path in outputs.items():
         if path is None:
@@ -155,7 +160,7 @@ def _check_outputs(outputs: dict[str, Path | None], inputs: list[Path], cache: P
 
 
 def _platforms(names: tuple[str, ...]):
-    """Platforms in the order asked for; a name twice is a mistake."""
+    """The platforms, in the given order; naming one twice is an error."""
     from tessera import platforms
 
     found = [platforms.load(name) for word in names for name in word.split(",")]

@@ -1,4 +1,4 @@
-"""``tessera study``: what sampling costs, what a mechanism does, what the assumed values decide."""
+"""``tessera study``: effects of sampling, of single mechanisms, and of assumed values."""
 
 from __future__ import annotations
 
@@ -16,10 +16,14 @@ CHEAP_PLAN = "units=10,warmup_accesses=500000,timed_instructions=500000"
 def _common(command):
     """Options of every study."""
     options = (
-        click.option("--info", type=PATH, required=True, help="info.json of a recording or window."),
-        click.option("--manifest", type=PATH, required=True, help="manifest.csv of its layouts."),
+        click.option("--info", type=PATH, required=True, help="info.json of a trace or window."),
+        click.option("--manifest", type=PATH, required=True, help="manifest.csv of the layouts."),
         click.option("--platform", required=True, help="Platform name or YAML file."),
-        click.option("--cache", type=PATH, help="Cache of finished simulations [.cache beside --out]."),
+        click.option(
+            "--cache",
+            type=PATH,
+            help="Folder of finished simulations.  [default: .cache in the folder of --out]",
+        ),
         click.option("--out", type=PATH, required=True, help="CSV file to write."),
     )
     for option in reversed(options):
@@ -32,7 +36,7 @@ def _names(text: str) -> list[str]:
 
 
 class Log:
-    """Progress on stderr: a study's own lines as they are, the simulator's through the ticker."""
+    """Progress on stderr: prints lines of the study, and passes lines of the simulator to the ticker."""
 
     def __init__(self, label: str):
         from tessera.simulate.progress import Ticker
@@ -71,23 +75,33 @@ def _close(table, out: Path) -> None:
 
 @click.group()
 def study() -> None:
-    """Studies of the simulator: sampling, ablations, and a sweep over assumed values.
+    """Study the simulator: sampling, ablations, and a sweep over assumed values.
+
+    Studies simulate a window: a part of a trace, written as a trace. The cache keeps finished simulations, so
+    the same command continues after an interruption. See docs/studies.md.
 
     \b
-    Each simulates a window: a part of a trace that is a trace of its own.
-      tessera study window --info results/default/traces/gups/info.json --accesses 20000000 --out W/info.json
-    A killed study goes on where it was: finished simulations are in the cache. See docs/studies.md.
+    Example, after ./run smoke:
+      ./run tessera study window --info results/smoke/traces/gups/info.json --accesses 1000000 \\
+          --out /tmp/window/info.json
     """
 
 
 @study.command()
-@click.option("--info", type=PATH, required=True, help="info.json of a recording.")
-@click.option("--accesses", type=click.IntRange(min=1), required=True, help="Length of the window.")
-@click.option("--out", type=PATH, required=True, help="info.json to write; trace.tst lies beside it.")
+@click.option("--info", type=PATH, required=True, help="info.json of a trace.")
+@click.option(
+    "--accesses", type=click.IntRange(min=1), required=True, help="Length of the window in accesses."
+)
+@click.option("--out", type=PATH, required=True, help="info.json to write; trace.tst goes to its folder.")
 def window(info: Path, accesses: int, out: Path) -> None:
-    """Cut a window out of the middle of a recorded trace.
+    """Cut a window out of the middle of a trace.
 
-    A trace that is no longer than --accesses is its own window.
+    If the trace has no more than --accesses, the window is the whole trace.
+
+    \b
+    Example, after ./run smoke:
+      ./run tessera study window --info results/smoke/traces/gups/info.json --accesses 1000000 \\
+          --out /tmp/window/info.json
     """
     from tessera.judge.studies.window import make_window
 
@@ -100,20 +114,31 @@ def window(info: Path, accesses: int, out: Path) -> None:
 
 @study.command()
 @_common
-@click.option("--layouts", "names", default="growing-0,growing-4,growing-8,sliding-40-4", show_default=True)
-@click.option("--plan", "plans", multiple=True, default=(PLAN,), show_default=True, help="May be repeated.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Of projection and clustering.")
+@click.option("--layouts", "names", default="growing-0,growing-4,growing-8,sliding-40-4", show_default=True,
+              help="Layouts, comma-separated.")  # fmt: skip
+@click.option(
+    "--plan",
+    "plans",
+    multiple=True,
+    default=(PLAN,),
+    show_default=True,
+    help="Sampling plan; may be repeated.",
+)
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of projection and clustering.")
 def sampling(info, manifest, platform, cache, out, names, plans, seed) -> None:
-    """Full simulation of a window against systematic, blind and clustered samples of it.
+    """Compare sampling methods (systematic, blind, clustered) with the full simulation of a window.
 
-    The first plan sets the cost that every method may spend: its units of its timed instructions. Errors are
-    those of differences between layouts, relative to the full gain from 4KB to 2MB pages, beside errors of
-    totals. intervals.csv beside --out has every interval of the full simulation.
+    Every method may simulate as many units and timed instructions as the first plan. Reports errors of
+    totals, and errors of differences between layouts, relative to the gain from 4KB to 2MB pages in the full
+    simulation. intervals.csv, in the folder of --out, has every interval of the full simulation.
 
     \b
-    Example (W as in `tessera study --help`):
-      tessera study sampling --info W/info.json --platform haswell-sim \\
-        --manifest results/default/layouts/gups/haswell-sim/manifest.csv --out errors.csv
+    Example, after ./run smoke:
+      ./run tessera study sampling --platform sandybridge-sim --out /tmp/study/errors.csv \\
+        --info results/smoke/studies/windows/gups-1500000/info.json \\
+        --manifest results/smoke/layouts/gups/sandybridge-sim/manifest.csv \\
+        --layouts growing-0,growing-4,growing-8 \\
+        --plan units=4,warmup_accesses=100000,timed_instructions=200000
     """
     from tessera.judge.studies.steps import sampling_study
 
@@ -123,18 +148,19 @@ def sampling(info, manifest, platform, cache, out, names, plans, seed) -> None:
 
 @study.command()
 @_common
-@click.option("--layouts", "names", default="", help="Comma-separated [all but 1gb].")
-@click.option("--sampling", "plan", default=CHEAP_PLAN, show_default=True)
+@click.option("--layouts", "names", default="", help="Layouts, comma-separated.  [default: all but 1gb]")
+@click.option("--sampling", "plan", default=CHEAP_PLAN, show_default=True, help="Sampling plan.")
 def ablations(info, manifest, platform, cache, out, names, plan) -> None:
-    """Slope and curvature of runtime over walk cycles with one mechanism switched off at a time.
+    """Switch off one mechanism at a time; report slope and curvature of runtime over walk cycles.
 
-    baseline; no-pollution (walker loads enter no cache of the program); infinite-walkers; no-overlap.
-    cells.csv beside --out has every cell.
+    Variants: baseline; no-pollution (walker loads enter no cache of the program); infinite-walkers;
+    no-overlap. cells.csv, in the folder of --out, has every cell.
 
     \b
-    Example:
-      tessera study ablations --info W/info.json --platform broadwell-sim \\
-        --manifest results/default/layouts/gups/broadwell-sim/manifest.csv --out shapes.csv
+    Example, after ./run smoke:
+      ./run tessera study ablations --platform sandybridge-sim --out /tmp/study/shapes.csv \\
+        --info results/smoke/studies/windows/gups-1500000/info.json \\
+        --manifest results/smoke/layouts/gups/sandybridge-sim/manifest.csv
     """
     from tessera.judge.studies.steps import ablation_study
 
@@ -143,20 +169,31 @@ def ablations(info, manifest, platform, cache, out, names, plan) -> None:
 
 @study.command()
 @_common
-@click.option("--layouts", "names", default="", help="Comma-separated [all but 1gb].")
-@click.option("--sampling", "plan", default=CHEAP_PLAN, show_default=True)
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Points at a time.")
-@click.option("--only", multiple=True, help="Beginning of keys to vary; may be repeated [all assumed].")
+@click.option("--layouts", "names", default="", help="Layouts, comma-separated.  [default: all but 1gb]")
+@click.option("--sampling", "plan", default=CHEAP_PLAN, show_default=True, help="Sampling plan.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Number of points to simulate in parallel.",
+)
+@click.option(
+    "--only",
+    multiple=True,
+    help="Vary only keys with this prefix; may be repeated.  [default: all assumed keys]",
+)
 def sweep(info, manifest, platform, cache, out, names, plan, jobs, only) -> None:
-    """Vary every assumed value of a platform, one at a time, and see which conclusions survive.
+    """Vary each assumed value of a platform; report which conclusions still hold.
 
-    Numbers are halved and doubled, switches flipped, policies exchanged. Points that the simulator refuses
-    are listed with the reason.
+    Halves and doubles numbers, flips switches, exchanges policies. If the simulator rejects a point, its row
+    has the reason.
 
     \b
-    Example:
-      tessera study sweep --info W/info.json --platform sandybridge-sim --jobs 2 \\
-        --manifest results/default/layouts/gups/sandybridge-sim/manifest.csv --out sweep.csv
+    Example, after ./run smoke:
+      ./run tessera study sweep --platform sandybridge-sim --only memory --out /tmp/study/sweep.csv \\
+        --info results/smoke/studies/windows/gups-1500000/info.json \\
+        --manifest results/smoke/layouts/gups/sandybridge-sim/manifest.csv
     """
     from tessera.judge.studies.steps import sweep_study
 

@@ -18,31 +18,51 @@ _PATH = click.Path(path_type=Path)
 
 @click.group()
 def trace() -> None:
-    """Record, inspect and import memory traces."""
+    """Record, inspect, check and convert memory traces.
+
+    \b
+    Example (after: tessera build):
+      ./run tessera trace record --out /tmp/gups.tst -- build/workloads/gups --size 64MB --reads 1000000
+    """
 
 
 @trace.command(context_settings={"ignore_unknown_options": True})
-@click.option("--out", required=True, type=_PATH, help="The trace to write.")
-@click.option("--pool-size", default="1GB", show_default=True, help="Size of each pool.")
-@click.option("--heap-pool", help="Size of the heap pool, if not --pool-size.")
-@click.option("--anon-pool", help="Size of the anonymous pool, if not --pool-size.")
-@click.option("--max-accesses", type=int, help="Stop recording there; the program runs on to its end.")
-@click.option("--stop-when-recorded", is_flag=True, help="End the program at --max-accesses (unverified).")
-@click.option("--roi", default="auto", show_default=True, help=f"What to record: {', '.join(ROI_FORMS)}.")
-@click.option("--threads", is_flag=True, help="The program starts threads; one of them is recorded.")
-@click.option("--thread", default="first", show_default=True, help="Which: first, busiest, or a number.")
+@click.option("--out", required=True, type=_PATH, help="Trace file to write (.tst).")
+@click.option("--pool-size", default="1GB", show_default=True, help="Size of each pool, with unit.")
+@click.option("--heap-pool", help="Size of the heap pool.  [default: --pool-size]")
+@click.option("--anon-pool", help="Size of the anonymous pool.  [default: --pool-size]")
+@click.option(
+    "--max-accesses", type=int, help="Stop recording after so many accesses; the program continues."
+)
+@click.option(
+    "--stop-when-recorded",
+    is_flag=True,
+    help="Stop the program at --max-accesses; its result is not verified.",
+)
+@click.option("--roi", default="auto", show_default=True, help=f"Region to record: {', '.join(ROI_FORMS)}.")
+@click.option("--threads", is_flag=True, help="Allow a program with threads; record one of them.")
+@click.option(
+    "--thread", default="first", show_default=True, help="Thread to record: first, busiest, or a number."
+)
 @click.option(
     "--kernel-accesses",
     type=click.Choice(["on", "off"]),
     default="off",
     show_default=True,
-    help="Record what system calls read and write of the program's memory.",
+    help="Record the accesses of system calls to the program's memory.",
 )
 @click.option("--folder", type=_PATH, help="Working folder of the program.")
-@click.option("--target", help="The executable to record, if PROGRAM is a script that starts it.")
+@click.option("--target", help="Executable to record, if PROGRAM is a script that starts it.")
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
 def record(out, pool_size, heap_pool, anon_pool, max_accesses, kernel_accesses, program, **options) -> None:
-    """Record the region of interest of PROGRAM with its arguments (after ``--``)."""
+    """Record the memory accesses of PROGRAM in its region of interest (ROI).
+
+    PROGRAM and its arguments follow `--`. It runs under QEMU with 4KB pages. See docs/trace.md.
+
+    \b
+    Example (after: tessera build):
+      ./run tessera trace record --out /tmp/gups.tst -- build/workloads/gups --size 64MB --reads 1000000
+    """
     done = traces.record(
         program,
         out,
@@ -63,9 +83,14 @@ def record(out, pool_size, heap_pool, anon_pool, max_accesses, kernel_accesses, 
 
 @trace.command()
 @click.argument("path", type=_PATH)
-@click.option("--json", "as_json", is_flag=True, help="The header as JSON, without reading the frames.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print only the header, as JSON; don't read the frames."
+)
 def info(path: Path, as_json: bool) -> None:
-    """Describe a trace; without --json every frame is checked."""
+    """Describe a trace; without --json, also check every frame.
+
+    Example (after: tessera trace record): ./run tessera trace info /tmp/gups.tst
+    """
     if as_json:
         click.echo(json.dumps(traces.info(path), indent=1))
     else:
@@ -76,28 +101,39 @@ def info(path: Path, as_json: bool) -> None:
 @trace.command()
 @click.argument("path", type=_PATH)
 def verify(path: Path) -> None:
-    """Check every frame of a trace."""
+    """Check every frame of a trace; exit status 1 if it is damaged.
+
+    Example (after: tessera trace record): ./run tessera trace verify /tmp/gups.tst
+    """
     click.echo(traces.verify(path), nl=False)
 
 
 @trace.command("import")
 @click.argument("source", type=_PATH)
 @click.option("--from", "kind", type=click.Choice(["champsim"]), required=True, help="Format of SOURCE.")
-@click.option("--out", required=True, type=_PATH, help="The trace to write.")
+@click.option("--out", required=True, type=_PATH, help="Trace file to write (.tst).")
 @click.option("--mmap-pool", metavar="START:END", help="Addresses of the anonymous pool (0x... or decimal).")
 @click.option("--brk-pool", metavar="START:END", help="Addresses of the heap pool.")
-@click.option("--max-accesses", type=int, help="Read no further than this many accesses.")
+@click.option("--max-accesses", type=int, help="Stop after this many accesses.  [default: read all]")
 def import_(source: Path, kind: str, out: Path, mmap_pool, brk_pool, max_accesses) -> None:
-    """Convert SOURCE (.xz, .gz, .bz2 or plain) to a trace."""
+    """Convert SOURCE, a trace of another simulator (.xz, .gz, .bz2 or plain), to a trace of Tessera.
+
+    \b
+    Example (the file: tessera trace export --help):
+      ./run tessera trace import --from champsim /tmp/gups.champsim --out /tmp/gups2.tst
+    """
     traces.import_champsim(source, out, mmap_pool=mmap_pool, brk_pool=brk_pool, max_accesses=max_accesses)
 
 
 @trace.command("export")
 @click.argument("path", type=_PATH)
 @click.option("--to", "kind", type=click.Choice(["champsim"]), required=True, help="Format to write.")
-@click.option("--out", required=True, type=_PATH, help="The file to write.")
+@click.option("--out", required=True, type=_PATH, help="File to write.")
 def export(path: Path, kind: str, out: Path) -> None:
-    """Convert a trace to another simulator's format."""
+    """Convert a trace to the format of another simulator.
+
+    Example: ./run tessera trace export --to champsim /tmp/gups.tst --out /tmp/gups.champsim
+    """
     traces.export_champsim(path, out)
 
 
@@ -105,6 +141,9 @@ def export(path: Path, kind: str, out: Path) -> None:
 @click.argument("path", metavar="FILE", type=_PATH)
 @click.argument("state", type=click.Choice(["on", "off"]))
 def switch(path: Path, state: str) -> None:
-    """Turn a recording with ``--roi switch:FILE`` on or off; makes FILE if it is missing."""
+    """Switch a recording with `--roi switch:FILE` on or off; create FILE if it is missing.
+
+    Example: ./run tessera trace switch /tmp/roi.switch off
+    """
     control = Switch.existing(path) if path.exists() else Switch(path)
     (control.on if state == "on" else control.off)()

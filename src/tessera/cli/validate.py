@@ -1,4 +1,4 @@
-"""``tessera validate``: the simulator against itself, closed forms, this machine, and invariants."""
+"""``tessera validate``: check the simulator by other engines, formulas, this machine and invariants."""
 
 from __future__ import annotations
 
@@ -9,10 +9,19 @@ import click
 from tessera.results.tree import Tree
 
 PATH = click.Path(path_type=Path)
-_SEED = click.option("--seed", type=int, default=1, show_default=True)
-_AMOUNT = click.option("--amount", type=click.Choice(["full", "quick"]), default="full", show_default=True)
+_SEED = click.option("--seed", type=int, default=1, show_default=True, help="Seed of random choices.")
+_AMOUNT = click.option(
+    "--amount",
+    type=click.Choice(["full", "quick"]),
+    default="full",
+    show_default=True,
+    help="Number of cases.",
+)
 _PLATFORMS = click.option(
-    "--platform", "names", multiple=True, help="Repeatable. [default: all committed ones]"
+    "--platform",
+    "names",
+    multiple=True,
+    help="Platform; may be repeated.  [default: all of config/platforms]",
 )
 
 
@@ -22,16 +31,19 @@ def _say(text: str) -> None:
 
 @click.group()
 def validate() -> None:
-    """Validate the simulator; every part writes a table (docs/validation.md)."""
+    """Validate the simulator; each command writes a table (docs/validation.md).
+
+    Example: ./run tessera validate engines --amount quick --out /tmp/engines.csv
+    """
 
 
 @validate.command()
 @_AMOUNT
 @_PLATFORMS
 @_SEED
-@click.option("--out", type=PATH, required=True, help="engines.csv")
+@click.option("--out", type=PATH, required=True, help="CSV file to write.")
 def engines(amount: str, names: tuple[str, ...], seed: int, out: Path) -> None:
-    """Compare the engines, and a Python LRU, on random traces, layouts and platforms.
+    """Compare the engines, and an LRU in Python, on random traces, layouts and platforms.
 
     Example: ./run tessera validate engines --amount quick --out engines.csv
     """
@@ -46,9 +58,9 @@ def engines(amount: str, names: tuple[str, ...], seed: int, out: Path) -> None:
 
 @validate.command("closed-forms")
 @_PLATFORMS
-@click.option("--out", type=PATH, required=True, help="closed_forms.csv")
+@click.option("--out", type=PATH, required=True, help="CSV file to write.")
 def closed_forms(names: tuple[str, ...], out: Path) -> None:
-    """Compare simulated counts with values by formula.
+    """Compare simulated counts with values from formulas.
 
     Example: ./run tessera validate closed-forms --platform haswell-sim --out closed_forms.csv
     """
@@ -60,11 +72,15 @@ def closed_forms(names: tuple[str, ...], out: Path) -> None:
 
 
 @validate.command()
-@click.option("--scale", default="full", show_default=True, help="full, or quick for seconds.")
+@click.option("--scale", default="full", show_default=True, help="full (minutes), or quick (seconds).")
 @_SEED
-@click.option("--out", type=PATH, required=True, help="chase.csv; chase_series.csv lies beside it")
+@click.option(
+    "--out", type=PATH, required=True, help="CSV file to write; chase_series.csv goes to its folder."
+)
 def chase(scale: str, seed: int, out: Path) -> None:
-    """Measure pointer chases on this machine. Series in 2MB pages need reserved ones, else they are skipped.
+    """Measure pointer chases on this machine.
+
+    Series in 2MB pages need reserved pages; without them they are skipped.
 
     Example: ./run --reserve tessera validate chase --scale quick --out chase.csv
     """
@@ -76,14 +92,22 @@ def chase(scale: str, seed: int, out: Path) -> None:
 
 
 @validate.command()
-@click.option("--chase", "chase_path", type=PATH, required=True, help="chase.csv")
+@click.option(
+    "--chase", "chase_path", type=PATH, required=True, help="Measurements of: tessera validate chase."
+)
 @click.option("--platform", type=PATH, required=True, help="This machine's platform file.")
-@click.option("--scale", default="full", show_default=True)
+@click.option("--scale", default="full", show_default=True, help="The --scale of the measurements.")
 @_SEED
 @click.option("--out", type=PATH, required=True, help="Folder for the tables.")
 @click.option("--calibrated", type=PATH, required=True, help="Platform file to write.")
 def explain(chase_path: Path, platform: Path, scale: str, seed: int, out: Path, calibrated: Path) -> None:
-    """Find the chase's steps, simulate it, and calibrate this machine's platform file on it."""
+    """Find the steps of measured chases, simulate them, and calibrate this machine's platform file.
+
+    \b
+    Example, after ./run smoke:
+      ./run tessera validate explain --chase results/smoke/validation/chase.csv --scale quick \\
+        --platform results/smoke/platforms/host-sim.yaml --out /tmp/explain --calibrated /tmp/calibrated.yaml
+    """
     from tessera.judge.validation.chase.explain import explain as run
     from tessera.judge.validation.chase.series import scale_of
 
@@ -92,13 +116,28 @@ def explain(chase_path: Path, platform: Path, scale: str, seed: int, out: Path, 
 
 
 @validate.command()
-@click.option("--comparison", type=PATH, required=True, help="host/comparison.csv")
-@click.option("--simulated", type=PATH, multiple=True, required=True, help="Cells of a platform; repeatable.")
-@click.option("--runs", type=PATH, required=True, help="host/runs.csv")
-@click.option("--findings", type=PATH, required=True, help="findings.csv")
-@click.option("--out", type=PATH, required=True, help="mosaics.csv; mosaics_summary.csv lies beside it")
+@click.option("--comparison", type=PATH, required=True, help="host/comparison.csv of a run.")
+@click.option(
+    "--simulated",
+    type=PATH,
+    multiple=True,
+    required=True,
+    help="Simulated cells of a platform; may be repeated.",
+)
+@click.option("--runs", type=PATH, required=True, help="host/runs.csv of a run.")
+@click.option("--findings", type=PATH, required=True, help="Findings of: tessera validate explain.")
+@click.option(
+    "--out", type=PATH, required=True, help="CSV file to write; mosaics_summary.csv goes to its folder."
+)
 def mosaics(comparison: Path, simulated: tuple[Path, ...], runs: Path, findings: Path, out: Path) -> None:
-    """Judge simulated differences between layouts by real runs under the same mosaics."""
+    """Compare simulated differences between layouts with real runs under the same layouts.
+
+    \b
+    Example, after ./run --reserve smoke:
+      ./run tessera validate mosaics --comparison results/smoke/host/comparison.csv \\
+        --runs results/smoke/host/runs.csv --simulated results/smoke/host/simulated.csv \\
+        --findings results/smoke/validation/findings.csv --out /tmp/mosaics.csv
+    """
     from tessera.judge.validation.mosaics import judge_all
 
     _, table = judge_all(comparison, list(simulated), runs, findings, out)
@@ -107,10 +146,13 @@ def mosaics(comparison: Path, simulated: tuple[Path, ...], runs: Path, findings:
 
 
 @validate.command()
-@click.option("--results", type=PATH, required=True, help="results/<config>")
-@click.option("--out", type=PATH, required=True, help="invariants.csv")
+@click.option("--results", type=PATH, required=True, help="Results folder, e.g. results/default.")
+@click.option("--out", type=PATH, required=True, help="CSV file to write.")
 def invariants(results: Path, out: Path) -> None:
-    """Check what must hold for every simulated cell."""
+    """Check the rules that every simulated cell of a run must satisfy.
+
+    Example: ./run tessera validate invariants --results results/default --out /tmp/invariants.csv
+    """
     from tessera.judge.validation.invariants import check_invariants
 
     tree = Tree(results)

@@ -11,7 +11,10 @@ from tessera.cli.workload_more import add, spec
 
 @click.group()
 def workload() -> None:
-    """List and run workloads."""
+    """List, show, run and add workloads.
+
+    Example: ./run tessera workload run gups --size tiny
+    """
 
 
 workload.add_command(add)
@@ -20,7 +23,10 @@ workload.add_command(spec)
 
 @workload.command("list")
 def list_workloads() -> None:
-    """Name, description and sizes of each workload."""
+    """List the workloads with their descriptions and sizes.
+
+    Example: ./run tessera workload list
+    """
     from tessera.record import workloads
 
     for name in workloads.names():
@@ -34,9 +40,12 @@ def list_workloads() -> None:
 
 @workload.command()
 @click.argument("name")
-@click.option("--platform", help="Also say how large each size is for this platform.")
+@click.option("--platform", help="Also compare each size with the TLB reach and L3 of this platform.")
 def show(name: str, platform: str | None) -> None:
-    """Source, arguments and memory of every size."""
+    """Print source, arguments and memory (in MB of 2^20 bytes) of every size.
+
+    Example: ./run tessera workload show gups --platform haswell-sim
+    """
     from tessera import platforms
     from tessera.record import workloads
 
@@ -62,9 +71,12 @@ def show(name: str, platform: str | None) -> None:
 
 @workload.command()
 @click.argument("name")
-@click.option("--size", required=True, help="A size of the workload, see `tessera workload show`.")
+@click.option("--size", required=True, help="Size, as in: tessera workload show NAME.")
 def run(name: str, size: str) -> None:
-    """Run a workload in its image, under ordinary pages; its result goes to stdout as a JSON line."""
+    """Run a workload in its image, without a layout; print its result as a JSON line.
+
+    Example: ./run tessera workload run gups --size tiny
+    """
     from tessera.core.paths import build_dir
     from tessera.record import workloads
     from tessera.record.workloads.execute import execute

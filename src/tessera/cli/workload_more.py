@@ -1,4 +1,4 @@
-"""``tessera workload add`` and ``tessera workload spec``: programs that don't come with Tessera."""
+"""``tessera workload add`` and ``tessera workload spec``: programs that Tessera does not include."""
 
 from __future__ import annotations
 
@@ -16,15 +16,17 @@ _PATH = click.Path(path_type=Path)
 @click.option(
     "--scripts", type=_PATH, help="Folder of a Mosmodel benchmark (pre_run.sh, run.sh, post_run.sh)."
 )
-@click.option("--target", help="With --scripts: the program that run.sh starts, if the folder doesn't tell.")
+@click.option(
+    "--target", help="With --scripts: the program that run.sh starts, if the folder does not name it."
+)
 @click.option("--size", default="default", show_default=True, help="Name of this input.")
 @click.option("--threads", is_flag=True, help="The program starts threads.")
 @click.option("--force", is_flag=True, help="Replace a size that was added before.")
 @click.argument("program", nargs=-1, type=click.UNPROCESSED)
 def add(name, scripts, target, size, threads, force, program) -> None:
-    """Make PROGRAM with its arguments (after ``--``) the workload NAME: run it once, note its memory.
+    """Add PROGRAM, with its arguments after `--`, as the workload NAME; run it once to measure its memory.
 
-    Example: tessera workload add sorting -- /usr/bin/sort --parallel=1 numbers.txt
+    Example: ./run tessera workload add sorting -- /usr/bin/sort --parallel=1 numbers.txt
     """
     from tessera.measure.add_workload import add_program, add_scripts
 
@@ -33,7 +35,9 @@ def add(name, scripts, target, size, threads, force, program) -> None:
         raise TesseraError(f"workload add {name}", given, "give one: -- PROGRAM ARGS, or --scripts DIR")
     if target and not scripts:
         raise TesseraError(
-            f"workload add {name} --target", "there are no --scripts", "PROGRAM is the target itself"
+            f"workload add {name} --target",
+            "--target needs --scripts",
+            "leave out --target: PROGRAM is the target",
         )
     if scripts:
         path = add_scripts(name, scripts, target, size, threads=threads, force=force)
@@ -46,7 +50,10 @@ def add(name, scripts, target, size, threads, force, program) -> None:
 @click.command()
 @click.option("--root", required=True, type=_PATH, help="SPEC's folder (the one with benchspec in it).")
 def spec(root: Path) -> None:
-    """Remember where SPEC CPU is installed, for the rows that need it."""
+    """Store the folder where SPEC CPU is installed, for the workloads that need it.
+
+    Example: ./run tessera workload spec --root /opt/cpu2017
+    """
     from tessera.record.workloads.spec.install import remember
 
     click.echo(f"{', '.join(remember(root))} at {root.absolute()}")

@@ -1,4 +1,4 @@
-"""``tessera mosalloc analyze``: what a program does with its memory, over time."""
+"""``tessera mosalloc analyze``: how a program uses its memory over time."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ _PATH = click.Path(path_type=Path)
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.option("--layout", type=_PATH, help="Layout CSV.  [default: 4KB pages only]")
+@click.option("--layout", type=_PATH, help="Layout CSV.  [default: only 4KB pages]")
 @click.option("--interval-ms", type=click.IntRange(1), default=10, show_default=True,
-              help="Time between samples.")  # fmt: skip
+              help="Time between samples in milliseconds.")  # fmt: skip
 @click.option("--out", type=_PATH, required=True, help="JSON file to write.")
-@click.option("--plot", type=_PATH, help="Draw the footprint over time (.svg or .png).")
-@click.option("--hints", type=click.Choice(("kernel", "pool")), help="As for `run`.")
-@click.option("--stacks", type=click.Choice(("kernel", "pool")), help="As for `run`.")
+@click.option("--plot", type=_PATH, help="Picture of the footprint over time to write (.svg or .png).")
+@click.option("--hints", type=click.Choice(("kernel", "pool")), help="As for: tessera mosalloc run.")
+@click.option("--stacks", type=click.Choice(("kernel", "pool")), help="As for: tessera mosalloc run.")
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
 def analyze(program, layout: Path | None, interval_ms: int, out: Path, plot: Path | None, **options) -> None:
-    """Run PROGRAM, and say how its pools fill, which calls went where, and what lies outside the pools.
+    """Run PROGRAM; report how its pools fill, its memory calls, and its memory outside the pools.
 
-    The summary goes to standard error, because standard output is the program's. The exit status is the
-    program's.
+    Prints the summary to standard error, because PROGRAM uses standard output. Returns the exit status of
+    PROGRAM.
 
     \b
     Example:
-      tessera mosalloc analyze --out memory.json --plot memory.svg -- git log --stat
+      ./run tessera mosalloc analyze --out memory.json --plot memory.svg -- git log --stat
     """
     from tessera.layouts.model import Layout, write_layout
     from tessera.mosalloc.analyze import read_analysis
@@ -41,14 +41,14 @@ def analyze(program, layout: Path | None, interval_ms: int, out: Path, plot: Pat
 
         check_format(plot)
     out.absolute().parent.mkdir(parents=True, exist_ok=True)
-    out.unlink(missing_ok=True)  # an old one must not look like this run's
+    out.unlink(missing_ok=True)  # so that no result of an earlier run stays
     with tempfile.TemporaryDirectory(prefix="tessera-analyze-") as name:
         if layout is None:
             layout = Path(name) / "growing-0.csv"
             write_layout(Layout(layout.stem, {}), layout)
         done = run_under_layout(program, layout, analyze=out, interval_ms=interval_ms, **options)
     if done.returncode == 2 and not out.exists():
-        sys.exit(2)  # refused: the launcher has said why
+        sys.exit(2)  # the launcher rejected the request and printed why
     found = read_analysis(out)
     for line in summary(found):
         click.echo(line, err=True)

@@ -1,4 +1,4 @@
-"""``tessera mosalloc bench``: what the library costs, row by row, with bounds."""
+"""``tessera mosalloc bench``: the overhead of the library, row by row, with bounds."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ import click
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="Few short runs: seconds, and wide intervals.")
+@click.option("--quick", is_flag=True, help="Few short runs: takes seconds, gives wide intervals.")
 @click.option("--pairs", type=click.IntRange(1), help="Pairs of runs per row.  [default: 15, with --quick 3]")
-@click.option("--row", "names", multiple=True, help="Only this row; may be repeated.")
-@click.option("--out", type=click.Path(path_type=Path), help="Also write the table, as .json or .csv.")
+@click.option("--row", "names", multiple=True, help="Row to measure; may be repeated.  [default: all]")
+@click.option("--out", type=click.Path(path_type=Path), help="File to write the table to (.json or .csv).")
 def bench(quick: bool, pairs: int | None, names: tuple[str, ...], out: Path | None) -> None:
     """Compare programs with and without the library, both on 4KB pages.
 
-    Each row is measured in pairs of runs in random order; the table has the median of the pairs with its 95%
-    interval, and the lowest value seen on each side. The exit status is 1 if a bound is exceeded.
+    Measures each row in pairs of runs in random order. The table has the median of the pairs with its 95%
+    interval, and the lowest value of each side. Exit status 1 if a row exceeds its bound.
+
+    Example: ./run tessera mosalloc bench --quick
     """
     from tessera.allocator_proof.bench import ROWS, Bench, format_table, write_results
     from tessera.core.errors import unknown_name

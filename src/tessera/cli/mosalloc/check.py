@@ -1,4 +1,4 @@
-"""``tessera mosalloc check``: is a layout well formed, and are its huge pages free here?"""
+"""``tessera mosalloc check``: checks a layout file, and whether its huge pages are free."""
 
 from __future__ import annotations
 
@@ -12,7 +12,12 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 def check(file: Path) -> None:
-    """Validate layout FILE and say whether this machine has the huge pages it needs."""
+    """Check layout FILE, and whether this machine has enough free huge pages for it.
+
+    Exit status 1 if it does not.
+
+    Example: ./run tessera mosalloc check examples/hot-64mb.csv
+    """
     from tessera.core.units import PAGE_1GB, PAGE_2MB, format_bytes
     from tessera.layouts.model import read_layout
     from tessera.machine.reserve import huge_pages_free, supported_sizes
@@ -47,7 +52,7 @@ def _inside_default_pools(file: Path, layout) -> None:
         if window.page_bytes != PAGE_4KB and window.end > size:
             raise TesseraError(
                 f"layout {file}, window {window.pool} {window.start}-{window.end}",
-                f"the pool has {format_bytes(size)}, which is the default without a size row"
+                f"the pool has {format_bytes(size)}, the default for layouts without a size row"
                 " [allocator/default-pool]",
                 f"add a row: {window.pool},-1,0,{window.end}",
             )

@@ -1,4 +1,4 @@
-"""``tessera mosalloc``: a command is a file of ``commands/`` and one line here."""
+"""``tessera mosalloc``: each command is one file of this folder and one line here."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from tessera.cli.mosalloc.suggest import suggest
 
 @click.group()
 def mosalloc() -> None:
-    """Run a program under a mosaic of page sizes."""
+    """Run programs under a layout (mosaic of page sizes); reserve and suggest huge pages.
+
+    Example: ./run tessera mosalloc run --layout examples/all-4kb.csv -- ls
+    """
 
 
 mosalloc.add_command(run)

@@ -1,4 +1,4 @@
-"""``tessera mosalloc overhead``: memory and time of whole programs with the library and without."""
+"""``tessera mosalloc overhead``: memory and time of whole programs with and without the library."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ import click
 
 @click.command()
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), required=True,
-              help="CSV of every run: workload,allocator,pair,memory_bytes,cpu_ns,provenance.")  # fmt: skip
+              help="CSV to write: workload,allocator,pair,memory_bytes,cpu_ns,provenance.")  # fmt: skip
 @click.option(
     "--pairs", type=click.IntRange(1), default=15, show_default=True, help="Pairs of runs per program."
 )
 @click.option("--seconds", type=click.FloatRange(0), default=50, show_default=True,
-              help="No new round of pairs after so long; each program gets one pair.")  # fmt: skip
-@click.option("--seed", type=int, default=1, show_default=True, help="For the order within the pairs.")
+              help="Start no round of pairs after so many seconds; the first always runs.")  # fmt: skip
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the order within the pairs.")
 def overhead(out: Path, pairs: int, seconds: float, seed: int) -> None:
     """Compare gups and graph500 under the library with plain glibc, both on 4KB pages (OPERA Table 4).
 
-    Peak resident memory and processor time of the whole program, measured in pairs in random order. Example:
+    Measures peak resident memory and processor time of the whole program, in pairs in random order.
 
     \b
+    Example:
       ./run tessera mosalloc overhead --out results/default/host/allocator.csv
     """
     from tessera.allocator_proof.overhead import measure, overheads

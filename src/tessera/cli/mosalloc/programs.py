@@ -1,4 +1,4 @@
-"""``tessera mosalloc programs``: well-known programs under every kind of mosaic."""
+"""``tessera mosalloc programs``: well-known programs under several layouts."""
 
 from __future__ import annotations
 
@@ -15,20 +15,23 @@ _PATH = click.Path(path_type=Path)
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--layout", "layouts", multiple=True, help="4kb, 2mb or mixed; all without. May be repeated.")
-@click.option("--out", type=_PATH, help="Write the table as CSV.")
-@click.option("--launcher", type=_PATH, help="mosalloc-run to test; the checkout's own without.")
-@click.option("--list", "only_list", is_flag=True, help="Show the programs and end.")
+@click.option(
+    "--layout", "layouts", multiple=True, help="Layout: 4kb, 2mb or mixed; may be repeated.  [default: all]"
+)
+@click.option("--out", type=_PATH, help="CSV file to write the table to.")
+@click.option("--launcher", type=_PATH, help="mosalloc-run to test.  [default: build/mosalloc/mosalloc-run]")
+@click.option("--list", "only_list", is_flag=True, help="List the programs; run none.")
 def programs(
     names: tuple[str, ...], layouts: tuple[str, ...], out: Path | None, launcher: Path | None, only_list: bool
 ) -> None:
-    """Run well-known programs under mosaics: all of them, or those named.
+    """Run well-known programs under layouts: the NAMEs given, or all.
 
-    A run passes when the program's own check passes, its answer equals that of a plain run, and its pages are
-    the pages asked for. The programs come from an image of their own, which is built at first use; with
-    TESSERA_ENGINE=none they are this machine's. Exit status 1 if one fails. Example:
+    A run passes if the program's own check passes, its answer equals that of a run without the library, and
+    its pages have the requested sizes. The programs come from an image that is built at first use (1 to 3
+    min); with TESSERA_ENGINE=none from this machine. Exit status 1 if a run fails.
 
     \b
+    Example:
       ./run --reserve tessera mosalloc programs redis sqlite3 --layout mixed
     """
     from tessera.allocator_proof.programs import table

@@ -1,4 +1,4 @@
-"""``tessera mosalloc proof``: every table that shows that the library works, from real runs."""
+"""``tessera mosalloc proof``: runs all tests of the library and prints a table of each."""
 
 from __future__ import annotations
 
@@ -11,25 +11,28 @@ from tessera.core.errors import EXIT_FAILED
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="Small inputs: minutes instead of the full proof.")
+@click.option("--quick", is_flag=True, help="Small inputs: takes minutes.")
 @click.option("--operations", type=click.IntRange(1),
-              help="Random calls for each number of threads.  [default: 10000000, quick 200000]")  # fmt: skip
-@click.option("--cases", metavar="REGEX", help="Only these tests of the case table, as for ctest -R.")
+              help="Random calls per number of threads.  [default: 10000000, --quick: 200000]")  # fmt: skip
+@click.option(
+    "--cases", metavar="REGEX", help="Run only matching tests of the case table, as ctest -R.  [default: all]"
+)
 @click.option("--only", "names", multiple=True, metavar="SECTION",
-              help="cases, differential, threads, programs or benchmark; may be repeated.")  # fmt: skip
+              help="cases, differential, threads, programs, benchmark; repeatable.  [all]")  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False),
-              help="Folder for the results as JSON and CSV.  [default: build/mosalloc/proof]")  # fmt: skip
+              help="Folder for the results (JSON and CSV).  [default: build/mosalloc/proof]")  # fmt: skip
 def proof(
     quick: bool, operations: int | None, cases: str | None, names: tuple[str, ...], out: Path | None
 ) -> None:
-    """Run and print the case table, the differential test, the program that looks at its own pages, the
-    program table and the benchmark table.
+    """Run all tests of the library and print a table of each.
 
-    A table that fails does not stop the next one. The exit status is 1 if anything failed or nothing passed;
-    what was skipped is listed with what is missing. Huge pages: those that are free, or with
-    TESSERA_RESERVE=1 reserved for the runs. Example:
+    Sections: test cases, differential test, threads (a program that checks its own pages), well-known
+    programs, benchmark. If a section fails, the next ones still run. Exit status 1 if a test failed or none
+    passed. Skipped tests are listed with what they need. Uses free huge pages; with TESSERA_RESERVE=1
+    reserves them for the runs.
 
     \b
+    Example:
       ./run --reserve tessera mosalloc proof
     """
     from tessera.allocator_proof.suite import output

@@ -1,4 +1,4 @@
-"""``tessera mosalloc reserve``: the huge pages of a layout, for one run or until they are released."""
+"""``tessera mosalloc reserve``: reserves the huge pages of a layout, for one run or until --release."""
 
 from __future__ import annotations
 
@@ -11,21 +11,25 @@ from tessera.core.errors import TesseraError
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.option("--layout", type=click.Path(path_type=Path), help="Layout CSV: its huge pages are reserved.")
-@click.option("--node", default="all", show_default=True, help="NUMA node that must have them, or `all`.")
-@click.option("--yes", is_flag=True, help="Don't ask (TESSERA_RESERVE=1 does the same).")
-@click.option("--dry-run", is_flag=True, help="Only say what is needed and what would be typed.")
-@click.option("--release", is_flag=True, help="Give back what earlier calls without PROGRAM added.")
+@click.option("--layout", type=click.Path(path_type=Path), help="Layout CSV whose huge pages to reserve.")
+@click.option("--node", default="all", show_default=True, help="NUMA node of the pages, or `all`.")
+@click.option("--yes", is_flag=True, help="Don't ask for permission (as TESSERA_RESERVE=1).")
+@click.option(
+    "--dry-run", is_flag=True, help="Only print the pages needed and the commands that reserve them."
+)
+@click.option(
+    "--release", is_flag=True, help="Release the pages that earlier calls without PROGRAM reserved."
+)
 @click.argument("program", nargs=-1, type=click.UNPROCESSED)
 def reserve(program, layout: Path | None, node: str, yes: bool, dry_run: bool, release: bool) -> None:
-    """Reserve the huge pages that LAYOUT needs, and verify them by reading back.
+    """Reserve the huge pages that a layout needs, and check that they are free. Needs root.
 
-    With PROGRAM (after `--`) it runs under the layout and the pages are given back when it ends, however it
-    ends; the exit status is the program's. Without, they stay until `--release` or a reboot.
+    With PROGRAM (after `--`): runs it under the layout, releases the pages when it ends for any reason, and
+    returns its exit status. Without PROGRAM: the pages stay reserved until --release or a reboot.
 
     \b
     Example:
-      tessera mosalloc reserve --layout hot.csv -- redis-server --save ''
+      ./run tessera mosalloc reserve --layout hot.csv -- redis-server --save ''
     """
     if release:
         _release(program, layout)
@@ -101,7 +105,9 @@ def _release(program, layout: Path | None) -> None:
     from tessera.machine.reserve import huge_pages_total, release_kept
 
     if program or layout:
-        raise TesseraError("--release", "takes neither a layout nor a program", "give it alone")
+        raise TesseraError(
+            "--release", "it takes neither a layout nor a program", "tessera mosalloc reserve --release"
+        )
     returned = release_kept()
     if not returned:
         click.echo("nothing to release: no reservation of this boot was kept")

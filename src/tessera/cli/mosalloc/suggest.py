@@ -1,4 +1,4 @@
-"""``tessera mosalloc suggest``: the fewest 2MB pages that remove most TLB misses of a program."""
+"""``tessera mosalloc suggest``: finds the fewest 2MB pages that remove most TLB misses of a program."""
 
 from __future__ import annotations
 
@@ -18,36 +18,58 @@ STOP_SIGNALS = ("TERM", "INT", "QUIT", "HUP", "USR1", "USR2")
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.option("--remove", default="90%", show_default=True, help="Share of the pools' TLB misses to remove.")
-@click.option("--max-pages", type=click.IntRange(1), help="No more 2MB pages than this.")
+@click.option(
+    "--remove", default="90%", show_default=True, help="Share of the TLB misses in the pools to remove."
+)
+@click.option("--max-pages", type=click.IntRange(1), help="Most 2MB pages to use.  [default: no limit]")
 @click.option("--out", type=_PATH, default=Path("suggested.csv"), show_default=True, help="Layout to write.")
-@click.option("--load", metavar="CMD", help="PROGRAM is a server: run CMD (by sh) beside it, then end it.")
-@click.option("--ready-port", type=click.IntRange(1, 65535), help="Start the load when this port answers.")
+@click.option(
+    "--load", metavar="CMD", help="PROGRAM is a server: run CMD (by sh) while it runs, then stop it."
+)
+@click.option(
+    "--ready-port",
+    type=click.IntRange(1, 65535),
+    help="Start the load when PROGRAM answers on this TCP port.",
+)
 @click.option("--stop-signal", type=click.Choice(STOP_SIGNALS), default="TERM", show_default=True,
-              help="What ends the server in an orderly way.")  # fmt: skip
-@click.option("--method", default="auto", show_default=True, help="perf, simulate, or auto: perf if it can.")
-@click.option("--platform", help="TLB that is simulated: a name or YAML file.  [default: this machine]")
+              help="Signal that stops the server.")  # fmt: skip
+@click.option(
+    "--method",
+    default="auto",
+    show_default=True,
+    help="perf, simulate, or auto: perf if this machine has the counters.",
+)
+@click.option("--platform", help="Platform to simulate: name or YAML file.  [default: this machine]")
 @click.option("--max-accesses", type=click.IntRange(1), default=100_000_000, show_default=True,
-              help="Record no more than this; about 0.15 s a million.")  # fmt: skip
+              help="Most accesses to record; about 0.15 s per million.")  # fmt: skip
 @click.option("--heap-pool", default="4GB", show_default=True, help="Size of the heap pool.")
 @click.option("--anon-pool", default="12GB", show_default=True, help="Size of the anonymous pool.")
-@click.option("--apply", "apply_", is_flag=True, help="Run before and after, with real huge pages.")
+@click.option(
+    "--apply",
+    "apply_",
+    is_flag=True,
+    help="Also run PROGRAM with and without the layout, on real huge pages.",
+)
 @click.option("--pairs", type=int, default=10, show_default=True, help="Pairs of runs of --apply.")
-@click.option("--trial-load", metavar="CMD", help="The load of --apply, if not the same: a longer one.")
-@click.option("--metric", metavar="REGEX", help="Compare this number of the load's (or PROGRAM's) output.")
+@click.option("--trial-load", metavar="CMD", help="Longer load for --apply.  [default: --load]")
+@click.option(
+    "--metric",
+    metavar="REGEX",
+    help="With --apply: number to compare in the output of the load or PROGRAM.",
+)
 @click.option("--better", type=click.Choice(("lower", "higher")), help="Which --metric is better.")
 @click.option("--yes", is_flag=True, help="Reserve huge pages for --apply without asking.")
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
 def suggest(program: tuple[str, ...], **options) -> None:
-    """Find where huge pages help PROGRAM most, and write the layout.
+    """Find the memory of PROGRAM where huge pages remove most TLB misses; write a layout.
 
-    PROGRAM runs once under 4KB pages. Its TLB misses are sampled by perf where this machine has the counters;
-    else its accesses are recorded under QEMU and its misses simulated. The output says which.
+    Runs PROGRAM once under 4KB pages. perf samples its TLB misses, if this machine has the counters; else
+    QEMU records its accesses, and the simulator counts the misses. The output names the method.
 
     \b
     Examples:
-      tessera mosalloc suggest --apply -- build/workloads/gups --size 256MB --reads 20000000
-      tessera mosalloc suggest --ready-port 7000 --load 'redis-benchmark -p 7000 -r 100000 -t set,get' \\
+      ./run tessera mosalloc suggest --apply -- build/workloads/gups --size 256MB --reads 20000000
+      ./run tessera mosalloc suggest --ready-port 7000 --load 'redis-benchmark -p 7000 -t set' \\
         -- redis-server --port 7000 --save ''
     """
     share = _share(options["remove"])
@@ -65,7 +87,7 @@ def suggest(program: tuple[str, ...], **options) -> None:
 
 
 def _suggest(program, share: float, load, options, folder: Path) -> bool:
-    """Profile, choose, verify, write; whether the goal is reached."""
+    """Profile, choose, verify and write; returns whether the goal is reached."""
     from tessera.layouts.model import write_layout
     from tessera.mosalloc.suggest import printed
     from tessera.mosalloc.suggest.choose import for_native_runs
