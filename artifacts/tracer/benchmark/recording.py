@@ -3,9 +3,9 @@
 
     artifacts/tracer/benchmark/recording.py build [runs]
 
-`build` is the folder with workloads/ and tracer/. The times come from the program (`roi_ns` of its JSON line),
-without start-up and verification; the script keeps the best of `runs` (default 3). It needs qemu-x86_64.
-The ratio to QEMU without the plugin is the cost of recording itself.
+`build` is the folder with workloads/ and tracer/. The times come from the program (`roi_ns` of its JSON
+line), without start-up and verification; the script keeps the best of `runs` (default 3). It needs
+qemu-x86_64. The ratio to QEMU without the plugin is the cost of recording itself.
 """
 
 from __future__ import annotations
