@@ -74,5 +74,5 @@ int main(int argc, char** argv) {
     std::vector<Parameter> table = graph_parameters("20", "16");
     table.push_back({"sources", Kind::count, "4", 1, 64, "number of random source vertices"});
     table.push_back(corrupt_parameter());
-    return run_program("bc", "betweenness centrality of a directed graph", table, argc, argv, run);
+    return run_program("bc", "compute betweenness centrality of a directed graph", table, argc, argv, run);
 }

@@ -74,5 +74,5 @@ int main(int argc, char** argv) {
     std::vector<Parameter> table = graph_parameters("22", "8");
     table.push_back({"sources", Kind::count, "1", 1, 64, "number of searches, each from a different random vertex"});
     table.push_back(corrupt_parameter());
-    return run_program("bfs", "direction-optimising breadth-first search of a directed graph", table, argc, argv, run);
+    return run_program("bfs", "search a directed graph breadth-first (direction-optimising)", table, argc, argv, run);
 }

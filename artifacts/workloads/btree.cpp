@@ -39,7 +39,7 @@ Outcome run(const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    return run_program("btree", "random lookups in a B+ tree of order 4",
+    return run_program("btree", "look up random keys in a B+ tree of order 4",
                        {{"elements", Kind::count, "4000000", 1, 4294967295.0, "number of 16-byte elements in the tree"},
                         {"lookups", Kind::count, "1000000", 1, 1e12, "number of lookups in the region of interest"},
                         seed_parameter(), corrupt_parameter()},

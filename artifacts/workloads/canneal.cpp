@@ -54,7 +54,7 @@ Outcome run(const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    return run_program("canneal", "simulated annealing of a netlist",
+    return run_program("canneal", "place a netlist by simulated annealing",
                        {{"elements", Kind::count, "2000000", 2, 4e9, "number of elements in the netlist"},
                         {"width", Kind::count, "2048", 1, 1e6, "number of places in a row of the grid"},
                         {"height", Kind::count, "1024", 1, 1e6, "number of rows of the grid"},

@@ -71,7 +71,7 @@ Outcome run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
     constexpr double kHour = 3.6e9;  // in us
-    return run_program("event_network", "discrete-event simulation of a packet network",
+    return run_program("event_network", "simulate a packet network by discrete events",
                        {{"switches", Kind::count, "256", 1, 60000, "number of switches, which form a ring with chords"},
                         {"hosts", Kind::count, "256", 1, 65536, "number of hosts of each switch"},
                         {"chords", Kind::count, "3", 0, 64, "number of random links per switch"},

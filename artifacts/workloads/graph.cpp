@@ -28,6 +28,6 @@ Outcome run(const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    return run_program("graph", "degrees and diameter of an input graph", graph_parameters("20", "16"), argc, argv,
+    return run_program("graph", "print degrees and diameter of an input graph", graph_parameters("20", "16"), argc, argv,
                        run);
 }

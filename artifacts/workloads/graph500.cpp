@@ -93,7 +93,7 @@ Outcome run(const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    return run_program("graph500", "breadth-first search of a Kronecker graph",
+    return run_program("graph500", "search a Kronecker graph breadth-first",
                        {{"scale", Kind::count, "21", 2, 40, "log2 of the number of vertices"},
                         {"edge-factor", Kind::count, "16", 1, 1024, "edges per vertex"},
                         {"roots", Kind::count, "1", 1, 64, "number of searches, each from a different random root"},

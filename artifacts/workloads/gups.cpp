@@ -68,7 +68,7 @@ Outcome run(const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    return run_program("gups", "independent random reads or updates of one array",
+    return run_program("gups", "read or update random elements of one array",
                        {{"mode", Kind::choice, "read", 0, 0, "type of access to the array", {"read", "update"}},
                         {"size", Kind::size, "4GB", 4096, 1024.0 * 1073741824, "size of the array"},
                         {"reads", Kind::count, "100000000", 1, 1e12,

@@ -90,7 +90,7 @@ Outcome run(const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    return run_program("hashjoin", "no-partitioning hash join: build a table, probe it",
+    return run_program("hashjoin", "join two relations: build a hash table and probe it",
                        {{"elements", Kind::count, "4194304", 1, 8e9, "number of tuples in the table (relation R)"},
                         {"probes", Kind::count, "8388608", 1, 1e11, "number of tuples that probe the table (relation S)"},
                         seed_parameter(), corrupt_parameter()},

@@ -82,7 +82,7 @@ Outcome run(const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    return run_program("network_simplex", "vehicle scheduling by primal network simplex",
+    return run_program("network_simplex", "schedule vehicles by the primal network simplex method",
                        {{"trips", Kind::count, "400000", 2, 1e9, "number of trips in the timetable (two nodes each)"},
                         {"deadheads", Kind::count, "12", 1, 1024, "number of connections per trip (one arc each)"},
                         {"warm-pivots", Kind::count, "0", 0, 1e12, "number of pivots before the region of interest"},

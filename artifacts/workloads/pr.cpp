@@ -70,5 +70,5 @@ int main(int argc, char** argv) {
     table.push_back({"iterations", Kind::count, "20", 1, 1000, "most iterations"});
     table.push_back({"tolerance", Kind::real, "0.0001", 0, 1, "stop when the sum of the score changes is at most this"});
     table.push_back(corrupt_parameter());
-    return run_program("pr", "PageRank of a directed graph", table, argc, argv, run);
+    return run_program("pr", "compute PageRank of a directed graph", table, argc, argv, run);
 }

@@ -61,5 +61,5 @@ int main(int argc, char** argv) {
     std::vector<Parameter> table = graph_parameters("21", "8");
     table.push_back({"delta", Kind::count, "2", 1, 1e9, "width of a bin, in units of edge weight"});
     table.push_back(corrupt_parameter());
-    return run_program("sssp", "shortest paths from one source by delta-stepping", table, argc, argv, run);
+    return run_program("sssp", "compute shortest paths from one source by delta-stepping", table, argc, argv, run);
 }

@@ -39,7 +39,7 @@ Outcome run(const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    return run_program("xsbench", "macroscopic cross-section lookups of Monte Carlo neutron transport",
+    return run_program("xsbench", "look up macroscopic cross sections of Monte Carlo neutron transport",
                        {{"model", Kind::choice, "large", 0, 0, "size of the Hoogenboom-Martin model: large has 355 nuclides, small has 68",
                          {"large", "small"}},
                         {"gridpoints", Kind::count, "11303", 2, 1e7, "number of energies of each nuclide"},

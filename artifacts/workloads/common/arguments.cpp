@@ -123,6 +123,7 @@ std::string Arguments::help(const std::string& summary) const {
         if (parameter.kind != Kind::flag) out << " (default " << parameter.fallback << ")";
         out << "\n      " << parameter.help << "\n";
     }
+    if (!table_.empty()) out << "\nExample: " << program_ << " --" << table_[0].name << " " << table_[0].fallback << "\n";
     return out.str();
 }
 
