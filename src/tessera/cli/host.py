@@ -62,6 +62,7 @@ def run(
       ./run --reserve tessera host run --workload gups --size tiny --out /tmp/host/cells.csv \\
           --layouts results/smoke/host/layouts --max-repeats 5
     """
+    from tessera.core.tables import print_table
     from tessera.layouts.folder import layout_files
     from tessera.measure import Experiment, run_host
     from tessera.measure.rounds import Rule
@@ -69,6 +70,8 @@ def run(
     rule = Rule(half_width, min_repeats, max_repeats, max_minutes)
     request = Experiment(workload, size, tuple(layout_files(folder)), out, simulated, rule, seed)
     cells = run_host(request, progress=lambda text: click.echo(text, err=True))
+    rows = []
     for row in cells.itertuples():
         shown = f"{row.runtime_ns / 1e9:.4f} s, {row.message}" if is_ok(row.status) else row.message
-        click.echo(f"{row.layout:14} {row.status:8} {shown}")
+        rows.append((row.layout, row.status, shown))
+    print_table((), rows, whole=(0, 1))

@@ -8,6 +8,7 @@ import click
 
 from tessera.cli.models_judge import adaptive, protocols, versions
 from tessera.core.errors import TesseraError
+from tessera.core.tables import print_table
 from tessera.fit.models import store
 from tessera.fit.models.base import explain as explanation
 from tessera.fit.models.collect import collect as collect_folders
@@ -38,9 +39,10 @@ def list_models() -> None:
 
     Example: ./run tessera models list
     """
-    for model in EVERY.values():
-        note = "" if model.name in MODELS else " (by name only)"
-        click.echo(f"{model.name:12} {model.equation}  [{model.source}]{note}")
+    notes = {name: "" if name in MODELS else " (by name only)" for name in EVERY}
+    print_table(
+        (), [(m.name, m.equation, f"[{m.source}]{notes[m.name]}") for m in EVERY.values()], whole=(0,)
+    )
 
 
 @models.command()

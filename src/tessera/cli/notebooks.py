@@ -26,10 +26,10 @@ def list_() -> None:
 
     Example: ./run tessera notebooks list
     """
+    from tessera.core.tables import print_table
     from tessera.show.notebooks.catalogue import entries
 
-    for entry in entries():
-        click.echo(f"{entry.name:30} {entry.title}")
+    print_table((), [(entry.name, entry.title) for entry in entries()], whole=(0,))
 
 
 @notebooks.command()

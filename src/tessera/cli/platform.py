@@ -24,11 +24,14 @@ def list_platforms() -> None:
     Example: ./run tessera platform list
     """
     from tessera import platforms
+    from tessera.core.tables import print_table
 
+    rows = []
     for name in platforms.names():
         found = platforms.load(name)
         assumed = sum(v.assumed for v in found.values.values())
-        click.echo(f"{name:18} {found.description} ({assumed} of {len(found.values)} values assumed)")
+        rows.append((name, f"{found.description} ({assumed} of {len(found.values)} values assumed)"))
+    print_table((), rows, whole=(0,))
 
 
 @platform.command()

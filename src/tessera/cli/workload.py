@@ -27,15 +27,18 @@ def list_workloads() -> None:
 
     Example: ./run tessera workload list
     """
+    from tessera.core.tables import print_table
     from tessera.record import workloads
 
+    listed = []
     for name in workloads.names():
         found = workloads.load(name)
         rows = ", ".join(f"{table} {row}" for table, row in found.rows.items())
         notes = [rows, f"stands in for {found.stand_in_for}" if found.stand_in_for else ""]
         about = "; ".join(note for note in notes if note)
         sizes = ", ".join(found.sizes)
-        click.echo(f"{name:20} {found.description}{f' [{about}]' if about else ''} (sizes: {sizes})")
+        listed.append((name, f"{found.description}{f' [{about}]' if about else ''} (sizes: {sizes})"))
+    print_table((), listed, whole=(0,))
 
 
 @workload.command()
