@@ -1,7 +1,7 @@
 // bfs - direction-optimising breadth-first searches of a directed graph. Kernel and citation:
 // direction_optimising_bfs.h; verifier: directed_tree_check.h.
 //
-// The region of interest is the searches alone, each with a parent array of its own, as trials of GAPBS allocate them.
+// The region of interest is only the searches. Each has its own parent array, as in the trials of GAPBS.
 // Both directions of the graph are kept, since a step may go either way.
 #include <algorithm>
 #include <optional>

@@ -1,4 +1,4 @@
-// btree - random lookups in a B+ tree. Kernel and citation: btree.h; how the tree comes about: btree_build.h.
+// btree - random lookups in a B+ tree. Kernel and citation: btree.h; construction of the tree: btree_build.h.
 #include "btree.h"
 
 #include "btree_build.h"

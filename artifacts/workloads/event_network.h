@@ -125,7 +125,7 @@ public:
 
     /// Handles all events up to this time, that time included.
     void run_until(int64_t time_ns);
-    /// Handles so many events. Returns how many there were (all hosts send for ever: always `events`).
+    /// Handles `events` events and returns their number (always `events`, because hosts never stop sending).
     void run_events(uint64_t events);
 
     const NetworkPlan& plan() const { return plan_; }

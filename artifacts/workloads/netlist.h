@@ -83,7 +83,7 @@ inline int64_t routing_cost(const Inputs& input, const Netlist& netlist, uint64_
     return static_cast<int64_t>(cost);
 }
 
-/// Whether every cell has a place of its own.
+/// True if no two cells share a place.
 inline bool places_are_distinct(const Netlist& netlist) {
     AnonymousArray<unsigned char> taken("taken places", netlist.places.size());
     for (uint64_t i = 0; i < netlist.cells.size(); ++i) {

@@ -3,7 +3,7 @@
 //
 // Optimality is proved by complementary slackness (Ahuja, Magnanti, Orlin, theorem 9.4): a feasible flow is
 // optimal if potentials exist for which every arc with a positive reduced cost is empty and every arc with
-// a negative one is full. The potentials that the solver ends with are such a proof, whatever it did before.
+// a negative one is full. The final potentials of the solver are such a proof, independent of its pivots.
 #pragma once
 
 #include <string>

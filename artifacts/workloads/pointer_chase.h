@@ -1,9 +1,9 @@
 // pointer_chase.h - the kernel of chase: pointers that lead once through all elements, and where they must end.
 //
-// One element a stride, each on a cache line of its own; the next address is known only when the load before it
-// is done, so the time of a step is the latency of one access. Lines and 4KB parts take turns inside a stride, so
-// that the sets of data caches and TLBs fill evenly, whatever the size of the pages. Several chains at once are
-// independent of each other: they show how many misses the core overlaps.
+// There is one element per stride, each on its own cache line. The next address is known only after the previous load, so
+// the time of a step is the latency of one access. Elements rotate over lines and 4KB parts inside a stride, so that the
+// sets of data caches and TLBs fill evenly for any page size. Several chains at once are independent of each other: they
+// show how many misses the core overlaps.
 #pragma once
 
 #include <cstdint>

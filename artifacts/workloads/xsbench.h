@@ -62,7 +62,7 @@ struct History {
     double total = 0;
 };
 
-/// The random side of a history: next lookup, and what a result does to it.
+/// The random numbers of a history: they choose the next lookup and depend on results.
 class Flight {
 public:
     Flight(uint64_t seed, uint64_t particle) : numbers_(mix64(seed, particle)) {}

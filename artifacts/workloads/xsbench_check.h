@@ -1,8 +1,8 @@
 // xsbench_check.h - histories of xsbench recomputed without the unionized grid.
 //
-// Every nuclide's own grid is searched for every lookup, and the interpolation is written from below, so
-// sums differ from the kernel's in their last bits. The largest reaction, which steers the history, is the
-// same unless two are equal to 15 digits.
+// The check searches every nuclide's own grid for every lookup and interpolates from the lower point, so sums differ
+// from the kernel's in their last bits. The largest reaction, which decides the next step of the history, is the same
+// unless two reactions are equal to 15 digits.
 #pragma once
 
 #include <algorithm>

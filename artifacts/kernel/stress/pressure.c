@@ -77,8 +77,8 @@ static void fill_with(int node, size_t piece, long until_kb)
 }
 
 /*
- * The processors' own lists give back what is above their limit: a part each time that statistics are gathered. They may
- * hold tens of MB of the node, which no count of free memory shows.
+ * The processors' lists of free pages return pages above their limit, a part at each update of statistics. They may
+ * hold tens of MB of the node, which counts of free memory do not include.
  */
 static void empty_lists(void)
 {

@@ -55,7 +55,7 @@ void FreeList::take(Range range) {
 
 void FreeList::give(Range range) {
     if (range.empty()) return;
-    // A range that ends exactly at our start touches us: look one byte below.
+    // A range that ends exactly at the start touches the new range, so search from one byte below.
     const size_t from = first_ending_after(range.start == 0 ? 0 : range.start - 1);
     size_t to = from;
     while (to < count_ && ranges_[to].start <= range.end) ++to;

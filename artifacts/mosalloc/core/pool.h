@@ -22,7 +22,7 @@ namespace mosalloc {
 struct PoolCounters {
     uint64_t softened_protections = 0;  ///< a huge page grants more than one of its 4KB pages asked for
     uint64_t ignored_advice = 0;        ///< madvise that would have changed the mosaic, or that hugetlb refuses
-    uint64_t zeroed_bytes = 0;          ///< cleared by hand in windows, on reuse
+    uint64_t zeroed_bytes = 0;          ///< bytes of windows zeroed by software on reuse
     uint64_t split_pages = 0;
     uint64_t unsplit_pages = 0;         ///< splits that failed because other threads could not be blocked
     uint64_t first_split = 0;           ///< offset
@@ -47,7 +47,7 @@ public:
     long advise(Range range, int advice);
     /// `range` now holds a mapping that the program placed there itself (a file, shared memory). Not over windows.
     void adopt_foreign(Range range, int prot);
-    /// The mapping under `range` has attributes of its own from now on (locked, a protection key).
+    /// The mapping under `range` now has its own attributes (locked, a protection key).
     void mark_odd(Range range);
     /// Splits the huge pages around `range` into 4KB pages. Returns 0, or -EBUSY if this is not safe now.
     long split(Range range);
@@ -112,6 +112,7 @@ private:
     long split_edges(Range range, int prot);
     long replace_by_small_pages(Range page);
     long replace_by_huge_page(Range page);
+    int protection_during_exchange(Range page) const;
     long exchange(Range page, uint64_t copy);
     void bring_in(Range page);
 

@@ -17,10 +17,10 @@ namespace mosalloc {
 
 class Space {
 public:
-    /// Pools at these addresses, reserved already. `map` gets every change. False when tables can't be had.
+    /// Creates the pools at these addresses, which are reserved already. Writes every change to `map`. False without memory.
     bool init(const uint64_t (&bases)[kPools], const Layout& layout, const Policy& policy, mosalloc_pool_map* map);
     Pool& pool(uint64_t kind) { return pools_[kind]; }
-    /// A forked child keeps its own count, in a map of its own.
+    /// A forked child keeps its own counts in its own map.
     void set_map(mosalloc_pool_map* map) { map_ = map; }
     /// Shows the pools' counters in the map.
     void publish();

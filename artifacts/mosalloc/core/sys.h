@@ -1,4 +1,4 @@
-// sys.h - system calls without libc. libc's own wrappers are patched to come to us, so we must not use them;
+// sys.h - system calls without libc. libc's wrappers are patched to call this library, so it must not use them;
 // and errno is left alone until a hook returns. Every function returns the kernel's value: >= 0, or -errno.
 #pragma once
 
@@ -48,6 +48,10 @@ inline long open(const char* path, int flags, int mode = 0) {
     return call(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), flags | O_CLOEXEC, mode);
 }
 inline long close(long fd) { return call(SYS_close, fd); }
+inline long pread(long fd, void* to, size_t bytes, uint64_t offset) {
+    return call(SYS_pread64, fd, reinterpret_cast<long>(to), static_cast<long>(bytes), static_cast<long>(offset));
+}
+
 inline long read(long fd, void* to, size_t bytes) {
     return call(SYS_read, fd, reinterpret_cast<long>(to), static_cast<long>(bytes));
 }

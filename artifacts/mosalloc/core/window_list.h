@@ -13,7 +13,7 @@ public:
         uint64_t page_bytes = 0;
     };
 
-    /// False when its table can't be had.
+    /// Returns false if there is no memory for its table.
     bool init();
     /// In ascending order.
     void add(Range range, uint64_t page_bytes) { windows_[count_++] = {range, page_bytes}; }

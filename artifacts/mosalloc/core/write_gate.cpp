@@ -59,7 +59,7 @@ bool WriteGate::close(Range addresses) {
 }
 
 void WriteGate::open() {
-    if (fd_ >= 0) sys::close(fd_);  // wakes everybody who waits
+    if (fd_ >= 0) sys::close(fd_);  // wakes all waiting threads
     fd_ = -1;
     alone_ = false;
 }

@@ -9,7 +9,7 @@ extern "C" void* __curbrk;  // libc's idea of the break; null before its first c
 namespace mosalloc {
 namespace {
 
-/// Takes blocks of one size until one lies outside the kernel's heap; that one is given back.
+/// Allocates blocks of one size until one lies outside the kernel's heap, and frees that one.
 void drain(size_t bytes, uint64_t heap_end) {
     for (;;) {
         void* volatile block = malloc(bytes);  // volatile: the compiler may drop a malloc that is only freed

@@ -1,8 +1,8 @@
 // tracee.h - starts the program and inspects its memory just before the kernel frees it.
 //
-// PTRACE_SEIZE with PTRACE_O_TRACEEXIT stops a task inside exit, with its address space still whole, whatever made it
-// exit: exit, _exit, a fatal signal. Only the main thread is traced, so nothing slows down except the delivery
-// of signals. A SIGKILL may win against the stop; then nothing was checked, and the report says so.
+// PTRACE_SEIZE with PTRACE_O_TRACEEXIT stops a task inside exit, while its address space is still complete, after exit,
+// _exit and fatal signals. Only the main thread is traced, so only the delivery of signals becomes slower. SIGKILL may
+// come before the stop; then the page sizes stay unchecked, and the report says so.
 #pragma once
 
 #include <functional>

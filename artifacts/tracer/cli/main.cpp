@@ -19,7 +19,8 @@ constexpr const char* usage =
     "       tessera-trace cut TRACE OUT --start N --accesses N   write a part of a trace as a new trace\n"
     "       tessera-trace import-champsim IN OUT [--mmap-pool START:END] [--brk-pool START:END]\n"
     "                      [--max-accesses N] [--program NAME]\n"
-    "       tessera-trace export-champsim TRACE OUT\n";
+    "       tessera-trace export-champsim TRACE OUT\n"
+    "example: tessera-trace info gups.tst --json\n";
 
 [[noreturn]] void refuse(const std::string& asked, const std::string& found) {
     throw UsageError(asked + ": " + found + "\n  what to do: run tessera-trace --help");

@@ -17,7 +17,7 @@ struct Successors {
     }
 };
 
-/// Executions between two looks at the room left; each takes two numbers of at most ten bytes.
+/// Executions between two checks of the free space; each takes two numbers of at most ten bytes.
 constexpr size_t stretch = 4096;
 constexpr size_t longest_pair = 20;
 

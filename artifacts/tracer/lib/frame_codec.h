@@ -104,7 +104,7 @@ struct FrameShape {
 const char* decode_frame(const std::string& text, int version, const FrameShape& shape, const SlotMap& slots,
                          DecodeBuffers& buffers, Frame& out);
 
-/// Digest of the decoded content of a frame, whatever its coding.
+/// Digest of the decoded content of a frame; does not depend on the encoding.
 Digest frame_digest(const FrameContent& frame);
 
 }  // namespace tessera::trace

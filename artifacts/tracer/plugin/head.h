@@ -3,7 +3,7 @@
 //
 // A callback costs about 10 ns and most blocks have one or two accesses, so this saves a third to half of them. Only
 // plain instructions qualify, which access memory exactly once in at most 8 bytes whenever they execute: moves,
-// arithmetic with a memory source, compares, push, pop, call, ret. For all others the block keeps a callback of its own.
+// arithmetic with a memory source, compares, push, pop, call, ret. Blocks with other first accesses keep their own callback.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct HeadAccess {
 
 enum class Access { none, one_load, one_store, unknown };
 
-/// What one instruction does to memory, as far as it is certain.
+/// The memory accesses of one instruction, if they are certain.
 Access access_of(Decoder& decoder, const uint8_t* bytes, size_t size, uint64_t pc);
 
 }  // namespace tessera::tracer

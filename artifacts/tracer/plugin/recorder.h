@@ -32,7 +32,7 @@ public:
     bool hand_over();
     [[noreturn]] void overflow();
 
-    /// Appends one access of a block of its own (a line that the kernel copied); false once the limit is reached.
+    /// Appends one access in a separate block (a line that the kernel copied); false if the limit is reached.
     bool single(const TranslatedBlock* block, Event access) {
         if (cursor_.at >= cursor_.soft_end && !hand_over()) return false;
         *cursor_.at++ = block_event(block);

@@ -1,7 +1,7 @@
 // arguments.h - command lines from one declared table.
 //
-// Each program lists its parameters once: name, kind, default, bounds, sentence. The table parses and
-// validates the command line and prints --help, so help, defaults and checks cannot drift apart.
+// Each program lists its parameters once: name, kind, default, bounds, sentence. The same table validates the
+// command line and prints --help, so help, defaults and checks always agree.
 #pragma once
 
 #include <cstdint>

@@ -4,8 +4,7 @@
 // int64 number of vertices, int64 offsets[vertices + 1], then the arcs' ends: int32, or int32 vertex and int32
 // weight. A directed graph has a second set of offsets and ends for the incoming arcs, which is not needed here:
 // rows are built from the arcs. The constructor checks the whole file and throws Error for an inconsistent file.
-// The file is mapped read-only, so its pages are not the program's own memory; nothing of it is read in the region
-// of interest.
+// The file is mapped read-only, so its pages are not memory of the program, and the region of interest does not read it.
 #pragma once
 
 #include <cstdint>

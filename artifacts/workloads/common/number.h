@@ -1,7 +1,7 @@
 // number.h - checked number parsing: the whole text is one number, or an Error.
 //
-// Why not atoi/strtoul: they accept "12abc", "-1" as a huge count, and overflow silently; a benchmark
-// that quietly runs another size produces a plausible wrong figure.
+// atoi and strtoul accept "12abc", read "-1" as a huge count, and overflow silently. A benchmark that silently
+// runs with another size gives a plausible but wrong result.
 #pragma once
 
 #include <charconv>

@@ -1,7 +1,7 @@
 // program.h - what the three main functions share: help, errors, the result line and the exit status.
 //
-// A workload's body takes the checked arguments and returns an Outcome. The line is printed whether or
-// not the answer was verified (it says so), and a wrong answer exits 1.
+// A workload's body takes the checked arguments and returns an Outcome. The result line is always printed
+// and says whether the answer was verified. A wrong answer gives exit status 1.
 #pragma once
 
 #include <cstdio>

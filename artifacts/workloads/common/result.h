@@ -1,7 +1,7 @@
 // result.h - the JSON line that each program prints at its end, in the order the fields were added.
 //
-// Names are our own and values are numbers, booleans or words without quotes, so nothing is escaped; a
-// value that would need it is refused rather than printed wrongly.
+// Names are fixed, and values are numbers, booleans or words without quotes, so nothing is escaped. A value
+// that needs escaping throws Error.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The built programs at tiny sizes: result line, exit statuses, and that each verifier can say no.
+// The built programs at tiny sizes: result line, exit statuses, and each verifier on a wrong answer.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 

@@ -77,7 +77,7 @@ struct mosalloc_pool_map {
     uint64_t split_offset;    /* where the first of them is, and in which pool */
     uint64_t split_pool_kind;
     uint64_t ignored_advice;  /* madvise that would change the mosaic, or that huge pages refuse */
-    uint64_t zeroed_bytes;    /* cleared by hand when memory of a window was reused */
+    uint64_t zeroed_bytes;    /* zeroed by software when memory of a window was reused */
     uint64_t refused_calls;   /* calls over pool memory that are impossible in a window; they returned an error */
     uint64_t forks;
     uint64_t fork_risks;      /* forks with fewer free huge pages than the child could need to copy */
@@ -90,7 +90,7 @@ struct mosalloc_pool_map {
     uint64_t full_calls[MOSALLOC_POOL_COUNT + 1];    /* requests that failed because the pool was full (file pool: passed on to the kernel) */
     uint64_t full_largest_bytes[MOSALLOC_POOL_COUNT + 1];
     uint64_t outside_address; /* in the process: `outside_count` pairs (start, end) of anonymous memory that went */
-    uint64_t outside_count;   /* through the library to the kernel. What is in no pool and not here, nobody saw. */
+    uint64_t outside_count;   /* through the library to the kernel. All other anonymous memory bypassed the library. */
     char error[512];          /* NUL-terminated reason when state is 2 */
     struct mosalloc_window windows[MOSALLOC_MAX_WINDOWS];
 };

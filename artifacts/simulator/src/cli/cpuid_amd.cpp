@@ -6,7 +6,7 @@ namespace {
 
 constexpr uint64_t most_ways = 64;  // of a platform key; a larger fully associative array has no representation
 
-/// Ways of the four-bit code of the second level; 0: disabled, or told elsewhere.
+/// Ways of the four-bit code of the second level; 0: disabled, or reported in another leaf.
 uint64_t ways_of_code(uint32_t code, uint64_t entries) {
     constexpr uint64_t ways[16] = {0, 1, 2, 3, 4, 6, 8, 0, 16, 0, 32, 48, 64, 96, 128, 0};
     return code == 15 ? entries : ways[code];

@@ -47,7 +47,7 @@ Estimate ratio_estimate(const std::vector<double>& y, const std::vector<double>&
     double sum_y = 0, sum_x = 0;
     for (size_t i = 0; i < y.size(); ++i) sum_y += weight(i) * y[i], sum_x += weight(i) * x[i];
     const double ratio = sum_y / sum_x, n = double(y.size());
-    if (y.size() < 2) return {ratio * x_total, std::nan("")};  // one unit says nothing about its spread
+    if (y.size() < 2) return {ratio * x_total, std::nan("")};  // the spread of a single unit is unknown
     double squares = 0;
     for (size_t i = 0; i < y.size(); ++i) {
         const double residual = weight(i) * (y[i] - ratio * x[i]);

@@ -56,7 +56,7 @@ public:
     virtual std::vector<FunctionalCounts> counts() = 0;
 };
 
-/// What a stage is made from; all of it outlives the stage.
+/// The inputs of a stage; all of them outlive the stage.
 struct FunctionalContext {
     const Platform& platform;
     const std::vector<trace::Pool>& pools;

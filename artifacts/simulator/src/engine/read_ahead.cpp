@@ -16,7 +16,7 @@ bool ReadAhead::next(trace::Frame& out) {
     changed_.wait(lock, [&] { return ready_; });
     if (failure_) std::rethrow_exception(failure_);
     if (end_) return false;
-    std::swap(out, ahead_);  // the decoder reuses what the reader is done with
+    std::swap(out, ahead_);  // the decoder reuses the frame that the reader has finished
     ready_ = false;
     changed_.notify_all();
     return true;

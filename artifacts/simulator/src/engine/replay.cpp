@@ -117,7 +117,7 @@ std::vector<LayoutCounts> replay(const Request& request, bool with_clock) {
     check_components(request.platform);
     const bool lanes = lanes_lack(request.platform).empty();
     if (lanes || !with_clock || !scalar_needs_one_lane(request.platform)) return pass(request, request.layouts, with_clock, 1);
-    std::vector<LayoutCounts> results;  // layouts with physical lines of their own: one at a time; progress counts the last pass
+    std::vector<LayoutCounts> results;  // layouts with different physical lines run one at a time; progress counts the last pass
     for (const Layout* layout : request.layouts) {
         const bool last = layout == request.layouts.back();
         results.push_back(std::move(pass(request, {layout}, with_clock, last ? 1 : 0).front()));

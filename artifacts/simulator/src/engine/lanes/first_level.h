@@ -25,7 +25,7 @@ public:
         return array_.reference(item, set, lanes);
     }
 
-    /// The arrays of most processors have a loop of their own.
+    /// Arrays of the most common shapes have a specialised loop.
     static constexpr unsigned plain_ways = 4;
     bool is_plain() const { return array_.is_plain() && array_.ways() == plain_ways; }
     struct View {

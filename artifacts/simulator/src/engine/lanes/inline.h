@@ -1,8 +1,8 @@
 // inline.h - included first by every file of the vector code.
 //
-// Vector code is compiled once per instruction set, in a namespace of its own (TESSERA_ISA), so that the builds share
-// no symbol. It uses nothing of the C++ library that has inline code: a template instantiated with AVX-512 enabled
-// could be the copy that the linker keeps for everyone.
+// Vector code is compiled once per instruction set, each in its own namespace (TESSERA_ISA), so that the builds share
+// no symbol. It must not use inline code of the C++ library: the linker keeps one copy of a template for the whole
+// program, and this could be a copy compiled with AVX-512.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // lane_tlbs.h - L1 DTLB and second level of all layouts.
 //
-// Where only counts are wanted, references to the second level are deferred (deferred_sets.h), and L1 arrays of the common
-// shape have a loop of their own, plain_pass(), with all that it needs in registers.
+// If only counts are needed, references to the second level are deferred (deferred_sets.h), and L1 arrays of the common
+// shape use a specialised loop, plain_pass(), which keeps all its data in registers.
 #pragma once
 
 #include "engine/lanes/first_level.h"

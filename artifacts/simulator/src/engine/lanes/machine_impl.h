@@ -13,7 +13,7 @@ public:
     }
 
     void tlb_only(const Work& w) override {
-        last_line_ = no_line;  // the TLBs move on while the caches stand still
+        last_line_ = no_line;  // updates the TLBs but not the caches
         size_t at = 0;
         for (size_t next = 0; next < w.fetch_count; ++next) {
             tlbs_.run(w, at, w.fetches[next].access);

@@ -1,4 +1,4 @@
-// masked_bytes.h - which of 64 bytes equal one byte, as a bit mask: the first look at a set of a masked cache.
+// masked_bytes.h - which of 64 bytes equal one byte, as a bit mask: the first step of a lookup in a masked cache.
 #pragma once
 
 #include <immintrin.h>

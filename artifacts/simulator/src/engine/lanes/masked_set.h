@@ -69,7 +69,7 @@ LANES_INLINE unsigned live_from(const MaskedList& list, unsigned at) {
 /// Half-way through a reference: lanes whose older reference of the line has not been met, and those that held the line.
 struct MaskedSearch {
     uint64_t pending, hit;
-    bool is_newest;  ///< the newest entry is this line's: nothing is to be appended, but the lanes that it lacks are to join it
+    bool is_newest;  ///< the newest entry has this line: no entry is appended, and the missing lanes join it
 };
 
 /// Takes the pending bits of `line` out of the entries `candidates` of a chunk, newest first.

@@ -43,7 +43,7 @@ public:
     LayoutStage(const FunctionalContext& context, const Layout& layout, unsigned lane);
 
     void tlb_only(const Chunk& chunk, const ChunkEvents& events);
-    /// table null: nobody wants outcomes.
+    /// table null: no outcomes are needed.
     void warm(const Chunk& chunk, const ChunkEvents& events) { run<false>(chunk, events, nullptr); }
     void counted(const Chunk& chunk, const ChunkEvents& events, OutcomeTable* table) { run<true>(chunk, events, table); }
 

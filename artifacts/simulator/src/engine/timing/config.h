@@ -1,7 +1,7 @@
 // config.h - the platform as plain 32-bit numbers, for the vector code of the clock.
 //
-// Vector code is compiled once per instruction set and may use nothing of the C++ library that has inline code: a
-// template instantiated with AVX-512 enabled could be the copy that the linker keeps for everyone.
+// Vector code is compiled once per instruction set. It must not use inline code of the C++ library: the linker keeps one
+// copy of a template for the whole program, and this could be a copy compiled with AVX-512.
 #pragma once
 
 #include <cstddef>

@@ -10,7 +10,7 @@
 namespace tessera::sim {
 namespace {
 
-/// Any function will do: a Feistel network is one to one whatever its round function is (this one is the finalizer of splitmix64).
+/// A Feistel network is one to one for any round function; this one is the finalizer of splitmix64.
 uint64_t mix(uint64_t x) {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
     x = (x ^ (x >> 27)) * 0x94d049bb133111eb;

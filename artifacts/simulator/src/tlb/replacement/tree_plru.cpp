@@ -3,7 +3,7 @@
 // The tree has 2^k leaves, the next power of two of the ways; node 1 is the root, node n has children 2n and 2n+1, leaf
 // 2^k + w is way w. Each inner node points to the side that was used less recently. A hit or a fill turns every node on
 // the way's path away from it. The victim is found by following the pointers from the root; a side without an existing
-// way (index >= ways) is never entered, whatever the pointer says. Before any use all pointers point to the low side.
+// way (index >= ways) is never entered, even if the pointer points there. Initially all pointers point to the low side.
 #include <bit>
 #include <vector>
 

@@ -92,7 +92,7 @@ struct TraceError : std::runtime_error {
 /// Execution e of the frame is block `block_ids[e]` with `access_counts[e]` accesses; its accesses follow
 /// one another in `addresses`. When access_counts[e] equals the block's slot count, access i belongs to slot
 /// i; otherwise (string instructions, predicated vectors) access i belongs to slot min(i, slots-1).
-/// Store or load is in `is_store`, whatever the slot says.
+/// `is_store` says whether it is a store or a load; the slot may differ.
 struct Frame {
     uint64_t index = 0;
     uint64_t first_instruction = 0;  ///< instructions of the stream before this frame
@@ -122,7 +122,7 @@ public:
     /// The next call of next() returns frame `index` (0-based, < frame_count()).
     void seek(size_t index);
     /// Decodes every frame and compares its content, and the whole, with the checksums; throws TraceError.
-    /// next() checks only that the stored bytes are those that were written, which is what damage changes.
+    /// next() checks only the digest of the stored bytes, which detects damage.
     void verify();
 
 private:
