@@ -27,6 +27,11 @@ def test_without_heads_and_without_rows():
     assert table_text(("a", "b"), []) == "a  b"
 
 
+def test_nothing_prints_nothing(capsys):
+    print_table((), [])
+    assert capsys.readouterr().out == ""
+
+
 def test_a_width_folds_long_cells_and_keeps_all_their_words():
     words = [f"word{at}" for at in range(40)]
     lines = table_text(("id", "text"), [("key", " ".join(words))], whole=(0,), width=40).splitlines()

@@ -46,7 +46,10 @@ def print_table(
     right: Collection[int] = (),
     whole: Collection[int] = (),
 ) -> None:
-    """Print the table: as wide as the terminal, or plain lines of any width if stdout is no terminal."""
+    """Print the table: as wide as the terminal, or plain lines of any width if stdout is not a terminal."""
+    rows = list(rows)
+    if not heads and not rows:
+        return
     if not sys.stdout.isatty():
         print(table_text(heads, rows, right=right, whole=whole))
         return
