@@ -1,5 +1,7 @@
 """Table 4 from lines as the guest writes them; numbers of tables counted by hand."""
 
+import re
+
 import pytest
 
 from tessera.core.errors import TesseraError
@@ -29,9 +31,9 @@ def test_the_accounts_of_whole_trees_are_the_papers_function():
 def test_a_table_too_many_is_a_disagreement():
     found = disagreements(weigh(lines(extra_kb=4)))
     assert len(found) == 9
-    assert "20480 bytes of page tables, calculated 16384" in found[0]
+    assert re.search(r"\b20480 bytes.* 16384$", found[0])
 
 
 def test_missing_lines_are_an_error():
-    with pytest.raises(TesseraError, match="wrote 1 lines, not 9"):
+    with pytest.raises(TesseraError, match="1 lines, .*9"):
         weigh("1,1048576,12,0\n")

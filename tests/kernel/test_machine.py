@@ -39,9 +39,16 @@ def test_a_node_without_memory_has_no_backend():
     [
         ({"nodes": 0}, "1 to 16"),
         ({"nodes": 17, "cpus": 17}, "1 to 16"),
-        ({"nodes": 4, "cpus": 6}, "same number"),
-        ({"nodes": 4, "cpus": 2}, "same number"),
+        ({"nodes": 4, "cpus": 6}, "^6 processors on 4 nodes(?s:.*)--cpus 4"),
+        ({"nodes": 4, "cpus": 2}, "^2 processors on 4 nodes(?s:.*)--cpus 4"),
         ({"nodes": 4, "cpus": 4, "memory_mb": 508}, "128 MB"),
+    ],
+    ids=[
+        "arguments0-1 to 16",
+        "arguments1-1 to 16",
+        "arguments2-same number",
+        "arguments3-same number",
+        "arguments4-128 MB",
     ],
 )
 def test_impossible_machines_are_refused(arguments, message):

@@ -74,8 +74,8 @@ def test_both_tables_of_rules_and_the_document_agree():
 def test_values_are_shown_cut_and_without_control_characters(tmp_path):
     path = tmp_path / "l.csv"
     path.write_bytes(HEAD.encode() + b"mmap,-1,0," + b"9" * 5000 + b"\n")
-    with pytest.raises(LayoutRefused, match=r"column endOffset: '9{40}\.\.\.': must be below 2\^63 bytes"):
+    with pytest.raises(LayoutRefused, match=r"column endOffset: '9{40}\.\.\.': .*\[layout/too-large\]"):
         read_layout(path)
     path.write_bytes(HEAD.encode() + b"mmap,\x1b[31m,0,0\n")
-    with pytest.raises(LayoutRefused, match=r"line 2, column row: '\\x1b': must be printable"):
+    with pytest.raises(LayoutRefused, match=r"line 2, column row: '\\x1b': .*\[layout/byte\]"):
         read_layout(path)

@@ -35,8 +35,8 @@ def run(build, layout, **variables):
 def test_wrong_values_stop_the_program_and_name_the_right_ones(build, layout, variable, value, allowed):
     done = run(build, layout, **{variable: value})
     assert (done.returncode, done.stdout) == (2, "")
-    assert f"{variable}: must be one of: {allowed}" in done.stderr
-    assert "what to do: correct the variable" in done.stderr
+    assert re.search(rf"\b{variable}: .*: {allowed}\n", done.stderr)
+    assert done.stderr.count("what to do: ") == 1
 
 
 def test_verbose_shows_every_option_in_effect(build, layout):

@@ -132,9 +132,9 @@ def test_what_the_sections_are_asked_for(proof, options, expected):
 
 
 def test_a_check_needs_a_known_verdict_and_a_reason():
-    with pytest.raises(ValueError, match="verdict '-' is none of"):
+    with pytest.raises(ValueError, match="'a'.*'-'.*'PASS'"):
         Check("a", "-")
-    with pytest.raises(ValueError, match="SKIP without a reason"):
+    with pytest.raises(ValueError, match="'a'.*SKIP"):
         Check("a", SKIP)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +21,11 @@ from tessera.machine.reserve.records import BOOT_ID
 from tessera.mosalloc.reserve import needs
 
 FILES = ("nr_hugepages", "free_hugepages", "resv_hugepages")
+
+
+def released_nothing(done) -> bool:
+    """Whether ``--release`` succeeded and reports no pages."""
+    return done.exit_code == 0 and "release" in done.output and not re.search(r"\d", done.output)
 
 
 class FakeSysfs:
@@ -106,7 +112,7 @@ def test_needs_of_one_node(sysfs):
 
 def test_sizes_that_the_machine_lacks_are_named(sysfs):
     huge = Layout("l", {}, (Window("mmap", 0, PAGE_1GB, PAGE_1GB),))
-    with pytest.raises(TesseraError, match="1GB pages: this kernel and processor have huge pages of: 2MB"):
+    with pytest.raises(TesseraError, match="^1GB pages: .*: 2MB"):
         needs(huge)
 
 
@@ -119,7 +125,7 @@ def test_unknown_nodes(sysfs, layout, node, found):
 def test_dry_run_says_it_all_and_changes_nothing(sysfs, layout):
     done = invoke("--layout", layout("mmap,2MB,0,8MB"), "--dry-run", "--yes")
     assert done.exit_code == 0, done.output
-    assert "2MB pages: 4 needed, 0 free (node 0: 0, node 1: 0), 4 to be added" in done.output
+    assert re.search(r"2MB pages: 4 \w+, 0 free \(node 0: 0, node 1: 0\), 4 ", done.output)
     assert "by hand: sudo sysctl vm.nr_hugepages=4" in done.output
     assert total() == 0
 
@@ -139,12 +145,12 @@ def test_kept_until_released_exactly_once(sysfs, layout, monkeypatch, variable):
         monkeypatch.setenv("TESSERA_RESERVE", "1")
     done = invoke("--layout", layout("mmap,2MB,0,8MB"), *([] if variable else ["--yes"]))
     assert done.exit_code == 0, done.output
-    assert "verified: 4 2MB pages are free, 4 needed, 1 added" in done.output
+    assert re.search(r"verified: 4 2MB pages .*\b4 needed, 1 added", done.output)
     assert total() == 4
     assert restore_leftovers() == {} and total() == 4  # the next ./run leaves them alone
     done = invoke("--release")
-    assert "gave 1 2MB pages back; 3 are left" in done.output and total() == 3
-    assert "nothing to release" in invoke("--release").output and total() == 3
+    assert re.search(r"\b1 2MB pages\b.*\b3\b", done.output) and total() == 3
+    assert released_nothing(invoke("--release")) and total() == 3
 
 
 def test_one_node_gets_the_pages_and_gives_them_back(sysfs, layout):
@@ -161,7 +167,7 @@ def test_enough_free_pages_are_not_recorded(sysfs, layout):
     sysfs.write()
     done = invoke("--layout", layout("mmap,2MB,0,8MB"))
     assert done.exit_code == 0 and "0 added" in done.output
-    assert "nothing to release" in invoke("--release").output and total() == 4
+    assert released_nothing(invoke("--release")) and total() == 4
 
 
 def test_a_program_runs_with_the_pages_and_they_go(sysfs, layout, tmp_path):
@@ -170,7 +176,7 @@ def test_a_program_runs_with_the_pages_and_they_go(sysfs, layout, tmp_path):
     assert done.exit_code == 7  # the launcher's
     assert (tmp_path / "seen").read_text() == f"4\n--layout {path} -- ls -l\n"
     assert total() == 0
-    assert "nothing to release" in invoke("--release").output
+    assert released_nothing(invoke("--release"))
 
 
 def test_too_few_is_a_failure_and_all_goes_back(sysfs, layout, tmp_path):
@@ -193,7 +199,7 @@ def test_what_was_kept_before_a_reboot_is_forgotten(sysfs, tmp_path):
     sysfs.free[0] = 10
     sysfs.write()
     path = _record(tmp_path, {str(PAGE_2MB): 4}, "an earlier boot", kept=True)
-    assert "nothing to release" in invoke("--release").output
+    assert released_nothing(invoke("--release"))
     assert total() == 10 and not path.exists()
 
 
@@ -223,7 +229,7 @@ def test_layout_and_release_exclude_each_other(sysfs, layout):
 
 def test_layouts_without_huge_pages_need_nothing(sysfs, layout):
     done = invoke("--layout", layout())
-    assert done.exit_code == 0 and "needs no huge pages" in done.output
+    assert done.exit_code == 0 and " no huge" in done.output and "needed" not in done.output
 
 
 @pytest.mark.toolchain

@@ -115,7 +115,9 @@ def test_a_measured_proposal(tmp_path):
     write_layout(found.layout, tmp_path / "l.csv")
     assert read_layout(tmp_path / "l.csv").pool_bytes == POOL_BYTES
     text = "\n".join(profile_lines(profile) + proposal_lines(profile, found))
-    assert "profile (measured)" in text and "at most 80.0% of the pools' misses and 64.0% of all go" in text
+    assert "profile (measured)" in text and re.search(
+        r"80\.0% of the pools' misses and\s+64\.0% of all", text
+    )
     assert re.search(r"outside +25 +20.0%", text)
 
 
@@ -123,12 +125,13 @@ def test_a_goal_that_max_pages_forbids_is_said(tmp_path):
     profile = measured(FOUR, 100)
     found = propose(profile, None, 0.9, 2, "name", tmp_path)
     assert (found.layout.pages(M2), found.reached) == (2, False)
-    assert "goal of 90% of the pools' misses is not reached" in "\n".join(proposal_lines(profile, found))
+    assert re.search(r"goal.*\b90%.*--max-pages", "\n".join(proposal_lines(profile, found)))
 
 
 def test_no_miss_in_the_pools_is_an_error(tmp_path):
-    with pytest.raises(TesseraError, match="none of 50 TLB misses lies in the pools"):
+    with pytest.raises(TesseraError, match=r"\b50\b") as caught:
         propose(measured({}, 50), None, 0.9, None, "name", tmp_path)
+    assert caught.value.code == "no-miss-in-pools"
 
 
 # --- the search -----------------------------------------------------------------------------------------
@@ -204,7 +207,7 @@ def test_a_goal_out_of_reach_is_said_and_the_status_is_1(gups, tmp_path):
     options = ("--method", "simulate", "--platform", "haswell-sim", "--max-pages", "2")
     done = invoke(*options, "--out", out, "--", gups, *GUPS)
     assert done.exit_code == 1, done.output
-    assert "is not reached" in done.output and read_layout(out).pages(M2) == 2
+    assert "goal" in done.output and "--max-pages" in done.output and read_layout(out).pages(M2) == 2
 
 
 def test_an_unknown_platform_is_named(monkeypatch, tmp_path):
@@ -237,8 +240,9 @@ def test_wrong_requests_are_refused_before_anything_runs(arguments, found, tmp_p
 def test_programs_that_may_start_threads():
     assert simulated.starts_threads(sys.executable)
     assert not simulated.starts_threads("/bin/true")
-    with pytest.raises(TesseraError, match="no such program"):
+    with pytest.raises(TesseraError, match="/no/such/program") as caught:
         simulated.starts_threads("/no/such/program")
+    assert caught.value.code == "program-not-found"
 
 
 def test_a_recorded_program_sees_its_folder_and_what_it_names(tmp_path, monkeypatch):

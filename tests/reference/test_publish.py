@@ -162,9 +162,9 @@ def _made(path):
 
 
 def test_wrong_folders(results, tmp_path):
-    with pytest.raises(TesseraError, match="results/default"):
+    with pytest.raises(TesseraError, match="^results .*absent(?s:.*)results/default"):
         publish(tmp_path / "absent")
-    with pytest.raises(TesseraError, match="unpacked reference folder"):
+    with pytest.raises(TesseraError, match="^reference data .*absent"):
         publish(results, tmp_path / "absent")
     (tmp_path / "file").write_text("")
     (results / "reference").symlink_to(tmp_path / "file")

@@ -36,26 +36,35 @@ def test_info_reads_the_header(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("damage", "found"),
+    ("damage", "code"),
     [
-        (lambda data: b"", "not a Tessera trace"),
-        (lambda data: b"X" + data[1:], "not a Tessera trace"),
-        (lambda data: data[:-1], "truncated"),
-        (lambda data: data + b"x", "truncated or extended"),
-        (lambda data: data.replace(b"accesses=3", b"accesses=4"), "damaged"),
+        (lambda data: b"", "trace-magic"),
+        (lambda data: b"X" + data[1:], "trace-magic"),
+        (lambda data: data[:-1], "trace-length"),
+        (lambda data: data + b"x", "trace-length"),
+        (lambda data: data.replace(b"accesses=3", b"accesses=4"), "trace-checksum"),
+    ],
+    ids=[
+        "<lambda>-not a Tessera trace0",
+        "<lambda>-not a Tessera trace1",
+        "<lambda>-truncated",
+        "<lambda>-truncated or extended",
+        "<lambda>-damaged",
     ],
 )
-def test_damage_is_refused_with_a_remedy(tmp_path: Path, damage, found: str):
+def test_damage_is_refused_with_a_remedy(tmp_path: Path, damage, code: str):
     path = write_trace(tmp_path / "t.tst")
     path.write_bytes(damage(path.read_bytes()))
-    with pytest.raises(TesseraError, match=found) as caught:
+    with pytest.raises(TesseraError) as caught:
         traces.info(path)
-    assert str(path) in caught.value.asked
-    assert "record it again" in caught.value.remedy
+    assert str(path) in caught.value.asked and caught.value.code == code
+    assert "tessera trace record" in caught.value.remedy
 
 
 def test_a_missing_file_and_a_missing_key_are_named(tmp_path: Path):
-    with pytest.raises(TesseraError, match="no such file"):
+    with pytest.raises(TesseraError, match="none.tst") as caught:
         traces.info(tmp_path / "none.tst")
-    with pytest.raises(TesseraError, match="no threads"):
+    assert caught.value.code == "trace-missing"
+    with pytest.raises(TesseraError, match="threads") as caught:
         traces.info(write_trace(tmp_path / "t.tst", LINES.replace("threads=1\n", "")))
+    assert caught.value.code == "trace-header"

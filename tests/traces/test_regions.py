@@ -158,17 +158,18 @@ def test_a_switch_without_a_recording_does_nothing(tmp_path: Path):
 @pytest.mark.parametrize(
     ("keywords", "found"),
     [
-        ({"roi": "skip:0"}, "not skip: and a positive number"),
-        ({"roi": "skip:-3"}, "not skip: and a positive number"),
-        ({"roi": "skip"}, "no such region of interest"),
-        ({"roi": "whole:3"}, "no such region of interest"),
-        ({"roi": "skip:5", "threads": True}, "have no order"),
-        ({"roi": "switch:/no/such/file"}, "there is no file"),
-        ({"threads": True, "thread": "fastest"}, "no such thread"),
-        ({"thread": "2"}, "only one thread"),
-        ({"stop_when_recorded": True}, "no limit"),
+        ({"roi": "skip:0"}, "roi-skip-count"),
+        ({"roi": "skip:-3"}, "roi-skip-count"),
+        ({"roi": "skip"}, "region of interest 'skip'"),
+        ({"roi": "whole:3"}, "region of interest 'whole:3'"),
+        ({"roi": "skip:5", "threads": True}, "roi-skip-threads"),
+        ({"roi": "switch:/no/such/file"}, "roi-switch-missing"),
+        ({"threads": True, "thread": "fastest"}, "thread 'fastest'"),
+        ({"thread": "2"}, "thread-without-threads"),
+        ({"stop_when_recorded": True}, "stop-without-limit"),
     ],
 )
 def test_wrong_options_are_refused(tmp_path: Path, keywords: dict, found: str):
-    with pytest.raises(TesseraError, match=found):
+    with pytest.raises(TesseraError) as caught:
         traces.record(["/bin/true"], tmp_path / "t.tst", **keywords)
+    assert found in (caught.value.code, caught.value.asked)

@@ -198,9 +198,10 @@ def _failed(error, process, folder: Path, out: Path, timeout_seconds: float) -> 
         text = said if isinstance(said, str) else said.decode(errors="replace")
     tail = "\n".join(text.splitlines()[-30:])
     if isinstance(error, TimeoutError):
-        found = f"it was not done after {timeout_seconds:.0f} s"
-        remedy = f"give more --timeout, or read {out / 'console'}"
+        found = f"the script was not done after {timeout_seconds:.0f} s"
+        remedy, code = f"give a larger --timeout, or read {out / 'console'}", "guest-timeout"
     else:
-        found = f"its machine ended early{': ' + str(error) if str(error) else ''}"
-        remedy = f"read {out / 'console'}"
-    return TesseraError("a run in the guest", f"{found}; console:\n{tail}", remedy, exit_code=EXIT_FAILED)
+        found = f"the emulated machine stopped before the script did{': ' + str(error) if str(error) else ''}"
+        remedy, code = f"read {out / 'console'}", "guest-stopped"
+    found = f"{found}; console:\n{tail}"
+    return TesseraError("a run in the guest", found, remedy, exit_code=EXIT_FAILED, code=code)

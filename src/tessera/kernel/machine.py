@@ -41,17 +41,19 @@ class Machine:
     def __post_init__(self) -> None:
         if not 1 <= self.nodes <= 16:
             raise TesseraError(
-                f"a machine of {self.nodes} nodes", "the kernel is built for 1 to 16", "--nodes 4"
+                f"a machine of {self.nodes} nodes", "the kernel supports 1 to 16 nodes", "give --nodes 4"
             )
         if self.cpus != 1 and (self.cpus < self.nodes or self.cpus % self.nodes):
             raise TesseraError(
                 f"{self.cpus} processors on {self.nodes} nodes",
-                "each node needs the same number, and at least one (or there is one processor in all)",
-                f"--cpus {self.nodes}",
+                "each node needs the same number of processors, at least 1; or the machine has 1 in total",
+                f"give --cpus {self.nodes}",
             )
         if self.memory_mb // self.filled < 128:
             raise TesseraError(
-                f"{self.memory_mb} MB on {self.nodes} nodes", "a node needs 128 MB", "give more --memory-mb"
+                f"{self.memory_mb} MB on {self.nodes} nodes",
+                "each node with memory needs at least 128 MB",
+                "give a larger --memory-mb",
             )
 
     @property

@@ -42,13 +42,16 @@ class Monitor:
                 raise TesseraError(
                     f"QEMU's monitor command '{command}'",
                     answer["error"]["desc"],
-                    "see QEMU's version in ./run doctor; 7.2 is known to work",
+                    "compare QEMU's version (./run doctor) with 7.2, which works",
                     exit_code=EXIT_FAILED,
                 )
             if "return" in answer:
                 return answer["return"]
         raise TesseraError(
-            f"QEMU's monitor command '{command}'", "QEMU ended", "read the console", exit_code=EXIT_FAILED
+            f"QEMU's monitor command '{command}'",
+            "QEMU has exited",
+            "read the guest's console",
+            exit_code=EXIT_FAILED,
         )
 
     def roots(self) -> list[int]:

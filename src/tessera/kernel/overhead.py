@@ -20,7 +20,10 @@ def tables(footprint_bytes: int) -> int:
     """Tables of one copy for a compact address space of ``footprint_bytes`` in 4KB pages."""
     if footprint_bytes <= 0:
         raise TesseraError(
-            f"page tables of {footprint_bytes} bytes", "a footprint is positive", "give bytes, e.g. 1GB"
+            f"page tables of {footprint_bytes} bytes",
+            "a footprint must be positive",
+            "give a size such as 1GB",
+            code="footprint-not-positive",
         )
     total, covered = 0, -(-footprint_bytes // PAGE_BYTES)
     for _ in range(LEVELS):
@@ -37,7 +40,12 @@ def table_bytes(footprint_bytes: int) -> int:
 def overhead(footprint_bytes: int, replicas: int) -> float:
     """Memory with so many copies of the tables, relative to one copy (1.0 for one)."""
     if replicas < 1:
-        raise TesseraError(f"{replicas} copies of page tables", "there is at least one", "give 1 or more")
+        raise TesseraError(
+            f"{replicas} copies of page tables",
+            "the number of copies must be at least 1",
+            "give 1 or more",
+            code="no-copies",
+        )
     one = table_bytes(footprint_bytes)
     return (footprint_bytes + replicas * one) / (footprint_bytes + one)
 

@@ -20,10 +20,19 @@ def pagetables() -> None:
 @accept
 @click.option("--nodes", default=4, show_default=True, help="Sockets of the guest.")
 @click.option("--memory-mb", default=2048, show_default=True, help="Memory in MB (2^20 bytes).")
-@click.option("--replicas", default="none", show_default=True, help="Nodes with replicas: none, all, 0-1.")
-@click.option("--interleave", is_flag=True, help="Data from all nodes in turn instead of first touch.")
-@click.option("--after", default=5, show_default=True, help="Seconds from the program's start to the dump.")
-@click.option("--workload", default="", help="Name in the table. [default: the program's]")
+@click.option(
+    "--replicas",
+    default="none",
+    show_default=True,
+    help="Nodes with replicas: none, all or a list such as 0-1.",
+)
+@click.option(
+    "--interleave", is_flag=True, help="Take data pages from all nodes in turn, not by first touch."
+)
+@click.option(
+    "--after", default=5, show_default=True, help="Seconds between the program's start and the dump."
+)
+@click.option("--workload", default="", help="Workload name in the table. [default: the program's name]")
 @click.option(
     "--out", required=True, type=click.Path(path_type=Path), help="Folder for placement.csv and logs."
 )
@@ -68,8 +77,9 @@ def show(table: Path, observer: str) -> None:
     try:
         text = table.read_text()
     except (OSError, UnicodeDecodeError) as error:
-        found = getattr(error, "strerror", None) or "no text"
-        raise TesseraError(f"placement table {table}", found, "tessera pagetables dump writes one") from error
+        found = getattr(error, "strerror", None) or "the file is not text"
+        remedy = "make one with: tessera pagetables dump"
+        raise TesseraError(f"placement table {table}", found, remedy) from error
     if text.startswith(("root", "tree")):
         groups = {("", ""): placement.of_dump(text)}
     else:

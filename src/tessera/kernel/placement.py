@@ -44,8 +44,8 @@ def of_dump(text: str) -> pd.DataFrame:
     if not lines or lines[0][:4] != ["tree", "level", "socket", "pages"]:
         raise TesseraError(
             "a dump of page tables",
-            f"it starts with {' '.join(lines[0]) if lines else 'nothing'}",
-            "read it from <debugfs>/pgtable_replication/dump of a kernel with the patches",
+            f"its first line is '{' '.join(lines[0])}'" if lines else "it is empty",
+            "copy <debugfs>/pgtable_replication/dump of a kernel with the patches",
         )
     sockets = [int(name.removeprefix("to")) for name in lines[0][4:]]
     rows = []

@@ -91,11 +91,11 @@ def prove(
     machine = machine or Machine()
     failures: list[str] = []
     rows: list[tuple] = []
-    say("selftests in the guest")
+    say("running the selftests in the guest")
     done = run_in_guest(tools, program, SELFTESTS, out / "selftests", machine=machine, timeout_seconds=600)
     failures += _judge("selftests", done)
     passed = sum(line.startswith("ok ") for line in done.text("stdout").splitlines())
-    say(f"selftests: {passed} passed, {done.seconds:.0f} s with the boot")
+    say(f"selftests: {passed} passed, {done.seconds:.0f} s including the boot")
     rows.append(("selftests", passed, len(failures), done.seconds, "measured"))
 
     for number, (refusing, arguments, message) in enumerate(REFUSALS):
@@ -106,7 +106,7 @@ def prove(
         refused = done.status == 0 and message in done.text("refused")
         rows.append((f"refused: {message}", int(refused), int(not refused), done.seconds, "measured"))
 
-    say(f"stress for {stress_seconds} s")
+    say(f"running the stress test for {stress_seconds} s")
     view = OutsideView()
     pause = 5
     script = STRESS.format(
@@ -128,7 +128,7 @@ def prove(
     found = _judge("stress", done) + view.found
     if not view.compared:
         found.append("the outside walker met no replica to compare: no processor ran the stress")
-    say(f"stress: {view.compared} replicas with {view.leaves} leaves compared from outside")
+    say(f"stress: compared {view.compared} replicas with {view.leaves} leaf entries from outside the guest")
     rows.append((f"stress of {stress_seconds} s", int(not found), len(found), done.seconds, "measured"))
     differences = len(view.found)
     equal = view.compared - differences

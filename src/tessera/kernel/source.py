@@ -60,7 +60,7 @@ def check_source(tools: Toolchain, accept_series: bool) -> str:
         raise TesseraError(
             f"the patches of artifacts/kernel for {wanted.package} {wanted.version}",
             f"the installed version is {found}",
-            "try it with --accept-series: a patch that doesn't apply exactly stops the build; or rebase "
-            "the series (docs/kernel.md)",
+            "try it with --accept-series, which stops at the first patch that does not apply exactly; or "
+            "rebase the series (docs/kernel.md)",
         )
     return found

@@ -97,7 +97,7 @@ def read_report(path: Path | str) -> Report:
         raise TesseraError(
             f"mosalloc report {path}",
             f"{type(error).__name__}: {error}",
-            "was the program started by mosalloc-run --report?",
+            "give a file that mosalloc-run --report wrote",
             exit_code=EXIT_FAILED,
         ) from None
 

@@ -46,7 +46,7 @@ def read_archived(record: Record, folder: Path) -> pd.DataFrame:
             raise TesseraError(
                 f"{table.location} of record {record.name}",
                 f"{path} is missing",
-                f"tessera reference fetch {record.name}, or --from a folder that holds {table.file}",
+                f"tessera reference fetch {record.name}, or give --from a folder with {table.file}",
                 exit_code=EXIT_FAILED,
             )
         for row in LAYOUTS[table.layout](table, _lines(table, path)):
@@ -177,6 +177,6 @@ def _broken(table: Table, line: int, wanted: str) -> TesseraError:
     return TesseraError(
         f"archived {table.file}, line {line}",
         f"expected {wanted}",
-        "compare the file with its record; a new layout is a function in src/tessera/reference/archived.py",
+        "compare the file with its record; for a new layout, extend src/tessera/reference/archived.py",
         exit_code=EXIT_FAILED,
     )

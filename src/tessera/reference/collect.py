@@ -49,8 +49,8 @@ def take_out(record: Record, files: list[Path]) -> list[Path]:
     if not written:
         raise TesseraError(
             f"reference data of record {record.name} ({record.doi})",
-            f"no archive of it holds {record.reference_folder}/{record.tables[0].file}",
-            "look into the files in " + str(record.folder) + " and correct reference-results/records.yaml",
+            f"none of its archives contains {record.reference_folder}/{record.tables[0].file}",
+            f"compare the files in {record.folder} with reference-results/records.yaml and correct that list",
             exit_code=EXIT_FAILED,
         )
     shutil.rmtree(record.data_folder, ignore_errors=True)

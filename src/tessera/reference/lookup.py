@@ -29,16 +29,18 @@ def select(
         if key not in frame.columns:
             raise TesseraError(
                 f"key '{key}' of reference table '{table}'",
-                "no such column",
+                "the table has no such column",
                 f"use one of: {', '.join(frame.columns)}",
+                code="no-column",
             )
         options = [str(item) for item in wanted] if isinstance(wanted, list) else [str(wanted)]
         rows = rows[rows[key].isin(options)]
     if rows.empty:
         raise TesseraError(
             f"reference table '{table}' where {dict(where or {})}",
-            "no row matches",
-            f"look at reference-results/{table}.csv",
+            "no row matches these conditions",
+            f"read reference-results/{table}.csv and change the conditions",
+            code="no-row",
         )
     return rows
 
@@ -55,14 +57,16 @@ def lookup(
     if len(rows) != 1:
         raise TesseraError(
             f"reference table '{table}' where {dict(where or {})}",
-            f"{len(rows)} rows match; one number was asked for",
+            f"{len(rows)} rows match, but exactly one must",
             "add conditions",
+            code="several-rows",
         )
     value = float(rows["value"].iloc[0])
     if value != value:
         raise TesseraError(
             f"reference table '{table}' where {dict(where or {})}",
-            "the row holds no number",
+            "the column 'value' of this row is empty",
             "choose a row with a value",
+            code="no-number",
         )
     return value

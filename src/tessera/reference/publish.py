@@ -48,9 +48,13 @@ def publish(results: Path, source: Path | None = None) -> Published:
         TesseraError: no such folder, or data that break their layout.
     """
     if not results.is_dir():
-        raise TesseraError(f"results {results}", "no such folder", "name a folder like results/default")
+        raise TesseraError(
+            f"results {results}", "the folder does not exist", "give a folder such as results/default"
+        )
     if source is not None and not source.is_dir():
-        raise TesseraError(f"reference data {source}", "no such folder", "name the unpacked reference folder")
+        raise TesseraError(
+            f"reference data {source}", "the folder does not exist", "give the unpacked reference folder"
+        )
     good, every, aside, rules, status, notes = [], [], [], [], [], []
     for record in (records.load(name) for name in records.names()):
         if not record.tables:

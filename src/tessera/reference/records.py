@@ -76,7 +76,7 @@ def _read(path: Path | None) -> dict[str, Record]:
         return {name: _record(name, entry) for name, entry in tree.items()}
     except (OSError, KeyError, TypeError, AttributeError, ValueError, yaml.YAMLError) as error:
         raise TesseraError(
-            f"list of records {path}", f"{type(error).__name__}: {error}", "correct the file"
+            f"list of records {path}", f"{type(error).__name__}: {error}", "correct this file"
         ) from None
 
 
@@ -85,11 +85,11 @@ def _record(name: str, entry: dict) -> Record:
     if set(entry) != wanted:
         raise ValueError(f"record '{name}' needs exactly the keys {', '.join(sorted(wanted))}")
     if not re.fullmatch(r"[a-z0-9-]+", name) or not re.fullmatch(r"\d+", entry["record"]):
-        raise ValueError(f"record '{name}': a name is a-z, 0-9 and '-', a record number is digits")
+        raise ValueError(f"record '{name}': a name has only a-z, 0-9 and '-', a record number only digits")
     if not entry["doi"].endswith(entry["record"]):
-        raise ValueError(f"record '{name}': DOI {entry['doi']} doesn't end in record {entry['record']}")
+        raise ValueError(f"record '{name}': DOI {entry['doi']} does not end in record {entry['record']}")
     for file, sha256 in entry["files"].items():
         if not re.fullmatch(r"[0-9a-f]{64}", str(sha256)):
-            raise ValueError(f"record '{name}', file {file}: '{sha256}' is no SHA-256")
+            raise ValueError(f"record '{name}', file {file}: '{sha256}' is not a SHA-256")
     tables = tuple(Table(**table) for table in entry["tables"])
     return Record(name=name, **entry | {"tables": tables})

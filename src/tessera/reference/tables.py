@@ -60,7 +60,7 @@ def _checked(path: Path, modified_ns: int, size: int) -> pd.DataFrame:
         raise TesseraError(
             f"reference table {path}",
             f"provenance {', '.join(map(repr, foreign))}; every row must be 'published'",
-            "keep obtained numbers under results/",
+            "keep your own results under results/",
         )
     frame["value"] = _numbers(frame["value"], path)
     return frame
@@ -72,8 +72,8 @@ def _numbers(column: pd.Series, path: Path) -> pd.Series:
     except (ValueError, TypeError) as error:
         raise TesseraError(
             f"reference table {path}, column 'value'",
-            f"{error}; a value is a number or empty",
-            "move words to a key column or to 'note'",
+            f"{error}; a value must be a number or empty",
+            "move text to a key column or to the column 'note'",
         ) from None
 
 
@@ -81,6 +81,9 @@ def _folder(reference_dir: Path | str | None) -> Path:
     folder = Path(reference_dir) if reference_dir is not None else default_dir()
     if not folder.is_dir():
         raise TesseraError(
-            f"reference results {folder}", "no such folder", "pass the folder reference-results/"
+            f"reference results {folder}",
+            "the folder does not exist",
+            "give the folder reference-results/",
+            code="no-folder",
         )
     return folder

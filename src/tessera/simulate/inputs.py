@@ -27,21 +27,21 @@ def find_layouts(words: Iterable[str]) -> list[Path]:
         if other is not path:
             raise TesseraError(
                 f"layout {name}",
-                f"two files name it: {other} and {path} (4kb is growing-0, 2mb is growing-8)",
-                "name one of them",
+                f"two files have this name: {other} and {path} (4kb is growing-0, 2mb is growing-8)",
+                "give one of them",
             )
     return files
 
 
 def layout_bytes(path: Path) -> bytes:
-    """Content of a layout file as it is; whether it is a layout, the simulator says.
+    """Content of a layout file, not validated: the simulator does that.
 
     Raises:
-        TesseraError: it can't be read: a folder, a dangling link, or no right to.
+        TesseraError: the file can't be read: it is a folder or a dangling link, or permission is denied.
     """
-    remedy = "put the layout's CSV file there, or take this away"
+    remedy = "replace it by the layout's CSV file, or remove it"
     if path.exists() and not path.is_file():
-        found = "it is a folder" if path.is_dir() else "it is no regular file"
+        found = "this is a folder" if path.is_dir() else "this is not a regular file"
         raise TesseraError(f"layout {path}", found, remedy, exit_code=EXIT_FAILED)
     try:
         return path.read_bytes()
@@ -59,7 +59,8 @@ def _files(word: str) -> list[Path]:
     if not found:
         raise TesseraError(
             f"--layouts {word}",
-            "no folder, file or pattern of files",
+            "this is no folder and no file, and no file matches it as a pattern",
             "make layouts: tessera layouts generate --trace T --platform P --out DIR",
+            code="no-layout-found",
         )
     return found

@@ -71,8 +71,9 @@ class Intervals:
         except (OSError, UnicodeDecodeError) as error:
             raise TesseraError(
                 f"--interval-file {path}",
-                f"it can't be read ({error})",
-                f"write a CSV with the columns {','.join(INTERVAL_COLUMNS)}",
+                f"the file can't be read ({error})",
+                f"give a CSV file with the columns {','.join(INTERVAL_COLUMNS)}",
+                code="interval-file-unreadable",
             ) from None
 
     @classmethod
@@ -110,14 +111,14 @@ def parse_sampling(text: str) -> Sampling:
             raise TesseraError(
                 f"--sampling {text}",
                 f"'{part}' is not one of {', '.join(k + '=N' for k in KEYS)}",
-                "write --sampling full or e.g. --sampling units=20,timed_instructions=1000000",
+                "give --sampling full or, for example, --sampling units=20,timed_instructions=1000000",
             )
         values[key.strip()] = int(number)
     plan = Sampling(**values)
     if min(plan.units, plan.timed_instructions) < 1:
         raise TesseraError(
             f"--sampling {text}", "units and timed_instructions must be at least 1",
-            "write --sampling full for the whole region",
+            "give --sampling full to simulate the whole region",
         )  # fmt: skip
     return plan
 
@@ -129,23 +130,29 @@ def plan_of(
     timed: int | None,
     interval_file: Path | None,
 ) -> Plan:
-    """The plan of the command line's options, of which one way of saying it may be used.
+    """The plan that the command line's options describe; ``--sampling``, the plain options and a file exclude
+    each other.
 
     Raises:
-        TesseraError: two ways at once, or ``--warmup`` or ``--timed`` without ``--intervals``.
+        TesseraError: two of these, or ``--warmup`` or ``--timed`` without ``--intervals``.
     """
     plain = [value for value in (intervals, warmup, timed) if value is not None]
     if (sampling is not None) + bool(plain) + (interval_file is not None) > 1:
         raise TesseraError(
             "--sampling, --intervals (--warmup, --timed) and --interval-file",
-            "more than one of these three ways to say which parts count",
+            "these options exclude each other",
             "keep one",
+            code="plan-conflict",
         )
     if interval_file is not None:
         return Intervals.read(interval_file)
     if sampling is not None:
         return parse_sampling(sampling)
     if plain and intervals is None:
-        raise TesseraError("--warmup or --timed", "no --intervals", "say how many units: --intervals 20")
+        raise TesseraError(
+            "--warmup or --timed",
+            "these options need --intervals",
+            "give the number of units: --intervals 20",
+        )
     given = {"units": intervals, "warmup_accesses": warmup, "timed_instructions": timed}
     return Sampling(**{key: value for key, value in given.items() if value is not None})

@@ -22,7 +22,7 @@ SMALL = Program("small", "", lambda box: "", (), heap_bytes=8 * MB, anon_bytes=6
 
 
 def test_the_same_name_twice_is_refused():
-    with pytest.raises(ValueError, match="two programs are called 'small'"):
+    with pytest.raises(ValueError, match="'small'"):
         registered([SMALL, SMALL])
 
 
@@ -33,7 +33,7 @@ def test_an_unknown_program_lists_the_valid_names():
 
 
 def test_an_unknown_layout_lists_the_valid_names():
-    with pytest.raises(TesseraError, match="use one of: 2mb, 4kb, mixed"):
+    with pytest.raises(TesseraError, match="(?s)'1gb'.*: 2mb, 4kb, mixed"):
         mosaic("1gb", SMALL)
     done = CliRunner().invoke(mosalloc, ["programs", "redis", "--layout", "8kb"])
     assert "layout '8kb'" in str(done.exception)

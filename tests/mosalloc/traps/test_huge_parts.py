@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tessera.core.units import PAGE_2MB
@@ -38,7 +40,7 @@ def test_a_guard_page_traps_under_guards(launch, layout, huge_pages, program, tm
     assert found.counters["split_pages"] == 1
     assert found.verdict == ("fallback" if accepted else "mismatch")
     assert done.returncode == (0 if accepted else 1)
-    assert "1 huge pages became 4KB pages, the first at offset 0 of the mmap pool" in found.reason
+    assert re.search(r"\b1 huge pages? .*4KB pages.* offset 0 .*mmap pool", found.reason)
     assert accepted or "--protections soft" in done.stderr
 
 
@@ -63,7 +65,7 @@ def test_a_file_mapped_over_a_window(launch, layout, huge_pages, build, tmp_path
     found = read_report(report)
     assert (found.exit_status, found.verdict, done.returncode) == (0, "mismatch", 1), done.stderr
     assert found.counters["split_pages"] == 1
-    assert "became 4KB pages" in done.stderr
+    assert "1 huge pages" in done.stderr and "4KB pages" in done.stderr
 
 
 def test_a_guard_page_in_4kb_parts_costs_nothing(launch, layout, program, tmp_path):

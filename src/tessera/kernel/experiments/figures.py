@@ -147,7 +147,7 @@ def _disagreements(inside: pd.DataFrame, outside: pd.DataFrame) -> list[str]:
 def _failed(what: PlacementRun, done: GuestRun) -> TesseraError:
     return TesseraError(
         f"the page tables of {' '.join(what.command)}",
-        f"the guest's script ended with status {done.status}: {done.text('stderr').strip()[-300:]}",
+        f"the script in the guest exited with status {done.status}: {done.text('stderr').strip()[-300:]}",
         f"read the files of {done.folder}; the program must run for more than {what.after_seconds} s",
         exit_code=EXIT_FAILED,
     )

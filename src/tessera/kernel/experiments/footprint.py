@@ -57,8 +57,8 @@ def weigh(text: str) -> pd.DataFrame:
     if len(frame) != len(FOOTPRINTS_BYTES) * len(COPIES):
         raise TesseraError(
             "the memory of page tables",
-            f"the guest wrote {len(frame)} lines, not {len(FOOTPRINTS_BYTES) * len(COPIES)}",
-            "read its console",
+            f"the guest wrote {len(frame)} lines, expected {len(FOOTPRINTS_BYTES) * len(COPIES)}",
+            "read the guest's console",
             exit_code=EXIT_FAILED,
         )
     frame["page_table_bytes"] = 1024 * (frame.home_kb + frame.replica_kb) + PAGE_BYTES * frame.copies
@@ -73,7 +73,7 @@ def weigh(text: str) -> pd.DataFrame:
 
 
 def disagreements(measured: pd.DataFrame) -> list[str]:
-    """Where the kernel's account isn't the paper's function."""
+    """A line for each footprint whose page tables have another size than the paper's formula gives."""
     return [
         f"{row.footprint_bytes} bytes, {row.copies} copies: {row.page_table_bytes} bytes of page tables, "
         f"calculated {row.copies * table_bytes(row.footprint_bytes)}"

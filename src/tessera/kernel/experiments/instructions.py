@@ -65,8 +65,8 @@ def check_calibration(frame: pd.DataFrame) -> None:
     if abs(counted - 200_000) > 2_000:
         raise TesseraError(
             "a count of instructions",
-            f"a loop of 200000 instructions counts as {counted}",
-            "QEMU's time-stamp counter must advance by one an instruction: -icount shift=0 (QEMU 7.2 does)",
+            f"QEMU counted {counted} instructions for a loop of 200000",
+            "use a QEMU, such as 7.2, whose time-stamp counter advances by 1 per instruction",
             exit_code=EXIT_FAILED,
         )
 

@@ -33,7 +33,7 @@ def failed(what: str, done: GuestRun) -> TesseraError:
     """The error for a script that ended badly in the guest."""
     return TesseraError(
         what,
-        f"the guest's script ended with status {done.status}: {done.text('stderr').strip()[-300:]}",
+        f"the script in the guest exited with status {done.status}: {done.text('stderr').strip()[-300:]}",
         f"read the files of {done.folder}",
         exit_code=EXIT_FAILED,
     )

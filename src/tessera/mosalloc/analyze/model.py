@@ -69,6 +69,6 @@ def read_analysis(path: Path | str) -> Analysis:
         raise TesseraError(
             f"mosalloc analysis {path}",
             f"{type(error).__name__}: {error}",
-            "was the program started by mosalloc-run --analyze?",
+            "give a file that mosalloc-run --analyze wrote",
             exit_code=EXIT_FAILED,
         ) from None

@@ -19,7 +19,7 @@ def check_format(path: Path) -> None:
     """Refuse a file name whose ending is no format, before the program runs."""
     if path.suffix not in FORMATS:
         raise TesseraError(
-            f"--plot {path}", f"its ending is not one of {', '.join(FORMATS)}", "name it plot.svg"
+            f"--plot {path}", f"the file name must end in one of {', '.join(FORMATS)}", "name it plot.svg"
         )
 
 

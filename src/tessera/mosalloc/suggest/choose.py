@@ -59,7 +59,7 @@ def layout(name: str, profile: Profile, pages: Sequence[Page]) -> Layout:
     if len(found) > MAX_WINDOWS:
         raise TesseraError(
             f"{len(pages)} huge pages",
-            f"they make {len(found)} windows, the library has room for {MAX_WINDOWS}",
+            f"they make {len(found)} windows, but a layout has at most {MAX_WINDOWS}",
             "give --max-pages, or a smaller --remove",
         )
     return Layout(name, dict(profile.pool_bytes), found)

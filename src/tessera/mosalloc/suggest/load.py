@@ -1,4 +1,4 @@
-"""The load of a server: wait until it answers, run the load, end the server in an orderly way."""
+"""The load of a server: wait until the server accepts connections, run the load, then stop the server."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ POLL_SECONDS = 0.02
 
 @dataclass(frozen=True)
 class Load:
-    """``command`` is given to a shell when ``ready_port`` (if any) answers; then ``stop_signal`` is sent."""
+    """A shell runs ``command`` once ``ready_port`` (if any) is open; then we send ``stop_signal``."""
 
     command: str
     ready_port: int | None = None
     stop_signal: signal.Signals = signal.SIGTERM
 
     def require_free_port(self) -> None:
-        """A port that answers before the server starts belongs to another program."""
+        """Raise if the port accepts connections before the server starts: another program owns it."""
         if self.ready_port is not None and answers(self.ready_port):
             raise TesseraError(
                 f"--ready-port {self.ready_port}",
-                "something answers there before the program was started",
-                "end that program, or let this one use another port",
+                "another program already accepts connections on this port",
+                "stop that program, or let the measured program use another port",
+                code="port-taken",
             )
 
 
@@ -59,9 +60,13 @@ class LoadRun:
             said = f": {self.output.strip().splitlines()[-1]}" if self.output.strip() else ""
             raise TesseraError(
                 f"--load '{self.load.command}'",
-                f"it ended with status {running.returncode}{said}"
-                + (f" (the program had ended with status {program.returncode})" if ended_early else ""),
-                "run both by hand until the load succeeds",
+                f"the load exited with status {running.returncode}{said}"
+                + (
+                    f" (the program had exited before, with status {program.returncode})"
+                    if ended_early
+                    else ""
+                ),
+                "run the program and the load by hand until the load succeeds",
                 exit_code=EXIT_FAILED,
             )
         if not ended_early:
@@ -74,14 +79,15 @@ class LoadRun:
             if program.poll() is not None:
                 raise TesseraError(
                     f"--ready-port {port}",
-                    f"the program ended with status {program.returncode} before it answered there",
-                    "run it by hand and read its messages",
+                    f"the program exited with status {program.returncode} before it accepted a connection",
+                    "run the program by hand and read its messages",
                     exit_code=EXIT_FAILED,
+                    code="server-exited",
                 )
             if time.monotonic() > give_up:
                 raise TesseraError(
                     f"--ready-port {port}",
-                    f"no answer on 127.0.0.1 within {READY_TIMEOUT_SECONDS:.0f} s",
+                    f"no connection to 127.0.0.1 was accepted within {READY_TIMEOUT_SECONDS:.0f} s",
                     "give the port on which the program listens",
                     exit_code=EXIT_FAILED,
                 )
@@ -89,7 +95,7 @@ class LoadRun:
 
 
 def stop(program: subprocess.Popen, number: signal.Signals) -> None:
-    """Tell the program to end; ``terminate`` is what also reaches one in a container."""
+    """Send the program a signal to stop; ``terminate`` also reaches a program in a container."""
     if number == signal.SIGTERM:
         program.terminate()
     else:
@@ -106,7 +112,7 @@ def answers(port: int) -> bool:
 
 
 def ended_well(status: int, load: Load | None) -> bool:
-    """Whether a program's end is a success; one that we ended may also die of our signal."""
+    """Whether a program's exit status is a success; a program that we stopped may die of our signal."""
     accepted = {0}
     if load is not None:
         accepted |= {-load.stop_signal, 128 + load.stop_signal}
@@ -114,7 +120,7 @@ def ended_well(status: int, load: Load | None) -> bool:
 
 
 def number_in(output: str, pattern: str) -> float:
-    """The number that ``pattern``'s first group finds last in an output."""
+    """The number in the first group of ``pattern``, at its last match in ``output``."""
     found = re.findall(pattern, output)
     text = (found[-1][0] if isinstance(found[-1], tuple) else found[-1]) if found else ""
     try:
@@ -123,7 +129,7 @@ def number_in(output: str, pattern: str) -> float:
         last = output.strip().splitlines()[-1:] or ["nothing"]
         raise TesseraError(
             f"--metric '{pattern}'",
-            f"found '{text}' in the output, which ended with: {last[0]}",
-            "write a regular expression whose first group is the number, such as 'rps=([0-9.]+)'",
+            f"its first group is '{text}', not a number; the last line of the output is: {last[0]}",
+            "give a regular expression whose first group is the number, such as 'rps=([0-9.]+)'",
             exit_code=EXIT_FAILED,
         ) from None

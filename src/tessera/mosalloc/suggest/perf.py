@@ -85,7 +85,10 @@ def profile(
         errors = process.stderr.read()
     if process.returncode:
         raise TesseraError(
-            "perf script", errors.strip() or "no message", "read its message", exit_code=EXIT_FAILED
+            "perf script",
+            f"status {process.returncode}: {errors.strip() or 'no message'}",
+            "run perf script by hand on this machine; it must be able to read perf's own recordings",
+            exit_code=EXIT_FAILED,
         )
     return summed(samples, bases, pool_bytes, period)
 
@@ -115,7 +118,7 @@ def summed(
     pool_bytes: dict[str, int],
     period: int,
 ) -> Profile:
-    """Samples as a profile; each stands for the misses of its period."""
+    """Samples as a profile; each sample counts for the misses of its period."""
     misses = add_up(samples, bases)
     notes = []
     inside = sum(misses.values()) / period
@@ -127,7 +130,7 @@ def summed(
 
 
 def _run(argv: list[str], load: Load | None) -> None:
-    """Run to the end; with a load, the program is ended through perf, which passes signals on."""
+    """Run the program to its end; with a load, signal perf, which forwards the signal to the program."""
     companion = None
     if load is not None:
         load.require_free_port()
@@ -138,7 +141,7 @@ def _run(argv: list[str], load: Load | None) -> None:
     if not ended_well(process.returncode, load):
         raise TesseraError(
             f"perf record of {argv[-1]}",
-            f"status {process.returncode}",
+            f"the program or perf exited with status {process.returncode}",
             "run the program under `tessera mosalloc run` until it succeeds",
             exit_code=EXIT_FAILED,
         )

@@ -61,13 +61,13 @@ def proposal_lines(profile: Profile, proposal: Proposal) -> list[str]:
         )
     else:
         lines.append(
-            f"predicted: at most {removed / inside:.1%} of the pools' misses and {removed / total:.1%} of "
-            "all go; 2MB pages miss too, which was not simulated: --apply measures the gain"
+            f"predicted: the layout removes at most {removed / inside:.1%} of the pools' misses and "
+            f"{removed / total:.1%} of all; misses of 2MB pages were not simulated: measure with --apply"
         )
     if not proposal.reached:
         lines.append(
-            f"the goal of {proposal.share:.0%} of the pools' misses is not reached: more 2MB pages "
-            "than these do not help, or --max-pages forbids them"
+            f"goal not reached: {proposal.share:.0%} of the pools' misses; more 2MB pages do not help, "
+            "or --max-pages forbids them"
         )
     return lines
 
@@ -83,7 +83,7 @@ def trial_lines(trial: Trial) -> list[str]:
         f"gain {gain.value:+.2%} +- {gain.half_width:.2%} (95% interval, {gain.count} pairs)",
     ]
     if not trial.proven:
-        lines.append("the interval contains 0: no gain is shown; more pairs make it narrower")
+        lines.append("the interval contains 0: the gain is not significant; more pairs make it narrower")
     elif gain.value < 0:
-        lines.append("the layout is worse than 4KB pages here")
+        lines.append("the layout is slower than 4KB pages on this machine")
     return lines

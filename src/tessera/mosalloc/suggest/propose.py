@@ -30,9 +30,10 @@ def propose(
     if not every:
         raise TesseraError(
             "suggest",
-            f"none of {profile.total:,.0f} TLB misses lies in the pools: huge pages can't help",
-            "is this the program that does the work? exec and children are not followed",
+            f"none of {profile.total:,.0f} TLB misses lies in the pools, so huge pages can't help",
+            "give the program that does the work: Tessera does not follow exec and child processes",
             exit_code=EXIT_FAILED,
+            code="no-miss-in-pools",
         )
 
     def left(pages: Sequence[Page]) -> float:

@@ -37,7 +37,12 @@ def starts_threads(program: str) -> bool:
     """Whether the executable names pthread_create or std::thread; the recorder must know before it starts."""
     path = shutil.which(program)
     if path is None:
-        raise TesseraError(f"program '{program}'", "no such program", "give its path, or one on $PATH")
+        raise TesseraError(
+            f"program '{program}'",
+            "this program was not found",
+            "give the path of the program, or a name that is on $PATH",
+            code="program-not-found",
+        )
     content = Path(path).read_bytes()
     return any(name in content for name in (b"pthread_create", b"_M_start_thread", b"thrd_create"))
 
@@ -92,8 +97,8 @@ def profile(trace: Path, platform: Platform, folder: Path) -> Profile:
     if total < sum(misses.values()):
         raise TesseraError(
             f"misses of {trace}",
-            f"{sum(misses.values())} in the pools, but {total} in all",
-            "report this: the simulator contradicts itself",
+            f"the simulator counted {sum(misses.values())} in the pools, but {total} in total",
+            "report this as a bug of the simulator",
             exit_code=EXIT_FAILED,
         )
     accesses = f"{info['accesses'] / 1e6:.1f} million accesses"

@@ -14,6 +14,7 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.stats import Interval, paired_ratio_interval
 from tessera.core.units import PAGE_1GB, PAGE_2MB
 from tessera.layouts.model import Layout, read_layout, write_layout
+from tessera.layouts.names import ALL_4KB
 from tessera.machine.container.process import DIE_WITH_PARENT, stopped_at_exit
 from tessera.machine.reserve import reserve_huge_pages
 from tessera.mosalloc.report import read_report
@@ -65,7 +66,7 @@ class Trial:
 
 
 def run_once(program: Sequence[str], layout: Path, load: Load | None, metric: Metric) -> float:
-    """One run under ``layout``; an unconfirmed page size or a failure is an error, never a value."""
+    """One run under ``layout``; raises if the run fails or its page sizes are not confirmed."""
     companion = None
     if load is not None:
         load.require_free_port()
@@ -82,11 +83,13 @@ def run_once(program: Sequence[str], layout: Path, load: Load | None, metric: Me
                 process.wait()
             seconds = time.monotonic() - start
         text = said.read_text(errors="replace")
+        # the layout of 4KB pages is temporary; analyze uses the same pages without a file
+        alone = "analyze --out memory.json" if layout.stem == ALL_4KB else f"run --layout {layout}"
         if not ended_well(process.returncode, load) or not read_report(report).confirmed:
             raise TesseraError(
                 f"run of {program[0]} under {layout.name}",
                 f"status {process.returncode}: {text[-LAST_BYTES:].strip() or 'no output'}",
-                f"try it alone: tessera mosalloc run --layout {layout} -- {' '.join(program)}",
+                f"run it alone: tessera mosalloc {alone} -- {' '.join(program)}",
                 exit_code=EXIT_FAILED,
             )
     if metric.pattern:
@@ -107,7 +110,9 @@ def compare(
 ) -> Trial:
     """``pairs`` pairs of runs; the order in a pair is random, so that drift favours neither."""
     if pairs < 2:
-        raise TesseraError(f"--pairs {pairs}", "an interval needs at least 2", "give --pairs 10")
+        raise TesseraError(
+            f"--pairs {pairs}", "a confidence interval needs at least 2 pairs", "give --pairs 10"
+        )
     proposal = read_layout(layout)
     order = random.Random(seed)
     values: dict[str, list[float]] = {"before": [], "after": []}
@@ -115,7 +120,7 @@ def compare(
         tempfile.TemporaryDirectory(prefix="tessera-trial-") as name,
         reserve_huge_pages(proposal.pages(PAGE_2MB), proposal.pages(PAGE_1GB), allowed=allowed),
     ):
-        plain = Path(name) / "growing-0.csv"
+        plain = Path(name) / f"{ALL_4KB}.csv"
         write_layout(Layout(plain.stem, proposal.pool_bytes), plain)
         files = {"before": plain, "after": layout}
         for file in files.values():  # the first run of each also warms files, clocks and memory: not counted

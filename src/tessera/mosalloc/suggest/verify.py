@@ -55,7 +55,7 @@ def count_misses(
             raise TesseraError(
                 "simulation of a proposed layout",
                 row["message"],
-                "report this with the command line",
+                "report this as a bug, with the command line",
                 exit_code=EXIT_FAILED,
             )
     return [row["stlb_misses"] for row in rows]

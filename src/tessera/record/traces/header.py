@@ -1,4 +1,4 @@
-"""What a trace says about itself, read without the C++ library: it takes a millisecond and no engine.
+"""The header of a trace, read without the C++ library: this takes a millisecond and needs no container.
 
 The layout of the preamble and the header's lines are those of ``artifacts/tracer/lib/container.h`` and
 ``header_text.cpp``. Frames are not read here; ``tessera trace verify`` does that.
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 
-#: The two versions of the format: they differ in the coding of frames, which is not read here.
+#: The two versions of the format. They encode frames differently; this module does not read frames.
 MAGICS = (b"TESSTRC1", b"TESSTRC2")
 _PREAMBLE = struct.Struct("<8sQQQQQ")
 _PREAMBLE_BYTES = 112  # with two digests that only the C++ reader checks
@@ -20,7 +20,7 @@ _INDEX_ENTRY_BYTES = 112
 _NUMBERS = ("accesses", "stores", "instructions", "block_executions", "distinct_4kb_pages", "threads")
 _FLAGS = ("complete_roi", "stopped", "kernel_modelled")
 _REQUIRED = {"program", "origin", "complete_roi", "checksum", *_NUMBERS}
-#: What older traces don't say, and then was so.
+#: Keys that older traces lack, with the value that held for them.
 _LATER = {"kernel_accesses": 0, "kernel_modelled": False, "stopped": False}
 
 
@@ -32,21 +32,25 @@ def info(path: Path | str) -> dict:
     pool has ``kind`` (``brk`` or ``mmap``), ``base, size_bytes, used_bytes, distinct_4kb_pages``.
 
     Raises:
-        TesseraError: the file is missing, no trace, truncated, or its header is damaged.
+        TesseraError: the file is missing, not a trace, truncated, or its header is damaged; ``code`` is
+            ``trace-missing``, ``trace-magic``, ``trace-length``, ``trace-checksum`` or ``trace-header``.
     """
     path = Path(path)
     if not path.is_file():
-        found = "it is no regular file" if path.exists() else "no such file"
-        raise TesseraError(f"trace {path}", found, "record one: tessera trace record --out ...")
+        found = "this is not a regular file" if path.exists() else "the file does not exist"
+        remedy = "record a trace: tessera trace record --out ..."
+        raise TesseraError(f"trace {path}", found, remedy, code="trace-missing")
     with path.open("rb") as file:
         preamble = file.read(_PREAMBLE_BYTES)
         if len(preamble) < _PREAMBLE_BYTES or preamble[:8] not in MAGICS:
-            raise _refused(path, "byte 0", "not a Tessera trace, or its recording never finished")
+            found = "this is not a Tessera trace, or the recording did not finish"
+            raise _refused(path, "byte 0", found, "trace-magic")
         _, tail_offset, header_bytes, table_bytes, _, frames = _PREAMBLE.unpack_from(preamble)
         size = path.stat().st_size
         expected = tail_offset + header_bytes + table_bytes + frames * _INDEX_ENTRY_BYTES
         if size != expected:
-            raise _refused(path, f"byte {size}", f"it should have {expected} bytes: truncated or extended")
+            found = f"the file must have {expected} bytes: it was truncated or extended"
+            raise _refused(path, f"byte {size}", found, "trace-length")
         file.seek(tail_offset)
         text = file.read(header_bytes)
     return _parse(path, tail_offset, text) | {"file_bytes": size}
@@ -55,7 +59,7 @@ def info(path: Path | str) -> dict:
 def _parse(path: Path, offset: int, text: bytes) -> dict:
     body, _, checksum = text.rpartition(b"sha256=")
     if hashlib.sha256(body).hexdigest().encode() != checksum.strip():
-        raise _refused(path, f"header at byte {offset}", "damaged (checksum differs)")
+        raise _refused(path, f"header at byte {offset}", "the checksum differs: damaged", "trace-checksum")
     found: dict = {"pools": []} | _LATER
     for line in body.decode(errors="surrogateescape").split("\n")[:-1]:
         key, _, value = line.partition("=")
@@ -68,7 +72,8 @@ def _parse(path: Path, offset: int, text: bytes) -> dict:
         else:
             found[key] = int(value) if key in (*_NUMBERS, "kernel_accesses") else _unescape(value)
     if missing := sorted(_REQUIRED - found.keys()):
-        raise _refused(path, f"header at byte {offset}", f"no {', '.join(missing)}")
+        found = f"the header has no {', '.join(missing)}"
+        raise _refused(path, f"header at byte {offset}", found, "trace-header")
     return found
 
 
@@ -76,10 +81,11 @@ def _unescape(value: str) -> str:
     return value.replace("%0A", "\n").replace("%25", "%")
 
 
-def _refused(path: Path, where: str, found: str) -> TesseraError:
+def _refused(path: Path, where: str, found: str, code: str) -> TesseraError:
     return TesseraError(
         f"trace {path}, {where}",
         found,
-        "copy the file again from its source, or record it again: tessera trace record",
+        "copy the file from its source again, or record it again: tessera trace record",
         exit_code=EXIT_FAILED,
+        code=code,
     )

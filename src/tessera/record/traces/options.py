@@ -50,28 +50,45 @@ class Options:
         if kind not in (*ROI_CHOICES, "skip", "switch") or bool(colon) != (kind in ("skip", "switch")):
             raise unknown_name("region of interest", self.roi, ROI_FORMS)
         if kind == "skip" and not (argument.isdecimal() and int(argument) > 0):
-            raise TesseraError(f"--roi {self.roi}", "not skip: and a positive number", "give skip:1000000")
+            raise TesseraError(
+                f"--roi {self.roi}",
+                "the form is skip:N with a positive whole number N of accesses",
+                "give, for example, --roi skip:1000000",
+                code="roi-skip-count",
+            )
         if kind == "skip" and self.threads:
             raise TesseraError(
-                f"--roi {self.roi}", "accesses of several threads have no order", "use markers or switch:FILE"
+                f"--roi {self.roi}",
+                "skip counts the accesses of one thread, but --threads allows several",
+                "use --roi markers or --roi switch:FILE",
+                code="roi-skip-threads",
             )
         if kind == "switch" and not Path(argument).is_file():
             raise TesseraError(
-                f"--roi {self.roi}", f"there is no file {argument}", "make it: tessera trace switch FILE off"
+                f"--roi {self.roi}",
+                f"the file {argument} does not exist",
+                f"make it: tessera trace switch {argument} off",
+                code="roi-switch-missing",
             )
         if self.max_accesses is not None and self.max_accesses <= 0:
             raise TesseraError(
-                f"--max-accesses {self.max_accesses}", "not positive", "give a positive number"
+                f"--max-accesses {self.max_accesses}", "the limit must be positive", "give 1 or more"
             )
         if self.thread not in THREAD_CHOICES and not self.thread.isdecimal():
             raise unknown_name("thread", self.thread, (*THREAD_CHOICES, "a number"))
         if self.thread != "first" and not self.threads:
             raise TesseraError(
-                f"--thread {self.thread}", "only one thread is expected", "add --threads (threads=True)"
+                f"--thread {self.thread}",
+                "this option chooses among several threads, but only one is expected",
+                "add --threads (threads=True)",
+                code="thread-without-threads",
             )
         if self.stop_when_recorded and self.max_accesses is None:
             raise TesseraError(
-                "--stop-when-recorded", "there is no limit that could be reached", "add --max-accesses N"
+                "--stop-when-recorded",
+                "this option needs a limit on the recorded accesses",
+                "add --max-accesses N",
+                code="stop-without-limit",
             )
 
     @property

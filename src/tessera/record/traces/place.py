@@ -42,7 +42,9 @@ class Place:
         """
         on_host = isinstance(self.engine, HostToolchain)
         if on_host and shutil.which(QEMU) is None:
-            raise TesseraError(f"record {argv[0]}", f"{QEMU} is not installed", "install qemu-user")
+            raise TesseraError(
+                f"record {argv[0]}", f"{QEMU} is not installed", "install the package qemu-user"
+            )
         name = self.target or argv[0]
         if self.where is not None and not on_host and self.target is None:
             return Guest(self._in_image(name), argv, folder, **pools)
@@ -71,8 +73,9 @@ class Place:
         if not found.startswith("/"):
             raise TesseraError(
                 f"record '{name}'",
-                f"{self.engine.describe().get('image', 'the image')} has no such program",
+                f"the image {self.engine.describe().get('image', '')} does not contain this program",
                 "add its package to docker/workloads/Dockerfile, then ./run tessera build --workloads-image",
+                code="program-not-in-image",
             )
         return Path(found)
 
@@ -80,5 +83,10 @@ class Place:
 def _executable(name: str) -> Path:
     found = shutil.which(name)
     if found is None:
-        raise TesseraError(f"record '{name}'", "no such program", "give its path, or one on $PATH")
+        raise TesseraError(
+            f"record '{name}'",
+            "this program was not found",
+            "give the path of the program, or a name that is on $PATH",
+            code="program-not-found",
+        )
     return Path(found).absolute()

@@ -22,7 +22,8 @@ def libraries(program: Path) -> list[Path]:
         raise TesseraError(
             f"record {program}",
             f"ldd says: {(answer.stderr or answer.stdout).strip()}",
-            "give a dynamically linked x86-64 program (libmosalloc is preloaded into it)",
+            "give a dynamically linked x86-64 program, so that libmosalloc can be preloaded",
+            code="not-dynamic",
         )
     found = re.findall(r"(/\S+)(?= \(0x)", answer.stdout)
     return [Path(name) for name in dict.fromkeys(found)]
