@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tessera.core.errors import EXIT_USAGE, TesseraError
-from tessera.core.files import check_target, making, write_text, writing
+from tessera.core.files import check_target, making, with_names, write_text, writing
 
 SMALL_FILES = """
 import resource, signal, sys
@@ -142,3 +142,15 @@ def test_the_last_of_many_writers_wins_with_all_of_its_bytes(tmp_path):
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda text: write_text(tmp_path / "x", text, sync=False), texts))
     assert (tmp_path / "x").read_text() in texts and os.listdir(tmp_path) == ["x"]
+
+
+def test_messages_name_the_users_files_and_no_temporary_ones(tmp_path):
+    """The text is a program's; the folder is deleted when the user reads it."""
+    folder = tmp_path / "tessera-simulate-x"
+    said = f"trace {folder}/trace.tst: no frame; see {folder}/platform.txt and {folder}/log"
+    names = {
+        folder / "trace.tst": "/home/u/gups.tst",
+        folder / "platform.txt": "haswell-sim",
+        f"{folder}/": "",
+    }
+    assert with_names(said, names) == "trace /home/u/gups.tst: no frame; see haswell-sim and log"

@@ -1,15 +1,15 @@
-"""The one way this package writes a file: whole or not at all, whoever else writes it at the same time.
+"""Writes every file of this package: completely or not at all, also with several writers at the same time.
 
-The bytes go to a new file beside the target, with a name that nobody else has, which takes the target's
-name when it is complete. So readers see the old file or the new one; of two writers the last one wins with
-all of its bytes; and after an error or a signal that raises, the old file is still there and nothing else.
-Only SIGKILL leaves a temporary file behind: it is hidden and ends in :data:`SUFFIX`.
+The bytes go to a new, uniquely named file in the target's folder. When complete, it is renamed to the target.
+So readers see the old file or the new one. Of two writers, the last one wins with all of its bytes. After an
+error or a signal that raises, the old file is unchanged and no temporary file is left. Only SIGKILL can
+leave a temporary file: it is hidden and ends in :data:`SUFFIX`.
 
 - Links are followed: the file that a link names is replaced, the link stays.
-- Targets that are no regular files (folders, pipes, devices, ``/dev/stdout``) are refused.
-- Missing folders are made. Mode bits are those of a new file under the caller's umask.
-- The file is synced to the disk before it gets its name, so that a power failure leaves no name without
-  its bytes; the folder is not synced, so the old file may come back. ``sync=False`` leaves that out.
+- Targets that are not regular files (folders, pipes, devices, ``/dev/stdout``) are rejected.
+- Missing folders are created. Mode bits are those of a new file under the caller's umask.
+- The file is synced to the disk before it is renamed, so that a power failure never leaves a name without its
+  bytes. The folder is not synced, so the old file may come back. ``sync=False`` skips the sync.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -30,22 +30,22 @@ SUFFIX = ".tmp"
 _DESCRIPTORS = re.compile(r"/proc/\d+(/task/\d+)?/fd")
 _REGULAR = "name a regular file, or one that does not exist yet"
 _FOLDER = "name a file in a folder where you may write"
-_ROOM = "make room on that disk, then give the same command again"
+_ROOM = "free space on that disk, then run the same command again"
 _REMEDIES = {
     errno.ENOSPC: _ROOM,
     errno.EDQUOT: _ROOM,
-    errno.EFBIG: "raise the limit of file sizes (ulimit -f), then give the same command again",
+    errno.EFBIG: "raise the limit of file sizes (ulimit -f), then run the same command again",
 }
 
 
 def check_target(path: Path | str) -> Path:
-    """Refuse, before any work, a file that :func:`making` could not write. Changes nothing.
+    """Reject, before any work, a file that :func:`making` could not write. Changes nothing.
 
     Returns:
         The file that would be replaced: absolute, links followed.
 
     Raises:
-        TesseraError: ``path`` is no regular file, or no file can be made in its folder (exit status 2).
+        TesseraError: ``path`` is not a regular file, or its folder is not writable (exit status 2).
     """
     target = _target(Path(path))
     folder = target.parent
@@ -62,7 +62,7 @@ def check_target(path: Path | str) -> Path:
 def making(path: Path | str, *, sync: bool = True) -> Iterator[Path]:
     """Yield the name of a new empty file; it becomes ``path`` if the block ends without an exception.
 
-    For writers that want a name, like other programs; others use :func:`writing`.
+    For programs that need the name of a file; other writers use :func:`writing`.
 
     Raises:
         TesseraError: ``path`` can't be written (exit status 2), or the disk is full (exit status 1).
@@ -79,7 +79,7 @@ def making(path: Path | str, *, sync: bool = True) -> Iterator[Path]:
             _sync(temporary)
         temporary.replace(target)
     except OSError as error:
-        # An error that names another file is the block's own: it read something.
+        # An error that names another file comes from the block, which read that file.
         if error.filename in (None, str(temporary)):
             raise _failed(path, error, EXIT_FAILED) from error
         raise
@@ -112,39 +112,50 @@ def write_csv(table, path: Path | str, *, index: bool = False, **options) -> Non
         table.to_csv(stream, index=index, **options)
 
 
+def with_names(text: str, names: Mapping[Path | str, object]) -> str:
+    """A program's message with the user's names in place of temporary paths, which the user can't read.
+
+    Args:
+        names: temporary path -> what the message names instead, replaced in this order.
+    """
+    for path, name in names.items():
+        text = text.replace(str(path), str(name))
+    return text
+
+
 def refused_by_system(error: OSError) -> TesseraError:
-    """What a command says of a file that the system refuses it: a wrong request, but for a full disk.
+    """A system error on a file as a TesseraError: exit status 2, or 1 if the disk is full.
 
     Raises:
-        OSError: the error itself, where it names no file.
+        OSError: the error itself, if it names no file.
     """
     if error.filename is None and error.errno not in _REMEDIES:
         raise error
     name = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else "a file"
-    remedy = _REMEDIES.get(error.errno, "check the path, and that you may use it")
+    remedy = _REMEDIES.get(error.errno, "check the path and its permissions")
     exit_code = EXIT_FAILED if error.errno in _REMEDIES else EXIT_USAGE
     return TesseraError(name, error.strerror or str(error), remedy, exit_code=exit_code)
 
 
 def _target(path: Path) -> Path:
-    """The file that ``path`` names, links followed; refused if it is there and not regular."""
+    """The file that ``path`` names, links followed; an error if it exists and is not regular."""
     try:
         kind = os.stat(path).st_mode
     except FileNotFoundError:
-        kind = stat.S_IFREG  # not yet there; or a link to such a file, which is then made
+        kind = stat.S_IFREG  # does not exist yet, or is a link to a file that does not exist yet
     except (OSError, ValueError) as error:
         raise TesseraError(
             f"write {path}", getattr(error, "strerror", None) or str(error), _FOLDER
         ) from error
     if stat.S_ISDIR(kind):
-        raise TesseraError(f"write {path}", "it is a folder", "name a file in it")
+        raise TesseraError(f"write {path}", "this is a folder", "name a file in it")
     if not stat.S_ISREG(kind) or _is_descriptor(path):
-        raise TesseraError(f"write {path}", "it is no regular file", _REGULAR)
+        raise TesseraError(f"write {path}", "this is not a regular file", _REGULAR)
     return Path(os.path.realpath(path))
 
 
 def _is_descriptor(path: Path) -> bool:
-    """Does a link on the way name an open file, as /dev/stdout does? Whoever opened it keeps the old one."""
+    """Whether a link on the way names an open file, as /dev/stdout does; replacing it has no effect."""
     step = path.absolute()
     while True:
         if _DESCRIPTORS.fullmatch(os.path.realpath(step.parent)):
@@ -155,8 +166,8 @@ def _is_descriptor(path: Path) -> bool:
 
 
 def _new_file(target: Path) -> Path:
-    """A new empty file beside ``target``."""
-    name = os.fsdecode(os.fsencode(target.name)[:100])  # the whole may be as long as a name can be
+    """A new empty file in the folder of ``target``."""
+    name = os.fsdecode(os.fsencode(target.name)[:100])  # names have at most 255 bytes
     path = target.with_name(f".{name}.{secrets.token_hex(8)}{SUFFIX}")
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
     return path

@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 from tessera.core.errors import TesseraError
+from tessera.core.files import with_names
 from tessera.core.paths import built
 from tessera.machine.container import toolchain
 from tessera.platforms.model import Platform, load
@@ -33,7 +34,9 @@ def check_platform(name_or_path: str | Path) -> tuple[Platform, tuple[str, ...]]
         argv = [str(simulator), "check", "--platform", str(flat)]
         done = toolchain().run(argv, paths=[flat.parent], capture=True, check=False)
     if done.returncode:
-        raise refusal(f"platform {name_or_path}", done.returncode, done.stderr)
+        raise refusal(
+            f"platform {name_or_path}", done.returncode, with_names(done.stderr, {flat: name_or_path})
+        )
     *remarks, _ = done.stdout.splitlines()
     return platform, tuple(remarks)
 

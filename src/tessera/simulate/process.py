@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.files import with_names
 from tessera.core.interrupts import SIGNALS
 from tessera.machine.container import toolchain
 from tessera.machine.container.process import GRACE_SECONDS
@@ -54,9 +55,11 @@ def run_simulator(job: Job, layouts: dict[Path, bytes], keep: Keep, progress: Pr
         copies = {f"layout-{i}": path for i, path in enumerate(layouts)}
         for stem, path in copies.items():
             (folder / f"{stem}.csv").write_bytes(layouts[path])
+        names = {folder / f"{stem}.csv": path for stem, path in copies.items()}
+        names |= {folder / "platform.txt": job.platform.name, f"{folder}/": ""}
         process = _start(job, folder, list(copies))
         try:
-            _listen(process, Rows(folder, copies, keep), progress, folder)
+            _listen(process, Rows(folder, copies, keep), progress, names)
         finally:
             if process.poll() is None:
                 process.kill()
@@ -83,7 +86,7 @@ def _start(job: Job, folder: Path, stems: list[str]) -> subprocess.Popen:
 END = None
 
 
-def _listen(process: subprocess.Popen, rows: Rows, progress: Progress, folder: Path) -> None:
+def _listen(process: subprocess.Popen, rows: Rows, progress: Progress, names: dict) -> None:
     # Signal handlers may put into a SimpleQueue, so that they never interrupt the keeping of a row.
     events: queue.SimpleQueue[str | int | None] = queue.SimpleQueue()
     errors: list[str] = []
@@ -112,7 +115,7 @@ def _listen(process: subprocess.Popen, rows: Rows, progress: Progress, folder: P
     if told:
         raise SystemExit(128 + told)
     if process.returncode or rows.seen < len(rows.copies):
-        raise died(process.returncode, "\n".join(errors).replace(f"{folder}/", ""))
+        raise died(process.returncode, with_names("\n".join(errors), names))
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from tessera.core.errors import TesseraError
-from tessera.core.files import making
+from tessera.core.files import making, with_names
 from tessera.core.paths import built
 from tessera.layouts.model import canonical_name
 from tessera.machine.container import toolchain
@@ -110,7 +110,7 @@ def miss_profile(trace: Path, platform: Platform, out: Path) -> Path:
         paths = [trace.resolve(), flat.parent, made.parent]
         done = toolchain().run([str(a) for a in argv], paths=paths, capture=True, check=False)
         if done.returncode:
-            raise died(done.returncode, done.stderr)
+            raise died(done.returncode, with_names(done.stderr, {made: out, flat: platform.name}))
     return out
 
 

@@ -9,8 +9,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from tessera.core.files import with_names
 from tessera.core.paths import built
 from tessera.machine.container import toolchain
+from tessera.simulate.process import died
 
 
 @dataclass(frozen=True)
@@ -47,5 +49,9 @@ def block_vectors(trace: Path, instructions: int) -> BlockVectors:
         out = Path(name) / "blocks.csv"
         argv = [built("simulator", "tessera-sim"), "blocks", "--trace", trace.resolve()]
         argv += ["--instructions", instructions, "--out", out]
-        toolchain().run([str(a) for a in argv], paths=[trace.resolve(), out.parent], capture=True)
+        done = toolchain().run(
+            [str(a) for a in argv], paths=[trace.resolve(), out.parent], capture=True, check=False
+        )
+        if done.returncode:
+            raise died(done.returncode, with_names(done.stderr, {f"{out.parent}/": ""}))
         return parse(pd.read_csv(out))

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from tessera.core.files import with_names
 from tessera.core.paths import built
 from tessera.judge.validation.chase.series import Scale, Series, series_for
 from tessera.layouts.model import write_layout
@@ -95,7 +96,8 @@ def _run(series: Series, scale: Scale, seed: int) -> tuple[list[dict], dict]:
         options = RunOptions(huge_pages=series.pages_2mb > 0, capabilities=("SYS_ADMIN",))
         done = toolchain().run(argv, paths=[layout.parent], capture=True, check=False, options=options)
     if done.returncode != 0:
-        raise _Failed(f"status {done.returncode}: {last_words(done.stderr) or 'no message'}")
+        said = with_names(last_words(done.stderr), {layout: f"the layout of {series.name}"})
+        raise _Failed(f"status {done.returncode}: {said or 'no message'}")
     return parse(done.stdout, series.name)
 
 
