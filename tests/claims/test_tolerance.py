@@ -52,9 +52,9 @@ def test_ordering(obtained, good):
 
 
 def test_names_must_agree():
-    with pytest.raises(ValueError, match="lacks the names"):
+    with pytest.raises(ValueError, match="'M': 1.0"):
         holds({"C": 1.0}, {"C": 1.0, "M": 1.0}, Tolerance("exact", 0, "test"))
-    with pytest.raises(ValueError, match="one number was published"):
+    with pytest.raises(ValueError, match="'C': 1.0"):
         holds({"C": 1.0}, 1.0, Tolerance("exact", 0, "test"))
 
 

@@ -120,7 +120,7 @@ def test_explain_at_a_point(folder):
     slope = json.loads((folder / "fit.json").read_text())["models"]["poly1"]["coefficients"]["C"]
     assert costs["cycles_per_walk_cycle"] == slope and costs["cycles_per_stlb_hit"] == 0
     assert costs["cycles_per_miss_with_walk"] == 50 * slope
-    assert f"one more walk cycle costs {slope:+.4g} cycles" in text
+    assert f" {slope:+.4g} cycles" in text
 
 
 def test_collect_puts_workload_and_platform_in_front(folder, tmp_path):
@@ -137,19 +137,19 @@ def test_collect_puts_workload_and_platform_in_front(folder, tmp_path):
 # name: (arguments with {fit} and {tmp}, what the message must say)
 REFUSED = {
     "unknown model": ("predict --fit {fit} --model moss", "use one of: alam, alam-scaled, basu"),
-    "no fit": ("predict --fit {tmp} --model basu", "no fit.json there"),
-    "negative": ("predict --fit {fit} --model basu --stlb-hits -1", "finite and not negative"),
+    "no fit": ("predict --fit {tmp} --model basu", "fit.json .*\n.* tessera models fit --out"),
+    "negative": ("predict --fit {fit} --model basu --stlb-hits -1", "stlb_hits = .*-1"),
     "unknown model to fit": ("fit --samples {samples} --out {tmp} --model moss", "use one of: alam"),
-    "a folder": ("fit --samples {fit} --out {tmp}", "no such file"),
-    "no samples": ("fit --samples {tmp}/none.csv --out {tmp}", "no such file"),
-    "folds": ("fit --samples {samples} --out {tmp} --folds 3,x", "not a list of whole numbers"),
-    "one fold": ("fit --samples {samples} --out {tmp} --folds 1", "whole numbers >= 2"),
-    "no tables": ("collect --out {tmp} {tmp}", "no coefficients.csv there"),
-    "half a point": ("explain --fit {fit} --walk-cycles 1", "not all three inputs"),
-    "json without a point": ("explain --fit {fit} --json", "not all three inputs"),
-    "replay without a folder": ("adaptive --samples {samples}", "no --out"),
+    "a folder": ("fit --samples {fit} --out {tmp}", "haswell-sim: .*\n.*layout,runtime_cycles"),
+    "no samples": ("fit --samples {tmp}/none.csv --out {tmp}", "none.csv: "),
+    "folds": ("fit --samples {samples} --out {tmp} --folds 3,x", "--folds 3,x: .*\n.*--folds 3,6,9"),
+    "one fold": ("fit --samples {samples} --out {tmp} --folds 1", "--folds 1: "),
+    "no tables": ("collect --out {tmp} {tmp}", "coefficients.csv"),
+    "half a point": ("explain --fit {fit} --walk-cycles 1", "--stlb-hits, --stlb-misses and --walk-cycles"),
+    "json without a point": ("explain --fit {fit} --json", "--stlb-hits, --stlb-misses and --walk-cycles"),
+    "replay without a folder": ("adaptive --samples {samples}", "--out FOLDER"),
     "unknown protocol": ("protocols --samples {samples} --out {tmp} --protocol loo", "no such protocol"),
-    "pair twice": ("collect --out {tmp} {fit} {fit}", "same workload and platform"),
+    "pair twice": ("collect --out {tmp} {fit} {fit}", r"fit (\S+): \1 "),
 }
 
 
@@ -190,5 +190,5 @@ def test_damaged_fits(tmp_path, content, message):
 def test_a_model_outside_the_fit_is_explained(folder, tmp_path):
     samples = folder.parents[1] / "samples.csv"
     run("fit", "--samples", samples, "--out", tmp_path, "--model", "poly1", "--folds", 3)
-    with pytest.raises(TesseraError, match="this fit has only poly1"):
+    with pytest.raises(TesseraError, match="'basu' .* poly1\n"):
         run("explain", "--fit", tmp_path, "--model", "basu")

@@ -1,5 +1,7 @@
 """`tessera models`: every model stored and read back, the one-in-ten rule, protocols, adaptive, collect."""
 
+import re
+
 import pytest
 
 from tessera.core.errors import TesseraError
@@ -24,19 +26,19 @@ def test_every_model_is_fitted_stored_and_read_back(folder, table, tmp_path):
         # the vectorised exponential of numpy may differ from the scalar one in the last digit
         assert float(printed.output) == pytest.approx(float(stored), rel=1e-12 if model == "gp" else 0)
     assert "gp: Gaussian process" in run("explain", "--fit", tmp_path, "--model", "gp").output
-    assert "alam-scaled not fitted" not in result.stderr
+    assert "alam-scaled" not in result.stderr
     unscaled = run("fit", "--samples", samples, "--out", tmp_path / "b", "--model", "every", "--folds", 3)
-    assert "alam-scaled not fitted: the scale factor needs" in unscaled.stderr
+    assert re.search("alam-scaled .*C_4K", unscaled.stderr)
 
 
 def test_the_one_in_ten_rule_flags_or_refuses(table, tmp_path):
     table.iloc[:20].to_csv(tmp_path / "few.csv", index=False)
     asked = ["fit", "--samples", tmp_path / "few.csv", "--folds", 3, "--out", tmp_path / "out"]
     flagged = run(*asked)
-    assert "mosmodel breaks the one-in-ten rule: 5 coefficients from 20 samples" in flagged.stderr
+    assert re.search("mosmodel .*one-in-ten .*: 5 .* 20 ", flagged.stderr)
     assert "mosmodel " in flagged.stdout
     refused = run(*asked, "--one-in-ten", "refuse")
-    assert "mosmodel not fitted: breaks the one-in-ten rule" in refused.stderr
+    assert re.search("mosmodel .*one-in-ten .*: 5 .* 20 ", refused.stderr)
     assert set(read(tmp_path / "out" / "coefficients.csv")["model"]) == set(MODELS) - {"mosmodel", "poly3"}
 
 
@@ -49,7 +51,7 @@ def test_protocols_and_adaptive_write_their_tables(folder, table, tmp_path):
     six = judged[(judged["protocol"] == "kfold") & (judged["setting"] == "6")].set_index("model")["max_error"]
     expected = cv[cv["folds"] == 6].set_index("model")["max_error"]
     assert dict(six.astype(float)) == dict(expected)
-    assert f"mosmodel     6 folds: max {float(six['mosmodel']):8.3%}" in printed
+    assert re.search(f"mosmodel .* {float(six['mosmodel']):.3%} ", printed)
     run("adaptive", "--samples", samples, "--out", pair, "--seeds", 1, "--model", "poly2")
     assert set(read(pair / "learning_curve.csv")["draws"].astype(int)) == {1, 2}
     assert list(read(pair / "adaptive.csv")["order"]) == ["adaptive"] * 3 + ["random"] * 3
@@ -63,9 +65,9 @@ def test_adaptive_names_what_to_run_next(folder, table, tmp_path):
     table.drop(columns="runtime_cycles").to_csv(tmp_path / "pool.csv", index=False)
     asked = ["adaptive", "--samples", tmp_path / "run.csv", "--pool", tmp_path / "pool.csv", "--count", 3]
     result = run(*asked)
-    named = [line.split()[0] for line in result.stdout.splitlines()]
+    named = [line.split()[0] for line in result.stdout.splitlines() if not line.startswith("layout ")]
     assert len(named) == 3 and not set(named) & set(table["layout"][:12]) and "1gb" not in named
-    assert "left out 1gb: a test point" in result.stderr
+    assert " 1gb: " in result.stderr
 
 
 def test_a_pair_without_its_tables_is_named(folder, tmp_path):
@@ -75,7 +77,7 @@ def test_a_pair_without_its_tables_is_named(folder, tmp_path):
     folders = [tmp_path / workload / "p" for workload in ("gups", "pr", "empty")]
     (folders[2] / "not_fitted.txt").write_text("no samples\n")
     run("protocols", "--samples", samples, "--out", folders[0], "--draws", 0, "--model", "poly1")
-    with pytest.raises(TesseraError, match="pr/p: no protocols.csv there"):
+    with pytest.raises(TesseraError, match="pr/p: .*protocols.csv"):
         run("collect", "--out", tmp_path / "all", *folders)
     run("protocols", "--samples", samples, "--out", folders[1], "--draws", 0, "--model", "poly1")
     run("collect", "--out", tmp_path / "all", *folders)

@@ -1,5 +1,7 @@
 """What one more hit, miss or walk cycle costs: exact derivatives by hand and against differences."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -19,9 +21,9 @@ def test_pham_by_hand():
         "cycles_per_walk_cycle": 1, "cycles_per_miss_with_walk": 20,
     }  # fmt: skip
     text = str(found)
-    assert "one more STLB hit costs   +7 cycles" in text
-    assert "one more walk cycle costs +1 cycles" in text
-    assert "a mean walk of 20 cycles costs +20 cycles" in text
+    assert re.search(r"STLB hit .*\+7 cycles", text)
+    assert re.search(r"walk cycle .*\+1 cycles", text)
+    assert re.search(r" 20 cycles .*\+20 cycles", text)
 
 
 def test_a_cubic_by_hand():

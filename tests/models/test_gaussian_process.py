@@ -82,5 +82,5 @@ def test_refitting_keeps_the_kernel(fitted):
 
 
 def test_too_few_samples():
-    with pytest.raises(CannotFit, match="5 kernel parameters but 5 samples"):
+    with pytest.raises(CannotFit, match="5 .*parameters .*5 samples"):
         create("gp").fit(noisy().subset(range(5)))

@@ -1,6 +1,7 @@
 """Prediction intervals: by hand, by definition, and how often they cover on samples from a known law."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -93,18 +94,14 @@ def test_nineteen_layouts_for_95_percent(n, possible):
     model = create("poly1").fit(s)
     interval = calibrate(model, s).interval(0, 0, 1e9, 1e10, 0.95)
     assert np.isfinite(interval.high[0]) == possible
-    assert (
-        interval.message == ""
-        if possible
-        else "needs errors on 19 distinct layouts, there are 18" in interval.message
-    )
+    assert interval.message == "" if possible else re.search("0.95 .*19 .*18", interval.message)
 
 
 def test_the_anchors_alone_give_no_interval():
     s = line(9, 1).subset([0, 8])
     calibration = calibrate(create("yaniv").fit(s), s)
     interval = calibration.interval(0, 0, 1e9, 1e10, 0.5)
-    assert np.isnan(interval.low[0]) and "no other layout is left" in interval.message
+    assert np.isnan(interval.low[0]) and "anchors" in interval.message
 
 
 def test_a_model_that_one_layout_holds_up():
@@ -113,13 +110,13 @@ def test_a_model_that_one_layout_holds_up():
     R = 100 + C + np.arange(28) / 100
     s = make_samples(R, 0 * C, 0 * C, C)
     calibration = calibrate(create("poly3").fit(s), s)
-    assert "no fit without growing-3: 4 coefficients but 3 different values" in calibration.message
+    assert re.search("growing-3: 4 .* 3 ", calibration.message)
 
 
 @pytest.mark.parametrize("level", [0, 1, 1.5, -0.1])
 def test_levels(level):
     s = line(20, 1)
-    with pytest.raises(TesseraError, match="between 0 and 1"):
+    with pytest.raises(TesseraError, match=f"level {level:g}: "):
         calibrate(create("poly1").fit(s), s).interval(0, 0, 1, 1, level)
 
 

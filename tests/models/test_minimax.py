@@ -64,12 +64,13 @@ def test_duplicates_and_order_change_nothing():
 
 
 def test_too_few_values_of_c():
-    with pytest.raises(CannotFit, match="4 coefficients but 3 different values of C"):
+    with pytest.raises(CannotFit, match="4 coefficients .* 3 .* C"):
         create("minimax").fit(curve().subset([0, 1, 2, 2, 1]))
 
 
 def test_walk_cycles_that_hardly_vary():
     """Within 1e-9 of each other: a cubic in raw units would lose the prediction."""
     C = 4e9 + np.arange(9.0)
-    with pytest.raises(CannotFit, match="raw-unit coefficients|without an optimum"):
+    with pytest.raises(CannotFit) as error:
         create("minimax").fit(make_samples(5e9 + 1e8 * np.sin(C), 0 * C, 0 * C, C))
+    assert error.value.code in ("ill-conditioned", "no-optimum")

@@ -70,14 +70,15 @@ def test_as_many_different_walk_cycles_as_coefficients(name, missing):
         predicted = create(name).fit(samples).predict(samples.H, samples.M, samples.C)
         np.testing.assert_allclose(predicted, samples.R, rtol=1e-12)
         return
-    with pytest.raises(CannotFit, match=f"{different} different values of C"):
+    with pytest.raises(CannotFit, match=f" {different} .* C"):
         create(name).fit(samples)
 
 
 def test_walk_cycles_that_differ_by_rounding_only_are_refused():
     C = 1e15 + np.arange(54.0) / 8
-    with pytest.raises(CannotFit, match="constant to working precision"):
+    with pytest.raises(CannotFit, match="1000000000000000") as error:
         create("poly1").fit(make_samples(1e6 + 0 * C, 0 * C, 0 * C, C))
+    assert error.value.code == "constant-c"
 
 
 @pytest.mark.parametrize("name", DEGREE)

@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 
 from tessera.core.errors import TesseraError
-from tessera.fit.models.base import CannotFit
+from tessera.fit.models.base import NotFitted
 from tessera.fit.models.registry import EVERY, MODELS, Registry, create, select
 
 from .builders import noisy
@@ -22,12 +22,12 @@ def test_names_of_the_contract():
 
 
 def test_duplicate_names_abort():
-    with pytest.raises(ValueError, match="'basu' registered twice: basu:Basu and other:Basu"):
+    with pytest.raises(ValueError, match="'basu' .*: basu:Basu and other:Basu"):
         Registry(("basu", "basu:Basu"), ("basu", "other:Basu"))
 
 
 def test_a_class_answers_to_the_name_of_its_line():
-    with pytest.raises(ValueError, match="'flat' is called 'basu'"):
+    with pytest.raises(ValueError, match="'flat' .*'basu'"):
         Registry(("flat", "basu:Basu"))["flat"]
 
 
@@ -42,7 +42,7 @@ sys.exit(any(name in sys.modules for name in ("pandas", "sklearn", "numpy")))
 
 
 def test_unknown_names_list_the_valid_ones():
-    with pytest.raises(TesseraError, match="model 'moss': no such model") as error:
+    with pytest.raises(TesseraError, match="model 'moss'") as error:
         create("moss")
     assert all(name in error.value.remedy for name in NAMES + EXTRA)
 
@@ -66,7 +66,7 @@ def test_the_contract_of_an_estimator(name):
 
 @pytest.mark.parametrize("name", NAMES + EXTRA)
 def test_predict_before_fit(name):
-    with pytest.raises(CannotFit, match="not fitted yet"):
+    with pytest.raises(NotFitted, match=f"'{name}'"):
         create(name).predict(0, 0, 0)
 
 

@@ -63,23 +63,29 @@ def test_numbers_of_any_type_are_read():
 
 # name: (columns, what the message must say)
 REFUSED = {
-    "layout twice": ({"layout": ["growing-0", "growing-0", "growing-8"]}, "growing-0: appears more"),
-    "anchor and its alias": ({"layout": ["growing-0", "4kb", "growing-8"]}, "more than once"),
+    "layout twice": ({"layout": ["growing-0", "growing-0", "growing-8"]}, "layout growing-0: .*4kb"),
+    "anchor and its alias": ({"layout": ["growing-0", "4kb", "growing-8"]}, "layout growing-0: .*4kb"),
     "no 4KB anchor": ({"layout": ["a", "b", "growing-8"]}, r"anchor layout growing-0 \(4kb\)"),
     "no 2MB anchor": ({"layout": ["growing-0", "b", "c"]}, r"anchor layout growing-8 \(2mb\)"),
-    "no anchors": ({"layout": ["a", "b", "c"]}, "found a, b, c"),
-    "failed anchor": ({"status": ["failed", "ok", "ok"]}, "left out growing-0: status failed"),
-    "empty runtime": ({"runtime_cycles": ["100", "", "80"]}, "compared, not fitted"),
-    "missing runtime": ({"runtime_cycles": [100, None, 80]}, "compared, not fitted"),
-    "zero runtime": ({"runtime_cycles": ["100", "0", "80"]}, "'0'; must be .* greater than 0"),
-    "negative runtime": ({"runtime_cycles": ["100", "-1", "80"]}, "greater than 0"),
+    "no anchors": ({"layout": ["a", "b", "c"]}, "growing-8 .*: .*a, b, c"),
+    "failed anchor": ({"status": ["failed", "ok", "ok"]}, "growing-0: status failed"),
+    "empty runtime": (
+        {"runtime_cycles": ["100", "", "80"]},
+        "runtime_cycles of layout random-3: .* 1 of 3",
+    ),
+    "missing runtime": (
+        {"runtime_cycles": [100, None, 80]},
+        "runtime_cycles of layout random-3: .* 1 of 3",
+    ),
+    "zero runtime": ({"runtime_cycles": ["100", "0", "80"]}, "runtime_cycles of layout random-3: '0'"),
+    "negative runtime": ({"runtime_cycles": ["100", "-1", "80"]}, "runtime_cycles of layout random-3: '-1'"),
     "text": ({"stlb_hits": ["1", "two", "3"]}, "stlb_hits of layout random-3: 'two'"),
     "negative": ({"stlb_misses": ["9", "-5", "0"]}, "stlb_misses of layout random-3: '-5'"),
     "empty input": ({"walk_cycles": ["30", "", "0"]}, "walk_cycles of layout random-3: 'empty'"),
     "no number": ({"walk_cycles": [30, float("nan"), 0]}, "walk_cycles of layout random-3: 'empty'"),
-    "infinite": ({"walk_cycles": ["30", "inf", "0"]}, "must be a finite number, 0 or more"),
-    "two workloads": ({"workload": ["gups", "gups", "pr"]}, "one workload: found gups, pr"),
-    "two platforms": ({"platform": ["a", "b", "b"]}, "one platform: found a, b"),
+    "infinite": ({"walk_cycles": ["30", "inf", "0"]}, "walk_cycles of layout random-3: 'inf'"),
+    "two workloads": ({"workload": ["gups", "gups", "pr"]}, "workload: .*gups, pr"),
+    "two platforms": ({"platform": ["a", "b", "b"]}, "platform: .*a, b"),
 }
 
 

@@ -58,5 +58,5 @@ def test_inputs_that_are_no_counts_are_refused(value, position, column):
 
 
 def test_overflow_is_an_error_not_infinity():
-    with pytest.raises(TesseraError, match="overflows at inputs up to 1e\\+200"):
+    with pytest.raises(TesseraError, match="1e\\+200"):
         evaluate({"C^3": 1.0}, 0, 0, 1e200)

@@ -1,5 +1,7 @@
 """The error budget: each part by hand, and that unknown is said, never zero."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -40,8 +42,8 @@ def mosaics(tmp_path, platform="haswell-sim"):
 def test_what_is_unknown_is_said_and_not_zero():
     found = budget()
     for part, word in (
-        ("simulator", "no real runs"),
-        ("sampling", "no runtime and walk"),
+        ("simulator", "mosaics.csv"),
+        ("sampling", "runtime_cycles_ci95"),
         ("noise", "record"),
     ):
         assert np.isnan(found.at[part, "relative"]) and word in found.at[part, "message"]
@@ -67,10 +69,8 @@ def test_simulator_by_hand(tmp_path):
 
 def test_a_platform_that_never_ran_is_unknown(tmp_path):
     found = budget(mosaics=mosaics(tmp_path, "host-sim")).loc["simulator"]
-    assert (
-        np.isnan(found["relative"])
-        and "haswell-sim never ran for real (validated: host-sim)" in found["message"]
-    )
+    assert np.isnan(found["relative"])
+    assert "haswell-sim" in found["message"] and "host-sim" in found["message"]
 
 
 def test_sampling_of_a_line_by_hand():
@@ -88,7 +88,7 @@ def test_the_designs_own_walk_cycles_count():
     found = budget(frame, asked=design(walk_cycles_ci95=[4e8])).loc["sampling"]
     assert found["half_width_cycles"] == pytest.approx(0.5 * 4e8, rel=0.15)
     blind = budget(frame).loc["sampling"]
-    assert blind["half_width_cycles"] == 0 and "no interval and count as exact" in blind["message"]
+    assert blind["half_width_cycles"] == 0 and "walk_cycles_ci95" in blind["message"]
 
 
 def test_one_missing_interval_makes_sampling_unknown():
@@ -105,13 +105,14 @@ def test_noise_by_hand(tmp_path):
     found = budget(repeats=path).loc["noise"]
     pooled = np.sqrt((0.01**2 + 0.03**2) / 4)
     assert found["relative"] == pytest.approx(4.302652729911275 * pooled)  # t(0.975, 2)
-    assert found["provenance"] == "measured" and "2 degrees of freedom" in found["message"]
+    assert found["provenance"] == "measured" and " 2 degrees" in found["message"]
 
 
 def test_single_runs_tell_nothing_of_noise(tmp_path):
     path = tmp_path / "runs.csv"
     pd.DataFrame({"layout": ["a", "b"], "runtime_cycles": [1.0, 2.0]}).to_csv(path, index=False)
-    assert "no layout has two runs" in budget(repeats=path).at["noise", "message"]
+    noise = budget(repeats=path).loc["noise"]
+    assert np.isnan(noise["relative"]) and noise["message"].startswith("unknown: ")
 
 
 def test_total_is_the_root_of_the_sum_of_squares(tmp_path):
@@ -130,12 +131,13 @@ def test_no_interval_no_model_part():
 
 
 def test_refusals(tmp_path):
-    with pytest.raises(TesseraError, match="no such file"):
+    with pytest.raises(TesseraError, match="none.csv") as error:
         budget(mosaics=tmp_path / "none.csv")
+    assert error.value.code == "table-absent"
     (tmp_path / "odd.csv").write_text("layout\na\n")
-    with pytest.raises(TesseraError, match="lacks platform"):
+    with pytest.raises(TesseraError, match="odd.csv.*platform"):
         budget(mosaics=tmp_path / "odd.csv")
-    with pytest.raises(TesseraError, match="no runtime_cycles or runtime_ns"):
+    with pytest.raises(TesseraError, match="odd.csv.*runtime_cycles .*runtime_ns"):
         budget(repeats=tmp_path / "odd.csv")
 
 
@@ -146,5 +148,5 @@ def test_the_command_writes_the_budget(tmp_path):
     asked += ["--budget", tmp_path / "budget.csv"]
     done = CliRunner().invoke(cli, ["predict", *map(str, asked)])
     assert done.exit_code == 0, done.output
-    assert "mine: simulator        ?" in done.stdout
+    assert re.search(r"mine: simulator +(\?|unknown) ", done.stdout)
     assert list(pd.read_csv(tmp_path / "budget.csv")["part"]) == list(PARTS)

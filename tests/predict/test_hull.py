@@ -1,11 +1,14 @@
 """Distance to the hull of the samples: by hand, and against membership by construction."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tessera.fit.models.samples import Samples
+from tessera.fit.models.terms import INPUT_COLUMNS
 from tessera.fit.predict.hull import describe, distance_outside, outside_ranges
 
 
@@ -52,14 +55,14 @@ def test_inside_every_range_but_outside_the_hull():
     s = cloud([(0, 100, 0), (5, 50, 500), (10, 0, 1000)])
     distance, text = describe(s, 0, 0, 0)
     assert distance == pytest.approx(0.5)
-    assert "no mixture of samples combines them so" in text and "by 50% of their ranges" in text
+    assert " 50% " in text and not [column for column in INPUT_COLUMNS.values() if column in text]
     assert outside_ranges(s, 0, 0, 0) == []
 
 
 def test_ranges_that_are_left_are_named_with_shares():
     distance, text = describe(TETRAHEDRON, 0, 0, 1300)
     assert distance == pytest.approx(0.3)
-    assert "walk_cycles 30% of its range above it" in text
+    assert re.search("walk_cycles 30% .*above", text)
 
 
 def test_an_input_that_never_varies():

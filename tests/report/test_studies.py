@@ -46,7 +46,7 @@ def test_sampling_says_what_blind_samples_miss(full_tree, rendered):
     assert blind.loc["growing-8", "difference_error"].tolist() == pytest.approx([1.0, 1.0])
     shown = text(rendered / "sampling.html")
     assert "blind, first 100%" in shown and "systematic 0.00%" in shown
-    assert "holds the truth for" in sentences.sampling(errors)[2]
+    assert "95%" in sentences.sampling(errors)[2]
 
 
 def test_ablations_judge_the_papers_explanations(full_tree, rendered):
@@ -62,7 +62,7 @@ def test_the_sweep_names_what_overturns(full_tree, rendered):
         1, 2, "memory.load_cycles x2",
     ]  # fmt: skip
     shown = text(rendered / "assumptions.html")
-    assert "1 of 2 conclusions" in shown and "1 variations were refused" in shown and "too low" in shown
+    assert "1 of 2 conclusions" in shown and "1 variations" in shown and "too low" in shown
 
 
 def test_a_tree_without_studies_says_so(small_tree, tmp_path):

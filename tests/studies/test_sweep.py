@@ -63,9 +63,9 @@ def test_a_baseline_that_cannot_be_simulated_is_an_error(monkeypatch):
 
 def test_a_failed_layout_is_a_refusal_with_its_message(monkeypatch):
     bad = rows(lambda C: 1e9 + C)
-    bad[3] |= {"status": "failed", "message": "beyond the pool"}
+    bad[3] |= {"status": "failed", "message": "pool-7"}
     monkeypatch.setattr(sweep, "simulate", lambda *_, **__: bad)
-    with pytest.raises(TesseraError, match="beyond the pool"):
+    with pytest.raises(TesseraError, match=": pool-7"):
         sweep.sweep(request(), [], {})
 
 

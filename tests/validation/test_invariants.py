@@ -45,9 +45,9 @@ def test_a_consistent_cell_breaks_nothing():
     ],
 )
 def test_a_bent_cell_is_seen(bent, sentence):
-    found = broken(group(**bent))
-    assert sentence in found
-    assert "duplicate layouts have equal cells" in found
+    names = broken(group(**bent))
+    assert sentence in names
+    assert "duplicate layouts have equal cells" in names
 
 
 def test_too_few_cold_misses_are_seen():

@@ -35,9 +35,14 @@ def next_layouts(known: Samples, pool: Samples, committee: Sequence[str] = COMMI
         TesseraError: no candidates, or no known layout.
     """
     if not len(pool):
-        raise TesseraError("choose the next layout", "no candidates left", "add layouts to the pool")
+        raise TesseraError("choose the next layout", "empty pool", "add layouts to it", code="empty-pool")
     if not len(known):
-        raise TesseraError("choose the next layout", "no layout has run yet", "run 4KB and 2MB pages first")
+        raise TesseraError(
+            "choose the next layout",
+            "no layout has run yet",
+            "run the layouts 4kb and 2mb first",
+            code="no-runs",
+        )
     models = fit_committee(known, committee)
     spread = disagreement(models, known, pool.H, pool.M, pool.C)
     distance = distances(known, pool)

@@ -1,18 +1,14 @@
 """The Alam model with its scale factor (MICRO'20 paper, section III): simulated walk cycles corrected.
-from tessera.layouts.names import ALL_2MB
-from tessera.layouts.names import ALL_4KB
-from tessera.layouts.names import ALL_2MB
-from tessera.layouts.names import ALL_4KB
 
-R = s C_sim + beta with s = C_4K / C_4K_sim: the walk cycles that a simulator gives are scaled by how far it
-is off at 4KB pages. One of the two is the C of the samples' 4KB run, the other must be given:
+R = s C_sim + beta with s = C_4K / C_4K_sim: the model scales simulated walk cycles by the error of the
+simulator under 4KB pages. One of the two is the C of the samples' 4KB run. Give the other:
 
-- samples measured on a machine (the paper's case): give ``simulated_walk_cycles_4kb``, what the simulator
-  says of the same run. Predictions take simulated C; beta = R_2M - C_2M is all measured.
-- samples simulated: give ``measured_walk_cycles_4kb``, from a machine with a PMU. Every C is simulated
-  then, that of beta too: beta = R_2M - s C_2M.
+- samples measured on a machine (the paper's case): give ``simulated_walk_cycles_4kb``, the simulator's
+  number for the same run. Predictions take simulated C; beta = R_2M - C_2M uses measured numbers only.
+- samples simulated: give ``measured_walk_cycles_4kb``, from a machine with a PMU. Then every C is simulated,
+  also the C in beta: beta = R_2M - s C_2M.
 
-With neither there is no factor, and the model refuses: the factor is not 1 for want of a measurement.
+Without either there is no factor, and the fit fails. The model does not assume that the factor is 1.
 """
 
 from __future__ import annotations
@@ -47,12 +43,14 @@ class AlamScaled(RuntimeModel):
     def fit_samples(self, samples: Samples) -> AlamScaled:
         simulated, measured = self.simulated_walk_cycles_4kb, self.measured_walk_cycles_4kb
         if (simulated is None) == (measured is None):
-            found = "neither is given" if simulated is None else "both are given"
+            given = "neither" if simulated is None else "both"
             raise CannotFit(
                 self.name,
-                f"the scale factor needs C_4K measured and C_4K simulated, and {found}",
+                "the scale factor needs C_4K measured and C_4K simulated; the samples have one of them, and"
+                f" {given} of the two parameters is given: exactly one must be",
                 "give measured_walk_cycles_4kb if the samples are simulated,"
                 " simulated_walk_cycles_4kb if they are measured",
+                code=f"{given}-given",
             )
         _, _, anchor, _ = samples.anchor(ALL_4KB)
         _, _, walk_cycles, runtime = samples.anchor(ALL_2MB)
@@ -61,8 +59,9 @@ class AlamScaled(RuntimeModel):
         if not denominator > 0 or not numerator >= 0:
             raise CannotFit(
                 self.name,
-                f"C_4K / C_4K_sim = {numerator:g} / {denominator:g} is no scale factor",
+                f"C_4K / C_4K_sim = {numerator:g} / {denominator:g} is not a valid scale factor",
                 "use a workload with walk cycles under 4KB pages",
+                code="scale-factor",
             )
         scale = numerator / denominator
         own = walk_cycles if measured is None else scale * walk_cycles

@@ -34,8 +34,8 @@ SAMPLES_PER_COEFFICIENT = 10  #: the one-in-ten rule (MICRO'20 section VI-C)
 class CannotFit(TesseraError, ValueError):
     """The samples are valid but do not determine this model (a zero divisor, too few points)."""
 
-    def __init__(self, model: str, found: str, remedy: str):
-        super().__init__(f"model '{model}'", found, remedy, exit_code=EXIT_FAILED)
+    def __init__(self, model: str, found: str, remedy: str, code: str = ""):
+        super().__init__(f"model '{model}'", found, remedy, exit_code=EXIT_FAILED, code=code)
 
 
 class NotFitted(CannotFit, NotFittedError):

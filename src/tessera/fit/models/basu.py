@@ -1,6 +1,4 @@
 """The Basu model (MICRO'20 paper, section III): R = alpha M + beta from the 4KB run alone.
-from tessera.layouts.names import ALL_4KB
-from tessera.layouts.names import ALL_4KB
 
 alpha = C_4K / M_4K (mean cycles per walk), beta = R_4K - C_4K (runtime if every walk cycle stalled
 the core). So the line through (0, R_4K - C_4K) and (M_4K, R_4K). beta may be negative when two

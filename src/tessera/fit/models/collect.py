@@ -1,4 +1,4 @@
-"""Put the tables of many fits together, with `workload,platform` in front.
+"""Join the tables of many fits, with the columns `workload,platform` in front.
 
 The last two parts of a fit's folder are its workload and platform: `models/<workload>/<platform>`.
 """
@@ -21,7 +21,7 @@ from tessera.results.write import write
 def collect(folders: Iterable[str | Path]) -> dict[str, pd.DataFrame]:
     """{table: frame} over all folders, in their order; numbers keep their digits (as text).
 
-    The tables of a fit always; those of protocols and adaptive orders if the folders have them.
+    It joins the tables of fits, and the tables of protocols and adaptive orders if the folders have them.
 
     Raises:
         TesseraError: no folders, a folder without these tables or with other columns, a folder
@@ -31,14 +31,17 @@ def collect(folders: Iterable[str | Path]) -> dict[str, pd.DataFrame]:
     for folder in map(Path, folders):
         pair = folder.absolute().parts[-2:]
         if len(pair) < 2 or pair[0] == folder.anchor:
-            raise TesseraError(f"fit {folder}", "its path has no workload and platform", _WHERE)
+            raise TesseraError(f"fit {folder}", "its path does not end in <workload>/<platform>", _WHERE)
         if pair in found:
             raise TesseraError(
-                f"fit {folder}", f"same workload and platform as {found[pair]}", "name each pair once"
+                f"fit {folder}",
+                f"{found[pair]} has the same workload and platform",
+                "name each pair once",
+                code="pair-twice",
             )
         found[pair] = folder
     if not found:
-        raise TesseraError("collect fits", "no folders named", _WHERE)
+        raise TesseraError("collect fits", "no folder is given", _WHERE)
     tables = {name: _concatenate(name, found) for name in TABLES}
     # a pair that could not be fitted cannot be judged either
     judged = {pair: f for pair, f in found.items() if not (f / f"{NOT_FITTED}.txt").exists()}
@@ -63,7 +66,7 @@ def _concatenate(name: str, folders: dict[tuple[str, str], Path]) -> pd.DataFram
         try:
             frame = read_texts(folder / OF_PAIR[name].file, table=OF_PAIR[name])
         except Unreadable as error:
-            found = f"no {name}.csv there" if error.absent else f"{name}.csv: {error.found}"
+            found = f"{name}.csv does not exist" if error.absent else f"{name}.csv: {error.found}"
             raise TesseraError(f"fit {folder}", found, _WHERE) from error
         frame.insert(0, "workload", workload)
         frame.insert(1, "platform", platform)

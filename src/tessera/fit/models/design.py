@@ -102,7 +102,8 @@ def raw_units(
     if lost > AGREEMENT:
         raise CannotFit(
             model,
-            f"raw-unit coefficients change predictions by {lost:.1e} of the mean runtime",
+            f"rounding of the coefficients changes predictions by {lost:.1e} of the mean runtime",
             "the inputs vary too little for this degree; add layouts that differ more",
+            code="ill-conditioned",
         )
     return coefficients

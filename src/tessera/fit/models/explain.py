@@ -56,7 +56,7 @@ def explain_at(model, H: float, M: float, C: float) -> Explanation:
     runtime, slopes = model.predict(H, M, C), model.gradient(H, M, C)
     if getattr(runtime, "ndim", 0):
         raise TesseraError(
-            f"explain model '{model.name}'", f"{runtime.size} points", "ask for one point at a time"
+            f"explain model '{model.name}'", f"{runtime.size} points are given", "give one point at a time"
         )
     slope = {symbol: float(value) for symbol, value in slopes.items()}
     return Explanation(

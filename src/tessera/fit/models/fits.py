@@ -44,5 +44,5 @@ def shared(fits: Fits | None, samples: Samples) -> Fits:
         ValueError: they were made from other samples (a mistake in the program).
     """
     if fits is not None and fits.samples is not samples:
-        raise ValueError("fits of other samples")
+        raise ValueError("these fits belong to other samples")
     return fits or Fits(samples)

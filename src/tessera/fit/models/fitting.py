@@ -1,12 +1,4 @@
 """Fit every model to one table of samples: the tables of docs/contracts.md ("Samples").
-from tessera.layouts.names import ALL_1GB
-from tessera.results.schema.models import OF_PAIR
-from tessera.fit.models.result import TABLES
-from tessera.results.write import frame_of
-from tessera.layouts.names import ALL_1GB
-from tessera.results.schema.models import OF_PAIR
-from tessera.fit.models.result import TABLES
-from tessera.results.write import frame_of
 
 A model that the samples do not determine (say, no STLB misses in the 4KB run) does not stop the
 others: its row in `errors` has empty numbers and a `message`, and it has no coefficients.
@@ -136,7 +128,7 @@ def _fit(
 def check_one_in_ten(model: RuntimeModel, samples: int, rule: str) -> str:
     """A warning, "" if ten samples stand behind each coefficient; CannotFit if ``rule`` is ``refuse``."""
     if rule not in ("flag", "refuse"):
-        raise TesseraError(f"one-in-ten rule '{rule}'", "no such choice", "use flag or refuse")
+        raise TesseraError(f"one-in-ten rule '{rule}'", "no such rule", "use flag or refuse")
     if model.details_.get("one_in_ten", True):
         return ""
     found = f"breaks the one-in-ten rule: {model.size()} coefficients from {samples} samples"

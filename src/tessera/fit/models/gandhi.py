@@ -1,8 +1,4 @@
 """The Gandhi model (MICRO'20 paper, section III): Basu's slope, ideal runtime from the 2MB run.
-from tessera.layouts.names import ALL_2MB
-from tessera.layouts.names import ALL_4KB
-from tessera.layouts.names import ALL_2MB
-from tessera.layouts.names import ALL_4KB
 
 R = alpha M + beta with alpha = C_4K / M_4K and beta = R_2M - C_2M. It need not pass through any
 sample: at the 2MB run it predicts R_2M - C_2M + alpha M_2M.

@@ -1,8 +1,4 @@
 """OPERA's variant of the Gandhi model (OPERA D5.10, section 2.3.2): Gandhi's ideal runtime, a line in C.
-from tessera.layouts.names import ALL_2MB
-from tessera.layouts.names import ALL_4KB
-from tessera.layouts.names import ALL_2MB
-from tessera.layouts.names import ALL_4KB
 
 R = alpha C + beta with beta = R_2M - C_2M. The printed formula of alpha is garbled; its readable parts
 (R_4K, then R_2M and C_2M, over C_4K) are those of the line from (0, beta) through the 4KB run,
@@ -32,6 +28,7 @@ class GandhiOpera(RuntimeModel):
                 self.name,
                 "alpha is undefined: the 4KB run (growing-0) has no walk cycles",
                 "use a workload whose footprint exceeds the reach of the TLB, or another model",
+                code="no-walk-cycles",
             )
         ideal = runtime_2mb - walk_2mb
         return self._learn({"C": (runtime_4kb - ideal) / walk_4kb, "1": ideal})

@@ -58,14 +58,14 @@ class Calibration:
         """The interval at points H, M, C (counts, cycles), whose prediction is ``centre`` (cycles)."""
         centre = np.atleast_1d(np.asarray(centre, dtype=float))
         if not 0 < level < 1:
-            raise TesseraError(f"interval of level {level:g}", "a level lies between 0 and 1", "try 0.95")
+            raise TesseraError(f"interval of level {level:g}", "a level must be between 0 and 1", "try 0.95")
         n = len(self.residuals)
         rank = math.ceil(round(level * (n + 1), 9))  # of the upper end; round: 0.95 * 20 is 19, not 19.0..1
         message = self.message
         if not message and rank > n:
             needed = math.ceil(round(level / (1 - level), 9))
-            message = f"{level:.4g} needs errors on {needed} distinct layouts, there are {n}"
-            message += f": at most {n / (n + 1):.3g} is possible" if n else ""
+            message = f"level {level:.4g} needs errors on {needed} distinct layouts, but there are {n}"
+            message += f": the highest possible level is {n / (n + 1):.3g}" if n else ""
         if message:
             nothing = np.full(centre.shape, np.nan)
             return Interval(nothing, nothing, level, self.method, message)
@@ -93,14 +93,14 @@ def calibrate(
         rows = [row for row in distinct if groups[row] not in {groups[a] for a in anchors}]
         part = samples.subset(rows)
         errors = np.abs(part.R - model.predict(part.H, part.M, part.C)) if rows else np.empty(0)
-        reason = "" if rows else "the anchors define the model, and no other layout is left to judge it by"
+        reason = "" if rows else "the anchors define the model, and there is no other layout to test it on"
         return Calibration(CONFORMAL, errors, message=reason)
     others, errors = [], []
     for row in distinct:
         try:
             other = fit(np.flatnonzero(groups != groups[row]))
         except CannotFit as error:
-            reason = f"no fit without {samples.layouts[row]}: {error.found}"
+            reason = f"the model cannot be fitted without {samples.layouts[row]}: {error.found}"
             return Calibration(JACKKNIFE, np.empty(0), message=reason)
         others.append(other)
         errors.append(abs(samples.R[row] - float(other.predict(*_point(samples, row)))))

@@ -60,8 +60,9 @@ class Minimax(RuntimeModel):
         if found.status != 0:
             raise CannotFit(
                 self.name,
-                f"the linear program ended without an optimum: {found.message}",
+                f"the linear program found no optimum: {found.message}",
                 "the walk cycles vary too little for a cubic; use poly1",
+                code="no-optimum",
             )
         weights = mean * found.x[:-1]
         cubic = np.polynomial.Chebyshev(weights, domain=[low, high]).convert(kind=np.polynomial.Polynomial)
@@ -73,7 +74,8 @@ class Minimax(RuntimeModel):
         if lost > AGREEMENT:
             raise CannotFit(
                 self.name,
-                f"raw-unit coefficients change predictions by {lost:.1e} of the mean runtime",
+                f"rounding of the coefficients changes predictions by {lost:.1e} of the mean runtime",
                 "the walk cycles vary too little for a cubic; add layouts that differ more",
+                code="ill-conditioned",
             )
         return self._learn(raw, max_error=float(found.x[-1]))

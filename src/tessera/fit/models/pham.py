@@ -1,6 +1,4 @@
 """The Pham model (MICRO'20 paper, section III): every cycle of translation adds to the runtime.
-from tessera.layouts.names import ALL_4KB
-from tessera.layouts.names import ALL_4KB
 
 R = 7 H + C + beta, beta = R_4K - C_4K - 7 H_4K. Seven cycles is the latency of an L2 TLB hit that
 the paper takes from Intel's optimisation manual; it is part of the model and never fitted.

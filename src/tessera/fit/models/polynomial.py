@@ -36,9 +36,10 @@ class PolynomialInC(RuntimeModel):
         if len(picked) < self.degree:
             raise CannotFit(
                 self.name,
-                f"C is constant to working precision ({samples.C.min():.17g} to"
+                f"all layouts have the same C within rounding ({samples.C.min():.17g} to"
                 f" {samples.C.max():.17g} walk cycles)",
                 "add layouts with other walk cycles",
+                code="constant-c",
             )
         return self._learn(least_squares(self.name, design, samples, picked))
 

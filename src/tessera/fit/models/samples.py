@@ -104,7 +104,7 @@ def check_table(frame: pd.DataFrame, owner: str = "samples") -> Table:
             names = ", ".join(sorted(map(str, frame[column].unique())))
             raise TesseraError(
                 f"{owner}: one {column}",
-                f"found {names}",
+                f"the rows have several: {names}",
                 f"keep the rows of a single {column}; a run has them in cells/<workload>/<platform>.csv",
             )
     notes = [_left_out(row) for _, row in other_rows(frame).iterrows()]
@@ -115,7 +115,7 @@ def check_table(frame: pd.DataFrame, owner: str = "samples") -> Table:
     if len(repeated):
         raise TesseraError(
             f"{owner}: layout {', '.join(repeated)}",
-            f"appears more than once (4kb is {ALL_4KB}, 2mb is {ALL_2MB})",
+            f"it appears more than once (4kb is {ALL_4KB}, 2mb is {ALL_2MB})",
             "keep one row per layout; average repeats first",
         )
     numbers = {name: _numbers(frame, column, owner) for name, column in COLUMNS.items()}
@@ -142,7 +142,7 @@ def _numbers(frame: pd.DataFrame, column: str, owner: str) -> np.ndarray:
     if len(empty) and column == COLUMNS["R"]:
         raise TesseraError(
             f"{owner}: {column} of layout {empty.iloc[0]}",
-            f"empty in {len(empty)} of {len(frame)} rows; hybrid cells are compared, not fitted",
+            f"it is empty in {len(empty)} of {len(frame)} rows; a model cannot be fitted to hybrid cells",
             "fit samples whose runtime is in cycles (simulated, or measured with a PMU)",
         )
     values = np.array([_float(cell) for cell in text], dtype=float)
@@ -152,7 +152,7 @@ def _numbers(frame: pd.DataFrame, column: str, owner: str) -> np.ndarray:
         rule = "greater than 0" if column == COLUMNS["R"] else "0 or more"
         raise TesseraError(
             f"{owner}: {column} of layout {frame['layout'].iloc[bad[0]]}",
-            f"{text.iloc[bad[0]] or 'empty'!r}; must be a finite number, {rule}",
+            f"{text.iloc[bad[0]] or 'empty'!r}; it must be a finite number, {rule}",
             f"correct the {len(bad)} such rows, or mark them status=failed to leave them out",
         )
     return values

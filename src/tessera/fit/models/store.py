@@ -51,7 +51,7 @@ class StoredFit:
         if model in EVERY:
             raise TesseraError(
                 f"model '{model}' of {self.path}",
-                f"this fit has only {', '.join(self.models)}",
+                f"this file contains only {', '.join(self.models)}",
                 "fit it: tessera models fit --model " + model,
             )
         raise unknown_name("model", model, list(EVERY))
@@ -92,13 +92,15 @@ def read_fit(folder: str | Path) -> StoredFit:
     path = path / "fit.json" if path.is_dir() else path
     if not path.is_file():
         raise TesseraError(
-            f"fit {folder}", "no fit.json there", "make one: tessera models fit --out " + str(folder)
+            f"fit {folder}", "fit.json does not exist", "create it: tessera models fit --out " + str(folder)
         )
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
         if document["format"] != FORMAT:
             raise TesseraError(
-                f"fit {path}", f"format {document['format']}, this version reads {FORMAT}", "fit again"
+                f"fit {path}",
+                f"it has format {document['format']}; this version reads {FORMAT}",
+                "fit again",
             )
         models = {name: _restored(name, entry) for name, entry in document["models"].items()}
         unknown = {t for m in models.values() for t in getattr(m, "coefficients_", {})} - set(TERMS)

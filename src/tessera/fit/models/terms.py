@@ -130,7 +130,7 @@ def checked_inputs(H, M, C) -> dict[str, np.ndarray]:
             bad = array[~good]
             raise TesseraError(
                 f"predict at {INPUT_COLUMNS[symbol]} = {bad.flat[0]!r}",
-                "inputs are counts: finite and not negative",
+                "inputs are counts: they must be finite and not negative",
                 f"pass {symbol} as a number >= 0",
             )
     return inputs

@@ -95,7 +95,7 @@ def fitted_with(wanted: str, samples: Sequence[Path], folder: Path) -> list[dict
     answer = _run([str(python), "-P", "-c", _FIT, *map(str, samples)], wanted, PYTHONPATH=source)
     report = json.loads(answer)
     if report["version"] != wanted:
-        raise TesseraError(f"scikit-learn {wanted}", f"{report['version']} was loaded", "unset PYTHONPATH")
+        raise TesseraError(f"scikit-learn {wanted}", f"found version {report['version']}", "unset PYTHONPATH")
     return report["coefficients"]
 
 
@@ -106,7 +106,7 @@ def _run(words: list[str], wanted: str, **environment: str) -> str:
         raise TesseraError(
             f"Mosmodel with scikit-learn {wanted}",
             f"{Path(words[0]).name} ended with status {done.returncode}: {' '.join(lines[-6:])}",
-            "check the network and that this version exists for this Python",
+            "check the network connection, and that this version exists for this Python",
             exit_code=EXIT_FAILED,
         )
     return done.stdout

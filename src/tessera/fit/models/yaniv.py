@@ -1,8 +1,4 @@
 """The Yaniv model (MICRO'20 paper, section III): the line in C through the 2MB and 4KB runs.
-from tessera.layouts.names import ALL_2MB
-from tessera.layouts.names import ALL_4KB
-from tessera.layouts.names import ALL_2MB
-from tessera.layouts.names import ALL_4KB
 
 R = alpha C + beta through (C_2M, R_2M) and (C_4K, R_4K); alpha is the slowdown per walk cycle.
 """
@@ -29,7 +25,7 @@ class Yaniv(RuntimeModel):
         if walk_4kb == walk_2mb:
             raise CannotFit(
                 self.name,
-                f"no line through the anchors: both have C = {walk_4kb:.17g} walk cycles",
+                f"the anchors do not define a line: both have C = {walk_4kb:.17g} walk cycles",
                 "use a workload whose walk cycles differ between 4KB and 2MB pages",
             )
         slope = (runtime_4kb - runtime_2mb) / (walk_4kb - walk_2mb)

@@ -88,18 +88,26 @@ def _model(fitted: Fitted, design: DesignCounts, centre: np.ndarray) -> Part:
 def _simulator(fitted: Fitted, n: int, mosaics: str | Path | None) -> Part:
     unknown = np.full(n, np.nan)
     if fitted.table.runtime_provenance == "measured":
-        return unknown, "", "unknown: the samples are measured, the design's H, M, C are not checked"
+        return (
+            unknown,
+            "",
+            "unknown: the samples are measured; the simulated H, M, C of the design are unchecked",
+        )
     if mosaics is None:
-        return unknown, "", "unknown: no real runs given (tessera validate mosaics writes mosaics.csv)"
+        return unknown, "", "unknown: no real runs are given (tessera validate mosaics writes mosaics.csv)"
     frame = read_file(MOSAICS, Path(mosaics), f"error budget: {mosaics}")
     frame = frame.dropna(subset=["measured_delta", "simulated_delta"])
     platform = _platform(fitted)
     mine = frame[(frame["platform"] == platform) & (frame["simulated_delta"] != 0)]
     if mine.empty:
         known = ", ".join(sorted(set(frame["platform"].astype(str)))) or "none"
-        return unknown, "", f"unknown: {platform or 'this platform'} never ran for real (validated: {known})"
+        return (
+            unknown,
+            "",
+            f"unknown: no real runs on {platform or 'this platform'} (some on: {known})",
+        )
     errors = (mine["simulated_delta"] - mine["measured_delta"]).abs() / (1 + mine["measured_delta"])
-    message = f"largest over {len(mine)} mosaics that ran for real on {platform}"
+    message = f"the largest error of {len(mine)} layouts with real runs on {platform}"
     return np.full(n, float(errors.max())), "measured", message
 
 
@@ -111,7 +119,11 @@ def _platform(fitted: Fitted) -> str:
 def _sampling(fitted: Fitted, design: DesignCounts, centre: np.ndarray, seed: int) -> Part:
     widths = _ci95(fitted)
     if widths is None:
-        return np.full(len(design), np.nan), "", "unknown: the samples have no runtime and walk intervals"
+        return (
+            np.full(len(design), np.nan),
+            "",
+            "unknown: the samples lack runtime_cycles_ci95 or walk_cycles_ci95",
+        )
     known = ~np.isnan(design.C_ci95)
     own = np.where(known, design.C_ci95, 0.0)
     stream = np.random.RandomState(seed)  # its stream is frozen
@@ -121,10 +133,14 @@ def _sampling(fitted: Fitted, design: DesignCounts, centre: np.ndarray, seed: in
         try:
             predictions.append(fitted.model.refit(samples).predict(design.H, design.M, walks))
         except CannotFit as error:
-            return np.full(len(design), np.nan), "", f"unknown: a perturbed fit fails: {error.found}"
+            return (
+                np.full(len(design), np.nan),
+                "",
+                f"unknown: a fit to changed samples fails: {error.found}",
+            )
     low, high = np.percentile(np.stack(predictions), [2.5, 97.5], axis=0)
-    message = f"{DRAWS} refits to perturbed samples"
-    lacking = f"{message}; the design's own walk cycles have no interval and count as exact"
+    message = f"{DRAWS} fits to randomly changed samples"
+    lacking = f"{message}; the design lacks walk_cycles_ci95, so its walk cycles are taken as exact"
     messages = [message if has else lacking for has in known]
     return (high - low) / 2 / centre, fitted.table.runtime_provenance, messages
 
@@ -157,9 +173,9 @@ def _noise(fitted: Fitted, n: int, repeats: str | Path | None) -> Part:
     unknown = np.full(n, np.nan)
     if repeats is None:
         if fitted.table.runtime_provenance == "simulated":
-            why = "a simulation repeats itself; record the workload again to see how far recordings differ"
+            why = "a repeated simulation gives equal numbers; to see differences, record the workload again"
         else:
-            why = "no repeated runs given"
+            why = "no repeated runs are given"
         return unknown, "", f"unknown: {why}"
     frame = ok_rows(read_undeclared(Path(repeats), f"error budget: {repeats}"))
     if "layout" not in frame:
@@ -170,7 +186,9 @@ def _noise(fitted: Fitted, n: int, repeats: str | Path | None) -> Part:
     )
     if column is None:
         raise TesseraError(
-            f"repeats {repeats}", "no runtime_cycles or runtime_ns", "give one of them per run"
+            f"repeats {repeats}",
+            "it has neither runtime_cycles nor runtime_ns",
+            "give one of them for each run",
         )
     logs = np.log(frame[column].astype(float)).groupby(frame["layout"])
     freedom = int((logs.count() - 1).clip(lower=0).sum())

@@ -63,7 +63,7 @@ def read_design(source: str | Path | pd.DataFrame, only: str | None = None) -> D
         kept = frame[frame["_name"] == only]
         if kept.empty:
             raise TesseraError(
-                f"{owner}: '{only}'", f"found {', '.join(frame['_name'][:6])}", "name one of them"
+                f"{owner}: '{only}'", f"it has {', '.join(frame['_name'][:6])}", "name one of them"
             )
         frame = kept
     if frame.empty:
@@ -101,7 +101,7 @@ def _numbers(frame: pd.DataFrame, column: str, owner: str, may_lack: bool = Fals
         if not math.isfinite(value) or value < 0:
             raise TesseraError(
                 f"{owner}: {column} of {name}",
-                f"{text or 'empty'!r}; must be a finite number, 0 or more",
+                f"{text or 'empty'!r}; it must be a finite number, 0 or more",
                 "correct the row, or mark it status=failed to leave it out",
             )
         values.append(value)

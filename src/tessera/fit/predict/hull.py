@@ -1,10 +1,10 @@
-"""How far a point lies outside the samples: distance to their convex hull in (H, M, C).
+"""Distance of a point to the convex hull of the samples in (H, M, C).
 
-Each input alone may be in range while their combination was never seen (many misses that cost no walk
-cycles), so the box of the ranges is not enough. Inputs are divided by their ranges over the samples (an
+Each input can be in its range although no sample has a similar combination (many misses without walk
+cycles), so a check of the three ranges is not enough. Inputs are divided by their ranges over the samples (an
 input that never varies by its value, or 1). The distance is the least t such that some mixture of samples
 is within t of the point in every input, a linear program: minimise t subject to
-|sum_i w_i x_i - p| <= t, sum_i w_i = 1, w >= 0. t = 0.1 reads "off by 10% of the range".
+|sum_i w_i x_i - p| <= t, sum_i w_i = 1, w >= 0. t = 0.1 means "outside by 10% of the range".
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def distance_outside(samples: Samples, H: float, M: float, C: float) -> float:
     if found.status != 0:
         raise TesseraError(
             f"hull of {len(samples)} samples at H={H:g}, M={M:g}, C={C:g}",
-            f"the linear program ended without an optimum: {found.message}",
+            f"the linear program found no optimum: {found.message}",
             "check the units of the design: plain counts and cycles",
             exit_code=EXIT_FAILED,
         )
@@ -57,7 +57,7 @@ def outside_ranges(samples: Samples, H: float, M: float, C: float) -> list[str]:
         beyond = max(low - value, value - high) / extent
         if beyond > INSIDE:
             side = "below" if value < low else "above"
-            found.append(f"{INPUT_COLUMNS[symbol]} {_share(beyond)} of its range {side} it")
+            found.append(f"{INPUT_COLUMNS[symbol]} {_share(beyond)} of its range {side} the range")
     return found
 
 
@@ -67,8 +67,11 @@ def describe(samples: Samples, H: float, M: float, C: float) -> tuple[float, str
     if not distance:
         return 0.0, ""
     ranges = outside_ranges(samples, H, M, C)
-    why = "; ".join(ranges) or "each input is in its range, but no mixture of samples combines them so"
-    return distance, f"extrapolation: outside the samples' hull by {_share(distance)} of their ranges ({why})"
+    why = "; ".join(ranges) or "each input is in its range, but this combination is not"
+    return (
+        distance,
+        f"extrapolation: outside the samples' hull by {_share(distance)} of their ranges ({why})",
+    )
 
 
 def _share(value: float) -> str:

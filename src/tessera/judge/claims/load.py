@@ -42,7 +42,9 @@ def load_claims(
     seen: set[str] = set()
     for claim in claims:
         if claim.id in seen:
-            raise TesseraError(f"claim '{claim.id}' of {path}", "id used twice", "rename one")
+            raise TesseraError(
+                f"claim '{claim.id}' of {path}", "two claims have this id", "rename one", code="claim-twice"
+            )
         seen.add(claim.id)
         registry.find(claim.evaluator, claim.parameters)
     return claims
@@ -50,11 +52,15 @@ def load_claims(
 
 def _read(path: Path) -> dict:
     if not path.exists():
-        raise TesseraError(f"claims file {path}", "no such file", "use config/claims.yaml")
+        raise TesseraError(
+            f"claims file {path}", "no such file", "use config/claims.yaml", code="claims-absent"
+        )
     try:
         return yaml.load(path.read_text(), Loader=_LOADER)
     except yaml.YAMLError as error:
-        raise TesseraError(f"claims file {path}", f"not YAML: {error}", "mend the line") from None
+        raise TesseraError(
+            f"claims file {path}", f"it is not YAML: {error}", "correct the line", code="claims-yaml"
+        ) from None
 
 
 def _validate(document: object, path: Path) -> None:
@@ -115,8 +121,8 @@ def _published(spec: dict, reference_dir: Path | str | None) -> tuple[Value, str
     if spec["key"] not in rows.columns or rows[spec["key"]].duplicated().any():
         raise TesseraError(
             f"published value from table '{table}', key '{spec['key']}'",
-            "no such column, or several rows have the same name in it",
-            "choose a key that names each row, or add conditions",
+            "the table has no such column, or several rows have the same value in it",
+            "choose a column with a different value in each row, or add conditions",
         )
     values = dict(zip(rows[spec["key"]], rows["value"].astype(float), strict=True))
     return values, f"reference-results/{table}.csv"

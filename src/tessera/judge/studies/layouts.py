@@ -21,11 +21,11 @@ def chosen(manifest: Path, names: list[str] | None = None) -> list[Path]:
     there = list(read_file(MANIFEST, manifest)["layout"])
     if not there:
         raise TesseraError(
-            f"layouts of {manifest}", "there are none", "see the trace's message, then run again"
+            f"layouts of {manifest}", "the manifest is empty", "see the message of the trace, then run again"
         )
     wanted = [canonical_name(name) for name in names] if names else [n for n in there if n != ALL_1GB]
     if missing := [name for name in wanted if name not in there]:
         raise TesseraError(
-            f"layouts {', '.join(missing)}", f"not in {manifest}", f"use some of: {', '.join(there)}"
+            f"layouts {', '.join(missing)}", f"they are not in {manifest}", f"use some of: {', '.join(there)}"
         )
     return [manifest.with_name(f"{name}.csv") for name in wanted]

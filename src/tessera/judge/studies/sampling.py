@@ -65,7 +65,9 @@ def study(
         )
     plans = [parse_sampling(text) for text in request.plans]
     if not plans or not all(plan.units for plan in plans):
-        raise TesseraError("sampling study", "a plan is `full`, or there is none", "give units=..,.. plans")
+        raise TesseraError(
+            "sampling study", "no plan is given, or one is `full`", "give plans as units=..,.."
+        )
     first = plans[0]
     progress(f"{request.workload}: intervals of {first.timed_instructions} instructions")
     vectors = block_vectors(request.trace, first.timed_instructions)

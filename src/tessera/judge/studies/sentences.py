@@ -1,4 +1,4 @@
-"""What the studies' tables say: three sentences each, made of their numbers."""
+"""Summaries of the tables of the studies: three sentences for each table, with its numbers."""
 
 from __future__ import annotations
 
@@ -25,12 +25,10 @@ def sampling(errors: pd.DataFrame) -> list[str]:
     cost = (own["timed_instructions"] / own["window_instructions"]).max()
     worst = own.loc[own["difference_error"].abs().idxmax()]
     first = (
-        f"Systematic samples as the pipeline takes them (warmed by {plans[0]}, at most "
-        f"{percent(cost)} of the "
-        "instructions timed) miss differences of runtime by at most "
-        f"{percent(abs(worst['difference_error']))} of "
-        f"the full gain ({worst['workload']}, {worst['layout']}), and totals by "
-        f"{percent(own['error'].abs().max())}."
+        f"The pipeline takes systematic samples with a warm-up of {plans[0]} and times at most "
+        f"{percent(cost)} of the instructions. Its errors are at most "
+        f"{percent(abs(worst['difference_error']))} of the full gain for differences of runtime "
+        f"({worst['workload']}, {worst['layout']}), and {percent(own['error'].abs().max())} for totals."
     )
     perfect = runtime[runtime["warmup"] == PERFECT]
     reached = {
@@ -38,16 +36,16 @@ def sampling(errors: pd.DataFrame) -> list[str]:
     }
     parts = [f"{name.replace('-', ', ')} {percent(reached[name])}" for name in reached]
     second = (
-        "The choice of places alone, at the same cost and with perfect contents of TLBs and caches, makes "
-        f"differences wrong by up to: {'; '.join(parts)}."
+        "Errors of differences that come from the choice of intervals alone (same cost, exact contents of "
+        f"TLBs and caches), at most: {'; '.join(parts)}."
     )
     third = _coverage(errors)
     if len(plans) > 1:
         short = runtime[runtime["warmup"] == plans[-1]]
         third += (
-            f" With a warm-up of {plans[-1]} totals are off by up to "
-            f"{percent(short['error'].abs().max())} and "
-            f"differences by up to {percent(short['difference_error'].abs().max())}."
+            f" With a warm-up of {plans[-1]}, errors are at most "
+            f"{percent(short['error'].abs().max())} for totals and "
+            f"{percent(short['difference_error'].abs().max())} for differences."
         )
     return [first, second, third]
 
@@ -57,9 +55,8 @@ def _coverage(errors: pd.DataFrame) -> str:
     own = plans[plans["warmup"] == plans["warmup"].iloc[0]]
     totals, differences = (own[name].dropna() for name in ("covers", "difference_covers"))
     return (
-        f"The 95% interval holds the truth for {int(differences.sum())} of {len(differences)} "
-        "differences and "
-        f"{int(totals.sum())} of {len(totals)} totals of R and C."
+        f"The 95% interval contains the value of the full simulation for {int(differences.sum())} of "
+        f"{len(differences)} differences and {int(totals.sum())} of {len(totals)} totals of R and C."
     )
 
 
@@ -79,18 +76,17 @@ def ablations(shapes: pd.DataFrame) -> list[str]:
 
     extra = shapes.pivot_table(index=["workload", "platform"], columns="variant", values="extra_l3_loads")
     more = extra[extra.get("baseline", pd.Series(dtype=float)) > 0] if "baseline" in extra else extra.iloc[:0]
-    third = "In no pair does the program load more often from L3 with 4KB than with 2MB pages."
+    third = "In no pair does the program load more often from L3 with 4KB pages than with 2MB pages."
     if len(more) and "no-pollution" in more:
         gone = (1 - more["no-pollution"] / more["baseline"]).median()
         third = (
-            f"In {len(more)} of {pairs} pairs the program loads more often from L3 with 4KB than with "
-            "2MB pages; "
-            f"without pollution the median pair loses {percent(gone)} of that excess."
+            f"In {len(more)} of {pairs} pairs the program loads more often from L3 with 4KB pages than with "
+            f"2MB pages; without pollution, this excess is {percent(gone)} smaller in the median pair."
         )
     return [
-        f"The slope of R over C exceeds 1 in this many of {pairs} pairs: {count(slope, 1)} (medians: "
+        f"Number of the {pairs} pairs where the slope of R over C exceeds 1: {count(slope, 1)} (medians: "
         f"{median(slope)}).",
-        f"R bends upwards with C in this many of {pairs} pairs: {count(bend, 0)} (median curvatures: "
+        f"Number of the {pairs} pairs where R over C bends upwards: {count(bend, 0)} (median curvatures: "
         f"{median(bend)}).",
         third,
     ]
@@ -102,7 +98,7 @@ def sweep(survival: pd.DataFrame, table: pd.DataFrame) -> list[str]:
     whole = survival[survival["survives"] == survival["points"]]
     rest = survival[survival["survives"] < survival["points"]]
     first = (
-        f"{len(whole)} of {len(survival)} conclusions are the same in each of up to {variations} variations."
+        f"{len(whole)} of {len(survival)} conclusions stay the same in all variations (up to {variations})."
     )
     weakest = rest.sort_values("survives").head(MAX_NAMED)
     named = [
@@ -110,12 +106,11 @@ def sweep(survival: pd.DataFrame, table: pd.DataFrame) -> list[str]:
         f"of {row.points}"
         for row in weakest.itertuples()
     ]
-    second = f"The least robust: {'; '.join(named)}." if named else "No variation overturns any of them."
+    second = f"The least robust: {'; '.join(named)}." if named else "No variation changes any of them."
     refused = table[table["status"] == "refused"][["key", "alternative"]].drop_duplicates()
     skipped = table[table["status"] == SKIPPED]["key"].nunique()
     third = (
-        f"{len(refused)} variations were refused by the simulator as no possible machine, and "
-        f"{skipped} assumed "
-        "values could not be varied; both are listed with the reason."
+        f"The simulator rejected {len(refused)} variations as impossible configurations, and "
+        f"{skipped} assumed values could not be varied; the table lists both with the reason."
     )
     return [first, second, third]

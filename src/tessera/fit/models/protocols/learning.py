@@ -52,7 +52,10 @@ def learning_curve(
         if not create(name).cross_validated:
             trained = ", ".join(name for name, model in EVERY.items() if model.cross_validated)
             raise TesseraError(
-                f"learning curve of '{name}'", "the anchors alone define it", f"use one of: {trained}"
+                f"learning curve of '{name}'",
+                "the two anchor runs define this model, so more samples do not change it",
+                f"use one of: {trained}",
+                code="anchors-only",
             )
     sizes = [size for size in sizes if size < len(table.fitted)] + [len(table.fitted)]
     sets = {size: _sets(table.fitted, size, draws, seed) for size in sorted(set(sizes)) if size >= 2}

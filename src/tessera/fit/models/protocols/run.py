@@ -1,12 +1,4 @@
 """Run protocols on models: the table `protocols.csv`.
-from tessera.layouts.names import ALL_2MB
-from tessera.layouts.names import ALL_4KB
-from tessera.results.schema.models import OF_PAIR
-from tessera.results.write import frame_of
-from tessera.layouts.names import ALL_2MB
-from tessera.layouts.names import ALL_4KB
-from tessera.results.schema.models import OF_PAIR
-from tessera.results.write import frame_of
 
 Columns: `model,protocol,setting,samples,train_samples,test_samples,max_error,geomean_error,message`.
 `samples` may be fitted in all; `train_samples` is the smallest training set of a setting; `test_samples`
