@@ -97,6 +97,11 @@ TEST_F(Cli, HelpNamesEveryCommandAndEveryOption) {
     const Output o = run("--help");
     EXPECT_EQ(o.status, 0);
     for (const char* word : {"run", "profile", "engines", "keys", "cpuid", "Example"}) EXPECT_NE(o.out.find(word), std::string::npos) << word;
+    for (const std::string command : {"blocks", "check", "profile"}) {
+        const Output of_command = run(command + " --help");
+        EXPECT_EQ(of_command.status, 0) << of_command.err;
+        EXPECT_NE(of_command.out.find("tessera-sim " + command + " --"), std::string::npos) << of_command.out;
+    }
     const Output of_run = run("run --trace x --help");
     EXPECT_EQ(of_run.status, 0);
     for (const char* word : {"--trace", "--platform", "--layouts", "--engine", "--sampling", "--intervals", "--warmup", "--timed", "--interval-file",

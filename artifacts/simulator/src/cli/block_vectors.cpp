@@ -36,7 +36,15 @@ struct Interval {
 }  // namespace
 
 int blocks_command(int argc, char** argv) {
-    const Options options("blocks", argc, argv, {"trace", "instructions", "out"}, {});
+    const CommandHelp help{"blocks",
+                           "write basic-block vectors of the intervals of a trace",
+                           {{"trace", "FILE", std::nullopt, "recorded trace (`tessera trace record`)"},
+                            {"instructions", "N", std::nullopt, "length of an interval, in instructions"},
+                            {"out", "FILE", std::nullopt, "CSV file to write"}},
+                           {"tessera-sim blocks --trace gups.tst --instructions 1000000 --out blocks.csv"},
+                           {}};
+    const Options options(help, argc, argv);
+    if (options.wants_help()) return 0;
     const auto length = parse_unsigned(options["instructions"]);
     if (!length || *length == 0)
         throw Refusal("--instructions " + options["instructions"], "not a positive whole number", "give the length of an interval in instructions, e.g. 1000000");

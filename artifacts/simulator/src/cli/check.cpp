@@ -11,7 +11,13 @@
 namespace tessera::sim {
 
 int check_command(int argc, char** argv) {
-    const Options options("check", argc, argv, {"platform"}, {});
+    const CommandHelp help{"check",
+                           "check that a flat platform file can be simulated",
+                           {{"platform", "FILE", std::nullopt, "flat platform file: lines `key = value`"}},
+                           {"tessera-sim check --platform haswell.flat"},
+                           {}};
+    const Options options(help, argc, argv);
+    if (options.wants_help()) return 0;
     Platform platform = read_platform(options["platform"]);
     const OwnDefaults own = check_components(platform);
     for (const PlatformKey& row : platform_keys())

@@ -24,21 +24,9 @@ void print_help(const CommandHelp& help) {
     for (const std::string& example : help.examples) std::printf("  %s\n", example.c_str());
 }
 
-CommandHelp short_form(const std::string& command, const std::vector<std::string>& required, const std::map<std::string, std::string>& optional) {
-    CommandHelp help{command, "see tessera-sim --help", {}, {}, {}};
-    for (const std::string& key : required) help.options.push_back({key, "VALUE", std::nullopt, ""});
-    for (const auto& [key, fallback] : optional) help.options.push_back({key, "VALUE", fallback, ""});
-    return help;
-}
-
 }  // namespace
 
 Options::Options(const CommandHelp& help, int argc, char** argv) { parse(help, argc, argv); }
-
-Options::Options(const std::string& command, int argc, char** argv, const std::vector<std::string>& required,
-                 const std::map<std::string, std::string>& optional) {
-    parse(short_form(command, required, optional), argc, argv);
-}
 
 void Options::parse(const CommandHelp& help, int argc, char** argv) {
     for (int i = 0; i < argc; ++i)

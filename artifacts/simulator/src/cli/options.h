@@ -27,9 +27,6 @@ public:
     /// Throws Refusal on unknown, repeated, missing or valueless options. `--help` among the arguments prints the help on
     /// stdout instead, and then wants_help() is true.
     Options(const CommandHelp& help, int argc, char** argv);
-    /// The short form for commands with few options: names only.
-    Options(const std::string& command, int argc, char** argv, const std::vector<std::string>& required,
-            const std::map<std::string, std::string>& optional);
 
     bool wants_help() const { return wants_help_; }
     const std::string& operator[](const std::string& key) const { return values_.at(key); }

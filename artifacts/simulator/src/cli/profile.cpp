@@ -48,7 +48,15 @@ void write(OutputFile& file, const std::vector<PoolMisses>& pools) {
 }  // namespace
 
 int profile_command(int argc, char** argv) {
-    const Options options("profile", argc, argv, {"trace", "platform", "out"}, {});
+    const CommandHelp help{"profile",
+                           "count the STLB misses of the 4KB layout by 2MB region",
+                           {{"trace", "FILE", std::nullopt, "recorded trace (`tessera trace record`)"},
+                            {"platform", "FILE", std::nullopt, "flat platform file: lines `key = value`"},
+                            {"out", "FILE", std::nullopt, "CSV file to write"}},
+                           {"tessera-sim profile --trace gups.tst --platform haswell.flat --out misses.csv"},
+                           {}};
+    const Options options(help, argc, argv);
+    if (options.wants_help()) return 0;
     const Platform platform = read_platform(options["platform"]);
     FileStream stream(options["trace"]);
     OutputFile out("--out", options["out"], {options["trace"], options["platform"]});
