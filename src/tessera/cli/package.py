@@ -51,7 +51,7 @@ def package(
     if about["uncommitted_changes_left_out"]:
         click.echo(f"note: uncommitted changes are left out; the zip holds commit {about['commit'][:12]}")
     if about["results_commit"] != about["commit"]:
-        made_by = about["results_commit"][:12] if about["results_commit"] else "an unknown commit"
+        made_by = about["results_commit"][:12] if about["results_commit"] else "unknown"
         click.echo(f"note: the results are of commit {made_by}, the code is of commit {about['commit'][:12]}")
     click.echo(
         f"next: tessera package verify {done.path}; then upload the zip, with its .zenodo.json as metadata"

@@ -1,6 +1,7 @@
-"""Make our own upload: one zip with code, results, manifest and checksums; same input, same bytes.
+"""Make the upload of this artifact: one zip with code, results, manifest and checksums.
 
-``make`` writes it, ``verify`` reads it again. Nothing in it names the machine that it was made on.
+``make`` writes it, ``verify`` checks it. The same input gives the same bytes. The zip contains no name of
+the machine that made it.
 """
 
 from tessera.package.make import Package, make

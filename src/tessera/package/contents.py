@@ -1,4 +1,4 @@
-"""What goes into a package: the committed code, and a results folder without its cache, logs and traces."""
+"""The contents of a package: the committed code, and a results folder without cache, logs and traces."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.paths import repo_root
 from tessera.results.tree import Tree
 
-#: Folders of a results tree that stay here: what can be computed again, and what a run wrote for itself.
+#: Folders of a results tree that are not packed.
 LEFT_OUT = frozenset({"cache", "logs"})
 TRACE_SUFFIX = ".tst"
 
@@ -28,7 +28,7 @@ class Commit:
 
 
 def commit() -> Commit:
-    """Of the checkout.
+    """The last commit of the checkout.
 
     Raises:
         TesseraError: not a git checkout.
@@ -41,7 +41,7 @@ def code(found: Commit) -> Iterator[tuple[str, bytes, bool]]:
     """Path, content and executable bit of every committed file, in the order of their paths.
 
     Raises:
-        TesseraError: an entry that is no plain file (a symbolic link could point anywhere after unpacking).
+        TesseraError: an entry is not a regular file (a symbolic link could point anywhere after unpacking).
     """
     with tempfile.TemporaryFile() as spool:
         _run(["git", "archive", "--format=tar", found.hash], stdout=spool)
@@ -53,8 +53,9 @@ def code(found: Commit) -> Iterator[tuple[str, bytes, bool]]:
                 if not info.isreg():
                     raise TesseraError(
                         f"package of {info.name}",
-                        "it is a link or a device in git",
-                        "replace it by a file, or add it to .gitattributes with export-ignore",
+                        "git has a link or a device under this name, but packages hold only files",
+                        "replace it with a file, or add it to .gitattributes with export-ignore",
+                        code="package-not-a-file",
                         exit_code=EXIT_FAILED,
                     )
                 yield info.name, archive.extractfile(info).read(), bool(info.mode & 0o100)
@@ -64,13 +65,13 @@ def data(results: Path, traces: bool) -> list[Path]:
     """Files of a results folder that are packed, sorted.
 
     Raises:
-        TesseraError: no folder, one without ``cells.csv``, or a symbolic link in it.
+        TesseraError: the folder is missing, has no ``cells.csv``, or has a symbolic link.
     """
     if not (Tree(results).cells).is_file():
         raise TesseraError(
             f"results {results}",
-            "no cells.csv in it" if results.is_dir() else "no such folder",
-            "name a finished results folder, like results/default",
+            "this folder has no cells.csv" if results.is_dir() else "no such folder",
+            "name the results folder of a finished run, e.g. results/default",
         )
     found = []
     for path in sorted(results.rglob("*")):
@@ -79,8 +80,8 @@ def data(results: Path, traces: bool) -> list[Path]:
         if path.is_symlink():
             raise TesseraError(
                 f"package of {path}",
-                "it is a symbolic link",
-                "replace it by what it points to",
+                "this is a symbolic link, but packages hold only files",
+                "replace the link with its target",
                 exit_code=EXIT_FAILED,
             )
         if path.is_file() and (traces or path.suffix != TRACE_SUFFIX):

@@ -1,8 +1,8 @@
 """Write a package: code and results in one zip with ``manifest.csv``, ``SHA256SUMS`` and ``package.json``.
 
-The order of entries, their times (the commit's), modes and compression are fixed, so the same commit and
-results give the same bytes. The zip appears under its name only when it is complete. Code lies at the top
-and results where the code looks for them, so that an unpacked package is a checkout with results.
+The order of entries, their times (the time of the commit), modes and compression are fixed, so the same
+commit and results give the same bytes. The zip gets its name only when it is complete. An unpacked package is
+a checkout with results.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _LEVEL = 6
 
 @dataclass(frozen=True)
 class Package:
-    """What was written; ``scrubbed`` counts what named the machine in results and was taken out.
+    """The written package; ``scrubbed`` counts the names of this machine that were removed from results.
 
-    ``left_in`` are host or user names that are words of the code, too, so that results keep them.
+    ``left_in``: host or user names that the code uses as words, too; results keep them.
     """
 
     path: Path
@@ -51,18 +51,24 @@ def make(results: Path, out: Path, *, traces: bool = False, allow_dirty: bool = 
     """Pack the committed code and ``results``, a folder like ``results/default``.
 
     Raises:
-        TesseraError: a dirty tree (unless allowed: the changes are left out and ``package.json`` says so), no
-            such results, ``out`` inside them, or a file that names this machine and can't be scrubbed.
+        TesseraError: the checkout has uncommitted changes (if allowed, they are left out and ``package.json``
+            records this), ``results`` is missing, ``out`` is inside it, or a file that can't be scrubbed
+            contains a name of this machine.
     """
     found = contents.commit()
     if found.dirty and not allow_dirty:
         raise TesseraError(
             "package of a clean checkout",
-            f"files differ from commit {found.hash[:12]}, or are in no commit",
-            "commit them; or pack the commit without them by --allow-dirty (the package says so)",
+            f"the checkout has changes that are not in commit {found.hash[:12]}",
+            "commit them; or leave them out: --allow-dirty (package.json records this)",
+            code="package-dirty",
         )
     if out.suffix != ".zip" or out.resolve().is_relative_to(results.resolve()):
-        raise TesseraError(f"package {out}", "not a .zip outside the results", "name one, like tessera.zip")
+        raise TesseraError(
+            f"package {out}",
+            "the name must end in .zip, in a folder outside the results",
+            "--out tessera.zip",
+        )
     files = contents.data(results, traces)
     about = _about(found, results, traces)
     try:
@@ -80,7 +86,10 @@ def make(results: Path, out: Path, *, traces: bool = False, allow_dirty: bool = 
             writer.close(about)
     except OSError as error:
         raise TesseraError(
-            f"package {out}", error.strerror or str(error), "make room or choose another place", exit_code=1
+            f"package {out}",
+            error.strerror or str(error),
+            "free space on that disk, or choose another folder",
+            exit_code=1,
         ) from error
     with out.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
@@ -97,7 +106,7 @@ def make(results: Path, out: Path, *, traces: bool = False, allow_dirty: bool = 
 
 
 class _Writer:
-    """Adds entries under the package's top folder and remembers the manifest's rows."""
+    """Adds entries under the top folder of the package and collects the rows of the manifest."""
 
     def __init__(self, archive: zipfile.ZipFile, top: str, seconds: int, sure: list[str], plain: list[str]):
         self.rows: list[dict] = []
@@ -106,19 +115,19 @@ class _Writer:
         self._time = time.gmtime(seconds)[:6]
 
     def add_code(self, name: str, body: bytes, executable: bool) -> None:
-        """A committed file; all of them come before the first result."""
+        """Add a committed file; all of them come before the first result."""
         self.left_in |= words_in(body, self._plain)
         self.add(name, [body], provenance.of_code(name), executable=executable)
 
     def add_result(self, name: str, path: Path, source: str) -> None:
-        """A file of the results: scrubbed if it is text, watched if it isn't."""
+        """Add a file of the results: scrub text; reject other files that name this machine."""
         if path.suffix in TEXT_SUFFIXES:
             names = [*self._sure, *(word for word in self._plain if word not in self.left_in)]
             try:
                 text, count = scrub(path.read_bytes().decode(), names)
             except UnicodeDecodeError as error:
                 raise TesseraError(
-                    f"package of {path}", f"no text: {error}", "correct it", exit_code=1
+                    f"package of {path}", f"its text is not UTF-8: {error}", "correct the file", exit_code=1
                 ) from None
             return self.add(name, [text.encode()], source, scrubbed=count)
         with path.open("rb") as file:
@@ -127,7 +136,7 @@ class _Writer:
     def add(
         self, name: str, chunks: Iterable[bytes], source: str, *, executable: bool = False, scrubbed: int = 0
     ) -> None:
-        """One entry, with its row for the manifest."""
+        """Add an entry, with its row for the manifest."""
         total, size = hashlib.sha256(), 0
         watch = Watch(name, self._sure)
         with self._open(name, executable) as entry:
@@ -153,7 +162,10 @@ class _Writer:
     def _open(self, name: str, executable: bool):
         if not name.isprintable() or "\\" in name:
             raise TesseraError(
-                f"package of {name!r}", "its name would confuse sha256sum", "rename it", exit_code=EXIT_FAILED
+                f"package of {name!r}",
+                "sha256sum can't handle this name",
+                "rename the file",
+                exit_code=EXIT_FAILED,
             )
         info = zipfile.ZipInfo(f"{self._top}/{name}", date_time=self._time)
         info.compress_type, info.create_system = zipfile.ZIP_DEFLATED, 3
@@ -162,7 +174,7 @@ class _Writer:
 
 
 def _about(found: contents.Commit, results: Path, traces: bool) -> dict:
-    """``package.json``; says when results come from another commit than the code."""
+    """The content of ``package.json``, with the commits of the code and of the results."""
     try:
         made_by = json.loads((Tree(results).all_provenance / "git.json").read_text())
     except (OSError, ValueError):

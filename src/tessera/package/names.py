@@ -1,8 +1,8 @@
-"""Find what names this machine or its user, and take it out of results.
+"""Find names of this machine and its user, and remove them from results.
 
-Two kinds: *names* of this machine (the checkout's path, the home folder, host and user), which nothing may
-hold, and *private paths* (``/tmp/x``, ``/home/x/...``), which results may hold because programs write their
-command lines down. A private path becomes ``[path]/`` and its last part (no ``<``: pages are scrubbed too).
+Two kinds: *names* of this machine (path of the checkout, home folder, host, user), which no file may contain;
+and *private paths* (``/tmp/x``, ``/home/x/...``), which results contain because programs record their command
+lines. A private path becomes ``[path]/`` plus its last part. (No ``<``: HTML pages are scrubbed, too.)
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ TEXT_SUFFIXES = frozenset(
 _PRIVATE = re.compile(
     r"(?<![\w/:.~<>-])/(?:home|Users|root|tmp|mnt|media|scratch|srv|work|workspace|data)/(?:[\w.+@=,-]+/)*([\w.+@=-]*)"
 )
-#: Too general to name anybody.
+#: Common names that identify nobody.
 _NOBODY = frozenset({"root", "user", "localhost", "ubuntu", "debian", "runner", "admin"})
 _SHORTEST_NAME = 4
 
 
 def machine_names(results: Path | None = None) -> tuple[list[str], list[str]]:
-    """Texts that would name this machine or its user.
+    """Texts that identify this machine or its user.
 
     Returns:
-        Those that mean nothing else (paths; host and user with a digit, dot or hyphen in their names), and
-        plain words, which may be terms of the code too.
+        Texts with no other meaning (paths; host and user names with a digit, dot or hyphen), and plain words,
+        which the code may use, too.
     """
     paths = {str(repo_root()), str(Path.home()), str(results.resolve().parent) if results else ""}
     sure = {path for path in paths if path.count("/") >= 2}
@@ -43,12 +43,12 @@ def machine_names(results: Path | None = None) -> tuple[list[str], list[str]]:
 
 
 def words_in(body: bytes, words: list[str]) -> set[str]:
-    """Which of the words a file holds, as words."""
+    """The words among ``words`` that a file contains as whole words."""
     return {word for word in words if re.search(rb"(?<![\w-])" + word.encode() + rb"(?![\w-])", body)}
 
 
 def scrub(text: str, names: list[str]) -> tuple[str, int]:
-    """The text without names of this machine and private paths, and how many there were."""
+    """The text without names of this machine and private paths, and the number of replacements."""
     count = 0
     for name in (name for name in names if name.startswith("/")):
         text, found = re.subn(rf"{re.escape(name)}(?![\w.-])", "[path]", text)
@@ -62,7 +62,7 @@ def scrub(text: str, names: list[str]) -> tuple[str, int]:
 
 
 class Watch:
-    """Reads bytes as they go by and stops at a name of this machine; for what can't be scrubbed."""
+    """Searches chunks of bytes for names of this machine; for files that can't be scrubbed."""
 
     def __init__(self, where: str, names: list[str]):
         joined = b"|".join(
@@ -75,13 +75,14 @@ class Watch:
         """The chunk itself.
 
         Raises:
-            TesseraError: the chunk, with the end of the last one, holds a name.
+            TesseraError: the chunk, with the end of the previous one, contains a name.
         """
         if self._pattern and (found := self._pattern.search(self._tail + chunk)):
             raise TesseraError(
                 f"package of {self._where}",
-                f"it names this machine or its user: '{found.group().decode(errors='replace')}'",
-                "take it out of the file (or make it again elsewhere); nothing was written",
+                f"it contains a name of this machine or its user: '{found.group().decode(errors='replace')}'",
+                "remove the name from the file, then pack again; no package was written",
+                code="package-names-machine",
                 exit_code=EXIT_FAILED,
             )
         self._tail = (self._tail + chunk)[-self._keep :]

@@ -1,8 +1,8 @@
-"""Where the numbers of a packed file come from, for the manifest.
+"""The provenance of the numbers in a packed file, for the manifest.
 
-``code``, ``published``, ``measured``, ``simulated`` (joined by ``+`` where a table has rows of several),
-``derived from ...`` for what is computed from cells, ``input`` for what was chosen before any run (layouts,
-platforms, configuration), and ``stated with each number`` for pages.
+``code``, ``published``, ``measured``, ``simulated`` (joined by ``+`` if a table has several), ``derived from
+...`` for files computed from cells, ``input`` for inputs of runs (layouts, platforms, configuration), and
+``stated with each number`` for pages.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _PAGES = frozenset({"report", "notebooks"})
 
 
 def of_code(path: str) -> str:
-    """Of a committed file."""
+    """Provenance of a committed file."""
     published = path.startswith("reference-results/") and path.endswith(".csv")
     return "published" if published else "code"
 
 
 def of_result(path: Path, results: Path, cells: str) -> str:
-    """Of a file of a results folder; ``cells`` is :func:`of_cells`."""
+    """Provenance of a file of a results folder; ``cells`` is :func:`of_cells`."""
     inside = PurePosixPath(path.relative_to(results).as_posix())
     if stated := _stated(path):
         return stated
@@ -40,7 +40,7 @@ def of_result(path: Path, results: Path, cells: str) -> str:
 
 
 def of_cells(results: Path) -> str:
-    """Of the cells that models and claims are computed from: those with a runtime in cycles."""
+    """Provenance of the cells that models and claims use: cells with a runtime in cycles."""
     try:
         cells = Loader(results).cells
     except Unreadable:
@@ -50,7 +50,7 @@ def of_cells(results: Path) -> str:
 
 
 def _stated(path: Path) -> str:
-    """What the provenance columns of a table say; empty if it has none, or isn't a table."""
+    """The values of the provenance columns of a table; empty if it has none, or is not a table."""
     if path.suffix != ".csv" or not path.is_file() or path.stat().st_size == 0:
         return ""
     try:
