@@ -40,8 +40,8 @@ def own(key, value):
 
 #: name -> (change of a valid tree, words of the refusal)
 BROKEN = {
-    "no name": (lambda t: t.pop("name"), ["no text for name"]),
-    "description is a list": (lambda t: t.update(description=["d"]), ["no text for description"]),
+    "no name": (lambda t: t.pop("name"), ["p.yaml: ", " text: name\n"]),
+    "description is a list": (lambda t: t.update(description=["d"]), [" text: description\n"]),
     "name is a path": (lambda t: t.update(name="../x"), ["key name", "not a plain name"]),
     "bare number": (lambda t: t["tlb"].update(stlb=512), ["key tlb.stlb", "512 is not {value, source}"]),
     "empty group": (lambda t: t["tlb"].update(stlb={}), ["key tlb.stlb", "empty"]),
@@ -58,7 +58,7 @@ BROKEN = {
     "value is nothing": (put("walker.count", value=None), ["None is neither"]),
     "NaN": (
         put("memory.load_cycles", value=float("nan")),
-        ["memory.load_cycles", "nan is neither a whole number"],
+        ["memory.load_cycles: nan "],
     ),
     "infinite": (put("memory.load_cycles", value=float("inf")), ["memory.load_cycles", "inf is neither"]),
     "fraction": (put("memory.load_cycles", value=1.5), ["1.5 is neither a whole number"]),

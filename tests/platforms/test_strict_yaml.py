@@ -65,10 +65,10 @@ def test_refuses(case, tmp_path):
 def test_bytes_that_are_no_text_and_files_that_are_no_files(tmp_path):
     path = tmp_path / "p.yaml"
     path.write_bytes(b"name: \xff\xfe\n")
-    with pytest.raises(TesseraError, match="not UTF-8 at byte 6"):
+    with pytest.raises(TesseraError, match=r"\b6\b.*UTF-8"):
         platforms.load(path)
     path.write_bytes(b"# " + b"x" * strict_yaml.MAX_BYTES)
-    with pytest.raises(TesseraError, match="longer than 1048576 bytes"):
+    with pytest.raises(TesseraError, match=r"\b1048576 bytes"):
         platforms.load(path)
     with pytest.raises(TesseraError, match=os.strerror(errno.ENOENT)):
         platforms.load(tmp_path / "missing.yaml")

@@ -90,7 +90,7 @@ def test_sizes_are_added_and_replaced_only_by_force(checkout, benchmark):
     assert added("filling", "--size", "large", "--", fill, "9000000").exit_code == 0
     assert set(workloads.load("filling").sizes) == {"default", "large"}
     again = added("filling", "--", fill, "2000000")
-    assert "--force replaces it" in str(again.exception)
+    assert "--force" in again.exception.remedy
     assert added("filling", "--force", "--threads", "--", fill, "2000000").exit_code == 0
     assert workloads.load("filling").size("default").args == ("2000000",)
     assert workloads.load("filling").size("large").args == ("9000000",)
@@ -115,16 +115,28 @@ def test_files_become_absolute(checkout, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("Filling", "--", "true"), "not lower-case words"),
-        (("../x", "--", "true"), "not lower-case words"),
+        (("Filling", "--", "true"), "name 'Filling'"),
+        (("../x", "--", "true"), "name '../x'"),
         (("x", "--size", "A B", "--", "true"), "size 'A B'"),
-        (("x", "--", "no-such-program"), "no such program"),
+        (("x", "--", "no-such-program"), "'no-such-program'"),
         (("x",), "neither a program nor --scripts"),
         (("x", "--scripts", ".", "--", "true"), "both a program and --scripts"),
         (("x", "--target", "y", "--", "true"), "workload add x --target: "),
-        (("x", "--", "false"), "it ended with status 1"),
+        (("x", "--", "false"), "status 1"),
         (("x", "--", "sh", "-c", "echo told >&2; exit 3"), "told"),
-        (("x", "--scripts", "/nowhere"), "there is no run.sh in it"),
+        (("x", "--scripts", "/nowhere"), "run.sh"),
+    ],
+    ids=[
+        "words0-not lower-case words",
+        "words1-not lower-case words",
+        "words2-size 'A B'",
+        "words3-no such program",
+        "words4-neither a program nor --scripts",
+        "words5-both a program and --scripts",
+        "words6-there are no --scripts",
+        "words7-it ended with status 1",
+        "words8-told",
+        "words9-there is no run.sh in it",
     ],
 )
 def test_what_is_wrong_is_said_and_nothing_is_written(checkout, words, said):
@@ -135,7 +147,8 @@ def test_what_is_wrong_is_said_and_nothing_is_written(checkout, words, said):
 
 def test_names_of_ours_are_refused(checkout):
     (checkout / "config/workloads/gups.yaml").write_text((ROOT / "config/workloads/gups.yaml").read_text())
-    assert "is Tessera's own (kernel)" in str(added("gups", "--force", "--", "true").exception)
+    refused = added("gups", "--force", "--", "true").exception
+    assert refused.code == "workload-is-ours" and "'gups'" in refused.asked and "kernel" in refused.found
 
 
 def test_scripts_run_as_they_are(checkout, benchmark, tmp_path):
@@ -178,8 +191,9 @@ def test_older_names_of_the_scripts_and_a_folder_that_is_not_ours(benchmark, tmp
     assert result["verified_by"] == "validate.sh"
     (tmp_path / "precious").mkdir()
     (tmp_path / "precious" / "file").touch()
-    with pytest.raises(TesseraError, match="holds other files"):
+    with pytest.raises(TesseraError, match="run folder .*precious") as caught:
         prepare(found, "s", tmp_path / "precious")
+    assert caught.value.code == "folder-not-empty"
     assert (tmp_path / "precious" / "file").exists()
 
 
@@ -200,8 +214,9 @@ def test_pools_have_room_and_whole_gigabytes():
 def test_a_program_that_says_it_is_wrong_is_refused(tmp_path):
     size = Size("s", ("-c", "print('{\"verified\": false}')"), 1, 1, 1)
     found = Workload("w", sys.executable, "", "", {"s": size}, kind="program")
-    with pytest.raises(TesseraError, match="its verifier failed"):
+    with pytest.raises(TesseraError) as caught:
         execute(prepare(found, "s", tmp_path), tmp_path)
+    assert caught.value.code == "verifier-failed"
 
 
 def test_what_add_writes_keeps_the_contract(checkout, benchmark):

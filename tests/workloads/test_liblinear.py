@@ -105,7 +105,7 @@ def test_the_verifier_takes_a_trained_model_and_no_other(tmp_path):
     assert run.roi == "skip:70"
     assert run.argv[run.argv.index("-e") + 1] == "0.05"
     done = Finished(0, "", "", tmp_path)
-    with pytest.raises(TesseraError, match="wrote no"):
+    with pytest.raises(TesseraError, match=f"^result of liblinear-train: .*{MODEL}"):
         run.verify(done)
     weights = trained(*CLICKS.part(0, 300))
     (tmp_path / MODEL).write_text(model_text(weights))

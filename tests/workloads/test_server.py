@@ -110,24 +110,28 @@ def session(port: int, tmp_path: Path) -> Session:
 
 
 def test_something_else_on_the_port_is_not_taken_for_the_server(tmp_path: Path, idle):
-    with pytest.raises(TesseraError, match="something else listens"):
+    with pytest.raises(TesseraError, match="HTTP/1.1 400") as caught:
         session(answering(b"HTTP/1.1 400 Bad Request\r\n"), tmp_path)(idle)
+    assert caught.value.code == "port-taken"
 
 
 def test_a_wrong_answer_is_an_error_and_no_result(tmp_path: Path, idle, monkeypatch):
     monkeypatch.setattr(client_module, "ANSWER_SECONDS", 1)
     broken = session(answering(b"+PONG\r\n"), tmp_path)
-    with pytest.raises(TesseraError, match="closed the connection|no answer for"):
+    with pytest.raises(TesseraError) as caught:
         broken(idle)
-    with pytest.raises(TesseraError, match="never came to its end"):
+    assert caught.value.code in ("server-closed", "server-silent")
+    with pytest.raises(TesseraError) as caught:
         broken.result(Finished(0, "", "", tmp_path))
+    assert caught.value.code == "load-unfinished"
 
 
 def test_a_server_that_dies_is_an_error_with_its_status(tmp_path: Path):
     dead = subprocess.Popen([sys.executable, "-c", "raise SystemExit(3)"])
     dead.wait()
-    with pytest.raises(TesseraError, match="ended with status 3 before it answered"):
+    with pytest.raises(TesseraError, match=" status 3 ") as caught:
         session(free_port(), tmp_path)(dead)
+    assert caught.value.code == "server-exited"
 
 
 def test_zipf_prefers_some_items_and_stays_inside(tmp_path: Path):

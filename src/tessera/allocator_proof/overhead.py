@@ -95,7 +95,7 @@ def run_once(argv: Sequence[str], library: Mapping[str, str]) -> Cost:
         raise TesseraError(
             f"run {' '.join(argv)}",
             f"status {status}: {done.stderr.strip()[-500:]}",
-            "run it by hand; `tessera mosalloc run --verbose` says more",
+            "run this command by hand; `tessera mosalloc run --verbose` prints more",
             exit_code=EXIT_FAILED,
         )
     return Cost(int(peak_kb) * _KB, round((float(user) + float(system)) * 1e9))

@@ -52,7 +52,7 @@ def _only_program(source: Path) -> str:
         raise TesseraError(
             f"the program that {source}/{scripts.RUN} starts",
             f"the folder has {len(found)} executables" + (f": {', '.join(found)}" if found else ""),
-            "name it: --target PATH",
+            "give the program with --target PATH",
         )
     return found[0]
 
@@ -62,7 +62,7 @@ def _free(name: str, size: str, force: bool) -> Path:
     for what, text in (("workload name", name), ("size", size)):
         if not _NAME.fullmatch(text):
             raise TesseraError(
-                f"{what} '{text}'", "not lower-case words joined by -", "choose another, such as my-program"
+                f"{what} '{text}'", "use lower-case words joined by -", "choose a name such as my-program"
             )
     path = model.folder() / f"{name}.yaml"
     if not path.exists():
@@ -70,11 +70,16 @@ def _free(name: str, size: str, force: bool) -> Path:
     known = model.read_workload(path)
     if known.kind not in ("program", "scripts"):
         raise TesseraError(
-            f"workload name '{name}'", f"it is Tessera's own ({known.kind})", "choose another name"
+            f"workload name '{name}'",
+            f"a workload of Tessera (kind {known.kind}) has this name",
+            "choose another name",
+            code="workload-is-ours",
         )
     if size in known.sizes and not force:
         raise TesseraError(
-            f"workload '{name}', size {size}", f"{path} has it", "--force replaces it; --size adds another"
+            f"workload '{name}', size {size}",
+            f"{path} already has this size",
+            "give --force to replace it, or --size to add another",
         )
     return path
 

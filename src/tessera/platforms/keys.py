@@ -68,16 +68,19 @@ def table(path: Path) -> dict[str, Key]:
             continue
         row = _row(line)
         if row is None or row.key in keys:
-            found = "not a row as the head describes" if row is None else f"{row.key} is there twice"
-            raise TesseraError(f"table of keys {path}, line {number}", found, "see the head of the file")
+            found, code = "the line is not a row of the table", "key-row"
+            if row is not None:
+                found, code = f"the key {row.key} is in the table twice", "key-twice"
+            remedy = "see the comment at the top of this file"
+            raise TesseraError(f"table of keys {path}, line {number}", found, remedy, code=code)
         keys[row.key] = row
     return keys
 
 
 def own_key(key: str) -> Key | None:
-    """A component's own key, `<section>.<component>.<key>`, as far as Python can know it; None if it is none.
+    """A component's own key, `<section>.<component>.<key>`; None if the name does not have this form.
 
-    Which keys there are, their bounds and their defaults are known to the simulator that has the component.
+    Only the simulator that has the component knows which keys exist, their bounds and their defaults.
     """
     section, _, rest = key.partition(".")
     if section not in {row.section for row in all_keys().values() if row.section}:

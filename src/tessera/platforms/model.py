@@ -1,8 +1,8 @@
 """A platform file: nested YAML with leaves ``{value, source}``, flattened to ``key = value``.
 
-A key that the simulator's table has a default for may be left out: the platform then has the default, with
-its source. Keys below a component's section (``design.<name>.<key>``) are taken as they are; only the
-simulator that has the component knows them (`tessera platform check` asks it).
+A file can omit a key that has a default in the simulator's table: the platform then has the default, with its
+source. Keys below a component's section (``design.<name>.<key>``) are not checked here: only the simulator
+that has the component knows them (`tessera platform check` runs it).
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ def names() -> list[str]:
 def load(name_or_path: str | Path) -> Platform:
     """The platform of this name, or of this YAML file: every key once, in bounds, with its source.
 
-    Keys are in the order of the simulator's table, those of components behind them. Rules between keys are
-    the simulator's (``tessera platform check`` asks it).
+    Keys are in the order of the simulator's table; components' own keys follow. Only the simulator checks
+    rules between keys (``tessera platform check``).
 
     Raises:
         TesseraError: unknown name, or a file that is not a platform (names file, key, value and rule).
@@ -84,7 +84,7 @@ def from_tree(tree: object, path: Path) -> Platform:
         raise TesseraError(f"platform file {path}", "not a mapping", HELP)
     missing = [key for key in HEAD if not isinstance(tree.get(key), str) or not tree[key].strip()]
     if missing:
-        raise TesseraError(f"platform file {path}", f"no text for {', '.join(missing)}", HELP)
+        raise TesseraError(f"platform file {path}", f"these keys need a text: {', '.join(missing)}", HELP)
     for key in ("name", "hardware_class"):
         if not NAME.fullmatch(tree[key]):
             raise _bad(path, key, f"{shown(tree[key])} is not a plain name (letters, digits, . - _)")
@@ -93,7 +93,7 @@ def from_tree(tree: object, path: Path) -> Platform:
 
 
 def leaves(tree: dict, path: Path, prefix: str = "") -> dict[str, Value]:
-    """Dotted key -> value of each ``{value, source}``; says which node is neither that nor a mapping."""
+    """Dotted key -> value of each ``{value, source}``; raises for a node that is no such leaf and no mapping."""
     values: dict[str, Value] = {}
     for key, node in tree.items():
         dotted = f"{prefix}{key}"
@@ -132,7 +132,7 @@ def _complete(path: Path, given: dict[str, Value]) -> dict[str, Value]:
                 raise _unknown(path, key)
     missing = [key for key, row in known.items() if key not in given and row.default is None]
     if missing:
-        remedy = "give them: they have no default (`tessera-sim keys` describes every key)"
+        remedy = "add these keys, which have no default (`tessera-sim keys` describes every key)"
         raise TesseraError(f"platform file {path}", f"keys missing: {', '.join(missing)}", remedy)
     for key, row in (known | own).items():
         if key in given and (fault := row.rule_broken_by(given[key].value)):

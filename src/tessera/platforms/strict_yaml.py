@@ -1,7 +1,7 @@
-"""YAML as configuration files need it: plain trees, and nothing that YAML does in silence.
+"""A strict subset of YAML for configuration files: plain trees, without silent conversions.
 
 PyYAML keeps the last of two equal keys, expands aliases (a few lines can grow to gigabytes), merges
-``<<``, reads ``010`` as 8, ``1:30`` as 90 and ``yes`` as True. Each of these is refused here, with its line.
+``<<``, reads ``010`` as 8, ``1:30`` as 90 and ``yes`` as True. Each of these is an error here, with its line.
 """
 
 from __future__ import annotations
@@ -70,11 +70,11 @@ def read(path: Path, what: str) -> object:
     except OSError as error:
         raise TesseraError(f"{what} {path}", str(error.strerror), "check the path") from None
     if len(data) > MAX_BYTES:
-        raise TesseraError(f"{what} {path}", f"longer than {MAX_BYTES} bytes", REMEDY)
+        raise TesseraError(f"{what} {path}", f"the file has more than {MAX_BYTES} bytes", REMEDY)
     try:
         return parse(data.decode())
     except UnicodeDecodeError as error:
-        found = f"not UTF-8 at byte {error.start}"
+        found = f"byte {error.start} is not UTF-8"
         raise TesseraError(f"{what} {path}", found, "save the file as UTF-8") from None
     except yaml.YAMLError as error:
         raise TesseraError(f"{what} {path}", f"not YAML: {error}", REMEDY) from None

@@ -44,7 +44,7 @@ class Bench:
                 raise TesseraError(
                     f"{name} for the benchmark",
                     f"{self.build / name} does not exist",
-                    "build the component with its tests: ./run tessera build --test mosalloc",
+                    "build mosalloc with its tests: ./run tessera build --test mosalloc",
                 )
         self.layout = self.folder / "growing-0.csv"
         self.layout.write_text(LAYOUT)
@@ -107,7 +107,7 @@ class Bench:
             raise TesseraError(
                 f"benchmark: {' '.join(argv)}{' with the library' if with_library else ''}",
                 f"status {done.returncode}: {done.stderr.strip()[-500:]}",
-                "run it by hand; `tessera mosalloc run --verbose` says more",
+                "run this command by hand; `tessera mosalloc run --verbose` prints more",
                 exit_code=EXIT_FAILED,
             )
         return done.stdout

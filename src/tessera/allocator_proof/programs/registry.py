@@ -25,7 +25,7 @@ def table(programs: Iterable[Program]) -> dict[str, Program]:
     found: dict[str, Program] = {}
     for program in programs:
         if program.name in found:
-            raise ValueError(f"two programs are called '{program.name}'; rename one")
+            raise ValueError(f"two programs have the name '{program.name}'; rename one")
         found[program.name] = program
     return found
 

@@ -48,7 +48,7 @@ def attempt(program: Program, box: Box) -> tuple[str, str]:
         killed = kill_below(os.getpid())
         if killed and box.last is not None:
             with box.last.err.open("a") as stream:
-                stream.write(f"(killed at the end: {len(killed)} processes)\n")
+                stream.write(f"(killed {len(killed)} processes that still ran at the end)\n")
 
 
 def run_layout(

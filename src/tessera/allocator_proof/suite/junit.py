@@ -33,7 +33,7 @@ def read_junit(path: Path) -> list[Test]:
         raise TesseraError(
             f"ctest's results {path}",
             str(error),
-            "is the component built with its tests? ./run tessera build --test mosalloc",
+            "build mosalloc with its tests: ./run tessera build --test mosalloc",
             exit_code=EXIT_FAILED,
         ) from None
     return [_test(case) for case in root.iter("testcase")]

@@ -50,7 +50,7 @@ def execute(run: Run, folder, *, show_stdout: bool = False) -> tuple[Finished, d
         tail = "\n".join(stderr.strip().splitlines()[-5:])
         raise TesseraError(
             f"'{' '.join(run.argv)}'",
-            f"it ended with status {done.returncode}" + (f":\n{tail}" if tail else ""),
+            f"the program exited with status {done.returncode}" + (f":\n{tail}" if tail else ""),
             "read its messages; status 137 often means that the machine ran out of memory",
             exit_code=EXIT_FAILED,
         )

@@ -102,7 +102,7 @@ def read_workload(path: Path) -> Workload:
         raise TesseraError(f"workload file {path}", f"not YAML: {error}", "correct the file") from None
     _keys(path, tree, _KEYS, _MORE_KEYS, "the file")
     if tree["name"] != path.stem:
-        raise _bad(path, f"name '{tree['name']}' is not the file's name")
+        raise _bad(path, f"name '{tree['name']}' differs from the file name '{path.stem}'")
     if not isinstance(tree["sizes"], dict) or not tree["sizes"]:
         raise _bad(path, "sizes must name at least one size")
     sizes = {str(label): _size(path, str(label), node) for label, node in tree["sizes"].items()}
@@ -124,9 +124,12 @@ def _size(path: Path, label: str, node: dict) -> Size:
     found = {key: parse_bytes(node[key], owner=f"{path}: {label}.{key}") for key in _SIZE_KEYS - {"args"}}
     for key in ("heap_pool", "anon_pool"):
         if found[key] == 0 or found[key] % PAGE_2MB:
-            raise _bad(path, f"size {label}: {key} {format_bytes(found[key])} is not a multiple of 2MB")
+            raise _bad(
+                path, f"size {label}: {key} {format_bytes(found[key])} must be a positive multiple of 2MB"
+            )
     if found["footprint"] > found["heap_pool"] + found["anon_pool"]:
-        raise _bad(path, f"size {label}: the footprint does not fit the pools")
+        footprint, pools = format_bytes(found["footprint"]), found["heap_pool"] + found["anon_pool"]
+        raise _bad(path, f"size {label}: footprint {footprint} exceeds the pools' {format_bytes(pools)}")
     datasets = node.get("datasets", [])
     if not isinstance(datasets, list) or not all(isinstance(name, str) for name in datasets):
         raise _bad(path, f"size {label}: datasets must be a list of names")
@@ -141,4 +144,4 @@ def _keys(path: Path, node: object, wanted: set[str], allowed: set[str], where: 
 
 
 def _bad(path: Path, rule: str) -> TesseraError:
-    return TesseraError(f"workload file {path}", rule, "correct it; see docs/contracts.md, Workloads")
+    return TesseraError(f"workload file {path}", rule, "correct the file; see docs/contracts.md, Workloads")

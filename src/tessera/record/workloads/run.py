@@ -44,16 +44,18 @@ def last_line_json(done: Finished) -> dict:
     if not isinstance(answer, dict):
         raise TesseraError(
             "result of the workload",
-            "its output does not end with a JSON line",
-            "run it alone: tessera workload run",
+            "the last line of the program's output is not a JSON object",
+            "run the workload alone: tessera workload run",
             exit_code=EXIT_FAILED,
+            code="no-result",
         )
     if answer.get("verified") is not True:
         raise TesseraError(
             "result of the workload",
-            "its verifier failed",
-            "run it alone; a trace of a wrong run is not kept",
+            'the program reported a wrong result ("verified": false)',
+            "run the workload alone: tessera workload run; no trace is kept of a run with a wrong result",
             exit_code=EXIT_FAILED,
+            code="verifier-failed",
         )
     return answer
 

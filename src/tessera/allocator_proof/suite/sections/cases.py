@@ -34,7 +34,7 @@ def run(request: ProofRequest) -> Findings:
         raise TesseraError(
             f"ctest {f'-R {request.cases}' if request.cases is not None else 'of mosalloc'}",
             f"status {status}, no results: {tail(said)}",
-            "build the component with its tests: ./run tessera build --test mosalloc",
+            "build mosalloc with its tests: ./run tessera build --test mosalloc",
             exit_code=EXIT_FAILED,
         )
     tests = read_junit(tests_file)

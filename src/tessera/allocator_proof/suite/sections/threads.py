@@ -105,7 +105,10 @@ def _execute(argv: list[str]) -> subprocess.CompletedProcess[str]:
             out, err = process.communicate(timeout=TIMEOUT_SECONDS)
         except subprocess.TimeoutExpired:
             raise TesseraError(
-                " ".join(argv), f"it hung for {TIMEOUT_SECONDS} s", "attach gdb", exit_code=EXIT_FAILED
+                " ".join(argv),
+                f"still running after {TIMEOUT_SECONDS} s",
+                "run it by hand, attach gdb",
+                exit_code=EXIT_FAILED,
             ) from None
     return subprocess.CompletedProcess(argv, process.returncode, out, err)
 
@@ -120,7 +123,7 @@ def _plain() -> str:
         raise TesseraError(
             f"plain run of {' '.join(_program())}",
             f"status {done.returncode}: {tail(done.stderr)}",
-            "it fails without the library: mend the program or the machine first",
+            "the program fails without the library, too: first repair the program or the machine",
             exit_code=EXIT_FAILED,
         )
     return done.stdout.strip()

@@ -31,7 +31,9 @@ def prepare(workload: Workload, size: Size, folder: Path) -> Run:
     chosen = counts(owner, size.args, _DEFAULTS)
     for option, least in (("rows", 1), ("features", FIELDS), ("tolerance-percent", 1)):
         if chosen[option] < least:
-            raise TesseraError(f"{owner}: --{option} {chosen[option]}", "too few", f"ask for {least} or more")
+            raise TesseraError(
+                f"{owner}: --{option} {chosen[option]}", "this is too few", f"give {least} or more"
+            )
     clicks = Clicks(chosen["rows"], chosen["features"], chosen["seed"])
     data, model = folder / DATA, folder / MODEL
     clicks.write(data)

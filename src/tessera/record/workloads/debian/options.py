@@ -11,18 +11,22 @@ def counts(owner: str, args: Sequence[str], defaults: Mapping[str, int]) -> dict
     """The options' values; those not given have their default.
 
     Raises:
-        TesseraError: an unknown or repeated option, or a value that is no count. ``owner`` is in the message.
+        TesseraError: an unknown or repeated option, or a value that is not a count; names ``owner``.
     """
     found: dict[str, int] = {}
     if len(args) % 2:
-        raise TesseraError(f"{owner}: {' '.join(args)}", "an option has no value", "write --name count")
+        raise TesseraError(
+            f"{owner}: {' '.join(args)}", f"the option {args[-1]} has no value", "write --name count"
+        )
     for option, value in zip(args[::2], args[1::2], strict=True):
         name = option.removeprefix("--")
         if name not in defaults or name == option:
             raise unknown_name(f"option of {owner}", option, [f"--{known}" for known in defaults])
         if name in found:
-            raise TesseraError(f"{owner}: {option}", "given twice", "give it once")
+            raise TesseraError(f"{owner}: {option}", "this option is given twice", "give it once")
         if not value.isascii() or not value.isdigit():
-            raise TesseraError(f"{owner}: {option} {value}", "not a count", "write decimal digits only")
+            raise TesseraError(
+                f"{owner}: {option} {value}", "the value must be a count", "write decimal digits only"
+            )
         found[name] = int(value)
     return dict(defaults) | found

@@ -27,7 +27,7 @@ def prepare(workload: Workload, size: Size, folder: Path) -> Run:
     skip = chosen.pop("skip")
     for table in ("people", "items", "categories"):
         if chosen[table] == 0:
-            raise TesseraError(f"{owner}: --{table} 0", "the table may not be empty", "ask for one at least")
+            raise TesseraError(f"{owner}: --{table} 0", "the table must have a row", "give 1 or more")
     auction = Auction(**chosen)
     with (folder / DOCUMENT).open("w") as document:
         document.writelines(auction.document())
@@ -48,7 +48,7 @@ def _verified(name: str, auction: Auction, done: Finished) -> dict:
     """The report, line by line, against the same report made by Python from the tables."""
     path = done.folder / OUTPUT
     if not path.exists():
-        raise _wrong(f"it wrote no {OUTPUT}: {done.stderr.strip()[-300:]}")
+        raise _wrong(f"xalan did not write {OUTPUT}: {done.stderr.strip()[-300:]}")
     found = path.read_text().splitlines(keepends=True)
     expected = list(report(auction))
     for number, (ours, theirs) in enumerate(zip(expected, found, strict=False), start=1):
@@ -66,5 +66,5 @@ def _verified(name: str, auction: Auction, done: Finished) -> dict:
 
 
 def _wrong(found: str) -> TesseraError:
-    remedy = "run it alone: tessera workload run xml-transform; a trace of a wrong run is not kept"
+    remedy = "run it alone: tessera workload run xml-transform; no trace is kept of a wrong result"
     return TesseraError("result of xalan", found, remedy, exit_code=EXIT_FAILED)

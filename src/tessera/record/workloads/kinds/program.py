@@ -40,8 +40,8 @@ def find(name: str) -> Path:
     if found is None:
         raise TesseraError(
             f"program '{name}'",
-            "no such program on this machine",
-            "give its path, or one on $PATH; or add it again",
+            "this machine does not have the program",
+            "give the path of the program or a name on $PATH, or add the workload again",
         )
     return Path(found).absolute()
 

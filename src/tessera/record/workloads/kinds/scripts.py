@@ -30,7 +30,9 @@ def prepare(workload: Workload, size: Size, folder: Path) -> Run:
     """A fresh copy of the benchmark's folder, in which ``pre_run.sh`` has run."""
     if len(size.args) != 1:
         raise TesseraError(
-            f"{workload.name}, size {size.label}", "args is not one folder", "name the scripts' folder"
+            f"{workload.name}, size {size.label}",
+            f"args must be one folder, but has {len(size.args)} words",
+            "give the folder of the scripts",
         )
     source = benchmark(Path(size.args[0]))
     _copy(source, folder)
@@ -57,21 +59,26 @@ def benchmark(source: Path) -> Path:
     if not (source / RUN).is_file():
         raise TesseraError(
             f"benchmark folder {source}",
-            f"there is no {RUN} in it",
-            f"a benchmark has {PRE[0]}, {RUN} and {POST[0]}",
+            f"the folder has no {RUN}",
+            f"a benchmark consists of {PRE[0]}, {RUN} and {POST[0]}",
         )
     return source.absolute()
 
 
 def environment_of(folder: Path) -> dict[str, str]:
-    """What the benchmarks' scripts are told."""
+    """The environment variables that the benchmarks' scripts get."""
     return {"OMP_NUM_THREADS": "1", "OMP_THREAD_LIMIT": "1", "MOSMODEL_RUN_OUT_DIR": str(folder)}
 
 
 def _copy(source: Path, folder: Path) -> None:
-    """Only what an earlier copy left is removed first: the folder may not be ours."""
+    """Copy after removing an earlier copy; a folder with other files is left as it is and rejected."""
     if any(folder.iterdir()) and not (folder / _MADE_BY_US).exists():
-        raise TesseraError(f"run folder {folder}", "it holds other files", "give an empty folder")
+        raise TesseraError(
+            f"run folder {folder}",
+            "the folder contains files that Tessera did not make",
+            "give an empty folder",
+            code="folder-not-empty",
+        )
     for old in folder.iterdir():
         if old.is_dir() and not old.is_symlink():
             shutil.rmtree(old)
@@ -101,8 +108,8 @@ def _call(script: str, folder: Path, environment: dict[str, str]) -> None:
         tail = "\n".join((done.stdout + done.stderr).strip().splitlines()[-5:])
         raise TesseraError(
             f"{script} of {folder}",
-            f"it ended with status {done.returncode}" + (f":\n{tail}" if tail else ""),
-            "run it by hand in that folder; a trace of a run that it refuses is not kept",
+            f"the script exited with status {done.returncode}" + (f":\n{tail}" if tail else ""),
+            "run the script by hand in that folder; no trace is kept of a run that fails",
             exit_code=EXIT_FAILED,
         )
 

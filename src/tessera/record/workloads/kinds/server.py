@@ -105,6 +105,6 @@ def _arguments(workload: Workload, size: Size) -> argparse.Namespace:
         raise TesseraError(
             f"workload {workload.name}, size {size.label}: args {' '.join(size.args)}",
             str(error),
-            "correct config/workloads; see tessera/workloads/kinds/server.py",
+            f"correct config/workloads/{workload.name}.yaml",
         ) from None
     return found

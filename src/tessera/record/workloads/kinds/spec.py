@@ -29,12 +29,14 @@ def prepare(workload: Workload, size: Size, folder: Path) -> Run:
         raise TesseraError(
             f"{owner}: --command {number}",
             f"{source} has {len(commands)} commands",
-            "give one of them, from 1",
+            f"give a number from 1 to {len(commands)}",
         )
     command = commands[number - 1]
     if command.stdin:
         raise TesseraError(
-            f"{owner}: {command.program.name}", "it reads standard input", "choose another row"
+            f"{owner}: {command.program.name}",
+            "the command reads standard input, which Tessera does not support",
+            "choose another row",
         )
     root = install.root_of(suite)
     data = root / suite.benchmarks / workload.executable / "data" / asked["--input"] / "output"
@@ -52,7 +54,7 @@ def prepare(workload: Workload, size: Size, folder: Path) -> Run:
 
 
 def missing(workload: Workload, size: Size) -> str:
-    """Why there is no run folder: no installation is named, or it has not been set up for this input."""
+    """Why there is no run folder: no installation is known, or it is not set up for this input."""
     asked = _options(f"{workload.name}, size {size.label}", size.args)
     suite = install.suite(asked["--suite"])
     try:
@@ -67,14 +69,15 @@ def _options(owner: str, args: tuple[str, ...]) -> dict[str, str]:
     if set(found) != {"--suite", "--input", "--command"} or len(args) % 2 or not found["--command"].isdigit():
         raise TesseraError(
             f"{owner}: {' '.join(args)}",
-            "not the options of a SPEC row",
+            "a SPEC row needs --suite and --input, and can have --command",
             "write --suite S --input I [--command N]",
+            code="spec-options",
         )
     return found
 
 
 def _link(source: Path, folder: Path, outputs: set[str | None]) -> None:
-    """Links to the run folder's files in ``folder``, except to outputs, which the run is to write itself."""
+    """Link the run folder's files into ``folder``, except the outputs, which the run writes."""
     for old in folder.iterdir():
         if old.is_symlink() or old.name in outputs:
             old.unlink()
@@ -94,7 +97,7 @@ def _verified(name: str, command: Command, expected: list[Path], commands: int, 
         elif commands > 1:
             continue  # another command of the run writes it
         else:
-            raise _wrong(name, f"it wrote no {path.name}")
+            raise _wrong(name, f"the benchmark did not write {path.name}")
         if difference := first_difference(path.read_text(errors="replace"), found):
             raise _wrong(name, f"{path.name}, {difference}")
         compared += 1
@@ -105,5 +108,5 @@ def _verified(name: str, command: Command, expected: list[Path], commands: int, 
 
 
 def _wrong(name: str, found: str) -> TesseraError:
-    remedy = "run it with SPEC's own tools; a trace of a wrong run is not kept"
+    remedy = "run the benchmark with SPEC's own tools; no trace is kept of a run with a wrong result"
     return TesseraError(f"result of {name}", found, remedy, exit_code=EXIT_FAILED)

@@ -34,7 +34,7 @@ def require_free(port: int) -> int:
             raise TesseraError(
                 f"port {port} for a server",
                 f"{error.strerror}",
-                "give another --port, or none: then a free one is found",
+                "give another --port, or omit it: Tessera then uses a free port",
             ) from None
     return port
 
@@ -59,29 +59,30 @@ class Client:
             while len(answer) < len(wanted):
                 part = self._socket.recv(1 << 20)
                 if not part:
-                    raise self._failed(what, "it closed the connection")
+                    raise self._failed(what, "the server closed the connection", "server-closed")
                 answer += part
         except TimeoutError:
-            raise self._failed(what, f"no answer for {ANSWER_SECONDS} s") from None
+            found = f"the server did not answer within {ANSWER_SECONDS} s"
+            raise self._failed(what, found, "server-silent") from None
         except OSError as error:
             raise self._failed(what, str(error.strerror)) from None
         if answer != wanted:
             at = next(i for i, pair in enumerate(zip(answer, wanted, strict=False)) if pair[0] != pair[1])
             shown = bytes(answer[max(0, at - 20) : at + 60])
-            raise self._failed(what, f"a wrong answer: ...{shown!r}")
+            raise self._failed(what, f"the server sent a wrong answer: ...{shown!r}", "server-wrong")
 
     def touch(self) -> None:
-        """A connection more, at once given up: it wakes the thread that accepts them."""
+        """Connect and disconnect, to wake the server's thread that accepts connections."""
         with contextlib.suppress(OSError):
             socket.create_connection((HOST, self.port), timeout=1).close()
 
     def send(self, request: bytes) -> None:
-        """Send a request whose answer nobody waits for."""
+        """Send a request and do not wait for its answer."""
         with contextlib.suppress(OSError):
             self._socket.sendall(request)
 
     def close(self) -> None:
-        """Give the connection up."""
+        """Close the connection."""
         self._socket.close()
 
     def _connected(self) -> socket.socket:
@@ -89,9 +90,8 @@ class Client:
         request, answer = self.store.ping()
         while time.monotonic() < end:
             if self._program.poll() is not None:
-                raise self._failed(
-                    "start it", f"it ended with status {self._program.returncode} before it answered"
-                )
+                found = f"the server exited with status {self._program.returncode} before it answered"
+                raise self._failed("start", found, "server-exited")
             try:
                 found = socket.create_connection((HOST, self.port), timeout=ANSWER_SECONDS)
                 found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -103,16 +103,18 @@ class Client:
             if said.startswith(answer):
                 return found
             if said:
-                raise self._failed("start it", f"something else listens there: it says {said[:60]!r}")
+                found = f"another program listens on this port and answered {said[:60]!r}"
+                raise self._failed("start", found, "port-taken")
             time.sleep(0.05)
-        raise self._failed("start it", f"no answer for {START_SECONDS} s")
+        raise self._failed("start", f"the server did not answer within {START_SECONDS} s", "server-silent")
 
-    def _failed(self, what: str, found: str) -> TesseraError:
+    def _failed(self, what: str, found: str, code: str = "") -> TesseraError:
         if self._program.poll() is not None and "status" not in found:
-            found += f"; the server has ended with status {self._program.returncode}"
+            found += f"; the server has exited with status {self._program.returncode}"
         return TesseraError(
             f"{self.store.name} on port {self.port}: {what}",
             found,
-            "read the server's messages above; a smaller size needs less memory; another port: --port",
+            "read the server's messages above; use a smaller size if memory is short, or another --port",
             exit_code=EXIT_FAILED,
+            code=code,
         )

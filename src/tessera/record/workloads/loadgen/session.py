@@ -1,4 +1,4 @@
-"""The companion of a server: stores the items, then reads them while the recording is on, then ends it."""
+"""The client of a recorded server: stores items, reads them while the recording is on, stops the server."""
 
 from __future__ import annotations
 
@@ -74,13 +74,14 @@ class Session:
         }
 
     def result(self, finished: Finished) -> dict:
-        """What the session found: every answer of the measured phase was compared."""
+        """The result of the session, in which every answer of the measured phase was compared."""
         if not self.done:
             raise TesseraError(
                 f"load of {self.store.name}",
-                "it never came to its end",
-                "run it alone: tessera workload run",
+                "the load did not finish",
+                "run the workload alone: tessera workload run",
                 exit_code=EXIT_FAILED,
+                code="load-unfinished",
             )
         return self.done
 
@@ -108,7 +109,7 @@ class Session:
         return (rank.astype(np.int64) * 0x9E3779B1) % self.items
 
     def _wake(self, client: Client):
-        """The main thread of redis answers requests, that of memcached accepts connections: both are done."""
+        """Wake the main thread: redis answers requests in it, memcached accepts connections in it."""
 
         def wake() -> None:
             request, answer = self.store.fetch([0])
@@ -126,8 +127,8 @@ class Session:
             program.wait(END_SECONDS)
         except subprocess.TimeoutExpired:
             raise TesseraError(
-                f"end {self.store.name}",
-                f"it still runs after {END_SECONDS} s",
-                "it is killed; run it alone: tessera workload run",
+                f"stop {self.store.name}",
+                f"the server still runs after {END_SECONDS} s, so Tessera kills it",
+                "run the workload alone: tessera workload run",
                 exit_code=EXIT_FAILED,
             ) from None

@@ -45,7 +45,9 @@ def read_commands(path: Path) -> list[Command]:
             option = words.pop(0)
             if option not in _WORDS or len(words) < _WORDS[option]:
                 raise TesseraError(
-                    f"{path}, line {number}", f"option '{option}' is not understood", "report the line to us"
+                    f"{path}, line {number}",
+                    f"the option '{option}' is not supported",
+                    "report this line in an issue",
                 )
             values = [words.pop(0) for _ in range(_WORDS[option])]
             if option == "-E":

@@ -50,7 +50,9 @@ def remember(root: Path) -> list[str]:
     if not found:
         folders = " and no ".join(each.benchmarks for each in SUITES.values())
         raise TesseraError(
-            f"SPEC installation {root}", f"there is no {folders} in it", "give SPEC's own folder"
+            f"SPEC installation {root}",
+            f"the folder has no {folders}",
+            "give the folder into which SPEC was installed",
         )
     roots = _remembered() | dict.fromkeys(found, str(root))
     _file().parent.mkdir(parents=True, exist_ok=True)
@@ -68,8 +70,9 @@ def root_of(wanted: Suite) -> Path:
     if not given:
         raise TesseraError(
             f"SPEC {wanted.name}",
-            f"not supplied: {wanted.variable} is not set and no root is known",
+            f"no installation is known, and {wanted.variable} is not set",
             remedy,
+            code="spec-not-supplied",
         )
     root = Path(given)
     if not (root / wanted.benchmarks).is_dir():
