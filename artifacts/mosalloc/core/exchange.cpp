@@ -37,22 +37,36 @@ long Pool::split(Range range) {
     return 0;
 }
 
-/// Copies the used parts of `page` to `copy` and moves `copy` into the place of `page`.
+/// Access of the whole of `page` while it is exchanged: what its used parts ask for together, as a huge page grants it.
+/// Less would trap an access that the program may make; more would let another thread pass a guard page.
+int Pool::protection_during_exchange(Range page) const {
+    const int wanted = wanted_protection(page);
+    return wanted < 0 ? PROT_NONE : wanted;
+}
+
+/// Copies the used parts of `page` to `copy` and moves `copy` into the place of `page`, with
+/// protection_during_exchange().
 long Pool::exchange(Range page, uint64_t copy) {
     const auto used = [&](uint64_t at) { return (*states(at) & kUsed) != 0; };
     // Used pages without access are copied too, because their contents must survive until access returns.
     constexpr int kUnused = -1;
     const auto prot = [&](uint64_t at) { return used(at) ? protection_at(at) : kUnused; };
+    const bool huge = hardware(page.start) != kAbsent;
     long result = for_each_run(page, prot, [&](Range run) -> long {
-        if (prot(run.start) == kUnused || (prot(run.start) & PROT_READ) != 0) return 0;
-        const int more = prot(run.start) | PROT_READ;
-        return hardware(run.start) == kAbsent ? sys::mprotect(base_ + run.start, run.bytes(), more)
-                                              : set_hardware(page, hardware(page.start) | PROT_READ);
+        if (prot(run.start) == kUnused) return 0;
+        const int granted = huge ? hardware(page.start) : prot(run.start);
+        const uint64_t from = base_ + run.start, to = copy + (run.start - page.start);
+        if ((granted & PROT_READ) == 0) {
+            if (!sys::failed(copy_pages_without_access(from, to, run.bytes()))) return 0;
+            const long opened = huge ? set_hardware(page, granted | PROT_READ)
+                                     : sys::mprotect(from, run.bytes(), granted | PROT_READ);
+            if (sys::failed(opened)) return opened;
+        }
+        return copy_pages(from, to, run.bytes());
     });
-    if (!sys::failed(result))
-        result = for_each_run(page, used, [&](Range run) -> long {
-            return used(run.start) ? copy_pages(base_ + run.start, copy + (run.start - page.start), run.bytes()) : 0;
-        });
+    if (sys::failed(result)) return result;
+    const int during = protection_during_exchange(page);
+    if (during != (PROT_READ | PROT_WRITE)) result = sys::mprotect(copy, page.bytes(), during);
     if (sys::failed(result)) return result;
     return sys::mremap(copy, page.bytes(), page.bytes(), MREMAP_MAYMOVE | MREMAP_FIXED, base_ + page.start);
 }
@@ -62,6 +76,7 @@ long Pool::replace_by_small_pages(Range page) {
     if (sys::failed(aside)) return aside;
     const uint64_t copy = static_cast<uint64_t>(aside);
     sys::madvise(copy, page.bytes(), MADV_NOHUGEPAGE);
+    const int during = protection_during_exchange(page);
     const long moved = exchange(page, copy);
     if (sys::failed(moved)) {
         sys::munmap(copy, page.bytes());
@@ -72,7 +87,7 @@ long Pool::replace_by_small_pages(Range page) {
     const auto state = [&](uint64_t at) { return *states(at); };
     return for_each_run(page, state, [&](Range run) -> long {
         const int prot = (state(run.start) & kUsed) != 0 ? protection_at(run.start) : PROT_NONE;
-        return prot == (PROT_READ | PROT_WRITE) ? 0 : sys::mprotect(base_ + run.start, run.bytes(), prot);
+        return prot == during ? 0 : sys::mprotect(base_ + run.start, run.bytes(), prot);
     });
 }
 
@@ -85,7 +100,7 @@ long Pool::replace_by_huge_page(Range page) {
     if (!sys::failed(result)) result = exchange(page, copy);
     sys::munmap(static_cast<uint64_t>(room), 2 * page.bytes());
     if (sys::failed(result)) return result;
-    memset(&hardware(page.start), PROT_READ | PROT_WRITE, page.bytes() / kPage2M);
+    memset(&hardware(page.start), protection_during_exchange(page), page.bytes() / kPage2M);
     for (uint64_t at = page.start; at < page.end; at += kPage4K)
         if ((*states(at) & kUsed) != 0) *states(at) |= kDirty;
     return sync_protection(page, page.bytes());

@@ -186,9 +186,16 @@ bool Pool::must_split(Range page, Range asked, int prot) const {
     const auto others = [&](auto wanted) {
         return any_page({page.start, asked.start}, wanted) || any_page({asked.end, page.end}, wanted);
     };
+    // clear_dirty() would open the whole page to writers, while another thread relies on a fault in its part.
+    const auto clearing_opens = [&] {
+        if ((hardware(page.start) & PROT_WRITE) != 0 || !others([](int) { return true; })) return false;
+        for (uint64_t at = asked.start; at < asked.end; at += kPage4K)
+            if ((*states(at) & (kUsed | kDirty)) == kDirty) return true;
+        return false;
+    };
     switch (policy_.protections) {
         case Protections::soft: return false;
-        case Protections::exact: return others([=](int has) { return has != prot; });
+        case Protections::exact: return others([=](int has) { return has != prot; }) || clearing_opens();
         case Protections::guards: break;
     }
     const auto more = [=](int has) { return (has & ~prot) != 0; };

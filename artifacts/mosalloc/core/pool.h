@@ -112,6 +112,7 @@ private:
     long split_edges(Range range, int prot);
     long replace_by_small_pages(Range page);
     long replace_by_huge_page(Range page);
+    int protection_during_exchange(Range page) const;
     long exchange(Range page, uint64_t copy);
     void bring_in(Range page);
 

@@ -48,6 +48,10 @@ inline long open(const char* path, int flags, int mode = 0) {
     return call(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), flags | O_CLOEXEC, mode);
 }
 inline long close(long fd) { return call(SYS_close, fd); }
+inline long pread(long fd, void* to, size_t bytes, uint64_t offset) {
+    return call(SYS_pread64, fd, reinterpret_cast<long>(to), static_cast<long>(bytes), static_cast<long>(offset));
+}
+
 inline long read(long fd, void* to, size_t bytes) {
     return call(SYS_read, fd, reinterpret_cast<long>(to), static_cast<long>(bytes));
 }

@@ -3,6 +3,11 @@
 #include <cerrno>
 #include <cstring>
 #include <sys/resource.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
 
 #include "core/advice.h"
 #include "tests/space_fixture.h"
@@ -87,6 +92,53 @@ TEST_F(ProtectionsTest, MemoryWithoutAccessBehindAHoleKeepsItsContentsInASplit) 
     EXPECT_EQ(space.protect(pages(3, 512), PROT_READ), 0);
     const char* at = reinterpret_cast<const char*>(start_);
     for (uint64_t i = 3 * kPage4K; i < kPage2M; ++i) ASSERT_EQ(at[i], 'x');
+}
+
+/// How often another thread could read the page at `address` until `done`; it counts its attempts.
+uint64_t reads(uint64_t address, std::atomic<uint64_t>* attempts, const std::atomic<bool>* done) {
+    uint64_t count = 0;
+    char byte;
+    const iovec to = {&byte, 1}, from = {reinterpret_cast<void*>(address), 1};
+    for (; !done->load(); attempts->fetch_add(1)) count += process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 1 ? 1 : 0;
+    return count;
+}
+
+TEST_F(ProtectionsTest, NoThreadPassesAGuardWhileItsHugePageIsSplit) {
+    build(Protections::exact);
+    for (const uint64_t window : {0, 3, 4, 5}) {  // the windows of the fixture
+        start_ = anon_base() + window * kPage2M;
+        ASSERT_FALSE(sys::failed(space.map_fixed(pages(0, 512), {kRW})));
+        memset(reinterpret_cast<void*>(start_), 'x', kPage2M);
+        ASSERT_EQ(space.protect(pages(0, 512), PROT_NONE), 0);
+        std::atomic<uint64_t> attempts{0};
+        std::atomic<bool> done{false};
+        uint64_t passed = 0;
+        std::thread other([&] { passed = reads(pages(500, 501).start, &attempts, &done); });
+        while (attempts.load() < 100) std::this_thread::yield();
+        EXPECT_EQ(space.protect(pages(7, 9), kRW), 0);
+        const bool split = map.unsplit_pages == 0;
+        const uint64_t during = attempts.load();
+        while (attempts.load() < during + 100) std::this_thread::yield();
+        done = true;
+        other.join();
+        if (!split) GTEST_SKIP() << "no userfaultfd here, so a program with threads keeps its huge pages";
+        EXPECT_EQ(passed, 0u) << "of " << attempts.load() << " reads in window " << window;
+        EXPECT_EQ(space.protect(pages(0, 512), PROT_READ), 0);
+        EXPECT_TRUE(keeps_contents());
+    }
+    EXPECT_EQ(map.split_pages, 4u);
+}
+
+TEST_F(ProtectionsTest, ClearingReusedMemoryOpensNoGuardBesideIt) {
+    build(Protections::exact);
+    ASSERT_EQ(space.unmap(pages(8, 512)), 0);  // reused below, so it must be cleared
+    ASSERT_EQ(space.protect(pages(0, 8), PROT_NONE), 0);
+    EXPECT_TRUE(is_huge());
+    EXPECT_EQ(map_pages(4, PROT_NONE), static_cast<long>(pages(8, 12).start));
+    EXPECT_FALSE(is_huge());  // 4KB pages need no clearing
+    EXPECT_EQ(space.protect(pages(0, 12), kRW), 0);
+    for (uint64_t i = 0; i < 12 * kPage4K; ++i)
+        ASSERT_EQ(reinterpret_cast<char*>(start_)[i], i < 8 * kPage4K ? 'x' : 0);
 }
 
 TEST_F(ProtectionsTest, PopulatingNeedsTheAccessThatTheProgramAskedFor) {
