@@ -1,19 +1,17 @@
 # Tessera's pipeline, link by link. `./run reproduce` runs config/default.yaml, `./run smoke` config/smoke.yaml.
-#
-#   build.smk    toolchain image; allocator, tracer, simulator and workloads inside it
+#   build.smk    toolchain image; in it, allocator, tracer, simulator and workloads
 #   trace.smk    one recorded trace per workload
 #   layouts.smk  54 + 1gb layouts per workload and platform
 #   cells.smk    simulated cells, one job per workload and platform, all layouts inside
-#   host.smk     real runs under real mosaics; this machine as a simulated platform
-#   models.smk   every runtime model, fitted, judged under every protocol, tried on 1GB pages
-#   studies.smk  sampling, ablations, and a sweep over what is assumed
-#   validation.smk  engines, closed forms, this machine's chase and mosaics, invariants
-#   kernel.smk   a kernel with replicated page tables: build, test, tables; `snakemake kernel` makes more of it
-#   reference.smk  the papers' archived data beside what they print
-#   report.smk   claims, figures, notebooks, provenance, site
+#   host.smk     real runs under real layouts; this machine as a simulated platform
+#   models.smk   every runtime model: fit, judge under every protocol, predict 1GB pages
+#   studies.smk  sampling, ablations, and a sweep over assumed values
+#   validation.smk  engines, closed forms, pointer chases and layouts on this machine, invariants
+#   kernel.smk   a kernel with replicated page tables: build, test, tables; `snakemake kernel` runs all jobs
+#   reference.smk  the papers' archived data, compared with the printed numbers
+#   report.smk   claims, figures, notebooks, provenance, HTML report
 #
-# Reading this file changes nothing. A rule's params `code` and `files` are digests of what its outputs depend on
-# besides its inputs (docs/pipeline.md).
+# Reading this file changes nothing. `code` and `files` of a rule are digests of more that it depends on (docs/pipeline.md).
 
 from pathlib import Path
 
@@ -53,19 +51,19 @@ include: "workflow/rules/report.smk"
 
 localrules: reproduce, smoke, kernel, kernel_smoke, kernel_bisect
 
-onstart:  # of a run that makes something; not of dry runs, listings, or a cluster's jobs
+onstart:  # only of runs with jobs; not of dry runs, listings, or jobs of a cluster
     begin(TREE.root)
-    watch(TREE.timeline, workflow)
+    watch(TREE.timeline, workflow, logger)
 
 rule reproduce:
-    """The main job: everything, then the claims table; its exit status is the check's."""
+    """The main job: run everything, then print the claims; the exit status is that of the check."""
     default_target: True
     input: TREE.report,
     message: "Checking the claims"
     shell: f"tessera report check --results {TREE.root}"
 
 rule smoke:
-    """The same chain on tiny inputs: ./run smoke."""
+    """All steps on tiny inputs: ./run smoke."""
     input: TREE.report,
     message: "Checking the claims"
     shell: f"tessera report check --results {TREE.root}"

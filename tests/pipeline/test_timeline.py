@@ -20,7 +20,7 @@ import sys
 from tessera.pipeline.timeline import watch
 from tessera.results.tree import Tree
 onstart:
-    watch(Tree("results/x").timeline, workflow)
+    watch(Tree("results/x").timeline, workflow, logger)
 onsuccess: print("limiter", workflow.scheduler.job_rate_limiter, file=sys.stderr)
 rule all:
     input: expand("out/{name}", name=["a", "b"])

@@ -57,7 +57,7 @@ class Timeline(logging.Handler):
             csv.writer(stream, lineterminator="\n").writerow(row)
 
 
-def watch(path: Path, workflow) -> None:
+def watch(path: Path, workflow, logger: logging.Logger) -> None:
     """Record this run's jobs in ``path``, and stop Snakemake's busy wait on one machine.
 
     Snakemake limits job starts to 100 a second unless told otherwise. With any limit, each job that ends adds
@@ -65,8 +65,6 @@ def watch(path: Path, workflow) -> None:
     third of a core in a run of 200 jobs. A longer span in the profile would delay the end of the run by that
     span, because Python waits for pending timers. On a cluster the limit stays.
     """
-    from snakemake.logging import logger
-
     logger.addHandler(Timeline(path))
     if workflow.local_exec:
         workflow.scheduler.job_rate_limiter = None
