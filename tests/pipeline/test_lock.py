@@ -157,15 +157,16 @@ def test_without_hard_links_it_says_so(tmp_path, monkeypatch):
         raise OSError(95, "Operation not supported")
 
     monkeypatch.setattr(locks.os, "link", refuse)
-    with pytest.raises(TesseraError, match="hard links"):
+    with pytest.raises(TesseraError, match=LOCK) as caught:
         RunLock(tmp_path).take()
+    assert caught.value.code == "lock-no-hard-links"
     assert list(tmp_path.iterdir()) == []
 
 
 def test_retry_drops_under_the_lock_and_a_dry_run_only_says(tmp_path):
     table = tmp_path / "cells" / "w" / "p.csv"
     table.parent.mkdir(parents=True)
-    table.write_text("status,message\nfailed,out of luck\n")
+    table.write_text("status,message\nfailed,unlucky\n")
 
     def retry(*words):
         return CliRunner().invoke(pipeline, ["retry", "--results", str(tmp_path), *words])
@@ -174,5 +175,5 @@ def test_retry_drops_under_the_lock_and_a_dry_run_only_says(tmp_path):
     held_by(tmp_path, host="node7", boot="b")
     assert isinstance(retry().exception, TesseraError) and table.exists()
     (tmp_path / LOCK).unlink()
-    assert "out of luck" in retry().output and not table.exists()
+    assert "unlucky" in retry().output and not table.exists()
     assert not (tmp_path / LOCK).exists()

@@ -1,7 +1,7 @@
-"""Images and components. Docker is only ever called by tessera.machine.container, never from here.
+"""Build images and components. Only tessera.machine.container calls Docker, never a rule.
 
-The name of a stamp has the digest of what is built from: new sources are another input of all that uses them. Stamps
-count by their content, which is small enough for Snakemake to compare (profiles/default), not by their time."""
+The name of a stamp has the digest of the sources: if they change, all jobs that use them get a new input. Snakemake
+compares the content of stamps, which is small (profiles/default), not their time."""
 
 import os
 
@@ -12,18 +12,18 @@ COMPONENTS = ("mosalloc", "tracer", "simulator", "workloads")
 
 
 def images(wildcards=None):
-    """The toolchain image, unless components are built on the host."""
+    """The toolchain image; none if this machine builds the components."""
     return [] if ENGINE == "none" else [f"build/images-{content('docker/base', 'docker/toolchain')}.stamp"]
 
 
 def workloads_image():
-    """The image of Debian's own programs."""
+    """The image of the programs of Debian."""
     digest = content("docker/base", "docker/toolchain", "docker/workloads")
     return f"build/image-workloads-{digest}.stamp"
 
 
 def component_stamps(*components):
-    """Stamps that say: these components are built."""
+    """Stamps of built components."""
     return [f"build/{component}-{programs(ENGINE, component)}.stamp" for component in components]
 
 
@@ -39,7 +39,7 @@ rule workloads_image:
     input: images,
     output: "build/image-workloads-{digest}.stamp",
     log: "build/logs/workloads-image-{digest}.log",
-    message: "Building the image of Debian's own programs"
+    message: "Building the image of the programs of Debian"
     shell: "tessera build --workloads-image > {log} 2>&1 && echo {wildcards.digest} > {output}"
 
 

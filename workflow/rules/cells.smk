@@ -1,5 +1,5 @@
-"""Simulated cells: one job per workload and platform, all layouts inside. Finished cells go to a cache
-outside the declared outputs, so a killed run loses at most one group of layouts."""
+"""Simulate cells: one job per workload and platform, with all layouts. Finished cells go to a cache outside the
+declared outputs, so a killed run loses at most one group of layouts."""
 
 
 rule cells:
@@ -25,7 +25,7 @@ rule cells:
 
 
 def cells_of_pairs():
-    """Simulated cells of every pair."""
+    """Simulated cells of every workload on every platform."""
     return expand(TREE.cells_of("{workload}", "{platform}"), workload=WORKLOADS, platform=PLATFORMS)
 
 
@@ -34,5 +34,5 @@ rule all_cells:
     output: TREE.cells,
     log: TREE.log("all-cells"),
     params: code=code("tessera.pipeline.cells"),
-    message: "Collecting all cells"
+    message: "Joining all cells in one table"
     shell: "tessera pipeline concat --out {output} {input} 2> {log}"

@@ -1,7 +1,7 @@
 """This machine: real runs with real huge pages (hybrid cells), and the same layouts simulated.
 
-The runs take every core, so that nothing else runs beside a measurement. Cells that were skipped for want of huge
-pages are dropped by a start with --reserve (tessera.pipeline.failures); measured ones are kept without it."""
+The runs take every core, so that no other job disturbs a measurement. A run with --reserve drops cells that were
+skipped without huge pages (tessera.pipeline.failures); a run without --reserve keeps measured cells."""
 
 HOST = config["host"]
 HOST_SIZE = config["workloads"][HOST["workload"]]["size"]
@@ -14,7 +14,7 @@ rule host_platform:
     params:
         code=code("tessera.platforms.detect"),
         files=content("config/platforms/host-template.yaml"),
-    message: "Describing this machine as a simulated platform"
+    message: "Writing a platform file for this machine"
     shell: "tessera platform detect --out {output} 2> >(tee {log} >&2)"
 
 
@@ -23,7 +23,7 @@ rule host_layouts:
     output: TREE.host_manifest,
     log: TREE.log("host-layouts"),
     params: names=",".join(HOST["layouts"]), code=code("tessera.pipeline.layouts"),
-    message: "Selecting the layouts to run for real"
+    message: "Selecting the layouts for real runs"
     shell:
         "tessera pipeline select --manifest {input} --names {params.names} --out {output} 2> >(tee {log} >&2)"
 
@@ -41,7 +41,7 @@ rule host_simulated:
         engine=config["engine"], sampling=config["sampling"], cache=TREE.cache,
         code=code("tessera.pipeline.cells"),
     resources: mem_mb=2000
-    message: "Simulating the host's layouts"
+    message: "Simulating the layouts of the real runs"
     shell:
         "tessera pipeline cells --info {input.info} --manifest {input.manifest} --platform {input.platform}"
         " --engine {params.engine} --sampling {params.sampling} --cache {params.cache}"
@@ -62,7 +62,7 @@ rule host_run:
         code=code("tessera.pipeline.real_runs"),
         files=workload_files(HOST["workload"]),
     threads: workflow.cores
-    message: "Running {params.workload} for real under each of the host's layouts"
+    message: "Running {params.workload} on this machine under each selected layout"
     shell:
         "tessera pipeline host --workload {params.workload} --size {params.size}"
         " --manifest {input.manifest} --simulated {input.simulated} --half-width {params.half_width}"
@@ -79,6 +79,6 @@ rule host_allocator:
         seconds=min(40, 10 * HOST["max_minutes"]), seed=config["seed"],
         code=code("tessera.cli.mosalloc.overhead"),
     threads: workflow.cores
-    message: "Measuring what the allocator costs beside plain glibc"
+    message: "Measuring memory and time of the allocator and of plain glibc"
     shell:
         "tessera mosalloc overhead --seconds {params.seconds} --seed {params.seed} --out {output} > {log} 2>&1"

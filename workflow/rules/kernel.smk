@@ -1,13 +1,13 @@
-"""The kernel with replicated page tables: `kernel:` of the configuration names the parts that `reproduce` has.
+"""The kernel with replicated page tables: `kernel:` of the configuration lists the jobs of `reproduce`.
 
-`snakemake kernel` makes all parts but bisect, `kernel_smoke` the tests alone, `kernel_bisect` a kernel for each patch.
-A part builds the kernels that it needs (5 to 10 minutes each the first time; build/kernel keeps them). One that fails
-writes so and stops no other: the report says it, and `tessera report check`."""
+`snakemake kernel` runs all jobs but bisect, `kernel_smoke` only the tests, `kernel_bisect` a kernel for each patch.
+A job builds the kernels that it needs (5 to 10 minutes each the first time; build/kernel keeps them). If a job fails, the
+others continue; the report and `tessera report check` list the failure."""
 
 from tessera.results.attempts import OUTCOME
 
 KERNEL = TREE.kernel_parts
-#: part -> what makes it, but for --out
+#: job -> its command, without --out
 KERNEL_PARTS = {
     "test": "test --stress-seconds 120",
     "table4": "table4",
@@ -22,32 +22,32 @@ KERNEL_PARTS = {
 
 
 def kernel_parts(names):
-    """What says how these parts went."""
+    """Files with the outcomes of these jobs."""
     return [TREE.kernel(name, OUTCOME) for name in names]
 
 
 def kernel_parts_here(names=KERNEL_PARTS):
-    """Of these parts, those that the configuration asks for, and those that were made before."""
+    """Outcomes of the jobs that the configuration lists, and of jobs that ran before."""
     asked = config.get("kernel", [])
     return [path for name in names for path in kernel_parts([name]) if name in asked or path.is_file()]
 
 
 rule kernel:
-    """Everything about the kernel: what it must stand, and its tables."""
+    """All jobs of the kernel but bisect: its tests, and its tables."""
     input: kernel_parts(name for name in KERNEL_PARTS if name != "bisect"),
     params: parts=KERNEL,
     shell: "tessera kernel outcomes {params.parts}"
 
 
 rule kernel_smoke:
-    """Selftests and two minutes of stress."""
+    """Selftests and 2 minutes of stress tests."""
     input: kernel_parts(["test"]),
     params: parts=KERNEL,
     shell: "tessera kernel outcomes {params.parts}"
 
 
 rule kernel_bisect:
-    """The kernel after each patch: it builds and boots."""
+    """Build and boot the kernel after each patch."""
     input: kernel_parts(["bisect"]),
     params: parts=KERNEL,
     shell: "tessera kernel outcomes {params.parts}"
@@ -62,8 +62,8 @@ rule kernel_part:
     params:
         command=lambda w: KERNEL_PARTS[w.part], code=code("tessera.cli.kernel"),
         files=content("artifacts/kernel", "artifacts/workloads", "docker/kernel"),  # the guest runs some workloads
-    message: "Kernel with replicated page tables: {wildcards.part}"
-    threads: 1  # most parts wait for a guest most of the time; only the first to ask for a kernel builds it, on all cores
+    message: "Running the kernel job {wildcards.part}"
+    threads: 1  # most jobs wait for a guest most of the time; the first that needs a kernel builds it on all cores
     resources: mem_mb=4000
     shell:
         "tessera pipeline attempt --outcome {output} -- kernel {params.command} --accept-series > {log} 2>&1"

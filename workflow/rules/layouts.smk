@@ -1,8 +1,8 @@
-"""Layouts of a workload; the sliding windows follow the platform's own misses."""
+"""Layouts of a workload; the sliding windows depend on the misses on the platform."""
 
 
 def platform_file(platform):
-    """YAML of a platform as an input: detected on this machine, or committed, whose time of change does not count."""
+    """YAML file of a platform as an input: detected on this machine, or committed (its time does not count)."""
     if platform == "host-sim":
         return TREE.platform(platform)
     return ancient(f"config/platforms/{platform}.yaml")

@@ -1,7 +1,7 @@
-"""Every model of every workload and platform: fitted, judged under every protocol, tried on 1GB pages.
+"""Fit every model for every workload and platform, judge it under every protocol, and predict 1GB pages.
 
-One job takes all workloads of a platform, since loading the libraries costs more than fitting a pair. A pair that
-cannot be fitted gets empty tables and a reason beside them."""
+One job takes all workloads of a platform, because loading the libraries takes longer than fitting a pair. If a pair
+cannot be fitted, its tables are empty, and a text file in their folder has the reason."""
 
 from snakemake.exceptions import WorkflowError
 
@@ -48,7 +48,7 @@ rule adaptive:
     log: TREE.log("adaptive-{platform}"),
     benchmark: TREE.benchmark("adaptive-{platform}")
     params: seeds=config.get("adaptive_orders", 10), out=TREE.all_models, code=code("tessera.pipeline.fit"),
-    message: "Choosing layouts adaptively and at random on {wildcards.platform}"
+    message: "Comparing adaptive and random orders of layouts on {wildcards.platform}"
     shell: "tessera pipeline adaptive --seeds {params.seeds} --out {params.out} {input} 2> >(tee {log} >&2)"
 
 
@@ -75,5 +75,5 @@ rule all_models:
         out=TREE.all_models,
         folders=lambda w, input: sorted({str(Path(p).parent) for p in input}),
         code=code("tessera.fit.models.collect"),
-    message: "Collecting all models"
+    message: "Joining the tables of all models"
     shell: "tessera models collect --out {params.out} {params.folders} > {log} 2>&1"

@@ -1,10 +1,10 @@
-"""The papers' archived data beside what is printed and what we obtained; makes no connection."""
+"""Compare the papers' archived data with the printed numbers; uses no network."""
 
 PRINTED = ["reference-results/records.yaml", *sorted(Path("reference-results").glob("mitosis_*.csv"))]
 
 
 def fetched_data():
-    """What `tessera reference fetch` left here: nothing of it is needed."""
+    """Files that `tessera reference fetch` downloaded; all are optional."""
     return sorted(p for p in Path("datasets/cache/records").glob("*/reference/**/*.csv") if p.is_file())
 
 
@@ -14,5 +14,5 @@ rule reference:
     log: TREE.log("reference"),
     benchmark: TREE.benchmark("reference")
     params: results=TREE.root, code=code("tessera.reference.publish"), files=content(*PRINTED, *fetched_data()),
-    message: "Comparing the papers' archived data with what is printed"
+    message: "Comparing the papers' archived data with the printed numbers"
     shell: "tessera reference compare --results {params.results} > {log} 2>&1"

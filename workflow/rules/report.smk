@@ -1,8 +1,8 @@
-"""Notebooks, provenance, and the site with its claims and figures."""
+"""Notebooks, provenance, and the HTML report with its claims and figures."""
 
 EXPLORE = config["explore"]
 NOTEBOOKS = sorted(path.stem for path in Path("notebooks").glob("*.ipynb"))
-#: What people edit and the site shows.
+#: Files that people edit and the report shows.
 SHOWN = (
     "report", "reference-results", "config/claims.yaml", "config/claims-changes.md", "config/platforms",
     "config/workloads", "workflow/schemas/claims.schema.json", "requirements.in", *workflow.configfiles,
@@ -10,8 +10,8 @@ SHOWN = (
 
 
 def may_have_failed():
-    """Whatever may hold a failure (tessera.pipeline.failures). The report needs each, so that none is missed when it
-    was dropped."""
+    """All files that can record a failure (tessera.pipeline.failures). They are inputs of the report, so that a
+    dropped failure runs again."""
     return [
         *(TREE.info(workload) for workload in WORKLOADS),
         *cells_of_pairs(),
@@ -54,5 +54,5 @@ rule report:
     params:
         results=TREE.root, files=content(*SHOWN),
         code=code("tessera.show.report.site", "tessera.show.report.terminal"),
-    message: "Rendering the report"
+    message: "Writing the report"
     shell: "tessera report render --results {params.results} > {log} 2>&1"

@@ -1,24 +1,24 @@
-"""Studies of the simulator (docs/studies.md): what sampling costs, what a mechanism does, what assumed values decide.
+"""Studies of the simulator (docs/studies.md): effects of sampling, of single mechanisms, and of assumed values.
 
-Each simulates a window in the middle of a recorded trace. `snakemake studies` makes them alone."""
+Each simulates a window in the middle of a recorded trace. `snakemake studies` runs only the studies."""
 
 STUDIES = config.get("studies", {})
 STUDY_CODE = code("tessera.judge.studies.steps")
 
 
 def window(workload, study):
-    """info.json of the window that a study simulates of a workload."""
+    """info.json of the window of a workload that a study simulates."""
     return TREE.window(workload, STUDIES[study]["window_accesses"])
 
 
 def layout_options(study):
-    """The layouts that a study names; all but 1gb if it names none."""
+    """The layouts of a study; if it lists none, all but 1gb."""
     names = ",".join(STUDIES.get(study, {}).get("layouts", []))
     return f"--layouts {names}" if names else ""
 
 
 def study_outputs():
-    """Everything that the configuration asks for."""
+    """Outputs of all studies in the configuration."""
     found = []
     if "sampling" in STUDIES:
         found += [TREE.sampling(w, "errors") for w in STUDIES["sampling"]["workloads"]]
@@ -31,7 +31,7 @@ def study_outputs():
 
 
 def study_windows():
-    """The windows that they simulate."""
+    """The windows that the studies simulate."""
     asked = {(w, name) for name, one in STUDIES.items() for w in one.get("workloads", [one.get("workload")])}
     return sorted({window(workload, study) for workload, study in asked})
 
@@ -64,7 +64,7 @@ rule study_sampling:
         files=lambda w: platform_content(STUDIES["sampling"]["platform"]),
     priority: 15
     resources: mem_mb=2000
-    message: "Sampling study of {wildcards.workload}"
+    message: "Comparing sampling methods on {wildcards.workload}"
     shell:
         "tessera study sampling --info {input.info} --manifest {input.manifest} --platform {input.platform}"
         " {params.layouts} {params.plans} --seed {params.seed} --cache {params.cache} --out {output.errors}"
@@ -88,7 +88,7 @@ rule study_ablations:
         files=lambda w: platform_content(w.platform),
     priority: 15
     resources: mem_mb=2000
-    message: "Ablations of {wildcards.workload} on {wildcards.platform}"
+    message: "Switching off one mechanism at a time: {wildcards.workload} on {wildcards.platform}"
     shell:
         "tessera study ablations --info {input.info} --manifest {input.manifest} --platform {input.platform}"
         " {params.layouts} --sampling {params.sampling} --cache {params.cache} --out {output.shapes}"
@@ -112,7 +112,7 @@ rule study_sweep:
     threads: workflow.cores
     priority: 15
     resources: mem_mb=2000
-    message: "Varying what is assumed of {wildcards.platform}, on {wildcards.workload}"
+    message: "Varying the assumed values of {wildcards.platform}, on {wildcards.workload}"
     shell:
         "tessera study sweep --info {input.info} --manifest {input.manifest} --platform {input.platform}"
         " {params.layouts} {params.only} --sampling {params.sampling} --jobs {threads} --cache {params.cache}"
@@ -120,5 +120,5 @@ rule study_sweep:
 
 
 rule studies:
-    """The studies alone: snakemake --cores all studies."""
+    """Only the studies: snakemake --cores all studies."""
     input: study_outputs(),

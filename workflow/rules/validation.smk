@@ -36,7 +36,7 @@ rule validate_closed_forms:
         platforms="" if THOROUGH else f"--platform {PLATFORMS[0]}",
         code=code("tessera.judge.validation.closed_forms.run"),
         files=content(*COMPARED),
-    message: "Comparing simulated counts with closed forms"
+    message: "Comparing simulated counts with formulas"
     shell: "tessera validate closed-forms {params.platforms} --out {output} 2> >(tee {log} >&2)"
 
 
@@ -50,7 +50,7 @@ rule chase:
         code=code("tessera.judge.validation.chase.measure"),
     threads: workflow.cores
     priority: 50  # first, while nothing else runs
-    message: "Chasing pointers on this machine"
+    message: "Measuring pointer chases on this machine"
     shell:
         "tessera validate chase --scale {params.scale} --seed {params.seed} --out {output.measured}"
         " 2> >(tee {log} >&2)"
@@ -71,7 +71,7 @@ rule explain_chase:
         scale=AMOUNT, seed=config["seed"], out=TREE.all_validation,
         code=code("tessera.judge.validation.chase.explain"),
     priority: 15
-    message: "Finding the chase's steps, calibrating this machine's platform on them"
+    message: "Calibrating the platform file of this machine on the pointer chases"
     shell:
         "tessera validate explain --chase {input.chase} --platform {input.platform} --scale {params.scale}"
         " --seed {params.seed} --out {params.out} --calibrated {output.calibrated} 2> >(tee {log} >&2)"
@@ -90,7 +90,7 @@ rule calibrated_cells:
         engine=config["engine"], sampling=config["sampling"], cache=TREE.cache,
         code=code("tessera.pipeline.cells"),
     resources: mem_mb=2000
-    message: "Simulating the host's layouts on the calibrated platform"
+    message: "Simulating the layouts of the real runs on the calibrated platform"
     shell:
         "tessera pipeline cells --info {input.info} --manifest {input.manifest} --platform {input.platform}"
         " --engine {params.engine} --sampling {params.sampling} --cache {params.cache}"
@@ -108,7 +108,7 @@ rule judge_mosaics:
     params:
         runs=TREE.host_runs, code=code("tessera.judge.validation.mosaics"),
         simulated=lambda w, input: " ".join(f"--simulated {path}" for path in input.simulated),
-    message: "Judging simulated differences by real runs"
+    message: "Comparing simulated differences between layouts with real runs"
     shell:
         "tessera validate mosaics --comparison {input.comparison} --runs {params.runs}"
         " --findings {input.findings} {params.simulated} --out {output.mosaics} > {log} 2>&1"
@@ -121,7 +121,7 @@ rule invariants:
     params:
         results=TREE.root, code=code("tessera.judge.validation.invariants"),
         files=content(*(f"config/platforms/{name}.yaml" for name in PLATFORMS)),
-    message: "Checking what must hold for every cell"
+    message: "Checking the rules that every cell must satisfy"
     shell: "tessera validate invariants --results {params.results} --out {output} > {log} 2>&1"
 
 

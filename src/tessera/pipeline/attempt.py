@@ -1,4 +1,4 @@
-"""A part of the run that may fail: its outcome becomes a file, as that of a failed cell becomes a row."""
+"""Runs a command that may fail, and writes its outcome to a file, so that other jobs continue."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from pathlib import Path
 
 from tessera.core.files import write_text
 
-#: Lines of output that a failure's message keeps.
+#: Lines of output that the message of a failure keeps.
 KEPT_LINES = 8
 
 
 def attempt(command: list[str], out: Path) -> dict:
-    """Run ``tessera COMMAND --out FOLDER of out`` and write ``out``: ``command, status, message, seconds``.
+    """Run ``tessera COMMAND --out <folder of out>`` and write ``out``: ``command, status, message, seconds``.
 
-    ``status`` is ``ok`` or ``failed``, ``message`` the last lines of what a failed command said. Tables of an
-    earlier attempt are deleted first, so that they can't pass for this one's.
+    ``status`` is ``ok`` or ``failed``; ``message`` has the last lines of output of a failed command. Deletes
+    the tables of an earlier attempt first.
 
     Raises:
-        SystemExit: the command was ended by a signal; nothing is written, and the next run starts it again.
+        SystemExit: a signal stopped the command; nothing is written, and the next run starts it again.
     """
     folder = out.parent
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Steps of the pipeline: simulated cells, each failure a row, and all cells in one table."""
+"""Steps of the pipeline: simulate cells (a failure becomes a row), and join all cells in one table."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def simulate_cells(
     progress: Progress,
     threads: int = 1,
 ) -> pd.DataFrame:
-    """Simulated cells of all layouts of a manifest; whatever fails is a ``failed`` row with the reason.
+    """Simulate all layouts of a manifest; a failure becomes a ``failed`` row with the reason.
 
-    A recording that was skipped (the user's part is absent) gives ``skipped`` rows.
+    If the recording was skipped (the user has not supplied its inputs), all rows are ``skipped``.
     """
     info, trace = recorded(info_path)
     platform = platforms.load(platform_path)
@@ -43,7 +43,9 @@ def simulate_cells(
     status = SKIPPED if info["status"] == SKIPPED else FAILED
     try:
         if not is_ok(info):
-            raise TesseraError(f"trace of {info['workload']}", f"recording {status}", info["message"])
+            raise TesseraError(
+                f"trace of {info['workload']}", f"the recording has status {status}", info["message"]
+            )
         rows = run_simulator(
             trace,
             platform,
@@ -64,7 +66,7 @@ def simulate_cells(
 
 
 def expected_names(random_count: int = generate.RANDOM_COUNT) -> list[str]:
-    """Names of the 54 + 1 layouts, for a workload whose layouts could not be made."""
+    """Names of the 54 + 1 layouts, for a workload without generated layouts."""
     steps = range(heuristics.STEPS + 1)
     names = [f"growing-{i}" for i in steps] + [f"random-{i}" for i in range(random_count)]
     return names + [f"sliding-{x}-{i}" for x in heuristics.HOT_PERCENT for i in steps] + [ALL_1GB]
@@ -73,11 +75,11 @@ def expected_names(random_count: int = generate.RANDOM_COUNT) -> list[str]:
 def failed_rows(
     workload: str, platform: str, layouts: list[str], message: str, engine: str, status: str = FAILED
 ) -> list[dict]:
-    """One row of that status per layout, all with the same reason."""
+    """One row with this status and message per layout."""
     head = {"workload": workload, "platform": platform, "repeat": 0, "status": status}
     return [head | {"layout": name, "message": message, "engine": engine} for name in layouts]
 
 
 def concat_cells(parts: list[Path], out: Path) -> pd.DataFrame:
-    """All cells in one table, in contract order."""
+    """Join all cells in one table, in the order of docs/contracts.md."""
     return cells.write_cells(pd.concat([cells.read_cells(part) for part in parts]), out)

@@ -1,8 +1,8 @@
-"""What failed is a result: a row or a file with the reason. Dropped, it is made again by the next run.
+"""Find and drop failures. A failure is a row or a file with the reason; if dropped, the next run retries it.
 
-A failure is dropped with all outputs of its job, so that Snakemake misses them, and with the report, which
-needs them (workflow/rules/report.smk). The report goes first and what records the failure last: a kill in
-between leaves what the next try finds. Finished cells stay in the cache and cost nothing the second time.
+Dropping a failure deletes all outputs of its job, so that Snakemake runs the job again, and the report, which
+needs these outputs (workflow/rules/report.smk). The report is deleted first and the record of the failure
+last: the next call still finds the failure after a kill. Finished cells stay in the cache.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from tessera.results.status import FAILED, SKIPPED, is_ok
 from tessera.results.tree import Tree
 
 NOT_DONE = frozenset({FAILED})
-#: With reserved huge pages, what was skipped for want of them can be measured.
+#: With reserved huge pages, jobs that were skipped without them can run.
 NOT_MEASURED = frozenset({FAILED, SKIPPED})
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A file that records a failure, why, and the other outputs of the job that wrote it."""
+    """A file that records a failure, the reason, and the other outputs of its job."""
 
     path: Path
     reason: str
@@ -34,10 +34,10 @@ class Failure:
 
 
 def failures(results: Path, *, reserve: bool) -> list[Failure]:
-    """What a run of ``results`` would do again.
+    """The failures in ``results`` that a run would retry.
 
     Args:
-        reserve: the run reserves huge pages; what was skipped for want of them counts as failed.
+        reserve: the run reserves huge pages, so jobs that were skipped without them count as failed.
     """
     tree = Tree(results)
     found = list(_recordings(tree))
@@ -58,8 +58,7 @@ def drop(results: Path, failed: list[Failure]) -> None:
 
 
 def _tables(tree: Tree, unmeasured: frozenset) -> Iterator[tuple[Path, frozenset, Callable[[Path], tuple]]]:
-    """Tables with a column ``status``: where, which statuses are failures, and what their job writes
-    beside."""
+    """Tables with a column ``status``: path pattern, statuses that are failures, other outputs of the job."""
 
     def alone(path: Path) -> tuple[Path, ...]:
         return ()
@@ -78,34 +77,34 @@ def _tables(tree: Tree, unmeasured: frozenset) -> Iterator[tuple[Path, frozenset
 
 
 def _recordings(tree: Tree) -> Iterator[Failure]:
-    """JSON files with a ``status``: recordings, windows of them, parts of the kernel."""
+    """Failures in JSON files with a ``status``: recordings, windows, jobs of the kernel."""
     patterns = (tree.info("*"), tree.window("*", "*"), tree.kernel("*", OUTCOME))
     for path in (path for pattern in patterns for path in tree.found(pattern)):
         try:
             said = json.loads(path.read_text())
         except (OSError, ValueError):
-            yield Failure(path, "it can't be read")
+            yield Failure(path, "the file can't be read")
             continue
         if said.get("status") == SKIPPED and said.get("missing"):
             if (now := _missing_now(said)) != said["missing"]:
-                yield Failure(path, f"what was missing has changed: {now or 'it is there now'}")
+                yield Failure(path, f"inputs have changed since: {now or 'nothing is missing now'}")
         elif not is_ok(said.get("status", "")):
             yield Failure(path, f"{said.get('status')}: {said.get('message') or 'no message'}")
 
 
 def _missing_now(info: dict) -> str:
-    """What the user must supply and has not (SPEC): no failure before that changes."""
+    """The inputs that the user must supply (SPEC) and that are missing now."""
     try:
         return workloads.missing(workloads.load(info["workload"]), info["size"])
-    except TesseraError:  # its file has changed since: the recording will say how
+    except TesseraError:  # the workload's file has changed: the recording will report the error
         return ""
 
 
 def _row_with(path: Path, statuses: frozenset) -> str:
-    """The first row with one of these statuses, as a reason; empty if there is none."""
+    """Number and first message of the rows with these statuses; empty if there are none."""
     try:
         with path.open(newline="") as stream:
             rows = [row for row in csv.DictReader(stream) if row.get("status") in statuses]
     except (OSError, ValueError, csv.Error):
-        return "it can't be read"
+        return "the file can't be read"
     return f"{len(rows)} rows, the first {rows[0]['status']}: {rows[0].get('message')}" if rows else ""

@@ -1,9 +1,8 @@
-"""The models' links: from cells of (workload, platform) pairs to fits, protocols, orders and predictions.
+"""Steps of the pipeline on models: from cells of (workload, platform) pairs to fits and predictions.
 
-Each link takes many pairs in one process, since loading the libraries costs more than fitting a pair. A
-pair is the cells file `<workload>/<platform>.csv`; its tables go to `<out>/<workload>/<platform>/`. A pair
-that cannot be done gets tables with headers only, a text file beside them has the reason, and the others
-go on.
+Each step handles many pairs in one process, because loading the libraries takes longer than fitting a pair. A
+pair is the cells file `<workload>/<platform>.csv`; its tables go to `<out>/<workload>/<platform>/`. If a pair
+fails, its tables have only headers, a text file in its folder has the reason, and the other pairs continue.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from tessera.results.schema.models import OF_PAIR
 from tessera.results.tree import ADAPTIVE_TABLES, NOT_FITTED, NOT_PREDICTED, NOT_REPLAYED, ONE_GB_TABLES
 from tessera.results.write import write
 
-Reasons = dict[Path, str]  #: folder of a pair that could not be done -> why
+Reasons = dict[Path, str]  #: folder of a failed pair -> reason
 
 
 def fit_pairs(
@@ -39,9 +38,9 @@ def fit_pairs(
 
     Args:
         cells: cells files, `<workload>/<platform>.csv`.
-        seed: of the shuffles into folds.
-        layouts: the folder of `<workload>/<platform>/manifest.csv`, which names duplicate layouts.
-        models: names; those of the registry's ``MODELS`` if empty.
+        seed: seed of the folds.
+        layouts: folder with `<workload>/<platform>/manifest.csv`, which lists duplicate layouts.
+        models: names of models; if empty, ``MODELS`` of the registry.
     """
 
     def work(cells_path: Path, folder: Path) -> None:
@@ -51,7 +50,7 @@ def fit_pairs(
         manifest = layouts / cells_path.parent.name / cells_path.stem / MANIFEST.file if layouts else None
         same = read_duplicates(manifest) if manifest else None
         protocols.write_judgement(table, folder, models, seed=seed, duplicate_of=same, fits=fits)
-        if not (folder / OF_PAIR["learning_curve"].file).exists():  # no model of these learns from samples
+        if not (folder / OF_PAIR["learning_curve"].file).exists():  # none of these models learns from samples
             _headers(folder, ["learning_curve"])
 
     def nothing(folder: Path) -> None:
@@ -64,7 +63,7 @@ def fit_pairs(
 
 
 def adaptive_pairs(cells: Iterable[Path], seeds: int, out: Path) -> Reasons:
-    """Replay adaptive and ``seeds`` random orders: `adaptive.csv` and `adaptive_curve.csv`."""
+    """Replay the adaptive order and ``seeds`` random orders: `adaptive.csv` and `adaptive_curve.csv`."""
     from tessera.fit.adaptive.replay import replay, summary
 
     def work(cells_path: Path, folder: Path) -> None:
@@ -82,7 +81,7 @@ def one_gb_pairs(cells: Iterable[Path], out: Path, mosaics: Path | None = None) 
     """Predict the 1GB layout from the others (`one_gb.csv`) with its error budget (`budget.csv`).
 
     Args:
-        mosaics: `validation/mosaics.csv`, real runs beside simulated ones, for the simulator's part.
+        mosaics: `validation/mosaics.csv` (real and simulated runs), for the simulator's part of the budget.
     """
     from tessera.fit.predict import budget, prediction
     from tessera.fit.predict.design import read_design
@@ -101,7 +100,9 @@ def one_gb_pairs(cells: Iterable[Path], out: Path, mosaics: Path | None = None) 
 def _table(cells_path: Path) -> Table:
     table = read_table(cells_path)
     if not len(table.fitted):
-        raise TesseraError(f"samples {cells_path}", "no rows", "simulate this pair first")
+        raise TesseraError(
+            f"samples {cells_path}", "the table has no rows", "simulate this workload on this platform first"
+        )
     return table
 
 
@@ -112,7 +113,7 @@ def _each(
     work: Callable[[Path, Path], None],
     nothing: Callable[[Path], None],
 ) -> Reasons:
-    """``work`` on every pair; where it refuses, ``nothing`` and the reason in the file ``note``."""
+    """Call ``work`` on every pair; if it raises, call ``nothing`` and write the reason to ``note``."""
     reasons: Reasons = {}
     for cells_path in cells:
         folder = out / cells_path.parent.name / cells_path.stem

@@ -1,4 +1,4 @@
-"""Steps of the pipeline: the layouts of a recording, and those that run for real."""
+"""Steps of the pipeline: make the layouts of a recording, and select those for real runs."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from tessera.simulate.choose_layouts import make_layouts as write_layouts
 
 
 def make_layouts(info_path: Path, platform: Path, seed: int, random_count: int, out: Path) -> pd.DataFrame:
-    """Layouts, miss profile and manifest.csv (``out``) of a recording; a failed one gives empty tables."""
+    """Write layouts, miss profile and manifest.csv (``out``); for a failed recording, write empty tables."""
     info, trace = recorded(info_path)
     for stale in out.parent.glob("*.csv"):
         stale.unlink()
     profile = out.parent / PROFILE
-    write(schema.PROFILE, empty(schema.PROFILE), profile)  # what a failed recording leaves
+    write(schema.PROFILE, empty(schema.PROFILE), profile)  # stays empty if the recording failed
     if not is_ok(info):
         return write(schema.MANIFEST, empty(schema.MANIFEST), out)
     made = write_layouts(
@@ -43,8 +43,8 @@ def select_layouts(manifest: Path, wanted: list[str], out: Path) -> pd.DataFrame
     if len(table) and (missing := [name for name in names if name not in set(table.layout)]):
         raise TesseraError(
             f"host layouts {', '.join(missing)}",
-            "not among the generated layouts",
-            f"use names from {manifest}",
+            "there are no layouts with these names",
+            f"use names of {manifest}",
         )
     out.parent.mkdir(parents=True, exist_ok=True)
     for stale in out.parent.glob("*.csv"):

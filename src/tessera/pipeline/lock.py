@@ -1,10 +1,10 @@
-"""One run of a results folder at a time, also where several machines share the folder.
+"""Allows one run of a results folder at a time, also if several machines share the folder.
 
-The lock is the file ``.lock`` in the folder. It is made by a hard link, which file servers make atomically,
-and says who holds it: machine, boot, process and that process's start. What has died stands in nobody's way:
-on the same machine its process is looked up. Of other machines only the last beat is known (the holder sets
-the file's time every :data:`BEAT_SECONDS`), so their locks are never broken, but refused with how to remove
-them.
+The lock is the file ``.lock`` in the folder. It is created by a hard link, which is atomic on file servers.
+It contains its holder: machine, boot, process, and start of the process. On the same machine, a new run looks
+up this process and removes the lock if the process has died. Of a holder on another machine, only the last
+beat is known (the holder sets the time of the file every :data:`BEAT_SECONDS`), so its lock is never removed;
+the error message has the command that removes it.
 """
 
 from __future__ import annotations
@@ -23,22 +23,21 @@ from tessera.pipeline.holder import Holder, here
 from tessera.results.tree import LOCK
 
 BEAT_SECONDS = 30
-#: After so long without a beat, a holder from before this machine's last start is dead.
+#: A holder from before the last boot of this machine is dead after so many seconds without a beat.
 SILENT_SECONDS = 4 * BEAT_SECONDS
-#: Removing a dead holder's lock takes milliseconds; after so long, whoever does it is dead, too.
+#: Removing the lock of a dead holder takes milliseconds; after so many seconds, the remover is dead, too.
 BREAKING_SECONDS = 10
 
 
 class RunLock:
-    """The lock of a results folder: ``hold()`` for the rest of this process, or ``take()`` and
-    ``release()``."""
+    """The lock of a results folder: ``hold()`` until this process ends, or ``take()`` and ``release()``."""
 
     def __init__(self, results: Path, name: str = LOCK):
         self.results, self.path = results, (results / name).absolute()
         self._token = ""
 
     def hold(self) -> None:
-        """Take the lock until this process ends; it beats meanwhile. Holding it already is fine.
+        """Take the lock until this process ends, with a beat. Does nothing if this process holds it.
 
         Raises:
             TesseraError: another run holds it, or the file system has no hard links.
@@ -49,14 +48,14 @@ class RunLock:
         threading.Thread(target=self._beat, daemon=True).start()
 
     def take(self) -> None:
-        """Take the lock, from a dead holder if need be; see :meth:`hold`."""
+        """Take the lock, also from a dead holder; see :meth:`hold`."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         mine = here()
         candidate = self.path.with_name(f"{self.path.name}.{mine.token}.new")
         with candidate.open("x") as stream:
             json.dump(asdict(mine), stream)
             stream.flush()
-            os.fsync(stream.fileno())  # else a power failure could leave a lock without words
+            os.fsync(stream.fileno())  # so that a power failure leaves no empty lock
         try:
             self._token = self._take(mine, candidate)
         finally:
@@ -76,11 +75,11 @@ class RunLock:
         return mine.token
 
     def _remove(self, dead: Holder) -> None:
-        """Remove a dead holder's lock. Who does it locks that, so that nobody removes its successor's."""
+        """Remove the lock of a dead holder, under a second lock, so that no new lock is removed."""
         turn = RunLock(self.results, f"{self.path.name}.{dead.token}")
         try:
             turn.take()
-        except TesseraError:  # somebody else is at it
+        except TesseraError:  # another process removes it
             time.sleep(0.05)
             return
         try:
@@ -90,10 +89,10 @@ class RunLock:
             turn.release()
 
     def holder(self) -> Holder | None:
-        """Who holds the lock, None if nobody does.
+        """The holder of the lock, or None.
 
         Raises:
-            TesseraError: the file does not say.
+            TesseraError: the file is damaged.
         """
         try:
             return Holder(**json.loads(self.path.read_text()))
@@ -101,19 +100,19 @@ class RunLock:
             return None
         except (ValueError, TypeError):
             raise TesseraError(
-                f"the lock of {self.results}", f"{self.path} does not say who holds it", self._by_hand(),
+                f"the lock of {self.results}", f"{self.path} does not name its holder", self._by_hand(),
                 exit_code=EXIT_FAILED,
             ) from None  # fmt: skip
 
     def release(self) -> None:
-        """Give the lock back; nothing happens if it is not ours any more."""
+        """Release the lock; does nothing if this object does not hold it any more."""
         with suppress(TesseraError):
             if self._token and (now := self.holder()) and now.token == self._token:
                 self.path.unlink(missing_ok=True)
         self._token = ""
 
     def alive(self) -> Holder | None:
-        """The holder, if it is known to be at work on this machine."""
+        """The holder, if its process runs on this machine."""
         other = None
         with suppress(TesseraError):
             other = self.holder()
@@ -127,7 +126,7 @@ class RunLock:
         return False
 
     def _silent_seconds(self, newer: Path) -> float:
-        """Seconds since the last beat, by the file server's clock: that of a file just made."""
+        """Seconds since the last beat, by the clock of the file server: the time of a new file."""
         try:
             return newer.stat().st_mtime - self.path.stat().st_mtime
         except FileNotFoundError:
@@ -145,27 +144,25 @@ class RunLock:
     def _refusal(self, other: Holder, mine: Holder) -> TesseraError:
         where = "" if other.host == mine.host else f" on {other.host}"
         if other.is_near(mine):
-            remedy = f"wait for its end, or stop it: kill {other.pid}"
+            remedy = f"wait until it ends, or stop it: kill {other.pid}"
         else:
             with suppress(OSError):
                 beat = time.strftime("%H:%M:%S", time.localtime(self.path.stat().st_mtime))
-                where += f" (last sign of life: {beat}, one every {BEAT_SECONDS} s)"
-            remedy = f"wait for its end; if it has died, {self._by_hand()}"
+                where += f" (last beat at {beat}; it beats every {BEAT_SECONDS} s)"
+            remedy = f"wait until it ends; if it has died, {self._by_hand()}"
         return TesseraError(
             f"a run of {self.results}",
-            f"another one is at work since {other.since}: process {other.pid}{where}",
+            f"another run has used this folder since {other.since}: process {other.pid}{where}",
             remedy,
             exit_code=EXIT_FAILED,
         )
 
     def _by_hand(self) -> str:
-        return (
-            f"make sure that no run is at work there, then: tessera pipeline unlock --results {self.results}"
-        )
+        return f"check that no run uses it there, then: tessera pipeline unlock --results {self.results}"
 
 
 def _linked(candidate: Path, path: Path) -> bool:
-    """Whether the candidate has become the lock; also where the server's answer was lost (two links)."""
+    """Whether the candidate has become the lock; also if the answer of the server was lost (two links)."""
     try:
         os.link(candidate, path)
     except FileExistsError:
@@ -173,8 +170,9 @@ def _linked(candidate: Path, path: Path) -> bool:
     except OSError as error:
         raise TesseraError(
             f"the lock {path}",
-            f"its file system makes no hard links ({error.strerror})",
-            "put the results on one that does: make results/ a link to a folder there",
+            f"the file system does not support hard links ({error.strerror})",
+            "make results/ a symbolic link to a folder on another file system",
+            code="lock-no-hard-links",
             exit_code=EXIT_FAILED,
         ) from None
     return True

@@ -1,4 +1,4 @@
-"""Real runs on this machine; whatever can't run is a row that says why."""
+"""Step of the pipeline: real runs on this machine; a failure becomes a row with the reason."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ def host_cells(
     out: Path,
     progress: Progress,
 ) -> pd.DataFrame:
-    """Hybrid cells of the layouts of ``manifest``; with no layout at all, one ``failed`` row.
+    """Hybrid cells of the layouts of ``manifest``; one ``failed`` row if it has no layouts.
 
-    ``comparison.csv`` beside ``out`` is written too, empty where nothing was measured.
+    Also writes ``comparison.csv`` to the folder of ``out``; it is empty if nothing was measured.
     """
     names = list(read_file(MANIFEST, manifest).layout)
     try:
         if not names:
             raise TesseraError(
                 f"layouts for {workload} on this machine",
-                "there are none, since it has no trace",
-                "see the trace's row",
+                "there are no layouts, because the workload has no trace",
+                "read the message of its trace",
             )
         files = tuple(manifest.with_name(f"{name}.csv") for name in names)
         return run_host(Experiment(workload, size, files, out, simulated, rule, seed), progress)
@@ -54,5 +54,5 @@ def host_cells(
 
 
 def _skipped(simulated: Path) -> bool:
-    """Whether the workload was left out on purpose: the user's part of it is absent."""
+    """Whether the workload was skipped because the user has not supplied its inputs."""
     return set(cells.read_cells(simulated).status) == {"skipped"}
