@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tessera import mosalloc
 from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.files import with_names
 from tessera.core.units import GB, MB, format_bytes
 from tessera.layouts.model import Layout, write_layout
 from tessera.layouts.names import ALL_4KB
@@ -42,7 +43,7 @@ def measure_footprint(
     """Run ``argv`` once; ``target`` is the executable to look at when ``argv`` is a script that starts it.
 
     Raises:
-        TesseraError: libmosalloc can't work in the program, it failed, or it used no memory of the pools.
+        TesseraError: libmosalloc can't work in the program, the program failed, or it used no pool memory.
     """
     said = f"'{' '.join(argv)}'"
     with tempfile.TemporaryDirectory(prefix="tessera-measure-") as name:
@@ -53,11 +54,12 @@ def measure_footprint(
             argv, layout, env=whole, capture=True, cwd=cwd, report=report, target=target
         )
         if done.returncode != 0:
-            tail = "\n".join((done.stderr or done.stdout).strip().splitlines()[-5:])
+            message = with_names(done.stderr or done.stdout, {layout: "the layout of 4KB pages"})
+            tail = "\n".join(message.strip().splitlines()[-5:])
             raise TesseraError(
                 f"measuring {said}",
-                f"it ended with status {done.returncode}" + (f":\n{tail}" if tail else ""),
-                "run it by hand; what fails alone can't become a workload",
+                f"the program exited with status {done.returncode}" + (f":\n{tail}" if tail else ""),
+                "run it by hand until it succeeds, then add it as a workload",
                 exit_code=EXIT_FAILED,
             )
         used = mosalloc.read_report(report).used_bytes
@@ -66,15 +68,15 @@ def measure_footprint(
         of = f" of {target}" if target else ""
         raise TesseraError(
             f"measuring {said}",
-            f"no memory{of} was seen in libmosalloc's pools",
-            "name the executable itself; for a script, the program that it starts: --target",
+            f"the program used no memory{of} in libmosalloc's pools",
+            "give the executable itself; for a script, give the program that it starts with --target",
             exit_code=EXIT_FAILED,
         )
     if max(found.pools()) > ROOM_BYTES:
         raise TesseraError(
             f"measuring {said}",
-            f"it used {format_bytes(found.footprint)}",
-            "traced programs have pools of 64GB at most: give it a smaller input",
+            f"the program used {format_bytes(found.footprint)}; pools of traced programs have at most 64GB",
+            "give the program a smaller input",
         )
     return found
 

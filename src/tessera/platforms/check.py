@@ -44,4 +44,6 @@ def check_platform(name_or_path: str | Path) -> tuple[Platform, tuple[str, ...]]
 def refusal(asked: str, status: int, stderr: str) -> TesseraError:
     """The simulator's ``tessera-sim: asked: found\\n  what to do: remedy`` as an error of ours."""
     found, _, remedy = stderr.strip().removeprefix("tessera-sim: ").partition("\n  what to do: ")
-    return TesseraError(asked, found or f"tessera-sim ended with status {status}", remedy or "report it")
+    return TesseraError(
+        asked, found or f"tessera-sim exited with status {status}", remedy or "report this as a bug"
+    )

@@ -93,7 +93,7 @@ def from_tree(tree: object, path: Path) -> Platform:
 
 
 def leaves(tree: dict, path: Path, prefix: str = "") -> dict[str, Value]:
-    """Dotted key -> value of each ``{value, source}``; raises for a node that is no such leaf and no mapping."""
+    """Dotted key -> value of each ``{value, source}``; raises for any other node that is not a mapping."""
     values: dict[str, Value] = {}
     for key, node in tree.items():
         dotted = f"{prefix}{key}"

@@ -13,32 +13,32 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, EXIT_USAGE, TesseraError
-from tessera.core.files import check_target
+from tessera.core.files import check_target, with_names
 from tessera.core.paths import built
 from tessera.machine.container import toolchain
 
 _OPENERS = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}
 
 
-def _tool(arguments: list[str | Path], paths: list[Path]) -> str:
-    """Run ``tessera-trace``; its message becomes ours."""
+def _tool(arguments: list[str | Path], paths: list[Path], names: dict[Path, Path] | None = None) -> str:
+    """Run ``tessera-trace`` and return its output; its error message is raised as a TesseraError."""
     argv = [str(built("tracer", "tessera-trace")), *(str(a) for a in arguments)]
     done = toolchain().run(argv, paths=paths, capture=True, check=False)
     if done.returncode != 0:
-        message = (done.stderr or "").strip().removeprefix("tessera-trace: ")
+        message = with_names(done.stderr or "", names or {}).strip().removeprefix("tessera-trace: ")
         head, _, remedy = message.partition("\n  what to do: ")
         asked, _, found = head.rpartition(": ")
         raise TesseraError(
             asked or "tessera-trace " + str(arguments[0]),
             found or f"status {done.returncode}",
-            remedy or "read the message",
+            remedy or "run it again with the same arguments and read its output",
             exit_code=EXIT_USAGE if done.returncode == EXIT_USAGE else EXIT_FAILED,
         )
     return done.stdout
 
 
 def verify(trace: Path | str) -> str:
-    """Check every frame and the checksum of a trace; returns the tool's sentence."""
+    """Check every frame and the checksum of a trace; returns the tool's output."""
     path = _existing(trace)
     return _tool(["verify", path], [path.parent])
 
@@ -69,10 +69,11 @@ def import_champsim(
     options["--program"] = path.name
     extra = [str(word) for pair in options.items() if pair[1] is not None for word in pair]
     with tempfile.TemporaryDirectory(prefix=".import-", dir=target.parent) as name:
-        # A damaged archive looks like a short trace to the tool: the result gets its name afterwards.
+        # The tool cannot tell a damaged archive from a short trace, so the result is renamed only at the end.
         made = Path(name) / "trace.tst"
         with _decompressed(path, Path(name)) as plain:
-            _tool(["import-champsim", plain, made, *extra], [plain.parent, target.parent])
+            names = {made: target, plain: path}
+            _tool(["import-champsim", plain, made, *extra], [plain.parent, target.parent], names)
         made.replace(target)
 
 
@@ -85,8 +86,8 @@ def export_champsim(trace: Path | str, out: Path | str) -> None:
 def _existing(path: Path | str) -> Path:
     path = Path(path).absolute()
     if not path.is_file():
-        found = "it is no regular file" if path.exists() else "no such file"
-        raise TesseraError(f"trace {path}", found, "give the path of an existing file")
+        found = "this is not a regular file" if path.exists() else "the file does not exist"
+        raise TesseraError(f"trace {path}", found, "give the path of a trace file", code="trace-missing")
     return path
 
 
@@ -99,7 +100,7 @@ def _writable(path: Path | str) -> Path:
 
 @contextlib.contextmanager
 def _decompressed(path: Path, scratch: Path) -> Iterator[Path]:
-    """A path that reads as the plain trace: a pipe for compressed files, as they unpack to terabytes."""
+    """A path to read the plain trace from: a pipe for compressed files, which can unpack to terabytes."""
     opener = _OPENERS.get(path.suffix)
     if opener is None:
         yield path
@@ -123,11 +124,14 @@ def _decompressed(path: Path, scratch: Path) -> Iterator[Path]:
     try:
         yield pipe
     finally:
-        # An importer that failed before it opened the pipe leaves the feeder waiting: let it go.
+        # If the importer failed before it opened the pipe, the feeder still waits for a reader: open it once.
         with contextlib.suppress(OSError):
             os.close(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK))
         feeder.join(timeout=60)
     if failure:
         raise TesseraError(
-            f"decompress {path}", str(failure[0]), "copy the file again", exit_code=EXIT_FAILED
+            f"decompress {path}",
+            str(failure[0]),
+            "copy the file from its source again",
+            exit_code=EXIT_FAILED,
         )

@@ -18,7 +18,7 @@ from pathlib import Path
 import click
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
-from tessera.core.files import check_target
+from tessera.core.files import check_target, with_names
 from tessera.core.units import GB, format_bytes, parse_bytes
 from tessera.machine.container import RunOptions
 from tessera.machine.container.command import caller_folder
@@ -125,6 +125,7 @@ def record(
         partial = scratch / "trace.tst"
         guest.write_files({"out": partial, "program": command_line.replace("\n", " "), **options.settings()})
         status, stdout, stderr = _run(place, guest, words, visible, show_stdout, companion)
+        stderr = with_names(stderr, {partial: out, f"{scratch}/": ""})
         stopped = partial.exists() and info(partial)["stopped"]
         _check(command_line, guest, partial, status, stdout, stderr)
         partial.rename(out)
@@ -142,8 +143,8 @@ def _pool(size: int | str, owner: str) -> int:
     if not 0 < asked <= MAX_POOL_BYTES:
         raise TesseraError(
             f"{owner} {format_bytes(asked)}",
-            f"pools of traced programs are at most {format_bytes(MAX_POOL_BYTES)}, and not empty",
-            "trace a smaller size of the program",
+            f"the pool of a traced program must have 1 byte to {format_bytes(MAX_POOL_BYTES)}",
+            "record a smaller size of the workload",
         )
     return asked
 
@@ -183,21 +184,23 @@ def _check(command: str, guest: Guest, trace: Path, status: int, stdout: str, st
     if status != 0:
         remedy = "run it without tracing; if it ran out of memory, give larger --heap-pool and --anon-pool"
         usage = pool_usage(guest.pool_map)
-        found = f"it ended with status {status}{usage}{tail}"
+        found = f"the program exited with status {status}{usage}{tail}"
         raise TesseraError(f"record '{command}'", found, remedy, exit_code=EXIT_FAILED)
     if _says_unverified(stdout):
         raise TesseraError(
             f"record '{command}'",
-            'its verifier failed ("verified": false)',
-            "run it without tracing; a trace of a wrong run is not kept",
+            'the program reported a wrong result ("verified": false), so its trace was deleted',
+            "run the program without tracing to find the cause",
             exit_code=EXIT_FAILED,
+            code="verifier-failed",
         )
     if not trace.exists():
         raise TesseraError(
             f"record '{command}'",
-            f"it ended well but left no trace{tail}",
-            "record the program that it starts: exec and children are not followed",
+            f"the program exited with status 0 but wrote no trace{tail}",
+            "record the program that this one starts: the tracer does not follow exec and child processes",
             exit_code=EXIT_FAILED,
+            code="no-trace",
         )
 
 
