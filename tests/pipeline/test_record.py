@@ -112,7 +112,7 @@ def test_kinds_and_tracer_get_absolute_paths_from_the_workflows_relative_ones(wo
 @pytest.mark.parametrize(
     ("name", "status", "words"),
     [
-        ("wrong", "failed", "verifier failed"),
+        pytest.param("wrong", "failed", '"verified": false', id="wrong-failed-verifier failed"),
         ("licensed", "skipped", "not installed; tessera workload spec"),
         ("absent", "skipped", "SPEC CPU2017: not supplied; SPEC_CPU2017=DIR"),
         ("odd", "failed", "RuntimeError: a bug"),

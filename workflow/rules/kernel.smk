@@ -1,8 +1,8 @@
 """The kernel with replicated page tables: `kernel:` of the configuration lists the jobs of `reproduce`.
 
 `snakemake kernel` runs all jobs but bisect, `kernel_smoke` only the tests, `kernel_bisect` a kernel for each patch.
-A job builds the kernels that it needs (5 to 10 minutes each the first time; build/kernel keeps them). If a job fails, the
-others continue; the report and `tessera report check` list the failure."""
+A job builds the kernels that it needs (5 to 10 minutes each the first time; build/kernel keeps them). If a job fails,
+the others continue; the report and `tessera report check` list the failure."""
 
 from tessera.results.attempts import OUTCOME
 
