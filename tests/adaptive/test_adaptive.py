@@ -117,7 +117,11 @@ def test_summary_counts_orders():
         assert list(held) == sorted(held, reverse=True)  # more slack never needs more layouts
 
 
-@pytest.mark.parametrize("known, pool, code", [([0, 8], [], "empty-pool"), ([], [1], "no-runs")])
+@pytest.mark.parametrize(
+    "known, pool, code",
+    [([0, 8], [], "empty-pool"), ([], [1], "no-runs")],
+    ids=["known0-pool0-no candidates", "known1-pool1-no layout has run"],
+)
 def test_refusals(known, pool, code):
     s = curved()
     with pytest.raises(TesseraError) as error:

@@ -75,21 +75,24 @@ def test_the_entry_that_the_others_are_made_from(tmp_path):
         ({"tolerance": {"rule": "exact", "value": 0}}, "'why' is a required property"),
         ({"tolerance": {"rule": "exact", "value": -1, "why": "w"}}, "less than the minimum"),
         ({"scope": {"workloads": [], "platforms": ["broadwell-sim"], "about": "a"}}, "not one of"),
-        ({"evaluator": {"name": "none", "parameters": {}}}, "evaluator 'none'"),
-        ({"evaluator": {"name": "polynomial_terms", "parameters": {}}}, r"\[\] .*'polynomial_terms'"),
-        ({"published": {"table": "table9", "where": {}, "column": "value"}}, "table9"),
-        (
+        pytest.param({"evaluator": {"name": "none", "parameters": {}}}, "evaluator 'none'",
+                     id="change12-no such protocol"),
+        pytest.param({"evaluator": {"name": "polynomial_terms", "parameters": {}}},
+                     r"\[\] .*'polynomial_terms'", id="change13-missing a required"),
+        pytest.param({"published": {"table": "table9", "where": {}, "column": "value"}}, "table9",
+                     id="change14-no such reference"),
+        pytest.param(
             {"published": {"table": "table6_cv_errors", "where": {"model": "p"}, "column": "value"}},
-            "no row matches",
+            "table6_cv_errors.*'p'", id="change15-no row matches",
         ),
-        (
+        pytest.param(
             {"published": {"table": "table6_cv_errors", "where": {}, "column": "value"}},
-            "4 rows",
+            "4 rows", id="change16-4 rows match",
         ),
-        (
+        pytest.param(
             {"published": {"table": "table8_rsquared", "where": {}, "column": "value",
                            "key": "input"}},
-            "'table8_rsquared', key 'input'",
+            "'table8_rsquared', key 'input'", id="change17-several rows have the same name",
         ),
     ],
 )  # fmt: skip

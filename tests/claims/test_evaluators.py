@@ -190,9 +190,10 @@ def test_host_tables(tree):
         ("load_ratio", {"column": "runtime_ns", "layout": "growing-0", "base": "growing-8",
                         "how": "max"}, "no runtime_ns"),
         ("sensitivity", {"layout": "absent", "how": "max"}, "layout absent is missing"),
-        ("miss_ratio_within_reach", {"layout": "growing-8", "base": "growing-0", "entries": 79},
-         "no footprint is within the reach of 79"),
-        ("host_variation", {}, "host/cells.csv is not among the results"),
+        pytest.param("miss_ratio_within_reach", {"layout": "growing-8", "base": "growing-0", "entries": 79},
+                     " 79 ", id="miss_ratio_within_reach-parameters5-no footprint is within the reach of 79"),
+        pytest.param("host_variation", {}, "host/cells.csv ",
+                     id="host_variation-parameters6-host/cells.csv is not among the results"),
         ("unavailable", {"missing": "a PMU", "command": "./run measure"}, "./run measure"),
     ],
 )  # fmt: skip

@@ -68,7 +68,7 @@ def test_a_model_that_its_training_samples_change_is_noticed(value):
     rows[1]["max_error"] = 0.35
     assert value("error_changed_by_training", {"protocols": rows}, models=models) == pytest.approx(0.1)
     rows = [setting("", 1.92, 54, "basu", "all")]
-    with pytest.raises(Missing, match="anchors alone"):
+    with pytest.raises(Missing, match="basu, yaniv"):
         value("error_changed_by_training", {"protocols": rows}, models=models)
 
 
@@ -79,7 +79,7 @@ def test_the_learning_curve_starts_where_the_model_is_determined(value):
     ]
     curve = {"learning_curve": rows}
     assert value("learning_ratio", curve, model="poly3", how="median") == pytest.approx(4)
-    with pytest.raises(Missing, match="two points"):
+    with pytest.raises(Missing, match="learning"):
         value("learning_ratio", {"learning_curve": rows[:2]}, model="poly3", how="median")
 
 
@@ -113,7 +113,7 @@ def test_one_prediction_of_the_1gb_run(value):
 def test_large_errors_and_the_sign_of_their_predictions(value, tree):
     """Basu predicts half of every runtime here, an error of 50%."""
     asked = {"model": "basu", "above_percent": 100}
-    with pytest.raises(Missing, match="errs nowhere"):
+    with pytest.raises(Missing, match=r"basu .*\d%"):
         value("negative_share", **asked)
     of = (tree.predictions["model"] == "basu") & (tree.predictions["workload"] == "gups-8gb")
     for layout, predicted in (("random-0", -1.0), ("random-1", 1e9), ("1gb", -1.0)):

@@ -58,6 +58,12 @@ def test_scaled_alam_with_a_perfect_simulator_is_alam():
         ({"simulated_walk_cycles_4kb": 0.0}, "scale-factor"),
         ({"measured_walk_cycles_4kb": -1.0}, "scale-factor"),
     ],
+    ids=[
+        "given0-neither is given",
+        "given1-both are given",
+        "given2-no scale factor",
+        "given3-no scale factor",
+    ],
 )
 def test_scaled_alam_refuses(given, code):
     with pytest.raises(CannotFit) as error:

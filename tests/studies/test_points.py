@@ -73,9 +73,9 @@ def test_what_cannot_be_varied_says_why():
     }
     found, reasons = made(keys, **values)
     assert found == {}
-    assert reasons["pwc.pml5e.entries"] == "it is off"
+    assert reasons["pwc.pml5e.entries"].endswith(" off")
     assert reasons["pwc.kind"] == "no alternative is known"
-    assert "1 x0.5 is 1 again" in reasons["core.mshrs"] and "2 is outside 1 to 1" in reasons["core.mshrs"]
+    assert reasons["core.mshrs"].startswith("1 x0.5") and "1 to 1" in reasons["core.mshrs"]
 
 
 @pytest.mark.parametrize("name", platforms.names())

@@ -1,4 +1,4 @@
-"""Fewer huge pages beating more (OPERA 2.5.3): a layout against the fastest with fewer 2MB pages."""
+"""Layouts that are faster with fewer huge pages (OPERA 2.5.3): a layout and the fastest with fewer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tessera.layouts.names import ALL_1GB, ALL_2MB
 
 
 class Loss(NamedTuple):
-    """What a layout loses to the fastest one with fewer 2MB pages; below 0 none of them wins."""
+    """Loss of a layout against the fastest one with fewer 2MB pages; below 0 if all of those are slower."""
 
     loss: float  #: fraction of the other's runtime
     fastest: str  #: name of that layout
@@ -19,7 +19,7 @@ class Loss(NamedTuple):
 
 
 def loss(runtimes: pd.Series, pages: pd.Series, layout: str = ALL_2MB) -> Loss | None:
-    """None where ``layout`` did not run, or none with fewer pages did. The 1GB layout takes no part.
+    """None if ``layout`` did not run, or no layout with fewer pages did. The 1GB layout is left out.
 
     Args:
         runtimes: runtime by layout.

@@ -1,8 +1,8 @@
 """Evaluate every claim against a results tree: one row a claim (docs/contracts.md, "Claims").
 
-An evaluator that lacks its input gives NOT-MEASURABLE-HERE. An evaluator that breaks on the data it
-finds does too, with a reason that starts with :data:`BROKEN`, which :func:`check` treats as a
-failure of a required claim: no claim passes because its check crashed.
+An evaluator without its input gives NOT-MEASURABLE-HERE. So does an evaluator that raises an exception; its
+reason starts with :data:`BROKEN`. For a required claim, :func:`failing_claims` treats that as a failure,
+so no claim passes because its check crashed.
 """
 
 from __future__ import annotations

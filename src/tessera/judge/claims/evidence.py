@@ -1,4 +1,4 @@
-"""What evaluators may read: published numbers, and a results tree (docs/contracts.md).
+"""The inputs of evaluators: published numbers, and a results tree (docs/contracts.md).
 
 Rows that are missing, failed or empty become :class:`Missing` with the reason, so that a claim
 without its data is judged "not measurable" instead of stopping the report. A (workload, platform)
@@ -108,7 +108,7 @@ class Evidence:
         try:
             found = self.loader.read(table)
         except Unreadable as error:
-            why = "is not among the results" if error.absent else error.found
+            why = "does not exist in the results" if error.absent else error.found
             raise Missing(f"{table.pattern} {why}", *extra) from None
         if found.empty:
             raise Missing(f"{table.pattern} has no rows", *extra)
@@ -130,13 +130,13 @@ class Evidence:
         rows = self.once((name, pair, *where.items()), find)
         if rows.empty:
             wanted = ", ".join(f"{k} {v}" for k, v in where.items())
-            raise Missing(f"{pair}: models/{name}.csv has no row for {wanted or 'it'}")
+            raise Missing(f"{pair}: models/{name}.csv has no row for {wanted or 'this pair'}")
         return rows
 
     def once(self, key: tuple, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
-        """What ``make`` returned when ``key`` was asked for first; a hundred claims share few tables.
+        """The table that ``make`` returned for the first call with ``key``; many claims share few tables.
 
-        Nobody may change the table.
+        Callers must not change the table.
         """
         if key not in self._made:
             self._made[key] = make()

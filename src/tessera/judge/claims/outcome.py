@@ -1,4 +1,4 @@
-"""What an evaluator gives: a value with its provenance, or the reason why there is none."""
+"""The result of an evaluator: a value with its provenance, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Outcome:
 
 
 class Missing(Exception):
-    """An evaluator lacks its input. ``reason`` says what, ``command`` what would supply it."""
+    """An input of an evaluator is missing. ``reason`` names it; ``command`` creates it."""
 
     def __init__(self, reason: str, command: str = REPRODUCE):
         super().__init__(reason)

@@ -53,13 +53,15 @@ def verdict(
     if any(math.isnan(number) for number in _numbers(obtained)):
         return Verdict(NOT_MEASURABLE, f"the evaluator '{claim.evaluator}' gave no number")
     if claim.kind == "arithmetic" and provenance != "published":
-        return Verdict(NOT_MEASURABLE, f"arithmetic needs printed numbers, not '{provenance}' ones")
+        return Verdict(
+            NOT_MEASURABLE, f"an arithmetic claim needs printed numbers, but these are '{provenance}'"
+        )
     if claim.kind == "finding":
         if provenance not in ("measured", "simulated"):
-            return Verdict(NOT_MEASURABLE, f"a value of provenance '{provenance}' decides nothing")
+            return Verdict(NOT_MEASURABLE, f"a value of provenance '{provenance}' cannot decide a claim")
         if provenance == "measured" and not class_matches(claim.hardware_class, hardware_class):
             machine = hardware_class or "unknown"
-            reason = f"measured on class '{machine}', the claim is about '{claim.hardware_class}'"
+            reason = f"measured on class '{machine}', but the claim is about '{claim.hardware_class}'"
             return Verdict(NOT_MEASURABLE, reason)
     good = holds(obtained, claim.published, claim.tolerance)
     reason = "" if good else deviation(claim, obtained)
@@ -69,7 +71,7 @@ def verdict(
 
 
 def deviation(claim: Claim, obtained: Value) -> str:
-    """The short reason of a value that doesn't hold."""
+    """The reason of a claim that does not hold: obtained, published and tolerance."""
     return (
         f"obtained {text(obtained)} {claim.unit}, published {text(claim.published)}, "
         f"tolerance {claim.tolerance}"

@@ -1,4 +1,4 @@
-"""Studies of the simulator itself: what sampling costs, what a mechanism does, what assumptions decide.
+"""Studies of the simulator itself: errors of sampling, effects of mechanisms, effects of assumptions.
 
 Bottom up: ``window`` (a part of a trace), ``layouts``, ``variants``
 (a platform with some values changed) < ``units`` (counts by interval), ``blocks`` (basic-block vectors),

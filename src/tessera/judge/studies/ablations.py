@@ -1,8 +1,8 @@
-"""The ablations: what a mechanism does to the slope and the curvature of runtime over walk cycles.
+"""The ablations: effects of a mechanism on the slope and the curvature of runtime over walk cycles.
 
 Each ablation of :data:`tessera.judge.studies.variants.ABLATIONS` is simulated under the same layouts with the
-same samples as the baseline. All but the platform's three switches stays, so H, M and C are equal in all of
-them and only R and the program's own cache misses differ.
+same samples as the baseline. Only the platform's three switches change. So H, M and C are equal in all of
+them, and only R and the program's own cache misses differ.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def simulate_variants(
     cache: CellCache,
     progress: Callable[[str], None] = lambda line: None,
 ) -> pd.DataFrame:
-    """Cells of every ablation (:data:`VARIANTS`). A variant that the simulator refuses is ``failed`` rows."""
+    """Cells of every ablation (:data:`VARIANTS`). A rejected variant gives ``failed`` rows."""
     rows = []
     for variant in variants.ABLATIONS:
         progress(variant.name)
@@ -61,7 +61,7 @@ def simulate_variants(
 def shapes(table: pd.DataFrame) -> pd.DataFrame:
     """:data:`SHAPES`, a row per workload, platform and variant of a table of :data:`VARIANTS`.
 
-    A variant whose H, M or C is not the baseline's is ``failed``: it switched more off than it says.
+    A variant whose H, M or C differ from the baseline's is ``failed``: it changed more than its mechanism.
     """
     rows = []
     for _, pair in table.groupby(["workload", "platform"], sort=False):

@@ -1,7 +1,7 @@
-"""The conclusions that a sweep tests: each a sentence that fitted models of one platform make true or false.
+"""The conclusions that a sweep tests: sentences that are true or false for the fitted models of a platform.
 
 A new conclusion is one line in :data:`CONCLUSIONS`. It gets a :class:`Fitted` and returns a number and
-whether the sentence holds; NaN and None when the layouts do not determine the models that it is about.
+whether the sentence holds; NaN and None if the layouts do not determine its models.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Fitted:
 
 
 def fitted(cells: pd.DataFrame) -> Fitted:
-    """Fit every model; TesseraError if the cells are no samples."""
+    """Fit every model; TesseraError if the cells cannot be used as samples."""
     table = check_table(cells)
     result = fit_all(table, folds=())
     errors = result.errors[(result.errors["protocol"] == "all") & result.errors["max_error"].notna()]

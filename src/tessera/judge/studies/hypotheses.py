@@ -1,9 +1,8 @@
-"""What MICRO'20 gives as the cause of steep and bent curves, and whether an ablation takes the effect away.
+"""MICRO'20's explanations of steep and bent curves, and whether an ablation removes the effect.
 
-The paper says of its explanation in section VII-A that it is probable, and states that of section VII-B
-from the shape of the curves. A simulator can switch the cause off. A hypothesis has *cases* (pairs that
-show the effect at all) and is *supported* where the ablation at least halves the effect, or removes it
-where it is a threshold.
+The paper calls its explanation in section VII-A probable, and derives that of section VII-B from the shape
+of the curves. A simulator can switch the cause off. The *cases* of a hypothesis are the pairs that show the
+effect. A case *supports* it if the ablation at least halves the effect or, for a threshold, removes it.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ def _bend_halved(base: pd.Series, other: pd.Series) -> bool:
 HYPOTHESES: tuple[Hypothesis, ...] = (
     Hypothesis(
         "MICRO'20 VII-A",
-        "With 4KB pages the program loads more often from L3 because page-table entries evict its lines.",
+        "With 4KB pages the program loads more often from L3, because page-table entries evict its lines.",
         "no-pollution",
         "the program's extra L3 loads (4KB less 2MB) fall to half or less",
         lambda base: base["extra_l3_loads"] > 0,
@@ -56,7 +55,7 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
     ),
     Hypothesis(
         "MICRO'20 VII-B",
-        "R bends upwards because the pipeline hides walk cycles better while they are few.",
+        "R bends upwards because the pipeline hides a few walk cycles better than many.",
         "no-overlap",
         "a significant upward bend falls to half or less",
         _bends,
@@ -64,7 +63,7 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
     ),
     Hypothesis(
         "MICRO'20 VII-B",
-        "R bends upwards because with many walks page-table entries and program contend for the caches.",
+        "R bends upwards because page-table entries of many walks compete with the program for the caches.",
         "no-pollution",
         "a significant upward bend falls to half or less",
         _bends,
@@ -72,7 +71,7 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
     ),
     Hypothesis(
         "ours",
-        "R bends upwards because walks queue for a walker when there are many.",
+        "R bends upwards because many walks have to wait for a free walker.",
         "infinite-walkers",
         "a significant upward bend falls to half or less",
         _bends,

@@ -1,8 +1,8 @@
-"""What the sweep varies: every assumed value of a platform, one at a time.
+"""The variations of the sweep: every assumed value of a platform, one at a time.
 
 A number is halved and doubled, a switch is flipped, a replacement policy becomes each of the others, and a
-mechanism with assumed values (a prefetcher, the DRAM model) is switched off, or on. What can't be varied is
-listed with the reason, so that nothing assumed is left out silently.
+mechanism with assumed values (a prefetcher, the DRAM model) is switched off, or on. Values that
+cannot be varied are listed with the reason, so no assumed value is left out silently.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def points(
         if not value.assumed or not key.startswith(wanted):
             continue
         if key not in keys:
-            reasons[key] = "a component's own key, whose bounds only the simulator knows"
+            reasons[key] = "the key belongs to a component, and only the simulator knows its bounds"
             continue
         own = list(_of(key, value.value, platform, keys[key]))
         found += [point for point in own if isinstance(point, Point)]
@@ -111,14 +111,14 @@ def _of(key: str, value: int | float | str, platform: Platform, bounds: Key) -> 
         yield Point(key, str(1 - int(value)), {key: 1 - int(value)})
         return
     if value == 0:
-        yield "it is off"
+        yield "the mechanism is off"
         return
     for factor in FACTORS:
         changes = _scaled(key, value, factor, platform)
         if isinstance(changes, str):
             yield changes
         elif changes[key] == value:
-            yield f"{value} x{factor:g} is {value} again"
+            yield f"{value} x{factor:g}, rounded, is {value}"
         elif not bounds.least <= changes[key] <= bounds.most:
             yield f"{changes[key]} is outside {bounds.least} to {bounds.most}"
         else:
@@ -136,10 +136,10 @@ def _scaled(key: str, value: int | float, factor: float, platform: Platform) -> 
         return (
             {key: scaled}
             if scaled % ways.value == 0
-            else f"{scaled} entries make no whole {ways.value}-way sets"
+            else f"{scaled} entries do not fill whole {ways.value}-way sets"
         )
     if tail == "ways":
         slots = entries.value if entries is not None else size.value // 64
         if slots % scaled or scaled > slots:
-            return f"{slots} entries make no whole {scaled}-way sets"
+            return f"{slots} entries do not fill whole {scaled}-way sets"
     return {key: scaled}

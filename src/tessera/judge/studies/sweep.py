@@ -1,10 +1,10 @@
-"""The sweep: which conclusions survive when an assumed value is another one.
+"""The sweep: which conclusions stay the same if an assumed value changes.
 
 The baseline and every point of :mod:`tessera.judge.studies.points` are simulated under the same layouts
 with the same samples, every model is fitted to each, and every conclusion of
-:mod:`tessera.judge.studies.conclusions` is judged again. A conclusion survives a point when it is as true
-or false there as at the baseline. Points that the simulator refuses are rows with the reason and count for
-nothing.
+:mod:`tessera.judge.studies.conclusions` is judged again. A conclusion survives a point if it is
+true at both, or false at both, the point and the baseline. Points that the simulator rejects are rows with
+the reason; they do not count.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def sweep(
 
 
 def _each(work: Callable[[Point], list[dict]], points: list[Point], jobs: int) -> Iterator[list[dict]]:
-    """``work`` of each point, in order, ``jobs`` at a time; what has not begun is dropped when one raises."""
+    """``work`` of each point, in order, ``jobs`` at a time; if one raises, the rest is cancelled."""
     if jobs == 1:  # in the main thread, where an interrupt stops the simulator at once
         yield from map(work, points)
         return

@@ -1,8 +1,8 @@
 """Counts of each interval or unit of a simulated trace, in each layout.
 
 A plan is systematic samples or intervals at chosen places (:mod:`tessera.simulate.plan`). The caches'
-contents are kept between units, so intervals that abut and cover a trace are a full simulation with its
-counts cut up; only the pipeline starts empty at each cut, which is some hundred cycles in a million.
+contents are kept between units, so adjacent intervals that cover a trace give the counts of a full
+simulation, per interval. Only the pipeline starts empty in each: a few hundred cycles in a million.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ def unit_counts(
     cache: Path,
     progress: Callable[[str], None] = lambda line: None,
 ) -> pd.DataFrame:
-    """:data:`COLUMNS`, a row per layout and unit with instructions; what ``cache`` holds is not run again.
+    """:data:`COLUMNS`, a row per layout and unit with instructions; results in ``cache`` are reused.
 
     Raises:
-        TesseraError: the simulator refused the trace, the platform, the plan or a layout.
+        TesseraError: the simulator rejected the trace, the platform, the plan or a layout.
     """
     units: list[dict] = []
     rows = simulate(

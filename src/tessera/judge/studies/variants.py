@@ -13,7 +13,7 @@ BASELINE = "baseline"
 
 @dataclass(frozen=True)
 class Variant:
-    """``changes`` of a platform's values, and what they mean in one line."""
+    """``changes`` of a platform's values, and their meaning in one line."""
 
     name: str
     sentence: str
@@ -21,10 +21,10 @@ class Variant:
 
 
 ABLATIONS: tuple[Variant, ...] = (
-    Variant(BASELINE, "the platform as it is"),
+    Variant(BASELINE, "the unchanged platform"),
     Variant(
         "no-pollution",
-        "the program's loads see caches that walker loads never entered; walks cost what they cost",
+        "walker loads do not change the caches that the program sees; walks take as long as before",
         {"walker.pollutes": 0},
     ),
     Variant("infinite-walkers", "no walk waits for a walker", {"walker.count": 0}),

@@ -1,6 +1,6 @@
-"""A window of a recorded trace, as a trace of its own: a study simulates all of it.
+"""Cut a window out of a recorded trace, as a separate trace: a study simulates all of it.
 
-The window lies in the middle of the region of interest, since a beginning is the least typical part. It
+The window lies in the middle of the region of interest, because the beginning is the least typical part. It
 keeps the trace's pools, so the trace's layouts fit it.
 """
 
@@ -20,8 +20,8 @@ from tessera.results.status import is_ok
 def make_window(info_path: Path, accesses: int, out: Path) -> dict:
     """Write ``out`` (info.json) and the window's trace beside it; returns what ``out`` holds.
 
-    A recording with no more than ``accesses`` accesses is its own window. A recording that failed gives an
-    info that says so, with no trace.
+    If the recording has at most ``accesses`` accesses, the window is the whole recording. For a failed
+    recording, the info contains the failure and there is no trace.
     """
     info, trace = recorded(info_path)
     out.parent.mkdir(parents=True, exist_ok=True)

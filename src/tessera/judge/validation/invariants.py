@@ -1,8 +1,8 @@
-"""What must hold for every simulated cell of the pipeline, checked on the results themselves.
+"""Invariants of every simulated cell of the pipeline, checked on the results.
 
-Each invariant is a function from the cells of one (workload, platform) to the rows that break it. Only what
-is provable is here. H + M shrinking with more 2MB pages, for instance, is not: 2MB entries can crowd a
-shared STLB.
+Each invariant is a function from the cells of one (workload, platform) to the rows that break it. The list
+contains only rules that can be proved. For example, H + M need not shrink with more 2MB pages: 2MB entries
+can displace 4KB entries in a shared STLB.
 """
 
 from __future__ import annotations
@@ -102,21 +102,25 @@ def _duplicates(g: Group) -> list[str]:
 
 
 INVARIANTS = (
-    Invariant("H + M <= accesses", "an access is translated once", _within_accesses),
+    Invariant("H + M <= accesses", "each access is translated once", _within_accesses),
     Invariant(
         "C = sum over levels of walker loads x load time",
-        "the latency of a walk is that of its loads",
+        "the latency of a walk is the sum of the latencies of its loads",
         _walk_sum,
     ),
     Invariant(
-        "no level serves more than the one above it passes on", "only what misses is passed on", _levels
+        "no level serves more than the one above it passes on", "a level passes on only its misses", _levels
     ),
     Invariant(
         "instructions, accesses and program loads are those of every other layout",
-        "a layout changes translation, not the program",
+        "a layout changes the translation only, not the program",
         _same_program,
     ),
-    Invariant("R >= instructions / dispatch width", "no more are dispatched in a cycle", _width),
+    Invariant(
+        "R >= instructions / dispatch width",
+        "the core dispatches at most that many instructions per cycle",
+        _width,
+    ),
     Invariant(f"M >= distinct 4KB pages under {ALL_4KB}", "the first access to a page misses", _cold),
     Invariant(
         "duplicate layouts have equal cells",
@@ -139,7 +143,7 @@ def check_invariants(results: Path, platforms: dict[str, Path], out: Path) -> pd
     files = tree.found(tree.cells_of("*", "*"))
     if not files:
         where = tree.cells_of("*", "*")
-        raise TesseraError(f"invariants of {results}", f"no cells file is there ({where})", "./run reproduce")
+        raise TesseraError(f"invariants of {results}", f"there is no cells file ({where})", "./run reproduce")
     groups = [found for path in files if (found := _group(path, tree, platforms))]
     rows = []
     for invariant in INVARIANTS:

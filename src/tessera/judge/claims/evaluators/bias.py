@@ -63,7 +63,7 @@ def misses_at_worst_error(claim, evidence, model: str, how: str) -> Outcome:
         table = fitted(evidence, pair, model)
         misses = table["stlb_misses"]
         if misses.max() == misses.min():
-            raise Missing(f"{pair}: all layouts miss equally often")
+            raise Missing(f"{pair}: all layouts have the same number of misses")
         worst = misses[table["optimism"].abs().idxmax()]
         return float((worst - misses.min()) / (misses.max() - misses.min()))
 
@@ -86,7 +86,7 @@ def negative_share(claim, evidence, model: str, above_percent) -> Outcome:
     tables = [fitted(evidence, pair, model) for pair in selection.pairs]
     wrong = pd.concat([table[table["optimism"].abs() > above] for table in tables])
     if wrong.empty:
-        raise Missing(f"{model} errs nowhere by more than {100 * above:g}%")
+        raise Missing(f"{model} has no error above {100 * above:g}%")
     return selection.outcome(100 * float((wrong["predicted"] < 0).mean()))
 
 
@@ -98,7 +98,7 @@ def largest_error_between(claim, evidence, models: list) -> Outcome:
         tables = [fitted(evidence, pair, model) for model in models]
         between = [table.loc[table["walk_cycles"].between(low, high), "optimism"] for table in tables]
         if any(errors.empty for errors in between):
-            raise Missing(f"{pair}: no layout walks more than with 2MB and less than with 4KB pages")
+            raise Missing(f"{pair}: no layout has walk cycles between those of the 2MB and the 4KB run")
         return max(100 * float(errors.abs().max()) for errors in between)
 
     return select(claim, evidence).each(of, "max")
@@ -110,7 +110,7 @@ def runtime_over_prediction(claim, evidence, model: str, layout: str, how: str) 
     def of(pair: Pair) -> float:
         row = _at(evidence, pair, model, layout)
         if row["predicted"] <= 0:
-            raise Missing(f"{pair}: {model} predicts a runtime that isn't positive")
+            raise Missing(f"{pair}: {model} predicts a runtime of 0 or less")
         return float(row["runtime_cycles"] / row["predicted"])
 
     return select(claim, evidence).each(of, how)

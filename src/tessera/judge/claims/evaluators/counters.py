@@ -59,7 +59,7 @@ def miss_ratio_within_reach(claim, evidence, layout: str, base: str, entries) ->
         if ALL_2MB in manifest.index and manifest.loc[ALL_2MB, "pages_2mb"] <= reach:
             within.append(pair)
     if not within:
-        raise Missing(f"no footprint is within the reach of {reach:g} entries")
+        raise Missing(f"no footprint fits in the reach of {reach:g} entries")
     ratios = [ratio(evidence, pair, "stlb_misses", layout, base) for pair in within]
     return selection.outcome(aggregate(ratios, "max"))
 

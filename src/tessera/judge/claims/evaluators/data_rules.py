@@ -28,7 +28,7 @@ def translations_per_access(claim, evidence) -> Outcome:
     rows = _with(evidence, "stlb_hits", "stlb_misses", "accesses")
     rows = rows[rows["accesses"] > 0]
     if rows.empty:
-        raise Missing("no cell counts its accesses")
+        raise Missing("no cell has a number of accesses")
     share = (rows["stlb_hits"] + rows["stlb_misses"]) / rows["accesses"]
     return _judged(float(share.max()), rows)
 

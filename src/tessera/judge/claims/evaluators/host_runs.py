@@ -31,7 +31,7 @@ def host_variation(claim, evidence) -> Outcome:
 
 
 def allocator_overhead(claim, evidence, quantity: str, how: str) -> Outcome:
-    """What the allocator costs against glibc, percent; per workload the median of its pairs."""
+    """Overhead of the allocator against glibc, percent; per workload the median of its pairs."""
     return _measured(100 * _costs(evidence, quantity)["overhead"], how)
 
 
@@ -45,7 +45,7 @@ def _costs(evidence, quantity: str):
     table = overheads(evidence.table(ALLOCATOR, COMPARE))
     table = table[table["quantity"] == COLUMNS[quantity]]
     if table.empty:
-        raise Missing("host/allocator.csv lacks runs with glibc, with mosalloc, or both of one pair", COMPARE)
+        raise Missing("host/allocator.csv has no complete pair of runs with glibc and with mosalloc", COMPARE)
     return table
 
 

@@ -52,7 +52,7 @@ def error_changed_by_training(claim, evidence, models: list) -> Outcome:
         pairs.add(pair)
         changes.append(abs(row.max_error - error_percent(evidence, pair, row.model, ALL_SAMPLES) / 100))
     if not changes:
-        raise Missing(f"no model of {', '.join(models)} was judged with its anchors alone")
+        raise Missing(f"none of {', '.join(models)} was fitted to its two anchor runs alone")
     return judged(evidence, max(changes), sorted(pairs))
 
 
@@ -63,7 +63,7 @@ def learning_ratio(claim, evidence, model: str, how: str) -> Outcome:
         rows = evidence.of_pair("learning_curve", pair, model=model).dropna(subset=["max_error"])
         rows = rows.sort_values("train_samples")
         if len(rows) < 2 or rows["max_error"].iloc[-1] == 0:
-            raise Missing(f"{pair}: no learning curve of {model} with two points")
+            raise Missing(f"{pair}: the learning curve of {model} has fewer than two points")
         return float(rows["max_error"].iloc[0] / rows["max_error"].iloc[-1])
 
     return select(claim, evidence).each(of, how)

@@ -87,7 +87,7 @@ def orders_better(claim, evidence, model: str, others: list) -> Outcome:
     worst = _worst(evidence, selection, [model, *others])
     best = min(worst[other] for other in others)
     if best == 0:
-        raise Missing("an existing model has no error at all, so there is no ratio")
+        raise Missing("the error of an existing model is 0, so there is no ratio")
     return selection.outcome(log10(best / worst[model]) if worst[model] else inf)
 
 

@@ -40,7 +40,7 @@ def sensitivity_ratio(claim, evidence, layout: str, platform: str, base: str) ->
         for name in (platform, base)
     }
     if medians[base] <= 0:
-        raise Missing(f"nothing is gained on {base}, so there is no ratio")
+        raise Missing(f"{layout} gains nothing on {base}, so there is no ratio")
     return selection.outcome(medians[platform] / medians[base])
 
 

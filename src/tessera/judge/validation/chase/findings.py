@@ -1,10 +1,10 @@
-"""What the chases say about this machine beyond sizes: splintered 2MB pages, coalesced entries, order.
+"""Properties of this machine that the chases show: splintered 2MB pages, coalesced entries, effects of order.
 
-Splintering: a hypervisor that backs memory with 4KB pages leaves the processor 4KB translations, whatever
-the guest maps; then a chase inside 2MB pages has the steps of 4KB pages. Coalescing: a TLB that keeps
-neighbouring translations in one entry reaches further where frames are contiguous. Order: walks of
-ascending pages share lines of leaf entries, and next-page prefetchers hide them. Each finding carries the
-numbers it rests on.
+Splintering: if a hypervisor backs memory with 4KB pages, the processor uses 4KB translations for the guest's
+2MB pages. Then a chase inside 2MB pages has the steps of 4KB pages. Coalescing: a TLB that keeps
+neighbouring translations in one entry covers more pages if their frames are contiguous. Order: walks of
+ascending pages share lines of leaf entries, and next-page prefetchers hide them. Each finding has the
+numbers that it follows from.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _splintering(steps: pd.DataFrame) -> tuple[str, float | None, str]:
     small = _step(steps, "pages", 1)
     if small is None or "large-pages" not in set(steps["series"]):
         if small is not None and (steps["series"] == "large-stride").any():
-            return NO, 0.0, "a chase inside 2MB pages shows no step at all"
+            return NO, 0.0, "a chase inside 2MB pages shows no step"
         return UNKNOWN, None, "no chase ran in 2MB pages (or none showed a step in 4KB pages)"
     large = _step(steps, "large-pages", 1)
     share = large["added_cycles"] / small["added_cycles"]
@@ -74,10 +74,10 @@ def _coalescing(steps: pd.DataFrame, status: pd.DataFrame) -> tuple[str, float |
     frames = (
         f"{aligned:.0%} of its groups of 8 pages are in 8 contiguous frames"
         if known
-        else "its frames are not known"
+        else "its frames are unknown"
     )
     because = (
-        f"reach {contiguous['entries']:.0f} pages with contiguous frames ({frames}; under a hypervisor "
+        f"TLB reach: {contiguous['entries']:.0f} pages with contiguous frames ({frames}; under a hypervisor "
         f"these are the guest's frames), {scattered['entries']:.0f} with scattered ones"
     )
     if not known or aligned < 0.9:
@@ -107,8 +107,8 @@ def _cheaper(steps: pd.DataFrame, base: str, other: str, base_words: str, other_
 
 def _overlap(at_once: float | None, what: str) -> tuple[str, float | None, str]:
     if at_once is None:
-        return UNKNOWN, None, f"not measured, or no chase was limited by {what}"
+        return UNKNOWN, None, f"not measured, or {what} limited no chase"
     because = (
-        f"many chains have {at_once:.1f} {what} under way (latency of one chain over time per access of many)"
+        f"with many chains, {at_once:.1f} {what} run at once (latency of one chain / time per access of many)"
     )
     return YES if at_once >= 1.5 else NO, at_once, because
