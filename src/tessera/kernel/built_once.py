@@ -1,4 +1,4 @@
-"""Things that are built once: named by the hash of what they are made of, by one process at a time."""
+"""Build results with names that are hashes of their inputs; one process at a time builds each of them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The guest's second serial port: lines with an ``@`` are its requests, the rest is a file's content.
 
-``@ready VERSION`` says that the guest is up; ``@file PATH``, lines of base64 and ``@end`` hand over a file;
+``@ready VERSION``: the guest has booted; ``@file PATH``, lines of base64 and ``@end`` send a file;
 ``@bye`` ends the run; any other ``@WORD ARGUMENTS`` is a request that the host answers with a line.
 """
 

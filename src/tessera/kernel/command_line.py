@@ -1,4 +1,4 @@
-"""What the commands of the kernel share."""
+"""Options and output that the commands of the kernel share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Proof that a forgotten hook is noticed: the series without one store to the replicas, and the whole one."""
+"""Test that the checks detect a missing hook: the series without one store to the replicas, and all of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One run of a script in the guest: start QEMU, serve the guest's requests, keep what it sends, end QEMU."""
+"""One run of a script in the guest: start QEMU, serve the guest's requests, keep its files, stop QEMU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Build the kernel and its first file system, named by the hash of what they are made of.
+"""Build the kernel and its first file system, named by the hash of their inputs.
 
 ``build/kernel/kernel-<key>/`` holds ``bzImage``, ``config``, ``System.map`` and ``info.json``;
 ``build/kernel/guest-<key>/`` the archives. The same inputs need no build, and a change is never missed.

@@ -1,7 +1,7 @@
-"""The machine that QEMU emulates: sockets with memory of their own, as files that others can read.
+"""The machine that QEMU emulates: sockets, each with its own memory, as files that other processes can read.
 
-Translation by TCG needs no rights and no virtualisation of the host, but has no caches, no NUMA latency and
-no meaningful cycles: what it can measure are page tables and, under ``icount``, instructions.
+Translation by TCG needs no privileges and no virtualisation of the host, but has no caches, no NUMA latency
+and no meaningful cycles. It can measure page tables and, under ``icount``, instructions.
 """
 
 from __future__ import annotations

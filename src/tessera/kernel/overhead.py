@@ -1,6 +1,6 @@
-"""Memory that replicas cost: the function ``mem_overhead(footprint, replicas)`` of section 8.3.1 (Table 4).
+"""The memory overhead of replicas: ``mem_overhead(footprint, replicas)`` of section 8.3.1 (Table 4).
 
-Four levels of x86-64 tables, a compact address space that starts at 0, at least one table a level.
+Four levels of x86-64 tables, a compact address space that starts at 0, at least one table per level.
 """
 
 from __future__ import annotations

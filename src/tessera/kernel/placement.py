@@ -1,4 +1,4 @@
-"""Where page tables lie and where they point to: the table behind Figures 3 and 4 of the Mitosis paper.
+"""The placement of page tables and their pointers: the table behind Figures 3 and 4 of the Mitosis paper.
 
 Columns ``workload,config,observer,level,socket,target_socket,pages,pointers``: ``pages`` tables of ``level``
 (4 = root, 1 = leaves) lie on ``socket``; they hold ``pointers`` present entries to ``target_socket``.

@@ -1,4 +1,4 @@
-"""What the kernel must stand: selftests and stress in the guest, watched from inside and from outside."""
+"""How the kernel is tested: selftests and stress in the guest, checked from inside and from outside."""
 
 from __future__ import annotations
 

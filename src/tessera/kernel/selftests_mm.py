@@ -1,7 +1,7 @@
 """The kernel's own tests of memory management (tools/testing/selftests/mm), as they are and under replicas.
 
-They were written for other purposes, and some fail in a small guest on any kernel; what counts is that a test
-that passes without replicas passes with them, that the kernel says nothing and the checker finds nothing.
+They were written for other purposes, and some fail in a small guest on any kernel. The result is a pass if
+every test that passes without replicas passes with them, without kernel warnings and checker findings.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the kernel is built from: Debian's source in one version, patches, parts of a configuration."""
+"""The inputs of the kernel's build: Debian's source in one version, patches, parts of a configuration."""
 
 from __future__ import annotations
 

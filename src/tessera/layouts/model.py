@@ -1,4 +1,4 @@
-"""What a layout is, and its CSV file (MICRO'20 section V; docs/layout-format.md).
+"""A layout and its CSV file (MICRO'20 section V; docs/layout-format.md).
 
 A layout says for each pool how large it is and which windows of it are backed with 2MB or 1GB pages; the
 rest is 4KB. Offsets are bytes from the pool's base, end exclusive.

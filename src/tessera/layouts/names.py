@@ -1,6 +1,6 @@
 """Names of the layouts that the method itself names; every other name is a heuristic's (docs/contracts.md).
 
-They stand in the lowest room that needs them: generation, parsing, results, models and figures share them.
+Generation, parsing, results, models and figures share this module.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One run: the workload under libmosalloc and one layout, its pages checked, its answer verified."""
+"""One run of the workload under libmosalloc and one layout, with checked page sizes and a verified result."""
 
 from __future__ import annotations
 

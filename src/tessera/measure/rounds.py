@@ -1,8 +1,8 @@
 """Rounds of runs: one run per layout in a new random order, until the differences are known well enough.
 
 The quantity of interest is the runtime of a layout relative to the all-4KB layout, and the whole effect is a
-few percent. So the stopping rule looks at the ratios of runs of the same round (:mod:`tessera.core.stats`):
-what drifts between rounds cancels. Without a 4KB run it looks at each layout's own mean.
+few percent. So the stopping rule uses the ratios of runs of the same round (:mod:`tessera.core.stats`):
+drift between rounds cancels. Without a 4KB run it uses the mean of each layout.
 
 A layout that fails is not run again in this experiment; the others go on.
 """

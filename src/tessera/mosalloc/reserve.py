@@ -1,4 +1,4 @@
-"""What huge pages a layout needs, what this machine has, and what an administrator would type."""
+"""The huge pages that a layout needs, those that this machine has, and the commands to add the rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``tessera platform check``: everything about a platform file that can be known before a simulation.
+"""``tessera platform check``: all checks of a platform file that need no simulation.
 
 Keys, bounds, types and sources are checked here; rules between keys and the names of components by
 ``tessera-sim check``, which reads the file as a simulation does.

@@ -1,4 +1,4 @@
-"""The simulator's parameters as Python knows them: key, unit, bounds, default and sentence of each.
+"""The simulator's parameters in Python: key, unit, bounds, default and description of each.
 
 They are read from the simulator's own table (`artifacts/simulator/src/base/platform_keys.def`), so that a
 platform can be checked without a built simulator. Rules between keys, and the keys that components declare

@@ -1,4 +1,4 @@
-"""Published numbers with their sources (``reference-results/``): the only place they come from.
+"""Published numbers with their sources; ``reference-results/`` is the only place that contains them.
 
 ``load("table8_rsquared")`` is one table, ``names()`` lists them, ``lookup`` picks single numbers.
 """

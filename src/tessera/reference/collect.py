@@ -1,4 +1,4 @@
-"""Fetch a record and take its reference data out of it: the two steps of ``tessera reference fetch``."""
+"""Fetch a record and extract its reference data: the two steps of ``tessera reference fetch``."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Put what the Mitosis paper prints, what its archive holds, and what we obtained side by side.
+"""Compare the numbers printed in the Mitosis paper with those in its archive and with ours.
 
-One row a printed number. ``archived`` is computed from rows that no rule set aside; where a number rests on
-rows that were set aside, ``archived_with_quarantined`` shows what they would give. ``agrees`` allows what
-the printed digits round away. ``obtained`` is our own, with its provenance and unit: instructions, not
+One row per printed number. ``archived`` is computed from rows that no rule put into quarantine; if a number
+depends on such rows, ``archived_with_quarantined`` is its value with them. ``agrees`` allows the rounding
+of the printed digits. ``obtained`` is our number, with its provenance and unit: instructions, not
 cycles, for Table 5.
 """
 

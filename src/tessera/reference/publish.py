@@ -1,8 +1,8 @@
-"""Write ``results/<config>/reference/``: archived numbers, what was set aside and why, and the comparison.
+"""Write ``results/<config>/reference/``: archived numbers, those in quarantine and why, and the comparison.
 
 ``archived.csv`` (provenance ``published``), ``quarantine.csv``, ``rules.csv``, ``comparison.csv``, and
-``status.csv``, which says of each record whether it was here. Without a record the comparison still has
-every printed number.
+``status.csv``, which states for each record whether it is present. Without the records, the comparison still
+has every printed number.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The archived records that the papers name (``reference-results/records.yaml``), as checked values.
 
-Not modelled: anything that the archive says of itself; titles and sizes are read when a record is fetched.
+The archive's own metadata (titles, sizes) is not part of this list; it is read when a record is fetched.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Content-addressed cache of finished cells: what makes a killed run resume.
+"""Content-addressed cache of finished cells, from which a killed run resumes.
 
-A cell's key is a hash of everything its numbers depend on. Each cell is one small JSON file that is there
-whole or not at all. It is not synced to the disk: what a power failure tears counts as absent.
+A cell's key is a hash of everything its numbers depend on. Each cell is one small JSON file, written
+atomically. It is not synced to the disk: a file that a power failure damaged counts as absent.
 """
 
 from __future__ import annotations

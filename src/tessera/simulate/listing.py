@@ -1,4 +1,4 @@
-"""``tessera simulate --list``: what one can choose from."""
+"""``tessera simulate --list``: the available engines, platforms and components of platform files."""
 
 from __future__ import annotations
 

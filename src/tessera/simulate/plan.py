@@ -2,8 +2,8 @@
 
 H and M are always exact over the whole region; C and R come from the plan's units and are scaled by
 instructions (docs/simulate.md). A plan is a :class:`Sampling` (evenly spaced units, or all) or an
-:class:`Intervals` (units at chosen places); both have ``argument()``, a text that says everything about
-it, and ``arguments(folder)``, what ``tessera-sim run`` is called with.
+:class:`Intervals` (units at chosen places). Both have ``argument()``, a text that describes the whole plan,
+and ``arguments(folder)``, the options for ``tessera-sim run``.
 """
 
 from __future__ import annotations

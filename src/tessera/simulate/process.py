@@ -1,9 +1,8 @@
-"""One ``tessera-sim run``: started, listened to, stopped.
+"""Start one ``tessera-sim run``, read its output, and stop it.
 
-A row is handed on as soon as it is printed, so that whoever keeps rows loses none of them. When this
-process is told to end (Ctrl-C, SIGTERM, SIGHUP), the simulator is told too, the rows that it has
-finished are handed on, and the run ends with the exit status that the signal asks for. A second signal
-acts at once.
+The caller gets each row as soon as the simulator prints it, so that no finished row is lost. A signal to
+this process (Ctrl-C, SIGTERM, SIGHUP) is forwarded to the simulator; the caller gets the rows finished so
+far, and the run exits with the status of the signal. A second signal acts at once.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""From the simulator's progress lines to what a person wants to read.
+"""Convert the simulator's progress lines to a readable form.
 
-``tessera-sim`` writes ``progress <done> <total> <rate> <eta>`` (accesses x layouts, the same a second,
-seconds; ``-`` while unknown); the runner hands on what follows the first word. Other text is shown as it is.
+``tessera-sim`` writes ``progress <done> <total> <rate> <eta>`` (accesses x layouts, the same per second,
+seconds; ``-`` while unknown). The runner passes on the words after the first. Other text is shown as it is.
 """
 
 from __future__ import annotations

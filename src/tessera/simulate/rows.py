@@ -1,4 +1,4 @@
-"""What ``tessera-sim run`` prints, as rows with the names of the caller's files.
+"""The output of ``tessera-sim run``, as rows with the names of the caller's files.
 
 It names a row by its file's stem, so each layout gets a unique short name for the run.
 """

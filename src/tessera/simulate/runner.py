@@ -1,4 +1,4 @@
-"""Cells of a trace on a platform: from the cache what is there, from the simulator what is not."""
+"""Cells of a trace on a platform: from the cache if possible, otherwise from the simulator."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Figures 3 and 4: where page tables lie under first touch and interleave, without and with replicas.
 
-Each run is looked at twice at one moment: the kernel's own dump, and a walk through the guest's memory from
-outside. The two must agree on every number.
+Each run is observed in two ways at the same moment: by the kernel's own dump, and by a walk through the
+guest's memory from outside. The two must agree on every number.
 """
 
 from __future__ import annotations

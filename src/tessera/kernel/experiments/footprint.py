@@ -1,4 +1,4 @@
-"""Table 4, measured: what page tables and their copies weigh by the kernel's own account."""
+"""Table 4, measured: the memory of page tables and their copies, as the kernel counts it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Table 5: what replicas cost, as ratios of instructions.
+"""Table 5: the cost of replicas, as ratios of instructions.
 
 The paper counts cycles on a machine with four sockets; QEMU has no meaningful cycles, so those are
-NOT-MEASURABLE-HERE. Instructions under ``-icount`` say how much more work the kernel does.
+NOT-MEASURABLE-HERE. Instructions under ``-icount`` show how much more work the kernel does.
 One processor, so that nothing else runs; memory on four nodes.
 """
 

@@ -1,4 +1,4 @@
-"""What the experiments' scripts for the guest have in common."""
+"""Code that the experiments' scripts for the guest share."""
 
 from __future__ import annotations
 

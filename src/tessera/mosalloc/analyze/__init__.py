@@ -1,4 +1,4 @@
-"""What a program does with its memory: the JSON of ``mosalloc-run --analyze``, in words and as a plot."""
+"""How a program uses its memory: the JSON of ``mosalloc-run --analyze``, as text and as a plot."""
 
 from tessera.mosalloc.analyze.model import Analysis, read_analysis
 

@@ -1,4 +1,4 @@
-"""An analysis in words: footprints, calls, memory outside the pools, and what to do about them."""
+"""An analysis as text: footprints, calls, memory outside the pools, and recommendations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``tessera mosalloc suggest`` prints."""
+"""The lines that ``tessera mosalloc suggest`` prints."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a proposal would do, in the simulator: exact TLB misses of several layouts in one pass.
+"""The effect of a proposal in the simulator: exact TLB misses of several layouts in one pass.
 
-The profile alone can't say: a huge page still misses, and pages that leave the 4KB entries of the TLB make
-room for others. So the number of pages is searched for with the simulator, never computed.
+The profile alone is not enough: a huge page still misses, and pages that no longer use 4KB TLB entries make
+room for others. So a search with the simulator finds the number of pages.
 """
 
 from __future__ import annotations

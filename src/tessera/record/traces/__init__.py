@@ -1,9 +1,9 @@
 """Traces: record, inspect, convert.
 
-From the bottom: :mod:`header` (what a trace says about itself), :mod:`guest` (QEMU's command line),
+From the bottom: :mod:`header` (the header of a trace), :mod:`guest` (QEMU's command line),
 :mod:`sysroot` (programs of this machine for the image), :mod:`options` (what is recorded), :mod:`place`
 (where the program is and who starts it), :mod:`switch` and :mod:`companion` (servers),
-:mod:`passing` (output passed on and kept), :mod:`record`, :mod:`convert`, :mod:`cut` and :mod:`cli`.
+:mod:`passing` (output, shown and kept), :mod:`record`, :mod:`convert`, :mod:`cut` and :mod:`cli`.
 """
 
 from tessera.record.traces.convert import export_champsim, import_champsim, verify

@@ -1,4 +1,4 @@
-"""Something that runs beside a recorded program: a server's load, which also ends the server."""
+"""A callable that runs beside a recorded program: a server's load, which also stops the server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A part of a trace as a trace of its own, by ``tessera-trace cut``."""
+"""Write a part of a trace as a new trace, by ``tessera-trace cut``."""
 
 from __future__ import annotations
 

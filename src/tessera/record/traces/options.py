@@ -1,12 +1,12 @@
-"""What to record: options of a recording, checked before anything runs, as lines for the plugin.
+"""Options of a recording, checked before the program starts, and their lines for the plugin.
 
-``roi`` is one text, so that command lines, workload files and Python say the same:
+``roi`` is one text with the same form in command lines, workload files and Python:
 
 - ``markers``: between the markers of roi.h; ``whole``: the program's own code to its end; ``auto``: markers
   if the executable holds one, else whole.
-- ``skip:N``: like whole, but recording begins when N instructions that touch memory have run in the program's
-  own code and all that it calls (counted by block, so the program runs slower than under QEMU alone).
-- ``switch:FILE``: while a companion says so (:class:`tessera.record.traces.switch.Switch` made the file).
+- ``skip:N``: like whole, but recording begins after N instructions that access memory, in the program's
+  own code and all code that it calls (counted per block, so the program runs slower than under QEMU alone).
+- ``switch:FILE``: while a companion enables it through FILE (:class:`tessera.record.traces.switch.Switch`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Output of a running program, passed on as it comes and kept."""
+"""Show the output of a running program as it arrives, and keep it."""
 
 from __future__ import annotations
 

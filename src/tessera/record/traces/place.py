@@ -1,4 +1,4 @@
-"""Where a recorded program is, and how it is started: directly, in an image, or by a script."""
+"""Find a recorded program and start it: directly, in an image, or from a script."""
 
 from __future__ import annotations
 

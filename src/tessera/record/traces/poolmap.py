@@ -1,4 +1,4 @@
-"""How full libmosalloc's pools were, for error messages; fields as in mosalloc/pool_map.h."""
+"""The use of libmosalloc's pools, for error messages; fields as in mosalloc/pool_map.h."""
 
 from __future__ import annotations
 

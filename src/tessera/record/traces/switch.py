@@ -1,9 +1,9 @@
-"""Turns a recording on and off from outside the program: a server's load phase is not recorded.
+"""Turn a recording on and off from outside the program, so that a server's load phase is not recorded.
 
-A control file of four bytes, mapped by both sides, so that looking costs the program nothing:
-``asked`` (written here), ``attached``, ``state`` and ``limit`` (written by the plugin). The plugin looks at
-each system call of the program's main thread; a server makes them all the time. Where no plugin is attached
-(a program that runs for real) the switch does nothing.
+Both sides map a control file of four bytes, so that reading it needs no system call: ``asked`` (written
+here), ``attached``, ``state`` and ``limit`` (written by the plugin). The plugin reads the file at each system
+call of the program's main thread; a server makes them continuously. If no plugin is attached (the program
+runs without QEMU), the switch does nothing.
 """
 
 from __future__ import annotations

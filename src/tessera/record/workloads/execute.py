@@ -1,4 +1,4 @@
-"""Run a workload once in its image, without tracing: to look at it, and to time it natively."""
+"""Run a workload once in its image without tracing, to inspect it and to time it natively."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Set archived numbers aside that can't be what they are said to be; each by a rule that says why.
+"""Put archived numbers that cannot be correct into quarantine; a rule gives the reason for each.
 
-A rule is a function of all rows and of the record that yields :class:`Finding` objects, in a file of its
-own, and a line in :data:`RULES`. Rules know no file by name: they say what a defect looks like, so a
-corrected archive passes.
+A rule is a function of all rows and of the record that yields :class:`Finding` objects. It has its own file
+and a line in :data:`RULES`. Rules describe defects and name no file, so a corrected archive passes.
 """
 
 from __future__ import annotations

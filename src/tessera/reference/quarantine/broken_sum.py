@@ -1,7 +1,7 @@
 """Rule: runtime isn't walk plus non-walk cycles (Mitosis: Figure 11, GUPS TRPI-LD+M).
 
-Where non-walk cycles are the difference with its last digit cut off, that number alone is set aside,
-because the other two then fit each other; otherwise nothing says which of the three is wrong, and all are.
+If non-walk cycles are the difference without its last digit, only that number goes into quarantine, because
+the other two agree with each other. Otherwise it is unknown which of the three is wrong, and all three go.
 """
 
 from __future__ import annotations

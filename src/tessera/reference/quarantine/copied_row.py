@@ -1,7 +1,7 @@
 """Rule: two configurations of a workload with the same cycles to the last digit (Mitosis: BTree's TRPI-LD).
 
-Two runs never agree in three counters. The later row is taken for the copy: in the known case it says that
-2MB pages cost exactly what 4KB pages cost.
+Two runs never agree in three counters. The rule treats the later row as the copy: in the known case, that
+row has exactly the same cycles for 2MB pages as for 4KB pages.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a rule found: where, and why the numbers there can't be used."""
+"""The finding of a rule: a place in the archive, and why the numbers there cannot be used."""
 
 from __future__ import annotations
 

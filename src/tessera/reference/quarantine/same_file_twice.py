@@ -1,7 +1,7 @@
 """Rule: two figures whose files hold the same numbers in the same places (Mitosis: 9a and 9b, 10a and 10b).
 
-The first is kept: it holds both page sizes, so nothing is lost, and each number counts once. Which of the
-two was meant to hold something else can't be told.
+The first is kept: it has both page sizes, so no number is lost, and each number counts once. It is unknown
+which of the two should have other numbers.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The document that ``xalan`` transforms: an auction site with people, items and bids.
 
-Generated, and the same for the same counts and seed on every machine: record k of a table is a function of
-(seed, table, k) alone. The idea of such a document for measuring XML programs is XMark's (Schmidt et al.,
-VLDB 2002); schema, text and generator are our own.
+The generator gives the same document for the same counts and seed on every machine: record k of a table
+depends only on (seed, table, k). The idea of such a document for measuring XML programs comes from XMark
+(Schmidt et al., VLDB 2002); schema, text and generator are our own.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The transformation of :mod:`auction`'s document, twice: as a stylesheet, and as Python that checks it.
+"""The transformation of :mod:`auction`'s document, as a stylesheet and as Python code that checks its output.
 
 First every bid is joined with its item, its bidder and the item's seller: three keys, random nodes. Then
-items are grouped by category (Muenchian grouping) and sorted by price; the dearest are joined with their
-bids, sorted too. All numbers are whole, so XPath's doubles hold them exactly.
+items are grouped by category (Muenchian grouping) and sorted by price. The most expensive items are joined
+with their bids, also sorted. All numbers are integers, so XPath's doubles represent them exactly.
 """
 
 from __future__ import annotations

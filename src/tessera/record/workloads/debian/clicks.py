@@ -1,11 +1,11 @@
-"""The data set that ``liblinear-train`` learns: clicks on advertisements, in the shape of kdd12.
+"""The data set for ``liblinear-train``: clicks on advertisements, with the structure of kdd12.
 
 kdd12 (KDD Cup 2012, track 2, as LIBSVM's data page gives it) has 54,686,452 binary features in 149,639,105
 rows of about 11: categories (user, query, advertisement, ...) in one-hot form. Here a row has one feature of
 each of 11 fields; few values of a field are frequent and most are rare, and a value's place in its field is
 arbitrary.
-The label follows from hidden weights of the values, with noise, so that there is something to learn.
-Everything is computed from the seed in integers: the same on every machine.
+The label depends on hidden weights of the values, with noise, so that the classifier can learn it.
+All values are computed from the seed in integers, so they are the same on every machine.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Debian's ``liblinear-train``, unmodified: a linear classifier of very many features.
+"""Debian's ``liblinear-train``, unmodified: a linear classifier with many features.
 
 It trains an L2-regularised support vector machine with squared hinge loss in its primal form (``-s 2``), with
-the trust region method of Lin, Weng and Keerthi (JMLR 9, 2008): this solver promises a bound on the gradient,
-which can be checked. A size's args are ``--rows --features --seed``, ``--tolerance-percent`` (``-e``) and
-``--skip``: data accesses before the recorded part, which reading the text takes.
+the trust region method of Lin, Weng and Keerthi (JMLR 9, 2008): this solver guarantees a bound on the
+gradient, which the verifier checks. A size's args are ``--rows --features --seed``, ``--tolerance-percent``
+(``-e``) and ``--skip``: the number of data accesses (reading the text) before the recorded part.
 """
 
 from __future__ import annotations

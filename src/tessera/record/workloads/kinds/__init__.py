@@ -1,18 +1,18 @@
-"""Kinds of workloads: how a size becomes something to run. A new kind is one file and one line here.
+"""Kinds of workloads: each prepares a run from a size. A new kind is one file and one line here.
 
 Contract of a kind's module::
 
     def prepare(workload: Workload, size: Size, folder: Path) -> Run
 
-``folder`` exists, is empty or from an earlier try of the same size, and is the run's own: inputs are made in
-it. What is missing (a program, a dataset, a licence) is a TesseraError that names it and the
-command that mends it. ``prepare`` starts nothing that outlives it.
+``folder`` exists, is empty or from an earlier attempt of the same size, and belongs to this run: ``prepare``
+makes the inputs in it. If a program, a dataset or a licence is missing, ``prepare`` raises a TesseraError
+that names it and the command that provides it. ``prepare`` leaves no process running.
 
-A kind whose programs only the user has adds::
+A kind whose programs the user supplies adds::
 
     def missing(workload: Workload, size: Size) -> str
 
-which says in a line what is not supplied, and is empty when it is.
+which returns one line that names the missing program, or an empty text if nothing is missing.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """``kind: program``: a program of the user's on this machine, as ``tessera workload add`` writes it down.
 
-``executable`` is its path, ``args`` its arguments; files among them are visible to it in containers too. A
-program whose last line is our JSON line (``verified``) is held to it; of another, only the exit status is
-known.
+``executable`` is its path, ``args`` its arguments; files among them are visible in containers, too. If the
+last line of its output is a JSON object with ``verified``, Tessera checks that; otherwise it checks only the
+exit status.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""``kind: scripts``: a folder of an existing Mosmodel benchmark, as it is.
+"""``kind: scripts``: a folder of an existing Mosmodel benchmark, unmodified.
 
-Its contract: the folder is copied; in the copy ``pre_run.sh`` prepares, ``run.sh`` is the run, and
-``post_run.sh`` checks the answer (older benchmarks call them ``warmup.sh`` and ``validate.sh``). The number
+Contract: Tessera copies the folder. In the copy, ``pre_run.sh`` prepares the run, ``run.sh`` is the run, and
+``post_run.sh`` checks the result (older benchmarks call them ``warmup.sh`` and ``validate.sh``). The number
 of threads is in ``OMP_NUM_THREADS``. ``executable`` is the program that ``run.sh`` starts, which gets the
 layout (the shell does not): a path, absolute or in the folder. ``args`` is the folder.
 """
