@@ -108,7 +108,7 @@ def test_the_command(checkout, results, tmp_path):
     done = CliRunner().invoke(package, ["--results", str(results), "--out", str(out)])
     assert done.exit_code == 0, done.output
     assert "15 files" in done.output and "traces: 0.0 MB, left out" in done.output
-    assert "of commit unknown" in done.output
+    assert "commit unknown," in done.output
     done = CliRunner().invoke(package, ["verify", str(out)])
     assert done.exit_code == 0 and "every SHA-256 as listed" in done.output
     done = CliRunner().invoke(package, ["--out", str(out)])

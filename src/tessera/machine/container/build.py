@@ -1,8 +1,8 @@
 """Build components with CMake and Ninja into ``build/<component>/``.
 
-A build folder belongs to one toolchain: ``.toolchain`` inside it says which, and another toolchain
-starts from a clean folder, because objects of two compilers must not mix. ``.sources`` holds the state
-of ``artifacts/`` at the last finished build, so that an unchanged checkout starts no program at all.
+A build folder belongs to one toolchain, which its file ``.toolchain`` names. Another toolchain starts from
+a clean folder, because objects of two compilers must not be linked. ``.sources`` holds the state of
+``artifacts/`` at the last finished build, so that an unchanged checkout starts no program.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from tessera.machine.container.engine import NONE
 from tessera.machine.container.host_tools import require_programs, source_environment
 from tessera.machine.container.toolchain import Toolchain, toolchain
 
-#: In this order: the simulator links the tracer's library, and both report on workloads.
+#: In the order of builds.
 COMPONENTS = ("mosalloc", "tracer", "simulator", "workloads")
 
 Say = Callable[[str], None]
 
 
 def sources_of(component: str) -> Path:
-    """Folder of a component's CMake project; an error if it isn't there."""
+    """Folder of a component's CMake project; an error if it does not exist."""
     folder = repo_root() / "artifacts" / component
     if not (folder / "CMakeLists.txt").exists():
         raise TesseraError(
@@ -55,9 +55,9 @@ def sources_state() -> str:
 
 
 def build(component: str, say: Say, *, tests: bool = False) -> None:
-    """Bring ``build/<component>/`` up to date; quiet and quick when it is.
+    """Bring ``build/<component>/`` up to date; does nothing if it is.
 
-    ``tests`` builds the component's tests and benchmarks too, which takes several times as long.
+    ``tests``: also build the component's tests, which takes several times as long.
     """
     source = sources_of(component)
     folder = build_dir(component)
@@ -68,7 +68,7 @@ def build(component: str, say: Say, *, tests: bool = False) -> None:
         with_tests = f"{state} tests"
         if not _same(folder / ".toolchain", identity):
             if folder.exists():
-                say(f"{component}: built by another toolchain before; starting from a clean folder")
+                say(f"{component}: the last build used another toolchain; starting from an empty folder")
                 shutil.rmtree(folder)
             folder.mkdir(parents=True)
             (folder / ".toolchain").write_text(identity + "\n")
@@ -83,14 +83,14 @@ def build(component: str, say: Say, *, tests: bool = False) -> None:
 
 
 def _identity(tools: Toolchain) -> dict[str, str]:
-    """What objects depend on: the engine and its compilers (not the version of the engine)."""
+    """What objects depend on: the engine and its compilers, but not the version of the engine."""
     facts = tools.describe()
     facts.pop("engine_version", None)
     return facts
 
 
 def _environment(tools: Toolchain) -> dict[str, str]:
-    """On the host: the programs must exist, and QEMU's header comes from beside the builds."""
+    """On the host: checks that the programs exist; returns variables that locate QEMU's header."""
     if tools.describe()["engine"] != NONE:
         return {}
     require_programs()

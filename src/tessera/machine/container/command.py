@@ -1,7 +1,7 @@
-"""The argument list of every ``docker run`` that Tessera makes.
+"""The argument list of every ``docker run`` of Tessera.
 
-The checkout is mounted at its own path, so an argument list means the same inside and outside. Files
-written belong to the caller. There is no network unless it is asked for.
+The checkout is mounted at its own path, so paths are the same inside and outside. New files belong to the
+caller. The container has no network unless an option allows it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _IMAGE_FOLDERS = {
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What a run may do beyond computing on files.
+    """Permissions of a run besides reading and writing files.
 
     Attributes:
         network: docker's network name; ``none`` by default.
@@ -53,7 +53,7 @@ class RunOptions:
 
 
 def mounts(paths: Sequence[Path]) -> list[Path]:
-    """What is mounted: the checkout, and those of ``paths`` that lie outside it; absolute, in order.
+    """Mounts: the checkout, and those of ``paths`` outside it; absolute, in order.
 
     Raises:
         TesseraError: a path is missing, or mounting it would hide a folder of the image.
@@ -73,7 +73,9 @@ def mounts(paths: Sequence[Path]) -> list[Path]:
             )
         if ":" in str(absolute):
             raise TesseraError(
-                f"path {path} for the container", "docker can't mount a path with a colon", "rename it"
+                f"path {path} for the container",
+                "docker can't mount a path that contains a colon",
+                "rename it",
             )
         if not any(absolute == mount or mount in absolute.parents for mount in found):
             found.append(absolute)
@@ -81,13 +83,13 @@ def mounts(paths: Sequence[Path]) -> list[Path]:
 
 
 def caller_folder() -> list[Path]:
-    """The current folder, for programs with arguments relative to it; none where it can't be mounted."""
+    """The current folder, for programs with relative paths; none if it can't be mounted."""
     here = Path.cwd()
     return [] if here in _IMAGE_FOLDERS or ":" in str(here) else [here]
 
 
 def working_folder(mounted: Sequence[Path]) -> Path:
-    """The current folder where the container can see it, else the checkout."""
+    """The current folder if the container can see it, else the checkout."""
     here = Path.cwd()
     visible = any(here == mount or mount in here.parents for mount in mounted)
     return here if visible else repo_root()
@@ -102,9 +104,9 @@ def docker_run(
     options: RunOptions | None = None,
     name: str | None = None,
 ) -> list[str]:
-    """The ``docker run`` that executes ``argv`` in ``image``; the container goes when it ends.
+    """The ``docker run`` that executes ``argv`` in ``image``; the container is deleted when ``argv`` ends.
 
-    Without ``paths`` only the checkout is visible. ``name`` is what ``docker kill`` needs.
+    Without ``paths`` only the checkout is visible. ``name`` is the name for ``docker kill``.
     """
     mounted = mounts(paths)
     command = [docker_client(), "run", "--rm", "--init"]

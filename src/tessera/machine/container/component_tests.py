@@ -1,8 +1,8 @@
-"""Run the components' own tests (ctest) where they were built.
+"""Run the components' tests (ctest) in the toolchain that built them.
 
-Under ``./run --reserve`` huge pages are reserved around them; without, the tests that need such pages say
-SKIP and how many are missing. A component's whole output is in ``build/<component>/ctest.log``; the terminal
-gets the failures and ctest's own summary.
+``./run --reserve`` reserves huge pages for the tests. Without it, the tests that need them are skipped and
+print how many are missing. ``build/<component>/ctest.log`` has the whole output of a component; the
+terminal gets the failures and ctest's summary.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tessera.machine.reserve import HugePagesUnavailable, reserve_huge_pages, re
 PAGES_2MB = 96
 PAGES_1GB = 2
 
-#: Seconds for one test that sets no limit of its own.
+#: Limit in seconds for a test that sets no limit itself.
 TIMEOUT_SECONDS = 600
 
 #: Unconfined: mosalloc holds writers back with userfaultfd, which the engine's usual filter denies.
@@ -32,19 +32,19 @@ Say = Callable[[str], None]
 
 @contextmanager
 def huge_pages(say: Say) -> Iterator[None]:
-    """Huge pages for the tests if reserving is allowed; tests skip what they miss."""
+    """Huge pages for the tests, if reserving is allowed; tests without their pages are skipped."""
     with ExitStack() as stack:
         if reserving_allowed():
             for count_2mb, count_1gb in ((PAGES_2MB, 0), (0, PAGES_1GB)):
                 try:
                     stack.enter_context(reserve_huge_pages(count_2mb, count_1gb))
                 except HugePagesUnavailable as error:
-                    say(f"tests that need these pages will skip: {error}")
+                    say(f"tests that need these huge pages will be skipped: {error}")
         yield
 
 
 def run_tests(component: str) -> tuple[int, str]:
-    """Run one component's tests; returns ctest's exit status and what is worth reading of its output."""
+    """Run one component's tests; returns ctest's exit status and its output without noise."""
     log = build_dir(component) / "ctest.log"
     jobs = str(os.cpu_count() or 1)
     argv = ["ctest", "--test-dir", build_dir(component), "--output-on-failure", "--no-tests=error"]
@@ -53,7 +53,7 @@ def run_tests(component: str) -> tuple[int, str]:
     return status, condensed(log.read_text(errors="replace") if log.exists() else "ctest wrote no log")
 
 
-#: Lines of ctest's log that say nothing new: tests that start, pass or skip (the summary lists the skipped).
+#: Lines of ctest's log to drop: tests that start, pass or skip (the summary lists the skipped).
 _NOISE = re.compile(
     r"^\s*Start\s+\d+:|^\s*\d+/\d+ Test .* Passed\s|\*\*\*Skipped|^SKIP: "
     r"|^\[(HANDLER_)?OUTPUT\]|^Internal ctest|^Test project"

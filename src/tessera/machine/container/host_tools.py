@@ -1,4 +1,4 @@
-"""Engine ``none``: what this machine needs to build the components itself."""
+"""Engine ``none``: programs that this machine needs to build the components."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.paths import build_dir
 from tessera.machine.container.image_inputs import docker_folder
 
-#: program -> Debian package; libraries are found, or named as missing, by CMake.
+#: program -> Debian package; CMake looks for libraries and reports missing ones.
 PROGRAMS = {
     "cmake": "cmake",
     "ninja": "ninja-build",
@@ -30,7 +30,7 @@ def missing_programs() -> list[str]:
 
 
 def require_programs() -> None:
-    """An error with the apt command if a program is missing."""
+    """Raise an error with the apt command if a program is missing."""
     missing = missing_programs()
     if missing:
         raise TesseraError(
@@ -52,8 +52,8 @@ def source_environment() -> dict[str, str]:
         if status != 0:
             raise TesseraError(
                 "QEMU's plugin header for engine 'none'",
-                f"{script.name} ended with status {status}",
-                "read its messages above; the machine needs Debian's archive of source packages",
+                f"{script.name} exited with status {status}",
+                "read its messages above; this machine needs access to Debian's archive of source packages",
                 exit_code=EXIT_FAILED,
             )
     return {"CPATH": str(header.parent), "CMAKE_PREFIX_PATH": _prepended("CMAKE_PREFIX_PATH", prefix)}

@@ -1,8 +1,7 @@
-"""What the images are made of, and the tags that follow from it.
+"""The inputs of the images, and their tags.
 
-An image is named by the hash of its inputs: the files of its folder under ``docker/``, its arguments,
-and for the others the tag of what they are built on. The same inputs need no build; a change needs a
-new one.
+The tag of an image is a hash of its inputs: the files of its folder in ``docker/``, its arguments, and the
+tag of the image below. So an image is built again exactly when its inputs change.
 """
 
 from __future__ import annotations
@@ -65,14 +64,14 @@ def inputs_digest(folder: Path, arguments: Mapping[str, str]) -> str:
 
 
 def base_tag(arguments: BaseArguments | None = None) -> str:
-    """Tag of the base image that the checkout's files and the arguments ask for."""
+    """Tag of the base image for the files of the checkout and the arguments."""
     arguments = arguments or BaseArguments.from_environment()
     digest = inputs_digest(docker_folder("base"), arguments.as_environment())
     return f"tessera-base:{digest[:12]}"
 
 
 def toolchain_tag(arguments: BaseArguments | None = None) -> str:
-    """Tag of the toolchain image that the checkout's files and the arguments ask for."""
+    """Tag of the toolchain image for the files of the checkout and the arguments."""
     digest = inputs_digest(docker_folder("toolchain"), {"BASE": base_tag(arguments)})
     return f"tessera-toolchain:{digest[:12]}"
 
@@ -83,12 +82,12 @@ def _tag_on_toolchain(image: str, arguments: BaseArguments | None) -> str:
 
 
 def programs_tag(arguments: BaseArguments | None = None) -> str:
-    """Tag of the image with the well-known programs that mosalloc is tested with."""
+    """Tag of the image of the well-known programs that test mosalloc."""
     return _tag_on_toolchain("programs", arguments)
 
 
 def workloads_tag(arguments: BaseArguments | None = None) -> str:
-    """Tag of the image with Debian's own programs that serve as workloads."""
+    """Tag of the image of the workloads that are programs of Debian."""
     return _tag_on_toolchain("workloads", arguments)
 
 

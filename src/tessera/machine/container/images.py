@@ -1,6 +1,6 @@
-"""Build the images that are missing, and record what is in them.
+"""Build missing images, and record their contents.
 
-Beside each build ``build/images/`` gets ``<name>-<hash>.json`` (arguments, packages with versions,
+For each image, ``build/images/`` gets ``<name>-<hash>.json`` (arguments, packages with versions,
 and for the base the SHA-256 of its root file system, which is the same wherever the archive serves
 the same packages) and ``<name>-<hash>.log``.
 """
@@ -40,11 +40,13 @@ def image_exists(tag: str) -> bool:
 
 
 def require_image(tag: str) -> str:
-    """The tag, or an error that names the engine or the build that is missing."""
+    """The tag; raises an error if the image or the engine is missing."""
     if not image_exists(tag):
         require_docker()
         raise TesseraError(
-            f"image {tag}", "the engine has no image built from these files of docker/", _remedy(tag)
+            f"image {tag}",
+            "the engine does not have this image, which the files of docker/ define",
+            _remedy(tag),
         )
     return tag
 
@@ -60,7 +62,7 @@ def _remedy(tag: str) -> str:
 
 
 def ensure_images(say: Say) -> str:
-    """Build what is missing, tell ``say`` about it, and return the toolchain's tag."""
+    """Build missing images, report to ``say``, and return the tag of the toolchain."""
     arguments = BaseArguments.from_environment()
     toolchain = toolchain_tag(arguments)
     if image_exists(toolchain):
@@ -146,13 +148,13 @@ def _record(tag: str, folder: Path, facts: dict[str, object]) -> None:
 
 
 def manifest(tag: str) -> dict[str, object] | None:
-    """The manifest that was recorded when the image was built here; None if it was not."""
+    """The manifest of an image that was built here; None if it was not."""
     path = build_dir("images") / f"{_stem(tag)}.json"
     return json.loads(path.read_text()) if path.exists() else None
 
 
 def _logged(argv: list[str], tag: str, folder: Path, env: dict[str, str] | None = None) -> None:
-    """Run one step of a build with its output in the image's log; a failure shows the log's end."""
+    """Run one step of a build with output to the log of the image; a failure shows the end of the log."""
     log = folder / f"{_stem(tag)}.log"
     with log.open("a") as stream:
         status = subprocess.run(
@@ -166,8 +168,8 @@ def _logged(argv: list[str], tag: str, folder: Path, env: dict[str, str] | None 
         tail = "\n".join(log.read_text(errors="replace").splitlines()[-15:])
         raise TesseraError(
             f"image {tag}",
-            f"'{Path(argv[0]).name}' ended with status {status}:\n{tail}",
-            f"read {log}; the machine needs Debian's archive (another mirror: TESSERA_DEBIAN_MIRROR)",
+            f"'{Path(argv[0]).name}' exited with status {status}:\n{tail}",
+            f"read {log}; this machine needs Debian's archive (for a mirror, set TESSERA_DEBIAN_MIRROR)",
             exit_code=EXIT_FAILED,
         )
 
@@ -183,7 +185,7 @@ def _sha256(path: Path) -> str:
 
 @contextmanager
 def _images_lock() -> Iterator[Path]:
-    """``build/images``, held by one build at a time."""
+    """``build/images``, locked by one build at a time."""
     folder = build_dir("images")
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("w") as lock:

@@ -1,7 +1,7 @@
 """Processes that never outlive the command that started them.
 
-A container is the engine's child, not ours: when its client is killed it would go on. So the client is
-told to end with us (``setpriv --pdeathsig``; it hands the signal to the container), and terminating
+A container is a child of the engine, so it would continue after its client is killed. Therefore the client
+gets a signal when this process ends (``setpriv --pdeathsig``) and passes it to the container. Terminating
 or killing the process object kills the container by name.
 """
 
@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from tessera.core.interrupts import signals_raise
 from tessera.machine.container.engine import docker
 
-#: The kernel sends the program SIGTERM when the thread that started it ends, however it ends.
+#: The kernel sends the program SIGTERM when the thread that started it ends for any reason.
 DIE_WITH_PARENT = ("setpriv", "--pdeathsig", "TERM")
 
 #: Seconds that a program gets between SIGTERM and SIGKILL.
@@ -25,7 +25,7 @@ GRACE_SECONDS = 5
 class ContainerProcess(subprocess.Popen):
     """The docker client of one container; ``terminate`` and ``kill`` reach the container.
 
-    Start it, and wait for it, in the same thread: it ends with the thread that started it.
+    Start it and wait for it in the same thread: it ends with the thread that started it.
     """
 
     def __init__(self, argv: list[str], *, name: str, **keywords):
@@ -70,7 +70,7 @@ def stop(process: subprocess.Popen) -> None:
 
 @contextmanager
 def stopped_at_exit(process: subprocess.Popen) -> Iterator[None]:
-    """Leave no process behind: on an exception, Ctrl-C or SIGTERM it is stopped first."""
+    """Stop the process at the end of the block, also on an exception, Ctrl-C or SIGTERM."""
 
     try:
         with signals_raise():

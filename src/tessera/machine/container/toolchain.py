@@ -1,8 +1,8 @@
 """Run programs of the toolchain: in its image, or on this machine.
 
-Contract of :class:`Toolchain`: ``argv`` names the same files on both engines; files written belong to
-the caller; a program never outlives the caller; ``describe()`` identifies the compilers and libraries
-for the provenance of results.
+Contract of :class:`Toolchain`: ``argv`` names the same files on both engines; new files belong to the
+caller; a program never outlives the caller; ``describe()`` identifies the compilers and libraries for the
+provenance of results.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Argv = Sequence[str | os.PathLike[str]]
 
 
 class Toolchain(ABC):
-    """Where components run; see the module's contract."""
+    """Runs components; see the contract of the module."""
 
     @abstractmethod
     def popen(
@@ -54,7 +54,7 @@ class Toolchain(ABC):
         *,
         options: RunOptions | None = None,
     ) -> subprocess.CompletedProcess[str]:
-        """Run ``argv`` to its end.
+        """Run ``argv`` until it ends.
 
         Args:
             paths: files or folders outside the checkout that the program must see.
@@ -93,7 +93,7 @@ class DockerToolchain(Toolchain):
 
 
 class HostToolchain(Toolchain):
-    """This machine's own compilers and QEMU."""
+    """The compilers and QEMU of this machine."""
 
     def popen(self, argv, paths=(), env=None, *, options=None, **keywords):
         keywords.setdefault("stdin", subprocess.DEVNULL)
@@ -115,7 +115,7 @@ class HostToolchain(Toolchain):
 
 @functools.cache
 def toolchain() -> Toolchain:
-    """The toolchain of ``$TESSERA_ENGINE``, checked to be usable."""
+    """The toolchain of ``$TESSERA_ENGINE``; raises an error if it is not usable."""
     if engine.engine_name() == engine.NONE:
         return HostToolchain()
     return DockerToolchain(require_image(toolchain_tag()))
@@ -137,7 +137,7 @@ def kernel_toolchain() -> Toolchain:
 
 
 def _on_toolchain(tag: Callable[[], str]) -> Toolchain:
-    """The image of that tag; its hash is taken only where there is an engine."""
+    """The image with this tag; computes the hash only with engine docker."""
     if engine.engine_name() == engine.NONE:
         return HostToolchain()
     return DockerToolchain(require_image(tag()))
@@ -155,13 +155,13 @@ def _first_line(argv: list[str]) -> str:
 def _failure(argv: Argv, status: int, err: str | None) -> TesseraError:
     command = " ".join(os.fspath(argument) for argument in argv)
     if status == 137 or status == -9:
-        found = f"it was killed (status {status}): often the machine ran out of memory"
+        found = f"the program was killed (status {status}), often because the machine ran out of memory"
         remedy = "free memory or use a smaller size (./run doctor shows RAM)"
     elif status == 127:
         found = "the program was not found (status 127)"
         remedy = "build the components: ./run tessera build"
     else:
-        found = f"it ended with status {status}"
+        found = f"the program exited with status {status}"
         remedy = "read its messages above"
     tail = "\n".join((err or "").strip().splitlines()[-10:])
     return TesseraError(f"'{command}'", found + (f":\n{tail}" if tail else ""), remedy, exit_code=EXIT_FAILED)

@@ -12,9 +12,13 @@ from tessera.machine.doctor.examine import as_json, as_table, examine, exit_stat
 def main() -> int:
     """Print the rows; returns the exit status."""
     parser = argparse.ArgumentParser(
-        prog="./run doctor", description="What this machine can do; changes nothing."
+        prog="./run doctor",
+        description="Report what this machine can do and what is missing; change nothing.",
+        epilog="Exit status 1 if a row is FAIL. Example: ./run doctor --json",
     )
-    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument(
+        "--json", action="store_true", help="print JSON: name, status, found and remedy of each row"
+    )
     as_text = as_json if parser.parse_args().json else as_table
     rows = examine()
     print(as_text(rows))

@@ -43,5 +43,5 @@ def as_table(rows: list[Check]) -> str:
 
 def _verdict(rows: list[Check]) -> str:
     if exit_status(rows):
-        return ": something required is missing (FAIL)"
-    return ": the main job can run; SKIP rows say what it will leave out or prepare first"
+        return ": something that the main job needs is missing (FAIL)"
+    return ": the main job can run; SKIP rows list what it leaves out or prepares first"

@@ -1,4 +1,4 @@
-"""What runs the components: engine, images, environment, built components."""
+"""Doctor's rows on software: engine, images, environment, built components."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PREPARES = "./run setup prepares it (./run smoke and ./run reproduce do too)"
 
 
 def checks() -> list[Check]:
-    """Rows about software; those of the engine that was chosen are required."""
+    """Rows about software; those of the chosen engine are required."""
     return [*_engine(), _environment(), _components()]
 
 
@@ -38,7 +38,13 @@ def _engine() -> list[Check]:
     version = engine.server_version()
     if version is None:
         remedy = "./run setup starts it when root" if os.geteuid() == 0 else "sudo systemctl start docker"
-        return [failed("Docker", "no engine answers", f"{remedy}; or ./run --engine none ...")]
+        return [
+            failed(
+                "Docker",
+                "docker is installed, but no engine answers",
+                f"{remedy}; or ./run --engine none ...",
+            )
+        ]
     return [passed("Docker", f"engine {version}"), _image()]
 
 
@@ -46,13 +52,13 @@ def _image() -> Check:
     tag = toolchain_tag()
     if image_exists(tag):
         return passed("toolchain image", tag)
-    return skipped("toolchain image", f"{tag} is not built yet", f"{_PREPARES}, in 2 minutes")
+    return skipped("toolchain image", f"{tag} is not built yet", f"{_PREPARES}; it takes about 2 min")
 
 
 def _environment() -> Check:
     if (repo_root() / ".venv" / "bin" / "tessera").exists():
         return passed("Python environment", ".venv")
-    return skipped("Python environment", "no .venv yet", _PREPARES)
+    return skipped("Python environment", ".venv does not exist yet", _PREPARES)
 
 
 def _components() -> Check:

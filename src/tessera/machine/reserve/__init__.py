@@ -1,4 +1,4 @@
-"""Reserve huge pages for real runs: only with permission, verified, and always given back."""
+"""Reserve huge pages for real runs: only with permission, checked, and always released."""
 
 from tessera.machine.reserve.pools import huge_pages_free, huge_pages_total, nodes, supported_sizes
 from tessera.machine.reserve.records import release_kept, restore_leftovers

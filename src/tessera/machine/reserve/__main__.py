@@ -1,4 +1,4 @@
-"""``python -m tessera.machine.reserve``: take back what killed runs left reserved, and say so."""
+"""``python -m tessera.machine.reserve``: release the huge pages that killed runs left reserved."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from tessera.machine.reserve.records import restore_leftovers
 
 try:
     for page_bytes, count in restore_leftovers().items():
-        print(f"gave {count} {format_bytes(page_bytes)} pages of a killed run back", file=sys.stderr)
+        print(
+            f"released {count} {format_bytes(page_bytes)} pages that a killed run had reserved",
+            file=sys.stderr,
+        )
 except TesseraError as error:
     print(f"tessera: {error}", file=sys.stderr)
     sys.exit(error.exit_code)

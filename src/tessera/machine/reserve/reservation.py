@@ -1,4 +1,4 @@
-"""Have huge pages for a while, with permission, exactly as many as asked, and give them back."""
+"""Reserve exactly the requested number of huge pages, with permission, and release them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tessera.machine.reserve.records import PoolKey, Record, adjusting, restore_
 
 
 class HugePagesUnavailable(TesseraError):
-    """Not enough free huge pages, and none may or can be added: a reason to skip real runs."""
+    """Too few free huge pages, and no more can be reserved: a reason to skip real runs."""
 
 
 def reserving_allowed() -> bool:
@@ -26,7 +26,7 @@ def reserving_allowed() -> bool:
 def reserve_huge_pages(
     count_2mb: int, count_1gb: int = 0, *, node: int | None = None, allowed: bool | None = None
 ) -> Iterator[None]:
-    """At least so many huge pages are free at the start of the block; afterwards the pools are as before.
+    """Make at least so many huge pages free at the start of the block; restore the pools afterwards.
 
     Pages that are free already are used first and need no permission. Exceptions, Ctrl-C, SIGTERM and SIGHUP
     restore the pools; after SIGKILL the next reservation or ``./run`` does.
@@ -36,7 +36,7 @@ def reserve_huge_pages(
         allowed: permission to add pages; None: as :func:`reserving_allowed` says.
 
     Raises:
-        HugePagesUnavailable: reserving wasn't allowed, or the kernel found fewer pages than asked.
+        HugePagesUnavailable: reserving is not allowed, or the kernel found fewer pages than requested.
     """
     with signals_raise():
         record = _reserved(count_2mb, count_1gb, node, allowed)
@@ -51,10 +51,10 @@ def reserve_huge_pages(
 def keep_huge_pages(
     count_2mb: int, count_1gb: int = 0, *, node: int | None = None, allowed: bool | None = None
 ) -> dict[int, int]:
-    """The same, but the pages stay until :func:`tessera.machine.reserve.release_kept`.
+    """As :func:`reserve_huge_pages`, but the pages stay until :func:`tessera.machine.reserve.release_kept`.
 
     Returns:
-        page size in bytes -> pages added (what was free already is not ours and is not recorded).
+        page size in bytes -> pages added (pages that were free before are not recorded).
     """
     with signals_raise():
         record = _reserved(count_2mb, count_1gb, node, allowed)
@@ -66,7 +66,7 @@ def keep_huge_pages(
 
 
 def _reserved(count_2mb: int, count_1gb: int, node: int | None, allowed: bool | None) -> Record:
-    """The record of a reservation that is complete; when it can't be, the pools are as before."""
+    """Reserve all pages and return the record; on an error, restore the pools."""
     restore_leftovers()
     permitted = reserving_allowed() if allowed is None else allowed
     wanted = {size: n for size, n in ((PAGE_2MB, count_2mb), (PAGE_1GB, count_1gb)) if n > 0}
@@ -84,7 +84,7 @@ def _reserved(count_2mb: int, count_1gb: int, node: int | None, allowed: bool | 
 
 
 def _grow(record: Record, key: PoolKey, count: int, permitted: bool) -> None:
-    """Add what is missing to ``count`` free pages, written down before it is done."""
+    """Reserve pages until ``count`` are free; writes the record first."""
     page_bytes, *node = key if isinstance(key, tuple) else (key,)
     free = huge_pages_free(page_bytes, *node)
     if free >= count:
@@ -96,7 +96,7 @@ def _grow(record: Record, key: PoolKey, count: int, permitted: bool) -> None:
     if not permitted:
         raise HugePagesUnavailable(
             asked,
-            f"{free} are free, and reserving was not allowed",
+            f"{free} are free, and you did not allow reserving more",
             f"./run --reserve ..., or {command_for(page_bytes, target, *node)}",
         )
     record.added[key] = target - before
@@ -108,6 +108,6 @@ def _grow(record: Record, key: PoolKey, count: int, permitted: bool) -> None:
         raise HugePagesUnavailable(
             asked,
             f"the kernel found {free + got - before} (memory is full or fragmented)",
-            "end other programs, use a smaller size, or reserve right after a reboot",
+            "stop other programs, use a smaller size, or reserve directly after a reboot",
             exit_code=EXIT_FAILED,
         )
