@@ -1,7 +1,7 @@
-"""How long the models take: `python -m tessera.fit.benchmark [RESULTS]`.
+"""Measure the time of fitting and judging models: `python -m tessera.fit.benchmark [RESULTS]`.
 
 All nine models fitted to every (workload, platform) pair, cross-validated with their intervals, under every
-protocol; and beside that, counted apart, learning curves and adaptive orders. RESULTS is a results folder
+protocol. Learning curves and adaptive orders are timed separately. RESULTS is a results folder
 (`results/default`) with `cells/<workload>/<platform>.csv`; without one, 57 generated sets of 54 layouts. Each
 process loads the libraries first, which the last line counts too.
 """

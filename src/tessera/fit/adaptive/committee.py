@@ -1,10 +1,10 @@
-"""Query by committee (Seung, Opper, Sompolinsky, COLT 1992): models that vote, and how far apart they are.
+"""Query by committee (Seung, Opper, Sompolinsky, COLT 1992): several models and their disagreement.
 
-H, M and C of a layout come from a partial simulation, which is cheap; its runtime is what costs. Where
-models that all fit the layouts run so far predict different runtimes, at most one of them can be right, and
-running that layout tells which. Disagreement at a point is the range of the predictions over the mean known
-runtime (a fraction). Members that the layouts do not determine yet abstain; with fewer than two there is no
-disagreement, and distance alone decides (`order.py`).
+A partial simulation gives H, M and C of a layout at a low cost; its runtime is expensive. If models that all
+fit the layouts run so far predict different runtimes, at most one of them is right, and a run of that
+layout shows which. Disagreement at a point is the range of the predictions over the mean known
+runtime (a fraction). Models that the layouts do not determine yet are left out; with fewer than two models
+there is no disagreement, and distance alone decides (`order.py`).
 """
 
 from __future__ import annotations

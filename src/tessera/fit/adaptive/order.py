@@ -2,7 +2,7 @@
 
 Ties (disagreements that differ by less than 1e-12 of the runtime) go to the candidate farthest from the
 layouts already run, in shares of each input's range, then to the first by name. A candidate whose H, M and
-C equal those of a layout already run teaches nothing and comes last.
+C equal those of a layout already run gives no new information and comes last.
 """
 
 from __future__ import annotations

@@ -3,10 +3,10 @@
 The samples, in the order of their layout names, are shuffled once with a pinned seed and cut into K
 folds whose sizes differ by at most one. Each fold is predicted by a model fitted to the others only:
 scaling, selection and fit all happen inside `model.fit`, which never sees the test fold. The paper
-does not print its K; 6 is the headline here, 3, 9, 27 and 54 show how much K matters.
+does not print its K; the main number here is for K = 6; 3, 9, 27 and 54 show the effect of K.
 
-Layouts that place pages identically may fall in different folds here, which flatters all models; the
-protocol `kfold` (`protocols/kfold.py`) keeps them together.
+Here, layouts that place pages identically may fall in different folds, so the errors of all models are too
+small. The protocol `kfold` (`protocols/kfold.py`) keeps such layouts together.
 """
 
 from __future__ import annotations

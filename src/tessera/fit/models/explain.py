@@ -1,9 +1,9 @@
-"""A fitted model in the user's units: what one more hit, miss or walk cycle costs at a point.
+"""Costs of a fitted model in cycles: the effect of one more hit, miss or walk cycle at a point.
 
 A cost is the partial derivative of the predicted runtime, the other two inputs held: exact derivatives of
 the polynomial, not differences. In reality a miss comes with its walk, so `cycles_per_miss_with_walk` adds
 the mean walk of that point: dR/dM + (C / M) dR/dC (none if M = 0). Costs may be negative: Mosmodel picks
-inputs that go together (M falls as H rises), and then only their sum means something.
+inputs that are related (M falls as H rises); then only the sum of their costs has a meaning.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Copies of models fitted to parts of one table, each made once.
 
-Leave-one-out intervals, K = n, leave-one-out of distinct layouts and 6 folds of 54 layouts ask for the same
+Leave-one-out intervals, K = n, leave-one-out of distinct layouts and 6 folds of 54 layouts need the same
 fits. A fit depends on nothing but the model, its parameters and the rows, so sharing them changes no number.
 """
 

@@ -2,7 +2,7 @@
 
 R = alpha C + beta with beta = R_2M - C_2M. The printed formula of alpha is garbled; its readable parts
 (R_4K, then R_2M and C_2M, over C_4K) are those of the line from (0, beta) through the 4KB run,
-alpha = (R_4K - (R_2M - C_2M)) / C_4K, and that is what is used.
+alpha = (R_4K - (R_2M - C_2M)) / C_4K, which this model uses.
 """
 
 from __future__ import annotations

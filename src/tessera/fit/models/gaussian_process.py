@@ -1,11 +1,11 @@
-"""A Gaussian process over (H, M, C): no equation at all, the samples themselves interpolated smoothly.
+"""A Gaussian process over (H, M, C): it has no equation and interpolates the samples smoothly.
 
 Kernel, pinned: v RBF(l_H, l_M, l_C) + noise on inputs divided by their ranges and runtimes standardised;
 its five numbers maximise the marginal likelihood of the samples (L-BFGS from one fixed start and
 ``restarts`` starts of a generator with a pinned seed). Five, so the one-in-ten rule holds at 54 samples.
 
-It is the check on the polynomials' form: where it is much better, the form is wrong. Away from the samples
-it returns to their mean runtime, and its standard deviation grows to theirs: never use it to extrapolate.
+It checks the form of the polynomials: if its error is much smaller, the form is wrong. Far from the samples
+it predicts their mean runtime with their standard deviation, so never use it to extrapolate.
 
 The learned state is the samples and one weight each, so it has no ``coefficients_``. Predictions are sums
 over the samples done here, in one order, so that a fit read back from `fit.json` predicts the same bits.

@@ -5,8 +5,8 @@ not penalised. As a falls from the largest |Z'y| / n to zero the solution is pie
 between two knots ``b = u - a v`` on the active set, with u its least squares solution and
 v = (Z'Z/n)^-1 sign(b). A knot is where a correlation of the residual reaches the penalty (a feature
 joins) or a coefficient reaches zero (it leaves). So there is no grid of penalties, no tolerance of
-convergence and no iteration limit that could make the path another function in another library
-version; the constants below are all there is. The optimality conditions check it in the tests.
+convergence and no iteration limit that could change the path with the library version. The constants
+below are the only settings. The optimality conditions check it in the tests.
 Each knot is computed from the data again, so rounding does not add up along the path.
 """
 

@@ -1,7 +1,7 @@
 """The minimax cubic: the polynomial in C whose largest relative error is least.
 
 poly3 minimises the mean squared error while the paper judges by the largest relative error, equation (1)
-(section VII-C says so and leaves it). This model minimises equation (1) itself over the cubics in C:
+(section VII-C states this difference). This model minimises equation (1) itself over the cubics in C:
 minimise t subject to |R_i - p(C_i)| <= t R_i for every sample, a linear program in 5 variables. So no
 cubic in C can have a smaller max_error on the fitted samples; it is a floor for that family.
 

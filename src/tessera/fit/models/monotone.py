@@ -1,13 +1,13 @@
 """The monotone non-negative cubic in C: least squares among cubics that never fall and never go below zero.
 
-More walk cycles cannot make a run shorter, and no runtime is negative; poly3 may say both, mostly just
-outside its samples. Here p(C) = b + c1 C + c2 C^2 + c3 C^3 is fitted by least squares subject to
+More walk cycles cannot make a run shorter, and no runtime is negative. poly3 can violate both rules, mostly
+just outside its samples. Here p(C) = b + c1 C + c2 C^2 + c3 C^3 is fitted by least squares subject to
 p(0) >= 0 and p'(C) >= 0 for every C >= 0, not at samples only.
 
 p' is a parabola, so it is non-negative on C >= 0 exactly if c1, c3 >= 0 and (c2 >= 0 or
 c2^2 <= 3 c1 c3). The problem is convex, and its optimum is one of these, of which the best is taken:
 
-1. the plain least squares cubic (with or without b) if it keeps the rules;
+1. the plain least squares cubic (with or without b) if it satisfies the rules;
 2. non-negative least squares on 1, C, C^2, C^3 (the part of the set where c2 >= 0);
 3. b + a (C - u C^2 + u^2 C^3 / 3), a, b >= 0: the cubics with c2^2 = 3 c1 c3, whose slope touches zero
    once, at C = 1/u; u by a search in one dimension.

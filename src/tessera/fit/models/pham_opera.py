@@ -1,7 +1,7 @@
 """OPERA's variant of the Pham model (OPERA D5.10, section 2.3.1): R = C + beta, beta = R_2M - C_2M.
 
-It knows no STLB hits and takes the ideal runtime from the 2MB run, so it equals what MICRO'20 calls the
-Alam model; it is kept under its own name because OPERA's figures 4 and 5 are about it.
+It ignores STLB hits and takes the ideal runtime from the 2MB run, so it equals what MICRO'20 calls the
+Alam model; it is kept under its own name because OPERA's figures 4 and 5 show it.
 """
 
 from __future__ import annotations

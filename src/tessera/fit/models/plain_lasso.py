@@ -1,9 +1,9 @@
 """The plain Lasso: Mosmodel's terms with the Lasso's own, shrunken coefficients.
 
-MICRO'20 section VII-C names "the Lasso regularization method" and no second step, so this is the other
-reading of it: the same path, the same least-penalised point with at most five nonzero coefficients, but no
+MICRO'20 section VII-C names "the Lasso regularization method" and no second step, so it can also be
+read like this: the same path, the same least-penalised point with at most five nonzero coefficients, but no
 least squares refit. The Lasso pulls every coefficient towards zero by the penalty, so the fit is worse than
-Mosmodel's in squared error; the comparison shows what the refit is worth.
+Mosmodel's in squared error; the comparison shows the benefit of the refit.
 """
 
 from __future__ import annotations

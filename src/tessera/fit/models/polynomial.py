@@ -1,8 +1,8 @@
 """poly1, poly2, poly3 (MICRO'20 paper, section VII-A and VII-B): polynomials in C by least squares.
 
 R = beta + alpha_1 C + ... + alpha_d C^d over all samples; poly1 is the paper's linear regressor.
-A polynomial of degree d needs d + 1 different values of C; with fewer the model is refused, not
-replaced by one of lower degree.
+A polynomial of degree d needs d + 1 different values of C; with fewer the fit fails. It does
+not fall back to a lower degree.
 """
 
 from __future__ import annotations

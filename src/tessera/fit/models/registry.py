@@ -2,7 +2,7 @@
 
 ``MODELS`` are fitted, judged and shown in every report, unless a configuration names others; the first nine
 are those of the MICRO'20 paper. ``EXTRA`` are variants of them and models beyond the paper, fitted by name.
-A model's file is imported when the model is asked for: names alone cost nothing.
+A model's file is imported on first use of the model, so listing names is fast.
 """
 
 from __future__ import annotations

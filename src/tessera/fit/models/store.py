@@ -1,6 +1,6 @@
 """A fit read back from its folder: any model of `fit.json` predicts again.
 
-The same coefficients go through the same evaluator, so a prediction from `fit.json` (or from
+The same function evaluates the same coefficients, so a prediction from `fit.json` (or from
 `coefficients.csv`) equals that in `predictions.csv` to the last bit.
 """
 

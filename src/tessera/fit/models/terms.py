@@ -2,7 +2,7 @@
 
 Every model of this package, old or new, is a polynomial in the walk cycles C, the STLB misses M and
 the STLB hits H: ``R = sum(coefficient * term)``, coefficients in raw units (cycles per count).
-So a fitted model is a mapping ``{term name: coefficient}`` and there is one evaluator.
+So a fitted model is a mapping ``{term name: coefficient}``, and one function evaluates all models.
 
 Encoding: a term is the triple of its powers of (C, M, H). Its name lists the inputs in that order:
 ``1``, ``C``, ``C^2``, ``C M``, ``C H^2``. The order of the terms is that of equation (3) of the

@@ -1,8 +1,8 @@
-"""Whether Mosmodel is the same model under several scikit-learn versions.
+"""Check that Mosmodel is the same model under several scikit-learn versions.
 
-Each version gets an environment of its own, made by uv from the package index: that scikit-learn, and numpy,
-scipy and pandas as they are here. In it, this package fits the same samples. Equal means the same terms, and
-coefficients within :data:`TOLERANCE` of each other.
+uv makes a separate environment for each version from the package index: that scikit-learn, and numpy, scipy
+and pandas in the versions used here. In it, this package fits the same samples. Equal means the same terms,
+and coefficients within :data:`TOLERANCE` of each other.
 """
 
 from __future__ import annotations

@@ -1,18 +1,18 @@
 """Where the error of a prediction comes from: model, simulator, sampling, noise, each with its provenance.
 
-A part is a 95% half-width as a share of the prediction. A part that nobody has measured is unknown: empty,
-with a message that names what would tell. It is never zero.
+A part is a 95% half-width as a share of the prediction. An unmeasured part is unknown: it is empty,
+with a message that names the missing input. It is never zero.
 
 - **model**: half the prediction interval (`tessera.fit.models.intervals`). Errors on unseen layouts hold the
   sampling error of those layouts too, so this part and *sampling* overlap a little.
-- **simulator**: largest |dR simulated - dR measured| / (1 + dR measured) over the mosaics that ran for real
+- **simulator**: largest |dR simulated - dR measured| / (1 + dR measured) over the layouts with real runs
   on the platform of the samples (`validation/mosaics.csv`).
 - **sampling**: `runtime_cycles_ci95` and `walk_cycles_ci95` of the samples and `walk_cycles_ci95` of the
   design, propagated through the fit: ``DRAWS`` refits to perturbed samples, normal errors, independent
   between and within layouts (cells do not record correlations; the real ones are positive, which for a
   growing curve makes this an upper bound), from a pinned seed.
-- **noise**: what repeated runs of one layout differ by, pooled over layouts: t(0.975) times the standard
-  deviation of one run. A simulation repeats itself exactly, which says nothing about another recording.
+- **noise**: the difference of repeated runs of one layout, pooled over layouts: t(0.975) times the standard
+  deviation of one run. A repeated simulation gives equal numbers, so it cannot show how recordings differ.
 
 `total` is the root of the sum of squares of the known parts; with unknown parts it is a lower bound.
 """

@@ -1,8 +1,9 @@
-"""The points asked about: a table with `stlb_hits`, `stlb_misses`, `walk_cycles`, one row per design.
+"""The points to predict: a table with `stlb_hits`, `stlb_misses`, `walk_cycles`, one row per design.
 
-A name may stand in a column `design` or `layout`; otherwise rows are called `row 1`, `row 2`. Optional
+A name may be in a column `design` or `layout`; otherwise rows are called `row 1`, `row 2`. Optional
 `walk_cycles_ci95` (half-width, cycles) goes into the error budget. Rows whose `status` is present and not
-`ok` are left out with a note; any other flaw stops, since a prediction from half a table misleads.
+`ok` are left out with a note; any other error stops the command, because a prediction from half a table would
+mislead.
 """
 
 from __future__ import annotations

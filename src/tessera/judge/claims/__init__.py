@@ -1,7 +1,7 @@
-"""Claims of the papers, checked: ``evaluate`` gives the table, ``check`` the required ones that fail.
+"""Check the claims of the papers: ``evaluate`` gives the table, ``failing_claims`` required ones that fail.
 
 Bottom-up: ``model`` (what a claim is) < ``tolerance`` < ``verdicts`` (the one judgement) < ``outcome``
-< ``evidence`` (what may be read) < ``selection`` (which pairs decide) < ``evaluators/`` (how a value is
+< ``evidence`` (inputs of evaluators) < ``selection`` (which pairs decide) < ``evaluators/`` (how a value is
 obtained) < ``registry`` < ``load`` < ``evaluate``.
 """
 

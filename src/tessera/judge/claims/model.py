@@ -1,4 +1,4 @@
-"""What a claim is: a statement, a published value, how to obtain ours, and how close is close enough.
+"""A claim: a statement, a published value, the evaluator of our value, and a tolerance.
 
 Claims are read from ``config/claims.yaml`` (:mod:`tessera.judge.claims.load`), never built by hand
 outside tests. ``published`` holds the numbers already looked up in ``reference-results/``.

@@ -3,8 +3,8 @@
 Measured data of the claim's hardware class comes first, if it covers the whole scope; otherwise the
 simulated platforms of the named generations, if those cover it. Kinds are never mixed, and hybrid
 pairs are never selected. As in the paper, pairs that are not TLB-sensitive are left out
-(:mod:`tessera.results.sensitivity`), except where sensitivity itself is the question; they are covered all
-the same.
+(:mod:`tessera.results.sensitivity`), except for claims about sensitivity itself; they still count as
+covered.
 """
 
 from __future__ import annotations

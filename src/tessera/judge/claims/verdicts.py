@@ -1,6 +1,6 @@
-"""The verdict: the one place where an obtained value becomes a judgement.
+"""The verdict of a claim, from its obtained value.
 
-What may be said depends on where the value comes from:
+The possible verdicts depend on the provenance of the value:
 
 ===================  ==========================  ==========================================
 claim                provenance                  verdict

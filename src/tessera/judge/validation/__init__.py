@@ -1,4 +1,4 @@
-"""Validation of the simulator: against itself, closed forms, this machine, and what must always hold.
+"""Validation of the simulator: against itself, closed forms, this machine, and invariants.
 
 From the bottom: :mod:`synthetic` (traces made of formulas, many simulations in one start of the toolchain),
 :mod:`engines` (the engines and an independent Python LRU against each other), :mod:`closed_forms` (expected

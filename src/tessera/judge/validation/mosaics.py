@@ -1,4 +1,4 @@
-"""Real runs under mosaics judge the simulator: relative differences between layouts, never times.
+"""Compare the simulator with real runs under mosaics: relative differences between layouts, never times.
 
 dR of a layout is its runtime over the all-4KB runtime, minus one; measured dR comes from interleaved pairs,
 simulated dR from the cells of a platform. The error of a layout is |dR simulated - dR measured| over the
@@ -6,12 +6,11 @@ measured gain of 2MB pages. Skill is one minus the sum of squared errors over th
 same layouts:
 
 - *constant*: the mean of the measured differences;
-- *Yaniv line*: through the measured 4KB and 2MB points, straight in simulated walk cycles (MICRO'20 section
-III). It
-  knows two measured points that the simulator doesn't, so it is judged between them, without the two.
+- *Yaniv line*: through the measured 4KB and 2MB points, a line in simulated walk cycles (MICRO'20 section
+  III). It uses two measured points that the simulator does not, so it is judged on the layouts between them.
 
 Ranks count only for pairs of layouts whose measured difference exceeds three standard errors. *Shape* is the
-simulation stretched to the measured gain: what is left is whether the curve bends as the real one.
+simulation scaled to the measured gain: it shows whether the simulated curve bends like the real one.
 """
 
 from __future__ import annotations

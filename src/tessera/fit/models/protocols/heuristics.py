@@ -5,8 +5,8 @@ heuristic are alike, and a random fold has siblings of its layouts on the other 
 `growing->random` and so on for each ordered pair, and `growing+random->sliding` for two against one. A
 layout's heuristic is the first word of its name. Duplicates of a training layout are not tested.
 
-Models defined by the 4KB and 2MB runs have these in every setting, as nobody lacks them; the others see
-the named heuristics alone.
+Models defined by the 4KB and 2MB runs get these two runs in every setting; the other models are fitted to
+the named heuristics only.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Protocol `kfold`: K-fold cross validation (MICRO'20 section VI-C, the second method, Table 6).
 
-K is not printed; 6 is the headline. Scaling, selection and fit see the other folds only. Duplicates of a
-layout stay in one fold: across folds they would be tested on themselves. So fewer distinct layouts than K
-make that K impossible, and `leave-one-out` (each distinct layout in turn) is the K that always exists.
+The paper does not print K; the main number here is for K = 6. Scaling, selection and fit use the other folds
+only. Duplicates of a layout stay in one fold: in different folds, a layout would be tested on its copy. So K
+cannot exceed the number of distinct layouts; `leave-one-out` (each distinct layout in turn) is always
+possible.
 """
 
 from __future__ import annotations

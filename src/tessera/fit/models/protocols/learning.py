@@ -1,7 +1,7 @@
 """Learning curves: the error against the number of layouts that were run (`learning_curve.csv`).
 
-For each number n, ``draws`` random sets of n layouts (pinned seed; the two anchors always among them,
-nobody lacks them) are fitted. Two errors: `max_error` over all layouts, as in the paper's first method, and
+For each number n, ``draws`` random sets of n layouts (pinned seed; always with the two anchors)
+are fitted. Two errors: `max_error` over all layouts, as in the paper's first method, and
 `unseen_max_error` over those that are neither in the set nor duplicates of one in it. Given are the median
 and the 10th and 90th percentile over the draws. Draws that do not determine the model count in
 `failed_draws`; if more than half fail there are no numbers.

@@ -1,4 +1,4 @@
-"""What a protocol yields: settings, each a list of (training rows, test rows) or a reason.
+"""The result of a protocol: settings, each a list of (training rows, test rows) or a reason.
 
 Errors of all splits of a setting are pooled: its `max_error` and `geomean_error` are equations (1) and (2)
 over every tested sample, with the zero rule of `accuracy.py`.

@@ -1,4 +1,4 @@
-"""Pointer chases: measured on this machine, simulated on its platform file, and what their steps say.
+"""Pointer chases, measured on this machine and simulated on its platform file, and steps of their latency.
 
 :mod:`series` (what is chased), :mod:`measure` (on this machine), :mod:`latency` (time per access),
 :mod:`steps` (where latency jumps), :mod:`findings` (splintering, coalescing, order), :mod:`simulate` (the

@@ -1,10 +1,10 @@
-"""This machine's platform file, corrected by what the chase measured; gups is never looked at.
+"""This machine's platform file, corrected with measurements of the chase; gups plays no part.
 
 In order: clock; TLB sizes that are only assumed (from the steps); how much of the last-level cache one
 program gets, with the latencies of all levels; page-walk caches; misses outstanding at once; walkers. Each
-choice takes the candidate with the smallest error on the chases that it shows in; the last two are read
-off. What a choice changes carries the source ``measured: calibrated on the chase``; everything else stays
-as it was.
+choice takes the candidate with the smallest error on the chases that it shows in; the last two follow
+directly from the measurements. Changed values have the source ``measured: calibrated on the chase``;
+everything else stays as it was.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From measurements to what is said about them: steps, findings, simulated chases, calibration.
+"""Derive steps, findings, simulated chases and the calibration from the measurements.
 
 Writes, beside each other: ``steps.csv``, ``findings.csv``, ``chase_latency.csv`` (measured and simulated
 cycles per access), ``calibration.csv`` (what changed, and the error before and after), and the calibrated

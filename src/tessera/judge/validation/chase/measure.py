@@ -1,4 +1,4 @@
-"""Run the chases on this machine: every measurement a row, whatever can't run a series with its reason.
+"""Run the chases on this machine: a row per measurement, and the reason for each series that cannot run.
 
 ``chase`` (artifacts/workloads) runs under libmosalloc, so its pages are the ones asked for or it fails. The
 series with contiguous frames runs without it: there the kernel's transparent huge pages make the frames,

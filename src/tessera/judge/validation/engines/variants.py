@@ -1,4 +1,4 @@
-"""Platforms to compare engines on: the committed ones, and one of them bent key by key.
+"""Platforms to compare engines on: the committed ones, and one of them with some keys changed.
 
 A variant is a name and the keys that it changes; a new one is one entry of :data:`VARIANTS`. Keys that a
 platform file doesn't have are an error, so that a renamed key can't make two variants the same.
