@@ -1,4 +1,4 @@
-"""What the allocator costs whole programs against plain glibc: memory and time of real runs (OPERA Table 4).
+"""The allocator's overhead for whole programs against plain glibc: memory and time of runs (OPERA Table 4).
 
 Both sides use 4KB pages (transparent huge pages are off), so that catching calls is compared, not page sizes.
 Programs run in pairs, without and with the library in random order. Of each run the kernel counts the peak
@@ -49,7 +49,7 @@ PROGRAMS: tuple[CostProgram, ...] = (
 
 
 class Cost(NamedTuple):
-    """What one run took."""
+    """Time and memory of one run."""
 
     memory_bytes: int
     cpu_ns: int

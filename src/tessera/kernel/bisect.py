@@ -49,7 +49,7 @@ def build(say: Callable[[str], None], *, accept_series: bool = False) -> dict[Pa
 
 
 def bisect(out: Path, say: Callable[[str], None], *, accept_series: bool = False) -> pd.DataFrame:
-    """A row a patch: ``passed``, ``not built`` or ``failed in the guest``, and what was found."""
+    """One row per patch: ``passed``, ``not built`` or ``failed in the guest``, and the findings."""
     guest = image.build_guest(say)
     rows = []
     for patch, kernel in build(say, accept_series=accept_series).items():

@@ -24,7 +24,7 @@ def key(tools: Toolchain, files: Iterable[Path], *words: str) -> str:
 
 
 def folder() -> Path:
-    """Where what is built lies."""
+    """The folder of build results."""
     return build_dir("kernel")
 
 
@@ -38,7 +38,7 @@ def locked(name: str) -> Iterator[None]:
 
 
 def _identity(tools: Toolchain) -> str:
-    """What objects depend on; the engine's own version is no part of it."""
+    """The inputs of an object's hash; the engine's version is not one of them."""
     facts = tools.describe()
     facts.pop("engine_version", None)
     return json.dumps(facts, sort_keys=True)

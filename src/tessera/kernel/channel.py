@@ -21,7 +21,7 @@ class ChannelClosed(Exception):
 
 @dataclass(frozen=True)
 class GuestRequest:
-    """Something the guest asks for: a word and its arguments."""
+    """A request of the guest: a word and its arguments."""
 
     word: str
     arguments: tuple[str, ...]

@@ -28,14 +28,14 @@ true
 
 @dataclass(frozen=True)
 class Reports:
-    """What each of the two observers reported, line by line."""
+    """The reports of the two observers, line by line."""
 
     checker: list[str]
     walker: list[str]
 
 
 def observe(tools: Toolchain, program: GuestProgram, out: Path) -> Reports:
-    """Run a program with replicas on all nodes and stop it; what the checker and the walker say of it."""
+    """Run a program with replicas on all nodes, stop it, and return the reports of checker and walker."""
     view = OutsideView()
     done = run_in_guest(tools, program, SCRIPT, out, on_walk=view, timeout_seconds=300)
     if done.status != 0 or not view.compared:

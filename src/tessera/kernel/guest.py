@@ -26,7 +26,7 @@ LOOK_AGAIN_SECONDS = 0.05
 
 @dataclass(frozen=True)
 class Look:
-    """What is handed over while the machine stands still.
+    """The view of the guest while the machine is stopped.
 
     Attributes:
         name: what the guest calls this moment.
@@ -49,7 +49,7 @@ OnWalk = Callable[[Look], bool]
 
 @dataclass(frozen=True)
 class GuestRun:
-    """What a run left.
+    """The output of a run.
 
     Attributes:
         status: exit status of the script.
@@ -84,7 +84,7 @@ class GuestRun:
 
 @dataclass(frozen=True)
 class GuestProgram:
-    """A kernel and what it boots with.
+    """A kernel and the archives that it boots with.
 
     Attributes:
         kernel: the bzImage.
@@ -150,7 +150,7 @@ def run_in_guest(
 def _serve(
     process, folder: Path, machine: Machine, deadline: float, out: Path, on_walk: OnWalk | None
 ) -> str:
-    """Answer the guest until it says goodbye; returns its kernel's version."""
+    """Answer the guest's requests until ``@bye``; returns its kernel's version."""
     release = ""
     with connect(folder / "channel", deadline, lambda: process.poll() is None) as connection:
         channel = Channel(connection, deadline)

@@ -29,7 +29,7 @@ CACHE = {"CCACHE_DEPEND": "1", "CCACHE_MAXSIZE": "2G"}
 
 @dataclass(frozen=True)
 class Variant:
-    """A kernel that can be asked for.
+    """A variant of the kernel.
 
     Attributes:
         patched: with the series; without it the kernel is Debian's source as it is.

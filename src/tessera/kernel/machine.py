@@ -22,7 +22,7 @@ PATIENCE = "watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=300"
 
 @dataclass(frozen=True)
 class Machine:
-    """What is emulated.
+    """The emulated machine.
 
     Attributes:
         nodes: sockets, each a NUMA node.

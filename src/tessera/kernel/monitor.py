@@ -32,7 +32,7 @@ class Monitor:
         self._socket.close()
 
     def execute(self, command: str, **arguments):
-        """Send a command and return what it returns; events in between are passed over."""
+        """Send a command and return its answer; events in between are ignored."""
         message = {"execute": command} | ({"arguments": arguments} if arguments else {})
         self._stream.write(json.dumps(message) + "\n")
         self._stream.flush()

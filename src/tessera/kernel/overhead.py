@@ -51,7 +51,7 @@ def overhead(footprint_bytes: int, replicas: int) -> float:
 
 
 def table4() -> pd.DataFrame:
-    """Table 4: the function (``overhead``) beside what the paper prints (``published_overhead``).
+    """Table 4: the function (``overhead``) beside the printed numbers (``published_overhead``).
 
     Footprints and numbers of copies are those of the printed table.
     """

@@ -71,7 +71,7 @@ def remote_leaf_share(table: pd.DataFrame, sockets: Iterable[int]) -> pd.Series:
 
 
 def figure3(table: pd.DataFrame, observer: str = HOME) -> str:
-    """Text in the form of Figure 3: a cell says pages, [pointers to each socket], (remote share)."""
+    """Text in the form of Figure 3: a cell shows pages, [pointers to each socket], (remote share)."""
     seen = table[table.observer.astype(str) == observer]
     sockets = sorted(set(seen.socket) | set(seen.target_socket))
     rows = []

@@ -87,7 +87,7 @@ def prove(
     say: Callable[[str], None],
     machine: Machine | None = None,
 ) -> list[str]:
-    """Run selftests and stress; writes ``summary.csv`` (:data:`TEST`) and returns what failed."""
+    """Run selftests and stress; writes ``summary.csv`` (:data:`TEST`) and returns the failures."""
     machine = machine or Machine()
     failures: list[str] = []
     rows: list[tuple] = []

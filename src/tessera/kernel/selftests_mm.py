@@ -60,7 +60,7 @@ WORDS = {0: "passed", SKIPPED: "skipped", None: "never ran", 124: "timed out", 1
 def check(
     tools: Toolchain, program: GuestProgram, out: Path, *, seconds_each: int
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Run each test without and with replicas; returns a row a test (`selftests-mm.csv`), and what failed."""
+    """Run each test without and with replicas; returns a row per test and the failures."""
     runs = "".join(
         _RUN.format(seconds=seconds_each, wrapper=wrapper, command=command, name=name, how=how)
         for name, command in TESTS.items()
@@ -94,7 +94,7 @@ def judge(done: GuestRun, names: list[str]) -> tuple[pd.DataFrame, list[str]]:
 
 
 def _outcome(plain: int | None, replicated: int | None) -> str:
-    """``inconclusive`` says that the test doesn't pass in this guest, whatever the page tables."""
+    """``inconclusive``: the test does not pass in this guest, with or without replicas."""
     if plain is None or (plain == 0 and replicated != 0):
         return "failed"
     return "passed" if plain == 0 else "inconclusive"

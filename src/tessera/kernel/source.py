@@ -26,7 +26,7 @@ def kernel_folder() -> Path:
 
 
 def source() -> Source:
-    """What ``SOURCE`` says."""
+    """The content of ``SOURCE``."""
     words = dict(line.split(None, 1) for line in (kernel_folder() / "SOURCE").read_text().splitlines())
     return Source(words["package"], words["series"], words["version"])
 
@@ -43,7 +43,7 @@ def fragment_files(names: Sequence[str]) -> list[Path]:
 
 
 def script(name: str) -> list[Path]:
-    """A script of the component, and what it sources."""
+    """A script of the component, and the files that it sources."""
     return [kernel_folder() / name, kernel_folder() / "source.sh"]
 
 

@@ -43,7 +43,7 @@ SKIPPED = {3: "no resource", 4: "not implemented"}
 def stress(
     tools: Toolchain, program: GuestProgram, out: Path, seconds_each: int, stressors: list[str] | None = None
 ) -> tuple[list[str], list[str], list[str]]:
-    """Run the stressors one after the other; returns who passed, who was skipped, and what failed."""
+    """Run the stressors one after the other; returns passed, skipped and failed ones."""
     chosen = stressors or STRESSORS
     script = SCRIPT.format(stressors=" ".join(chosen), seconds=seconds_each, sizes=SIZES)
     done = run_in_guest(

@@ -92,7 +92,7 @@ def _written(request: Experiment, names: list[str], runs: list[LoggedRun]) -> pd
 
 
 def _skipped(request: Experiment, names: list[str], error: HugePagesUnavailable) -> pd.DataFrame:
-    """Rows that say what would make them run, and a comparison of nothing."""
+    """Rows of skipped runs with the remedy, and an empty comparison."""
     message = f"{error.asked}: {error.found}; {error.remedy}; for the main job: ./run --reserve reproduce"
     rows = [table.empty_row(request.workload, name, "skipped", message) for name in names]
     cells = write_cells(rows, request.out)

@@ -39,7 +39,7 @@ def launch(command: list[str], layout: Path) -> LaunchOutcome:
 
 
 def judge(status: int, output: str, errors: str) -> LaunchOutcome:
-    """What a finished run says: its exit status and verifier come before its time."""
+    """The result of a finished run: its exit status and verifier are checked before its time is used."""
     if status != 0:
         return LaunchOutcome(None, f"status {status}: {last_words(errors) or 'no message'}")
     lines = output.strip().splitlines()

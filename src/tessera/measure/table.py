@@ -54,7 +54,7 @@ def cell(
 
 
 def note(layout: str, runs: list[LoggedRun], rule: Rule, based: bool) -> str:
-    """How many runs, and a flag where the precision that was asked for was not reached."""
+    """How many runs, and a flag if the requested precision was not reached."""
     text = f"{len(times(runs, layout))} runs"
     if known(runs, layout, based, rule) or (based and layout == ALL_4KB):
         return text

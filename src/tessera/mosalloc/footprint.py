@@ -29,7 +29,7 @@ class Memory:
 
     @property
     def footprint(self) -> int:
-        """What the program had at most, without its files, stacks and code."""
+        """The program's largest memory use, without its files, stacks and code."""
         return self.heap + self.anon
 
     def pools(self) -> tuple[int, int]:

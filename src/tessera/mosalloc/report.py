@@ -26,7 +26,7 @@ class WindowReport:
 
 @dataclass(frozen=True)
 class PoolReport:
-    """One pool in bytes: ``used_bytes`` is its high-water mark, ``live_bytes`` what is handed out now."""
+    """One pool in bytes: ``used_bytes`` is its high-water mark, ``live_bytes`` is allocated now."""
 
     pool: str
     base: int
@@ -38,7 +38,7 @@ class PoolReport:
 
 @dataclass(frozen=True)
 class Report:
-    """What one run asked for and got.
+    """The requested and the actual pages of one run.
 
     ``verdict`` is ``confirmed``, ``fallback`` (other pages, and they were allowed), ``mismatch`` or
     ``unchecked``; ``reason`` says why it is not the first. ``used_bytes`` is each pool's high-water mark.
@@ -60,7 +60,7 @@ class Report:
 
     @property
     def confirmed(self) -> bool:
-        """True when every page had the size that the layout says."""
+        """True if every page had the size that the layout gives."""
         return self.verdict == "confirmed"
 
 

@@ -37,7 +37,7 @@ class Need:
 
     @property
     def command(self) -> str:
-        """What adds them; used pages stay."""
+        """The command that adds them; pages in use stay."""
         return command_for(self.page_bytes, self.total + self.missing, self.node)
 
     def sentence(self) -> str:

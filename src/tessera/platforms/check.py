@@ -17,7 +17,7 @@ from tessera.platforms.model import Platform, load
 
 
 def check_platform(name_or_path: str | Path) -> tuple[Platform, tuple[str, ...]]:
-    """The platform, when the simulator accepts it, and what the simulator remarks, a line each.
+    """The platform and the simulator's remarks, one per line; raises if the simulator rejects the platform.
 
     Remarks are on components' own keys: `default: <key> = <value> (<source>)` for one that was left out,
     `not in use: <section>` for a section of a component that this platform does not name.

@@ -37,7 +37,7 @@ class Key:
     section: str = ""  #: of a name: where components of this kind have keys of their own
 
     def rule_broken_by(self, value: object) -> str | None:
-        """What is wrong with ``value``, or None."""
+        """The rule that ``value`` breaks, or None."""
         if self.unit == "name":
             if isinstance(value, str) and WORD.fullmatch(value):
                 return None

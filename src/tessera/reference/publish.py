@@ -28,7 +28,7 @@ OFFLINE_NOTE = (
 
 @dataclass(frozen=True)
 class Published:
-    """What :func:`publish` wrote; ``notes`` has a sentence for each record that is not here."""
+    """The output of :func:`publish`; ``notes`` has a sentence for each missing record."""
 
     archived: pd.DataFrame
     quarantine: pd.DataFrame

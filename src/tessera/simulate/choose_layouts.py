@@ -20,7 +20,7 @@ from tessera.simulate.runner import miss_profile
 
 @dataclass(frozen=True)
 class Made:
-    """What was written: the manifest, the space S, and why layouts are few (empty if they aren't)."""
+    """The written files: the manifest, the space S, and why layouts are few (empty if they aren't)."""
 
     manifest: pd.DataFrame
     space: Space

@@ -12,7 +12,7 @@ from tessera.layouts.model import canonical_name
 
 
 def find_layouts(words: Iterable[str]) -> list[Path]:
-    """Layout files in the order asked for; a folder's in natural order, a pattern's by name.
+    """Layout files in the order of the words; those of a folder in natural order, of a pattern by name.
 
     Raises:
         TesseraError: a word names nothing, or two files name the same layout.

@@ -31,7 +31,7 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Job:
-    """What is simulated; ``threads`` changes nothing but the time."""
+    """The inputs of a simulation; ``threads`` changes only the time."""
 
     simulator: Path
     trace: Path
@@ -157,7 +157,7 @@ def _drain(stream, errors: list[str], progress: Progress) -> None:
 
 
 def died(status: int, errors: str) -> TesseraError:
-    """The simulator's refusal, or that it ended without one."""
+    """The simulator's error message, or an error with its exit status if it printed none."""
     text = errors.strip().removeprefix("tessera-sim: ")
     asked, found, remedy = "tessera-sim", text or f"it ended with status {status}", "see above"
     if "\n  what to do: " in text:

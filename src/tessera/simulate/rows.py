@@ -20,7 +20,7 @@ UNIT_COLUMNS = (
 
 
 class Rows:
-    """What the simulator prints, as rows and units with the names of the caller's files."""
+    """The simulator's output, as rows and units with the names of the caller's files."""
 
     def __init__(self, folder: Path, copies: dict[str, Path], keep: Keep):
         self.folder, self.copies, self.keep = folder, copies, keep

@@ -115,7 +115,7 @@ def miss_profile(trace: Path, platform: Platform, out: Path) -> Path:
 
 
 def trace_identity(trace: Path) -> str:
-    """What a trace's numbers depend on: its content checksum (name and compression don't matter)."""
+    """The checksum of a trace's content, on which its numbers depend (name and compression don't matter)."""
     from tessera.record import traces
 
     info = traces.info(trace)

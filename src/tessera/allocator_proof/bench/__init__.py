@@ -1,4 +1,4 @@
-"""What the library costs a program whose memory stays on 4KB pages: paired runs, intervals, bounds."""
+"""The library's overhead for programs with 4KB pages only: paired runs, intervals, bounds."""
 
 from tessera.allocator_proof.bench.results import Result, format_table, write_results
 from tessera.allocator_proof.bench.rows import ROWS, Row

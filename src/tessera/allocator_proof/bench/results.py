@@ -50,7 +50,7 @@ class Result:
 
     @classmethod
     def skipped(cls, row: Row, reason: str) -> Result:
-        """A row that could not be measured, and what is missing."""
+        """A row that could not be measured, with the reason."""
         kind = "difference" if row.difference else "ratio"
         return cls(row.name, row.unit, kind, None, None, None, None, None, row.bound, 0, "SKIP", reason)
 

@@ -1,4 +1,4 @@
-"""The table of what is measured; a new row is one line here.
+"""The table of measurements; a new row is one line here.
 
 A row's value is one number of one process. Rows that compare times are ratios; start-up and resident memory
 are differences, because a program of any size pays them once.
@@ -31,7 +31,7 @@ class Row:
     repeat: int = 1
 
     def arguments(self, quick: bool) -> tuple[str, ...]:
-        """What the measuring program is called with."""
+        """The arguments of the measuring program."""
         return self.quick_words if quick and self.quick_words is not None else self.words
 
 

@@ -142,7 +142,7 @@ class Box:
         return Done(found, step.out.read_text(errors="replace"), step.err.read_text(errors="replace"))
 
     def wait_ready(self, step: Step, ready: Callable[[], bool]) -> None:
-        """Wait until a server answers; one that ended before is wrong."""
+        """Wait until a server answers; raises if the server exits before."""
         end = min(self.deadline, time.monotonic() + READY_SECONDS)
         self.last = step
         while time.monotonic() < end:
@@ -181,7 +181,7 @@ class Box:
 
 
 def free_port() -> int:
-    """A TCP port of the loopback that nobody uses now."""
+    """A free TCP port of the loopback interface."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]

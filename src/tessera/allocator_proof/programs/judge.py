@@ -16,7 +16,7 @@ def read_reports(paths: list[Path]) -> list[dict]:
 
 
 def page_fault(program: Program, reports: list[dict], asked: int) -> str:
-    """Why the pages are not the pages asked for; empty if they are.
+    """Why the pages differ from the layout; empty if they do not.
 
     ``fallback`` passes only where the row says that it protects parts of huge pages, and only when splits are
     the whole reason: a window that never got its pages is a failure for every program.

@@ -1,4 +1,4 @@
-"""What a program of the table is, and what one run of it gave."""
+"""A program of the table, and the result of one run."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def kill_below(pid: int) -> list[int]:
-    """Kill everything below ``pid`` and wait until it is gone; returns what was killed."""
+    """Kill all descendants of ``pid``, wait until they have exited, and return them."""
     killed: set[int] = set()
     end = time.monotonic() + VANISH_SECONDS
     while (left := descendants(pid)) and time.monotonic() < end:
@@ -64,7 +64,7 @@ def kill_below(pid: int) -> list[int]:
 
 
 def _reap_orphans() -> None:
-    """Collect children that nobody waits for."""
+    """Reap children whose parent does not wait for them."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0] != 0:
             pass

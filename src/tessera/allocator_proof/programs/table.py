@@ -39,7 +39,7 @@ def line(outcome: ProgramOutcome) -> str:
 
 
 def details(outcome: ProgramOutcome) -> str:
-    """What a failure needs to be understood: its last lines and how to see it again."""
+    """The details of a failure: its last lines and the command that repeats it."""
     indented = "\n".join(f"    | {text}" for text in outcome.tail.splitlines())
     return f"{line(outcome)}\n{indented}\n  repeat: {outcome.repeat}"
 

@@ -27,7 +27,7 @@ from tessera.core.interrupts import signals_raise
 
 
 def missing(program: Program) -> str:
-    """What must be installed first, as the command that does it; empty if nothing is missing."""
+    """The command that installs missing programs; empty if none is missing."""
     packages = [need.package for need in program.needs if not _installed(need.probe)]
     return f"sudo apt-get install {' '.join(dict.fromkeys(packages))}" if packages else ""
 
@@ -106,7 +106,7 @@ def _emit(outcome: ProgramOutcome) -> None:
 
 
 def main() -> None:
-    """Parse, run, and take everything along that was started, also when told to end."""
+    """Parse, run, and kill all started processes at the end, also after a signal."""
     from tessera.allocator_proof.programs.registry import program
 
     parser = argparse.ArgumentParser(prog="worker")

@@ -1,4 +1,4 @@
-"""ctest's JUnit file: what each test gave."""
+"""ctest's JUnit file: the result of each test."""
 
 from __future__ import annotations
 

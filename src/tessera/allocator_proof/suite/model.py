@@ -1,4 +1,4 @@
-"""What a section of the proof gets, and what it gives."""
+"""Input and output of a section of the proof."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ VERDICTS = (PASS, FAIL, SKIP)
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was checked. ``reason`` says what failed, or what is missing where it was skipped."""
+    """One check. ``reason`` states the failure, or why the check was skipped."""
 
     name: str
     verdict: str
@@ -45,7 +45,7 @@ class Findings:
 
 @dataclass(frozen=True)
 class ProofRequest:
-    """What the sections are asked for.
+    """The request to the sections.
 
     Attributes:
         folder: for results and for files of the runs.

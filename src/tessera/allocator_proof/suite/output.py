@@ -36,7 +36,7 @@ def as_text(number: int, outcome: CheckOutcome) -> str:
 
 
 def _grouped(verdict: str, checks) -> list[str]:
-    """What has the verdict, by reason: the same pages missing for 100 cases is one line."""
+    """The checks with this verdict, grouped by reason: one reason for 100 cases is one line."""
     names: dict[str, list[str]] = {}
     for check in checks:
         if check.verdict == verdict:

@@ -1,4 +1,4 @@
-"""What a program read in its own smaps, as page sizes by offset in a pool, beside what its layout says.
+"""Page sizes by offset in a pool that a program read in its own smaps, beside those of its layout.
 
 The program (``eight_threads``) prints ``when start end KernelPageSize MMUPageSize`` for each of its mappings.
 """

@@ -30,7 +30,7 @@ def folder_name(config: str) -> str:
 
 
 def failed(what: str, done: GuestRun) -> TesseraError:
-    """The error for a script that ended badly in the guest."""
+    """The error for a script that failed in the guest."""
     return TesseraError(
         what,
         f"the script in the guest exited with status {done.status}: {done.text('stderr').strip()[-300:]}",

@@ -56,7 +56,7 @@ def outside_bytes(found: Analysis) -> dict[str, int]:
 
 
 def advice(found: Analysis) -> list[str]:
-    """What an engineer could change, most important first."""
+    """Recommended changes, most important first."""
     counters, outside, sizes = found.counters, found.outside, outside_bytes(found)
     lines = []
     if counters.get("pool_full_calls"):

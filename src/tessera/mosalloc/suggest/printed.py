@@ -12,7 +12,7 @@ from tessera.mosalloc.suggest.trial import Trial
 
 @dataclass(frozen=True)
 class Proposal:
-    """The layout and what is expected of it.
+    """The layout and its expected effect.
 
     Attributes:
         share: the part of the pools' misses that was to be removed.

@@ -27,7 +27,7 @@ LAST_BYTES = 2000  #: of a failed program's output
 
 @dataclass(frozen=True)
 class Metric:
-    """What is compared: seconds, or a number that the load (or the program) prints."""
+    """The compared quantity: seconds, or a number that the load (or the program) prints."""
 
     pattern: str | None = None
     higher_is_better: bool = False

@@ -12,7 +12,7 @@ from tessera.machine.container.process import stop
 
 
 class Companion(Protocol):
-    """Called once, in a thread of its own, when the program has been started.
+    """Called once, in a separate thread, after the program has started.
 
     Contract: it returns when its work is done, and has ended ``program`` then unless that ends by itself; it
     gives up when ``program`` ends early. What it raises is raised where the program was started, after the

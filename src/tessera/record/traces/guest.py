@@ -50,12 +50,12 @@ class Guest:
 
     @property
     def pool_map(self) -> Path:
-        """Where libmosalloc says how far its pools are used."""
+        """The file in which libmosalloc writes the use of its pools."""
         return self.folder / "pool-map"
 
     @property
     def settings(self) -> Path:
-        """What the plugin reads."""
+        """The plugin's settings file."""
         return self.folder / "settings"
 
     def write_files(self, settings: dict[str, object]) -> None:

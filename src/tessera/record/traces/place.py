@@ -31,7 +31,7 @@ class Place:
 
     @property
     def engine(self) -> Toolchain:
-        """What runs it."""
+        """The engine that runs the program."""
         return self.where or toolchain()
 
     def guest(self, argv: list[str], folder: Path, pools: dict[str, int]) -> Guest:

@@ -24,7 +24,7 @@ def image_of(run: Run) -> Toolchain:
 
 
 def execute(run: Run, folder, *, show_stdout: bool = False) -> tuple[Finished, dict]:
-    """Run the program (and what runs beside it) to its end; its result is verified.
+    """Run the program (and its companion) to its end and verify the result.
 
     Args:
         folder: what :func:`tessera.record.workloads.prepare` was given.

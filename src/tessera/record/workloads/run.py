@@ -1,4 +1,4 @@
-"""What it takes to run a workload once, whatever kind of program it is.
+"""Everything that is needed to run a workload once, for any kind of program.
 
 A kind (:mod:`tessera.record.workloads.kinds`) turns a size of a workload into a :class:`Run`; whoever
 records, measures or tests it needs to know nothing else.
@@ -22,7 +22,7 @@ HOST = "host"
 
 @dataclass(frozen=True)
 class Finished:
-    """How a run ended: exit status, its output as text, and the folder that it was given."""
+    """The end of a run: exit status, output as text, and the run's folder."""
 
     returncode: int
     stdout: str

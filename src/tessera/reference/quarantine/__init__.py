@@ -23,7 +23,7 @@ RULES: tuple[Rule, ...] = (empty_file, same_file_twice, copied_row, broken_sum, 
 
 
 def split(rows: pd.DataFrame, record: Record) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Rows to use, rows set aside, and the rules with what each found.
+    """Rows to use, rows in quarantine, and the rules with their findings.
 
     Returns:
         ``good``: the columns of ``rows``. ``aside``: those and ``rule, reason``; a number that several rules

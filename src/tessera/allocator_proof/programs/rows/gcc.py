@@ -15,7 +15,7 @@ FLAGS = ("-O2", "-g", "-gno-record-gcc-switches", "-std=c17", "-pthread")
 
 
 def source() -> Path:
-    """What is compiled: the allocators' churn program of this checkout."""
+    """The compiled source: the allocators' churn program of this checkout."""
     return repo_root() / "artifacts" / "mosalloc" / "programs" / "churn.c"
 
 

@@ -63,7 +63,7 @@ def load(client: Resp) -> None:
 
 
 def check(client: Resp) -> None:
-    """Every value is what was written."""
+    """Every value equals the written one."""
     for first in range(0, KEYS, BATCH):
         numbers = range(first, first + BATCH, 2)
         values = client.pipeline([("GET", f"key:{n}") for n in numbers])

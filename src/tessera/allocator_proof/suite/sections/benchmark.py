@@ -1,4 +1,4 @@
-"""What the library costs: the table of ``tessera mosalloc bench``."""
+"""The overhead of the library: the table of ``tessera mosalloc bench``."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Bid:
-    """What a person offers for an item."""
+    """A person's bid for an item."""
 
     item: int
     person: int

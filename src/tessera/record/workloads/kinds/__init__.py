@@ -36,7 +36,7 @@ KINDS = {
 
 
 def prepare(workload: Workload, label: str, folder: Path) -> Run:
-    """What it takes to run this size of the workload.
+    """The run of this size of the workload.
 
     Raises:
         TesseraError: an unknown size or kind, or something that the run needs is missing.
@@ -49,7 +49,7 @@ def prepare(workload: Workload, label: str, folder: Path) -> Run:
 
 
 def missing(workload: Workload, label: str) -> str:
-    """What the user must supply for this size and has not, with the remedy; empty if it is nothing.
+    """The input that the user must still supply for this size, with the remedy; empty if there is none.
 
     It stays missing until the user does something: no later run can end otherwise before.
     """

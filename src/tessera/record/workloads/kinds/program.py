@@ -23,7 +23,7 @@ _SYSTEM = tuple(
 
 
 def prepare(workload: Workload, size: Size, folder: Path) -> Run:
-    """The program in a folder of its own."""
+    """The program, to be run in a separate folder."""
     return Run(
         argv=(str(find(workload.executable)), *size.args),
         paths=visible(size.args),
@@ -56,7 +56,7 @@ def visible(words: tuple[str, ...]) -> tuple[Path, ...]:
 
 
 def verified(name: str, done: Finished) -> dict:
-    """The program's own JSON line if it prints one, else that it ended well."""
+    """The program's JSON line if it prints one, otherwise that it exited with status 0."""
     lines = done.stdout.strip().splitlines()
     try:
         answer = json.loads(lines[-1]) if lines else None

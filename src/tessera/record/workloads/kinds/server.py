@@ -25,7 +25,7 @@ from tessera.record.workloads.run import WORKLOADS, Run
 
 @dataclass(frozen=True)
 class Server:
-    """How a server is started and ended.
+    """How to start and stop a server.
 
     ``arguments`` takes the port, the memory that items may take (bytes) and the folder.
     """

@@ -87,7 +87,7 @@ def _link(source: Path, folder: Path, outputs: set[str | None]) -> None:
 
 
 def _verified(name: str, command: Command, expected: list[Path], commands: int, done: Finished) -> dict:
-    """Compare what the command wrote with SPEC's expected outputs, as far as the installation has them."""
+    """Compare the command's outputs with SPEC's expected outputs, if the installation has them."""
     compared = 0
     for path in expected:
         if path.name == command.stdout:

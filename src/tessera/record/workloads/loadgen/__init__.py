@@ -1,3 +1,3 @@
-"""Load for servers, bottom-up: what is stored and asked (:mod:`protocols`), one connection (:mod:`client`),
+"""Load for servers, bottom-up: requests and answers (:mod:`protocols`), one connection (:mod:`client`),
 the whole session beside the server (:mod:`session`).
 """

@@ -18,7 +18,7 @@ START_SECONDS = 60
 
 
 def free_port() -> int:
-    """A TCP port that nobody listens on now."""
+    """A free TCP port."""
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         return probe.getsockname()[1]
@@ -40,7 +40,7 @@ def require_free(port: int) -> int:
 
 
 class Client:
-    """Exchanges batches with the server; every answer is compared with what it must be."""
+    """Exchanges batches with the server and compares every answer with the expected one."""
 
     def __init__(self, store: Store, port: int, program: subprocess.Popen):
         self.store, self.port, self._program = store, port, program

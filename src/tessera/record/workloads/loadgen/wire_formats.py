@@ -1,4 +1,4 @@
-"""What a server is asked, and what it must answer: redis's protocol (RESP) and memcached's (text).
+"""Requests to a server and their expected answers: redis's protocol (RESP) and memcached's (text).
 
 Item i has a key and a value that follow from i, so each reply can be compared with what was stored, and no
 copy of the data is kept. Sizes as in Mitosis Table 1: redis keys of 25 bytes and elements of 64, memcached 8

@@ -1,1 +1,1 @@
-"""A SPEC CPU installation of the user's: where it is, what it runs, and whether the answer is right."""
+"""The user's SPEC CPU installation: its location, its commands, and the check of their outputs."""

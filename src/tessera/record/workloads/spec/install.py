@@ -61,7 +61,7 @@ def remember(root: Path) -> list[str]:
 
 
 def root_of(wanted: Suite) -> Path:
-    """Where the suite is installed; an error that says how to name it."""
+    """The folder of the suite's installation; raises with the command that sets it."""
     given = os.environ.get(wanted.variable) or _remembered().get(wanted.name)
     remedy = (
         f"SPEC is licensed and not part of this artifact: install it, then {wanted.variable}=DIR "
