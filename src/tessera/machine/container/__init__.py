@@ -1,8 +1,8 @@
 """Run the components: in the toolchain image, or on this machine.
 
-From the bottom: :mod:`engine` (which engine), :mod:`inputs` (image tags), :mod:`command` (every
-``docker run``), :mod:`process` (nothing outlives us), :mod:`images` (build), :mod:`toolchain` (the
-interface others use), :mod:`build` (components) and :mod:`cli`.
+From the bottom: :mod:`engine` (choice of the engine), :mod:`image_inputs` (image tags), :mod:`command` (every
+``docker run``), :mod:`process` (stops programs with this process), :mod:`images` (builds images),
+:mod:`toolchain` (the interface for other packages) and :mod:`build` (components).
 """
 
 from tessera.machine.container.command import RunOptions

@@ -8,19 +8,19 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 
 PASS = "PASS"  #: present
-SKIP = "SKIP"  #: absent and optional: some results will be left out
-FAIL = "FAIL"  #: absent and required: the main job can't run
+SKIP = "SKIP"  #: missing and optional: some results are left out
+FAIL = "FAIL"  #: missing and required: the main job can't run
 
 
 @dataclass(frozen=True)
 class Check:
-    """What was looked at, what was found, and the next step if something is missing.
+    """What the doctor checked, what it found, and the next step if something is missing.
 
     Attributes:
         name: the row's name.
         status: :data:`PASS`, :data:`SKIP` or :data:`FAIL`.
         found: the facts, with units.
-        remedy: empty for PASS; otherwise what is lost and a command where there is one.
+        remedy: empty for PASS; otherwise the effect, and a command if there is one.
     """
 
     name: str
@@ -33,15 +33,15 @@ class Check:
 
 
 def passed(name: str, found: str) -> Check:
-    """A row that needs nothing."""
+    """A row without a gap."""
     return Check(name, PASS, found)
 
 
 def skipped(name: str, found: str, remedy: str) -> Check:
-    """A row that costs some results."""
+    """A row for something optional that is missing."""
     return Check(name, SKIP, found, remedy)
 
 
 def failed(name: str, found: str, remedy: str) -> Check:
-    """A row that stops the main job."""
+    """A row for something that the main job needs and that is missing."""
     return Check(name, FAIL, found, remedy)

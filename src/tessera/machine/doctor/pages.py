@@ -1,4 +1,4 @@
-"""Huge pages: which sizes, how many are free, and what the kernel does by itself."""
+"""Doctor's rows on huge pages: supported sizes, free pages, and transparent huge pages."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ def _pool(page_bytes: int, example: int) -> Check:
     name = f"{format_bytes(page_bytes)} pages"
     if page_bytes not in supported_sizes():
         return skipped(
-            name, "not supported by kernel and processor", "layouts that use them can't run for real here"
+            name, "not supported by kernel and processor", "real runs skip the layouts that need these pages"
         )
     free, total = huge_pages_free(page_bytes), huge_pages_total(page_bytes)
     found = f"{free} free of {total} reserved"
     if free:
         return passed(name, found)
-    remedy = f"./run --reserve ... reserves for the time of a run; or {command_for(page_bytes, example)}"
+    remedy = f"./run --reserve ... reserves them during a run; or {command_for(page_bytes, example)}"
     return skipped(name, found, remedy)
 
 
 def _transparent() -> Check:
     if not THP.exists():
-        return passed("transparent pages", "the kernel has none")
+        return passed("transparent pages", "this kernel has no transparent huge pages")
     mode = re.search(r"\[(\w+)\]", THP.read_text())
     chosen = mode.group(1) if mode else "unknown"
     if chosen != "always":
         return passed("transparent pages", chosen)
     return skipped(
         "transparent pages",
-        "always: 4KB parts of a layout may become 2MB pages",
-        "echo madvise | sudo tee " + str(THP),
+        "always: the kernel may turn 4KB pages of a layout into 2MB pages",
+        "to prevent this: echo madvise | sudo tee " + str(THP),
     )
