@@ -17,7 +17,7 @@ _TYPE_HARDWARE, _TYPE_RAW = 0, 4
 _CPU_CYCLES = 0
 _DISABLED_EXCLUDE_KERNEL_AND_HYPERVISOR = 1 << 0 | 1 << 5 | 1 << 6
 
-_LOST = "this has no effect in this version: no step reads counters; claims on them are NOT-MEASURABLE-HERE"
+_LOST = "has no effect in this version: no step reads counters; claims that need them are NOT-MEASURABLE-HERE"
 
 
 def open_counter(kind: int, config: int) -> int:
