@@ -74,6 +74,12 @@ def test_a_damaged_archive_is_named(components, tmp_path: Path):
         ({"anon_pool": "1000GB"}, "--anon-pool 1000GB.*64GB"),
         ({"heap_pool": "many"}, "--heap-pool.*many"),
     ],
+    ids=[
+        "keywords0-no such region of interest",
+        "keywords1-not positive",
+        "keywords2-at most",
+        "keywords3-not a size",
+    ],
 )
 def test_wrong_requests_are_refused_before_anything_runs(tmp_path: Path, keywords: dict, found: str):
     with pytest.raises(TesseraError, match=found):

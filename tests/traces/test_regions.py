@@ -168,6 +168,17 @@ def test_a_switch_without_a_recording_does_nothing(tmp_path: Path):
         ({"thread": "2"}, "thread-without-threads"),
         ({"stop_when_recorded": True}, "stop-without-limit"),
     ],
+    ids=[
+        "keywords0-not skip: and a positive number",
+        "keywords1-not skip: and a positive number",
+        "keywords2-no such region of interest",
+        "keywords3-no such region of interest",
+        "keywords4-have no order",
+        "keywords5-there is no file",
+        "keywords6-no such thread",
+        "keywords7-only one thread",
+        "keywords8-no limit",
+    ],
 )
 def test_wrong_options_are_refused(tmp_path: Path, keywords: dict, found: str):
     with pytest.raises(TesseraError) as caught:
