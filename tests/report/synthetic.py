@@ -20,6 +20,7 @@ WORKLOADS = ("gups", "graph500", "pr")
 PLATFORMS = ("sandybridge-sim", "haswell-sim", "broadwell-sim")
 MODELS = ("basu", "gandhi", "pham", "alam", "yaniv", "poly1", "poly2", "poly3", "mosmodel")
 MB = 1 << 20
+KILLED = "simulator: killed by signal 9"  #: message of the failed cell
 
 
 def layouts() -> list[str]:
@@ -53,9 +54,7 @@ def make_tree(
                 continue
             cells = _pair(random, workload, platform, w, p)
             if broken and w == 0 and p == 1:
-                cells[20] = _empty(
-                    workload, platform, cells[20]["layout"], "failed", "simulator: killed by signal 9"
-                )
+                cells[20] = _empty(workload, platform, cells[20]["layout"], "failed", KILLED)
             rows += cells
             _layout_files(root / "layouts" / workload / platform)
     if host:

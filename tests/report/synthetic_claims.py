@@ -6,6 +6,7 @@ import pandas as pd
 
 from tessera.results.schema.shown import CLAIMS
 
+EXPLANATION = "The caches here are smaller."
 _ROWS = [
     (
         "mosmodel-features",
@@ -109,4 +110,4 @@ def claims() -> pd.DataFrame:
     """Five claims, one per verdict; the one that fails is explained."""
     table = pd.DataFrame(_ROWS, columns=[name for name in CLAIMS.names if name != "explanation"])
     fails = table["verdict"] == "FAILS-IN-SIMULATION"
-    return table.assign(explanation=fails.map({True: "The caches here are smaller.", False: ""}))
+    return table.assign(explanation=fails.map({True: EXPLANATION, False: ""}))

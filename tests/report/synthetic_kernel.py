@@ -20,6 +20,7 @@ LEAVES = {
 }
 #: operation, region, instructions off and with 4 copies, off to unpatched
 CALLS = (("mmap", "8MB", 100_000, 104_300, 1.002), ("mprotect", "8MB", 1000, 1482, 1.0))
+UNKNOWN = "a value of a table that the page does not know"
 FAILED = "the guest's script ended with status 3"
 
 
@@ -78,7 +79,7 @@ def tables() -> dict[str, pd.DataFrame]:
         "stress-ng/stress-ng.csv": pd.DataFrame(
             [("fork", "passed"), ("madvise", "passed"), ("numa", "skipped")], columns=["stressor", "outcome"]
         ).assign(provenance="measured"),
-        "later/another.csv": pd.DataFrame({"what": ["unknown to the page"], "passed": [True]}),
+        "later/another.csv": pd.DataFrame({"what": [UNKNOWN], "passed": [True]}),
     }  # fmt: skip
 
 

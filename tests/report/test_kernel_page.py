@@ -6,8 +6,9 @@ import re
 
 import pandas as pd
 import pytest
-from synthetic_kernel import FAILED, placement
+from synthetic_kernel import FAILED, UNKNOWN, placement
 
+from tessera.kernel import ALL_PARTS
 from tessera.show.report.pages.kernel_tables import shown
 
 
@@ -45,7 +46,7 @@ def test_tables_5_and_6_name_both_measures(text):
 
 def test_outcomes_are_counted_and_what_did_not_pass_is_named(text):
     assert "passed 2 skipped 1 numa" in section(text, "stress-ng")
-    assert "unknown to the page" in section(text, "another") and " yes " in section(text, "another") + " "
+    assert UNKNOWN in section(text, "another") and " yes " in section(text, "another") + " "
 
 
 def test_a_part_that_failed_says_so(text):
@@ -89,13 +90,15 @@ def test_without_a_run_that_the_figure_is_about(tmp_path):
     from tessera.show.figures import mitosis_fig3
     from tessera.show.results import NotDrawn
 
-    with pytest.raises(NotDrawn, match="(?s)placement.csv: no such file.*snakemake --cores all kernel"):
+    with pytest.raises(NotDrawn, match="placement.csv") as absent:
         mitosis_fig3.table(tmp_path)
+    assert absent.value.remedy == ALL_PARTS and "snakemake --cores all kernel" in ALL_PARTS
     folder = tmp_path / "kernel" / "placement"
     folder.mkdir(parents=True)
     placement().assign(config="F+M").to_csv(folder / "placement.csv", index=False)
-    with pytest.raises(NotDrawn, match="no run without replicas"):
+    with pytest.raises(NotDrawn, match="mitosis-fig3") as replicated:
         mitosis_fig3.table(tmp_path)
+    assert replicated.value.remedy == ALL_PARTS and "placement.csv" not in replicated.value.found
     placement().drop(columns="pages").to_csv(folder / "placement.csv", index=False)
     with pytest.raises(NotDrawn, match="lacks pages"):
         mitosis_fig3.table(tmp_path)
