@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from tessera.judge.claims.model import Value
 
 REPRODUCE = "./run reproduce"
+TO_MEASURE = "; to measure it: "  #: between the reason and the command in a reason of claims.csv
 
 
 @dataclass(frozen=True)
@@ -32,4 +33,4 @@ class Missing(Exception):
         self.command = command
 
     def __str__(self) -> str:
-        return f"{self.reason}; to measure it: {self.command}"
+        return f"{self.reason}{TO_MEASURE}{self.command}"

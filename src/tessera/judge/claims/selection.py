@@ -20,6 +20,7 @@ from tessera.judge.claims.model import Claim, Value, class_matches
 from tessera.judge.claims.outcome import Missing, Outcome
 from tessera.results.pair import Pair
 
+NAMED = 3  #: a reason names at most so many missing pairs
 AGGREGATES: dict[str, Callable[[list[float]], float]] = {
     "max": max,
     "min": min,
@@ -80,8 +81,7 @@ def select(claim: Claim, evidence: Evidence, *, insensitive: bool = False) -> Se
                 raise Missing(f"not TLB-sensitive: {'; '.join(f'{p}: {evidence.dropped[p]}' for p in pairs)}")
             return Selection(tuple(kept), kind, _class(claim, kept) if kind == "measured" else "")
     in_scope = [pair for pair in simulated if _in_scope(claim, pair, "simulated")]
-    lacking = ", ".join(_lacking(claim, in_scope)) or "any platform"
-    raise Missing(f"no good cells for {lacking}")
+    raise Missing(f"no good cells for {_listed(_lacking(claim, in_scope))}")
 
 
 def _in_scope(claim: Claim, pair: Pair, kind: str) -> bool:
@@ -104,6 +104,13 @@ def _lacking(claim: Claim, pairs: list[Pair]) -> list[str]:
         present = {w for w, _ in covered}
         return [w for w in claim.scope.workloads if w not in present]
     return [f"{w} on {p}" for w in workloads for p in platforms if (w, p) not in covered]
+
+
+def _listed(pairs: list[str]) -> str:
+    """Pairs in one line: the first :data:`NAMED` of a longer list, and the number of the others."""
+    if len(pairs) <= NAMED:
+        return ", ".join(pairs) or "any platform"
+    return f"{len(pairs)} pairs: {', '.join(pairs[:NAMED])} and {len(pairs) - NAMED} more"
 
 
 def _class(claim: Claim, pairs: list[Pair]) -> str:

@@ -78,9 +78,9 @@ def write(facts: Facts, env: jinja2.Environment, common: dict, out: Path) -> Non
 def content(facts: Facts) -> dict:
     """What the template shows: summary, claims, models and workloads, as their pages have them."""
     return {
-        **claims.page(facts),
         **models.page(facts),
         **index.page(facts),
+        **claims.page(facts),  # last: its claims have the numbers of their shared reasons
         "workloads": workloads.page(facts),
         "validation": validation.page(facts),
         "title": "Report",

@@ -1,7 +1,8 @@
-"""All claims: published, obtained, tolerance, verdict, provenance, explanation; and what to filter by."""
+"""All claims: published, obtained, tolerance, verdict, provenance, explanation; filters; shared reasons."""
 
 from __future__ import annotations
 
+from tessera.judge.claims.outcome import TO_MEASURE
 from tessera.show.report.claims import shown
 from tessera.show.report.placing import anchor
 from tessera.show.verdicts import VERDICTS, objection
@@ -30,10 +31,11 @@ PAPERS = {
 
 
 def page(facts) -> dict:
-    claims = rows(facts)
+    claims, notes = shared(rows(facts))
     return {
         "title": "Claims",
         "claims": claims,
+        "reasons": notes,
         "claims_reason": facts.claims_reason,
         "counts": counts(claims),
         "choices": [
@@ -63,6 +65,24 @@ def rows(facts) -> list[dict]:
         }
         for row in table.to_dict("records")
     ]
+
+
+def shared(claims: list[dict]) -> tuple[list[dict], list[dict]]:
+    """The claims, each with the ``note`` (a number) that holds its reason, or 0; and the notes.
+
+    A reason of several claims is shown once, as a note with ``number, count, why, command``: ordered by
+    count. The claims keep their full ``reason``.
+    """
+    counts: dict[str, int] = {}
+    for row in claims:
+        counts[row["reason"]] = counts.get(row["reason"], 0) + 1
+    repeated = sorted((r for r, n in counts.items() if n > 1 and TO_MEASURE in r), key=lambda r: -counts[r])
+    number = {reason: n for n, reason in enumerate(repeated, start=1)}
+    notes = []
+    for reason, n in number.items():
+        why, _, command = reason.partition(TO_MEASURE)
+        notes.append({"number": n, "count": counts[reason], "why": why, "command": command})
+    return [row | {"note": number.get(row["reason"], 0)} for row in claims], notes
 
 
 def allowed(tolerance: str) -> str:
