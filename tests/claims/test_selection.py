@@ -30,7 +30,7 @@ def test_a_short_list_is_complete(workloads):
 def test_a_long_list_names_three_pairs_and_counts_the_others():
     found = reason(57)
     assert NAMED == 3 and found.count(" on haswell") == 3
-    assert "57 pairs" in found and "w2 on haswell and 54 more" in found
+    assert "57 pairs" in found and found.endswith("and 54 more") and "w2" in found and "w3" not in found
 
 
 def test_four_pairs_are_a_long_list():

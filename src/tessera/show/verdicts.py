@@ -30,33 +30,34 @@ VERDICTS: dict[str, Verdict] = {
             "REPRODUCED",
             "\u2713",
             "good",
-            "Within the tolerance: arithmetic on printed numbers, a rule that our own data must keep, or a "
-            "measurement on hardware of the claim's class.",
+            "Within the tolerance. Only for arithmetic on printed numbers, for invariants of this run's "
+            "data, and for measurements on hardware of the claim's class.",
         ),
         Verdict(
             "DEVIATES",
             "\u2260",
             "bad",
-            "Outside the tolerance: arithmetic on printed numbers, a rule that our own data must keep, or a "
-            "measurement on hardware of the claim's class.",
+            "Outside the tolerance. Only for arithmetic on printed numbers, for invariants of this run's "
+            "data, and for measurements on hardware of the claim's class.",
         ),
         Verdict(
             "HOLDS-IN-SIMULATION",
             "\u25d0",
             "good-soft",
-            "The mechanism shows on a simulated platform; says nothing about the real processor.",
+            "The mechanism appears on simulated platforms. This is no evidence about a real processor.",
         ),
         Verdict(
             "FAILS-IN-SIMULATION",
             "\u25d1",
             "bad-soft",
-            "The mechanism does not show on a simulated platform; the published measurement may be right.",
+            "The mechanism does not appear on simulated platforms. The published measurement can still be "
+            "right.",
         ),
         Verdict(
             "NOT-MEASURABLE-HERE",
             "\u25cb",
             "none",
-            "Something is missing on this machine; the row names it and the command that would measure it.",
+            "An input is missing on this machine. The row names it and the command that measures it.",
         ),
     )
 }
@@ -67,15 +68,15 @@ def objection(claim: dict) -> str:
     """Why the claim's verdict is not allowed; empty when it is."""
     verdict, provenance, finding = claim["verdict"], claim["provenance"], claim["kind"] == "finding"
     if verdict not in VERDICTS:
-        return f"'{verdict}' is no verdict"
+        return f"'{verdict}' is not a verdict"
     if verdict in STRONG and finding and provenance != "measured":
-        return f"{verdict} of a finding needs a measurement, the provenance is '{provenance or 'empty'}'"
+        return f"{verdict} of a finding needs a measurement, but the provenance is '{provenance or 'empty'}'"
     if verdict in STRONG and finding and not claim.get("hardware_class"):
-        return f"{verdict} of a measurement needs the hardware class it was measured on"
+        return f"{verdict} of a finding needs the hardware class of its measurement"
     if verdict in STRONG and claim["kind"] == "arithmetic" and provenance not in ("published", ""):
-        return f"arithmetic is about printed numbers, the provenance is '{provenance}'"
+        return f"arithmetic uses printed numbers only, but the provenance is '{provenance}'"
     if verdict in SIMULATED and not (finding and provenance == "simulated"):
-        return f"{verdict} is for findings on simulated numbers: {claim['kind']}, '{provenance or 'empty'}'"
+        return f"{verdict} needs a simulated finding, not: {claim['kind']}, '{provenance or 'empty'}'"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""The allocator: the pages that real runs asked for and got, and what catching calls costs beside glibc."""
+"""The allocator: pages that real runs asked for and got; the overhead of intercepting calls."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def page(facts) -> dict:
 
 
 def _runs(facts) -> list[dict]:
-    """Per layout that was to run for real: huge pages asked for, and whether the kernel gave them."""
+    """Per layout of a real run: huge pages asked for, and whether the kernel gave them."""
     manifest = facts.results.read(HOST_MANIFEST, expected=False)
     good = ok_rows(facts.results.read(RUNS, expected=False))["layout"].value_counts()
     real = facts.results.cells[facts.results.cells["engine"] == "host"]
@@ -44,7 +44,7 @@ def _runs(facts) -> list[dict]:
                 "asked_1gb": asked[1],
                 "runs": int(good.get(name, 0)),
                 "status": status,
-                "got": "all of them, in every run" if is_ok(status) else "",
+                "got": "all pages, in every run" if is_ok(status) else "",
                 "message": "" if is_ok(status) else cells["message"].get(name, ""),
             }
         )

@@ -11,7 +11,7 @@ KINDS = ("finding", "arithmetic", "invariant")  #: in the order of the page: wha
 KIND_WORDS = {
     "finding": "findings",
     "arithmetic": "arithmetic on printed numbers",
-    "invariant": "rules for our own data",
+    "invariant": "invariants of this run's data",
 }
 #: rule of a tolerance -> words without and with slack
 WORDS_OF_RULES = {

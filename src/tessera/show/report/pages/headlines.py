@@ -1,6 +1,6 @@
-"""The findings that the summary leads with: a question, the claims that decide it, the figure that shows it.
+"""The findings at the top of the summary: a question, the claims that decide it, the figure that shows it.
 
-Sentences say what the papers found; the claims' values and verdicts say whether it came out here.
+Sentences state the findings of the papers; values and verdicts of the claims state those of this run.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Headline:
-    """One finding: what the papers say, which claims judge it (by id), and its figure (registry name)."""
+    """One finding of the papers, the ids of its claims, and its figure (registry name)."""
 
     title: str
     sentence: str
@@ -20,23 +20,23 @@ class Headline:
 
 HEADLINES = (
     Headline(
-        "How wrong can a runtime model be?",
-        "Five published models, each fitted to one or two runs, are tested against every mosaic of page "
-        "sizes. A polynomial of degree 3 in H, M and C with at most 5 terms is meant to stay below 3%.",
+        "How large is the error of a runtime model?",
+        "The figure tests five published models, each fitted to one or two runs, on every layout. The paper "
+        "reports errors below 3% for Mosmodel: a polynomial of degree 3 in H, M and C with at most 5 terms.",
         ("micro20-max-error-basu", "micro20-max-error-yaniv", "micro20-max-error-mosmodel"),
         "fig2",
     ),
     Headline(
-        "Can a page walk cost more than its own cycles?",
-        "Page tables displace the program's data from the caches, the papers say: then runtime grows by more "
-        "than one cycle for each walk cycle, and the walker's loads show up in L3.",
+        "Does a walk cycle add more than one cycle to the runtime?",
+        "According to the papers, page tables displace data of the program from the caches. Then each walk "
+        "cycle adds more than one cycle to the runtime, and the program loads more data from L3.",
         ("micro20-table7-slope", "micro20-slope-above-1-exists", "micro20-extra-l3-loads"),
         "fig9",
     ),
     Headline(
         "Does a straight line predict 1GB pages?",
-        "The 1GB layout is never fitted. A line through the 4KB and 2MB runs is said to miss it; a cubic is "
-        "not.",
+        "No model is fitted to the 1GB layout. According to the papers, a line through the 4KB and 2MB runs "
+        "does not predict it, and a cubic polynomial does.",
         ("opera-gups-linear-deviation", "opera-gups-cubic", "micro20-1gb-mosmodel"),
         "fig11",
     ),
@@ -44,7 +44,7 @@ HEADLINES = (
 
 
 def judged(facts, claims: list[dict]) -> list[dict]:
-    """The headlines with their claims' rows and figures; a claim that this run didn't judge is left out."""
+    """The headlines with their claims' rows and figures; without claims that this run did not evaluate."""
     by_id = {row["id"]: row for row in claims}
     return [
         {

@@ -1,4 +1,4 @@
-"""Summary: what was run, the verdicts at a glance, three findings, what is measured and what is simulated."""
+"""Summary: the cells of the run, the verdicts, three findings, measured and simulated numbers."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ def page(facts) -> dict:
 
 
 def summary(facts) -> str:
-    """What was run, in one or two sentences."""
+    """Workloads, platforms and layouts of the run, in one or two sentences."""
     cells = facts.results.simulated
     cells = cells[~cells["platform"].isin(MACHINE)]
     if cells.empty:
-        return "No cell has a number yet: the pages say what is missing and which command makes it."
+        return "No cell has a number yet. The pages list the missing results and the commands that make them."
     workloads, platforms, layouts = (cells[name].nunique() for name in ("workload", "platform", "layout"))
     text = (
         f"{_count(workloads, 'workload')} on {_count(platforms, 'simulated platform')} under up to "
-        f"{layouts} mosaics of page sizes; every runtime model fitted to each pair and compared to what the "
-        "papers print."
+        f"{layouts} layouts. Every runtime model is fitted to each pair of workload and platform. The report "
+        "compares the results with the numbers in the papers."
     )
     hybrid = len(facts.results.hybrid)
-    return text + (f" {_count(hybrid, 'layout')} also ran for real on this machine." if hybrid else "")
+    return text + (f" {_count(hybrid, 'layout')} also ran on this machine itself." if hybrid else "")
 
 
 def _required(claims: list[dict]) -> dict:
@@ -62,7 +62,7 @@ def _tiles(facts, claims: list[dict]) -> list[dict]:
     missing = [f"{status[name]} {name}" for name in ("failed", "skipped") if status.get(name)]
     return [
         _tile("findings that hold", findings),
-        _tile("arithmetic and own rules", exact),
+        _tile("arithmetic and invariants that hold", exact),
         {
             "label": "good cells",
             "value": int(status.get("ok", 0)),
@@ -84,7 +84,7 @@ def _tile(label: str, verdicts: list[str]) -> dict:
     return {
         "label": label,
         "value": f"{passed} of {len(judged)}",
-        "detail": f"{unknown} more not measurable here" if unknown else "all judged",
+        "detail": f"{unknown} more not measurable here" if unknown else "all evaluated",
     }
 
 
@@ -95,7 +95,7 @@ def _notes(facts) -> list[dict]:
         notes.append(
             {
                 "what": f"{_count(int(status['failed']), 'cell')} failed",
-                "why": "See the page \u201cMissing\u201d; the check fails until they are there.",
+                "why": "The page \u201cMissing\u201d has the reasons. Failed cells make the check fail.",
                 "todo": "./run reproduce",
             }
         )
@@ -103,7 +103,7 @@ def _notes(facts) -> list[dict]:
         notes.append(
             {
                 "what": "No real run on this machine",
-                "why": "The page \u201cReal runs\u201d says why.",
+                "why": "The page \u201cReal runs\u201d has the reason.",
                 "todo": "./run --reserve reproduce",
             }
         )

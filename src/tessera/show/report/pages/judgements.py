@@ -1,4 +1,4 @@
-"""The models judged in several ways: protocols, learning curves, adaptive orders, each as one small table.
+"""The errors of the models by protocol, learning curve and adaptive order, each as one small table.
 
 Numbers are over the analysed pairs: the largest, and the median in brackets (one bad pair hides the others).
 """
@@ -12,12 +12,13 @@ from tessera.show.figures import looks
 
 #: protocol -> what it is fitted to and tested on
 WORDS = {
-    "all": "all layouts, the same ones (the paper's first method)",
-    "kfold": "folds: fitted to the others, tested on one; duplicates stay together (Table 6). "
-    "The five models that one or two runs define take no part: nothing of theirs is trained (VI-C)",
-    "hundred": "6 folds of so many layouts (VI-C); more than 54 need random_count: 55 in the configuration",
-    "heuristics": "the layouts of some heuristics, tested on those of another",
-    ALL_1GB: "all layouts, tested on the layout of 1GB pages only (VII-D)",
+    "all": "fitted to all layouts and tested on the same ones (the paper's first method)",
+    "kfold": "each fold of layouts is tested with a fit to the other folds; duplicates stay in one fold "
+    "(Table 6). Without the five models that one or two runs define: they are not trained (VI-C)",
+    "hundred": "6 folds of the number of layouts in the setting (VI-C); more than 54 need random_count: 55 "
+    "in the configuration",
+    "heuristics": "fitted to the layouts of some heuristics, tested on those of another",
+    ALL_1GB: "fitted to all layouts, tested on the layout of 1GB pages only (VII-D)",
 }
 
 

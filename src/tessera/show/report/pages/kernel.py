@@ -1,4 +1,4 @@
-"""Replicated page tables: Tables 4 to 6 and Figures 3 and 4 of Mitosis beside ours; what patches stood."""
+"""Replicated page tables: Tables 4 to 6 and Figures 3 and 4 of Mitosis beside ours; tests of the patches."""
 
 from __future__ import annotations
 
@@ -13,53 +13,56 @@ from tessera.show.report.pages.kernel_tables import shown
 from tessera.show.report.placing import others, written
 
 HREF = "kernel.html"
-#: file stem -> (title, what was measured and what the paper measured instead); in the page's order
+#: file stem -> (title, what is measured here and in the paper), in the order of the page
 TITLES = {
     "table4": (
         "Table 4: memory",
-        "Memory with so many copies of the page tables over memory with one. Both rows are arithmetic: "
-        "the paper's function for a compact address space of 4KB pages, computed here, and the digits "
-        "that it prints.",
+        "Memory with N copies of the page tables, divided by memory with one copy. Both rows are "
+        "arithmetic. One evaluates the paper's function for a compact address space of 4KB pages; the other "
+        "has the digits that the paper prints.",
     ),
     "table4_measured": (
-        "Table 4, asked of the kernel",
-        "What the kernel itself says that page tables and their copies weigh, after a program in the "
-        "guest has touched so much memory. The paper computes this and measures no memory.",
+        "Table 4, measured in the kernel",
+        "Size of the page tables and their copies, as the kernel accounts it, after a program in the guest "
+        "has touched this much memory. The paper computes this size and does not measure it.",
     ),
     "table5": (
         "Table 5: system calls",
         "Instructions of one call under emulation, without debug checks: the median of repeated calls. "
-        "The paper counts cycles of a processor, which an emulator does not have, so the two ratios "
-        "answer one question with two measures. Its largest region is 4 GB, ours 1 GB. Off over unpatched "
-        "is what the patches cost who does not use them.",
+        "The paper counts cycles of a processor. An emulator has none, so the two ratios have different "
+        "units. The largest region is 4 GB in the paper and 1 GB here. The column off / unpatched is the "
+        "overhead of the patches for a process without copies.",
     ),
     "table6": (
         "Table 6: whole programs",
-        "Instructions of whole runs, initialisation and kernel included. The paper takes the time of runs "
-        "of minutes (GUPS and Redis), where initialisation weighs little; ours are short, and btree "
-        "stands in the place of Redis.",
+        "Instructions of whole runs, including initialisation and the kernel. The paper measures the time "
+        "of GUPS and Redis over minutes, where initialisation is a small part. The runs here are short, and "
+        "btree replaces Redis.",
     ),
     "summary": (
-        "What the patches stood",
-        "Selftests, refusals and random operations in the guest, with a checker in the kernel and a "
-        "walker outside that compares all copies.",
+        "Tests of the patches",
+        "Selftests, invalid input and random operations in the guest. A checker in the kernel and a walker "
+        "outside the guest compare all copies.",
     ),
     "prove": (
-        "A forgotten hook",
-        "The series without one store to the copies: the checker inside and the walker outside must both "
-        "report it, and neither may report the whole series.",
+        "A missing hook",
+        "A kernel without one of the stores to the copies: the checker inside and the walker outside must "
+        "both report an error. For the complete series, neither may report one.",
     ),
     "selftests-mm": (
         "The kernel's own tests",
-        "Linux's tests of memory management, each without and with copies: one that passes without must "
-        "pass with.",
+        "Linux's tests of memory management. Each runs without and with copies; a test that passes without "
+        "copies must also pass with them.",
     ),
-    "stress-ng": ("stress-ng", "Memory stressors that verify, with copies on all nodes and the checker on."),
-    "bisect": ("Patch by patch", "The kernel after each patch builds and boots."),
+    "stress-ng": (
+        "stress-ng",
+        "Memory stressors that verify their results, with copies on all nodes and the checker.",
+    ),
+    "bisect": ("Patch by patch", "After each patch, the kernel must build and boot."),
 }
 #: tables that figures show; the page has them as files only
 DRAWN = ("instructions", "placement", "figure4")
-#: how the ids of the claims start that these results decide
+#: prefixes of the ids of the claims that these results decide
 CLAIMS = ("mitosis-", "tessera-kernel-")
 MOST_ROWS = 100  #: longer tables are shown in part; the file has all
 
@@ -97,7 +100,7 @@ def files(facts) -> dict[str, Path]:
 
 
 def _parts(folder: Path) -> list[dict]:
-    """Parts of the run that failed, with what they said; paths inside the checkout are relative."""
+    """Parts of the run that failed, with their messages; paths inside the checkout are relative."""
     return [
         {"name": name, **one, "message": one["message"].replace(f"{repo_root()}/", "")}
         for name, one in outcomes(folder).items()

@@ -1,4 +1,4 @@
-"""Tables 4, 5 and 6 of the Mitosis paper beside ours, and what the patches stood, as rows for people.
+"""Tables 4, 5 and 6 of the Mitosis paper beside ours, and the tests of the patches, as rows for people.
 
 A builder takes the table of ``snakemake kernel`` and returns a :class:`Shown`; :data:`BUILDERS` names the
 columns that it needs. A table without them is shown as it is.
@@ -113,7 +113,7 @@ def table6(table: pd.DataFrame) -> Shown:
 
 
 def outcomes(name: str) -> Callable[[pd.DataFrame], Shown]:
-    """A builder: how many ended how, and the names of those that didn't pass."""
+    """A builder: a row per outcome with its count, and the names of those that did not pass."""
 
     def build(table: pd.DataFrame) -> Shown:
         rows = []

@@ -1,4 +1,4 @@
-"""Errors of the models: figures 2, 3, 5 to 11, tables 6 to 8, the protocols, and the numbers behind them."""
+"""Errors of the models: figures 2, 3, 5 to 11, tables 6 to 8, the protocols, and their values."""
 
 from __future__ import annotations
 
@@ -13,17 +13,22 @@ PARTS = (
     (
         "worst-case",
         "Worst cases",
-        "The paper's headline: how wrong a model can be. Fitted to and tested against all "
-        "layouts, the 1GB point left out.",
+        "The paper's main result: the largest error of each model. The models are fitted to all layouts "
+        "except 1GB and tested on the same layouts.",
         ("fig2",),
     ),
     ("per-workload", "Per workload", "", ("fig5", "fig6")),
-    ("cross-validation", "Cross validation", "Fitted without the layouts it is tested against.", ("table6",)),
+    (
+        "cross-validation",
+        "Cross validation",
+        "Each fit is tested on layouts that it does not contain.",
+        ("table6",),
+    ),
     (
         "cases",
         "Cases",
-        "One workload on one platform each. Where the paper's workload isn't among ours, the figure "
-        "says how its stand-in was chosen.",
+        "Each figure shows one workload on one platform. If this run does not have the workload of the "
+        "paper, the figure states how its replacement was chosen.",
         ("fig3", "fig7", "fig8", "fig9", "fig10", "fig11"),
     ),
     ("caches", "Caches and the page walker", "", ("table7",)),
@@ -49,7 +54,7 @@ def _parts(facts) -> list[dict]:
     opera = [name for name in placing.names_on(HREF, "opera") if name not in named]
     other = [name for name in placing.names_on(HREF) if name not in named and name not in opera]
     extra = (
-        ("opera", "OPERA D5.10, chapter 2", "The same findings as the deliverable shows them.", opera),
+        ("opera", "OPERA D5.10, chapter 2", "The same findings, in the figures of the deliverable.", opera),
         ("more", "More figures", "", other),
     )
     return [

@@ -1,4 +1,4 @@
-"""What of a run is measured, what simulated, what published: three lists of sentences for the summary."""
+"""Measured, simulated and published numbers of a run: three lists of sentences for the summary."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tessera.show.report.facts import MACHINE
 
 
 def origins(facts) -> list[dict]:
-    """In order of strength; a list without sentences says that there is nothing of it."""
+    """In order of strength; a list can be empty."""
     return [
         {"name": "measured", "words": "on this machine", "sentences": _measured(facts)},
         {"name": "simulated", "words": "by tessera-sim", "sentences": _simulated(facts)},
@@ -23,7 +23,7 @@ def _measured(facts) -> list[str]:
         names = ", ".join(sorted(hybrid["workload"].unique()))
         found.append(f"Clock time of {names} under {len(hybrid)} real mosaics of 2MB pages.")
     if good := len(ok_rows(facts.results.read(CHASE_SERIES, expected=False))):
-        found.append(f"{good} series of pointer chases, which show where the TLBs of this processor end.")
+        found.append(f"{good} series of pointer chases, which show the sizes of the TLBs of this processor.")
     if len(allocator := facts.results.read(ALLOCATOR, expected=False)):
         count = allocator["workload"].nunique()
         found.append(f"Memory and time of {count} programs with and without the allocator.")
@@ -31,9 +31,7 @@ def _measured(facts) -> list[str]:
         found.append("Instructions of system calls with replicated page tables, in a guest.")
     machine = facts.provenance.get("machine") or {}
     if machine.get("pmu") is False:
-        found.append(
-            "No performance counters: no R, H, M, C of a real processor, so no model is fitted to one."
-        )
+        found.append("No performance counters here, so no model is fitted to R, H, M, C of a real processor.")
     return found
 
 
@@ -47,13 +45,13 @@ def _simulated(facts) -> list[str]:
         f"R, H, M, C of {len(cells)} cells: {count['workload']} workloads, {count['platform']} platforms, "
         f"up to {count['layout']} layouts each.",
         "H and M over the whole region of interest; C and R from samples of it, with 95% intervals.",
-        "Platforms are named -sim: they have the published sizes of TLBs and caches, and assumed details.",
+        "Simulated platforms end in -sim: sizes of TLBs and caches are published, other details assumed.",
     ]
 
 
 def _published(facts) -> list[str]:
     arithmetic = int((facts.claims["kind"] == "arithmetic").sum()) if len(facts.claims) else 0
-    found = ["Numbers as printed, from reference-results/ with paper, section and table."]
+    found = ["Numbers as the papers print them; reference-results/ has them with paper, section and table."]
     if arithmetic:
-        found.append(f"{arithmetic} claims are arithmetic on them: they need no run.")
+        found.append(f"{arithmetic} claims are arithmetic on these numbers and need no run.")
     return found
