@@ -1,4 +1,4 @@
-"""A results folder as pages and figures read it: what is missing is an empty table with a note, no crash."""
+"""A results folder as pages and figures read it: a missing table is an empty table with a note."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RUN_HINT = "./run reproduce"
 
 
 class NotDrawn(TesseraError):
-    """A figure whose inputs are missing; the report prints the reason in its place."""
+    """A figure whose inputs are missing; the report prints the reason instead."""
 
     def __init__(self, what: str, reason: str, remedy: str = RUN_HINT):
         super().__init__(what, reason, remedy, exit_code=1)

@@ -1,4 +1,4 @@
-"""Exit status of a results tree: required claims, what failed, verdicts that provenance forbids."""
+"""Exit status of a results tree: required claims, failures, verdicts that their provenance does not allow."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tessera.show.results import Results
 
 
 def problems(results_dir: Path) -> list[str]:
-    """What makes the check fail, one sentence each; empty when it passes."""
+    """Problems that make the check fail, one sentence each; empty if it passes."""
     results_dir = Path(results_dir)
     claims = judged.read_claims(results_dir)
     found = [
@@ -31,7 +31,7 @@ def problems(results_dir: Path) -> list[str]:
     ]
     for part, outcome in outcomes(results.tree.kernel_parts).items():
         if not is_ok(outcome):
-            found.append(f"kernel, part {part}: {outcome['message']}; again: {outcome['command']}")
+            found.append(f"kernel, part {part}: {outcome['message']}; to run it again: {outcome['command']}")
     if results.cells.empty:
         found.append("no cells: ./run reproduce")
     found += [f"verdict of {name}: {why}" for name, why in verdicts.objections(claims).items()]

@@ -23,8 +23,8 @@ def claims_path() -> Path:
 
 
 def evaluate(results: Path, claims: Path, reference: Path) -> tuple[pd.DataFrame, str]:
-    """The claims table, written to ``<results>/claims.csv``, and why it is empty if it is."""
-    from tessera.judge.claims import evaluate as judge  # heavy; and a report without claims is still a report
+    """The claims table, written to ``<results>/claims.csv``; and the reason if it is empty."""
+    from tessera.judge.claims import evaluate as judge  # imported here, because it is slow
 
     try:
         table = judge(results, claims, reference)
@@ -33,11 +33,11 @@ def evaluate(results: Path, claims: Path, reference: Path) -> tuple[pd.DataFrame
     except TesseraError as error:
         return empty(CLAIMS), str(error)
     table = write_table(CLAIMS, tidy(table), Tree(results).claims)
-    return table, "" if len(table) else f"{claims.name} holds no claims"
+    return table, "" if len(table) else f"{claims.name} has no claims"
 
 
 def read_claims(results: Path) -> pd.DataFrame:
-    """``claims.csv`` as it was written by the last report."""
+    """``claims.csv`` of the last report."""
     return read_table(CLAIMS, Tree(results))
 
 

@@ -1,4 +1,4 @@
-"""Draw all figures of a report with two processes: they are most of the time that a report takes."""
+"""Draw all figures of a report with two processes: drawing takes most of the time of a report."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from tessera.show.figures.render import Drawn
 from tessera.show.results import Results
 
 T = TypeVar("T")
-PROCESSES = 2  #: more would wait for the two longest jobs, the figures of every pair
-WORTH_IT = 4  #: fewer figures are drawn before a second process has started
+PROCESSES = 2  #: the two longest jobs, the figures of every pair, limit the speed-up
+WORTH_IT = 4  #: with fewer figures, starting a second process takes longer than drawing
 
-_shared: tuple[Results, Path, Path] | None = None  #: what forked processes inherit: tables are read once
+_shared: tuple[Results, Path, Path] | None = (
+    None  #: inherited by forked processes, so that tables are read once
+)
 
 
 def draw(
@@ -27,7 +29,7 @@ def draw(
     only: list[str] | None = None,
     meanwhile: Callable[[], T] = lambda: None,
 ) -> tuple[list[Drawn], T]:
-    """Every figure (or the named ones) in the registry's order, drawn or with the reason why not.
+    """Every figure (or the named ones) in the registry's order, drawn or with a reason.
 
     Args:
         meanwhile: called in this process while others draw; its result is the second one.
@@ -55,6 +57,6 @@ def draw(
 
 
 def _one(name: str) -> tuple[list[Drawn], list[str]]:
-    """The figures of one entry, and what the tables noted while they were read."""
+    """The figures of one entry, and the notes on tables that it read."""
     results, reference, out = _shared
     return render.render(results, reference, out, [name]), list(results.notes)

@@ -1,4 +1,4 @@
-"""Everything a page may show, gathered once: tables, claims, figures, provenance, configuration."""
+"""The data of all pages, gathered once: tables, claims, figures, provenance, configuration."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MACHINE = ("host", "host-sim", "host-calibrated")
 
 @dataclass
 class Facts:
-    """One results tree, ready to be written as pages."""
+    """The data of one results tree for the pages."""
 
     results: Results
     claims: pd.DataFrame
@@ -29,7 +29,7 @@ class Facts:
     provenance: dict[str, dict]
     notebooks: list[str] = field(default_factory=list)
     pdf_written: bool = False
-    pdf_problem: str = ""  #: why report.pdf was asked for and isn't there
+    pdf_problem: str = ""  #: why report.pdf is missing although it was requested
 
     @property
     def name(self) -> str:
@@ -52,7 +52,7 @@ class Facts:
             "",
             workload,
             platform,
-            reason="it was not asked for",
+            reason="this command did not request it",
             remedy=f"./run tessera report figures --results {self.where} --only {name}",
         )
 

@@ -1,4 +1,4 @@
-"""The report as one PDF: the content of the site's pages that a reader prints, from the same templates.
+"""The report as one PDF: summary, claims, models, workloads, validation, from the templates of the site.
 
 WeasyPrint lays it out (no browser: a tenth of the size). It needs Pango; where either is missing the site is
 complete without the PDF and the page "Missing" says what to install.
@@ -24,12 +24,12 @@ from tessera.show.report.pages import claims, index, models, validation, workloa
 _inherited: tuple[Facts, jinja2.Environment, dict, Path] | None = None  #: what the forked process writes
 REMEDY = (
     "apt-get install libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0, and pip install weasyprint; "
-    "then ./run tessera report render again"
+    "then repeat ./run tessera report render"
 )
 
 
 def problem() -> str:
-    """Why there can't be a PDF; empty if there can."""
+    """The reason why the PDF cannot be written; empty if it can."""
     try:
         _weasyprint()
     except TesseraError as error:
@@ -39,7 +39,7 @@ def problem() -> str:
 
 @contextlib.contextmanager
 def beside(facts: Facts, env: jinja2.Environment, common: dict, out: Path) -> Iterator[None]:
-    """Write ``report.pdf`` in a process of its own while the block runs, if ``facts.pdf_written`` says so.
+    """Write ``report.pdf`` in a second process while the block runs, if ``facts.pdf_written`` is true.
 
     Layout takes as long as all pages together. The figures must be in ``out/figures`` already.
     """
@@ -70,13 +70,13 @@ def write(facts: Facts, env: jinja2.Environment, common: dict, out: Path) -> Non
     sheets = [
         engine.CSS(filename=repo_root() / "report" / "assets" / name) for name in ("style.css", "pdf.css")
     ]
-    local = engine.URLFetcher(allowed_protocols=("file", "data"))  # needs no network, must not wait for one
+    local = engine.URLFetcher(allowed_protocols=("file", "data"))  # the PDF needs no network
     document = engine.HTML(string=text, base_url=str(out.resolve()) + "/", url_fetcher=local)
     document.write_pdf(out / PDF, stylesheets=sheets)
 
 
 def content(facts: Facts) -> dict:
-    """What the template shows: summary, claims, models and workloads, as their pages have them."""
+    """Variables of the template: those of the pages summary, claims, models, workloads and validation."""
     return {
         **models.page(facts),
         **index.page(facts),

@@ -1,4 +1,4 @@
-"""What is missing: failed and skipped cells, pairs without cells, fits, tables and figures."""
+"""Missing results: failed and skipped cells, pairs without cells, fits, tables and figures."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def page(facts) -> dict:
 
 
 def count(facts) -> int:
-    """Failed cells and pairs without cells: what the navigation shows."""
+    """Number of failed cells and pairs without cells, for the navigation."""
     return int((facts.results.gaps["status"] == FAILED).sum()) + len(_absent(facts))
 
 
 def pair_notes(tree: Tree) -> list[dict]:
-    """What the pipeline wrote down about a pair: few distinct layouts, or why no model was fitted."""
+    """Notes of the pipeline on a pair: few distinct layouts, or why no model was fitted."""
     found = []
     for pattern in (tree.layouts_note("*", "*"), tree.why_no_models("*", "*", "not_*")):
         for path in tree.found(pattern):
@@ -80,7 +80,7 @@ def remedy(message: str, status: str) -> str:
 
 
 def _recordings(facts) -> list[dict]:
-    """Workloads without a trace, and what mends that."""
+    """Workloads without a trace, with reason and command."""
     table = facts.workload_table.drop_duplicates("workload")
     table = other_rows(table[table["status"] != ""])
     rows = table[["workload", "size", "status", "message"]].to_dict("records")

@@ -43,7 +43,9 @@ def summary(facts) -> str:
         "compares the results with the numbers in the papers."
     )
     hybrid = len(facts.results.hybrid)
-    return text + (f" {_count(hybrid, 'layout')} also ran on this machine itself." if hybrid else "")
+    return text + (
+        f" {_count(hybrid, 'layout')} also ran on the processor of this machine." if hybrid else ""
+    )
 
 
 def _required(claims: list[dict]) -> dict:

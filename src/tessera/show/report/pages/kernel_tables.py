@@ -20,7 +20,7 @@ MEASURED, PUBLISHED = "measured", "published"
 
 @dataclass(frozen=True)
 class Column:
-    """A heading; ``provenance`` is that of the column's numbers, ``unit`` stands behind the name."""
+    """A heading; ``provenance`` is that of the column's numbers, ``unit`` follows the name."""
 
     name: str
     unit: str = ""
@@ -44,7 +44,7 @@ def table4(table: pd.DataFrame) -> Shown:
         size = f"{mine['page_table_bytes'].iloc[0] / scale:.2f} {unit}"
         rows.append((name, "function", size, *_digits(mine["overhead"], copies)))
         rows.append((name, "printed", _printed_size(name), *_digits(mine["published_overhead"], copies)))
-    head = (Column("memory", number=False), Column("source", number=False), Column("size of one"))
+    head = (Column("memory", number=False), Column("source", number=False), Column("size of one copy"))
     return Shown((*head, *(Column(f"{n} copies" if n > 1 else "1 copy") for n in copies)), rows)
 
 
@@ -62,7 +62,7 @@ def table4_measured(table: pd.DataFrame) -> Shown:
         (
             Column("memory", number=False),
             Column("copies"),
-            Column("the kernel's account", "KB", MEASURED),
+            Column("accounted by the kernel", "KB", MEASURED),
             Column("the paper's function", "KB"),
             Column("difference", "bytes"),
         ),

@@ -21,7 +21,7 @@ PARTS = (
     (
         "cross-validation",
         "Cross validation",
-        "Each fit is tested on layouts that it does not contain.",
+        "Each model is tested on layouts that its fit left out.",
         ("table6",),
     ),
     (

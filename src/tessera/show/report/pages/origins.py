@@ -26,7 +26,7 @@ def _measured(facts) -> list[str]:
         found.append(f"{good} series of pointer chases, which show the sizes of the TLBs of this processor.")
     if len(allocator := facts.results.read(ALLOCATOR, expected=False)):
         count = allocator["workload"].nunique()
-        found.append(f"Memory and time of {count} programs with and without the allocator.")
+        found.append(f"Memory and time of {count} program{'s' * (count > 1)} with and without the allocator.")
     if facts.results.tree.kernel_parts.is_dir():
         found.append("Instructions of system calls with replicated page tables, in a guest.")
     machine = facts.provenance.get("machine") or {}
