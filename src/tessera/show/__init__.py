@@ -1,1 +1,1 @@
-"""What people look at: figures, report, notebooks."""
+"""Figures, report and notebooks."""

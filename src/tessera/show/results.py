@@ -29,7 +29,7 @@ class Results(Loader):
 
     def __init__(self, directory: Path | str):
         super().__init__(directory)
-        self.notes: list[str] = []  #: what was missing or unreadable, in the order it was noticed
+        self.notes: list[str] = []  #: missing or unreadable tables, in the order of reading
 
     @classmethod
     def of(cls, source: Results | Path | str) -> Results:
@@ -51,7 +51,7 @@ class Results(Loader):
             return empty(table)
 
     def at(self, path: Path) -> pd.DataFrame:
-        """What lies at a path: as declared, or as it is where nothing is declared."""
+        """The table at a path: as its schema declares it, or unchanged if no schema does."""
         name = self.tree.relative(path)
         declared = [table for table in TABLES.values() if table.pattern == name]
         return self.read(declared[0]) if declared else read_undeclared(path, name)
@@ -61,7 +61,7 @@ class Results(Loader):
         return super().read(table, *names)
 
     def needed(self, table: Table, figure: str, remedy: str = RUN_HINT, why: str = "") -> pd.DataFrame:
-        """The rows of a table that count; ``why`` says what it means that there are none.
+        """The rows of a table that count; ``why`` is the reason to state if there are none.
 
         Raises:
             NotDrawn: the table is missing or damaged, or no row counts.
@@ -81,13 +81,13 @@ class Results(Loader):
         return self.analysed(table) if analysed else table
 
     def analysed(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Rows of the pairs that are TLB-sensitive (or can't be judged)."""
+        """Rows of the pairs that are TLB-sensitive (or whose sensitivity is unknown)."""
         pairs = zip(table["workload"], table["platform"], strict=True)
         stays = [pair not in self.dropped for pair in pairs]
         return table[pd.Series(stays, index=table.index, dtype=bool)]
 
     def why_absent(self, workload: str, platform: str) -> str:
-        """What a figure writes in the place of a pair that it has no numbers of."""
+        """The text that a figure shows for a pair without numbers."""
         return "not sensitive" if (workload, platform) in self.dropped else "no cells"
 
     def pairs(self) -> list[Pair]:

@@ -1,4 +1,4 @@
-"""Templates of the report's folder and what pages need beside them."""
+"""Templates of the report's folder, and the style sheets and scripts of the pages."""
 
 from __future__ import annotations
 

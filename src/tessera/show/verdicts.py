@@ -1,4 +1,4 @@
-"""Verdicts, what they mean, and which provenance allows them (docs/contracts.md, "Claims").
+"""Verdicts, their meanings, and the provenance that each needs (docs/contracts.md, "Claims").
 
 The rule is checked three times: on the claims table before a page is written, on the written page (from its
 ``data-*`` attributes) by ``tessera report check``, and by tests.

@@ -1,4 +1,4 @@
-"""The list of pages that every page carries, in groups."""
+"""The list of pages that every page shows, in groups."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The report as one PDF: summary, claims, models, workloads, validation, from the templates of the site.
 
-WeasyPrint lays it out (no browser: a tenth of the size). It needs Pango; where either is missing the site is
-complete without the PDF and the page "Missing" says what to install.
+WeasyPrint lays it out (no browser: a tenth of the size). It needs Pango. If either is missing, the site is
+complete without the PDF, and the page "Missing" names the packages to install.
 """
 
 from __future__ import annotations

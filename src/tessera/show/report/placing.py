@@ -51,7 +51,7 @@ def group_of(entry) -> str:
 
 
 def written(page: str, facts) -> bool:
-    """Whether a run has what the page is about; pages that always exist need nothing."""
+    """Whether a run has the results for a page; most pages always exist."""
     tree = facts.results.tree
     return page not in OPTIONAL or any(tree.found(tree.kernel("*", f"*.{kind}")) for kind in ("csv", "json"))
 

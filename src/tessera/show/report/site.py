@@ -72,7 +72,7 @@ def render(
 
 
 def _copy(out: Path, facts: Facts) -> None:
-    """Everything that pages point at goes into the report folder: it can be moved or published as it is."""
+    """Copy all files that pages link to into the report folder, so that it can be moved or published."""
     copy_assets(out)
     tree = facts.results.tree
     for folder in ("figures", "data", "notebooks"):
@@ -93,7 +93,7 @@ def _copy(out: Path, facts: Facts) -> None:
 
 
 def shared(facts: Facts) -> dict:
-    """What every page knows."""
+    """Variables that all templates share."""
     git = facts.provenance.get("git") or {}
     return {
         "name": facts.name,

@@ -1,8 +1,8 @@
-"""The table of all workloads: what each row of the papers became here, how large it is, and what it cost.
+"""The table of all workloads: the row of the papers, its size in this run, and its cost.
 
 One row per workload and platform, written as ``workloads.csv``; numbers come from the recording's info.json,
-the workload's file, the platform's file, the cells, and the benchmarks that the workflow writes. What is not
-known is empty, never guessed.
+the workload's file, the platform's file, the cells, and the benchmarks that the workflow writes. Unknown
+values are empty, never estimated.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def table(results: Results, names: list[str], on: list[str]) -> pd.DataFrame:
 
 
 def _recording(tree: Tree, name: str) -> dict:
-    """What is known of a workload and its trace, whatever became of it."""
+    """The known facts about a workload and its trace, also of a failed one."""
     row: dict = {"workload": name} | _of_file(name)
     try:
         info = json.loads(tree.info(name).read_text())
@@ -74,7 +74,7 @@ def _recording(tree: Tree, name: str) -> dict:
 
 
 def _of_file(name: str) -> dict:
-    """What the workload's own file says."""
+    """The facts in the workload's own file."""
     known = _workload(name)
     if known is None:
         return {}

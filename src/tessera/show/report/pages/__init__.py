@@ -1,4 +1,4 @@
-"""The pages: a function from :class:`tessera.show.report.facts.Facts` to what its template shows.
+"""The pages: each has a function from :class:`tessera.show.report.facts.Facts` to variables of its template.
 
 A new page is one file with ``page(facts)``, one template in ``report/templates``, one line in :data:`PAGES`.
 """

@@ -1,4 +1,4 @@
-"""The ablations: slope and curvature one mechanism switched off at a time; what the paper expects."""
+"""The ablations: slope and curvature with one mechanism switched off; explanations of the paper."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def page(facts) -> dict:
 
 
 def _windows(cells) -> list[str]:
-    """What was simulated of each workload."""
+    """The simulated window of each workload."""
     first = cells.dropna(subset=["accesses", "timed_instructions"]).drop_duplicates("workload")
     return [
         f"{row.workload}: {row.accesses / 1e6:.0f} M accesses, "

@@ -10,7 +10,7 @@ PARTS = ("model", "simulator", "sampling", "noise", "total")
 
 
 def one_gb(facts) -> list[dict]:
-    """A row per pair and model: predicted, its interval, what was simulated, and whether it lies inside."""
+    """A row per pair and model: prediction, interval, simulated runtime, and whether it lies inside."""
     table = facts.results.models("one_gb")
     cells = facts.results.simulated
     real = cells[cells["layout"] == ALL_1GB].drop_duplicates(["workload", "platform"])
@@ -34,7 +34,7 @@ def one_gb(facts) -> list[dict]:
 
 
 def budget(facts) -> dict | None:
-    """Half-widths as shares of the prediction, a row per pair and model, and what each part's words are."""
+    """Half-widths as shares of the prediction, a row per pair and model, and the reasons of unknown parts."""
     table = facts.results.analysed(facts.results.read(OF_RUN["budget"]))
     if table.empty:
         return None

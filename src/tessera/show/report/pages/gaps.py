@@ -50,7 +50,7 @@ def pair_notes(tree: Tree) -> list[dict]:
 
 
 def grouped(gaps: pd.DataFrame) -> list[dict]:
-    """Rows that share workload, platform, status and message, with the layouts they stand for."""
+    """Rows that share workload, platform, status and message, with their layouts."""
     rows = []
     for (workload, platform, status, message), part in gaps.groupby(
         ["workload", "platform", "status", "message"], sort=False

@@ -1,4 +1,4 @@
-"""Real runs on this machine (hybrid cells), and what was skipped with the remedy."""
+"""Real runs on this machine (hybrid cells), and skipped cells with the remedy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Validation: engines against each other, closed forms, this machine, invariants; what failed, and why."""
+"""Validation: comparison of engines, closed forms, this machine, invariants; failures with reasons."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def page(facts) -> dict:
 
 
 def _rows(table: pd.DataFrame) -> list[dict]:
-    """Rows for a template: what is missing is an empty text."""
+    """Rows for a template: missing values are empty texts."""
     return table.astype(object).where(table.notna(), "").to_dict("records")
 
 

@@ -49,7 +49,7 @@ def page(facts) -> dict:
 
 
 def _recordings(every: pd.DataFrame, linked: set[str]) -> list[dict]:
-    """One row per workload: what it is and what its trace cost."""
+    """One row per workload: its description and the cost of its trace."""
     rows = []
     for row in every.drop_duplicates("workload").to_dict("records"):
         row = {key: None if pd.isna(value) else value for key, value in row.items()}
