@@ -62,7 +62,7 @@ def test_the_sweep_names_what_overturns(full_tree, rendered):
         1, 2, "memory.load_cycles x2",
     ]  # fmt: skip
     shown = text(rendered / "assumptions.html")
-    assert "1 of 2 conclusions" in shown and "1 variations" in shown and "too low" in shown
+    assert "1 of 2 conclusions" in shown and "configurations: 1." in shown and "too low" in shown
 
 
 def test_a_tree_without_studies_says_so(small_tree, tmp_path):

@@ -110,7 +110,7 @@ def sweep(survival: pd.DataFrame, table: pd.DataFrame) -> list[str]:
     refused = table[table["status"] == "refused"][["key", "alternative"]].drop_duplicates()
     skipped = table[table["status"] == SKIPPED]["key"].nunique()
     third = (
-        f"The simulator rejected {len(refused)} variations as impossible configurations, and "
-        f"{skipped} assumed values could not be varied; the table lists both with the reason."
+        f"Variations that the simulator rejected as impossible configurations: {len(refused)}. "
+        f"Assumed values that could not be varied: {skipped}. The table lists both with the reason."
     )
     return [first, second, third]
