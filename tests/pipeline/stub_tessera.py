@@ -43,7 +43,7 @@ DECIDES = {
 #: What measures on this machine, and needs huge pages.
 MEASURING = ("pipeline host", "validate chase")
 #: Results that are no result: they differ from run to run.
-NOT_SHOWN = ("logs", "benchmarks", "report", "claims.csv", ".lock")
+NOT_SHOWN = ("logs", "benchmarks", "timeline.csv", "report", "claims.csv", ".lock")
 
 
 def after(option: str) -> Path | None:

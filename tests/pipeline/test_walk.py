@@ -32,7 +32,7 @@ def kinds(steps: list[str]) -> set[str]:
 def state(results: Path) -> dict[str, bytes]:
     """All results by name, but what says how long something took."""
     files = [path for path in results.rglob("*") if path.is_file()]
-    left_out = {"logs", "benchmarks"}
+    left_out = {"logs", "benchmarks", "timeline.csv"}
     return {str(p.relative_to(results)): p.read_bytes() for p in files if not left_out.intersection(p.parts)}
 
 
