@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
+import seaborn
 from matplotlib.colors import LinearSegmentedColormap
 
 from tessera.results.pair import platform_order, workload_order
@@ -33,7 +35,7 @@ def table(results, reference) -> pd.DataFrame:
 
 
 def draw(results, reference):
-    """A heat map of three columns per platform; obtained large, the paper's value below in small."""
+    """A heat map per platform: a row per workload, a column per input; the paper's value in brackets."""
     results = Results.of(results)
     rows = table(results, reference)
     ours = rows[rows["source"] == "Tessera"]
@@ -49,32 +51,41 @@ def draw(results, reference):
         squeeze=False,
     )
     for axes, platform in zip(all_axes[0], platforms, strict=True):
-        wide = ours[ours["platform"] == platform].pivot_table(
-            index="workload", columns="input", values="r_squared"
-        )
+        here = ours[ours["platform"] == platform]
+        wide = here.pivot_table(index="workload", columns="input", values="r_squared")
         wide = wide.reindex(index=workloads, columns=list(INPUTS))
-        axes.imshow(wide.to_numpy(float), cmap=_SHADES, vmin=0, vmax=1, aspect="auto")
-        for row, workload in enumerate(workloads):
-            for column, name in enumerate(INPUTS):
-                printed = paper.get((workload, platform, name))
-                absent = results.why_absent(workload, platform)
-                _cell(axes, column, row, wide.iloc[row, column], printed, absent)
-        axes.set_xticks(range(len(INPUTS)), INPUTS)
-        axes.set_title(platform)
+        words = [
+            [_words(wide.at[w, name], paper.get((w, platform, name))) for name in INPUTS] for w in workloads
+        ]
+        seaborn.heatmap(
+            wide,
+            ax=axes,
+            cmap=_SHADES,
+            vmin=0,
+            vmax=1,
+            cbar=False,
+            annot=np.array(words),
+            fmt="",
+            annot_kws={"fontsize": 7.5, "linespacing": 0.95, "color": style.INK},
+        )
+        for row in np.flatnonzero(wide.isna().all(axis=1)):
+            absent = results.why_absent(workloads[row], platform)
+            axes.text(
+                len(INPUTS) / 2, row + 0.5, absent, ha="center", va="center", fontsize=7, color=style.MUTED
+            )
+        axes.set(title=platform, xlabel="", ylabel="")
         axes.grid(False)
         axes.tick_params(length=0)
-    all_axes[0, 0].set_yticks(range(len(workloads)), _row_labels(ours, workloads), fontsize=7.5)
+    all_axes[0, 0].set_yticklabels(_row_labels(ours, workloads), fontsize=7.5, rotation=0)
     style.headline(figure, "R\u00b2 of a straight line in one input", "simulated, (published) in brackets")
     return figure, rows
 
 
-def _cell(axes, column: int, row: int, value, printed, absent: str) -> None:
+def _words(value, printed) -> str:
+    """R squared with two digits, the paper's value in brackets below it; empty if there is none."""
     if pd.isna(value):
-        text = absent.replace(" ", "\n")
-        axes.text(column, row, text, ha="center", va="center", fontsize=7, color=style.MUTED)
-        return
-    text = f"{value:.2f}" + (f"\n({printed:.2f})" if printed is not None and pd.notna(printed) else "")
-    axes.text(column, row, text, ha="center", va="center", fontsize=7.5, linespacing=0.95, color="#101010")
+        return ""
+    return f"{value:.2f}" + (f"\n({printed:.2f})" if printed is not None and pd.notna(printed) else "")
 
 
 def _row_labels(ours: pd.DataFrame, workloads: list[str]) -> list[str]:
