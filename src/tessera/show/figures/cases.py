@@ -52,7 +52,8 @@ MICRO20 = {
         column="stlb_misses", axis="TLB misses M", printed=("Figure 7",),
     ),
     "fig8": Case(
-        "Where a straight line is enough", "spec06/omnetpp, machine not named", _OMNETPP, SANDYBRIDGE,
+        "Workloads that a straight line describes well and badly",
+        "spec06/omnetpp, machine not named", _OMNETPP, SANDYBRIDGE,
         ("poly1",), "largest error of poly1", scores.error("poly1"),
         scores.together(
             scores.number_in_words(scores.r_squared, "R\u00b2 of the line"), scores.errors_in_words("poly1")
@@ -63,7 +64,7 @@ MICRO20 = {
         ("poly1",), "largest slope", scores.slope, scores.number_in_words(scores.slope, "slope"),
     ),
     "fig10": Case(
-        "Where a straight line is not enough", "gups/16GB on SandyBridge", ("gups-16gb", "gups"),
+        "A workload that a straight line describes badly", "gups/16GB on SandyBridge", ("gups-16gb", "gups"),
         SANDYBRIDGE, ("poly1", "poly2", "poly3"), "largest error of poly1", scores.error("poly1"),
         scores.errors_in_words("poly1", "poly2", "poly3"), printed=("VII-B text", "Figure 10"),
     ),

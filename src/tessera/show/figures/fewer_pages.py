@@ -87,7 +87,7 @@ def draw(results, reference):
     whole.set_title(words, fontsize=8.5, color=style.MUTED)
     close.set_title("the fastest layouts", fontsize=8.5, color=style.MUTED)
     style.legend_below(figure, [whole])
-    style.headline(figure, "Is the most large pages best?", "simulated")
+    style.headline(figure, "Is the layout with the most large pages the fastest?", "simulated")
     return figure, rows
 
 

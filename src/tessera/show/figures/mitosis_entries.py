@@ -10,26 +10,26 @@ MITOSIS_FIGURES: tuple[Entry, ...] = (
         "mitosis_fig3:draw",
         "Where page tables lie and point to",
         "Mitosis Figure 3 for our programs: tables of each level (L4 is the root, L1 has the leaves) on each "
-        "socket, and the share of their entries that point to another socket. The darker, the more. The "
-        "paper's own figure is one process of 363 GB; its numbers are rounded and are not repeated here.",
+        "socket, and the share of their entries that point to another socket. Darker means more. The "
+        "paper's figure shows one process of 363 GB; its rounded numbers are not shown here.",
         group="kernel",
     ),
     Entry(
         "mitosis-fig4",
         "mitosis_fig4:draw",
         "Leaf entries on other sockets",
-        "Mitosis Figure 4 for our programs: of the leaf entries that the processors of a socket walk, the "
-        "share on another socket. With replicas each socket walks tables of its own. Dashed: what the "
-        "paper's text prints for its programs.",
+        "Mitosis Figure 4 for our programs: share of the leaf entries walked by a socket's processors that "
+        "lie on another socket. With replicas, each socket walks its own tables. Dashed: the numbers in the "
+        "paper's text for its programs.",
         group="kernel",
     ),
     Entry(
         "mitosis-table5",
         "mitosis_table5:draw",
-        "What copies cost system calls",
+        "Cost of replicas in system calls",
         "Mitosis Table 5: mmap (populating), mprotect and munmap with 4 copies of the page tables over the "
-        "same kernel with the mechanism off. Ours are instructions in a guest, the paper's are cycles of a "
-        "processor: order and size of the effect can be compared, not digits.",
+        "same kernel with the mechanism off. Our numbers are instructions in a guest, the paper's are "
+        "cycles of a processor: compare order and size of the effect, not digits.",
         group="kernel",
     ),
 )

@@ -66,5 +66,5 @@ def draw(results, reference):
     axes.tick_params(axis="y", length=0)
     axes.set_xlabel("ratio; 1 is no cost")
     style.legend_below(figure, [axes], columns=1)
-    style.headline(figure, "What copies cost system calls", "measured, beside published")
+    style.headline(figure, "Cost of replicas in system calls", "measured, beside published")
     return figure, rows

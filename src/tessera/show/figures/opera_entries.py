@@ -18,20 +18,20 @@ OPERA_FIGURES: tuple[Entry, ...] = (
         "opera-fig2",
         "The 1GB run and its linear prediction",
         "OPERA Figure 2: runtime against walk cycles near zero, with the line through the 4KB and 2MB runs "
-        "and the cubic in C. The 1GB run lies above the line: designs that remove all walks gain less than "
-        "it promises.",
+        "and the cubic in C. The 1GB run lies above the line: a design that removes all walks gains less "
+        "than the line predicts.",
     ),
     _case(
         "opera-fig4",
         "R = C + \u03b2 predicts too much",
         "OPERA Figure 4: the model that adds every walk cycle to the runtime (Pham there, Alam in "
-        "MICRO'20), set by the 2MB run, against all layouts. Walks overlap with other work, so the 4KB run "
-        "is predicted too high.",
+        "MICRO'20), fitted to the 2MB run, against all layouts. Walks overlap with other work, so the "
+        "predicted runtime of the 4KB run is too high.",
     ),
     _case(
         "opera-fig5",
         "R = C + \u03b2 predicts too little",
-        "OPERA Figure 5: the same model where a walk costs more than its own cycles.",
+        "OPERA Figure 5: the same model for a workload where one walk cycle adds more than one cycle.",
     ),
     _case(
         "opera-fig7",
@@ -47,29 +47,29 @@ OPERA_FIGURES: tuple[Entry, ...] = (
         "opera-fig9",
         "A slope above 1",
         "OPERA Figure 9: the best line through all layouts of the paper's workload, and the steepest line "
-        "of this run. Above 1, removing a walk saves more than its cycles.",
+        "of this run. With a slope above 1, removing a walk saves more cycles than the walk takes.",
     ),
     Entry(
         "opera-fig10",
         "fewer_pages:draw",
-        "Is the most large pages best?",
-        "OPERA Figure 10: runtime against walk cycles of the growing layouts and of the fastest layout; "
-        "numbers are the 2MB pages in use. In the report 87 pages beat all 832 by 6%.",
+        "Is the layout with the most large pages the fastest?",
+        "OPERA Figure 10: runtime against walk cycles of the growing layouts and of the fastest layout. The "
+        "numbers are the 2MB pages in use. In OPERA, 87 pages are 6% faster than all 832.",
         group="opera",
     ),
     Entry(
         "opera-table4",
         "allocator_costs:draw",
-        "What the allocator costs beside glibc",
+        "Cost of the allocator, compared with glibc",
         "OPERA Table 4: memory and runtime of programs with the allocator compared to plain glibc; "
-        "published for the report's allocator, measured for this one, both sides on 4KB pages. Whiskers: "
-        "95% intervals of the median pair. Measured time is processor time; published time is the clock's.",
+        "published for OPERA's allocator, measured for this one, all with 4KB pages. Whiskers: 95% "
+        "intervals of the median pair. Measured time is processor time; published time is wall-clock time.",
         group="allocator",
     ),
     Entry(
         "finding-slope",
         "finding_slope:draw",
-        "Does a walk cost more than its cycles?",
+        "Does a walk cycle cost more than one cycle?",
         "Runtime per walk cycle between the 4KB and the 2MB run, against the program's extra loads that "
         "reach L3 with 4KB pages: one point per pair. Published: MICRO'20 Table 7 (the measurement of OPERA"
         " Table 6).",
@@ -86,9 +86,9 @@ OPERA_FIGURES: tuple[Entry, ...] = (
     Entry(
         "finding-1gb",
         "finding_one_gb:draw",
-        "Who predicts 1GB pages?",
-        "Error at the 1GB run, which no model was fitted to, of the line through the 4KB and 2MB runs "
-        "(Yaniv) and of Mosmodel. Published numbers are printed for two pairs. Log scale; errors below "
+        "Which models predict 1GB pages?",
+        "Error at the 1GB run of two models: the line through the 4KB and 2MB runs (Yaniv) and Mosmodel. "
+        "Neither was fitted to this run. The paper prints the numbers of two pairs. Log scale; errors below "
         "0.01% are drawn at the border.",
         group="summary",
     ),

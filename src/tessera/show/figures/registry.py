@@ -34,7 +34,8 @@ FIGURES: tuple[Entry, ...] = (
         "benchmark_errors:draw",
         "Largest error per workload",
         "Largest relative error of the models for each workload, one panel per platform, log scale; "
-        "the paper's chart on its side. Its bars are not published as data; the dashed line is its caption.",
+        "the axes of the paper's chart are swapped. The paper does not publish its bars as data. The dashed "
+        "line is the number in the paper's caption.",
         argument="max_error",
     ),
     Entry(
@@ -43,117 +44,119 @@ FIGURES: tuple[Entry, ...] = (
         "Geometric mean error per workload",
         "Geometric mean of the relative errors of the models for each workload, one panel per "
         "platform, log scale. Exact predictions (error 0) are left out of the mean and counted in the data."
-        " The paper's bars are not published as data.",
+        " The paper does not publish its bars as data.",
         argument="geomean_error",
     ),
     _case(
         "fig3",
         "A linear model against Mosmodel",
-        "Runtime against walk cycles with the lines and with Mosmodel's predictions. Above the paper's pair"
-        " or its stand-in, below the most extreme pair of this run; the paper's curve is not published as "
-        "data.",
+        "Runtime against walk cycles, with the linear models and with Mosmodel's predictions. Top: the "
+        "paper's pair or its stand-in. Bottom: the most extreme pair of this run. The paper does not publish "
+        "its curve as data.",
     ),
     _case(
         "fig7",
         "What the Basu model predicts",
-        "Runtime against TLB misses, with the line that the Basu model draws from its one point. Above the "
-        "paper's pair or its stand-in, below the most extreme pair of this run; the paper's curve is not "
-        "published as data.",
+        "Runtime against TLB misses, with the line of the Basu model, which is fitted to one point. Top: the "
+        "paper's pair or its stand-in. Bottom: the most extreme pair of this run. The paper does not publish "
+        "its curve as data.",
     ),
     _case(
         "fig8",
-        "Where a straight line is enough",
-        "Runtime against walk cycles for a workload that a line describes well, and for the one that it "
-        "describes worst. The paper's curve is not published as data.",
+        "Workloads that a straight line describes well and badly",
+        "Runtime against walk cycles for a workload that a line describes well, and for the workload that it "
+        "describes worst. The paper does not publish its curve as data.",
     ),
     _case(
         "fig9",
         "The slope of runtime against walk cycles",
-        "A slope above 1 means that a walk costs more than its own cycles. Above the paper's pair or its "
-        "stand-in, below the most extreme pair of this run; the paper's curve is not published as data.",
+        "A slope above 1 means that one walk cycle adds more than one cycle to the runtime. Top: the paper's "
+        "pair or its stand-in. Bottom: the most extreme pair of this run. The paper does not publish its "
+        "curve as data.",
     ),
     _case(
         "fig10",
-        "Where a straight line is not enough",
-        "The best line, parabola and cubic in walk cycles. The paper's curves are not published as data; if"
-        " the paper's pair is the one where the line errs most, it is drawn alone.",
+        "A workload that a straight line describes badly",
+        "The best line, parabola and cubic in walk cycles. The paper does not publish its curves as data. If"
+        " the line's error is largest for the paper's pair, the figure shows only that pair.",
     ),
     _case(
         "fig11",
         "Predicting 1GB pages",
-        "The 1GB layout was never fitted: both models predict it from its H, M and C. Above the paper's "
-        "pair or its stand-in, below the most extreme pair of this run; the paper's curve is not published "
-        "as data.",
+        "No model was fitted to the 1GB layout: both models predict its runtime from its H, M and C. Top: "
+        "the paper's pair or its stand-in. Bottom: the most extreme pair of this run. The paper does not "
+        "publish its curve as data.",
     ),
     Entry(
         "table6",
         "table6_cross_validation:draw",
         "Cross-validation errors",
-        "Largest K-fold cross-validation error over all workloads and platforms. The paper doesn't print "
-        "K, so every K that was run is drawn; the headline is K = 6.",
+        "Largest K-fold cross-validation error over all workloads and platforms. The paper does not state "
+        "K, so the figure shows every K that was run. Claims use K = 6.",
     ),
     Entry(
         "table7",
         "table7_cache_loads:draw",
-        "Who loads from the caches",
+        "Cache loads of the program and of the page walker",
         "Runtime, walk cycles, TLB misses and loads of the program and of the page walker that reached each"
         " level, with 4KB and with 2MB pages: the paper's xalancbmk as printed (MICRO'20 Table 7, the same "
-        "measurement as OPERA Table 6), what stands in for it, and the pair with the largest slope.",
+        "measurement as OPERA Table 6), its stand-in, and the pair with the largest slope.",
     ),
     Entry(
         "table8",
         "table8_rsquared:draw",
-        "How much C, M and H explain alone",
-        "R\u00b2 of a straight line in one input, beside the paper's row for the same kind of workload.",
+        "R\u00b2 of C, M and H alone",
+        "R\u00b2 of a straight line in one input. In brackets: the paper's value for the same kind of "
+        "workload.",
     ),
     Entry(
         "sensitivity",
         "sensitivity:draw",
         "How much huge pages help",
-        "Runtime saved with 2MB and with 1GB pages, compared to 4KB pages. From 5% on a workload counts "
-        "as TLB-sensitive.",
+        "Runtime saved with 2MB and with 1GB pages, compared to 4KB pages. A workload counts as "
+        "TLB-sensitive if it saves at least 5%.",
         group="workloads",
     ),
     Entry(
         "host",
         "real_runs:draw",
-        "Real runs beside simulation",
+        "Real runs and simulation",
         "Difference in clock time between a layout and all-4KB pages on this machine (measured, 95% "
-        "confidence interval) beside the simulated difference. Hybrid: H, M and C are simulated.",
+        "confidence interval), and the simulated difference. Hybrid: H, M and C are simulated.",
         group="validation",
     ),
     Entry(
         "sampling",
         "sampling_errors:draw",
         "Errors of sampling",
-        "Full simulation of a window against samples of it at the same cost. Above: error of the "
-        "runtime's difference to 4KB pages, as a share of the full gain from 4KB to 2MB pages; below: error "
-        "of the runtime. Whiskers: 95% intervals, which only systematic samples have. `Perfect contents`: "
-        "TLBs and caches are right at the start of each sample.",
+        "Full simulation of a window, compared with samples of it at the same cost. Top: error of the "
+        "runtime's difference to 4KB pages, as a share of the gain from 4KB to 2MB pages. Bottom: error "
+        "of the runtime. Whiskers: 95% intervals; only systematic samples have them. `Perfect contents`: "
+        "TLBs and caches have the correct contents at the start of each sample.",
         group="validation",
     ),
     Entry(
         "sampling-phases",
         "sampling_phases:draw",
         "Phases of the window",
-        "Cycles per instruction of each interval of the window in full simulation; the marks below are the "
-        "intervals that each sampling method simulates.",
+        "Cycles per instruction of each interval of the window in full simulation. The marks below show "
+        "which intervals each sampling method simulates.",
         group="validation",
     ),
     Entry(
         "ablations",
         "ablations:draw",
-        "What a mechanism does to slope and curvature",
-        "Runtime above that of the all-2MB layout against walk cycles, with one mechanism switched off at a "
-        "time. Each point is a layout; the dotted line has slope 1.",
+        "Effect of one mechanism on slope and curvature",
+        "Runtime minus the runtime of the all-2MB layout, against walk cycles, with one mechanism switched "
+        "off at a time. Each point is a layout. The dotted line has slope 1.",
         group="validation",
     ),
     Entry(
         "sweep",
         "sweep:draw",
-        "Conclusions under other assumptions",
-        "Each column is one assumed value changed; a cross means that the conclusion is not what it is at "
-        "the baseline.",
+        "Conclusions under other assumed values",
+        "Each column changes one assumed value. A cross means that the conclusion differs from that of the "
+        "baseline.",
         group="platforms",
     ),
     Entry(
@@ -169,8 +172,8 @@ FIGURES: tuple[Entry, ...] = (
         "validation-mosaics",
         "validation_mosaics:draw",
         "Differences between layouts: simulated against measured",
-        "Each point is a layout's runtime relative to all-4KB pages; on the diagonal simulation and real run "
-        "agree, within the band their difference is at most 25% of the measured gain of 2MB pages. Whiskers: "
+        "Each point is a layout's runtime relative to all-4KB pages. On the diagonal, simulation and real "
+        "run agree. Within the band, they differ by at most 25% of the measured gain of 2MB pages. Whiskers: "
         "95% intervals of the measurement.",
         group="validation",
     ),
@@ -195,10 +198,10 @@ FIGURES: tuple[Entry, ...] = (
     Entry(
         "layouts",
         "layouts_overview:draw",
-        "Misses over the pools, and the layouts",
-        "Above: STLB misses with 4KB pages, by position in the used heap and then anonymous memory (log "
-        "shade). Below, a row per layout: huge pages cover the heat, what stays visible still misses; "
-        "runtime at the right.",
+        "STLB misses by address, and the layouts",
+        "Top: STLB misses with 4KB pages, by position in the used heap and then in anonymous memory (log "
+        "scale). Bottom: a row per layout. Huge pages hide the misses that they remove; the misses that are "
+        "left stay visible. The runtime is at the right.",
         per_pair=True,
         group="layouts",
     ),
