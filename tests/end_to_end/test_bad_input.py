@@ -69,7 +69,7 @@ def test_bad_layouts_are_failed_rows_and_the_others_go_on(smoke, tmp_path):
     for name, word in {
         "page-size": "8192", "overlap": "overlap", "misaligned": "4096",
         "outside": "outside", "pool": "stack",
-        "no-text": "line 3", "dangling": "No such file", "folder": "it is a folder",
+        "no-text": "line 3", "dangling": "No such file", "folder": "folder",
     }.items():  # fmt: skip
         assert word in rows.message[name] and f"{name}.csv" in rows.message[name], rows.message[name]
 

@@ -57,7 +57,7 @@ def test_check_asks_the_simulator_too(simulator, tmp_path):
     for words in (
         "good.yaml: accepted",
         "did you mean core.rob_entries?",
-        "memory without channels",
+        "dram.channels",
         "design.anchor.*",
         "what to do",
     ):

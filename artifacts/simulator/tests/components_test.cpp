@@ -81,7 +81,7 @@ TEST(Components, NumbersThatAPrefetcherCannotUseAreRefused) {
 
 TEST(Registry, ADuplicateNameAborts) {
     const auto twice = [] { replacements().add("lru", "again", {}, [](const OwnValues&, size_t, size_t) { return nullptr; }); };
-    EXPECT_DEATH(twice(), "two replacements are called lru");
+    EXPECT_DEATH(twice(), "replacements .*lru");
 }
 
 TEST(AddressLimit, RefusesTheFirstAddressBeyond48Bits) {
