@@ -57,7 +57,9 @@ long Pool::exchange(Range page, uint64_t copy) {
         const int granted = huge ? hardware(page.start) : prot(run.start);
         const uint64_t from = base_ + run.start, to = copy + (run.start - page.start);
         if ((granted & PROT_READ) == 0) {
-            if (!sys::failed(copy_pages_without_access(from, to, run.bytes()))) return 0;
+            // Not from 1GB pages: Linux 6.18 never returns from this read, since it does not see that the page is present.
+            const bool readable = !huge || page.bytes() == kPage2M;
+            if (readable && !sys::failed(copy_pages_without_access(from, to, run.bytes()))) return 0;
             const long opened = huge ? set_hardware(page, granted | PROT_READ)
                                      : sys::mprotect(from, run.bytes(), granted | PROT_READ);
             if (sys::failed(opened)) return opened;
