@@ -14,6 +14,7 @@ from tessera.show.results import NotDrawn, Results
 INPUTS = ("C", "M", "H")
 #: white to sky blue: dark text stays readable on every shade
 _SHADES = LinearSegmentedColormap.from_list("tessera", ["#ffffff", "#cfe8f7", style.SKY])
+_TEXT = "#101010"  #: not style.INK, which becomes light in dark mode; the shades stay as they are
 
 
 def table(results, reference) -> pd.DataFrame:
@@ -66,7 +67,7 @@ def draw(results, reference):
             cbar=False,
             annot=np.array(words),
             fmt="",
-            annot_kws={"fontsize": 7.5, "linespacing": 0.95, "color": style.INK},
+            annot_kws={"fontsize": 7.5, "linespacing": 0.95, "color": _TEXT},
         )
         for row in np.flatnonzero(wide.isna().all(axis=1)):
             absent = results.why_absent(workloads[row], platform)
