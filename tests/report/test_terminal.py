@@ -32,5 +32,14 @@ def test_empty_values_are_dashes_and_numbers_short(table):
     assert claims.write(0.123456789) == "0.1235" and claims.write(float("nan")) == ""
 
 
+def test_a_log_has_a_line_per_claim_and_one_long_value_does_not_widen_all(table, capsys):
+    table = table.copy()
+    table.loc[table.index[0], "obtained"] = "gups=1.5 " * 40
+    terminal.show(table)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 1 + len(table) and max(map(len, lines)) < 170
+    assert "..." in lines[1] and lines[1].endswith(table["verdict"].iloc[0])
+
+
 def test_conftest_shares_one_module():
     assert "synthetic_claims" in sys.modules

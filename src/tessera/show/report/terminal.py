@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 import pandas as pd
 
 from tessera.core.tables import print_table, table_text
 from tessera.show.report.claims import shown
 
+LONGEST_VALUE = 36  #: characters of a value in a log; claims.csv has all of it
 HEADS = ("claim", "published", "obtained", "tolerance", "verdict")
 
 
@@ -16,8 +19,11 @@ def table(claims: pd.DataFrame, width: int | None = None) -> str:
 
 
 def show(claims: pd.DataFrame) -> None:
-    """Print the table; long cells are folded on a terminal, verdicts only where nothing else is left."""
-    print_table(HEADS, map(_row, claims.to_dict("records")), whole=(4,))
+    """Print the table. A terminal folds long cells, except verdicts; a log has a line per claim."""
+    rows = map(_row, claims.to_dict("records"))
+    if not sys.stdout.isatty():
+        rows = [(name, *map(_short, values), verdict) for name, *values, verdict in rows]
+    print_table(HEADS, rows, whole=(4,))
 
 
 def counts(claims: pd.DataFrame) -> str:
@@ -31,3 +37,7 @@ def _row(claim: dict) -> tuple[str, ...]:
     unit = f" {claim['unit']}" if claim["unit"] else ""
     values = [claim[name] + unit if claim[name] else "-" for name in ("published", "obtained")]
     return (claim["id"], *values, claim["tolerance"] or "-", claim["verdict"])
+
+
+def _short(value: str) -> str:
+    return value if len(value) <= LONGEST_VALUE else value[: LONGEST_VALUE - 3] + "..."
