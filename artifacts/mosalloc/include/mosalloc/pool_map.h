@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#define MOSALLOC_POOL_MAP_MAGIC UINT64_C(0x3250414d4c4f4f50) /* "POOLMAP2", little endian */
+#define MOSALLOC_POOL_MAP_MAGIC UINT64_C(0x3350414d4c4f4f50) /* "POOLMAP3", little endian */
 #define MOSALLOC_POOL_COUNT 2    /* pools that have mosaics; the file pool is kept apart */
 #define MOSALLOC_MAX_WINDOWS 16384 /* each is a mapping of the kernel's, which allows 65530 (vm.max_map_count) */
 
@@ -62,6 +62,37 @@ struct mosalloc_call_count {
     uint64_t failed;          /* of these, how many returned an error to the program */
 };
 
+/* Why a huge page could not be split into 4KB pages. */
+enum mosalloc_unsplit {
+    MOSALLOC_UNSPLIT_NO_GATE, /* the writes of other tasks cannot be blocked: userfaultfd is denied, or in use there */
+    MOSALLOC_UNSPLIT_PINNED,  /* the kernel or a device may write to the page's frame: see pin_kinds */
+    MOSALLOC_UNSPLIT_KERNEL,  /* the kernel returned an error: no memory, or too many mappings */
+    MOSALLOC_UNSPLIT_COUNT
+};
+
+/* What may pin frames; bits of pin_kinds. */
+enum mosalloc_pin {
+    MOSALLOC_PIN_MEMORY = 1,   /* VmPin in /proc/self/status: RDMA, VFIO, registered buffers */
+    MOSALLOC_PIN_IO_URING = 2, /* an io_uring, as a descriptor or as a mapping */
+    MOSALLOC_PIN_AIO = 4,      /* a context of Linux AIO, /[aio] in /proc/self/maps */
+    MOSALLOC_PIN_DIRECT = 8,   /* a descriptor with O_DIRECT, while other tasks run */
+};
+
+/* Sums over all forked children, whatever way they ended; each is added when it happens. */
+struct mosalloc_children {
+    uint64_t processes;
+    uint64_t calls;           /* intercepted calls, from pools and kernel */
+    uint64_t failed_calls;
+    uint64_t softened_protections;
+    uint64_t split_pages;
+    uint64_t unsplit_pages;
+    uint64_t ignored_advice;
+    uint64_t zeroed_bytes;
+    uint64_t refused_calls;
+    uint64_t forks;
+    uint64_t fork_copied_bytes;
+};
+
 struct mosalloc_pool_map {
     uint64_t magic;
     uint64_t pid;
@@ -91,6 +122,17 @@ struct mosalloc_pool_map {
     uint64_t full_largest_bytes[MOSALLOC_POOL_COUNT + 1];
     uint64_t outside_address; /* in the process: `outside_count` pairs (start, end) of anonymous memory that went */
     uint64_t outside_count;   /* through the library to the kernel. All other anonymous memory bypassed the library. */
+    uint64_t unsplit_by[MOSALLOC_UNSPLIT_COUNT]; /* unsplit_pages by reason */
+    uint64_t pin_kinds;       /* bits of enum mosalloc_pin that were seen; from then on no huge page is exchanged */
+    uint64_t exchanged_pages; /* huge pages whose contents moved to 4KB pages */
+    uint64_t copied_forks;    /* forks whose child got copies in 4KB pages */
+    uint64_t open_holes;      /* 4KB ranges that stay accessible after munmap, because of the limit on mappings */
+    uint64_t ended_marks;     /* releases that made a new mapping, because the old one had marks */
+    uint64_t refused_marks;   /* policies, registrations and advice that huge pages cannot keep; they returned an error */
+    uint64_t stolen_locks;    /* times the lock's owner was killed inside the library */
+    uint64_t other_programs;  /* dynamic programs that inherited the library and are not the target */
+    char other_program[256];  /* path of the first of them, cut */
+    struct mosalloc_children children;
     char error[512];          /* NUL-terminated reason when state is 2 */
     struct mosalloc_window windows[MOSALLOC_MAX_WINDOWS];
 };
