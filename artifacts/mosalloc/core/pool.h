@@ -15,8 +15,11 @@
 #include "core/page_state.h"
 #include "core/policy.h"
 #include "core/window_list.h"
+#include "mosalloc/pool_map.h"
 
 namespace mosalloc {
+
+class WriteGate;
 
 /// The pool's counters besides its calls; the report prints them.
 struct PoolCounters {
@@ -24,7 +27,10 @@ struct PoolCounters {
     uint64_t ignored_advice = 0;        ///< madvise that would have changed the mosaic, or that hugetlb refuses
     uint64_t zeroed_bytes = 0;          ///< bytes of windows zeroed by software on reuse
     uint64_t split_pages = 0;
-    uint64_t unsplit_pages = 0;         ///< splits that failed because other threads could not be blocked
+    uint64_t exchanged_pages = 0;       ///< of these, pages that were mapped
+    uint64_t unsplit_pages = 0;         ///< splits that were impossible
+    uint64_t unsplit_by[MOSALLOC_UNSPLIT_COUNT] = {};
+    uint64_t pin_kinds = 0;             ///< bits of enum mosalloc_pin
     uint64_t first_split = 0;           ///< offset
     uint64_t missing_pages = 0;         ///< on demand: missing huge pages
 };
@@ -49,7 +55,8 @@ public:
     void adopt_foreign(Range range, int prot);
     /// The mapping under `range` now has its own attributes (locked, a protection key).
     void mark_odd(Range range);
-    /// Splits the huge pages around `range` into 4KB pages. Returns 0, or -EBUSY if this is not safe now.
+    /// Splits the huge pages around `range` into 4KB pages. Returns 0, or -EBUSY if a page must stay: the counters say
+    /// why. Pages before it are split then.
     long split(Range range);
 
     /// Raises the protection of `range` so that it can be copied; protections as recorded stay as they are.
@@ -63,12 +70,13 @@ public:
     /// Calls f(huge page as offsets, page_bytes) for each mapped huge page with memory that is handed out.
     template <class F>
     void for_each_used_huge_page(F f) const;
-    /// Replaces all used huge pages by 4KB pages during a fork. Returns -EBUSY if other threads cannot be blocked.
-    long lend_small_pages();
-    /// Restores the huge pages; those that another process took in the meantime count as split.
-    void take_huge_pages_back();
-    /// In the child of such a fork: its memory keeps the 4KB pages.
-    long leave_huge_pages();
+    /// Before a fork: copies all used memory of windows to 4KB pages, and keeps the windows out of the child. Writers
+    /// are blocked from then on until `drop_copies`; without `gate`, this is the only task. Returns -EAGAIN if they cannot be
+    /// blocked. After any result, `drop_copies` undoes it in the parent.
+    long copy_for_child(WriteGate* gate);
+    void drop_copies(WriteGate* gate);
+    /// In the child: the copies take the place of the windows.
+    long take_copies();
 
     Range span() const { return {base_, base_ + bytes_}; }
     Range offsets(Range addresses) const { return {addresses.start - base_, addresses.end - base_}; }
@@ -110,11 +118,13 @@ private:
     bool any_used(Range page) const { return any(page, kUsed); }
     bool must_split(Range page, Range asked, int prot) const;
     long split_edges(Range range, int prot);
+    long unsplit(uint64_t reason);
+    long exchange(Range page, bool alone);
+    long exchange_gated(Range page, bool alone);
     long replace_by_small_pages(Range page);
-    long replace_by_huge_page(Range page);
     int protection_during_exchange(Range page) const;
-    long exchange(Range page, uint64_t copy);
-    void bring_in(Range page);
+    long copy_used(Range page, uint64_t to);
+    void settle_small(Range page, int during);
 
     Policy policy_;
     uint64_t base_ = 0;

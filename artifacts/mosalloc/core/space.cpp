@@ -51,7 +51,10 @@ void Space::publish() {
     map_->zeroed_bytes = heap.zeroed_bytes + anon.zeroed_bytes;
     map_->missing_pages = heap.missing_pages + anon.missing_pages;
     map_->split_pages = heap.split_pages + anon.split_pages;
+    map_->exchanged_pages = heap.exchanged_pages + anon.exchanged_pages;
     map_->unsplit_pages = heap.unsplit_pages + anon.unsplit_pages;
+    for (size_t i = 0; i < MOSALLOC_UNSPLIT_COUNT; ++i) map_->unsplit_by[i] = heap.unsplit_by[i] + anon.unsplit_by[i];
+    map_->pin_kinds = heap.pin_kinds | anon.pin_kinds;
     map_->split_pool_kind = anon.split_pages != 0 ? MOSALLOC_POOL_ANON : MOSALLOC_POOL_HEAP;
     map_->split_offset = anon.split_pages != 0 ? anon.first_split : heap.first_split;
 }

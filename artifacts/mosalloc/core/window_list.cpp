@@ -39,19 +39,19 @@ Range WindowList::page_around(uint64_t offset) const {
     return {start, start + windows_[i].page_bytes};
 }
 
-bool WindowList::cut(Range page) {
+bool WindowList::has_room() const { return count_ < kCapacity; }
+
+void WindowList::cut(Range page) {
     const size_t i = first_after(page.start);
     const Window whole = windows_[i];
     Window rest[2];
     size_t rests = 0;
-    if (whole.range.start < page.start) rest[rests++] = {{whole.range.start, page.start}, whole.page_bytes};
-    if (page.end < whole.range.end) rest[rests++] = {{page.end, whole.range.end}, whole.page_bytes};
-    if (count_ + 1 > kCapacity) return false;
+    if (whole.range.start < page.start) rest[rests++] = {{whole.range.start, page.start}, whole.page_bytes, 0};
+    if (page.end < whole.range.end) rest[rests++] = {{page.end, whole.range.end}, whole.page_bytes, 0};
     memmove(static_cast<void*>(windows_ + i + rests), windows_ + i + 1, (count_ - i - 1) * sizeof(Window));
     for (size_t k = 0; k < rests; ++k) windows_[i + k] = rest[k];
     count_ += rests;
     --count_;
-    return true;
 }
 
 }  // namespace mosalloc

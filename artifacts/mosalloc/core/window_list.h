@@ -11,14 +11,17 @@ public:
     struct Window {
         Range range;
         uint64_t page_bytes = 0;
+        uint64_t copy = 0;  ///< during a fork: address of the copy for the child
     };
 
     /// Returns false if there is no memory for its table.
     bool init();
     /// In ascending order.
-    void add(Range range, uint64_t page_bytes) { windows_[count_++] = {range, page_bytes}; }
-    /// `page` has 4KB pages from now on. False when the table is full.
-    bool cut(Range page);
+    void add(Range range, uint64_t page_bytes) { windows_[count_++] = {range, page_bytes, 0}; }
+    /// `page` has 4KB pages from now on. Needs room: a window can become two.
+    void cut(Range page);
+    bool has_room() const;
+    void set_copy(size_t i, uint64_t address) { windows_[i].copy = address; }
     void clear() { count_ = 0; }
 
     bool touches(Range range) const;

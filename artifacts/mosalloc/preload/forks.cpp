@@ -3,19 +3,21 @@
 // The kernel copies 4KB parts on write, like any memory. It also copies windows on write, but each copy needs a free
 // huge page that is not reserved for the child. If there is none and the parent writes, the kernel takes the page away
 // from the child, and the child dies with SIGBUS at its next access, even a read. So if too few huge pages are free,
-// or if they are 1GB pages, the library gives the windows in use 4KB pages during the fork. The child keeps these, and
-// the parent gets its huge pages back. This takes two copies, which the library counts.
+// or if they are 1GB pages, the child gets copies of the windows in 4KB pages (core/fork_copies.cpp). The parent keeps
+// its huge pages.
 //
 // libc's fork first takes the locks of malloc and then calls _Fork; we take our lock at that call. A fork handler would
 // take our lock before malloc's locks, but other threads take it while they hold malloc's locks: a deadlock.
 #include "preload/forks.h"
 
+#include <asm/prctl.h>
 #include <cerrno>
 #include <pthread.h>
 
 #include "core/sys.h"
 #include "core/table.h"
 #include "core/text.h"
+#include "core/write_gate.h"
 #include "preload/hooks.h"
 #include "preload/hugepages.h"
 #include "preload/map_file.h"
@@ -26,7 +28,9 @@ namespace {
 /// A word that reads zero in a forked child (MADV_WIPEONFORK); null if the kernel or QEMU does not support that.
 volatile uint64_t* g_same_process = nullptr;
 
-bool g_lent = false;  ///< set between the handlers of one fork, while it holds the lock
+// Between the two halves of one fork, while it holds the lock.
+bool g_copied = false;
+WriteGate g_gate;
 
 /// Counts the huge pages in use, which are the pages that a child may have to copy.
 uint64_t pages_in_use(uint64_t wanted_page_bytes) {
@@ -44,32 +48,71 @@ bool can_share_huge_pages() {
     return pages_in_use(kPage1G) == 0 && (needed == 0 || huge_pages(kPage2M).free >= needed);
 }
 
-void lend_small_pages() {
-    mosalloc_pool_map* map = runtime().map;
-    g_lent = true;
-    map->fork_copied_bytes += kPage2M * pages_in_use(kPage2M) + kPage1G * pages_in_use(kPage1G);
-    bool safe = true;
-    for (uint64_t kind = 0; kind < MOSALLOC_POOL_COUNT && safe; ++kind)
-        safe = !sys::failed(runtime().space.pool(kind).lend_small_pages());
-    if (safe || map->fork_risks++ != 0) return;
+/// The kernel and libc write to the caller's stack and thread-local storage during the fork, in the parent and in the
+/// child: they must not lie in a window that is gated and replaced.
+bool leave_windows() {
+    constexpr uint64_t kStatic = 64 << 10;  // thread-local storage below the thread pointer, the thread's record above it
+    uint64_t thread = 0;
+    sys::call(SYS_arch_prctl, ARCH_GET_FS, reinterpret_cast<long>(&thread));
+    const uint64_t stack = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
+    const Range needed[] = {{align_down(stack - kStatic, kPage4K), align_up(stack + 1, kPage4K)},
+                            {align_down(thread - kStatic, kPage4K), align_up(thread + kPage4K, kPage4K)}};
+    for (const Range& range : needed)
+        for (uint64_t kind = 0; kind < MOSALLOC_POOL_COUNT; ++kind) {
+            Pool& pool = runtime().space.pool(kind);
+            if (!range.overlaps(pool.span())) continue;
+            if (sys::failed(pool.split(pool.offsets(range.clip(pool.span()))))) return false;
+        }
+    return true;
+}
+
+uint64_t bytes_in_use() { return kPage2M * pages_in_use(kPage2M) + kPage1G * pages_in_use(kPage1G); }
+
+void count_risk() {
+    if (runtime().map->fork_risks++ != 0) return;
     char line[320];
     Text text(line);
     text.add("mosalloc: fork: the child may need ").number(pages_in_use(kPage2M)).add(" pages of 2MB and ")
-        .number(pages_in_use(kPage1G)).add(" of 1GB, and fewer are free. The library cannot stop other threads to give "
-        "the child 4KB pages\n  what to do: if the child dies with SIGBUS, reserve that many more pages or allow userfaultfd\n");
+        .number(pages_in_use(kPage1G)).add(" of 1GB, fewer are free, and the library could not copy them to 4KB pages\n"
+        "  what to do: if the child dies with SIGBUS, reserve that many more pages, or allow userfaultfd\n");
     sys::write(2, line, text.length());
+}
+
+void drop_copies() {
+    for (uint64_t kind = 0; kind < MOSALLOC_POOL_COUNT; ++kind) runtime().space.pool(kind).drop_copies(&g_gate);
+    g_gate.leave();
+    g_copied = false;
+}
+
+void copy_windows() {
+    const bool alone = thread_count() == 1;
+    bool good = leave_windows();
+    const uint64_t bytes = bytes_in_use();
+    g_copied = true;
+    for (uint64_t kind = 0; kind < MOSALLOC_POOL_COUNT && good; ++kind) {
+        long result = runtime().space.pool(kind).copy_for_child(&g_gate);
+        // Without userfaultfd, a process with one thread needs no gate.
+        if (result == -EAGAIN && alone) result = runtime().space.pool(kind).copy_for_child(nullptr);
+        good = !sys::failed(result);
+    }
+    if (good) {
+        runtime().map->fork_copied_bytes += bytes;
+        ++runtime().map->copied_forks;
+        return;
+    }
+    drop_copies();
+    count_risk();
 }
 
 void before_fork() {
     runtime().lock.acquire();
     ++runtime().map->forks;
-    g_lent = false;
-    if (runtime().map->window_count != 0 && !can_share_huge_pages()) lend_small_pages();
+    g_copied = false;
+    if (runtime().map->window_count != 0 && !can_share_huge_pages()) copy_windows();
 }
 
 void after_in_parent() {
-    for (uint64_t kind = 0; kind < MOSALLOC_POOL_COUNT && g_lent; ++kind)
-        runtime().space.pool(kind).take_huge_pages_back();
+    if (g_copied) drop_copies();
     runtime().space.publish();
     runtime().lock.release();
 }
@@ -93,9 +136,12 @@ void adopt_process() {
 }
 
 void after_in_child() {
+    runtime().lock.adopt();
     adopt_process();
-    for (uint64_t kind = 0; kind < MOSALLOC_POOL_COUNT && g_lent; ++kind)
-        if (sys::failed(runtime().space.pool(kind).leave_huge_pages())) die("its reserved memory could not be mapped");
+    for (uint64_t kind = 0; kind < MOSALLOC_POOL_COUNT && g_copied; ++kind)
+        if (sys::failed(runtime().space.pool(kind).take_copies())) die("its memory could not be moved into place");
+    if (g_copied) g_gate.leave();  // the child's copy of the descriptor
+    g_copied = false;
     runtime().lock.release();
 }
 
@@ -127,11 +173,12 @@ void watch_forks() {
 }
 
 Entry::Entry() {
-    if (g_same_process != nullptr && *g_same_process == 0 && !Lock::is_mine()) {
+    if (g_same_process != nullptr && *g_same_process == 0 && !runtime().lock.is_mine()) {
         runtime().lock.reset();
         adopt_process();
     }
     runtime().lock.acquire();
+    runtime().map->stolen_locks = runtime().lock.stolen();
 }
 
 Entry::~Entry() { runtime().lock.release(); }

@@ -1,0 +1,125 @@
+#include "core/pins.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include "core/sys.h"
+#include "core/text.h"
+#include "mosalloc/pool_map.h"
+
+namespace mosalloc {
+namespace {
+
+constexpr size_t kBufferBytes = 4096;
+constexpr char kRing[] = "anon_inode:[io_uring]";
+constexpr char kAio[] = "/[aio]";
+
+long g_seen = 0;  ///< long-term kinds
+
+/// Calls line(text) for each line of a file, without its end; lines longer than the buffer are cut.
+template <class F>
+long for_each_line(const char* path, F line) {
+    char buffer[kBufferBytes];
+    const long fd = sys::open(path, O_RDONLY);
+    if (sys::failed(fd)) return fd;
+    size_t held = 0;
+    long got = 0;
+    bool cut = false;  // inside a line whose beginning was passed on already
+    while ((got = sys::read(fd, buffer + held, sizeof buffer - 1 - held)) > 0) {
+        held += static_cast<size_t>(got);
+        size_t start = 0;
+        for (size_t at = 0; at < held; ++at) {
+            if (buffer[at] != '\n') continue;
+            buffer[at] = 0;
+            if (!cut) line(buffer + start);
+            cut = false;
+            start = at + 1;
+        }
+        if (start == 0 && held == sizeof buffer - 1) {
+            buffer[held] = 0;
+            if (!cut) line(buffer);
+            cut = true;
+            start = held;
+        }
+        held -= start;
+        memmove(buffer, buffer + start, held);
+    }
+    sys::close(fd);
+    return got;
+}
+
+bool ends_with(const char* text, const char* end) {
+    const size_t length = strlen(text), wanted = strlen(end);
+    return length >= wanted && memcmp(text + length - wanted, end, wanted) == 0;
+}
+
+long pinned_memory() {
+    bool pinned = false;
+    const long result = for_each_line("/proc/self/status", [&](const char* line) {
+        if (strncmp(line, "VmPin:", 6) != 0) return;
+        for (const char* c = line + 6; *c != 0; ++c) pinned |= *c >= '1' && *c <= '9';
+    });
+    return sys::failed(result) ? result : pinned ? MOSALLOC_PIN_MEMORY : 0;
+}
+
+long mapped_rings() {
+    long found = 0;
+    const long result = for_each_line("/proc/self/maps", [&](const char* line) {
+        if (ends_with(line, kRing)) found |= MOSALLOC_PIN_IO_URING;
+        if (strstr(line, kAio) != nullptr) found |= MOSALLOC_PIN_AIO;
+    });
+    return sys::failed(result) ? result : found;
+}
+
+struct Entry64 {  // struct linux_dirent64
+    uint64_t inode;
+    int64_t next;
+    unsigned short bytes;
+    unsigned char type;
+    char name[1];
+};
+
+long by_descriptor(const char* number) {
+    char path[64], link[64];
+    long fd = 0;
+    for (const char* c = number; *c >= '0' && *c <= '9'; ++c) fd = fd * 10 + (*c - '0');
+    const long flags = sys::call(SYS_fcntl, fd, F_GETFL);
+    long found = !sys::failed(flags) && (flags & O_DIRECT) != 0 ? MOSALLOC_PIN_DIRECT : 0;
+    Text(path).add("/proc/self/fd/").add(number);
+    const long length = sys::readlink(path, link, sizeof link - 1);
+    link[length < 0 ? 0 : length] = 0;
+    if (same_text(link, kRing)) found |= MOSALLOC_PIN_IO_URING;
+    return found;
+}
+
+long descriptors() {
+    alignas(8) char buffer[kBufferBytes];
+    const long folder = sys::open("/proc/self/fd", O_RDONLY | O_DIRECTORY);
+    if (sys::failed(folder)) return folder;
+    long found = 0, got = 0;
+    while ((got = sys::call(SYS_getdents64, folder, reinterpret_cast<long>(buffer), sizeof buffer)) > 0)
+        for (long at = 0; at < got;) {
+            const auto* entry = reinterpret_cast<const Entry64*>(buffer + at);
+            if (entry->name[0] >= '0' && entry->name[0] <= '9') found |= by_descriptor(entry->name);
+            at += entry->bytes;
+        }
+    sys::close(folder);
+    return sys::failed(got) ? got : found;
+}
+
+}  // namespace
+
+long what_pins(bool others) {
+    if (g_seen != 0) return g_seen;
+    long found = 0;
+    long (*const looks[])() = {pinned_memory, mapped_rings, descriptors};
+    for (const auto look : looks) {
+        const long result = look();
+        if (sys::failed(result)) return result;
+        found |= result;
+    }
+    g_seen = found & ~MOSALLOC_PIN_DIRECT;
+    return others ? found : g_seen;
+}
+
+}  // namespace mosalloc
