@@ -141,6 +141,27 @@ ROWS: tuple[Row, ...] = (
         *under("file_over_memory"),
     ),
     trap(
+        "other_writers",
+        "A huge page is split while the kernel writes into it for another thread: the write waits, or the page stays.",
+        "traps/test_other_writers.py::test_reads_wait_until_the_page_is_split",
+        "traps/test_other_writers.py::test_without_the_privilege_the_page_stays_and_no_read_fails",
+    ),
+    trap(
+        "foreign_tasks",
+        "Tasks of clone(CLONE_VM) share memory and even thread-local storage, and can be killed one by one.",
+        "LockTest.TasksThatShareThreadLocalStorageExcludeEachOther",
+        "LockTest.AnOwnerThatWasKilledLosesIt",
+    ),
+    trap(
+        "pinned_frames",
+        "Rings, AIO, registered buffers and direct I/O write to frames: a page that they may use is never exchanged.",
+        "PinsTest.ARingByItsDescriptor",
+        "PinsTest.ARingByItsMappingWhenTheDescriptorIsClosed",
+        "PinsTest.RegisteredBuffersAreCountedByTheKernel",
+        "PinsTest.AContextOfLinuxAio",
+        "PinsTest.DirectDescriptorsCountOnlyBesideOtherTasksAndAreForgotten",
+    ),
+    trap(
         "fork_without_free_pages",
         "A child that writes to a huge page needs another; without one the kernel kills it by SIGBUS.",
         "traps/test_forks.py::test_fork_without_free_pages",
