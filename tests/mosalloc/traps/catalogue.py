@@ -142,7 +142,7 @@ ROWS: tuple[Row, ...] = (
     ),
     trap(
         "other_writers",
-        "A huge page is split while the kernel writes into it for another thread: the write waits, or the page stays.",
+        "A split while the kernel writes into the page for another thread: the write waits, or the page stays.",
         "traps/test_other_writers.py::test_reads_wait_until_the_page_is_split",
         "traps/test_other_writers.py::test_without_the_privilege_the_page_stays_and_no_read_fails",
     ),
@@ -154,7 +154,7 @@ ROWS: tuple[Row, ...] = (
     ),
     trap(
         "pinned_frames",
-        "Rings, AIO, registered buffers and direct I/O write to frames: a page that they may use is never exchanged.",
+        "Rings, AIO and direct I/O write to frames: a page that they may use is never exchanged.",
         "PinsTest.ARingByItsDescriptor",
         "PinsTest.ARingByItsMappingWhenTheDescriptorIsClosed",
         "PinsTest.RegisteredBuffersAreCountedByTheKernel",

@@ -1,4 +1,4 @@
-"""Splits while the kernel writes into the page on behalf of another thread, for root and for an ordinary user."""
+"""Splits while the kernel writes into the page for another thread, as root and as an ordinary user."""
 
 from __future__ import annotations
 
@@ -40,9 +40,11 @@ def test_without_the_privilege_the_page_stays_and_no_read_fails(build, huge_page
     for file in (build / "libmosalloc.so", build / "mosalloc-run", program("read_beside")):
         shutil.copy(file, public_folder)
     layout = public_folder / "layout.csv"
-    layout.write_text("type,pageSize,startOffset,endOffset\nbrk,-1,0,512MB\nmmap,-1,0,1000MB\n" + LAYOUT[0] + "\n")
+    rows = ("type,pageSize,startOffset,endOffset", "brk,-1,0,512MB", "mmap,-1,0,1000MB", *LAYOUT)
+    layout.write_text("".join(f"{row}\n" for row in rows))
     user = {"user": 65534, "group": 65534, "extra_groups": []}
-    argv = [public_folder / "mosalloc-run", "--layout", layout, "--", public_folder / "read_beside", str(PAGES)]
+    launcher, reader = public_folder / "mosalloc-run", public_folder / "read_beside"
+    argv = [launcher, "--layout", layout, "--", reader, str(PAGES)]
     environment = os.environ | {"TMPDIR": "/tmp"}
     done = subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=120, **user)
     assert (done.returncode, done.stdout) == (0, "failed 0 trapped 0\n"), done.stderr
