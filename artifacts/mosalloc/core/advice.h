@@ -20,12 +20,12 @@ constexpr bool populates(int a) { return a == kPopulateRead || a == kPopulateWri
 constexpr bool drops(int a) { return a == MADV_DONTNEED || a == kDontneedLocked; }
 /// Removes access until the guard is removed. The kernel returns EINVAL for huge pages; callers can use mprotect there.
 constexpr bool guards(int a) { return a == kGuardInstall || a == kGuardRemove; }
-/// Applies to single 4KB pages, and programs may rely on it for secrets or for faults. A huge page cannot wipe, exclude
-/// or guard a part of itself.
-constexpr bool per_page(int a) {
-    return a == MADV_WIPEONFORK || a == MADV_KEEPONFORK || a == MADV_DONTFORK || a == MADV_DOFORK ||
-           guards(a);
-}
+/// Programs rely on it for secrets or for faults, and the kernel returns EINVAL for huge pages, even for whole ones.
+constexpr bool never_huge(int a) { return a == MADV_WIPEONFORK || a == kGuardInstall; }
+/// Ends one of those: nothing to do for a huge page.
+constexpr bool undoes_never_huge(int a) { return a == MADV_KEEPONFORK || a == kGuardRemove; }
+/// Huge pages take it as a whole, and programs rely on it.
+constexpr bool whole_pages(int a) { return a == MADV_DONTFORK || a == MADV_DOFORK; }
 /// Can be ignored without an effect that a program can see; hugetlb rejects it.
 constexpr bool only_a_hint(int a) { return a == MADV_FREE || a == kCold || a == kPageout; }
 /// Changes the mapping itself; a new owner of the memory must not inherit it.

@@ -107,6 +107,7 @@ long Pool::replace_by_small_pages(Range page) {
     const int during = protection_during_exchange(page);
     long result = copy_used(page, copy);
     if (!sys::failed(result) && during != (PROT_READ | PROT_WRITE)) result = sys::mprotect(copy, page.bytes(), during);
+    copy_policy(page, copy);
     if (!sys::failed(result))
         result = sys::mremap(copy, page.bytes(), page.bytes(), MREMAP_MAYMOVE | MREMAP_FIXED, base_ + page.start);
     if (sys::failed(result)) {
@@ -122,6 +123,7 @@ long Pool::replace_by_small_pages(Range page) {
 /// mappings), the page stays softened, as a part of a huge page.
 void Pool::settle_small(Range page, int during) {
     for (uint64_t at = page.start; at < page.end; at += kPage4K) *states(at) &= static_cast<uint8_t>(~kDirty);
+    restore_marks(page);
     const auto state = [&](uint64_t at) { return *states(at); };
     for_each_run(page, state, [&](Range run) -> long {
         const int prot = (state(run.start) & kUsed) != 0 ? protection_at(run.start) : PROT_NONE;

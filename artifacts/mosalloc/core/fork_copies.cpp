@@ -35,7 +35,7 @@ long Pool::copy_for_child(WriteGate* gate) {
         windows_.set_copy(i, static_cast<uint64_t>(made));
         for (uint64_t at = w.range.start; at < w.range.end; at += w.page_bytes) {
             const Range page{at, at + w.page_bytes};
-            if (hardware(at) == kAbsent || !any_used(page)) continue;
+            if (hardware(at) == kAbsent || !any_used(page) || any(page, kUnforked)) continue;
             const long copied = copy_used(page, static_cast<uint64_t>(made) + (at - w.range.start));
             if (sys::failed(copied)) return copied;
         }
@@ -47,6 +47,7 @@ void Pool::drop_copies(WriteGate* gate) {
     for (size_t i = 0; i < windows_.count(); ++i) {
         const WindowList::Window& w = windows_.at(i);
         sys::madvise(base_ + w.range.start, w.range.bytes(), MADV_DOFORK);
+        for_each_run_with(w.range, kUnforked, [&](Range run) { return sys::madvise(base_ + run.start, run.bytes(), MADV_DONTFORK); });
         gate->open(addresses(w.range));
         if (w.copy != 0) sys::munmap(w.copy, w.range.bytes());
         windows_.set_copy(i, 0);
@@ -63,6 +64,7 @@ long Pool::take_copies() {
         for (uint64_t p = w.range.start; p < w.range.end; p += kPage4K)
             if ((*states(p) & kUsed) == 0) *states(p) = 0;
         if (w.copy != 0) settle_small(w.range, PROT_READ | PROT_WRITE);
+        for_each_run_with(w.range, kUnforked, [&](Range run) { return sys::munmap(base_ + run.start, run.bytes()); });
     }
     windows_.clear();
     return 0;

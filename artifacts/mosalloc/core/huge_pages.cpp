@@ -137,7 +137,10 @@ long Pool::commit_huge(Range part, uint64_t page_bytes, int prot) {
         if (sys::failed(result)) return result;
     }
     clear_dirty(part, page_bytes);
-    mark(part, static_cast<uint8_t>(kUsed | kDirty | (prot & kProtMask)));
+    // Marks of a huge page stay until it is unused.
+    const auto state = static_cast<uint8_t>(kUsed | kDirty | (prot & kProtMask));
+    for (uint64_t at = part.start; at < part.end; at += kPage4K)
+        *states(at) = static_cast<uint8_t>((*states(at) & kMarks) | state);
     return sync_protection(part, page_bytes);
 }
 
@@ -146,7 +149,8 @@ long Pool::release_huge(Range part, uint64_t page_bytes) {
         const Range page{at, at + page_bytes};
         const Range freed = page.clip(part);
         if (!any_used(freed)) continue;  // idle pages are counted already
-        for (uint64_t p = freed.start; p < freed.end; p += kPage4K) *states(p) &= kDirty;
+        for (uint64_t p = freed.start; p < freed.end; p += kPage4K) *states(p) &= kDirty | kMarks;
+        if (any(page, kMarks) && !any_used(page)) end_marks(page);
         long result = policy_.on_demand ? shrink(page, page_bytes) : 0;
         if (!sys::failed(result) && hardware(at) != kAbsent) result = sync_protection(freed, page_bytes);
         if (sys::failed(result)) return result;
@@ -169,11 +173,17 @@ long Pool::advise_huge(Range part, uint64_t page_bytes, int advice) {
         return sync_protection(part, page_bytes);
     }
     if (advice::populates(advice)) return populate_huge(part, page_bytes, advice);
-    if (advice == MADV_REMOVE || advice::guards(advice)) return -EINVAL;  // on private memory, on huge pages
+    if (advice == MADV_REMOVE) return -EINVAL;  // private memory
+    if (advice::undoes_never_huge(advice)) return 0;
+    if (advice::never_huge(advice)) return refuse_mark();
+    if (advice::whole_pages(advice)) return advise_whole_pages(part, page_bytes, advice);
     const bool whole = part.start % page_bytes == 0 && part.end % page_bytes == 0;
-    if (whole && !advice::only_a_hint(advice)) return sys::madvise(base_ + part.start, part.bytes(), advice);
-    ++counters_.ignored_advice;
-    return 0;
+    if (!whole || advice::only_a_hint(advice)) {
+        ++counters_.ignored_advice;
+        return 0;
+    }
+    if (advice::leaves_a_mark(advice)) mark_odd(part);
+    return sys::madvise(base_ + part.start, part.bytes(), advice);
 }
 
 /// True if the policy does not allow to soften `prot` on `asked`, a part of `page`.

@@ -28,6 +28,7 @@ bool Pool::init(uint64_t base, uint64_t bytes, const Policy& policy) {
     bytes_ = bytes;
     policy_ = policy;
     idle_bytes_ = 0;
+    unforked_ = {};
     states_ = static_cast<uint8_t*>(make_table(bytes / kPage4K));
     hardware_ = static_cast<uint8_t*>(make_table(bytes / kPage2M + 1));
     return states_ != nullptr && hardware_ != nullptr && windows_.init();
@@ -74,9 +75,11 @@ long Pool::commit(Range range, int prot, bool no_reserve) {
 /// fails (memory locked by mlockall) or another mapping is there, makes a new mapping.
 long Pool::release_small(Range part) {
     const bool odd = policy_.remap_released || any(part, kOdd | kForeign);
+    const bool marked = odd && any(part, kOdd);
     const bool untouched = !odd && !any(part, kUsed);
     mark(part, 0);
     if (untouched) return 0;
+    counters_.ended_marks += marked ? 1 : 0;
     const uint64_t at = base_ + part.start, bytes = part.bytes();
     if (!odd && !sys::failed(sys::madvise(at, bytes, MADV_DONTNEED)) &&
         !sys::failed(sys::mprotect(at, bytes, PROT_NONE)))
@@ -132,10 +135,11 @@ long Pool::advise_used(Range range, int advice) {
         ++counters_.ignored_advice;
         return 0;
     }
-    if (advice::per_page(advice) && policy_.protections != Protections::soft) split(range);
+    split_for_advice(range, advice);
     return windows_.for_each_part(range, [&](Range part, uint64_t page_bytes) -> long {
         if (page_bytes != kPage4K) return advise_huge(part, page_bytes, advice);
         if (advice::leaves_a_mark(advice)) mark_odd(part);
+        mark_unforked(part, advice);
         return sys::madvise(base_ + part.start, part.bytes(), advice);
     });
 }

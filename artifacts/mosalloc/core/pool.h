@@ -33,6 +33,8 @@ struct PoolCounters {
     uint64_t pin_kinds = 0;             ///< bits of enum mosalloc_pin
     uint64_t first_split = 0;           ///< offset
     uint64_t missing_pages = 0;         ///< on demand: missing huge pages
+    uint64_t ended_marks = 0;           ///< releases that ended marks of the mapping
+    uint64_t refused_marks = 0;         ///< marks that huge pages cannot keep; the program saw EINVAL
 };
 
 class Pool {
@@ -53,8 +55,21 @@ public:
     long advise(Range range, int advice);
     /// `range` now holds a mapping that the program placed there itself (a file, shared memory). Not over windows.
     void adopt_foreign(Range range, int prot);
-    /// The mapping under `range` now has its own attributes (locked, a protection key).
+    /// The mapping under `range` now has marks of its own (locked, a protection key, a policy).
     void mark_odd(Range range);
+    /// Splits the huge pages around `range`, because they cannot keep a mark. If that is impossible, or the policy never
+    /// splits, counts it and returns -EINVAL.
+    long split_for_mark(Range range);
+    long refuse_mark();
+    /// A mark that is only a hint, on a part of a huge page.
+    void ignore_mark() { ++counters_.ignored_advice; }
+    /// True if `range` contains no huge page in part only.
+    bool whole_pages(Range range) const;
+    bool any_mark(Range range) const { return any(range, kMarks); }
+    /// In a forked child: the kernel has nothing at `range`, because of MADV_DONTFORK. Its huge pages are no windows now.
+    void forget_huge_pages(Range range);
+    /// Bounds of the memory that a forked child does not get.
+    Range unforked() const { return unforked_; }
     /// Splits the huge pages around `range` into 4KB pages. Returns 0, or -EBUSY if a page must stay: the counters say
     /// why. Pages before it are split then.
     long split(Range range);
@@ -67,6 +82,9 @@ public:
     /// Makes `range` read zero again, protections as they are.
     long renew(Range range);
 
+    /// Calls f(Range) for each run of pages in `range` that have all of `flags`; stops at an error.
+    template <class F>
+    long for_each_run_with(Range range, uint8_t flags, F f) const;
     /// Calls f(huge page as offsets, page_bytes) for each mapped huge page with memory that is handed out.
     template <class F>
     void for_each_used_huge_page(F f) const;
@@ -100,6 +118,7 @@ private:
     long release_small(Range part);
     long protect_used(Range range, int prot);
     long advise_used(Range range, int advice);
+    void mark_unforked(Range range, int advice);
     /// Calls f(Range) for the runs of equal value of value(offset) in `range`; stops at an error.
     template <class Value, class F>
     long for_each_run(Range range, Value value, F f) const;
@@ -109,6 +128,11 @@ private:
     long release_huge(Range part, uint64_t page_bytes);
     long advise_huge(Range part, uint64_t page_bytes, int advice);
     long populate_huge(Range part, uint64_t page_bytes, int advice);
+    long advise_whole_pages(Range part, uint64_t page_bytes, int advice);
+    void split_for_advice(Range range, int advice);
+    void end_marks(Range page);
+    void copy_policy(Range page, uint64_t copy) const;
+    void restore_marks(Range page);
     void clear_dirty(Range range, uint64_t page_bytes);
     int wanted_protection(Range page) const;
     long sync_protection(Range range, uint64_t page_bytes);
@@ -129,6 +153,7 @@ private:
     Policy policy_;
     uint64_t base_ = 0;
     uint64_t bytes_ = 0;
+    Range unforked_;
     uint64_t idle_bytes_ = 0;      ///< on demand: mapped huge pages without used memory
     uint8_t* states_ = nullptr;    ///< per 4KB page
     uint8_t* hardware_ = nullptr;  ///< per 2MB: protection of the huge page there, or kAbsent
@@ -156,6 +181,12 @@ long Pool::for_each_run(Range range, Value value, F f) const {
         if (result < 0) return result;
     }
     return 0;
+}
+
+template <class F>
+long Pool::for_each_run_with(Range range, uint8_t flags, F f) const {
+    const auto has = [&](uint64_t at) { return (*states(at) & flags) == flags; };
+    return for_each_run(range, has, [&](Range run) -> long { return has(run.start) ? f(run) : 0; });
 }
 
 /// Reserves [base, base + bytes): no access, no memory, 4KB pages only. MAP_FIXED over what is there.

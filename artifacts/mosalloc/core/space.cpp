@@ -3,6 +3,7 @@
 #include <cerrno>
 
 #include "core/advice.h"
+#include "core/areas.h"
 #include "core/sys.h"
 #include "core/table.h"
 
@@ -49,6 +50,9 @@ void Space::publish() {
     map_->softened_protections = heap.softened_protections + anon.softened_protections;
     map_->ignored_advice = heap.ignored_advice + anon.ignored_advice;
     map_->zeroed_bytes = heap.zeroed_bytes + anon.zeroed_bytes;
+    const PoolCounters& file = pools_[MOSALLOC_POOL_FILE].counters();
+    map_->ended_marks = heap.ended_marks + anon.ended_marks + file.ended_marks;
+    map_->refused_marks = heap.refused_marks + anon.refused_marks;
     map_->missing_pages = heap.missing_pages + anon.missing_pages;
     map_->split_pages = heap.split_pages + anon.split_pages;
     map_->exchanged_pages = heap.exchanged_pages + anon.exchanged_pages;
@@ -69,38 +73,6 @@ long Space::full(uint64_t kind, uint64_t bytes) {
     ++map_->full_calls[kind];
     if (map_->full_largest_bytes[kind] < bytes) map_->full_largest_bytes[kind] = bytes;
     return -ENOMEM;
-}
-
-/// Calls f(pool or null, address range) for the parts of `addresses` inside and outside the pools, ascending.
-template <class F>
-long Space::for_each_area(Range addresses, F f) {
-    while (!addresses.empty()) {
-        Range part = addresses;
-        Pool* inside = nullptr;
-        for (Pool& pool : pools_) {
-            const Range span = pool.span();
-            if (span.start <= part.start && part.start < span.end) {
-                inside = &pool;
-                part = part.clip(span);
-            } else if (part.start < span.start && span.start < part.end && !span.empty()) {
-                part.end = span.start;
-            }
-        }
-        const long result = f(inside, part);
-        if (sys::failed(result)) return result;
-        addresses.start = part.end;
-    }
-    return 0;
-}
-
-template <class Inside, class Outside>
-long Space::over(Range addresses, Inside inside, Outside outside) {
-    return for_each_area(addresses, [&](Pool* pool, Range part) -> long {
-        if (pool == nullptr) return outside(part);
-        const long result = inside(pool, pool->offsets(part));
-        served(kind_of(pool));
-        return result;
-    });
 }
 
 void Space::take(Pool* pool, Range offsets) {

@@ -15,6 +15,13 @@
 
 namespace mosalloc {
 
+/// A system call that marks the kernel's mappings of a range; `rest` is its other arguments.
+struct Marking {
+    long (*call)(Range addresses, void* rest);
+    void* rest;
+    long operator()(Range addresses) const { return call(addresses, rest); }
+};
+
 class Space {
 public:
     /// Creates the pools at these addresses, which are reserved already. Writes every change to `map`. False without memory.
@@ -55,6 +62,21 @@ public:
     /// Returns -ENOMEM if a part of `addresses` is in a pool but not handed out: the kernel's result would describe
     /// the reserved span, which the program must not see.
     long check_mapped(Range addresses);
+    // Marks (marks.cpp).
+    /// userfaultfd: memory that is handed out, in 4KB pages; a window splits, or -EINVAL.
+    long watch_faults(Range addresses, const Marking& kernel);
+    /// NUMA policy. `resets`: the default policy, to which holes are no error. In windows only whole huge pages.
+    long set_policy(Range addresses, bool resets, const Marking& kernel);
+    /// The home node of a policy: memory without a policy stays as it is.
+    long set_home_node(Range addresses, const Marking& kernel);
+    /// A name in /proc/PID/maps.
+    long set_name(Range addresses, const Marking& kernel);
+    /// System V shared memory at an address of the program's choice.
+    long attach(uint64_t address, int id, int flags);
+    long detach(uint64_t address);
+    /// In a forked child: memory with MADV_DONTFORK is a hole there, which is reserved again and free.
+    void adopt_child();
+
     long remap(uint64_t old, uint64_t old_bytes, uint64_t bytes, int flags, uint64_t to);
 
     uint64_t current_break() const { return pools_[MOSALLOC_POOL_HEAP].base() + break_; }
@@ -71,6 +93,7 @@ private:
     bool is_heap(const Pool* pool) const { return pool == &pools_[MOSALLOC_POOL_HEAP]; }
     FreeList& list(const Pool* pool) { return free_[kind_of(pool)]; }
     mosalloc_pool& out(uint64_t kind) { return kind < MOSALLOC_POOL_COUNT ? map_->pools[kind] : map_->file_pool; }
+    void reclaim(Pool* pool, Range range);
     template <class Kernel>
     void lock_up_to_hole(Pool* pool, Range used, Kernel kernel);
     bool owns(const Pool* pool, Range offsets) const;

@@ -142,6 +142,7 @@ void after_in_child() {
         if (sys::failed(runtime().space.pool(kind).take_copies())) die("its memory could not be moved into place");
     if (g_copied) g_gate.leave();  // the child's copy of the descriptor
     g_copied = false;
+    runtime().space.adopt_child();
     runtime().lock.release();
 }
 
