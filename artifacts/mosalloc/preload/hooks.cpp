@@ -6,6 +6,7 @@
 
 #include "core/sys.h"
 #include "preload/forks.h"
+#include "preload/marks.h"
 
 namespace mosalloc {
 namespace {
@@ -152,7 +153,13 @@ HOOK int hook_pkey_mprotect(void* start, size_t bytes, int prot, int key) {
 
 HOOK int hook_madvise(void* start, size_t bytes, int advice) {
     return static_cast<int>(over_range(
-        MOSALLOC_CALL_MADVISE, start, bytes, [=](Range r) { return runtime().space.advise(r, advice); },
+        MOSALLOC_CALL_MADVISE, start, bytes,
+        [=](Range r) {
+            const uint64_t refused = runtime().map->refused_marks;
+            const long result = runtime().space.advise(r, advice);
+            tell_refused_mark("madvise", r, refused);
+            return result;
+        },
         [=] { return sys::madvise(reinterpret_cast<uint64_t>(start), bytes, advice); }));
 }
 

@@ -73,17 +73,24 @@ bool write_jump(const Entry& entry) {
 
 }  // namespace
 
-bool patch_libc(const Patch* patches, size_t count, Text* error) {
+bool patch_libc(const Patch* patches, size_t count, Text* error, Text* skipped) {
     if (sys::call(SYS_prctl, kGetMdwe) > 0) {
         error->add("patch libc: this process forbids memory that is writable and executable (PR_SET_MDWE)");
         return false;
     }
-    Entry entries[16];
-    if (count > 16) __builtin_trap();
+    constexpr size_t kMost = 32;
+    Entry entries[kMost];
+    if (count > kMost) __builtin_trap();
+    for (size_t i = 0; i < count; ++i) {
+        char why[160];
+        Text unused(why);
+        if (find_entry(patches[i], &entries[i], patches[i].optional ? &unused : error)) continue;
+        if (!patches[i].optional) return false;
+        entries[i] = {};
+        skipped->add(" ").add(patches[i].symbol);
+    }
     for (size_t i = 0; i < count; ++i)
-        if (!find_entry(patches[i], &entries[i], error)) return false;
-    for (size_t i = 0; i < count; ++i)
-        if (!write_jump(entries[i])) {
+        if (entries[i].at != nullptr && !write_jump(entries[i])) {
             error->add("patch libc function ").add(patches[i].symbol)
                 .add(": the system forbids changes to code pages (for example SELinux execmod)");
             return false;

@@ -13,13 +13,14 @@
 #include "preload/hooks.h"
 #include "preload/hugepages.h"
 #include "preload/map_file.h"
+#include "preload/marks.h"
 #include "preload/options.h"
 #include "preload/target.h"
 
 namespace mosalloc {
 namespace {
 
-char g_message[512];
+char g_message[512], g_skipped[128];
 Layout g_layout;  // too large for a stack
 
 [[noreturn]] void refuse(const char* remedy) {
@@ -170,6 +171,7 @@ void tell(const Options& options) {
     for (uint64_t kind = 0; kind < MOSALLOC_POOL_COUNT; ++kind)
         text.add(", ").add(kPoolNames[kind]).add(" pool at ").hex(runtime().map->pools[kind].base).add(" of ")
             .size(runtime().map->pools[kind].size_bytes);
+    if (g_skipped[0] != 0) text.add(", libc functions that are not intercepted:").add(g_skipped);
     text.add("\n");
     sys::write(2, line, text.length());
 }
@@ -191,10 +193,12 @@ __attribute__((constructor)) void start(int, char** arguments, char** environmen
     }
     read_layout(options.layout);
     build_space(options);
-    size_t count;
-    const Patch* patches = hooks(&count);
-    Text error(g_message);
-    if (!patch_libc(patches, count, &error)) refuse("run without this security policy, and with glibc 2.34 or later on x86-64");
+    Text error(g_message), skipped(g_skipped);
+    for (const auto table : {hooks, mark_hooks}) {
+        size_t count;
+        const Patch* patches = table(&count);
+        if (!patch_libc(patches, count, &error, &skipped)) refuse("run without this security policy, and with glibc 2.34 or later on x86-64");
+    }
     watch_forks();
     drain_kernel_heap();
     __atomic_store_n(&runtime().map->state, 1, __ATOMIC_RELEASE);
