@@ -64,6 +64,8 @@ void write_counters(FILE* file, const mosalloc_pool_map& map) {
                 {"ignored_advice", map.ignored_advice},
                 {"zeroed_bytes", map.zeroed_bytes},
                 {"refused_calls", map.refused_calls},
+                {"ended_marks", map.ended_marks},
+                {"refused_marks", map.refused_marks},
                 {"forks", map.forks},
                 {"fork_risks", map.fork_risks},
                 {"fork_copied_bytes", map.fork_copied_bytes},

@@ -207,6 +207,43 @@ ROWS: tuple[Row, ...] = (
         "traps/test_machine.py::test_200_windows_with_their_pages",
         "Layout.WindowCountHasALimitThatIsNamed",
     ),
+    trap(
+        "marks_of_mappings",
+        "Policies, names, locks, keys and advice stay with a mapping that the library keeps for the next owner.",
+        "traps/test_marks.py::test_marks_end_with_munmap",
+        "traps/test_marks.py::test_marks_leave_holes_and_neighbours_alone",
+        "traps/test_marks.py::test_marks_of_whole_huge_pages_end_with_munmap",
+    ),
+    trap(
+        "fault_handlers",
+        "A handler that is registered (userfaultfd) would go on to fill memory after munmap.",
+        "traps/test_marks.py::test_a_fault_handler_does_not_fill_new_memory",
+        "traps/test_marks.py::test_a_fault_handler_over_windows_splits_them",
+        "traps/test_marks.py::test_a_fault_handler_over_windows_is_refused_under_soft",
+    ),
+    trap(
+        "marks_of_parts",
+        "A huge page cannot keep a mark for a part of itself: it is split, or the program gets an error.",
+        "traps/test_marks.py::test_parts_of_huge_pages_refuse_marks",
+        "traps/test_marks.py::test_parts_of_huge_pages_split_for_advice",
+    ),
+    trap(
+        "memory_that_children_lack",
+        "MADV_DONTFORK leaves holes in a child, where the kernel could place anything.",
+        "traps/test_marks.py::test_a_child_may_fill_what_it_did_not_get",
+        "traps/test_marks.py::test_a_child_has_holes_in_windows",
+    ),
+    trap(
+        "shared_segments",
+        "shmat may replace memory of a pool, and shmdt leaves a hole there.",
+        "traps/test_marks.py::test_shared_segments_at_chosen_addresses",
+        "traps/test_marks.py::test_a_shared_segment_over_windows_splits_them",
+    ),
+    trap(
+        "replaced_functions",
+        "Functions that are replaced for a few of their uses must do all others exactly as libc does.",
+        "traps/test_marks.py::test_replaced_functions_do_what_libcs_do",
+    ),
     failure(
         "threads",
         "Several threads in the pools at once.",
