@@ -127,8 +127,9 @@ void Pool::settle_small(Range page, int during) {
     const auto state = [&](uint64_t at) { return *states(at); };
     for_each_run(page, state, [&](Range run) -> long {
         const int prot = (state(run.start) & kUsed) != 0 ? protection_at(run.start) : PROT_NONE;
-        if (prot != during && sys::failed(sys::mprotect(base_ + run.start, run.bytes(), prot)))
-            ++counters_.softened_protections;
+        if (prot == during || !sys::failed(sys::mprotect(base_ + run.start, run.bytes(), prot))) return 0;
+        if ((state(run.start) & kUsed) != 0) ++counters_.softened_protections;
+        else leave_open(run);
         return 0;
     });
 }

@@ -64,7 +64,7 @@ long Pool::sync_protection(Range range, uint64_t page_bytes) {
 
 /// Zeroes memory by software. MADV_DONTNEED would return the page to the system, which loses the reservation of a private
 /// mapping before Linux 6.10; the next access could then raise SIGBUS.
-void Pool::clear_dirty(Range range, uint64_t page_bytes) {
+long Pool::clear_dirty(Range range, uint64_t page_bytes) {
     const Range pages{align_down(range.start, page_bytes), align_up(range.end, page_bytes)};
     bool writable = false;
     for (uint64_t at = range.start; at < range.end;) {
@@ -75,15 +75,18 @@ void Pool::clear_dirty(Range range, uint64_t page_bytes) {
             continue;
         }
         if (!writable) {
-            for (uint64_t p = pages.start; p < pages.end; p += page_bytes)
-                if ((hardware(p) & PROT_WRITE) == 0)
-                    set_hardware({p, p + page_bytes}, hardware(p) | PROT_READ | PROT_WRITE);
+            for (uint64_t p = pages.start; p < pages.end; p += page_bytes) {
+                if ((hardware(p) & PROT_WRITE) != 0) continue;
+                const long result = set_hardware({p, p + page_bytes}, hardware(p) | PROT_READ | PROT_WRITE);
+                if (sys::failed(result)) return result;
+            }
             writable = true;
         }
         memset(reinterpret_cast<void*>(base_ + at), 0, end - at);
         counters_.zeroed_bytes += end - at;
         at = end;
     }
+    return 0;
 }
 
 /// On demand: maps the missing huge pages of `part`. Returns -ENOMEM if the system has too few; the pages mapped so far
@@ -112,9 +115,29 @@ long Pool::make_present(Range part, uint64_t page_bytes) {
     return 0;
 }
 
+/// On demand: as make_present, but the memory is not handed out yet: pages without used memory count as idle.
+long Pool::keep_present(Range part, uint64_t page_bytes) {
+    const long result = make_present(part, page_bytes);
+    for (uint64_t at = align_down(part.start, page_bytes); at < part.end && !sys::failed(result); at += page_bytes)
+        if (!any_used({at, at + page_bytes})) idle_bytes_ += page_bytes;
+    return result;
+}
+
+/// `part` is not handed out any more; its huge pages stay.
+void Pool::forget_huge(Range part, uint64_t page_bytes) {
+    for (uint64_t at = align_down(part.start, page_bytes); at < part.end; at += page_bytes) {
+        const Range page{at, at + page_bytes};
+        const bool used = any_used(page);
+        const Range freed = page.clip(part);
+        for (uint64_t p = freed.start; p < freed.end; p += kPage4K) *states(p) &= kDirty | kMarks;
+        if (any(page, kMarks) && !any_used(page)) end_marks(page);
+        if (policy_.on_demand && used && !any_used(page)) idle_bytes_ += page_bytes;
+    }
+}
+
 /// On demand: returns unused huge pages around `part` to the system when more than `keep_bytes` of them are idle. Without
 /// the threshold, a program that frees and allocates in turn would wait for 1GB of zeroing each time.
-long Pool::shrink(Range part, uint64_t page_bytes) {
+void Pool::shrink(Range part, uint64_t page_bytes) {
     const Range pages{align_down(part.start, page_bytes), align_up(part.end, page_bytes)};
     for (uint64_t at = pages.start; at < pages.end; at += page_bytes) {
         const Range page{at, at + page_bytes};
@@ -123,12 +146,13 @@ long Pool::shrink(Range part, uint64_t page_bytes) {
             idle_bytes_ += page_bytes;
             continue;
         }
-        const long result = reserve_span(base_ + at, page_bytes);
-        if (sys::failed(result)) return result;
+        if (sys::failed(reserve_span(base_ + at, page_bytes))) {  // too many mappings: it stays mapped
+            idle_bytes_ += page_bytes;
+            continue;
+        }
         memset(&hardware(at), kAbsent, page_bytes / kPage2M);
         mark(page, 0);
     }
-    return 0;
 }
 
 long Pool::commit_huge(Range part, uint64_t page_bytes, int prot) {
@@ -136,7 +160,8 @@ long Pool::commit_huge(Range part, uint64_t page_bytes, int prot) {
         const long result = make_present(part, page_bytes);
         if (sys::failed(result)) return result;
     }
-    clear_dirty(part, page_bytes);
+    const long cleared = clear_dirty(part, page_bytes);
+    if (sys::failed(cleared)) return cleared;
     // Marks of a huge page stay until it is unused.
     const auto state = static_cast<uint8_t>(kUsed | kDirty | (prot & kProtMask));
     for (uint64_t at = part.start; at < part.end; at += kPage4K)
@@ -151,9 +176,8 @@ long Pool::release_huge(Range part, uint64_t page_bytes) {
         if (!any_used(freed)) continue;  // idle pages are counted already
         for (uint64_t p = freed.start; p < freed.end; p += kPage4K) *states(p) &= kDirty | kMarks;
         if (any(page, kMarks) && !any_used(page)) end_marks(page);
-        long result = policy_.on_demand ? shrink(page, page_bytes) : 0;
-        if (!sys::failed(result) && hardware(at) != kAbsent) result = sync_protection(freed, page_bytes);
-        if (sys::failed(result)) return result;
+        if (policy_.on_demand) shrink(page, page_bytes);
+        if (hardware(at) != kAbsent) sync_protection(freed, page_bytes);  // refused: other memory keeps more access
     }
     return 0;
 }
@@ -169,8 +193,8 @@ long Pool::populate_huge(Range part, uint64_t page_bytes, int advice) {
 
 long Pool::advise_huge(Range part, uint64_t page_bytes, int advice) {
     if (advice::drops(advice)) {
-        clear_dirty(part, page_bytes);
-        return sync_protection(part, page_bytes);
+        const long result = clear_dirty(part, page_bytes);
+        return sys::failed(result) ? result : sync_protection(part, page_bytes);
     }
     if (advice::populates(advice)) return populate_huge(part, page_bytes, advice);
     if (advice == MADV_REMOVE) return -EINVAL;  // private memory

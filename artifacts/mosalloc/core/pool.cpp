@@ -58,38 +58,22 @@ void Pool::mark_odd(Range range) {
 
 long Pool::commit(Range range, int prot, bool no_reserve) {
     if (policy_.protections == Protections::exact && windows_.count() != 0) split_edges(range, prot);
-    const uint8_t used = static_cast<uint8_t>(kUsed | (prot & kProtMask));
     const long result = windows_.for_each_part(range, [&](Range part, uint64_t page_bytes) -> long {
-        if (page_bytes != kPage4K) return commit_huge(part, page_bytes, prot);
-        long r = 0;
-        if (no_reserve) r = map_small(base_ + part.start, part.bytes(), prot, MAP_NORESERVE);
-        else if (prot != PROT_NONE) r = sys::mprotect(base_ + part.start, part.bytes(), prot);
-        if (!sys::failed(r)) mark(part, used | (no_reserve ? kOdd : 0));
-        return r;
+        return page_bytes == kPage4K ? commit_small(part, prot, no_reserve) : commit_huge(part, page_bytes, prot);
     });
     if (sys::failed(result)) release(range);
     return result;
 }
 
-/// If the span's own mapping is still there, drops its contents and access, which is cheaper than a new mapping. If that
-/// fails (memory locked by mlockall) or another mapping is there, makes a new mapping.
-long Pool::release_small(Range part) {
-    const bool odd = policy_.remap_released || any(part, kOdd | kForeign);
-    const bool marked = odd && any(part, kOdd);
-    const bool untouched = !odd && !any(part, kUsed);
-    mark(part, 0);
-    if (untouched) return 0;
-    counters_.ended_marks += marked ? 1 : 0;
-    const uint64_t at = base_ + part.start, bytes = part.bytes();
-    if (!odd && !sys::failed(sys::madvise(at, bytes, MADV_DONTNEED)) &&
-        !sys::failed(sys::mprotect(at, bytes, PROT_NONE)))
-        return 0;
-    return reserve_span(at, bytes);
-}
-
-long Pool::release(Range range) {
+long Pool::release(Range range, bool crowded) {
+    if (!touches_window(range)) return release_small(range, crowded);
+    // First the parts that need a new mapping: if the kernel refuses it, nothing is lost yet.
+    const long result = windows_.for_each_part(range, [&](Range part, uint64_t page_bytes) -> long {
+        return page_bytes == kPage4K && any(part, kOdd | kForeign) ? release_small(part, crowded) : 0;
+    });
+    if (sys::failed(result)) return result;
     return windows_.for_each_part(range, [&](Range part, uint64_t page_bytes) -> long {
-        return page_bytes == kPage4K ? release_small(part) : release_huge(part, page_bytes);
+        return page_bytes == kPage4K ? release_small(part, crowded) : release_huge(part, page_bytes);
     });
 }
 
@@ -161,13 +145,20 @@ void Pool::record(Range range, const Pool& from, Range source) {
     }
 }
 
+void Pool::close_after_copy(Range range) {
+    windows_.for_each_part(range, [&](Range part, uint64_t page_bytes) -> long {
+        if (page_bytes != kPage4K) return sync_protection(part, page_bytes), 0;
+        const auto prot = [&](uint64_t at) { return protection_at(at); };
+        return for_each_run(part, prot, [&](Range run) -> long {
+            sys::mprotect(base_ + run.start, run.bytes(), prot(run.start));
+            return 0;
+        });
+    });
+}
+
 long Pool::renew(Range range) {
     const auto prot = [&](uint64_t at) { return protection_at(at); };
-    return for_each_run(range, prot, [&](Range run) -> long {
-        const int recorded = prot(run.start);
-        const long released = release(run);
-        return sys::failed(released) ? released : commit(run, recorded);
-    });
+    return for_each_run(range, prot, [&](Range run) -> long { return replace(run, prot(run.start), false); });
 }
 
 void Pool::adopt_foreign(Range range, int prot) {

@@ -35,6 +35,7 @@ struct PoolCounters {
     uint64_t missing_pages = 0;         ///< on demand: missing huge pages
     uint64_t ended_marks = 0;           ///< releases that ended marks of the mapping
     uint64_t refused_marks = 0;         ///< marks that huge pages cannot keep; the program saw EINVAL
+    uint64_t open_holes = 0;            ///< ranges that stay accessible after their release
 };
 
 class Pool {
@@ -47,8 +48,11 @@ public:
 
     /// Hands out `range`: zero-filled, with protection `prot`. On failure nothing is handed out.
     long commit(Range range, int prot, bool no_reserve = false);
-    /// Takes `range` back: 4KB parts lose their memory at once, window parts are cleared when reused.
-    long release(Range range);
+    /// Takes `range` back: 4KB parts lose their memory at once, window parts are cleared when reused. `crowded`: there are
+    /// many holes already. On failure, each 4KB part is as before or free.
+    long release(Range range, bool crowded = false);
+    /// Hands out `range`, whatever is there now. On failure it is as before.
+    long replace(Range range, int prot, bool no_reserve);
     /// Like the kernel, changes memory up to the first hole and then returns -ENOMEM.
     long protect(Range range, int prot);
     /// Like the kernel, changes all memory except the holes and then returns -ENOMEM.
@@ -76,6 +80,8 @@ public:
 
     /// Raises the protection of `range` so that it can be copied; protections as recorded stay as they are.
     long open_for_copy(Range range, int prot);
+    /// Undoes it.
+    void close_after_copy(Range range);
     /// Records protections without telling the kernel, which already has them (after mremap). A range longer than its
     /// source goes on as the source's last page.
     void record(Range range, const Pool& from, Range source);
@@ -105,6 +111,8 @@ public:
     /// The first page of `range` that is not handed out; its end if all are.
     uint64_t first_hole(Range range) const;
     bool all_used(Range range) const { return first_hole(range) == range.end; }
+    bool none_used(Range range) const { return !any(range, kUsed); }
+    bool any_open(Range range) const { return has_open_ && any(range, kOpen); }
     bool any_foreign(Range range) const { return any(range, kForeign); }
     int protection_at(uint64_t offset) const { return *states(offset) & kProtMask; }
     const PoolCounters& counters() const { return counters_; }
@@ -115,7 +123,10 @@ private:
     void mark(Range range, uint8_t state);
     uint8_t* states(uint64_t offset) const { return states_ + offset / kPage4K; }
     uint8_t& hardware(uint64_t offset) const { return hardware_[offset / kPage2M]; }
-    long release_small(Range part);
+    void leave_open(Range part);
+    long commit_open(Range part, int prot);
+    long commit_small(Range part, int prot, bool no_reserve);
+    long release_small(Range part, bool crowded);
     long protect_used(Range range, int prot);
     long advise_used(Range range, int advice);
     void mark_unforked(Range range, int advice);
@@ -133,12 +144,14 @@ private:
     void end_marks(Range page);
     void copy_policy(Range page, uint64_t copy) const;
     void restore_marks(Range page);
-    void clear_dirty(Range range, uint64_t page_bytes);
+    long clear_dirty(Range range, uint64_t page_bytes);
     int wanted_protection(Range page) const;
     long sync_protection(Range range, uint64_t page_bytes);
     long set_hardware(Range pages, int prot);
     long make_present(Range part, uint64_t page_bytes);
-    long shrink(Range part, uint64_t page_bytes);
+    long keep_present(Range part, uint64_t page_bytes);
+    void forget_huge(Range part, uint64_t page_bytes);
+    void shrink(Range part, uint64_t page_bytes);
     bool any_used(Range page) const { return any(page, kUsed); }
     bool must_split(Range page, Range asked, int prot) const;
     long split_edges(Range range, int prot);
@@ -154,6 +167,7 @@ private:
     uint64_t base_ = 0;
     uint64_t bytes_ = 0;
     Range unforked_;
+    bool has_open_ = false;        ///< there was an open hole
     uint64_t idle_bytes_ = 0;      ///< on demand: mapped huge pages without used memory
     uint8_t* states_ = nullptr;    ///< per 4KB page
     uint8_t* hardware_ = nullptr;  ///< per 2MB: protection of the huge page there, or kAbsent

@@ -47,11 +47,17 @@ long Space::move_to(Pool* pool, Range old, uint64_t bytes, uint64_t to) {
             target->record(place, *pool, from);
             return 0;
         }  // EFAULT: several mappings (mixed protections); EINVAL: an older kernel. Copying does the same.
+        // Before Linux 6.17 the kernel has already unmapped the target then.
+        const long again = map_small(to, bytes, kReadWrite, 0);
+        if (sys::failed(again)) return again;
     }
     long result = pool->open_for_copy(from, kReadWrite);
-    if (sys::failed(result)) return result;
-    copy_pages(source, to, moved);
-    return protect_like({to, to + bytes}, *pool, from);
+    if (!sys::failed(result)) {
+        copy_pages(source, to, moved);
+        result = protect_like({to, to + bytes}, *pool, from);
+    }
+    if (sys::failed(result)) pool->close_after_copy(from);
+    return result;
 }
 
 /// Gives `addresses`, which can be read and written, the protections that are recorded for `from`; what is longer is as
@@ -72,8 +78,12 @@ long Space::protect_like(Range addresses, const Pool& pool, Range from) {
     return 0;
 }
 
-/// After a move: the old range is free, or (MREMAP_DONTUNMAP) still the program's and reads zero.
-long Space::leave(Pool* pool, Range old, bool keep) { return keep ? pool->renew(old) : give(pool, old); }
+/// After a move: the old range is free, or (MREMAP_DONTUNMAP) still the program's and reads zero. The contents are at the
+/// new place, so the move succeeds if the kernel refuses this: the old range then stays in use, and nobody else gets it.
+void Space::leave(Pool* pool, Range old, bool keep) {
+    if (keep) pool->renew(old);
+    else give(pool, old);
+}
 
 long Space::move_fixed(Pool* pool, Range old, uint64_t bytes, uint64_t to, bool keep) {
     const Range addresses{to, to + bytes};
@@ -96,8 +106,9 @@ long Space::move_fixed(Pool* pool, Range old, uint64_t bytes, uint64_t to, bool 
                       ? map_fixed(addresses, {kReadWrite})
                       : sys::mmap(to, bytes, kReadWrite, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED);
     if (!sys::failed(result)) result = move_to(pool, old, bytes, to);
-    if (!sys::failed(result)) result = leave(pool, old, keep);
-    return sys::failed(result) ? result : static_cast<long>(to);
+    if (sys::failed(result)) return result;
+    leave(pool, old, keep);
+    return static_cast<long>(to);
 }
 
 /// MREMAP_FIXED that brings a mapping of the kernel's into a pool: it stays the program's own mapping there.
@@ -120,12 +131,10 @@ long Space::grow_foreign(Pool* pool, Range old, uint64_t bytes) {
     if (is_heap(pool) || extra.end > pool->bytes() || !list(pool).is_free(extra)) return -ENOMEM;
     if (pool->touches_window(extra)) return -ENOMEM;
     const uint64_t start = pool->base() + old.start;
-    sys::munmap(start + old.bytes(), extra.bytes());
+    if (sys::failed(sys::munmap(start + old.bytes(), extra.bytes()))) return -ENOMEM;
     const long result = sys::mremap(start, old.bytes(), bytes, 0, 0);
     if (sys::failed(result)) {
-        constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
-        if (!sys::failed(sys::mmap(start + old.bytes(), extra.bytes(), PROT_NONE, flags)))
-            reserve_span(start + old.bytes(), extra.bytes());
+        restore(pool, extra, MAP_FIXED_NOREPLACE);
         return result;
     }
     pool->adopt_foreign(extra, pool->protection_at(old.start));
@@ -145,8 +154,7 @@ long Space::move_foreign(Pool* pool, Range old, uint64_t bytes, bool keep) {
     const int flags = MREMAP_MAYMOVE | MREMAP_FIXED | (keep ? MREMAP_DONTUNMAP : 0);
     const long result = sys::mremap(pool->base() + old.start, old.bytes(), bytes, flags, to);
     if (sys::failed(result)) {
-        reserve_span(to, bytes);
-        free.give(range);
+        restore(&target, range, MAP_FIXED);
         return result;
     }
     target.adopt_foreign(range, prot);
@@ -160,9 +168,11 @@ long Space::move_anywhere(Pool* pool, Range old, uint64_t bytes, bool keep) {
     const long moved = place(bytes, {kReadWrite});
     if (sys::failed(moved)) return moved;
     const uint64_t at = static_cast<uint64_t>(moved);
-    long result = move_to(pool, old, bytes, at);
-    if (!sys::failed(result)) result = leave(pool, old, keep);
-    if (!sys::failed(result)) return moved;
+    const long result = move_to(pool, old, bytes, at);
+    if (!sys::failed(result)) {
+        leave(pool, old, keep);
+        return moved;
+    }
     Pool* anon = &pools_[MOSALLOC_POOL_ANON];
     give(anon, anon->offsets({at, at + bytes}));
     return result;

@@ -22,6 +22,7 @@ bool Space::init(const uint64_t (&bases)[kPools], const Layout& layout, const Po
         free_[kind].init(holes, kMaxHoles, layout.pool_bytes[kind]);
     }
     break_ = 0;
+    most_holes_ = policy.most_holes;
     map_ = map;
     return true;
 }
@@ -53,6 +54,7 @@ void Space::publish() {
     const PoolCounters& file = pools_[MOSALLOC_POOL_FILE].counters();
     map_->ended_marks = heap.ended_marks + anon.ended_marks + file.ended_marks;
     map_->refused_marks = heap.refused_marks + anon.refused_marks;
+    map_->open_holes = heap.open_holes + anon.open_holes + file.open_holes;
     map_->missing_pages = heap.missing_pages + anon.missing_pages;
     map_->split_pages = heap.split_pages + anon.split_pages;
     map_->exchanged_pages = heap.exchanged_pages + anon.exchanged_pages;
@@ -83,9 +85,27 @@ void Space::take(Pool* pool, Range offsets) {
 
 long Space::give(Pool* pool, Range offsets) {
     if (!is_heap(pool) && !list(pool).has_room()) return -ENOMEM;
-    const long result = pool->release(offsets);
-    if (!sys::failed(result) && !is_heap(pool)) list(pool).give(offsets);
+    uint64_t holes = 0;
+    for (const FreeList& free : free_) holes += free.count();
+    const long result = pool->release(offsets, holes > most_holes_);
+    if (is_heap(pool)) return result;
+    if (!sys::failed(result)) list(pool).give(offsets);
+    else pool->windows().for_each_part(offsets, [&](Range part, uint64_t) -> long {
+        if (pool->none_used(part)) list(pool).give(part);  // what could be released before the error
+        return 0;
+    });
     return result;
+}
+
+/// Takes a place back where the kernel may have left a hole, or the mapping of another. If it cannot be reserved again,
+/// nobody gets it any more.
+void Space::restore(Pool* pool, Range offsets, int more_flags) {
+    const uint64_t at = pool->base() + offsets.start;
+    constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+    if (sys::failed(sys::mmap(at, offsets.bytes(), PROT_NONE, flags | more_flags)) ||
+        sys::failed(reserve_span(at, offsets.bytes())))
+        take(pool, offsets);
+    else if (!is_heap(pool)) list(pool).give(offsets);
 }
 
 /// Steps that need the memory first: locking it, touching it.
@@ -131,8 +151,7 @@ long Space::map_file(uint64_t bytes, int prot, int flags, int fd, uint64_t offse
     const Range range{start, start + bytes};
     const long result = sys::mmap(pool.base() + start, bytes, prot, flags | MAP_FIXED, fd, offset);
     if (sys::failed(result)) {
-        reserve_span(pool.base() + start, bytes);  // the kernel may have unmapped the span before it returned the error
-        free.give(range);
+        restore(&pool, range, MAP_FIXED);  // the kernel may have unmapped the span before it returned the error
         return result;
     }
     pool.adopt_foreign(range, prot);
@@ -160,8 +179,7 @@ long Space::map_fixed(Range addresses, const Request& request) {
     if (pool == nullptr) return refused(-EINVAL);
     const Range range = pool->offsets(addresses);
     if (!may_place(pool, range)) return refused(-ENOMEM);
-    long result = pool->release(range);
-    if (!sys::failed(result)) result = pool->commit(range, request.prot, request.no_reserve);
+    const long result = pool->replace(range, request.prot, request.no_reserve);
     if (sys::failed(result)) return result;
     take(pool, range);
     served(kind_of(pool));
@@ -227,11 +245,13 @@ void Space::lock_up_to_hole(Pool* pool, Range used, Kernel kernel) {
         kernel(pool->addresses(used), kLockOnFault);
         return;
     }
-    const uint64_t at = pool->base() + hole.start;
-    sys::munmap(at, kPage4K);
+    // An open hole is inside a mapping; at the limit on mappings the kernel cannot make this one.
+    if (pool->any_open(hole) || sys::failed(sys::munmap(pool->base() + hole.start, kPage4K))) {
+        kernel(pool->addresses(used), kLockOnFault);
+        return;
+    }
     kernel(pool->addresses({used.start, hole.end}), 0);
-    if (!sys::failed(sys::mmap(at, kPage4K, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE)))
-        reserve_span(at, kPage4K);
+    restore(pool, hole, MAP_FIXED_NOREPLACE);
 }
 
 long Space::lock(Range addresses, int flags) {

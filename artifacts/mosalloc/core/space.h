@@ -100,6 +100,7 @@ private:
     bool may_place(Pool* pool, Range offsets);
     void take(Pool* pool, Range offsets);
     long give(Pool* pool, Range offsets);
+    void restore(Pool* pool, Range offsets, int more_flags);
     long place(uint64_t bytes, const Request& request);
     long settle(long address, uint64_t bytes, const Request& request);
     long full(uint64_t kind, uint64_t bytes);
@@ -108,7 +109,7 @@ private:
     long grow_in_place(Pool* pool, Range old, uint64_t bytes);
     long move_to(Pool* pool, Range old, uint64_t bytes, uint64_t to);
     long protect_like(Range addresses, const Pool& pool, Range from);
-    long leave(Pool* pool, Range old, bool keep);
+    void leave(Pool* pool, Range old, bool keep);
     long move_fixed(Pool* pool, Range old, uint64_t bytes, uint64_t to, bool keep);
     long move_in(uint64_t old, uint64_t old_bytes, uint64_t bytes, int flags, uint64_t to);
     long grow_foreign(Pool* pool, Range old, uint64_t bytes);
@@ -123,6 +124,7 @@ private:
     Pool pools_[kPools];
     FreeList free_[kPools];  ///< the heap's is not used
     uint64_t break_ = 0;     ///< offset
+    uint64_t most_holes_ = 0;  ///< of all pools together; further ones stay open
     mosalloc_pool_map* map_ = nullptr;
 };
 

@@ -52,6 +52,11 @@ long back_window(uint64_t address, uint64_t bytes, uint64_t page_bytes) {
     return 0;
 }
 
+uint64_t mapping_limit() {
+    uint64_t limit = 0;
+    return read_number("/proc/sys/vm/max_map_count", &limit) && limit != 0 ? limit : 65530;
+}
+
 bool strict_overcommit() {
     uint64_t mode = 0;
     return read_number("/proc/sys/vm/overcommit_memory", &mode) && mode == 2;

@@ -136,6 +136,7 @@ void back_windows(const Options& options) {
 void build_space(const Options& options) {
     Policy policy = options.policy();
     policy.remap_released = strict_overcommit() || !drops_contents();
+    policy.most_holes = mapping_limit() / 4;
     constexpr uint64_t never_free = uint64_t{1} << 62;  // larger than any address space, and the sum of three fits 64 bits
     uint64_t bases[kPools], total = 0;
     for (uint64_t bytes : g_layout.pool_bytes) total += align_up(bytes < never_free ? bytes : never_free, kPage1G);

@@ -71,6 +71,7 @@ void write_counters(FILE* file, const mosalloc_pool_map& map) {
                 {"fork_copied_bytes", map.fork_copied_bytes},
                 {"fallback_windows", map.fallback_windows},
                 {"missing_pages", map.missing_pages},
+                {"open_holes", map.open_holes},
                 {"hinted_bytes", map.hinted_bytes},
                 {"pool_full_calls", full},
                 {"largest_refused_bytes", heap > anon ? heap : anon},

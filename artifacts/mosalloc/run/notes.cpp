@@ -33,6 +33,10 @@ void print_notes(const mosalloc_pool_map& map, const Outcome& outcome) {
     if (map.missing_pages != 0)
         note(std::to_string(map.missing_pages) + " huge pages were missing when a window grew on demand (ENOMEM)",
              "reserve more huge pages, or omit --no-prefault to take all of them at start");
+    if (map.open_holes != 0)
+        note(std::to_string(map.open_holes) + " ranges stayed accessible after munmap, because the kernel allows a process "
+             "only vm.max_map_count mappings: an access to freed memory does not trap there",
+             "nothing, if the program is correct; or raise the limit, as root: sysctl vm.max_map_count=1048576");
     if (map.unsplit_pages != 0)
         note(std::to_string(map.unsplit_pages) + " times the library could not split a huge page, because it could not "
              "stop other threads: guard pages in these huge pages do not trap",

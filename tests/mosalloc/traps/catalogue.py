@@ -244,6 +244,16 @@ ROWS: tuple[Row, ...] = (
         "Functions that are replaced for a few of their uses must do all others exactly as libc does.",
         "traps/test_marks.py::test_replaced_functions_do_what_libcs_do",
     ),
+    trap(
+        "limit_on_mappings",
+        "Each hole in reserved memory costs two mappings, of which the kernel allows 65530.",
+        "traps/test_limits.py::test_50000_holes",
+    ),
+    trap(
+        "calls_that_fail",
+        "A call with several steps must not lose contents when the kernel refuses the second.",
+        "traps/test_limits.py::test_a_call_that_fails_loses_nothing",
+    ),
     failure(
         "threads",
         "Several threads in the pools at once.",

@@ -1,0 +1,62 @@
+"""Limits of the kernel on mappings and memory: holes, and calls that fail and must lose nothing."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tessera.mosalloc import read_report
+
+pytestmark = pytest.mark.toolchain
+
+HOLES = 50_000
+LIMIT = 65_530  # the kernel's default: enough for the plain program, which needs a mapping per hole
+ENOMEM, EAGAIN = 12, 11
+
+
+@pytest.fixture
+def default_limit():
+    limit = int(Path("/proc/sys/vm/max_map_count").read_text())
+    if limit != LIMIT:
+        pytest.skip(f"vm.max_map_count is {limit} here; this test counts on {LIMIT}")
+
+
+def values(text: str) -> dict[str, int]:
+    return {name: int(value) for name, value in (line.split() for line in text.splitlines())}
+
+
+def test_50000_holes(program, launch, layout, default_limit, tmp_path):
+    """As many holes as plain munmap can make; the library's would need twice as many mappings."""
+    program = program("many_holes")
+    plain = subprocess.run([program], capture_output=True, text=True, check=True, timeout=120).stdout
+    none = {"failed": 0, "lost": 0, "refused": 0, "dirty": 0}
+    assert values(plain) == none
+    report = tmp_path / "r.json"
+    done = launch("--layout", layout(), "--report", report, "--", program)
+    assert done.returncode == 0, done.stderr
+    assert values(done.stdout) == none
+    assert HOLES / 2 < read_report(report).counters["open_holes"] < HOLES
+
+
+def calls(text: str) -> dict[str, tuple[int, int]]:
+    return {name: (int(error), int(lost)) for name, error, lost in map(str.split, text.splitlines())}
+
+
+@pytest.mark.parametrize("limit", ["0", "2", "4", "8", "data"])
+@pytest.mark.parametrize("window", [(), ("mmap,2MB,0,2MB",)])
+def test_a_call_that_fails_loses_nothing(program, launch, layout, huge_pages, default_limit, limit, window):
+    """At the limit on mappings (some to spare), and at RLIMIT_DATA."""
+    program = program("at_the_limit")
+    plain = calls(subprocess.run([program, limit], capture_output=True, text=True, check=True).stdout)
+    if window:
+        huge_pages(1)
+    done = launch("--layout", layout(*window), "--allow-fallback", "--", program, limit)
+    assert done.returncode == 0, done.stderr
+    found = calls(done.stdout)
+    assert found.keys() == plain.keys()
+    for name, (error, lost) in found.items():
+        assert lost == 0, (name, found)
+        assert error in (0, ENOMEM, EAGAIN), (name, found)
+    assert found["munmap"] == found["munmap_all"] == (0, 0)
