@@ -31,11 +31,21 @@ int Pool::wanted_protection(Range page) const {
     return (all & kUsed) != 0 ? all & kProtMask : -1;
 }
 
+/// Memory that was never writable while it was handed out reads zero, and needs no clearing: reservations without access.
+void Pool::mark_dirty(Range range) {
+    static_assert(kDirty == kUsed << 1, "one operation for all states");
+    uint8_t* s = states(range.start);
+    const size_t count = range.bytes() / kPage4K;
+    for (size_t i = 0; i < count; ++i) s[i] = static_cast<uint8_t>(s[i] | (s[i] & kUsed) << 1);
+}
+
 long Pool::set_hardware(Range pages, int prot) {
     if (pages.empty()) return 0;
     const long result = sys::mprotect(base_ + pages.start, pages.bytes(), prot);
-    if (!sys::failed(result)) memset(&hardware(pages.start), prot, pages.bytes() / kPage2M);
-    return result;
+    if (sys::failed(result)) return result;
+    memset(&hardware(pages.start), prot, pages.bytes() / kPage2M);
+    if ((prot & PROT_WRITE) != 0) mark_dirty(pages);
+    return 0;
 }
 
 /// Gives the huge pages around `range` the union of their pages' protections; one system call per run.
@@ -67,6 +77,7 @@ long Pool::sync_protection(Range range, uint64_t page_bytes) {
 long Pool::clear_dirty(Range range, uint64_t page_bytes) {
     const Range pages{align_down(range.start, page_bytes), align_up(range.end, page_bytes)};
     bool writable = false;
+    if (!any(range, kDirty)) return 0;
     for (uint64_t at = range.start; at < range.end;) {
         uint64_t end = at;
         while (end < range.end && (*states(end) & kDirty) != 0) end += kPage4K;
@@ -163,10 +174,13 @@ long Pool::commit_huge(Range part, uint64_t page_bytes, int prot) {
     const long cleared = clear_dirty(part, page_bytes);
     if (sys::failed(cleared)) return cleared;
     // Marks of a huge page stay until it is unused.
-    const auto state = static_cast<uint8_t>(kUsed | kDirty | (prot & kProtMask));
+    const auto state = static_cast<uint8_t>(kUsed | (prot & kProtMask));
     for (uint64_t at = part.start; at < part.end; at += kPage4K)
         *states(at) = static_cast<uint8_t>((*states(at) & kMarks) | state);
-    return sync_protection(part, page_bytes);
+    const long result = sync_protection(part, page_bytes);
+    for (uint64_t at = align_down(part.start, page_bytes); at < part.end; at += page_bytes)
+        if ((hardware(at) & PROT_WRITE) != 0) mark_dirty(part.clip({at, at + page_bytes}));
+    return result;
 }
 
 long Pool::release_huge(Range part, uint64_t page_bytes) {

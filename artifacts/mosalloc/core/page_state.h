@@ -9,7 +9,7 @@ namespace mosalloc {
 
 constexpr uint8_t kProtMask = PROT_READ | PROT_WRITE | PROT_EXEC;  // bits 0-2, as in mprotect
 constexpr uint8_t kUsed = 1 << 3;     ///< handed out
-constexpr uint8_t kDirty = 1 << 4;    ///< in a window, handed out before: clear it before the next owner sees it
+constexpr uint8_t kDirty = 1 << 4;    ///< in a window, was writable: clear it before the next owner sees it
 constexpr uint8_t kOpen = kDirty;     ///< outside windows, free, but accessible: small_pages.cpp
 constexpr uint8_t kForeign = 1 << 5;  ///< covered by a mapping of the program's own (a file, shared memory)
 constexpr uint8_t kOdd = 1 << 6;      ///< its mapping has marks (mlock, advice, a key, a policy): end them on release

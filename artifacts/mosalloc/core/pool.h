@@ -144,6 +144,7 @@ private:
     void end_marks(Range page);
     void copy_policy(Range page, uint64_t copy) const;
     void restore_marks(Range page);
+    void mark_dirty(Range range);
     long clear_dirty(Range range, uint64_t page_bytes);
     int wanted_protection(Range page) const;
     long sync_protection(Range range, uint64_t page_bytes);

@@ -94,6 +94,36 @@ TEST_F(ProtectionsTest, MemoryWithoutAccessBehindAHoleKeepsItsContentsInASplit) 
     for (uint64_t i = 3 * kPage4K; i < kPage2M; ++i) ASSERT_EQ(at[i], 'x');
 }
 
+TEST_F(ProtectionsTest, MemoryThatWasNeverWritableIsNotCleared) {
+    build(Protections::soft);
+    const auto zeroed = [&] { return pool().counters().zeroed_bytes; };
+    start_ = anon_base() + 3 * kPage2M;  // a window without memory in use
+    EXPECT_EQ(space.map_fixed(pages(0, 1024), {PROT_NONE}), static_cast<long>(start_));
+    EXPECT_EQ(space.protect(pages(0, 10), PROT_READ), 0);
+    EXPECT_EQ(space.unmap(pages(0, 1024)), 0);
+    EXPECT_EQ(space.map_fixed(pages(0, 1024), {PROT_NONE}), static_cast<long>(start_));
+    EXPECT_EQ(zeroed(), 0u);
+    // A part gains access: the whole huge page is writable now, with all parts that are in use.
+    EXPECT_EQ(space.protect(pages(5, 6), kRW), 0);
+    memset(reinterpret_cast<void*>(pages(4, 7).start), 'x', 3 * kPage4K);
+    EXPECT_EQ(space.unmap(pages(0, 1024)), 0);
+    EXPECT_EQ(space.map_fixed(pages(0, 1024), {PROT_READ}), static_cast<long>(start_));
+    EXPECT_EQ(zeroed(), kPage2M);  // the first huge page only
+    for (uint64_t i = 0; i < 2 * kPage2M; ++i) ASSERT_EQ(reinterpret_cast<char*>(start_)[i], 0);
+}
+
+TEST_F(ProtectionsTest, MemoryWithoutAccessBesideWritableMemoryIsCleared) {
+    build(Protections::soft);
+    start_ = anon_base() + 3 * kPage2M;
+    EXPECT_EQ(space.map_fixed(pages(0, 8), {kRW}), static_cast<long>(start_));
+    EXPECT_EQ(space.map_fixed(pages(8, 16), {PROT_NONE}), static_cast<long>(pages(8, 16).start));
+    memset(reinterpret_cast<void*>(start_), 'x', 16 * kPage4K);  // soft: the huge page grants it
+    EXPECT_EQ(space.unmap(pages(8, 16)), 0);
+    EXPECT_EQ(space.map_fixed(pages(8, 16), {PROT_READ}), static_cast<long>(pages(8, 16).start));
+    for (uint64_t i = 0; i < 16 * kPage4K; ++i)
+        ASSERT_EQ(reinterpret_cast<char*>(start_)[i], i < 8 * kPage4K ? 'x' : 0);
+}
+
 /// How often another thread could read the page at `address` until `done`; it counts its attempts.
 uint64_t reads(uint64_t address, std::atomic<uint64_t>* attempts, const std::atomic<bool>* done) {
     uint64_t count = 0;

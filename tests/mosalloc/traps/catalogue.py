@@ -254,6 +254,11 @@ ROWS: tuple[Row, ...] = (
         "A call with several steps must not lose contents when the kernel refuses the second.",
         "traps/test_limits.py::test_a_call_that_fails_loses_nothing",
     ),
+    trap(
+        "reservations",
+        "Reserving addresses without access must not cost the zeroing of huge pages.",
+        "traps/test_huge_parts.py::test_reservations_without_access_are_not_cleared",
+    ),
     failure(
         "threads",
         "Several threads in the pools at once.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 
 import pytest
 
@@ -73,3 +74,14 @@ def test_a_guard_page_in_4kb_parts_costs_nothing(launch, layout, program, tmp_pa
     done = launch("--layout", layout(), "--report", report, "--", program("guard_page"))
     assert (done.returncode, done.stdout) == (0, "trapped\n"), done.stderr
     assert read_report(report).confirmed
+
+
+def test_reservations_without_access_are_not_cleared(program, launch, layout, huge_pages, tmp_path):
+    """64MB without access in a window: pages that were never writable need no zeroing."""
+    huge_pages(40)
+    program, report = program("reservations"), tmp_path / "r.json"
+    plain = subprocess.run([program], capture_output=True, text=True, check=True, timeout=60).stdout
+    done = launch("--layout", layout("mmap,2MB,0,80MB"), "--report", report, "--", program)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout.split()[1]) < max(100, 20 * float(plain.split()[1]))
+    assert read_report(report).counters["zeroed_bytes"] < 1 << 20
