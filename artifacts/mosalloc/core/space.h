@@ -74,6 +74,10 @@ public:
     /// System V shared memory at an address of the program's choice.
     long attach(uint64_t address, int id, int flags);
     long detach(uint64_t address);
+    /// Addresses of the first marked memory in `addresses` that is handed out and has 4KB pages; empty if there is none.
+    Range marked_run(Range addresses);
+    /// After mlockall(MCL_CURRENT): free memory is not the program's, so its next owner gets it unlocked.
+    void unlock_free();
     /// In a forked child: memory with MADV_DONTFORK is a hole there, which is reserved again and free.
     void adopt_child();
 

@@ -159,6 +159,38 @@ void Space::reclaim(Pool* pool, Range range) {
     reclaim(pool, {middle, range.end});
 }
 
+Range Space::marked_run(Range addresses) {
+    Range found;
+    for_each_area(addresses, [&](Pool* pool, Range part) -> long {
+        if (pool == nullptr) return 0;
+        return pool->for_each_run_with(pool->offsets(part), kUsed | kOdd, [&](Range run) {
+            return pool->windows().for_each_part(run, [&](Range same, uint64_t page_bytes) -> long {
+                if (page_bytes != kPage4K) return 0;
+                found = pool->addresses(same);
+                return -EEXIST;  // ends the search
+            });
+        });
+    });
+    return found;
+}
+
+void Space::unlock_free() {
+    for (const Pool& pool : pools_) {
+        uint64_t at = 0;
+        const auto unlock = [&](uint64_t end) {
+            const Range free = pool.addresses({at, end});
+            if (!free.empty()) sys::call(SYS_munlock, static_cast<long>(free.start), static_cast<long>(free.bytes()));
+        };
+        const uint64_t used = align_up(out(kind_of(&pool)).used_bytes, kPage4K);
+        pool.for_each_run_with({0, used}, kUsed, [&](Range run) -> long {
+            unlock(run.start);
+            at = run.end;
+            return 0;
+        });
+        unlock(pool.bytes());
+    }
+}
+
 void Space::adopt_child() {
     for (Pool& pool : pools_) {
         pool.for_each_run_with(pool.unforked(), kUnforked, [&](Range run) -> long {

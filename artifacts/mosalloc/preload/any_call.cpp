@@ -52,7 +52,7 @@ void* prepare_any_call() {
     int64_t thread;
     __asm__("mov %%fs:0, %0" : "=r"(thread));
     mosalloc_errno_offset = reinterpret_cast<int64_t>(&errno) - thread;
-    for (const long number : {SYS_ioctl, SYS_madvise, SYS_shmat, SYS_shmdt, SYS_mlock, SYS_mlock2, SYS_munlock, SYS_prctl,
+    for (const long number : {SYS_ioctl, SYS_madvise, SYS_shmat, SYS_shmdt, SYS_mlock, SYS_mlock2, SYS_munlock, SYS_mlockall, SYS_prctl,
                               SYS_mbind, SYS_pkey_mprotect, SYS_set_mempolicy_home_node})
         mosalloc_marking_numbers[number] = 1;
     return reinterpret_cast<void*>(mosalloc_any_call);

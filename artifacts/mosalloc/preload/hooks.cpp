@@ -4,7 +4,9 @@
 #include <cerrno>
 #include <sys/stat.h>
 
+#include "core/advice.h"
 #include "core/sys.h"
+#include "preload/faults.h"
 #include "preload/forks.h"
 #include "preload/marks.h"
 
@@ -111,16 +113,25 @@ HOOK void* hook_mmap(void* hint, size_t bytes, int prot, int flags, int fd, off_
     return reinterpret_cast<void*>(done(MOSALLOC_CALL_MMAP, pooled ? By::pool : By::kernel, result));
 }
 
+/// The range as pages if the pools get the call, else empty.
+Range pages_in_pools(const void* start, size_t bytes) {
+    const uint64_t addr = reinterpret_cast<uint64_t>(start);
+    if (addr % kPage4K != 0 || bytes > kAddressEnd || !in_pools(addr, bytes)) return {};
+    return {addr, addr + align_up(bytes, kPage4K)};
+}
+
 /// Calls over a range differ only in two steps: what the pools do with a whole, aligned range, and what the kernel does.
 template <class InPools, class Kernel>
 long over_range(mosalloc_call call, const void* start, size_t bytes, InPools in, Kernel kernel) {
-    const uint64_t addr = reinterpret_cast<uint64_t>(start);
-    if (addr % kPage4K != 0 || bytes > kAddressEnd || !in_pools(addr, bytes)) return done(call, By::kernel, kernel());
+    const Range pages = pages_in_pools(start, bytes);
+    if (pages.empty()) return done(call, By::kernel, kernel());
     const Entry entry;
-    return done(call, By::pool, in(Range{addr, addr + align_up(bytes, kPage4K)}));
+    return done(call, By::pool, in(pages));
 }
 
 HOOK int hook_munmap(void* start, size_t bytes) {
+    const Range watched = events_expected() ? pages_in_pools(start, bytes) : Range{};
+    if (!watched.empty()) unmap_watched(watched);
     return static_cast<int>(over_range(
         MOSALLOC_CALL_MUNMAP, start, bytes, [](Range r) { return runtime().space.unmap(r); },
         [=] {
@@ -152,6 +163,10 @@ HOOK int hook_pkey_mprotect(void* start, size_t bytes, int prot, int key) {
 }
 
 HOOK int hook_madvise(void* start, size_t bytes, int advice) {
+    const Range watched = events_expected() && advice::drops(advice) ? pages_in_pools(start, bytes) : Range{};
+    long dropped = 0;
+    if (!watched.empty() && drop_watched(watched, advice, &dropped))
+        return static_cast<int>(done(MOSALLOC_CALL_MADVISE, By::pool, dropped));
     return static_cast<int>(over_range(
         MOSALLOC_CALL_MADVISE, start, bytes,
         [=](Range r) {

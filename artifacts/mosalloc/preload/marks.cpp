@@ -2,14 +2,12 @@
 
 #include <cerrno>
 #include <linux/mempolicy.h>
-#include <linux/userfaultfd.h>
 #include <sys/ioctl.h>
 
 #include "core/layout.h"
 #include "core/sys.h"
 #include "preload/any_call.h"
-#include "preload/forks.h"
-#include "preload/hooks.h"
+#include "preload/faults.h"
 
 #ifndef PR_SET_VMA
 #define PR_SET_VMA 0x53564d41
@@ -25,60 +23,6 @@ long answer(long result) {
     if (!sys::failed(result)) return result;
     errno = static_cast<int>(-result);
     return -1;
-}
-
-/// The range as pages, if a part of it is in a pool; else empty, and the kernel handles the call.
-Range pool_pages(uint64_t start, uint64_t bytes) {
-    const uint64_t end = start + align_up(bytes, kPage4K);
-    if (start % kPage4K != 0 || end <= start || !runtime().space.overlaps({start, end})) return {};
-    return {start, end};
-}
-
-/// Runs `call` over the pools under the lock, and says why if a huge page refuses the mark.
-template <class F>
-long in_pools(const char* name, Range pages, F call) {
-    const Entry entry;
-    const uint64_t refused = runtime().map->refused_marks;
-    const long result = call(runtime().space);
-    runtime().space.publish();
-    tell_refused_mark(name, pages, refused);
-    return result;
-}
-
-/// True unless /proc shows that the descriptor is something else; other drivers use other numbers.
-bool is_userfaultfd(int fd) {
-    char path[40], link[40];
-    Text(path).add("/proc/self/fd/").number(static_cast<uint64_t>(fd));
-    const long length = sys::readlink(path, link, sizeof link - 1);
-    if (sys::failed(length)) return true;
-    link[length] = 0;
-    return same_text(link, "anon_inode:[userfaultfd]") || same_text(link, "/dev/userfaultfd");
-}
-
-struct Registration {
-    int fd;
-    uffdio_register* asked;
-    uint64_t ioctls;  // what the kernel offers for all parts
-};
-
-long register_part(Range addresses, void* rest) {
-    auto* all = static_cast<Registration*>(rest);
-    uffdio_register part = {{addresses.start, addresses.bytes()}, all->asked->mode, 0};
-    const long result = sys::call(SYS_ioctl, all->fd, UFFDIO_REGISTER, reinterpret_cast<long>(&part));
-    if (!sys::failed(result)) all->ioctls &= part.ioctls;
-    return result;
-}
-
-long register_faults(int fd, uffdio_register* asked) {
-    const Range pages = asked == nullptr ? Range{} : pool_pages(asked->range.start, asked->range.len);
-    if (pages.empty() || pages.bytes() != asked->range.len || !is_userfaultfd(fd))
-        return sys::call(SYS_ioctl, fd, UFFDIO_REGISTER, reinterpret_cast<long>(asked));
-    Registration all = {fd, asked, ~uint64_t{0}};
-    const long result = in_pools("ioctl UFFDIO_REGISTER", pages, [&](Space& space) {
-        return space.watch_faults(pages, {register_part, &all});
-    });
-    if (!sys::failed(result)) asked->ioctls = all.ioctls;
-    return result;
 }
 
 /// Arguments behind the range of mbind, set_mempolicy_home_node or prctl.
@@ -99,9 +43,10 @@ long name_part(Range addresses, void* rest) {
 
 HOOK int hook_ioctl(int fd, unsigned long request, void* argument) {
     // libc's ioctl looks at 32 bits of the result only.
-    const int result = static_cast<int>(__builtin_expect(request == UFFDIO_REGISTER, 0)
-        ? register_faults(fd, static_cast<uffdio_register*>(argument))
-        : sys::call(SYS_ioctl, fd, static_cast<long>(request), reinterpret_cast<long>(argument)));
+    if (__builtin_expect(_IOC_TYPE(request) == kUserfaultfdCalls, 0))
+        return static_cast<int>(answer(call_userfaultfd(fd, request, argument)));
+    // libc's ioctl looks at 32 bits of the result only.
+    const int result = static_cast<int>(sys::call(SYS_ioctl, fd, static_cast<long>(request), reinterpret_cast<long>(argument)));
     return static_cast<int>(answer(result));
 }
 
@@ -110,7 +55,7 @@ HOOK int hook_prctl(int option, unsigned long a, unsigned long b, unsigned long 
     if (pages.empty())
         return static_cast<int>(answer(sys::call(SYS_prctl, option, static_cast<long>(a), static_cast<long>(b),
                                                  static_cast<long>(c), static_cast<long>(d))));
-    return static_cast<int>(answer(in_pools("prctl PR_SET_VMA", pages, [&](Space& space) {
+    return static_cast<int>(answer(mark_in_pools("prctl PR_SET_VMA", pages, [&](Space& space) {
         return space.set_name(pages, {name_part, reinterpret_cast<void*>(d)});
     })));
 }
@@ -127,6 +72,15 @@ HOOK void* hook_shmat(int id, const void* where, int flags) {
     return reinterpret_cast<void*>(answer(result));
 }
 
+HOOK int hook_mlockall(int flags) {
+    const long result = sys::call(SYS_mlockall, flags);
+    if (!sys::failed(result) && (flags & (MCL_CURRENT | MCL_FUTURE)) == MCL_CURRENT) {
+        const Entry entry;
+        runtime().space.unlock_free();
+    }
+    return static_cast<int>(answer(result));
+}
+
 HOOK int hook_shmdt(const void* where) {
     const uint64_t address = reinterpret_cast<uint64_t>(where);
     if (!runtime().space.overlaps({address, address + 1}))
@@ -139,9 +93,9 @@ long set_policy(const Rest& asked, Range pages) {
     Rest rest = asked;
     if (asked.number == SYS_mbind) {
         const bool resets = (asked.a & ~MPOL_MODE_FLAGS) == MPOL_DEFAULT;
-        return in_pools("mbind", pages, [&](Space& space) { return space.set_policy(pages, resets, {mark_part, &rest}); });
+        return mark_in_pools("mbind", pages, [&](Space& space) { return space.set_policy(pages, resets, {mark_part, &rest}); });
     }
-    return in_pools("set_mempolicy_home_node", pages, [&](Space& space) {
+    return mark_in_pools("set_mempolicy_home_node", pages, [&](Space& space) {
         return space.set_home_node(pages, {mark_part, &rest});
     });
 }
@@ -157,6 +111,7 @@ HOOK long marking_call(long number, long a, long b, long c, long d, long e, long
                               static_cast<unsigned long>(d), static_cast<unsigned long>(e));
         case SYS_shmat:
             return reinterpret_cast<long>(hook_shmat(static_cast<int>(a), reinterpret_cast<void*>(b), static_cast<int>(c)));
+        case SYS_mlockall: return hook_mlockall(static_cast<int>(a));
         case SYS_shmdt: return hook_shmdt(reinterpret_cast<void*>(a));
         case SYS_madvise: return madvise(reinterpret_cast<void*>(a), static_cast<size_t>(b), static_cast<int>(c));
         case SYS_mlock: return mlock(reinterpret_cast<void*>(a), static_cast<size_t>(b));
@@ -169,6 +124,12 @@ HOOK long marking_call(long number, long a, long b, long c, long d, long e, long
     const Range pages = pool_pages(static_cast<uint64_t>(a), static_cast<uint64_t>(b));
     if (pages.empty()) return answer(sys::call(number, a, b, c, d, e, f));
     return answer(set_policy({number, c, d, e, f}, pages));
+}
+
+Range pool_pages(uint64_t start, uint64_t bytes) {
+    const uint64_t end = start + align_up(bytes, kPage4K);
+    if (start % kPage4K != 0 || end <= start || !runtime().space.overlaps({start, end})) return {};
+    return {start, end};
 }
 
 void tell_refused_mark(const char* call, Range addresses, uint64_t refused) {
@@ -192,6 +153,7 @@ const Patch* mark_hooks(size_t* count) {
         {"ioctl", reinterpret_cast<void*>(hook_ioctl), true},
         {"prctl", reinterpret_cast<void*>(hook_prctl), true},
         {"shmat", reinterpret_cast<void*>(hook_shmat), true},
+        {"mlockall", reinterpret_cast<void*>(hook_mlockall), true},
         {"shmdt", reinterpret_cast<void*>(hook_shmdt), true},
         {"syscall", prepare_any_call(), true},
     };

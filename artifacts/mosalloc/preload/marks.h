@@ -3,6 +3,8 @@
 #pragma once
 
 #include "core/base.h"
+#include "preload/forks.h"
+#include "preload/hooks.h"
 #include "preload/patch.h"
 
 namespace mosalloc {
@@ -10,7 +12,21 @@ namespace mosalloc {
 /// Symbol and replacement of each. All are optional: a libc without one of them has no such calls to see.
 const Patch* mark_hooks(size_t* count);
 
+/// The range as pages, if a part of it is in a pool; else empty, and the kernel handles the call.
+Range pool_pages(uint64_t start, uint64_t bytes);
+
 /// Prints once why the program gets EINVAL, if `refused` (the pool map's counter before the call) has grown.
 void tell_refused_mark(const char* call, Range addresses, uint64_t refused);
+
+/// Runs `call` over the pools under the lock, and says why if a huge page refuses the mark.
+template <class F>
+long mark_in_pools(const char* name, Range pages, F call) {
+    const Entry entry;
+    const uint64_t refused = runtime().map->refused_marks;
+    const long result = call(runtime().space);
+    runtime().space.publish();
+    tell_refused_mark(name, pages, refused);
+    return result;
+}
 
 }  // namespace mosalloc

@@ -41,6 +41,10 @@ void print_notes(const mosalloc_pool_map& map, const Outcome& outcome) {
         note(std::to_string(map.unsplit_pages) + " times the library could not split a huge page, because it could not "
              "stop other threads: guard pages in these huge pages do not trap",
              "allow userfaultfd (docker: --security-opt seccomp=unconfined), or move the windows");
+    if (map.refused_marks != 0)
+        note(std::to_string(map.refused_marks) + " times a huge page could not keep a policy, a registration or advice for a part "
+             "of itself: the call returned EINVAL",
+             "align these calls to the huge page, place the windows elsewhere, or use --protections guards");
     if (map.fork_late_lock != 0 && map.forks != 0)
         note("the library could not patch fork in this libc: a fork can hang while another thread allocates",
              "report the version of glibc; programs with one thread can fork safely");

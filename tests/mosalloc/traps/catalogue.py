@@ -209,8 +209,9 @@ ROWS: tuple[Row, ...] = (
     ),
     trap(
         "marks_of_mappings",
-        "Policies, names, locks, keys and advice stay with a mapping that the library keeps for the next owner.",
+        "Policies, names, locks and advice stay with a mapping that the library keeps for its next owner.",
         "traps/test_marks.py::test_marks_end_with_munmap",
+        "traps/test_marks.py::test_new_memory_is_locked_only_if_the_program_wants_it",
         "traps/test_marks.py::test_marks_leave_holes_and_neighbours_alone",
         "traps/test_marks.py::test_marks_of_whole_huge_pages_end_with_munmap",
     ),
@@ -218,6 +219,7 @@ ROWS: tuple[Row, ...] = (
         "fault_handlers",
         "A handler that is registered (userfaultfd) would go on to fill memory after munmap.",
         "traps/test_marks.py::test_a_fault_handler_does_not_fill_new_memory",
+        "traps/test_marks.py::test_a_fault_handler_may_map_memory_before_it_reads_an_event",
         "traps/test_marks.py::test_a_fault_handler_over_windows_splits_them",
         "traps/test_marks.py::test_a_fault_handler_over_windows_is_refused_under_soft",
     ),

@@ -61,6 +61,23 @@ def test_a_fault_handler_does_not_fill_new_memory(under, layout, program):
     assert found.confirmed and found.counters["ended_marks"] >= 1
 
 
+def test_a_fault_handler_may_map_memory_before_it_reads_an_event(under, layout, program):
+    """The kernel lets munmap wait for the handler, and the handler waits for nothing in the library."""
+    argv = (program("fault_events"), BLOCK)
+    oracle = plain(*argv)
+    done, found = under(layout(), (), *argv)
+    assert (done.returncode, done.stdout) == (0, oracle.stdout), done.stderr
+    assert found.confirmed
+
+
+def test_new_memory_is_locked_only_if_the_program_wants_it(under, layout, program):
+    argv = (program("all_locked"),)
+    plain(*argv)
+    done, found = under(layout(), (), *argv)
+    assert (done.returncode, done.stdout) == (0, "clean\n"), done.stderr
+    assert found.confirmed
+
+
 def test_marks_leave_holes_and_neighbours_alone(under, layout, program):
     argv = (program("partial_marks"),)
     oracle = plain(*argv)
