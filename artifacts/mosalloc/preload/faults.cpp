@@ -8,7 +8,8 @@
 namespace mosalloc {
 namespace {
 constexpr uint64_t kWaits = UFFD_FEATURE_EVENT_UNMAP | UFFD_FEATURE_EVENT_REMOVE;
-bool g_expected = false;
+bool g_expected = false;  // set once
+bool g_handled = false;
 
 /// True unless /proc shows that the descriptor is something else; other drivers use other numbers.
 bool is_userfaultfd(int fd) {
@@ -42,7 +43,9 @@ long register_faults(int fd, uffdio_register* asked) {
     const long result = mark_in_pools("ioctl UFFDIO_REGISTER", pages, [&](Space& space) {
         return space.watch_faults(pages, {register_part, &all});
     });
-    if (!sys::failed(result)) asked->ioctls = all.ioctls;
+    if (sys::failed(result)) return result;
+    asked->ioctls = all.ioctls;
+    __atomic_store_n(&g_handled, true, __ATOMIC_RELAXED);
     return result;
 }
 
@@ -56,6 +59,7 @@ long call_userfaultfd(int fd, unsigned long request, void* argument) {
     return result;
 }
 
+bool faults_handled() { return __builtin_expect(__atomic_load_n(&g_handled, __ATOMIC_RELAXED), false); }
 bool events_expected() { return __builtin_expect(__atomic_load_n(&g_expected, __ATOMIC_RELAXED), false); }
 
 /// The program gives up this memory, so nobody else can own it between the look and the new mapping.
@@ -71,14 +75,10 @@ void unmap_watched(Range pages) {
     }
 }
 
-bool drop_watched(Range pages, int advice, long* result) {
-    {
-        const Entry entry;
-        const Range run = runtime().space.marked_run(pages);
-        if (run.start != pages.start || run.end != pages.end) return false;
-    }
-    *result = sys::madvise(pages.start, pages.bytes(), advice);
-    return true;
+bool is_watched(Range pages) {
+    const Entry entry;
+    const Range run = runtime().space.marked_run(pages);
+    return run.start == pages.start && run.end == pages.end;
 }
 
 }  // namespace mosalloc

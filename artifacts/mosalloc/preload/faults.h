@@ -1,8 +1,8 @@
 // faults.h - userfaultfd over the memory of pools.
 //
-// Registration: only memory that is handed out, in 4KB pages. Events (UFFD_FEATURE_EVENT_*): the kernel lets munmap and
-// madvise wait until the handler has read the event. The handler may map memory before it reads, so the caller must not hold
-// the lock then.
+// Registration: only memory that is handed out, in 4KB pages. The kernel lets calls wait for the handler: mlock and
+// MADV_POPULATE until it has filled the pages, munmap and MADV_DONTNEED until it has read their events
+// (UFFD_FEATURE_EVENT_*). The handler may map memory before, so these callers must not hold the lock.
 #pragma once
 
 #include <linux/userfaultfd.h>
@@ -16,11 +16,13 @@ constexpr unsigned long kUserfaultfdCalls = UFFDIO;  ///< _IOC_TYPE of its reque
 /// An ioctl of this type; the kernel's result.
 long call_userfaultfd(int fd, unsigned long request, void* argument);
 
+/// Memory of the pools is registered.
+bool faults_handled();
 /// A userfaultfd with these events exists.
 bool events_expected();
 /// Before an munmap: without the lock, replaces the marked memory of `pages` in 4KB parts by reserved memory.
 void unmap_watched(Range pages);
-/// madvise that drops contents, without the lock. False if the caller must do it: other memory than marked 4KB parts.
-bool drop_watched(Range pages, int advice, long* result);
+/// True if all of `pages` is marked memory in 4KB parts: the kernel's own call over it needs no lock.
+bool is_watched(Range pages);
 
 }  // namespace mosalloc

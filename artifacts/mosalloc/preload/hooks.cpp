@@ -163,10 +163,10 @@ HOOK int hook_pkey_mprotect(void* start, size_t bytes, int prot, int key) {
 }
 
 HOOK int hook_madvise(void* start, size_t bytes, int advice) {
-    const Range watched = events_expected() && advice::drops(advice) ? pages_in_pools(start, bytes) : Range{};
-    long dropped = 0;
-    if (!watched.empty() && drop_watched(watched, advice, &dropped))
-        return static_cast<int>(done(MOSALLOC_CALL_MADVISE, By::pool, dropped));
+    const bool waits = (events_expected() && advice::drops(advice)) || (faults_handled() && advice::populates(advice));
+    const Range watched = waits ? pages_in_pools(start, bytes) : Range{};
+    if (!watched.empty() && is_watched(watched))
+        return static_cast<int>(done(MOSALLOC_CALL_MADVISE, By::pool, sys::madvise(watched.start, watched.bytes(), advice)));
     return static_cast<int>(over_range(
         MOSALLOC_CALL_MADVISE, start, bytes,
         [=](Range r) {
@@ -193,12 +193,14 @@ HOOK int hook_posix_madvise(void* start, size_t bytes, int advice) {
 long lock_memory(mosalloc_call call, const void* start, size_t bytes, int flags) {
     const uint64_t addr = align_down(reinterpret_cast<uint64_t>(start), kPage4K);
     const uint64_t size = bytes + (reinterpret_cast<uint64_t>(start) - addr);
+    const auto kernel = [=] {
+        const long at = reinterpret_cast<long>(start), all = static_cast<long>(bytes);
+        return flags == 0 ? sys::call(SYS_mlock, at, all) : sys::call(SYS_mlock2, at, all, flags);
+    };
+    const Range watched = faults_handled() ? pages_in_pools(reinterpret_cast<void*>(addr), size) : Range{};
+    if (!watched.empty() && is_watched(watched)) return done(call, By::pool, kernel());
     return over_range(
-        call, reinterpret_cast<void*>(addr), size, [=](Range r) { return runtime().space.lock(r, flags); },
-        [=] {
-            const long at = reinterpret_cast<long>(start), all = static_cast<long>(bytes);
-            return flags == 0 ? sys::call(SYS_mlock, at, all) : sys::call(SYS_mlock2, at, all, flags);
-        });
+        call, reinterpret_cast<void*>(addr), size, [=](Range r) { return runtime().space.lock(r, flags); }, kernel);
 }
 
 HOOK int hook_mlock(const void* start, size_t bytes) {
