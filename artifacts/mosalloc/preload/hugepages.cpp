@@ -36,6 +36,8 @@ HugePages huge_pages(uint64_t page_bytes) {
     out.supported = read_count(page_bytes, "nr_hugepages", &out.total) &&
                     read_count(page_bytes, "free_hugepages", &free) &&
                     read_count(page_bytes, "resv_hugepages", &promised);
+    // Below zero for a moment when a process ends while the kernel still holds a page of it for an io_uring.
+    if (promised >> 63 != 0) promised = 0;
     out.free = free > promised ? free - promised : 0;
     return out;
 }

@@ -76,7 +76,10 @@ def huge_pages_free(page_bytes: int, node: int | None = None) -> int:
     Promises are made by the machine, not by a node: a node's free pages count only as far as the machine's.
     """
     folder = pool_folder(page_bytes)
-    free = int((folder / "free_hugepages").read_text()) - int((folder / "resv_hugepages").read_text())
+    promised = int((folder / "resv_hugepages").read_text())
+    if promised >= 1 << 63:  # below zero for a moment, while the kernel holds a page of an ended process
+        promised = 0
+    free = int((folder / "free_hugepages").read_text()) - promised
     if node is None:
         return free
     return min(free, int((pool_folder(page_bytes, node) / "free_hugepages").read_text()))
