@@ -12,17 +12,14 @@ difference, but a layout was skipped because its huge pages are missing.
 from __future__ import annotations
 
 import argparse
-import os
-import subprocess
 import sys
 import time
 from dataclasses import dataclass
-from itertools import zip_longest
 from pathlib import Path
 
+from judge import Subject, first_difference, free_2mb_pages
+
 SKIP = 77
-TRACES = 20  # runs to find the operation that differs
-HANGS_AFTER_S = 60  # a part takes about one second at most
 POOLS = "type,pageSize,startOffset,endOffset\nbrk,-1,0,256MB\nmmap,-1,0,1000MB\n"
 
 
@@ -55,94 +52,6 @@ CASES = {
     "2mb-exact": windows("exact", "--no-hole-faults"),
     "2mb-soft": windows("soft", "--no-faults", "--no-foreign"),
 }
-
-
-def free_2mb_pages() -> int:
-    """Number of 2MB pages that are free and not reserved."""
-    folder = Path("/sys/kernel/mm/hugepages/hugepages-2048kB")
-    if not folder.exists():
-        return 0
-    return int((folder / "free_hugepages").read_text()) - int((folder / "resv_hugepages").read_text())
-
-
-def output_of(process: subprocess.Popen) -> str:
-    """The output of a process. A process that hangs is killed, and the output ends with a note."""
-    try:
-        return process.communicate(timeout=HANGS_AFTER_S)[0]
-    except subprocess.TimeoutExpired:
-        process.kill()
-        return f"{process.communicate()[0]}hung for {HANGS_AFTER_S} s\n"
-
-
-@dataclass(frozen=True)
-class Subject:
-    """The program, and the environment that preloads the library under test."""
-
-    program: Path
-    environment: dict[str, str]
-    without: tuple[str, ...]
-
-    def argv(self, seed: int, operations: int, threads: int) -> list[str]:
-        return [str(self.program), str(seed), str(operations), str(threads), *self.without]
-
-    def start(self, argv: list[str], with_library: bool) -> subprocess.Popen:
-        env = dict(os.environ) | (self.environment if with_library else {})
-        return subprocess.Popen(argv, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-
-    def differs(self, argv: list[str]) -> bool:
-        both = [self.start(argv, with_library) for with_library in (False, True)]
-        outputs = [(output_of(process), process.returncode) for process in both]
-        if outputs[0][1] != 0:
-            raise SystemExit(f"the program fails without the library: {' '.join(argv)}\n{outputs[0][0]}")
-        return outputs[0] != outputs[1]
-
-
-def by_thread(text: str) -> dict[str, list[str]]:
-    """Lines of a trace by the thread (or child) that wrote them; within a thread, their order is fixed."""
-    lines: dict[str, list[str]] = {}
-    for line in text.splitlines():
-        lines.setdefault(line.split(" ", 1)[0], []).append(line)
-    return lines
-
-
-def shorten(plain: str, ours: str) -> str:
-    """Both lines up to the first result that differs, and a few before it."""
-    words = list(zip_longest(plain.split(), ours.split(), fillvalue="(nothing)"))
-    at = next(i for i, (a, b) in enumerate(words) if a != b)
-    shown = [a for a, _ in words[: min(at, 3)]] + (["..."] if at > 9 else [])
-    shown += [a for a, _ in words[max(3, at - 6) : at]]
-    common = " ".join(shown)
-    return f"  at:      {common}\n  without: {words[at][0]}\n  with:    {words[at][1]}"
-
-
-def first_difference(subject: Subject, argv: list[str]) -> str:
-    """Trace both runs until they differ; with threads, addresses depend on which thread is first."""
-    for _ in range(TRACES):
-        found = traced_difference(subject, argv)
-        if found:
-            return found
-    return f"  none of {TRACES} runs with a trace differed; repeat it beside other work"
-
-
-def traced_difference(subject: Subject, argv: list[str]) -> str | None:
-    """The first operation that differs, and the one before it; None if both runs were the same."""
-    runs = [subject.start([*argv, "--trace"], with_library) for with_library in (False, True)]
-    traces = [by_thread(output_of(process)) for process in runs]
-    found: list[tuple[int, str]] = []
-    for thread, lines in traces[0].items():
-        before = ""
-        for plain, ours in zip_longest(lines, traces[1].get(thread, []), fillvalue=""):
-            if plain != ours:
-                operation = int(plain.split()[1]) if plain and thread != "digest" else sys.maxsize
-                found.append((operation, f"  before:  {before[:100]}\n{shorten(plain, ours)}"))
-                break
-            before = plain
-    extra = [line for name, lines in traces[1].items() if name not in traces[0] for line in lines]
-    found += [(sys.maxsize, f"  with the library only: {line}") for line in extra[:1]]
-    ended = [process.returncode for process in runs]
-    if not found and ended[0] != ended[1]:
-        return f"  exit status {ended[0]} without, {ended[1]} with the library"
-    return min(found)[1] if found else None
 
 
 def compare(name: str, subject: Subject, operations: int, threads: int, seed: int, keep_going: bool) -> int:

@@ -26,6 +26,8 @@ public:
     uint64_t digest() const { return digest_; }
     uint64_t operations() const { return operation_; }
     void mark_child() { child_ = true; }
+    /// Those that another process made for this thread.
+    void add_operations(uint64_t count) { operation_ += count; }
 
 private:
     void add(const char* format, ...) __attribute__((format(printf, 2, 3)));

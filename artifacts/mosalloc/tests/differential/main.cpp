@@ -8,12 +8,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
 #include <pthread.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "access.h"
+#include "file.h"
 #include "operations.h"
 
 namespace {
@@ -59,22 +57,6 @@ Options read_options(int count, char** words) {
     return options;
 }
 
-/// Its own file, so that what other threads write to shared mappings is not seen.
-void make_file(Thread& t) {
-    t.file = memfd_create("differential", MFD_CLOEXEC);
-    char path[64];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", t.file);
-    t.file_read_only = open(path, O_RDONLY | O_CLOEXEC);
-    const long bytes = differential::kFilePages * static_cast<long>(differential::kPage) + 100;
-    if (t.file < 0 || t.file_read_only < 0 || ftruncate(t.file, bytes) != 0) {
-        perror("differential: a file in memory");
-        exit(3);
-    }
-    for (long at = 0; at < bytes; at += 1000)
-        if (pwrite(t.file, &at, 8, at) != 8 && at + 8 <= bytes) exit(3);
-    if (ftruncate(t.file, bytes) != 0) exit(3);
-}
-
 void* run(void* argument) {
     Thread& t = *static_cast<Thread*>(argument);
     pthread_barrier_wait(&g_start);
@@ -96,7 +78,7 @@ int main(int count, char** words) {
         t.alone = options.threads == 1;
         t.random.state = options.seed * 1000003 + i;
         t.log.open(options.trace, i);
-        make_file(t);
+        differential::make_file(t);
     }
     pthread_barrier_init(&g_start, nullptr, options.threads);
     for (unsigned i = 1; i < options.threads; ++i)

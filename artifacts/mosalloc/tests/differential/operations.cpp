@@ -1,13 +1,11 @@
 #include "operations.h"
 
 #include <cstring>
-#include <pthread.h>
+
+#include "maps.h"
 
 namespace differential {
 namespace {
-
-/// While one thread makes a hole, no other thread may map memory. Writers have priority, or they would wait for ever.
-pthread_rwlock_t g_maps = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 
 struct Operation {
     const char* name;  ///< for --except
@@ -39,11 +37,8 @@ constexpr unsigned total_weight() {
 void run_one(Thread& t, const Operation& operation) {
     for (unsigned i = 0; i < t.options->left_out; ++i)
         if (strcmp(operation.name, t.options->except[i]) == 0) return;
-    if (t.alone) return operation.run(t);
-    if (operation.alone) pthread_rwlock_wrlock(&g_maps);
-    else pthread_rwlock_rdlock(&g_maps);
+    const Maps maps(t, operation.alone ? Maps::alone : Maps::shared);
     operation.run(t);
-    pthread_rwlock_unlock(&g_maps);
 }
 
 }  // namespace
