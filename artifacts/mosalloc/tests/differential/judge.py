@@ -23,7 +23,8 @@ def free_2mb_pages() -> int:
     folder = Path("/sys/kernel/mm/hugepages/hugepages-2048kB")
     if not folder.exists():
         return 0
-    return int((folder / "free_hugepages").read_text()) - int((folder / "resv_hugepages").read_text())
+    promised = int((folder / "resv_hugepages").read_text())  # below zero for a moment: pins of an ended process
+    return int((folder / "free_hugepages").read_text()) - (promised if promised < 1 << 63 else 0)
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,8 @@ class Case:
 _2MB = "brk,2MB,0,4MB\nmmap,2MB,0,4MB\nmmap,2MB,6MB,10MB\n"
 _WINDOWS = 6
 #: A life, three generations of children or programs, and a child beside it, each with copies of all pages.
-_FAMILY = 5 * _WINDOWS
+#: And some that the kernel still holds for rings of the life before.
+_FAMILY = 5 * _WINDOWS + 10
 # --no-locks: mlock of a part of a huge page. --no-marks: huge pages take policies for whole pages only.
 _HUGE = ("--windows", "--no-locks", "--no-marks")
 _SPLITS = {

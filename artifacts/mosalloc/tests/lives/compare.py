@@ -143,6 +143,10 @@ def one_layout(name: str, options: argparse.Namespace, folder: Path) -> bool:
 def missing(case: Case, options: argparse.Namespace) -> str:
     """Why this layout cannot run here; empty if it can."""
     needed = 0 if options.plain else case.pages_2mb * options.jobs
+    for _ in range(20):  # the kernel frees the pages of rings a little after their process
+        if free_2mb_pages() >= needed:
+            break
+        time.sleep(0.1)
     if free_2mb_pages() < needed:
         return f"{needed} pages of 2MB needed, {free_2mb_pages()} free; as root: sysctl vm.nr_hugepages={needed}"
     return ""
