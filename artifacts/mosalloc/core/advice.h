@@ -33,4 +33,7 @@ constexpr bool leaves_a_mark(int a) {
     return !(a == MADV_WILLNEED || drops(a) || populates(a) || only_a_hint(a));
 }
 
+/// Concerns the contents only, so that it may come after the lock is released; it can block.
+constexpr bool comes_later(int a) { return !leaves_a_mark(a) || a == MADV_REMOVE; }
+
 }  // namespace mosalloc::advice

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/advice.h"
+#include "core/later.h"
 #include "core/pool.h"
 #include "core/sys.h"
 
@@ -197,20 +198,20 @@ long Pool::release_huge(Range part, uint64_t page_bytes) {
 }
 
 /// Populating needs the access that the program has (else EINVAL), not the access that the huge page grants.
-long Pool::populate_huge(Range part, uint64_t page_bytes, int advice) {
+long Pool::populate_huge(Range part, uint64_t page_bytes, int advice, Later* later) {
     const int access = advice == advice::kPopulateRead ? PROT_READ : PROT_WRITE;
     for (uint64_t at = part.start; at < part.end; at += kPage4K)
         if ((protection_at(at) & access) == 0) return -EINVAL;
     const Range pages{align_down(part.start, page_bytes), align_up(part.end, page_bytes)};
-    return sys::madvise(base_ + pages.start, pages.bytes(), advice);
+    return later->add(SYS_madvise, addresses(pages), advice);
 }
 
-long Pool::advise_huge(Range part, uint64_t page_bytes, int advice) {
+long Pool::advise_huge(Range part, uint64_t page_bytes, int advice, Later* later) {
     if (advice::drops(advice)) {
         const long result = clear_dirty(part, page_bytes);
         return sys::failed(result) ? result : sync_protection(part, page_bytes);
     }
-    if (advice::populates(advice)) return populate_huge(part, page_bytes, advice);
+    if (advice::populates(advice)) return populate_huge(part, page_bytes, advice, later);
     if (advice == MADV_REMOVE) return -EINVAL;  // private memory
     if (advice::undoes_never_huge(advice)) return 0;
     if (advice::never_huge(advice)) return refuse_mark();

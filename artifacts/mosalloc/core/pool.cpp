@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/advice.h"
+#include "core/later.h"
 #include "core/sys.h"
 #include "core/table.h"
 
@@ -96,34 +97,35 @@ long Pool::protect_used(Range range, int prot) {
     });
 }
 
-long Pool::advise(Range range, int advice) {
+long Pool::advise(Range range, int advice, Later* later) {
     const long known = sys::madvise(base_, 0, advice);  // nothing to do, but an unknown advice is an error
     if (sys::failed(known)) return known;
     if (advice::populates(advice)) {  // stops at the first hole
         const Range present{range.start, first_hole(range)};
-        const long result = present.empty() ? 0 : advise_used(present, advice);
+        const long result = present.empty() ? 0 : advise_used(present, advice, later);
         return sys::failed(result) || present.end == range.end ? result : -ENOMEM;
     }
     const auto used = [&](uint64_t at) { return (*states(at) & kUsed) != 0; };
     bool holes = false;
     const long result = for_each_run(range, used, [&](Range run) -> long {
-        if (used(run.start)) return advise_used(run, advice);
+        if (used(run.start)) return advise_used(run, advice, later);
         holes = true;
         return 0;
     });
     return sys::failed(result) || !holes ? result : -ENOMEM;
 }
 
-long Pool::advise_used(Range range, int advice) {
+long Pool::advise_used(Range range, int advice, Later* later) {
     if (advice::changes_shape(advice)) {
         ++counters_.ignored_advice;
         return 0;
     }
     split_for_advice(range, advice);
     return windows_.for_each_part(range, [&](Range part, uint64_t page_bytes) -> long {
-        if (page_bytes != kPage4K) return advise_huge(part, page_bytes, advice);
+        if (page_bytes != kPage4K) return advise_huge(part, page_bytes, advice, later);
         if (advice::leaves_a_mark(advice)) mark_odd(part);
         mark_unforked(part, advice);
+        if (advice::comes_later(advice)) return later->add(SYS_madvise, addresses(part), advice);
         return sys::madvise(base_ + part.start, part.bytes(), advice);
     });
 }

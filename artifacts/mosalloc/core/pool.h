@@ -19,6 +19,7 @@
 
 namespace mosalloc {
 
+class Later;
 class WriteGate;
 
 /// The pool's counters besides its calls; the report prints them.
@@ -56,7 +57,7 @@ public:
     /// Like the kernel, changes memory up to the first hole and then returns -ENOMEM.
     long protect(Range range, int prot);
     /// Like the kernel, changes all memory except the holes and then returns -ENOMEM.
-    long advise(Range range, int advice);
+    long advise(Range range, int advice, Later* later);
     /// `range` now holds a mapping that the program placed there itself (a file, shared memory). Not over windows.
     void adopt_foreign(Range range, int prot);
     /// The mapping under `range` now has marks of its own (locked, a protection key, a policy).
@@ -128,7 +129,7 @@ private:
     long commit_small(Range part, int prot, bool no_reserve);
     long release_small(Range part, bool crowded);
     long protect_used(Range range, int prot);
-    long advise_used(Range range, int advice);
+    long advise_used(Range range, int advice, Later* later);
     void mark_unforked(Range range, int advice);
     /// Calls f(Range) for the runs of equal value of value(offset) in `range`; stops at an error.
     template <class Value, class F>
@@ -137,8 +138,8 @@ private:
     // Huge pages (huge_pages.cpp).
     long commit_huge(Range part, uint64_t page_bytes, int prot);
     long release_huge(Range part, uint64_t page_bytes);
-    long advise_huge(Range part, uint64_t page_bytes, int advice);
-    long populate_huge(Range part, uint64_t page_bytes, int advice);
+    long advise_huge(Range part, uint64_t page_bytes, int advice, Later* later);
+    long populate_huge(Range part, uint64_t page_bytes, int advice, Later* later);
     long advise_whole_pages(Range part, uint64_t page_bytes, int advice);
     void split_for_advice(Range range, int advice);
     void end_marks(Range page);

@@ -4,6 +4,7 @@
 
 #include "core/advice.h"
 #include "core/areas.h"
+#include "core/later.h"
 #include "core/sys.h"
 #include "core/table.h"
 
@@ -11,7 +12,6 @@ namespace mosalloc {
 namespace {
 /// Free ranges at most; the table costs memory only as far as it is used. A pool with more holes is full.
 constexpr size_t kMaxHoles = 1 << 20;
-constexpr int kLockOnFault = 1;  // MLOCK_ONFAULT
 }  // namespace
 
 bool Space::init(const uint64_t (&bases)[kPools], const Layout& layout, const Policy& policy, mosalloc_pool_map* map) {
@@ -108,24 +108,34 @@ void Space::restore(Pool* pool, Range offsets, int more_flags) {
     else if (!is_heap(pool)) list(pool).give(offsets);
 }
 
-/// Steps that need the memory first: locking it, touching it.
-long Space::settle(long address, uint64_t bytes, const Request& request) {
-    const uint64_t start = static_cast<uint64_t>(address);
-    if (request.lock && sys::failed(lock({start, start + bytes}, 0))) {
-        unmap({start, start + bytes});
-        return -EAGAIN;  // mmap's error for MAP_LOCKED above the limit
-    }
-    // MAP_POPULATE guarantees nothing, so its result is ignored.
+/// Steps that need the memory first: locking it, touching it. MAP_POPULATE guarantees nothing, so its result is ignored.
+void Space::settle(Range addresses, const Request& request, Later* later) {
     const int populate = (request.prot & PROT_WRITE) != 0 ? advice::kPopulateWrite : advice::kPopulateRead;
-    if (request.populate) sys::madvise(start, bytes, populate);
-    return address;
+    if (request.lock) lock(addresses, 0, later);
+    if (request.populate) later->add_hint(SYS_madvise, addresses, populate);
+}
+
+long Space::take_back(long address, uint64_t bytes) {
+    const uint64_t start = static_cast<uint64_t>(address);
+    unmap({start, start + bytes});
+    return -EAGAIN;  // mmap's error for MAP_LOCKED above the limit
+}
+
+long Space::settled(long address, uint64_t bytes, Later* later) {
+    return sys::failed(address) || !sys::failed(later->run()) ? address : take_back(address, bytes);
+}
+
+long Space::map(uint64_t bytes, const Request& request, Later* later) {
+    const long result = place(bytes, request);
+    served(MOSALLOC_POOL_ANON);
+    const uint64_t start = static_cast<uint64_t>(result);
+    if (!sys::failed(result)) settle({start, start + bytes}, request, later);
+    return result;
 }
 
 long Space::map(uint64_t bytes, const Request& request) {
-    const long result = place(bytes, request);
-    served(MOSALLOC_POOL_ANON);
-    if (sys::failed(result) || !(request.lock || request.populate)) return result;
-    return settle(result, bytes, request);
+    Later later;
+    return settled(map(bytes, request, &later), bytes, &later);
 }
 
 long Space::place(uint64_t bytes, const Request& request) {
@@ -143,13 +153,25 @@ long Space::place(uint64_t bytes, const Request& request) {
     return static_cast<long>(pool.base() + start);
 }
 
+/// The kernel's rule for MAP_POPULATE: private memory gets pages of its own, a shared mapping is only read.
+void populate_later(Range addresses, int prot, int flags, Later* later) {
+    const bool write = (prot & PROT_WRITE) != 0 && (flags & MAP_TYPE) == MAP_PRIVATE;
+    const int advice = write ? advice::kPopulateWrite : advice::kPopulateRead;
+    if ((flags & MAP_POPULATE) != 0) later->add_hint(SYS_madvise, addresses, advice);
+}
+
 long Space::map_file(uint64_t bytes, int prot, int flags, int fd, uint64_t offset) {
+    Later later;
+    return settled(map_file(bytes, prot, flags, fd, offset, &later), bytes, &later);
+}
+
+long Space::map_file(uint64_t bytes, int prot, int flags, int fd, uint64_t offset, Later* later) {
     Pool& pool = pools_[MOSALLOC_POOL_FILE];
     FreeList& free = free_[MOSALLOC_POOL_FILE];
     uint64_t start;
     if (!free.take_first_fit(bytes, &start)) return full(MOSALLOC_POOL_FILE, bytes);
     const Range range{start, start + bytes};
-    const long result = sys::mmap(pool.base() + start, bytes, prot, flags | MAP_FIXED, fd, offset);
+    const long result = sys::mmap(pool.base() + start, bytes, prot, (flags & ~MAP_POPULATE) | MAP_FIXED, fd, offset);
     if (sys::failed(result)) {
         restore(&pool, range, MAP_FIXED);  // the kernel may have unmapped the span before it returned the error
         return result;
@@ -157,6 +179,7 @@ long Space::map_file(uint64_t bytes, int prot, int flags, int fd, uint64_t offse
     pool.adopt_foreign(range, prot);
     take(&pool, range);
     served(MOSALLOC_POOL_FILE);
+    populate_later(pool.addresses(range), prot, flags, later);
     return result;
 }
 
@@ -174,30 +197,50 @@ bool Space::vacant(Range addresses) {
     return pool != nullptr && !is_heap(pool) && list(pool).is_free(pool->offsets(addresses));
 }
 
+/// The kernel checks the limit on locked memory before it replaces anything.
+bool may_lock(uint64_t bytes) {
+    const long at = sys::mmap(0, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_LOCKED);
+    if (!sys::failed(at)) sys::munmap(static_cast<uint64_t>(at), bytes);
+    return at != -EAGAIN && at != -EPERM;
+}
+
 long Space::map_fixed(Range addresses, const Request& request) {
+    Later later;
+    return settled(map_fixed(addresses, request, &later), addresses.bytes(), &later);
+}
+
+long Space::map_fixed(Range addresses, const Request& request, Later* later) {
     Pool* pool = holder(addresses);
     if (pool == nullptr) return refused(-EINVAL);
     const Range range = pool->offsets(addresses);
     if (!may_place(pool, range)) return refused(-ENOMEM);
+    if (request.lock && !may_lock(addresses.bytes())) return -EAGAIN;
     const long result = pool->replace(range, request.prot, request.no_reserve);
     if (sys::failed(result)) return result;
     take(pool, range);
     served(kind_of(pool));
-    return settle(static_cast<long>(addresses.start), addresses.bytes(), request);
+    settle(addresses, request, later);
+    return static_cast<long>(addresses.start);
 }
 
 long Space::map_foreign(Range addresses, int prot, int flags, int fd, uint64_t offset) {
+    Later later;
+    return settled(map_foreign(addresses, prot, flags, fd, offset, &later), addresses.bytes(), &later);
+}
+
+long Space::map_foreign(Range addresses, int prot, int flags, int fd, uint64_t offset, Later* later) {
     Pool* pool = holder(addresses);
     if (pool == nullptr) return refused(-EINVAL);
     const Range range = pool->offsets(addresses);
     if (!may_place(pool, range)) return refused(-ENOMEM);
     if (pool->touches_window(range) && sys::failed(pool->split(range))) return refused(-EINVAL);
     flags = (flags & ~MAP_FIXED_NOREPLACE) | MAP_FIXED;
-    const long result = sys::mmap(addresses.start, addresses.bytes(), prot, flags, fd, offset);
+    const long result = sys::mmap(addresses.start, addresses.bytes(), prot, flags & ~MAP_POPULATE, fd, offset);
     if (sys::failed(result)) return result;
     pool->adopt_foreign(range, prot);
     take(pool, range);
     served(kind_of(pool));
+    populate_later(addresses, prot, flags, later);
     return result;
 }
 
@@ -231,58 +274,15 @@ long Space::protect_with_key(Range addresses, int prot, int key) {
 }
 
 long Space::advise(Range addresses, int advice) {
-    return over(
-        addresses, [&](Pool* pool, Range part) { return pool->advise(part, advice); },
-        [&](Range part) { return sys::madvise(part.start, part.bytes(), advice); });
+    Later later;
+    const long planned = advise(addresses, advice, &later), made = later.run();
+    return sys::failed(made) ? made : planned;
 }
 
-/// The kernel locks mapped pages up to a hole, but does not populate them. So this makes a real hole for the call. A huge
-/// page cannot have a hole, but hugetlb pages are never swapped anyway.
-template <class Kernel>
-void Space::lock_up_to_hole(Pool* pool, Range used, Kernel kernel) {
-    const Range hole{used.end, used.end + kPage4K};
-    if (pool->touches_window(hole)) {
-        kernel(pool->addresses(used), kLockOnFault);
-        return;
-    }
-    // An open hole is inside a mapping; at the limit on mappings the kernel cannot make this one.
-    if (pool->any_open(hole) || sys::failed(sys::munmap(pool->base() + hole.start, kPage4K))) {
-        kernel(pool->addresses(used), kLockOnFault);
-        return;
-    }
-    kernel(pool->addresses({used.start, hole.end}), 0);
-    restore(pool, hole, MAP_FIXED_NOREPLACE);
-}
-
-long Space::lock(Range addresses, int flags) {
-    const auto kernel = [](Range part, int how) {
-        const long at = static_cast<long>(part.start), bytes = static_cast<long>(part.bytes());
-        return how == 0 ? sys::call(SYS_mlock, at, bytes) : sys::call(SYS_mlock2, at, bytes, how);
-    };
+long Space::advise(Range addresses, int advice, Later* later) {
     return over(
-        addresses,
-        [&](Pool* pool, Range part) -> long {
-            const Range used{part.start, pool->first_hole(part)};
-            pool->mark_odd(used);
-            if (used.end == part.end) return kernel(pool->addresses(used), flags);
-            if (!used.empty()) lock_up_to_hole(pool, used, kernel);
-            return -ENOMEM;
-        },
-        [&](Range part) { return kernel(part, flags); });
-}
-
-long Space::unlock(Range addresses) {
-    const auto kernel = [](Range part) {
-        return sys::call(SYS_munlock, static_cast<long>(part.start), static_cast<long>(part.bytes()));
-    };
-    return over(
-        addresses,
-        [&](Pool* pool, Range part) -> long {
-            const Range used{part.start, pool->first_hole(part)};
-            const long result = used.empty() ? 0 : kernel(pool->addresses(used));
-            return sys::failed(result) || used.end == part.end ? result : -ENOMEM;
-        },
-        kernel);
+        addresses, [&](Pool* pool, Range part) { return pool->advise(part, advice, later); },
+        [&](Range part) { return later->add(SYS_madvise, part, advice); });
 }
 
 long Space::check_mapped(Range addresses) {

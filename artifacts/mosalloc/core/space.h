@@ -43,20 +43,29 @@ public:
         bool no_reserve = false;
         bool lock = false;
     };
+    // Functions with `later` add calls that can block: run it after the lock is released. Those without make all calls.
+    long map(uint64_t bytes, const Request& request, Later* later);
     long map(uint64_t bytes, const Request& request);
     /// Maps a file or shared memory at any address. Returns -ENOMEM if the file pool is full and -EINVAL if this
     /// mapping cannot lie there (hugetlbfs); the caller then lets the kernel choose a place.
+    long map_file(uint64_t bytes, int prot, int flags, int fd, uint64_t offset, Later* later);
     long map_file(uint64_t bytes, int prot, int flags, int fd, uint64_t offset);
     /// MAP_FIXED of private anonymous memory inside one pool.
+    long map_fixed(Range addresses, const Request& request, Later* later);
     long map_fixed(Range addresses, const Request& request);
     /// MAP_FIXED of anything else (a file, shared memory) inside one pool; over a window it splits huge pages.
+    long map_foreign(Range addresses, int prot, int flags, int fd, uint64_t offset, Later* later);
     long map_foreign(Range addresses, int prot, int flags, int fd, uint64_t offset);
+    /// After the later calls of a mapping call failed: the memory could not be locked.
+    long take_back(long address, uint64_t bytes);
     /// Whether nothing in `addresses` is handed out: MAP_FIXED_NOREPLACE may have it.
     bool vacant(Range addresses);
     long unmap(Range addresses);
     long protect(Range addresses, int prot);
     long protect_with_key(Range addresses, int prot, int key);
+    long advise(Range addresses, int advice, Later* later);
     long advise(Range addresses, int advice);
+    long lock(Range addresses, int flags, Later* later);
     long lock(Range addresses, int flags);
     long unlock(Range addresses);
     /// Returns -ENOMEM if a part of `addresses` is in a pool but not handed out: the kernel's result would describe
@@ -106,7 +115,8 @@ private:
     long give(Pool* pool, Range offsets);
     void restore(Pool* pool, Range offsets, int more_flags);
     long place(uint64_t bytes, const Request& request);
-    long settle(long address, uint64_t bytes, const Request& request);
+    void settle(Range addresses, const Request& request, Later* later);
+    long settled(long address, uint64_t bytes, Later* later);
     long full(uint64_t kind, uint64_t bytes);
 
     // remap.cpp

@@ -9,7 +9,6 @@ namespace mosalloc {
 namespace {
 constexpr uint64_t kWaits = UFFD_FEATURE_EVENT_UNMAP | UFFD_FEATURE_EVENT_REMOVE;
 bool g_expected = false;  // set once
-bool g_handled = false;
 
 /// True unless /proc shows that the descriptor is something else; other drivers use other numbers.
 bool is_userfaultfd(int fd) {
@@ -43,9 +42,7 @@ long register_faults(int fd, uffdio_register* asked) {
     const long result = mark_in_pools("ioctl UFFDIO_REGISTER", pages, [&](Space& space) {
         return space.watch_faults(pages, {register_part, &all});
     });
-    if (sys::failed(result)) return result;
-    asked->ioctls = all.ioctls;
-    __atomic_store_n(&g_handled, true, __ATOMIC_RELAXED);
+    if (!sys::failed(result)) asked->ioctls = all.ioctls;
     return result;
 }
 
@@ -59,7 +56,6 @@ long call_userfaultfd(int fd, unsigned long request, void* argument) {
     return result;
 }
 
-bool faults_handled() { return __builtin_expect(__atomic_load_n(&g_handled, __ATOMIC_RELAXED), false); }
 bool events_expected() { return __builtin_expect(__atomic_load_n(&g_expected, __ATOMIC_RELAXED), false); }
 
 /// The program gives up this memory, so nobody else can own it between the look and the new mapping.
@@ -73,12 +69,6 @@ void unmap_watched(Range pages) {
         if (!run.empty()) reserve_span(run.start, run.bytes());
         pages.start = run.empty() ? pages.end : run.end;
     }
-}
-
-bool is_watched(Range pages) {
-    const Entry entry;
-    const Range run = runtime().space.marked_run(pages);
-    return run.start == pages.start && run.end == pages.end;
 }
 
 }  // namespace mosalloc

@@ -2,7 +2,8 @@
 //
 // Registration: only memory that is handed out, in 4KB pages. The kernel lets calls wait for the handler: mlock and
 // MADV_POPULATE until it has filled the pages, munmap and MADV_DONTNEED until it has read their events
-// (UFFD_FEATURE_EVENT_*). The handler may map memory before, so these callers must not hold the lock.
+// (UFFD_FEATURE_EVENT_*). The handler may map memory before, so these callers must not hold the lock: core/later.h for the
+// first and madvise, unmap_watched for munmap.
 #pragma once
 
 #include <linux/userfaultfd.h>
@@ -16,13 +17,9 @@ constexpr unsigned long kUserfaultfdCalls = UFFDIO;  ///< _IOC_TYPE of its reque
 /// An ioctl of this type; the kernel's result.
 long call_userfaultfd(int fd, unsigned long request, void* argument);
 
-/// Memory of the pools is registered.
-bool faults_handled();
 /// A userfaultfd with these events exists.
 bool events_expected();
 /// Before an munmap: without the lock, replaces the marked memory of `pages` in 4KB parts by reserved memory.
 void unmap_watched(Range pages);
-/// True if all of `pages` is marked memory in 4KB parts: the kernel's own call over it needs no lock.
-bool is_watched(Range pages);
 
 }  // namespace mosalloc

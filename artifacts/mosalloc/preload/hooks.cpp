@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <sys/stat.h>
 
-#include "core/advice.h"
+#include "core/later.h"
 #include "core/sys.h"
 #include "preload/faults.h"
 #include "preload/forks.h"
@@ -65,12 +65,12 @@ bool is_file_pools(uint64_t addr, int prot, int flags, int fd) {
     return !sys::failed(sys::call(SYS_fstat, fd, reinterpret_cast<long>(&status))) && S_ISREG(status.st_mode);
 }
 
-long map_over_pool(uint64_t addr, uint64_t bytes, int prot, int flags, int fd, uint64_t offset) {
+long map_over_pool(uint64_t addr, uint64_t bytes, int prot, int flags, int fd, uint64_t offset, Later* later) {
     const Range range{addr, addr + align_up(bytes, kPage4K)};
     Space& space = runtime().space;
     if ((flags & MAP_FIXED_NOREPLACE) != 0 && !space.vacant(range)) return -EEXIST;
-    if (is_plain(prot, flags & ~(kFixed | MAP_STACK))) return space.map_fixed(range, request(prot, flags));
-    return space.map_foreign(range, prot, flags, fd, offset);
+    if (is_plain(prot, flags & ~(kFixed | MAP_STACK))) return space.map_fixed(range, request(prot, flags), later);
+    return space.map_foreign(range, prot, flags, fd, offset, later);
 }
 
 long map_outside(uint64_t addr, uint64_t bytes, int prot, int flags, int fd, uint64_t offset) {
@@ -84,32 +84,38 @@ long map_outside(uint64_t addr, uint64_t bytes, int prot, int flags, int fd, uin
 }
 
 /// Serves the request from a pool. Returns false, with the pool's error in `result`, if the kernel must serve it.
-bool map_in_pools(uint64_t addr, size_t bytes, int prot, int flags, int fd, uint64_t offset, long* result) {
+bool map_in_pools(uint64_t addr, size_t bytes, int prot, int flags, int fd, uint64_t offset, Later* later, long* result) {
     if (bytes == 0 || bytes >= kAddressEnd || offset % kPage4K != 0) return false;
     const bool fixed = (flags & kFixed) != 0, over = addr % kPage4K == 0 && in_pools(addr, bytes);
     const uint64_t size = align_up(bytes, kPage4K);
     if (over) {  // an address that the program chose; a hint is followed only if that range is free
         const Entry entry;
-        *result = map_over_pool(addr, bytes, prot, fixed ? flags : flags | MAP_FIXED_NOREPLACE, fd, offset);
+        *result = map_over_pool(addr, bytes, prot, fixed ? flags : flags | MAP_FIXED_NOREPLACE, fd, offset, later);
         if (fixed || *result != -EEXIST) return true;
     }
     if (fixed) return false;
     if (is_plain(prot, flags) && (addr == 0 || over || runtime().hints_in_pool)) {
         const Entry entry;
-        *result = runtime().space.map(size, request(prot, flags));
+        *result = runtime().space.map(size, request(prot, flags), later);
         return true;
     }
     if (!is_file_pools(over ? 0 : addr, prot, flags, fd)) return false;
     const Entry entry;
-    *result = runtime().space.map_file(size, prot, flags, fd, offset);
+    *result = runtime().space.map_file(size, prot, flags, fd, offset, later);
     return !sys::failed(*result);  // no room there, or not for this file: the kernel chooses
 }
 
 HOOK void* hook_mmap(void* hint, size_t bytes, int prot, int flags, int fd, off_t offset) {
     const uint64_t addr = reinterpret_cast<uint64_t>(hint), from = static_cast<uint64_t>(offset);
     long result = 0;
-    const bool pooled = map_in_pools(addr, bytes, prot, flags, fd, from, &result);
-    if (!pooled) result = map_outside(addr, bytes, prot, flags, fd, from);
+    Later later;
+    const bool pooled = map_in_pools(addr, bytes, prot, flags, fd, from, &later, &result);
+    if (!pooled) {
+        result = map_outside(addr, bytes, prot, flags, fd, from);
+    } else if (!sys::failed(result) && sys::failed(later.run())) {
+        const Entry entry;
+        result = runtime().space.take_back(result, align_up(bytes, kPage4K));
+    }
     return reinterpret_cast<void*>(done(MOSALLOC_CALL_MMAP, pooled ? By::pool : By::kernel, result));
 }
 
@@ -120,20 +126,28 @@ Range pages_in_pools(const void* start, size_t bytes) {
     return {addr, addr + align_up(bytes, kPage4K)};
 }
 
+template <class F>
+long under_lock(F f) {
+    const Entry entry;
+    return f();
+}
+
 /// Calls over a range differ only in two steps: what the pools do with a whole, aligned range, and what the kernel does.
 template <class InPools, class Kernel>
 long over_range(mosalloc_call call, const void* start, size_t bytes, InPools in, Kernel kernel) {
     const Range pages = pages_in_pools(start, bytes);
     if (pages.empty()) return done(call, By::kernel, kernel());
-    const Entry entry;
-    return done(call, By::pool, in(pages));
+    Later later;
+    const long planned = under_lock([&] { return in(pages, &later); });
+    const long made = later.run();
+    return done(call, By::pool, sys::failed(made) ? made : planned);
 }
 
 HOOK int hook_munmap(void* start, size_t bytes) {
     const Range watched = events_expected() ? pages_in_pools(start, bytes) : Range{};
     if (!watched.empty()) unmap_watched(watched);
     return static_cast<int>(over_range(
-        MOSALLOC_CALL_MUNMAP, start, bytes, [](Range r) { return runtime().space.unmap(r); },
+        MOSALLOC_CALL_MUNMAP, start, bytes, [](Range r, Later*) { return runtime().space.unmap(r); },
         [=] {
             const uint64_t addr = reinterpret_cast<uint64_t>(start);
             const long result = sys::munmap(addr, bytes);
@@ -147,14 +161,14 @@ HOOK int hook_munmap(void* start, size_t bytes) {
 HOOK int hook_mprotect(void* start, size_t bytes, int prot) {
     return static_cast<int>(over_range(
         MOSALLOC_CALL_MPROTECT, start, bytes,
-        [=](Range r) { return (prot & ~kProtections) != 0 ? -EINVAL : runtime().space.protect(r, prot); },
+        [=](Range r, Later*) { return (prot & ~kProtections) != 0 ? -EINVAL : runtime().space.protect(r, prot); },
         [=] { return sys::mprotect(reinterpret_cast<uint64_t>(start), bytes, prot); }));
 }
 
 HOOK int hook_pkey_mprotect(void* start, size_t bytes, int prot, int key) {
     return static_cast<int>(over_range(
         MOSALLOC_CALL_PKEY_MPROTECT, start, bytes,
-        [=](Range r) {
+        [=](Range r, Later*) {
             return key == -1 ? runtime().space.protect(r, prot) : runtime().space.protect_with_key(r, prot, key);
         },
         [=] {
@@ -163,15 +177,11 @@ HOOK int hook_pkey_mprotect(void* start, size_t bytes, int prot, int key) {
 }
 
 HOOK int hook_madvise(void* start, size_t bytes, int advice) {
-    const bool waits = (events_expected() && advice::drops(advice)) || (faults_handled() && advice::populates(advice));
-    const Range watched = waits ? pages_in_pools(start, bytes) : Range{};
-    if (!watched.empty() && is_watched(watched))
-        return static_cast<int>(done(MOSALLOC_CALL_MADVISE, By::pool, sys::madvise(watched.start, watched.bytes(), advice)));
     return static_cast<int>(over_range(
         MOSALLOC_CALL_MADVISE, start, bytes,
-        [=](Range r) {
+        [=](Range r, Later* later) {
             const uint64_t refused = runtime().map->refused_marks;
-            const long result = runtime().space.advise(r, advice);
+            const long result = runtime().space.advise(r, advice, later);
             tell_refused_mark("madvise", r, refused);
             return result;
         },
@@ -183,7 +193,7 @@ HOOK int hook_posix_madvise(void* start, size_t bytes, int advice) {
     if (advice == POSIX_MADV_DONTNEED) return 0;
     const int before = errno;
     const long result = over_range(
-        MOSALLOC_CALL_POSIX_MADVISE, start, bytes, [=](Range r) { return runtime().space.advise(r, advice); },
+        MOSALLOC_CALL_POSIX_MADVISE, start, bytes, [=](Range r, Later* later) { return runtime().space.advise(r, advice, later); },
         [=] { return sys::madvise(reinterpret_cast<uint64_t>(start), bytes, advice); });
     const int error = result == 0 ? 0 : errno;
     errno = before;
@@ -193,14 +203,12 @@ HOOK int hook_posix_madvise(void* start, size_t bytes, int advice) {
 long lock_memory(mosalloc_call call, const void* start, size_t bytes, int flags) {
     const uint64_t addr = align_down(reinterpret_cast<uint64_t>(start), kPage4K);
     const uint64_t size = bytes + (reinterpret_cast<uint64_t>(start) - addr);
-    const auto kernel = [=] {
-        const long at = reinterpret_cast<long>(start), all = static_cast<long>(bytes);
-        return flags == 0 ? sys::call(SYS_mlock, at, all) : sys::call(SYS_mlock2, at, all, flags);
-    };
-    const Range watched = faults_handled() ? pages_in_pools(reinterpret_cast<void*>(addr), size) : Range{};
-    if (!watched.empty() && is_watched(watched)) return done(call, By::pool, kernel());
     return over_range(
-        call, reinterpret_cast<void*>(addr), size, [=](Range r) { return runtime().space.lock(r, flags); }, kernel);
+        call, reinterpret_cast<void*>(addr), size, [=](Range r, Later* later) { return runtime().space.lock(r, flags, later); },
+        [=] {
+            const long at = reinterpret_cast<long>(start), all = static_cast<long>(bytes);
+            return flags == 0 ? sys::call(SYS_mlock, at, all) : sys::call(SYS_mlock2, at, all, flags);
+        });
 }
 
 HOOK int hook_mlock(const void* start, size_t bytes) {
@@ -215,20 +223,18 @@ HOOK int hook_munlock(const void* start, size_t bytes) {
     const uint64_t addr = align_down(reinterpret_cast<uint64_t>(start), kPage4K);
     const uint64_t size = bytes + (reinterpret_cast<uint64_t>(start) - addr);
     return static_cast<int>(over_range(
-        MOSALLOC_CALL_MUNLOCK, reinterpret_cast<void*>(addr), size, [](Range r) { return runtime().space.unlock(r); },
+        MOSALLOC_CALL_MUNLOCK, reinterpret_cast<void*>(addr), size, [](Range r, Later*) { return runtime().space.unlock(r); },
         [=] { return sys::call(SYS_munlock, reinterpret_cast<long>(start), static_cast<long>(bytes)); }));
 }
 
 /// mincore and msync: the kernel's result, except that free memory of a pool does not exist for the program.
 template <class Kernel>
 int asked_of_kernel(mosalloc_call call, const void* start, size_t bytes, Kernel kernel) {
-    return static_cast<int>(over_range(
-        call, start, bytes,
-        [&](Range r) {
-            const long result = kernel();
-            return sys::failed(result) ? result : runtime().space.check_mapped(r);
-        },
-        kernel));
+    long result = kernel();  // without the lock: msync waits for the disk
+    const Range pages = pages_in_pools(start, bytes);
+    if (pages.empty()) return static_cast<int>(done(call, By::kernel, result));
+    if (!sys::failed(result)) result = under_lock([&] { return runtime().space.check_mapped(pages); });
+    return static_cast<int>(done(call, By::pool, result));
 }
 
 HOOK int hook_mincore(void* start, size_t bytes, unsigned char* out) {

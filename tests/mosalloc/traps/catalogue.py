@@ -261,6 +261,12 @@ ROWS: tuple[Row, ...] = (
         "Reserving addresses without access must not cost the zeroing of huge pages.",
         "traps/test_huge_parts.py::test_reservations_without_access_are_not_cleared",
     ),
+    trap(
+        "calls_that_block",
+        "A call that waits for a disk or a fault handler must not keep other threads from the pools.",
+        "traps/test_blocking.py::test_a_call_that_waits_for_a_handler_of_the_program",
+        "traps/test_blocking.py::test_mappings_during_msync",
+    ),
     failure(
         "threads",
         "Several threads in the pools at once.",
