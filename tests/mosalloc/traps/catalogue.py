@@ -142,7 +142,7 @@ ROWS: tuple[Row, ...] = (
     ),
     trap(
         "other_writers",
-        "A split while the kernel writes into the page for another thread: the write waits, or the page stays.",
+        "The kernel writes for another thread into a page that is split: the write waits, or the page stays.",
         "traps/test_other_writers.py::test_reads_wait_until_the_page_is_split",
         "traps/test_other_writers.py::test_without_the_privilege_the_page_stays_and_no_read_fails",
     ),
