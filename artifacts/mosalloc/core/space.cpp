@@ -17,7 +17,8 @@ constexpr size_t kMaxHoles = 1 << 20;
 bool Space::init(const uint64_t (&bases)[kPools], const Layout& layout, const Policy& policy, mosalloc_pool_map* map) {
     for (size_t kind = 0; kind < kPools; ++kind) {
         if (!pools_[kind].init(bases[kind], layout.pool_bytes[kind], policy)) return false;
-        auto* holes = static_cast<Range*>(make_table(kMaxHoles * sizeof(Range)));
+        if (kind == MOSALLOC_POOL_HEAP) continue;  // the break says what is free
+        void* holes = make_table(FreeList::storage_bytes(kMaxHoles));
         if (holes == nullptr) return false;
         free_[kind].init(holes, kMaxHoles, layout.pool_bytes[kind]);
     }
@@ -85,7 +86,7 @@ void Space::take(Pool* pool, Range offsets) {
 
 long Space::give(Pool* pool, Range offsets) {
     if (!is_heap(pool) && !list(pool).has_room()) return -ENOMEM;
-    uint64_t holes = 0;
+    uint64_t holes = 1;  // what is left of the heap pool
     for (const FreeList& free : free_) holes += free.count();
     const long result = pool->release(offsets, holes > most_holes_);
     if (is_heap(pool)) return result;

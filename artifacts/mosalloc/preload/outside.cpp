@@ -11,7 +11,7 @@ constexpr size_t kCapacity = 1 << 16;  // beyond this number, only the launcher'
 bool Outside::init(mosalloc_pool_map* map) {
     auto* table = static_cast<Range*>(make_table(kCapacity * sizeof(Range)));
     if (table == nullptr) return false;
-    ranges_.init(table, kCapacity, 0);
+    ranges_.init(table, kCapacity);
     map_ = map;
     map_->outside_address = reinterpret_cast<uint64_t>(table);
     for (size_t i = 0; i < table_count(); ++i) mapped(table_at(i));

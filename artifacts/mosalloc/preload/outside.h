@@ -5,7 +5,7 @@
 // Callers hold the lock.
 #pragma once
 
-#include "core/free_list.h"
+#include "core/range_set.h"
 #include "mosalloc/pool_map.h"
 
 namespace mosalloc {
@@ -22,7 +22,7 @@ public:
 private:
     void publish();
 
-    FreeList ranges_;  ///< a set of ranges; here it holds what is taken
+    RangeSet ranges_;
     mosalloc_pool_map* map_ = nullptr;
 };
 
