@@ -24,6 +24,9 @@ ROWS = (
     "mmap_4KB",
     "mmap_64KB",
     "mmap_1MB",
+    "mmap_4KB_20000_holes",
+    "mmap_64KB_20000_holes",
+    "malloc_small_20000_holes",
 )
 
 

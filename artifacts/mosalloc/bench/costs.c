@@ -81,6 +81,27 @@ static double mappings(int kilobytes) {
     return count;
 }
 
+/* 20,000 holes of one page: requests of two pages or more must pass all of them. */
+static void make_holes(void) {
+    enum { HOLES = 20000 };
+    static int made;
+    if (made++) return;
+    char* at = mmap(NULL, 2L * HOLES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED) die("mmap failed");
+    for (long i = 0; i < HOLES; ++i)
+        if (munmap(at + 2 * i * PAGE, PAGE) != 0) die("munmap failed");
+}
+
+static double mappings_among_holes(int kilobytes) {
+    make_holes();
+    return mappings(kilobytes);
+}
+
+static double small_blocks_among_holes(int threads) {
+    make_holes();
+    return small_blocks(threads);
+}
+
 static const struct row {
     const char* name;
     double (*run)(int); /* returns the number of operations */
@@ -90,7 +111,9 @@ static const struct row {
     {"malloc_256KB", large_blocks, 256},        {"malloc_512KB", large_blocks, 512},
     {"malloc_1MB", large_blocks, 1024},         {"malloc_2MB", large_blocks, 2048},
     {"mmap_4KB", mappings, 4},                  {"mmap_64KB", mappings, 64},
-    {"mmap_1MB", mappings, 1024},
+    {"mmap_1MB", mappings, 1024},               {"mmap_4KB_20000_holes", mappings_among_holes, 4},
+    {"mmap_64KB_20000_holes", mappings_among_holes, 64},
+    {"malloc_small_20000_holes", small_blocks_among_holes, 1},
 };
 enum { ROWS = sizeof kRows / sizeof kRows[0] };
 
