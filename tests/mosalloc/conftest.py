@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -11,6 +12,16 @@ from tessera.core.paths import build_dir
 from tessera.machine.reserve import HugePagesUnavailable, reserve_huge_pages
 
 POOLS = "type,pageSize,startOffset,endOffset\nbrk,-1,0,512MB\nmmap,-1,0,1000MB\n"
+
+
+@pytest.fixture(autouse=True)
+def no_exec(monkeypatch):
+    """A command that replaces its process must not replace the tests': it runs as a child instead."""
+
+    def run_and_exit(path, argv):
+        raise SystemExit(subprocess.run(argv, executable=path, timeout=120).returncode)
+
+    monkeypatch.setattr(os, "execv", run_and_exit)
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@
 #include "run/notes.h"
 #include "run/options.h"
 #include "run/output.h"
+#include "run/signals.h"
 #include "run/tracee.h"
 #include "run/verdict.h"
 
@@ -69,6 +70,7 @@ int main(int count, char** arguments) {
         if (!file.empty() && !can_write(file)) return fail(2, asked + file, strerror(errno), "name a file in a folder where you may write");
     if (!options.report.empty() && options.report == options.analyze)
         return fail(2, "--report " + options.report, "--analyze names the same file", "name another file");
+    hold_signals();
     MapFile map_file;
     if (map_file.get() == nullptr)
         return fail(2, "pool map " + map_file.path(), strerror(errno), "set TMPDIR to a folder that can be written");

@@ -9,10 +9,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "run/signals.h"
+
 namespace mosalloc::run {
 namespace {
 
-volatile sig_atomic_t g_program = 0, g_ticked = 0;
+volatile sig_atomic_t g_ticked = 0;
 
 /// The timer's signal only interrupts waitpid.
 void start_timer(unsigned interval_ms) {
@@ -23,21 +25,6 @@ void start_timer(unsigned interval_ms) {
     const timeval each = {interval_ms / 1000, interval_ms % 1000 * 1000};
     const itimerval timer = {each, each};
     setitimer(ITIMER_REAL, &timer, nullptr);
-}
-
-void forward(int signal) {
-    if (g_program > 0) kill(g_program, signal);
-}
-
-/// A terminal sends SIGINT and SIGQUIT to the program as well; the launcher stays to report. The others are sent
-/// to the launcher alone, on behalf of the program.
-void set_signals() {
-    struct sigaction ignore = {}, pass = {};
-    ignore.sa_handler = SIG_IGN;
-    pass.sa_handler = forward;
-    pass.sa_flags = SA_RESTART;
-    for (int signal : {SIGINT, SIGQUIT}) sigaction(signal, &ignore, nullptr);
-    for (int signal : {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) sigaction(signal, &pass, nullptr);
 }
 
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
@@ -74,6 +61,7 @@ Ending run_traced(const std::string& path, const std::vector<std::string>& argum
     const pid_t program = fork();
     if (program < 0) return {0, strerror(errno)};
     if (program == 0) {
+        release_in_child();
         close(start[1]);
         char go;
         if (read(start[0], &go, 1) != 1) _exit(127);
@@ -92,8 +80,7 @@ Ending run_traced(const std::string& path, const std::vector<std::string>& argum
         waitpid(program, nullptr, 0);
         return {0, error};
     }
-    g_program = program;
-    set_signals();
+    start_forwarding(program);
     if (write(start[1], "g", 1) != 1) return {0, strerror(errno)};
     close(start[1]);
     start_timer(ticks.interval_ms);
@@ -109,7 +96,7 @@ Ending run_traced(const std::string& path, const std::vector<std::string>& argum
         if (WIFSTOPPED(status)) {
             resume(pid, status, at_exit);
         } else if (pid == program) {
-            g_program = 0;
+            stop_forwarding();
             int error = 0;
             if (read(failure[0], &error, sizeof error) == sizeof error) return {status, strerror(error)};
             return {status, ""};

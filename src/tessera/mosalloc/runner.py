@@ -9,9 +9,11 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from tessera.core.paths import built
 from tessera.layouts.model import read_layout
+from tessera.mosalloc.front import become, run_forwarding
 
 
 def command(
@@ -74,12 +76,19 @@ def run_under_layout(
     env: Mapping[str, str] | None = None,
     capture: bool = False,
     cwd: Path | str | None = None,
+    then_raise: bool = True,
     **options,
 ) -> subprocess.CompletedProcess:
     """Run ``program`` under ``layout`` to its end; ``options`` are those of :func:`command`.
 
     The return code is the program's own, 2 for a wrong request or missing huge pages, 1 if the pages found
-    are not the pages asked for; the launcher has then said why on stderr.
+    are not the pages asked for; the launcher has then said why on stderr. Signals are passed on, and the
+    program ends in its own time. With ``then_raise`` they have their usual effect afterwards.
     """
     argv = command(program, layout, **options)
-    return subprocess.run(argv, env=env, cwd=cwd, capture_output=capture, text=True, check=False)
+    return run_forwarding(argv, env=env, capture=capture, cwd=cwd, then_raise=then_raise)
+
+
+def become_launcher(program: Sequence[str], layout: Path | str, **options) -> NoReturn:
+    """Replace this process by the launcher; ``options`` are those of :func:`command`."""
+    become(command(program, layout, **options))

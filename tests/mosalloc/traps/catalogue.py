@@ -108,6 +108,13 @@ ROWS: tuple[Row, ...] = (
         *under("signal"),
     ),
     trap(
+        "saves_on_ctrl_c",
+        "A program may save its data on SIGINT or SIGTERM: it gets the signal once, and time to end.",
+        "test_interrupts.py::test_a_program_saves_its_data",
+        "test_interrupts.py::test_pages_go_back_after_the_data_is_saved",
+        "test_interrupts.py::test_two_signals_are_two",
+    ),
+    trap(
         "fork_inside_malloc",
         "A fork while other threads are inside malloc must neither stand still nor tear the tables.",
         *under("fork"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import resource
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -99,9 +98,9 @@ def data_bytes(pid: int) -> int:
 
 
 def program_pid(pid: int) -> int:
-    """The program under the launcher, else the process itself."""
-    children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True).stdout
-    return int(children) if children.strip() else pid
+    """The program under the launcher (its first child), else the process itself."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return int(children[0]) if children else pid
 
 
 def test_run_sh_gets_no_layout_but_the_target_does(launch, layout, build, tmp_path):

@@ -46,7 +46,9 @@ def analyze(program, layout: Path | None, interval_ms: int, out: Path, plot: Pat
         if layout is None:
             layout = Path(name) / "growing-0.csv"
             write_layout(Layout(layout.stem, {}), layout)
-        done = run_under_layout(program, layout, analyze=out, interval_ms=interval_ms, **options)
+        done = run_under_layout(
+            program, layout, analyze=out, interval_ms=interval_ms, then_raise=False, **options
+        )
     if done.returncode == 2 and not out.exists():
         sys.exit(2)  # the launcher rejected the request and printed why
     found = read_analysis(out)

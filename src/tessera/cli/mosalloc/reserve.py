@@ -79,7 +79,7 @@ def _hold(program, layout: Path, counts, node: int | None, permitted: bool) -> i
     from tessera.mosalloc.runner import run_under_layout
 
     with reserve_huge_pages(*counts, node=node, allowed=permitted):
-        status = run_under_layout(program, layout).returncode
+        status = run_under_layout(program, layout, then_raise=False).returncode
     return status if status >= 0 else 128 - status
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
@@ -35,6 +34,6 @@ def run(program: tuple[str, ...], layout: Path, **options) -> None:
     Example:
       ./run tessera mosalloc run --layout examples/all-4kb.csv -- ls
     """
-    from tessera.mosalloc.runner import run_under_layout as run_under
+    from tessera.mosalloc.runner import become_launcher
 
-    sys.exit(run_under(program, layout, **options).returncode)
+    become_launcher(program, layout, **options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import signal
 import subprocess
 import tempfile
 import time
@@ -17,6 +18,7 @@ from tessera.layouts.model import Layout, read_layout, write_layout
 from tessera.layouts.names import ALL_4KB
 from tessera.machine.container.process import DIE_WITH_PARENT, stopped_at_exit
 from tessera.machine.reserve import reserve_huge_pages
+from tessera.mosalloc.front import forwarding
 from tessera.mosalloc.report import read_report
 from tessera.mosalloc.runner import command
 from tessera.mosalloc.suggest.load import Load, LoadRun, ended_well, number_in
@@ -79,8 +81,11 @@ def run_once(program: Sequence[str], layout: Path, load: Load | None, metric: Me
             process = subprocess.Popen(
                 argv, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
             )
-            with stopped_at_exit(process), beside(process, companion):
+            with stopped_at_exit(process), forwarding() as forwarder, beside(process, companion):
+                forwarder.follow(process)
                 process.wait()
+            if forwarder.received:
+                signal.raise_signal(forwarder.received[0])
             seconds = time.monotonic() - start
         text = said.read_text(errors="replace")
         # the layout of 4KB pages is temporary; analyze uses the same pages without a file
