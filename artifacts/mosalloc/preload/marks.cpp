@@ -42,7 +42,6 @@ long name_part(Range addresses, void* rest) {
 }
 
 HOOK int hook_ioctl(int fd, unsigned long request, void* argument) {
-    // libc's ioctl looks at 32 bits of the result only.
     if (__builtin_expect(_IOC_TYPE(request) == kUserfaultfdCalls, 0))
         return static_cast<int>(answer(call_userfaultfd(fd, request, argument)));
     // libc's ioctl looks at 32 bits of the result only.
@@ -102,28 +101,9 @@ long set_policy(const Rest& asked, Range pages) {
 
 }  // namespace
 
-/// Calls of libc's `syscall` that may leave a mark. Those that libc has functions for go through these functions.
-HOOK long marking_call(long number, long a, long b, long c, long d, long e, long f) {
-    switch (number) {
-        case SYS_ioctl: return hook_ioctl(static_cast<int>(a), static_cast<unsigned long>(b), reinterpret_cast<void*>(c));
-        case SYS_prctl:
-            return hook_prctl(static_cast<int>(a), static_cast<unsigned long>(b), static_cast<unsigned long>(c),
-                              static_cast<unsigned long>(d), static_cast<unsigned long>(e));
-        case SYS_shmat:
-            return reinterpret_cast<long>(hook_shmat(static_cast<int>(a), reinterpret_cast<void*>(b), static_cast<int>(c)));
-        case SYS_mlockall: return hook_mlockall(static_cast<int>(a));
-        case SYS_shmdt: return hook_shmdt(reinterpret_cast<void*>(a));
-        case SYS_madvise: return madvise(reinterpret_cast<void*>(a), static_cast<size_t>(b), static_cast<int>(c));
-        case SYS_mlock: return mlock(reinterpret_cast<void*>(a), static_cast<size_t>(b));
-        case SYS_mlock2: return mlock2(reinterpret_cast<void*>(a), static_cast<size_t>(b), static_cast<unsigned>(c));
-        case SYS_munlock: return munlock(reinterpret_cast<void*>(a), static_cast<size_t>(b));
-        case SYS_pkey_mprotect:
-            return pkey_mprotect(reinterpret_cast<void*>(a), static_cast<size_t>(b), static_cast<int>(c), static_cast<int>(d));
-        default: break;
-    }
+long policy_call(long number, long a, long b, long c, long d, long e, long f) {
     const Range pages = pool_pages(static_cast<uint64_t>(a), static_cast<uint64_t>(b));
-    if (pages.empty()) return answer(sys::call(number, a, b, c, d, e, f));
-    return answer(set_policy({number, c, d, e, f}, pages));
+    return answer(pages.empty() ? sys::call(number, a, b, c, d, e, f) : set_policy({number, c, d, e, f}, pages));
 }
 
 Range pool_pages(uint64_t start, uint64_t bytes) {
@@ -155,7 +135,7 @@ const Patch* mark_hooks(size_t* count) {
         {"shmat", reinterpret_cast<void*>(hook_shmat), true},
         {"mlockall", reinterpret_cast<void*>(hook_mlockall), true},
         {"shmdt", reinterpret_cast<void*>(hook_shmdt), true},
-        {"syscall", prepare_any_call(), true},
+        {"syscall", any_call(), true},
     };
     *count = sizeof kHooks / sizeof kHooks[0];
     return kHooks;

@@ -8,6 +8,7 @@
 #include "core/layout.h"
 #include "core/sys.h"
 #include "core/table.h"
+#include "preload/any_call.h"
 #include "preload/drain.h"
 #include "preload/forks.h"
 #include "preload/hooks.h"
@@ -194,6 +195,7 @@ __attribute__((constructor)) void start(int, char** arguments, char** environmen
     }
     read_layout(options.layout);
     build_space(options);
+    prepare_any_call();
     Text error(g_message), skipped(g_skipped);
     for (const auto table : {hooks, mark_hooks}) {
         size_t count;

@@ -252,6 +252,7 @@ ROWS: tuple[Row, ...] = (
         "replaced_functions",
         "Functions that are replaced for a few of their uses must do all others exactly as libc does.",
         "traps/test_marks.py::test_replaced_functions_do_what_libcs_do",
+        "traps/test_marks.py::test_functions_of_the_program_may_call_syscall",
     ),
     trap(
         "limit_on_mappings",

@@ -111,6 +111,15 @@ def test_replaced_functions_do_what_libcs_do(under, layout, program):
     assert found.confirmed
 
 
+def test_functions_of_the_program_may_call_syscall(under, layout, program):
+    """Wrappers of munmap and the like: they reach the pools, and not themselves."""
+    argv = (program("wrappers"),)
+    plain(*argv)
+    done, found = under(layout(), (), *argv)
+    assert (done.returncode, done.stdout) == (0, "same\n"), done.stderr
+    assert found.confirmed
+
+
 @pytest.mark.hugepages
 @pytest.mark.parametrize("mark", ["policy", "undumped", "unforked", "sequential"])
 @pytest.mark.parametrize("protections", ["guards", "soft", "exact"])
