@@ -1,17 +1,25 @@
-"""Layouts, the launcher and huge pages for the tests of real runs."""
+"""Layouts, the launcher, compiled programs and huge pages for the tests of real runs."""
 
 from __future__ import annotations
 
+import fcntl
+import mmap
 import os
+import shutil
 import subprocess
+import tempfile
+import time
 from pathlib import Path
 
 import pytest
 
 from tessera.core.paths import build_dir
-from tessera.machine.reserve import HugePagesUnavailable, reserve_huge_pages
+from tessera.core.units import PAGE_2MB
+from tessera.machine.reserve import HugePagesUnavailable, huge_pages_free, reserve_huge_pages
 
 POOLS = "type,pageSize,startOffset,endOffset\nbrk,-1,0,512MB\nmmap,-1,0,1000MB\n"
+MAP_HUGETLB_2MB = 0x40000 | 21 << 26
+TURN, TURN_SECONDS = Path(tempfile.gettempdir()) / "tessera-tests-huge-pages.lock", 300
 
 
 @pytest.fixture(autouse=True)
@@ -57,11 +65,33 @@ def launch(build):
 
 
 @pytest.fixture
-def huge_pages():
+def turn():
+    """Huge pages are the machine's: tests that count free ones wait until no other test run uses any.
+
+    ``turn(fcntl.LOCK_SH)`` or ``turn(fcntl.LOCK_EX)``, until the end of the test.
+    """
+    with TURN.open("a") as lock:
+
+        def wait(kind: int) -> None:
+            deadline = time.monotonic() + TURN_SECONDS
+            while True:
+                try:
+                    return fcntl.flock(lock, kind | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    if time.monotonic() > deadline:
+                        pytest.fail(f"another test run has held {TURN} for {TURN_SECONDS} s")
+                    time.sleep(0.05)
+
+        yield wait
+
+
+@pytest.fixture
+def huge_pages(turn):
     """``huge_pages(n_2mb, n_1gb)``: that many are free during the test; SKIP names what is missing."""
     held = []
 
-    def reserve(count_2mb: int, count_1gb: int = 0) -> None:
+    def reserve(count_2mb: int, count_1gb: int = 0, kind: int = fcntl.LOCK_SH) -> None:
+        turn(kind)
         block = reserve_huge_pages(count_2mb, count_1gb)
         try:
             block.__enter__()
@@ -72,3 +102,41 @@ def huge_pages():
     yield reserve
     for block in held:
         block.__exit__(None, None, None)
+
+
+@pytest.fixture
+def program(tmp_path_factory, request):
+    """``program("name", flags)``: path of ``programs/name.c`` beside the test, compiled."""
+    folder, sources = tmp_path_factory.mktemp("programs"), request.path.parent / "programs"
+
+    def build(name: str, *flags: str) -> Path:
+        compiler = shutil.which("cc")
+        if compiler is None:
+            pytest.skip("no C compiler (cc); apt install gcc libc6-dev")
+        out = folder / name
+        argv = [compiler, "-O1", "-fno-builtin", "-pthread", "-o", out, sources / f"{name.split('.')[0]}.c"]
+        subprocess.run([*argv, *flags], check=True)
+        return out
+
+    return build
+
+
+@pytest.fixture
+def exactly(huge_pages):
+    """``exactly(n)``: n free 2MB pages, no more; ``take(n)`` of its answer takes n of them away."""
+    held: list[mmap.mmap] = []
+
+    def take(count: int) -> None:
+        if count > 0:
+            flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_HUGETLB_2MB
+            held.append(mmap.mmap(-1, count * PAGE_2MB, flags=flags))
+
+    def reserve(count: int):
+        huge_pages(count, kind=fcntl.LOCK_EX)
+        take(huge_pages_free(PAGE_2MB) - count)
+        assert huge_pages_free(PAGE_2MB) == count
+        return take
+
+    reserve.give_back = lambda: [block.close() for block in held]
+    yield reserve
+    reserve.give_back()

@@ -1,22 +1,15 @@
-"""The machine's state around a trap, programs that walk into it, and free huge pages counted to the page."""
+"""The machine's state around a trap, and programs that are told what to do."""
 
 from __future__ import annotations
 
-import mmap
 import os
-import shutil
 import stat
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tessera.core.units import PAGE_2MB
-from tessera.machine.reserve import huge_pages_free
-
 from .remote import Remote
 
-PROGRAMS = Path(__file__).parent / "programs"
 THP = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 VM = Path("/proc/sys/vm")
 STATE = (
@@ -28,7 +21,6 @@ STATE = (
     VM / "overcommit_kbytes",
     Path("/sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages"),
 )
-MAP_HUGETLB_2MB = 0x40000 | 21 << 26
 
 
 @pytest.fixture(autouse=True)
@@ -61,23 +53,6 @@ def setting():
 
 
 @pytest.fixture
-def program(tmp_path_factory):
-    """``program("name", flags)``: path of ``programs/name.c``, compiled."""
-    folder = tmp_path_factory.mktemp("programs")
-
-    def build(name: str, *flags: str) -> Path:
-        compiler = shutil.which("cc")
-        if compiler is None:
-            pytest.skip("no C compiler (cc); apt install gcc libc6-dev")
-        out = folder / name
-        argv = [compiler, "-O1", "-fno-builtin", "-pthread", "-o", out, PROGRAMS / f"{name.split('.')[0]}.c"]
-        subprocess.run([*argv, *flags], check=True)
-        return out
-
-    return build
-
-
-@pytest.fixture
 def remote(build, program):
     """``remote(*options)``: the program ``remote`` under mosalloc-run; ``plain=True`` without it."""
     running: list[Remote] = []
@@ -90,27 +65,6 @@ def remote(build, program):
     yield start
     for one in running:
         one.stop()
-
-
-@pytest.fixture
-def exactly(huge_pages):
-    """``exactly(n)``: n free 2MB pages, no more; ``take(n)`` of its answer takes n of them away."""
-    held: list[mmap.mmap] = []
-
-    def take(count: int) -> None:
-        if count > 0:
-            flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_HUGETLB_2MB
-            held.append(mmap.mmap(-1, count * PAGE_2MB, flags=flags))
-
-    def reserve(count: int):
-        huge_pages(count)
-        take(huge_pages_free(PAGE_2MB) - count)
-        assert huge_pages_free(PAGE_2MB) == count
-        return take
-
-    reserve.give_back = lambda: [block.close() for block in held]
-    yield reserve
-    reserve.give_back()
 
 
 @pytest.fixture

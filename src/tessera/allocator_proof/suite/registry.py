@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from tessera.allocator_proof.suite.model import Section
-from tessera.allocator_proof.suite.sections import benchmark, cases, differential, programs, threads
+from tessera.allocator_proof.suite.sections import benchmark, cases, differential, programs, stacks, threads
 from tessera.core.errors import unknown_name
 
 SECTIONS: tuple[Section, ...] = (
     cases.SECTION,
     differential.SECTION,
     threads.SECTION,
+    stacks.SECTION,
     programs.SECTION,
     benchmark.SECTION,
 )
