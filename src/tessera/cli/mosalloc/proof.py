@@ -28,8 +28,8 @@ def proof(
 
     Sections: test cases, differential test, threads (a program that checks its own pages), stacks (in memory
     of the program; 1,000 runs, 50 with --quick), well-known programs, benchmark. If a section fails, the next
-    ones still run. Exit status 1 if a test failed or none passed. Skipped tests are listed with what they need. Uses free huge pages; with TESSERA_RESERVE=1
-    reserves them for the runs.
+    ones still run. Exit status 1 if a test failed or none passed. Skipped tests are listed with what they
+    need. Uses free huge pages; with TESSERA_RESERVE=1 reserves them for the runs.
 
     \b
     Example:
