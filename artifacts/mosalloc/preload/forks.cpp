@@ -18,6 +18,7 @@
 #include "core/table.h"
 #include "core/text.h"
 #include "core/write_gate.h"
+#include "preload/children.h"
 #include "preload/hooks.h"
 #include "preload/hugepages.h"
 #include "preload/map_file.h"
@@ -114,14 +115,18 @@ void before_fork() {
 void after_in_parent() {
     if (g_copied) drop_copies();
     runtime().space.publish();
+    add_child_counts();
     runtime().lock.release();
 }
 
 void adopt_process() {
     Runtime& here = runtime();
-    here.map = private_copy(here.map);
+    mosalloc_pool_map* const of_parent = here.map;
+    here.map = private_copy(of_parent);
     here.space.set_map(here.map);
     here.outside.set_map(here.map);
+    here.space.publish();
+    start_child(of_parent, here.map);
     if (g_same_process != nullptr) *g_same_process = 1;
 }
 
@@ -173,8 +178,10 @@ void watch_forks() {
     }
 }
 
+bool is_new_process() { return g_same_process != nullptr && *g_same_process == 0; }
+
 Entry::Entry() {
-    if (g_same_process != nullptr && *g_same_process == 0 && !runtime().lock.is_mine()) {
+    if (is_new_process() && !runtime().lock.is_mine()) {
         runtime().lock.reset();
         adopt_process();
     }

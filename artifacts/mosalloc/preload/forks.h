@@ -8,6 +8,9 @@ namespace mosalloc {
 /// Registers the fork handlers.
 void watch_forks();
 
+/// True in a process that was forked without fork handlers, before its first Entry.
+bool is_new_process();
+
 /// Holds the lock during one call. Detects a process that was forked without fork handlers (_Fork, clone): the thread
 /// that held the lock may not exist in it.
 class Entry {

@@ -6,6 +6,7 @@
 
 #include "core/later.h"
 #include "core/sys.h"
+#include "preload/children.h"
 #include "preload/faults.h"
 #include "preload/forks.h"
 #include "preload/marks.h"
@@ -30,12 +31,14 @@ enum class By { pool, kernel };
 
 /// Counts a call and turns the kernel's result into libc's.
 long done(mosalloc_call call, By by, long result) {
+    if (is_new_process()) const Entry entry;  // the counts go to the child's map
     mosalloc_pool_map* map = runtime().map;
     mosalloc_call_count& count = map->calls[call];
     __atomic_fetch_add(by == By::pool ? &count.pool : &count.kernel, 1, __ATOMIC_RELAXED);
     if (by == By::kernel) __atomic_fetch_add(&map->passed_through, 1, __ATOMIC_RELAXED);
+    if (sys::failed(result)) __atomic_fetch_add(&count.failed, 1, __ATOMIC_RELAXED);
+    add_child_counts();
     if (!sys::failed(result)) return result;
-    __atomic_fetch_add(&count.failed, 1, __ATOMIC_RELAXED);
     errno = static_cast<int>(-result);
     return -1;
 }

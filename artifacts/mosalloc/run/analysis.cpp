@@ -39,6 +39,7 @@ bool Analysis::write(const std::string& path, const mosalloc_pool_map& map, cons
     write_pools(file, map);
     write_calls(file, map);
     write_counters(file, map);
+    write_children(file, map.children);
     write_outside(file, outside);
     fputs("  \"columns\": [\"time_ms\", \"heap_live_bytes\", \"heap_used_bytes\", \"anon_live_bytes\", "
           "\"anon_used_bytes\", \"file_live_bytes\", \"file_used_bytes\"],\n  \"samples\": [", file);

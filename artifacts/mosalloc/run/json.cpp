@@ -85,6 +85,30 @@ void write_counters(FILE* file, const mosalloc_pool_map& map) {
     fputs("},\n", file);
 }
 
+void write_children(FILE* file, const mosalloc_children& c) {
+    const struct {
+        const char* name;
+        uint64_t value;
+    } rows[] = {{"processes", c.processes},
+                {"calls", c.calls},
+                {"failed_calls", c.failed_calls},
+                {"softened_protections", c.softened_protections},
+                {"split_pages", c.split_pages},
+                {"unsplit_pages", c.unsplit_pages},
+                {"ignored_advice", c.ignored_advice},
+                {"zeroed_bytes", c.zeroed_bytes},
+                {"refused_calls", c.refused_calls},
+                {"forks", c.forks},
+                {"fork_copied_bytes", c.fork_copied_bytes}};
+    fputs("  \"children\": {", file);
+    const char* separator = "";
+    for (const auto& row : rows) {
+        fprintf(file, "%s\"%s\": %" PRIu64, separator, row.name, row.value);
+        separator = ", ";
+    }
+    fputs("},\n", file);
+}
+
 void write_outside(FILE* file, const Outside& o) {
     fprintf(file, "  \"outside\": {\"kernel_heap_bytes\": %" PRIu64 ", \"stack_bytes\": %" PRIu64
             ", \"anonymous_bytes\": %" PRIu64 ", \"unseen_bytes\": %" PRIu64 ", \"second_libc\": %s},\n",

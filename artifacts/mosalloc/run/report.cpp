@@ -43,6 +43,7 @@ bool write_report(const std::string& path, const Options& options, const mosallo
             outcome.findings.anon_huge_bytes, outcome.findings.wrong_page_bytes);
     write_calls(file, map);
     write_counters(file, map);
+    write_children(file, map.children);
     write_outside(file, outcome.outside);
     fprintf(file, "  \"allow_fallback\": %s,\n  \"prefault\": %s,\n  \"hints\": %s,\n  \"stacks\": %s,\n  \"protections\": %s,\n  \"verdict\": %s,\n  \"reason\": %s\n}\n",
             options.allow_fallback ? "true" : "false", options.prefault ? "true" : "false",

@@ -42,7 +42,8 @@ class Report:
 
     ``verdict`` is ``confirmed``, ``fallback`` (other pages, and they were allowed), ``mismatch`` or
     ``unchecked``; ``reason`` says why it is not the first. ``used_bytes`` is each pool's high-water mark.
-    ``file_pool``, ``calls`` and ``outside`` are None in reports of launchers that do not count them.
+    ``children`` are sums over all forked children. ``file_pool``, ``calls``, ``outside`` and ``children``
+    are None in reports of launchers that do not count them.
     """
 
     verdict: str
@@ -57,6 +58,7 @@ class Report:
     file_pool: PoolReport | None = None
     calls: Calls | None = None
     outside: dict[str, int | bool] | None = field(default=None)
+    children: dict[str, int] | None = field(default=None)
 
     @property
     def confirmed(self) -> bool:
@@ -92,6 +94,7 @@ def read_report(path: Path | str) -> Report:
             pool_report({"type": "file"} | data["file_pool"]) if data.get("file_pool") else None,
             data.get("calls"),
             data.get("outside"),
+            data.get("children"),
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise TesseraError(

@@ -299,6 +299,12 @@ ROWS: tuple[Row, ...] = (
         "hostile/test_lost_writes.py::test_the_kernels_writes_arrive",
         "hostile/test_lost_writes.py::test_another_process_writes",
     ),
+    trap(
+        "counters_of_children",
+        "A forked child has counters of its own, which would end with it.",
+        "traps/test_children.py::test_counters_of_forked_children",
+        "traps/test_children.py::test_children_of_a_program_with_windows",
+    ),
     failure(
         "threads",
         "Several threads in the pools at once.",
