@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from tessera.allocator_proof.suite.model import PASS, ProofRequest
+from tessera.allocator_proof.suite.model import FAIL, PASS, ProofRequest
 from tessera.allocator_proof.suite.sections import stacks as section
 from tessera.core.paths import built
 
@@ -50,8 +50,9 @@ def test_java_with_stacks_in_windows(hostile, exactly, userfaultfd, tmp_path, fr
     assert "version" in done.err
 
 
-def test_fifty_runs_of_each_case(tmp_path, build, userfaultfd):
+def test_fifty_runs_of_each_case(tmp_path, build, exactly, userfaultfd):
     """What the proof does a thousand times."""
+    exactly(PAGES)
     said = []
     found = section.run(ProofRequest(tmp_path, said.append, quick=True))
     skipped = [check.reason for check in found.checks if check.name == "huge pages"]
@@ -61,7 +62,17 @@ def test_fifty_runs_of_each_case(tmp_path, build, userfaultfd):
         case: (PASS, "") for case in CASES
     }
     assert {row["runs"] for row in found.rows} == {section.QUICK_RUNS}
-    assert all(row["split_pages"] >= section.QUICK_RUNS for row in found.rows)
+    assert all(row["split_pages"] >= section.QUICK_RUNS / 2 for row in found.rows)
+    copied = {row["case"]: row["copied_mb"] for row in found.rows}
+    assert min(copied["fork"], copied["fork_threads"]) >= section.QUICK_RUNS
+    assert found.notes == []
+
+
+def test_forks_that_share_pages_are_said():
+    lines = [section.Line("fork", runs=1), section.Line("setstack", runs=1, split_pages=2)]
+    assert [section._check(line).verdict for line in lines] == [PASS, PASS]
+    assert len(section._notes(lines)) == 1 and " 30 " in section._notes(lines)[0]
+    assert section._check(section.Line("setstack", runs=1)).verdict == FAIL
 
 
 def test_a_hang_is_found_and_said(monkeypatch, tmp_path, build):
