@@ -21,6 +21,7 @@ void event_own_stack(Self& s);
 void event_policy(Self& s);       // marks.cpp
 void event_registration(Self& s);
 void event_name(Self& s);
+void event_refusal(Self& s);      // refusals.cpp
 void event_signal(Self& s);       // signals.cpp
 
 /// Waits for the child that runs beside this thread, if there is one. forks.cpp

@@ -39,7 +39,7 @@ void check_private(Self& s) {
     s.t.log.end();
     live(s, count);
     check_all(s);
-    end_beside(s);
+    s.t.log.result("handler_faults", handler_faults());
     here.answer({s.t.log.digest(), s.t.log.operations() - before});
     if (s.t.random.one_in(8)) raise(SIGKILL);
     _exit(static_cast<int>(s.t.random.below(256)));

@@ -100,6 +100,7 @@ int main(int count, char** words) {
     }
     const lives::Answer answer = {digest, operations};
     if (options.answer >= 0) return write(options.answer, &answer, sizeof answer) == sizeof answer ? 0 : 3;
+    if (lives::handler_faults() != 0) printf("handlers found %" PRIu64 " faults\n", lives::handler_faults());
     printf("digest %016" PRIx64 " operations %" PRIu64 " threads %u\n", digest, operations, options.threads);
     return 0;
 }
