@@ -23,7 +23,9 @@ def free_2mb_pages() -> int:
     folder = Path("/sys/kernel/mm/hugepages/hugepages-2048kB")
     if not folder.exists():
         return 0
-    promised = int((folder / "resv_hugepages").read_text())  # below zero for a moment: pins of an ended process
+    promised = int(
+        (folder / "resv_hugepages").read_text()
+    )  # below zero for a moment: pins of an ended process
     return int((folder / "free_hugepages").read_text()) - (promised if promised < 1 << 63 else 0)
 
 
@@ -39,14 +41,14 @@ class Output:
         return (self.text, self.status) == (other.text, other.status)
 
 
-def output_of(process: subprocess.Popen) -> Output:
+def output_of(process: subprocess.Popen, hangs_after_s: int = HANGS_AFTER_S) -> Output:
     """The output of a process. A process that hangs is killed, and the output ends with a note."""
     try:
-        text, notes = process.communicate(timeout=HANGS_AFTER_S)
+        text, notes = process.communicate(timeout=hangs_after_s)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)  # its children hold the pipe open
         text, notes = process.communicate()
-        text += f"hung for {HANGS_AFTER_S} s\n"
+        text += f"hung for {hangs_after_s} s\n"
     return Output(text, process.returncode, notes or "")
 
 
@@ -57,6 +59,7 @@ class Subject:
     program: Path
     environment: dict[str, str]
     without: tuple[str, ...]
+    hangs_after_s: int = HANGS_AFTER_S
     notes_allowed: bool = False  # the library explains on stderr what it refuses
 
     def argv(self, seed: int, operations: int, threads: int) -> list[str]:
@@ -72,7 +75,7 @@ class Subject:
     def outputs(self, argv: list[str]) -> tuple[Output, Output]:
         """Without and with the library, at the same time."""
         both = [self.start(argv, with_library) for with_library in (False, True)]
-        plain, ours = map(output_of, both)
+        plain, ours = (output_of(process, self.hangs_after_s) for process in both)
         if plain.status != 0:
             raise SystemExit(f"the program fails without the library: {' '.join(argv)}\n{plain.text}")
         return plain, ours
@@ -112,7 +115,7 @@ def first_difference(subject: Subject, argv: list[str]) -> str:
 def traced_difference(subject: Subject, argv: list[str]) -> str | None:
     """The first operation that differs, and the one before it; None if both runs were the same."""
     runs = [subject.start([*argv, "--trace"], with_library) for with_library in (False, True)]
-    traces = [by_thread(output_of(process).text) for process in runs]
+    traces = [by_thread(output_of(process, subject.hangs_after_s).text) for process in runs]
     found: list[tuple[bool, int, str]] = []  # what a parent saw of its child comes last: the child knows more
     for thread, lines in traces[0].items():
         before = ""

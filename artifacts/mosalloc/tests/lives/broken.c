@@ -65,10 +65,11 @@ int mprotect(void* at, size_t bytes, int prot) {
     return (int)syscall(SYS_mprotect, at, bytes, prot);
 }
 
-/* "fork": a child misses a page that its parent wrote. */
+/* "fork": a child misses a page that its parent wrote. "hang": a child never returns from the call. */
 pid_t fork(void) {
     pid_t (*original)(void) = (pid_t(*)(void))dlsym(RTLD_NEXT, "fork");
     const pid_t child = original();
     if (child == 0 && g_buffer != NULL && is("fork")) madvise(g_buffer + 5 * PAGE, PAGE, MADV_DONTNEED);
+    while (child == 0 && is("hang")) pause();
     return child;
 }

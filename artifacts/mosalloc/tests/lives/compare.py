@@ -2,7 +2,7 @@
 """Random lives with and without the library: the same results, and each mechanism was really used.
 
 usage: compare.py BUILD [--operations N] [--layout NAME]... [--seed N] [--min-hits N] [--keep-going]
-                  [--jobs N] [--library FILE] [--plain] [--except NAME]...
+                  [--jobs N] [--hangs-after S] [--library FILE] [--plain] [--except NAME]...
 BUILD is the component's build folder. A life is one process with 1 to 4 threads, its children and the programs
 that it starts. Lives run until they made N operations in each layout. The output has a line for each layout,
 and one with the number of hits of each mechanism. Exit status 0: no difference, and at least --min-hits of
@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "differential"))
 
 import counters
 from cases import CASES, POOLS, Case
-from judge import Output, Subject, first_difference, free_2mb_pages
+from judge import HANGS_AFTER_S, Output, Subject, first_difference, free_2mb_pages
 from namespace import without_free_pages
 
 SKIP = 77
@@ -137,7 +137,8 @@ def one_layout(name: str, options: argparse.Namespace, folder: Path) -> bool:
     if case.few:
         environment["LIVES_CHILD_LAYOUT"] = str(children)
     without = (*case.without, f"--data={data}", *(f"--except={word}" for word in options.left_out))
-    subject = Subject(options.build / "lives", {} if options.plain else environment, without, notes_allowed=True)
+    seen = {} if options.plain else environment
+    subject = Subject(options.build / "lives", seen, without, options.hangs_after, notes_allowed=True)
     run = Run(name, case, subject, folder, options, counters.fields())
     start = time.monotonic()
     return judge(run, run_lives(run), time.monotonic() - start)
@@ -151,7 +152,9 @@ def missing(case: Case, options: argparse.Namespace) -> str:
             break
         time.sleep(0.1)
     if free_2mb_pages() < needed:
-        return f"{needed} pages of 2MB needed, {free_2mb_pages()} free; as root: sysctl vm.nr_hugepages={needed}"
+        return (
+            f"{needed} pages of 2MB needed, {free_2mb_pages()} free; as root: sysctl vm.nr_hugepages={needed}"
+        )
     return ""
 
 
@@ -164,7 +167,12 @@ def main() -> int:
     parser.add_argument("--min-hits", type=int, default=1, help="of each mechanism (default 1)")
     parser.add_argument("--keep-going", action="store_true", help="continue after a difference")
     parser.add_argument("--jobs", type=int, default=2, help="lives at a time (default 2)")
-    parser.add_argument("--plain", action="store_true", help="compare runs without the library with each other")
+    parser.add_argument(
+        "--hangs-after", type=int, default=HANGS_AFTER_S, metavar="S", help=f"default {HANGS_AFTER_S} s"
+    )
+    parser.add_argument(
+        "--plain", action="store_true", help="compare runs without the library with each other"
+    )
     parser.add_argument("--except", dest="left_out", action="append", default=[], metavar="NAME")
     parser.add_argument("--library", type=Path, help="preload this library instead of BUILD/libmosalloc.so")
     options = parser.parse_args()

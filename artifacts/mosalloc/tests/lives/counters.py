@@ -29,7 +29,9 @@ def fields(text: str | None = None) -> list[str | int]:
     bodies = dict(re.findall(r"^struct (\w+) \{(.*?)^\};", text, re.M | re.S))
 
     def size(words: str) -> int:
-        return sum(int(part) if part.strip().isdigit() else constants[part.strip()] for part in words.split("+"))
+        return sum(
+            int(part) if part.strip().isdigit() else constants[part.strip()] for part in words.split("+")
+        )
 
     def expand(body: str, prefix: str) -> list[str | int]:
         names: list[str | int] = []
