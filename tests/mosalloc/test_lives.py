@@ -1,4 +1,4 @@
-"""Random lives with and without the library: no difference, each mechanism used; and the judge finds faults."""
+"""Random lives with and without the library: the same results, each mechanism used; faults are found."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.toolchain]
 FOLDER = repo_root() / "artifacts/mosalloc/tests/lives"
 SKIPPED = 77
 OPERATIONS, HITS = 200_000, 20
-#: What compare.py asks for with two lives at a time: families with copies, or two lives whose children have none.
+#: What compare.py asks for, for two lives at a time: children have copies of all pages, or none.
 PAGES, PAGES_FEW = 80, 24
 WINDOWS = ("window brk 0", "window mmap 0", "window mmap 6MB")
 SPLITS = ("forks", "ended marks", "splits", "exchanges", "zeroed bytes", "ignored advice")

@@ -1,7 +1,7 @@
 """Two runs of a program, with and without the library: whether their outputs differ, and where first.
 
-Used by the differential test and by the random lives (../lives/compare.py). A program prints one digest, and with
---trace a line per operation that begins with its thread and its number.
+Used by the differential test and by the random lives (../lives/compare.py). A program prints one digest,
+and with --trace a line per operation that begins with its thread and its number.
 """
 
 from __future__ import annotations
@@ -23,9 +23,8 @@ def free_2mb_pages() -> int:
     folder = Path("/sys/kernel/mm/hugepages/hugepages-2048kB")
     if not folder.exists():
         return 0
-    promised = int(
-        (folder / "resv_hugepages").read_text()
-    )  # below zero for a moment: pins of an ended process
+    # Below zero for a moment, while the kernel holds pinned pages of an ended process.
+    promised = int((folder / "resv_hugepages").read_text())
     return int((folder / "free_hugepages").read_text()) - (promised if promised < 1 << 63 else 0)
 
 

@@ -1,4 +1,4 @@
-"""The layouts of the random lives, what is left out under each, and the mechanisms that must have been hit."""
+"""The layouts of the random lives, what is left out under each, and the mechanisms that must be hit."""
 
 from __future__ import annotations
 

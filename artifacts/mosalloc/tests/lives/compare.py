@@ -3,10 +3,10 @@
 
 usage: compare.py BUILD [--operations N] [--layout NAME]... [--seed N] [--min-hits N] [--keep-going]
                   [--jobs N] [--hangs-after S] [--library FILE] [--plain] [--except NAME]...
-BUILD is the component's build folder. A life is one process with 1 to 4 threads, its children and the programs
-that it starts. Lives run until they made N operations in each layout. The output has a line for each layout,
-and one with the number of hits of each mechanism. Exit status 0: no difference, and at least --min-hits of
-each; 1: a difference, a hang, or fewer hits; 77: neither, but a layout was skipped.
+BUILD is the component's build folder. A life is one process with 1 to 4 threads, its children and the
+programs that it starts. Lives run until they made N operations in each layout. The output has a line for
+each layout, and one with the number of hits of each mechanism. Exit status 0: no difference, and at least
+--min-hits of each; 1: a difference, a hang, or fewer hits; 77: neither, but a layout was skipped.
 """
 
 from __future__ import annotations
@@ -105,6 +105,8 @@ def run_lives(run: Run) -> Sum:
                 for map_ in maps:
                     total.counters.update(map_)
                     total.windows.update(run.case.windows_reached(map_))
+                if total.differences and not options.keep_going:
+                    break
     return total
 
 

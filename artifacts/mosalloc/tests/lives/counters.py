@@ -1,4 +1,4 @@
-"""Counters of a pool map, by the names of its header: ``split_pages``, ``unsplit_by[1]``, ``children.forks``."""
+"""Counters of a pool map by the header's names: ``split_pages``, ``unsplit_by[1]``, ``children.forks``."""
 
 from __future__ import annotations
 
