@@ -153,7 +153,7 @@ void build_space(const Options& options) {
     Runtime& here = runtime();
     if (!good || !here.space.init(bases, g_layout, policy, here.map) || !here.outside.init(here.map)) {
         Text(g_message).add("tables for pools of ").size(total).add(": not enough memory");
-        refuse("lower the pool sizes (rows with pageSize -1), or raise the limit: ulimit -v unlimited");
+        refuse("lower the pool sizes (rows with pageSize -1), or raise the limits: ulimit -v unlimited; ulimit -d unlimited");
     }
     for (uint64_t kind = 0; kind < kPools; ++kind) {
         mosalloc_pool& shown = kind < MOSALLOC_POOL_COUNT ? here.map->pools[kind] : here.map->file_pool;

@@ -280,6 +280,12 @@ ROWS: tuple[Row, ...] = (
         "traps/test_huge_parts.py::test_reservations_without_access_are_not_cleared",
     ),
     trap(
+        "limit_on_data",
+        "RLIMIT_DATA counts writable private memory: the library's tables and windows too.",
+        "traps/test_limits.py::test_what_counts_against_the_limit_on_data",
+        "traps/test_limits.py::test_too_low_a_limit_on_data_is_named",
+    ),
+    trap(
         "calls_that_block",
         "A call that waits for a disk or a fault handler must not keep other threads from the pools.",
         "traps/test_blocking.py::test_a_call_that_waits_for_a_handler_of_the_program",

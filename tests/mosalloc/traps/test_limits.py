@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import resource
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -60,3 +62,41 @@ def test_a_call_that_fails_loses_nothing(program, launch, layout, huge_pages, de
         assert lost == 0, (name, found)
         assert error in (0, ENOMEM, EAGAIN), (name, found)
     assert found["munmap"] == found["munmap_all"] == (0, 0)
+
+
+DATA = """
+import mmap, re
+def data():
+    return int(re.search(r"VmData:\\s+(\\d+) kB", open("/proc/self/status").read())[1]) >> 10
+start = data()
+block = mmap.mmap(-1, 64 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+held = data()
+block.close()
+print("start", start)
+print("held", held - start)
+print("freed", data() - start)
+"""
+
+
+def test_what_counts_against_the_limit_on_data(launch, layout, huge_pages):
+    """RLIMIT_DATA, in MB: 4KB memory as without the library, windows from the start, and the tables."""
+    huge_pages(40)
+    plain = values(subprocess.run([sys.executable, "-c", DATA], capture_output=True, text=True).stdout)
+    found = {}
+    for name, rows in (("4kb", ()), ("window", ("mmap,2MB,0,80MB",))):
+        done = launch("--layout", layout(*rows), "--", sys.executable, "-c", DATA)
+        assert done.returncode == 0, done.stderr
+        found[name] = values(done.stdout)
+    assert (plain["held"], plain["freed"]) == (found["4kb"]["held"], found["4kb"]["freed"]) == (64, 0)
+    assert (found["window"]["held"], found["window"]["freed"]) == (0, 0)
+    assert 70 <= found["window"]["start"] - found["4kb"]["start"] <= 82
+    assert found["4kb"]["start"] - plain["start"] <= 110  # the tables, for pools of 17.5GB
+
+
+def test_too_low_a_limit_on_data_is_named(launch, layout):
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_DATA, (32 << 20, 32 << 20))
+
+    done = launch("--layout", layout(), "--", sys.executable, "-c", "pass", preexec_fn=limit)
+    assert done.returncode == 2
+    assert "ulimit -d" in done.stderr
