@@ -74,10 +74,11 @@ public:
     // Marks (marks.cpp).
     /// userfaultfd: memory that is handed out, in 4KB pages; a window splits, or -EINVAL.
     long watch_faults(Range addresses, const Marking& kernel);
-    /// NUMA policy. `resets`: the default policy, to which holes are no error. In windows only whole huge pages.
-    long set_policy(Range addresses, bool resets, const Marking& kernel);
-    /// The home node of a policy: memory without a policy stays as it is.
-    long set_home_node(Range addresses, const Marking& kernel);
+    /// Before mbind, which may take long and needs no lock: an error, or 0 and the memory is marked. `resets`: the default
+    /// policy, to which holes are no error. In windows only whole huge pages.
+    long allow_policy(Range addresses, bool resets);
+    /// Before set_mempolicy_home_node, which leaves memory without a policy as it is.
+    long allow_home_node(Range addresses);
     /// A name in /proc/PID/maps.
     long set_name(Range addresses, const Marking& kernel);
     /// System V shared memory at an address of the program's choice.

@@ -31,33 +31,24 @@ long Space::watch_faults(Range addresses, const Marking& kernel) {
     return sys::failed(result) || found ? result : -EINVAL;
 }
 
-/// Like the kernel, looks at the whole range before it changes anything.
-long Space::set_policy(Range addresses, bool resets, const Marking& kernel) {
+long Space::allow_policy(Range addresses, bool resets) {
     const long allowed = for_each_area(addresses, [&](Pool* pool, Range part) -> long {
         if (pool == nullptr) return 0;
         const Range range = pool->offsets(part);
         if (!resets && !pool->all_used(range)) return -EFAULT;
         return (resets && !pool->any_mark(range)) || pool->whole_pages(range) ? 0 : pool->refuse_mark();
     });
-    publish();
-    if (sys::failed(allowed)) return allowed;
-    return over(
-        addresses,
-        [&](Pool* pool, Range part) -> long {
-            if (resets && !pool->any_mark(part)) return 0;
-            if (!resets) pool->mark_odd(part);
-            return kernel(pool->addresses(part));
-        },
-        kernel);
+    if (sys::failed(allowed) || resets) return allowed;
+    return for_each_area(addresses, [&](Pool* pool, Range part) -> long {
+        if (pool != nullptr) pool->mark_odd(pool->offsets(part));
+        return 0;
+    });
 }
 
-long Space::set_home_node(Range addresses, const Marking& kernel) {
-    return over(
-        addresses,
-        [&](Pool* pool, Range part) {
-            return pool->whole_pages(part) ? kernel(pool->addresses(part)) : pool->refuse_mark();
-        },
-        kernel);
+long Space::allow_home_node(Range addresses) {
+    return for_each_area(addresses, [&](Pool* pool, Range part) -> long {
+        return pool == nullptr || pool->whole_pages(pool->offsets(part)) ? 0 : pool->refuse_mark();
+    });
 }
 
 long Space::set_name(Range addresses, const Marking& kernel) {

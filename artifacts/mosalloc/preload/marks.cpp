@@ -25,17 +25,6 @@ long answer(long result) {
     return -1;
 }
 
-/// Arguments behind the range of mbind, set_mempolicy_home_node or prctl.
-struct Rest {
-    long number, a, b, c, d;
-};
-
-long mark_part(Range addresses, void* rest) {
-    const auto* r = static_cast<const Rest*>(rest);
-    return sys::call(r->number, static_cast<long>(addresses.start), static_cast<long>(addresses.bytes()), r->a, r->b, r->c,
-                     r->d);
-}
-
 long name_part(Range addresses, void* rest) {
     return sys::call(SYS_prctl, PR_SET_VMA, PR_SET_VMA_ANON_NAME, static_cast<long>(addresses.start),
                      static_cast<long>(addresses.bytes()), reinterpret_cast<long>(rest));
@@ -88,22 +77,18 @@ HOOK int hook_shmdt(const void* where) {
     return static_cast<int>(answer(runtime().space.detach(address)));
 }
 
-long set_policy(const Rest& asked, Range pages) {
-    Rest rest = asked;
-    if (asked.number == SYS_mbind) {
-        const bool resets = (asked.a & ~MPOL_MODE_FLAGS) == MPOL_DEFAULT;
-        return mark_in_pools("mbind", pages, [&](Space& space) { return space.set_policy(pages, resets, {mark_part, &rest}); });
-    }
-    return mark_in_pools("set_mempolicy_home_node", pages, [&](Space& space) {
-        return space.set_home_node(pages, {mark_part, &rest});
-    });
-}
-
 }  // namespace
 
 long policy_call(long number, long a, long b, long c, long d, long e, long f) {
     const Range pages = pool_pages(static_cast<uint64_t>(a), static_cast<uint64_t>(b));
-    return answer(pages.empty() ? sys::call(number, a, b, c, d, e, f) : set_policy({number, c, d, e, f}, pages));
+    long allowed = 0;
+    if (!pages.empty() && number == SYS_mbind) {
+        const bool resets = (c & ~MPOL_MODE_FLAGS) == MPOL_DEFAULT;
+        allowed = mark_in_pools("mbind", pages, [&](Space& space) { return space.allow_policy(pages, resets); });
+    } else if (!pages.empty()) {
+        allowed = mark_in_pools("set_mempolicy_home_node", pages, [&](Space& space) { return space.allow_home_node(pages); });
+    }
+    return answer(sys::failed(allowed) ? allowed : sys::call(number, a, b, c, d, e, f));
 }
 
 Range pool_pages(uint64_t start, uint64_t bytes) {

@@ -26,14 +26,13 @@ protected:
         const long result = sys::call(SYS_get_mempolicy, reinterpret_cast<long>(&mode), 0, 0, static_cast<long>(address), MPOL_F_ADDR);
         return sys::failed(result) ? -1 : mode;
     }
-    static long bind(Range addresses, void* mode) {
-        const int wanted = *static_cast<int*>(mode);
-        uint64_t node = 1;
-        return sys::call(SYS_mbind, static_cast<long>(addresses.start), static_cast<long>(addresses.bytes()), wanted,
-                         wanted == MPOL_DEFAULT ? 0 : reinterpret_cast<long>(&node), wanted == MPOL_DEFAULT ? 0 : 64);
-    }
     long set_policy(Range addresses, int mode) {
-        return space.set_policy(addresses, mode == MPOL_DEFAULT, {bind, &mode});
+        const long allowed = space.allow_policy(addresses, mode == MPOL_DEFAULT);
+        space.publish();
+        uint64_t node = 1;
+        if (sys::failed(allowed)) return allowed;
+        return sys::call(SYS_mbind, static_cast<long>(addresses.start), static_cast<long>(addresses.bytes()), mode,
+                         mode == MPOL_DEFAULT ? 0 : reinterpret_cast<long>(&node), mode == MPOL_DEFAULT ? 0 : 64);
     }
     bool policies() {
         const int mode = policy_at(anon_base());
