@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tessera.allocator_proof.suite.sections import lives
 from tessera.core.paths import repo_root
 
 pytestmark = [pytest.mark.toolchain]
@@ -53,9 +54,9 @@ def judged(done: subprocess.CompletedProcess, layout: str, mechanisms: tuple[str
     """A PASS over all operations without a difference, and enough hits of each mechanism."""
     assert done.returncode == 0, done.stdout + done.stderr
     verdict = rf"^PASS {layout}: (\d+) operations, (\d+) lives, 0 differences, [\d.]+ s$"
-    operations, lives = map(int, re.search(verdict, done.stdout, re.M).groups())
+    operations, count = map(int, re.search(verdict, done.stdout, re.M).groups())
     assert operations >= OPERATIONS
-    assert lives >= 50
+    assert count >= 50
     found = hits(done.stdout, layout)
     assert set(found) == set(mechanisms)
     assert min(found.values()) >= HITS, found
@@ -156,6 +157,35 @@ def test_counters_are_read_by_the_names_of_the_header(tmp_path, monkeypatch):
     assert counters.read(file, names)["children.forks"] == names.index("children.forks") + 7
     file.write_bytes(b"".join(words)[:100])
     assert counters.read(file, names) == {}
+
+
+LINE = "4kb: 500 operations, 8 lives, 0 differences, 0.4 s\n"
+COUNTS = "hits 4kb: forks 31, ended marks 24, window mmap 6MB 90\n"
+
+
+@pytest.mark.parametrize(("output", "status", "verdict", "reason"), [
+    (f"PASS {LINE}{COUNTS}", 0, "PASS", "^$"),
+    (f"PASS {LINE}{COUNTS}", 1, "FAIL", "status 1"),
+    (f"FAIL {LINE}{COUNTS}  fewer than 30 hits: ended marks\n", 1, "FAIL", "30 hits: ended marks"),
+    (f"PASS {LINE.replace('500', '499')}{COUNTS}", 0, "FAIL", "500 operations"),
+    (f"PASS {LINE}", 0, "FAIL", "no verdict"),
+    (f"PASS {LINE.replace('4kb', '2mb')}{COUNTS}", 0, "FAIL", "no verdict"),
+    ("SKIP 4kb: 80 pages of 2MB needed, 0 free\n", 77, "SKIP", "^80 pages of 2MB needed, 0 free$"),
+    ("SKIP 4kb: 80 pages of 2MB needed, 0 free\n", 0, "FAIL", "no verdict"),
+    ("", 1, "FAIL", "status 1, no verdict"),
+])  # fmt: skip
+def test_the_verdict_of_the_proof(output, status, verdict, reason):
+    line = lives.parse(output, "4kb", 500, status)
+    assert line.verdict == verdict
+    assert re.search(reason, line.reason), line.reason
+    if verdict == "PASS":
+        assert (line.operations, line.lives, line.differences) == (500, 8, 0)
+        assert line.fewest_hits == "ended marks: 24"
+
+
+@pytest.mark.parametrize(("operations", "each"), [(10_000_000, 1_666_667), (200_000, 200_000), (5, 5)])
+def test_operations_of_the_proof_for_each_layout(operations, each):
+    assert lives.share(operations) == each
 
 
 @pytest.mark.parametrize("words", [(), ("1", "x", "1"), ("1", "10", "5"), ("1", "10", "1", "--what")])

@@ -11,7 +11,7 @@ from tessera.core.tables import table_text
 CONDITIONS = ("kernel", "4kb", "qemu", "preload", "2mb", "demand", "exact", "stacks", "1gb")
 
 #: Prefixes of tests that are programs of their own; the others are suites of unit tests, one line each.
-_SINGLE = ("sanitized", "differential", "layout_fuzz")
+_SINGLE = ("sanitized", "differential", "lives", "layout_fuzz")
 
 
 def split(tests: Sequence[Test]) -> tuple[dict[str, dict[str, Test]], list[Test]]:

@@ -51,7 +51,8 @@ class ProofRequest:
         folder: for results and for files of the runs.
         say: progress, one line at a time.
         quick: small inputs.
-        operations: random calls of the differential test, for each number of threads.
+        operations: random calls of the differential test, for each number of threads; of the random lives,
+            in all.
         cases: regular expression of the cases to run; None: all tests of the component.
     """
 

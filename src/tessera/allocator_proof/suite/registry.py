@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from tessera.allocator_proof.suite.model import Section
-from tessera.allocator_proof.suite.sections import benchmark, cases, differential, programs, stacks, threads
+from tessera.allocator_proof.suite.sections import (
+    benchmark,
+    cases,
+    differential,
+    lives,
+    programs,
+    stacks,
+    threads,
+)
 from tessera.core.errors import unknown_name
 
 SECTIONS: tuple[Section, ...] = (
     cases.SECTION,
     differential.SECTION,
+    lives.SECTION,
     threads.SECTION,
     stacks.SECTION,
     programs.SECTION,
