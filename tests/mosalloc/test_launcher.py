@@ -112,7 +112,7 @@ def test_an_output_that_cannot_be_written_stops_the_program_before_it_runs(
 @pytest.mark.parametrize("option", ["--report", "--analyze"])
 @pytest.mark.parametrize("size", [1, 100_000], ids=["one buffer", "many buffers"])
 def test_a_full_disk_is_noticed(launch, layout, option, size):
-    done = launch("--layout", layout(), option, "/dev/full", "--", "sh", "-c", "echo ran", "x" * size)
+    done = launch("--layout", layout(), option, "/dev/full", "--", "printf", "ran\n%.0s", "x" * size)
     assert (done.returncode, done.stdout) == (1, "ran\n")
     assert "/dev/full" in done.stderr and os.strerror(errno.ENOSPC) in done.stderr
 
@@ -241,7 +241,8 @@ def test_a_policy_against_patching_is_a_refusal(launch, layout):
 
 def test_an_exec_of_another_program_is_unchecked_not_confirmed(launch, layout, tmp_path):
     report = tmp_path / "r.json"
-    done = launch("--layout", layout(), "--report", report, "--", "sh", "-c", "exec sleep 0")
+    code = "import os; os.execvp('sleep', ['sleep', '0'])"
+    done = launch("--layout", layout(), "--report", report, "--", sys.executable, "-c", code)
     found = read_report(report)
     assert found.verdict == "unchecked" and done.returncode == 1
     assert found.reason in done.stderr and re.search("SIGKILL.*exec", found.reason)

@@ -258,3 +258,11 @@ def test_layouts_keep_both_pools(tmp_path):
     assert choose.for_native_runs(kept).pool_bytes == DEFAULT_POOL_BYTES  # above the 64MB of these tests
     large = Layout("n", {pool: size + PAGE_2MB for pool, size in DEFAULT_POOL_BYTES.items()})
     assert choose.for_native_runs(large) == large
+
+
+@pytest.mark.parametrize("program", [("sh", "-c", "true"), ("bash", "x.sh"), ("env", "X=1", "ls")])
+def test_shells_and_starters_are_refused_before_anything_runs(tmp_path, program):
+    out = tmp_path / "out.csv"
+    done = CliRunner().invoke(mosalloc, ["suggest", "--out", str(out), "--", *program])
+    assert isinstance(done.exception, TesseraError) and done.exception.exit_code == 2
+    assert done.exception.code == "program-starts-others" and not out.exists()

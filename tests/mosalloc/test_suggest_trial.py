@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -162,7 +163,10 @@ def test_pairs_run_both_layouts_and_count_what_the_program_prints(build, layout,
     """Without huge pages nothing need be reserved, so this runs everywhere."""
     seen = []
     metric = Metric(pattern="took=([0-9.]+)")
-    program = ["sh", "-c", f"echo $MOSALLOC_LAYOUT >> {tmp_path}/seen; echo took=2.0"]
+    code = (
+        "import os, sys; print(os.environ['MOSALLOC_LAYOUT'], file=open(sys.argv[1], 'a')); print('took=2.0')"
+    )
+    program = [sys.executable, "-c", code, str(tmp_path / "seen")]
     path = layout(name="suggested.csv")
     done = compare(program, path, load=None, metric=metric, pairs=3, allowed=False, progress=seen.append)
     assert (done.before, done.after) == ((2.0,) * 3, (2.0,) * 3)
@@ -188,15 +192,15 @@ def test_a_servers_time_is_that_of_its_load(build, layout, port):
 @pytest.mark.toolchain
 def test_a_failing_run_is_no_value(build, layout):
     with pytest.raises(TesseraError, match="status 4: sad"):
-        run_once(["sh", "-c", "echo sad; exit 4"], layout(), None, Metric())
+        run_once([sys.executable, "-c", "print('sad'); exit(4)"], layout(), None, Metric())
 
 
 @pytest.mark.toolchain
 def test_a_run_on_unconfirmed_pages_is_no_value(build, layout):
-    """A shell that becomes another program can't be checked."""
-    path = layout()
-    with pytest.raises(TesseraError, match=f"--layout {path} -- sh -c exec sleep 0"):
-        run_once(["sh", "-c", "exec sleep 0"], path, None, Metric())
+    """A program that becomes another one can't be checked."""
+    path, code = layout(), "import os; os.execvp('true', ['true'])"
+    with pytest.raises(TesseraError, match=re.escape(f"--layout {path} -- {sys.executable} -c {code}")):
+        run_once([sys.executable, "-c", code], path, None, Metric())
 
 
 def test_huge_pages_need_consent(monkeypatch, tmp_path, layout):

@@ -25,9 +25,28 @@ bool owned_by_another_user(const char* path) {
            status.st_uid != static_cast<uid_t>(sys::call(SYS_geteuid));
 }
 
+/// The map that a launcher made; null if there is none, or not for this user.
+mosalloc_pool_map* shared_map(const char* path) {
+    if (path == nullptr) return nullptr;
+    const long fd = sys::open(path, O_RDWR);
+    if (sys::failed(fd)) return nullptr;
+    struct stat status = {};
+    const long known = sys::call(SYS_fstat, fd, reinterpret_cast<long>(&status));
+    long at = -EINVAL;
+    if (!sys::failed(known) && static_cast<uint64_t>(status.st_size) >= sizeof(mosalloc_pool_map))
+        at = sys::mmap(0, sizeof(mosalloc_pool_map), PROT_READ | PROT_WRITE, MAP_SHARED, static_cast<int>(fd));
+    sys::close(fd);
+    return sys::failed(at) ? nullptr : reinterpret_cast<mosalloc_pool_map*>(at);
+}
+
 mosalloc_pool_map* started(mosalloc_pool_map* map) {
     // Does not clear the windows: the table is large, untouched pages use no memory, and the count says how many are valid.
-    memset(static_cast<void*>(map), 0, offsetof(mosalloc_pool_map, windows));
+    // What other programs wrote stays: they may have started before. So does the pid, by which a process claims the map.
+    char* bytes = reinterpret_cast<char*>(map);
+    constexpr size_t claim = offsetof(mosalloc_pool_map, state), others = offsetof(mosalloc_pool_map, other_programs);
+    constexpr size_t rest = offsetof(mosalloc_pool_map, children), end = offsetof(mosalloc_pool_map, windows);
+    memset(bytes + claim, 0, others - claim);
+    memset(bytes + rest, 0, end - rest);
     map->pid = static_cast<uint64_t>(sys::getpid());
     map->magic = MOSALLOC_POOL_MAP_MAGIC;
     return map;
@@ -56,6 +75,24 @@ mosalloc_pool_map* open_map(const char* path, char* message, size_t capacity) {
         else map = shared;
     }
     return started(map);
+}
+
+Claim claim_map(const char* path) {
+    mosalloc_pool_map* map = shared_map(path);
+    if (map == nullptr) return Claim::free;
+    uint64_t owner = 0;
+    const uint64_t self = static_cast<uint64_t>(sys::getpid());
+    const bool first = __atomic_compare_exchange_n(&map->pid, &owner, self, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    sys::munmap(reinterpret_cast<uint64_t>(map), sizeof *map);
+    return first || owner == self ? Claim::free : Claim::taken;
+}
+
+void count_other_program(const char* path, const char* program) {
+    mosalloc_pool_map* map = shared_map(path);
+    if (map == nullptr) return;
+    if (__atomic_fetch_add(&map->other_programs, 1, __ATOMIC_ACQ_REL) == 0)
+        Text(map->other_program, sizeof map->other_program).add(program);
+    sys::munmap(reinterpret_cast<uint64_t>(map), sizeof *map);
 }
 
 mosalloc_pool_map* private_copy(const mosalloc_pool_map* map) {

@@ -17,4 +17,11 @@ mosalloc_pool_map* private_copy(const mosalloc_pool_map* map);
 /// State 2 and the reason. `map` may be null.
 void mark_refused(mosalloc_pool_map* map, const char* reason);
 
+/// For MOSALLOC_STARTERS: the first process that claims the map gets the layout, and keeps it through exec.
+enum class Claim { free, taken };
+Claim claim_map(const char* path);
+
+/// A process that is not the target: adds it to the counts of the map.
+void count_other_program(const char* path, const char* program);
+
 }  // namespace mosalloc

@@ -16,6 +16,7 @@ constexpr struct {
 } kTable[] = {
     {"MOSALLOC_LAYOUT", &Options::layout, kAny},
     {"MOSALLOC_TARGET", &Options::target, kAny},
+    {"MOSALLOC_STARTERS", &Options::starters, "0 1"},
     {"MOSALLOC_POOL_MAP", &Options::pool_map, kAny},
     {"MOSALLOC_PREFAULT", &Options::prefault, "0 1"},
     {"MOSALLOC_ALLOW_FALLBACK", &Options::fallback, "0 1"},

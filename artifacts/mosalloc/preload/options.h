@@ -9,6 +9,7 @@ namespace mosalloc {
 struct Options {
     const char* layout = nullptr;      ///< MOSALLOC_LAYOUT: layout file; required
     const char* target = nullptr;      ///< MOSALLOC_TARGET: only this executable (path or name) gets the layout
+    const char* starters = "0";        ///< MOSALLOC_STARTERS: 1 gives the layout to the first program that is no starter
     const char* pool_map = nullptr;    ///< MOSALLOC_POOL_MAP: file that shows the pools to other processes
     const char* prefault = "1";        ///< MOSALLOC_PREFAULT: 1 touches windows at start, 0 maps them on demand
     const char* fallback = "0";        ///< MOSALLOC_ALLOW_FALLBACK: 1 uses 4KB pages where huge pages are missing

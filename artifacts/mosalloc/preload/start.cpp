@@ -178,11 +178,29 @@ void tell(const Options& options) {
     sys::write(2, line, text.length());
 }
 
+/// A starter is skipped, then the first program is the target. A shell would start many.
+bool gets_the_layout(const Options& options, const char* argv0) {
+    const bool starters = options.is(&Options::starters, "1");
+    const Kind kind = starters ? kind_of_program(argv0) : Kind::program;
+    if (kind == Kind::starter) return false;
+    char path[4096];
+    own_path(path, sizeof path);
+    if (is_target(options.target, argv0) && (!starters || claim_map(options.pool_map) == Claim::free)) {
+        if (kind != Kind::shell) return true;
+        runtime().map = open_map(options.pool_map, g_message, sizeof g_message);
+        g_message[0] = 0;
+        Text(g_message).add("program ").add(path).add(": a shell starts other programs, and only one gets the layout");
+        refuse("name it: --target PROGRAM");
+    }
+    count_other_program(options.pool_map, path);
+    return false;
+}
+
 __attribute__((constructor)) void start(int, char** arguments, char** environment) {
     Options options;
     const char *bad = nullptr, *allowed = nullptr;
     const bool good = read_options(environment, &options, &bad, &allowed);
-    if (!is_target(options.target, arguments[0])) return;
+    if (!gets_the_layout(options, arguments[0])) return;
     runtime().map = open_map(options.pool_map, g_message, sizeof g_message);
     if (runtime().map == nullptr) refuse("give MOSALLOC_POOL_MAP a file in a folder that can be written");
     if (!good) {

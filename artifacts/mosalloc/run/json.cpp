@@ -75,6 +75,14 @@ void write_counters(FILE* file, const mosalloc_pool_map& map) {
                 {"hinted_bytes", map.hinted_bytes},
                 {"pool_full_calls", full},
                 {"largest_refused_bytes", heap > anon ? heap : anon},
+                {"unsplit_no_gate", map.unsplit_by[MOSALLOC_UNSPLIT_NO_GATE]},
+                {"unsplit_pinned", map.unsplit_by[MOSALLOC_UNSPLIT_PINNED]},
+                {"unsplit_kernel", map.unsplit_by[MOSALLOC_UNSPLIT_KERNEL]},
+                {"pin_kinds", map.pin_kinds},
+                {"exchanged_pages", map.exchanged_pages},
+                {"copied_forks", map.copied_forks},
+                {"stolen_locks", map.stolen_locks},
+                {"other_programs", map.other_programs},
                 {"file_pool_full_calls", map.full_calls[MOSALLOC_POOL_FILE]}};
     fputs("  \"counters\": {", file);
     const char* separator = "";

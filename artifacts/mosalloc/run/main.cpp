@@ -4,6 +4,7 @@
 #include <cstring>
 #include <unistd.h>
 
+#include "mosalloc/starters.h"
 #include "run/analysis.h"
 #include "run/elf_check.h"
 #include "run/map_file.h"
@@ -25,10 +26,11 @@ std::string beside_launcher(const char* name) {
 }
 
 std::vector<std::string> environment(const Options& options, const std::string& library, const std::string& target,
-                                     const std::string& map_path) {
+                                     const std::string& map_path, bool starter) {
     const std::vector<std::pair<std::string, std::string>> ours = {
         {"MOSALLOC_LAYOUT", absolute(options.layout)},
-        {"MOSALLOC_TARGET", target},
+        {"MOSALLOC_TARGET", starter ? "" : target},
+        {"MOSALLOC_STARTERS", starter ? "1" : "0"},
         {"MOSALLOC_POOL_MAP", map_path},
         {"MOSALLOC_PREFAULT", options.prefault ? "1" : "0"},
         {"MOSALLOC_ALLOW_FALLBACK", options.allow_fallback ? "1" : "0"},
@@ -50,12 +52,23 @@ std::vector<std::string> environment(const Options& options, const std::string& 
     return out;
 }
 
+/// By its own name, or by that of the file behind symbolic links.
+template <size_t count>
+bool is_named(const char* const (&table)[count], const std::string& path) {
+    const auto name = [](const std::string& file) { return file.substr(file.rfind('/') + 1); };
+    return mosalloc_is_one_of(table, name(path).c_str()) || mosalloc_is_one_of(table, name(absolute(path)).c_str());
+}
+
 int main(int count, char** arguments) {
     Options options;
     const int parsed = parse_options(count, arguments, &options);
     if (parsed >= 0) return parsed;
     const std::string path = find_program(options.program[0]);
     if (path.empty()) return fail(2, "program " + options.program[0], "not found in PATH", "check the name");
+    const bool starter = options.target.empty() && is_named(kMosallocStarters, path);
+    if (options.target.empty() && is_named(kMosallocShells, path))
+        return fail(2, "program " + path, "a shell starts other programs, and only one gets the layout",
+                    "name it: --target PROGRAM -- " + options.program[0] + " ...; for the shell itself: --target " + options.program[0]);
     const std::string target = options.target.empty() ? path : options.target;
     const bool target_is_file = target.find('/') != std::string::npos;
     if (target_is_file) {
@@ -79,8 +92,10 @@ int main(int count, char** arguments) {
     Analysis analysis(options.interval_ms);
     const std::string shown_target = target_is_file ? absolute(target) : target;
     const Ending ending = run_traced(
-        path, options.program, environment(options, library, shown_target, map_file.path()), !options.target.empty(),
+        path, options.program, environment(options, library, shown_target, map_file.path(), starter),
+        !options.target.empty() ? Follow::all : starter ? Follow::starters : Follow::none,
         [&](int pid) { inspect(pid, map, &outcome); },
+        [&] { return map.state == 1 ? static_cast<int>(map.pid) : 0; },
         {options.analyze.empty() ? 0 : options.interval_ms, [&] { analysis.sample(map); }});
     if (!ending.error.empty())
         return fail(2, "program " + path, ending.error, "check that the program is executable and that ptrace is allowed here");
@@ -93,7 +108,7 @@ int main(int count, char** arguments) {
         if (!analysis.write(options.analyze, map, outcome.outside))
             return fail(1, "analysis " + options.analyze, strerror(errno), "make room on its disk, or write it elsewhere");
     }
-    print_notes(map, outcome);
+    print_notes(options, map, outcome);
     return status_of(options, map, outcome);
 }
 

@@ -3,6 +3,8 @@
 #include <cinttypes>
 #include <cstdio>
 
+#include "run/verdict.h"
+
 namespace mosalloc::run {
 namespace {
 
@@ -25,9 +27,48 @@ void full_pool(const mosalloc_pool_map& map, int kind, const char* type, const c
          "add or change the pool's size row in the layout: " + std::string(type) + ",-1,0," + in_mb(enough));
 }
 
+/// The kinds of pins in words (enum mosalloc_pin).
+std::string pins(uint64_t kinds) {
+    static const struct {
+        uint64_t kind;
+        const char* name;
+    } kNames[] = {{MOSALLOC_PIN_MEMORY, "pinned memory (VmPin: RDMA, VFIO, registered buffers)"},
+                  {MOSALLOC_PIN_IO_URING, "an io_uring"},
+                  {MOSALLOC_PIN_AIO, "a context of Linux AIO"},
+                  {MOSALLOC_PIN_DIRECT, "a file with O_DIRECT beside other threads"}};
+    std::string out;
+    for (const auto& row : kNames)
+        if ((kinds & row.kind) != 0) out += (out.empty() ? "" : ", ") + std::string(row.name);
+    return out;
+}
+
+/// Each reason has its own remedy.
+void unsplit(const mosalloc_pool_map& map) {
+    const std::string rest = ": guard pages in these huge pages do not trap";
+    if (const uint64_t count = map.unsplit_by[MOSALLOC_UNSPLIT_NO_GATE])
+        note(std::to_string(count) + " times the library could not split a huge page, because it could not stop the writes of "
+             "other threads (userfaultfd is denied or in use)" + rest,
+             "allow userfaultfd (docker: --security-opt seccomp=unconfined), or move the windows");
+    if (const uint64_t count = map.unsplit_by[MOSALLOC_UNSPLIT_PINNED])
+        note(std::to_string(count) + " times the library did not split a huge page, because a device or the kernel may write "
+             "to it: the program has " + pins(map.pin_kinds) + rest,
+             "nothing, if the program does not rely on these guard pages; or move the windows");
+    if (const uint64_t count = map.unsplit_by[MOSALLOC_UNSPLIT_KERNEL])
+        note(std::to_string(count) + " times the kernel did not give 4KB pages for a split (no memory, or too many mappings)" + rest,
+             "free memory, or raise the limit, as root: sysctl vm.max_map_count=1048576; or move the windows");
+    const uint64_t *by = map.unsplit_by, known = by[0] + by[1] + by[2];
+    if (map.unsplit_pages > known)
+        note(std::to_string(map.unsplit_pages - known) + " times the library could not split a huge page" + rest, "move the windows");
+}
+
 }  // namespace
 
-void print_notes(const mosalloc_pool_map& map, const Outcome& outcome) {
+void print_notes(const Options& options, const mosalloc_pool_map& map, const Outcome& outcome) {
+    const uint64_t used = map.pools[MOSALLOC_POOL_HEAP].used_bytes + map.pools[MOSALLOC_POOL_ANON].used_bytes;
+    if (options.target.empty() && outcome.checked && map.other_programs != 0 && used < kWorthALine)
+        note("the program that got the layout used " + std::to_string(used >> 10) + "KB of its pools; it started other programs, " +
+                 std::to_string(map.other_programs) + " in all, the first is " + other_program(map),
+             "if that program is the one that needs the layout, name it: --target " + other_program(map));
     full_pool(map, MOSALLOC_POOL_HEAP, "brk", "heap");
     full_pool(map, MOSALLOC_POOL_ANON, "mmap", "anonymous");
     if (map.missing_pages != 0)
@@ -37,10 +78,11 @@ void print_notes(const mosalloc_pool_map& map, const Outcome& outcome) {
         note(std::to_string(map.open_holes) + " ranges stayed accessible after munmap, because the kernel allows a process "
              "only vm.max_map_count mappings: an access to freed memory does not trap there",
              "nothing, if the program is correct; or raise the limit, as root: sysctl vm.max_map_count=1048576");
-    if (map.unsplit_pages != 0)
-        note(std::to_string(map.unsplit_pages) + " times the library could not split a huge page, because it could not "
-             "stop other threads: guard pages in these huge pages do not trap",
-             "allow userfaultfd (docker: --security-opt seccomp=unconfined), or move the windows");
+    unsplit(map);
+    if (map.stolen_locks != 0)
+        note(std::to_string(map.stolen_locks) + " times a task was killed inside the library, and the next one took its lock: "
+             "the tables of the pools may be incomplete",
+             "end the whole process with SIGKILL, not single tasks");
     if (map.refused_marks != 0)
         note(std::to_string(map.refused_marks) + " times a huge page could not keep a policy, a registration or advice for a part "
              "of itself: the call returned EINVAL",

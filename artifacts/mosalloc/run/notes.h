@@ -5,6 +5,6 @@
 
 namespace mosalloc::run {
 
-void print_notes(const mosalloc_pool_map& map, const Outcome& outcome);
+void print_notes(const Options& options, const mosalloc_pool_map& map, const Outcome& outcome);
 
 }  // namespace mosalloc::run

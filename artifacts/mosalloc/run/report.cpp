@@ -5,6 +5,7 @@
 
 #include "run/json.h"
 #include "run/output.h"
+#include "run/verdict.h"
 
 namespace mosalloc::run {
 namespace {
@@ -45,6 +46,7 @@ bool write_report(const std::string& path, const Options& options, const mosallo
     write_counters(file, map);
     write_children(file, map.children);
     write_outside(file, outcome.outside);
+    fprintf(file, "  \"other_program\": %s,\n", quoted(other_program(map)).c_str());
     fprintf(file, "  \"allow_fallback\": %s,\n  \"prefault\": %s,\n  \"hints\": %s,\n  \"stacks\": %s,\n  \"protections\": %s,\n  \"verdict\": %s,\n  \"reason\": %s\n}\n",
             options.allow_fallback ? "true" : "false", options.prefault ? "true" : "false",
             quoted(options.hints).c_str(), quoted(options.stacks).c_str(), quoted(options.protections).c_str(),

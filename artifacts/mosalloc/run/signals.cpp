@@ -105,6 +105,8 @@ void start_forwarding(pid_t program) {
     sigprocmask(SIG_UNBLOCK, &all, nullptr);
 }
 
+void forward_to(pid_t program) { g_program = program; }
+
 void stop_forwarding() {
     const sigset_t all = forwarded(true);
     sigprocmask(SIG_BLOCK, &all, nullptr);

@@ -16,6 +16,8 @@ void hold_signals();
 void release_in_child();
 /// Starts the witness, and from now on passes signals on to `program`.
 void start_forwarding(pid_t program);
+/// From now on to another process.
+void forward_to(pid_t program);
 /// Ends both. Later signals have no effect: the launcher only writes its results.
 void stop_forwarding();
 

@@ -22,10 +22,17 @@ struct Ticks {
     std::function<void()> tick;
 };
 
-/// Runs `arguments` with `environment` and calls `at_exit(pid)` for each traced process that exits. With
-/// `follow_children` the processes that it starts are traced too (each of their threads stops once, at its end).
+/// Which processes are traced, apart from the program itself.
+enum class Follow {
+    none,
+    all,      ///< all that it starts (each of their threads stops once, at its end)
+    starters  ///< those from the program to the target. The target's children run on their own
+};
+
+/// Runs `arguments` with `environment` and calls `at_exit(pid)` for each traced process that exits. `target()` is the pid
+/// of the process that has the layout, 0 before it started.
 Ending run_traced(const std::string& path, const std::vector<std::string>& arguments,
-                  const std::vector<std::string>& environment, bool follow_children,
-                  const std::function<void(int)>& at_exit, const Ticks& ticks = {});
+                  const std::vector<std::string>& environment, Follow follow, const std::function<void(int)>& at_exit,
+                  const std::function<int()>& target, const Ticks& ticks = {});
 
 }  // namespace mosalloc::run

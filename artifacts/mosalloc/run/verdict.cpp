@@ -1,5 +1,6 @@
 #include "run/verdict.h"
 
+#include <cstring>
 #include <sys/wait.h>
 
 namespace mosalloc::run {
@@ -10,7 +11,8 @@ std::string reason_of(const mosalloc_pool_map& map, const Outcome& outcome) {
     if (map.state == 0) return "libmosalloc never started in the program";
     if (map.state == 2) return map.error;
     if (!outcome.checked)
-        return "the process lost its memory before the launcher could read it (after SIGKILL or exec)";
+        return "the process lost its memory before the launcher could read it (after SIGKILL or exec)" +
+               (map.other_programs == 0 ? "" : "; it may have become another program: " + other_program(map));
     if (map.split_pages != 0)
         return std::to_string(map.split_pages) + " huge pages became 4KB pages, the first at offset " +
                std::to_string(map.split_offset) + " of the " + (map.split_pool_kind == MOSALLOC_POOL_HEAP ? "brk" : "mmap") +
@@ -27,6 +29,10 @@ std::string reason_of(const mosalloc_pool_map& map, const Outcome& outcome) {
 }
 
 }  // namespace
+
+std::string other_program(const mosalloc_pool_map& map) {
+    return {map.other_program, strnlen(map.other_program, sizeof map.other_program)};
+}
 
 void inspect(int pid, const mosalloc_pool_map& map, Outcome* outcome) {
     if (map.state != 1 || map.pid != static_cast<uint64_t>(pid)) return;
@@ -64,6 +70,8 @@ int status_of(const Options& options, const mosalloc_pool_map& map, const Outcom
                             map.split_pages != 0
                                 ? "move the windows; or accept it with --allow-fallback; or, if the program does not "
                                   "rely on these page faults, keep huge pages with --protections soft"
+                            : outcome.verdict == "unchecked" && map.other_programs != 0
+                                ? "if that program is the one that needs the layout, name it: --target " + other_program(map)
                                 : "see the details with --report FILE, or accept and record other pages with --allow-fallback");
     return outcome.verdict == "unchecked" && own != 0 ? own : failed;
 }

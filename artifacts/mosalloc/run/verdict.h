@@ -5,6 +5,8 @@
 
 namespace mosalloc::run {
 
+/// Path of the first program that inherited the library and is not the target; empty if there was none.
+std::string other_program(const mosalloc_pool_map& map);
 /// Inspects `pid` just before it exits; ignores processes that do not own the pools.
 void inspect(int pid, const mosalloc_pool_map& map, Outcome* outcome);
 /// Fills verdict and reason.

@@ -108,6 +108,15 @@ ROWS: tuple[Row, ...] = (
         *under("signal"),
     ),
     trap(
+        "starters",
+        "env, nice and timeout start the program that needs the layout; a shell starts many.",
+        "test_starters.py::test_the_started_program_gets_the_layout_alone",
+        "test_starters.py::test_a_shell_needs_a_target",
+        "test_starters.py::test_a_shell_behind_a_starter_needs_a_target",
+        "test_starters.py::test_a_program_that_only_starts_another_one_is_noted",
+        "test_starters.py::test_a_program_that_becomes_another_one_is_named",
+    ),
+    trap(
         "saves_on_ctrl_c",
         "A program may save its data on SIGINT or SIGTERM: it gets the signal once, and time to end.",
         "test_interrupts.py::test_a_program_saves_its_data",

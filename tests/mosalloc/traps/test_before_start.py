@@ -62,7 +62,8 @@ def test_another_preloaded_library_stays_and_its_memory_is_reported(launch, layo
     report = tmp_path / "r.json"
     script = 'case "$LD_PRELOAD" in *libmosalloc.so*libother.so) grep -c libother.so /proc/self/maps;; esac'
     environment = os.environ | {"LD_PRELOAD": str(build / "libother.so")}
-    done = launch("--layout", layout(), "--report", report, "--", "sh", "-c", script, env=environment)
+    words = ("--layout", layout(), "--report", report, "--target", "sh")
+    done = launch(*words, "--", "sh", "-c", script, env=environment)
     assert done.returncode == 0 and int(done.stdout) > 0, (done.stdout, done.stderr)
     assert json.loads(report.read_text())["outside"]["kernel_heap_bytes"] > 0
 
