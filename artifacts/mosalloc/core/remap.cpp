@@ -96,7 +96,10 @@ long Space::move_fixed(Pool* pool, Range old, uint64_t bytes, uint64_t to, bool 
         const int prot = pool->protection_at(old.start);
         const int flags = MREMAP_MAYMOVE | MREMAP_FIXED | (keep ? MREMAP_DONTUNMAP : 0);
         const long result = sys::mremap(pool->base() + old.start, old.bytes(), bytes, flags, to);
-        if (sys::failed(result)) return result;
+        if (sys::failed(result)) {
+            if (target != nullptr) reclaim(target, place);  // before Linux 6.17 the kernel unmaps the target first
+            return result;
+        }
         if (target != nullptr) target->adopt_foreign(place, prot);
         if (target != nullptr) take(target, place);
         if (!keep) give(pool, old);
@@ -119,7 +122,10 @@ long Space::move_in(uint64_t old, uint64_t old_bytes, uint64_t bytes, int flags,
     if (!may_place(pool, range)) return refused(-ENOMEM);
     if (pool->touches_window(range) && sys::failed(pool->split(range))) return refused(-EINVAL);
     const long result = sys::mremap(old, old_bytes, bytes, flags, to);
-    if (sys::failed(result)) return result;
+    if (sys::failed(result)) {
+        reclaim(pool, range);
+        return result;
+    }
     pool->adopt_foreign(range, kReadWrite);
     take(pool, range);
     return result;

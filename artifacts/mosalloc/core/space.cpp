@@ -237,7 +237,10 @@ long Space::map_foreign(Range addresses, int prot, int flags, int fd, uint64_t o
     if (pool->touches_window(range) && sys::failed(pool->split(range))) return refused(-EINVAL);
     flags = (flags & ~MAP_FIXED_NOREPLACE) | MAP_FIXED;
     const long result = sys::mmap(addresses.start, addresses.bytes(), prot, flags & ~MAP_POPULATE, fd, offset);
-    if (sys::failed(result)) return result;
+    if (sys::failed(result)) {
+        reclaim(pool, range);  // before Linux 6.12 the kernel may have unmapped it
+        return result;
+    }
     pool->adopt_foreign(range, prot);
     take(pool, range);
     served(kind_of(pool));

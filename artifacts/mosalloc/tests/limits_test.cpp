@@ -13,9 +13,10 @@ constexpr int kRW = PROT_READ | PROT_WRITE;
 
 class LimitsTest : public SpaceFixture {
 protected:
-    void build(uint64_t most_holes, bool windows = false) {
+    void build(uint64_t most_holes, bool windows = false, bool on_demand = false) {
         Policy policy;
         policy.most_holes = most_holes;
+        policy.on_demand = on_demand;
         SpaceFixture::build(windows, policy);
     }
     char* page(long block, uint64_t i) { return reinterpret_cast<char*>(block) + i * kPage4K; }
@@ -76,6 +77,51 @@ TEST_F(LimitsTest, ARefusedRequestLeavesItsPlaceWithoutAccess) {
     for (uint64_t i = 0; i < 8; ++i) EXPECT_EQ(*page(block, i), 'x');
     EXPECT_EQ(map_pages(8, PROT_NONE), block + static_cast<long>(8 * kPage4K));
     EXPECT_FALSE(accessible(page(block, 8)));
+}
+
+TEST_F(LimitsTest, MapFixedKeepsWhatIsThereIfHugePagesAreMissing) {
+    build(100, true, true);
+    const uint64_t at = anon_base() + kPage2M, behind = anon_base() + 3 * kPage2M;  // behind it, an absent huge page
+    EXPECT_EQ(space.map_fixed({at, behind}, {kRW}), static_cast<long>(at));
+    memset(reinterpret_cast<void*>(at), 'x', behind - at);
+    rlimit limit = {};
+    ASSERT_EQ(getrlimit(RLIMIT_DATA, &limit), 0);
+    const rlimit none = {kPage4K, limit.rlim_max};  // also refuses to map a huge page
+    ASSERT_EQ(setrlimit(RLIMIT_DATA, &none), 0);
+    const long result = space.map_fixed({at, behind + kPage4K}, {kRW});
+    ASSERT_EQ(setrlimit(RLIMIT_DATA, &limit), 0);
+    EXPECT_EQ(result, -ENOMEM);
+    for (uint64_t i = 0; i < behind - at; ++i) ASSERT_EQ(reinterpret_cast<char*>(at)[i], 'x');
+    EXPECT_TRUE(space.vacant({behind, behind + kPage4K}));
+}
+
+TEST_F(LimitsTest, ClearingThatIsRefusedIsAnErrorAndNoFault) {
+    build(100, true);
+    const long block = map_pages(512);  // a window of one page
+    const uint64_t at = static_cast<uint64_t>(block);
+    memset(page(block, 0), 'x', kPage2M);
+    EXPECT_EQ(unmap_pages(block, 256), 0);
+    EXPECT_EQ(space.protect({at + 256 * kPage4K, at + 512 * kPage4K}, PROT_READ), 0);
+    rlimit limit = {};
+    ASSERT_EQ(getrlimit(RLIMIT_DATA, &limit), 0);
+    const rlimit none = {kPage4K, limit.rlim_max};  // mprotect may not make it writable
+    ASSERT_EQ(setrlimit(RLIMIT_DATA, &none), 0);
+    const long result = space.map_fixed({at, at + 256 * kPage4K}, {PROT_READ});
+    ASSERT_EQ(setrlimit(RLIMIT_DATA, &limit), 0);
+    EXPECT_EQ(result, -ENOMEM);
+    EXPECT_EQ(space.map_fixed({at, at + 256 * kPage4K}, {PROT_READ}), block);
+    for (uint64_t i = 0; i < kPage2M; ++i) ASSERT_EQ(page(block, 0)[i], i < kPage2M / 2 ? 0 : 'x');
+}
+
+TEST_F(LimitsTest, AFileThatCannotBeMappedLeavesItsPlaceAsItWas) {
+    build(100);
+    const long block = map_pages(8);
+    memset(page(block, 0), 'x', 8 * kPage4K);
+    const uint64_t at = static_cast<uint64_t>(block);
+    EXPECT_EQ(space.map_foreign({at, at + 16 * kPage4K}, PROT_READ, MAP_PRIVATE | MAP_FIXED, -1, 0), -EBADF);
+    for (uint64_t i = 0; i < 8; ++i) EXPECT_EQ(*page(block, i), 'x');
+    EXPECT_TRUE(space.vacant({at + 8 * kPage4K, at + 16 * kPage4K}));
+    EXPECT_EQ(map_pages(8), block + static_cast<long>(8 * kPage4K));
 }
 
 TEST_F(LimitsTest, MapFixedOverWindowsAndOtherPagesReadsZero) {
