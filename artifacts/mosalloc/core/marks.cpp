@@ -51,7 +51,10 @@ void Pool::mark_unforked(Range range, int advice) {
     const bool set = advice == MADV_DONTFORK;
     for (uint64_t at = range.start; at < range.end; at += kPage4K)
         *states(at) = static_cast<uint8_t>((*states(at) & ~kUnforked) | (set ? kUnforked | kOdd : 0));
-    if (!set) return;
+    if (set) note_unforked(range);
+}
+
+void Pool::note_unforked(Range range) {
     if (unforked_.empty()) unforked_ = range;
     if (range.start < unforked_.start) unforked_.start = range.start;
     if (range.end > unforked_.end) unforked_.end = range.end;

@@ -145,6 +145,7 @@ void Pool::record(Range range, const Pool& from, Range source) {
         *states(at) = static_cast<uint8_t>(keep | (*from.states(offset) & ~kDirty));
         if (offset + kPage4K < source.end) offset += kPage4K;
     }
+    if (any(range, kUnforked)) note_unforked(range);
 }
 
 void Pool::close_after_copy(Range range) {

@@ -131,6 +131,7 @@ private:
     long protect_used(Range range, int prot);
     long advise_used(Range range, int advice, Later* later);
     void mark_unforked(Range range, int advice);
+    void note_unforked(Range range);
     /// Calls f(Range) for the runs of equal value of value(offset) in `range`; stops at an error.
     template <class Value, class F>
     long for_each_run(Range range, Value value, F f) const;

@@ -132,10 +132,10 @@ long Space::move_in(uint64_t old, uint64_t old_bytes, uint64_t bytes, int flags,
 }
 
 /// The kernel can make a file or shared mapping longer where nothing is behind it, so the span makes room.
-long Space::grow_foreign(Pool* pool, Range old, uint64_t bytes) {
+long Space::grow_by_kernel(Pool* pool, Range old, uint64_t bytes) {
     const Range extra{old.end, old.start + bytes};
     if (is_heap(pool) || extra.end > pool->bytes() || !list(pool).is_free(extra)) return -ENOMEM;
-    if (pool->touches_window(extra)) return -ENOMEM;
+    if (pool->touches_window({old.start, extra.end})) return -ENOMEM;
     const uint64_t start = pool->base() + old.start;
     if (sys::failed(sys::munmap(start + old.bytes(), extra.bytes()))) return -ENOMEM;
     const long result = sys::mremap(start, old.bytes(), bytes, 0, 0);
@@ -143,7 +143,8 @@ long Space::grow_foreign(Pool* pool, Range old, uint64_t bytes) {
         restore(pool, extra, MAP_FIXED_NOREPLACE);
         return result;
     }
-    pool->adopt_foreign(extra, pool->protection_at(old.start));
+    pool->adopt_foreign(extra, PROT_NONE);
+    pool->record(extra, *pool, {old.end - kPage4K, old.end});
     take(pool, extra);
     return 0;
 }
@@ -191,7 +192,9 @@ long Space::resize(Pool* pool, Range old, uint64_t bytes, bool may_move) {
         return sys::failed(result) ? result : static_cast<long>(pool->base() + old.start);
     }
     const bool foreign = pool->any_foreign(old);
-    const long grown = foreign ? grow_foreign(pool, old, bytes) : grow_in_place(pool, old, bytes);
+    long grown = -ENOMEM;
+    if (foreign || pool->any_mark(old)) grown = grow_by_kernel(pool, old, bytes);  // the new part has the same marks
+    if (!foreign && sys::failed(grown)) grown = grow_in_place(pool, old, bytes);
     if (!sys::failed(grown)) return static_cast<long>(pool->base() + old.start);
     if (!may_move) return -ENOMEM;
     return foreign ? move_foreign(pool, old, bytes, false) : move_anywhere(pool, old, bytes, false);

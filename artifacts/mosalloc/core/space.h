@@ -127,7 +127,7 @@ private:
     void leave(Pool* pool, Range old, bool keep);
     long move_fixed(Pool* pool, Range old, uint64_t bytes, uint64_t to, bool keep);
     long move_in(uint64_t old, uint64_t old_bytes, uint64_t bytes, int flags, uint64_t to);
-    long grow_foreign(Pool* pool, Range old, uint64_t bytes);
+    long grow_by_kernel(Pool* pool, Range old, uint64_t bytes);
     long move_foreign(Pool* pool, Range old, uint64_t bytes, bool keep);
     long move_anywhere(Pool* pool, Range old, uint64_t bytes, bool keep);
     long resize(Pool* pool, Range old, uint64_t bytes, bool may_move);

@@ -43,9 +43,10 @@ def under(launch, tmp_path):
     return run
 
 
+@pytest.mark.parametrize("grow", [(), ("grow",)], ids=["", "mremap"])
 @pytest.mark.parametrize("mark", MARKS)
-def test_marks_end_with_munmap(under, layout, program, mark):
-    argv = (program("marks"), mark, BLOCK)
+def test_marks_end_with_munmap(under, layout, program, mark, grow):
+    argv = (program("marks"), mark, BLOCK, *grow)
     plain(*argv)
     done, found = under(layout(), (), *argv)
     assert (done.returncode, done.stdout) == (0, "clean\n"), done.stderr
@@ -94,8 +95,9 @@ def test_shared_segments_at_chosen_addresses(under, layout, program, bytes_):
     assert found.confirmed
 
 
-def test_a_child_may_fill_what_it_did_not_get(under, layout, program):
-    argv = (program("not_forked"), BLOCK)
+@pytest.mark.parametrize("move", [(), ("move",)], ids=["", "mremap"])
+def test_a_child_may_fill_what_it_did_not_get(under, layout, program, move):
+    argv = (program("not_forked"), BLOCK, *move)
     plain(*argv)
     done, found = under(layout(), (), *argv)
     assert (done.returncode, done.stdout) == (0, "clean\n"), done.stderr

@@ -1,4 +1,4 @@
-/* marks MARK BYTES: marks a block of BYTES, checks that the kernel keeps the mark, gives the block back, and takes memory
+/* marks MARK BYTES [grow]: marks a block of BYTES, checks that the kernel keeps the mark, gives the block back, and takes memory
  * at the same place. Prints `clean` if the new memory has no mark, else `inherited`. Ends with 77 if this kernel or this
  * processor has no such mark. The marks: see the table at the end. */
 #define _GNU_SOURCE
@@ -91,7 +91,7 @@ static const struct {
 };
 
 int main(int count, char** words) {
-    const size_t bytes = count > 2 ? strtoull(words[2], NULL, 0) : 0;
+    size_t bytes = count > 2 ? strtoull(words[2], NULL, 0) : 0;
     for (size_t i = 0; count > 2 && i < sizeof kMarks / sizeof kMarks[0]; ++i) {
         if (strcmp(words[1], kMarks[i].name) != 0) continue;
         char* at = take(bytes, NULL);
@@ -102,6 +102,12 @@ int main(int count, char** words) {
             return errno == EINVAL || errno == ENOSYS || errno == ENOSPC || errno == EPERM ? SKIP : 5;
         }
         if (!kMarks[i].has(at) || !kMarks[i].has(at + bytes - PAGE)) return 6;
+        if (count > 3) { /* what mremap adds has the mark, too */
+            at = mremap(at, bytes, 2 * bytes, MREMAP_MAYMOVE);
+            if (at == MAP_FAILED || at[0] != 'x' || at[bytes] != 0) return 9;
+            bytes *= 2;
+            if (!kMarks[i].has(at) || !kMarks[i].has(at + bytes - PAGE)) return puts("lost"), 10;
+        }
         if (munmap(at, bytes) != 0 || take(bytes, at) != at) return 7;
         const int inherited = kMarks[i].has(at) || kMarks[i].has(at + bytes - PAGE);
         for (size_t b = 0; b < bytes; ++b)

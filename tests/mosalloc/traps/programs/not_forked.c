@@ -1,4 +1,4 @@
-/* not_forked BYTES: memory with MADV_DONTFORK. A child has a hole there, which it can fill, and its new memory stays its
+/* not_forked BYTES [move]: memory with MADV_DONTFORK. A child has a hole there, which it can fill, and its new memory stays its
  * own; the parent keeps its contents. Prints `clean`. */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -25,6 +25,10 @@ int main(int count, char** words) {
     if (before == MAP_FAILED || secret == MAP_FAILED || behind == MAP_FAILED) return 1;
     memset(before, 'b', bytes), memset(secret, 's', bytes), memset(behind, 'e', bytes);
     if (madvise(secret, bytes, MADV_DONTFORK) != 0) return 2;
+    if (count > 2) { /* moved */
+        secret = mremap(secret, bytes, bytes, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, NULL);
+        if (secret == MAP_FAILED) return 7;
+    }
     const pid_t reader = fork();
     if (reader == 0) _exit(*(volatile char*)(secret + bytes / 2) == 's' ? 30 : 31);
     if (ended(reader) != 128 + SIGSEGV) return 3;
