@@ -16,6 +16,7 @@
 #include "preload/map_file.h"
 #include "preload/marks.h"
 #include "preload/options.h"
+#include "preload/seccomp.h"
 #include "preload/target.h"
 
 namespace mosalloc {
@@ -210,6 +211,10 @@ __attribute__((constructor)) void start(int, char** arguments, char** environmen
     if (options.layout == nullptr) {
         Text(g_message).add("MOSALLOC_LAYOUT: not set");
         refuse("set MOSALLOC_LAYOUT=layout.csv, or set MOSALLOC_TARGET=program to skip all other programs");
+    }
+    if (const char* call = forbidden_call()) {
+        Text(g_message).add("seccomp: the filter of this process kills it for ").add(call).add(", which the library may call");
+        refuse("allow this call in the filter (an error instead of a kill is enough), or start the program without it");
     }
     read_layout(options.layout);
     build_space(options);

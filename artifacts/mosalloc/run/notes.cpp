@@ -1,7 +1,9 @@
 #include "run/notes.h"
 
 #include <cinttypes>
+#include <csignal>
 #include <cstdio>
+#include <sys/wait.h>
 
 #include "run/verdict.h"
 
@@ -78,6 +80,9 @@ void print_notes(const Options& options, const mosalloc_pool_map& map, const Out
         note(std::to_string(map.open_holes) + " ranges stayed accessible after munmap, because the kernel allows a process "
              "only vm.max_map_count mappings: an access to freed memory does not trap there",
              "nothing, if the program is correct; or raise the limit, as root: sysctl vm.max_map_count=1048576");
+    if (WIFSIGNALED(outcome.wait_status) && WTERMSIG(outcome.wait_status) == SIGSYS)
+        note("the program was killed by SIGSYS: its seccomp filter forbids a system call, maybe one that only the library makes",
+             "allow the calls that artifacts/mosalloc/README.md lists under System calls; run it without the library to compare");
     unsplit(map);
     if (map.stolen_locks != 0)
         note(std::to_string(map.stolen_locks) + " times a task was killed inside the library, and the next one took its lock: "

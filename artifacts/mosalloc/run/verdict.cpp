@@ -1,5 +1,6 @@
 #include "run/verdict.h"
 
+#include <csignal>
 #include <cstring>
 #include <sys/wait.h>
 
@@ -8,6 +9,8 @@ namespace {
 
 std::string reason_of(const mosalloc_pool_map& map, const Outcome& outcome) {
     const Findings& found = outcome.findings;
+    if (map.state == 0 && WIFSIGNALED(outcome.wait_status) && WTERMSIG(outcome.wait_status) == SIGSYS)
+        return "a seccomp filter killed the program (SIGSYS) before libmosalloc had started";
     if (map.state == 0) return "libmosalloc never started in the program";
     if (map.state == 2) return map.error;
     if (!outcome.checked)

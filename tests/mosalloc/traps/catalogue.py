@@ -108,6 +108,14 @@ ROWS: tuple[Row, ...] = (
         *under("signal"),
     ),
     trap(
+        "seccomp_kills",
+        "A seccomp filter may kill for a call that only the library makes: refused at start, or listed.",
+        "test_seccomp.py::test_a_filter_that_kills_is_refused_at_start",
+        "test_seccomp.py::test_a_filter_that_answers_is_no_reason",
+        "test_seccomp.py::test_a_kill_by_a_later_filter_names_the_list",
+        "test_seccomp.py::test_the_list_of_calls_is_complete",
+    ),
+    trap(
         "starters",
         "env, nice and timeout start the program that needs the layout; a shell starts many.",
         "test_starters.py::test_the_started_program_gets_the_layout_alone",
