@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 
 import pytest
 
-from tessera.allocator_proof.libraries.symbols import OLDEST_GLIBC, glibc_version, needed
+from tessera.allocator_proof.suite.libraries import bases as known
+from tessera.allocator_proof.suite.libraries import judge, plan
+from tessera.allocator_proof.suite.libraries.bases import VARIABLE, Base, BaseMissing, bases, image_of
+from tessera.allocator_proof.suite.libraries.symbols import OLDEST_GLIBC, glibc_version, needed
+from tessera.allocator_proof.suite.model import FAIL, PASS, SKIP, ProofRequest
+from tessera.allocator_proof.suite.sections import libraries
 from tessera.core.errors import TesseraError
+from tessera.machine.container.engine import DOCKER, engine_name
 
 pytestmark = pytest.mark.toolchain
 
@@ -50,3 +57,135 @@ def test_what_is_no_elf_file_is_an_error(tmp_path):
     path.write_text("text")
     with pytest.raises(TesseraError, match=str(path)):
         needed(path)
+
+
+@pytest.fixture
+def newer():
+    """Tag of the image with the C library of Debian 13; SKIP with the reason if it can't be had."""
+    if engine_name() != DOCKER:
+        pytest.skip("a container holds the other C library: use the engine docker")
+    try:
+        with image_of(Base("2.41", "Debian 13", "built"), print) as tag:
+            yield tag
+    except BaseMissing as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.fixture
+def request_of(tmp_path):
+    return ProofRequest(tmp_path, print)
+
+
+def test_cases_and_random_calls_under_debian_13(build, newer, request_of, monkeypatch):
+    """fork_late_lock is part of the check of each case: the lock must be taken inside this fork, too."""
+    monkeypatch.setattr(plan, "CONDITIONS", ("kernel", "4kb"))
+    checks = {check.name: check for check in libraries.run(request_of).checks}
+    assert {c.reason for c in checks.values() if c.verdict == FAIL} == set()
+    for condition in ("kernel", "4kb"):
+        passed = [name for name in plan.case_names() if checks[f"2.41 {condition}.{name}"].verdict == PASS]
+        assert passed == plan.case_names() and len(passed) >= 28
+    assert {checks[f"2.41 random calls, {threads} threads"].verdict for threads in (1, 4)} == {PASS}
+    given = [base.version for base in bases()]
+    for version in ("2.35", "2.39"):
+        if version in given and version in checks:
+            assert checks[version].verdict == SKIP and f"{VARIABLE}={version}=" in checks[version].reason
+
+
+@pytest.mark.hugepages
+def test_windows_under_debian_13(build, newer, request_of, huge_pages, monkeypatch):
+    huge_pages(libraries.PAGES_2MB)
+    monkeypatch.setattr(plan, "CONDITIONS", ("2mb",))
+    checks = {check.name: check for check in libraries.run(request_of).checks}
+    assert {name: checks[f"2.41 2mb.{name}"].reason for name in plan.case_names()} == dict.fromkeys(
+        plan.case_names(), ""
+    )
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """Two cases, and only the bases that the test gives."""
+    monkeypatch.setattr(known, "KNOWN", ())
+    monkeypatch.setattr(plan, "CONDITIONS", ("4kb",))
+    monkeypatch.setattr(plan, "case_names", lambda: ["fork", "threads"])
+
+
+@pytest.mark.parametrize("form", ["folder", "tar", "image"])
+def test_a_base_can_be_given(build, newer, short, request_of, tmp_path, monkeypatch, form):
+    """The files of Debian 13 once more, in each form; a wrong version is named."""
+    source = f"image:{newer}"
+    if form != "image":
+        source = tmp_path / "base.tar"
+        container = subprocess.run(
+            ["docker", "create", newer, "true"], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        subprocess.run(["docker", "export", "--output", source, container], check=True)
+        subprocess.run(["docker", "rm", container], check=True, capture_output=True)
+    if form == "folder":
+        folder = tmp_path / "base"
+        folder.mkdir()
+        subprocess.run(["tar", "-C", folder, "--exclude=dev/*", "-xf", source], check=True)
+        source = folder
+    monkeypatch.setenv(VARIABLE, f"2.40={source}")
+    checks = {check.name: check for check in libraries.run(request_of).checks}
+    assert checks["2.40 version"].verdict == FAIL and "2.41" in checks["2.40 version"].reason
+    assert checks["2.40 4kb.fork"].verdict == checks["2.40 random calls, 4 threads"].verdict == PASS
+
+
+def test_a_base_that_is_not_usable_fails_alone(build, newer, short, request_of, monkeypatch):
+    monkeypatch.setenv(VARIABLE, f"2.35=/does/not/exist,2.39=image:tessera-none:1,2.41=image:{newer}")
+    checks = {check.name: check for check in libraries.run(request_of).checks}
+    assert checks["2.35"].verdict == FAIL and "/does/not/exist" in checks["2.35"].reason
+    assert checks["2.39"].verdict == FAIL and "tessera-none:1" in checks["2.39"].reason
+    assert checks["2.41 4kb.fork"].verdict == PASS
+
+
+@pytest.mark.parametrize("entry", ["2.35", "2.35=", "jammy=/x", "3.1=/x", "2.35=image:"])
+def test_entries_that_are_wrong(entry):
+    with pytest.raises(TesseraError, match=VARIABLE) as raised:
+        bases({VARIABLE: entry})
+    assert entry in raised.value.asked and raised.value.exit_code == 2
+
+
+def test_given_bases_replace_known_ones():
+    found = {base.version: base.source for base in bases({VARIABLE: "2.35=/jammy,2.100=image:x:1"})}
+    assert list(found) == ["2.35", "2.39", "2.41", "2.100"]
+    assert found["2.35"] == "/jammy" and found["2.100"] == "image:x:1"
+
+
+GOOD = """libc ld.so (Debian GLIBC 2.41-12+deb13u4) stable release version 2.41.
+ran 4kb.fork 0
+ran plain.1 0
+ran library.1 0
+ran plain.4 0
+ran library.4 0
+"""
+
+
+@pytest.fixture
+def judged(tmp_path):
+    """``judged(...)``: names of the checks that fail."""
+
+    def run(output=GOOD, late_lock=0, split_pages=0, digest="digest 7"):
+        report = {
+            "counters": {"fork_late_lock": late_lock, "split_pages": split_pages},
+            "verdict": "confirmed",
+        }
+        (tmp_path / "4kb.fork.json").write_text(json.dumps(report))
+        for name in ("plain.1", "plain.4", "library.4"):
+            (tmp_path / f"{name}.log").write_text("digest 7")
+        (tmp_path / "library.1.log").write_text(digest)
+        found = judge.checks("2.41", judge.Ran(output, tmp_path), ["4kb.fork", "plain.1", "library.1"])
+        assert len(found) == 4
+        return [check.name for check in found if check.verdict == FAIL]
+
+    return run
+
+
+def test_failures_that_the_judge_finds(judged):
+    assert judged() == []
+    assert judged(late_lock=1) == judged(split_pages=1) == ["2.41 4kb.fork"]
+    assert judged(output=GOOD.replace("fork 0", "fork 124")) == ["2.41 4kb.fork"]
+    assert judged(output=GOOD.replace("ran 4kb.fork 0\n", "")) == ["2.41 4kb.fork"]
+    assert judged(output=GOOD.replace("2.41.\n", "2.36.\n")) == ["2.41 version"]
+    assert judged(digest="digest 8") == ["2.41 random calls, 1 threads"]
+    assert judged(output=GOOD.replace("library.4 0", "library.4 139")) == ["2.41 random calls, 4 threads"]

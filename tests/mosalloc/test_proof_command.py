@@ -111,7 +111,7 @@ def test_an_older_result_does_not_stay(proof, tmp_path):
 
 def test_the_real_sections_and_their_order():
     assert [section.name for section in registry.SECTIONS] == [
-        "cases", "differential", "lives", "threads", "stacks", "programs", "benchmark",
+        "cases", "differential", "libraries", "lives", "threads", "stacks", "programs", "benchmark",
     ]  # fmt: skip
 
 

@@ -68,6 +68,7 @@ void write_counters(FILE* file, const mosalloc_pool_map& map) {
                 {"refused_marks", map.refused_marks},
                 {"forks", map.forks},
                 {"fork_risks", map.fork_risks},
+                {"fork_late_lock", map.fork_late_lock},
                 {"fork_copied_bytes", map.fork_copied_bytes},
                 {"fallback_windows", map.fallback_windows},
                 {"missing_pages", map.missing_pages},

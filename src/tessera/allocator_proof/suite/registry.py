@@ -7,6 +7,7 @@ from tessera.allocator_proof.suite.sections import (
     benchmark,
     cases,
     differential,
+    libraries,
     lives,
     programs,
     stacks,
@@ -17,6 +18,7 @@ from tessera.core.errors import unknown_name
 SECTIONS: tuple[Section, ...] = (
     cases.SECTION,
     differential.SECTION,
+    libraries.SECTION,
     lives.SECTION,
     threads.SECTION,
     stacks.SECTION,

@@ -9,12 +9,15 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tessera.core.paths import repo_root
 
 DEBIAN_SUITE = "bookworm"
+
+#: The release whose C library is newer than the toolchain's; mosalloc is tested under both.
+NEWER_SUITE = "trixie"
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ class BaseArguments:
 
 
 def docker_folder(image: str) -> Path:
-    """Folder of an image (``base``, ``toolchain``, ``programs``, ``workloads``, ``kernel``)."""
+    """Folder of an image (``base``, ``libc``, ``toolchain``, ``programs``, ``workloads``, ``kernel``)."""
     return repo_root() / "docker" / image
 
 
@@ -68,6 +71,13 @@ def base_tag(arguments: BaseArguments | None = None) -> str:
     arguments = arguments or BaseArguments.from_environment()
     digest = inputs_digest(docker_folder("base"), arguments.as_environment())
     return f"tessera-base:{digest[:12]}"
+
+
+def libc_tag(arguments: BaseArguments | None = None) -> str:
+    """Tag of the image with the C library of :data:`NEWER_SUITE` (whatever suite ``arguments`` names)."""
+    arguments = replace(arguments or BaseArguments.from_environment(), suite=NEWER_SUITE)
+    digest = inputs_digest(docker_folder("libc"), arguments.as_environment())
+    return f"tessera-libc:{digest[:12]}"
 
 
 def toolchain_tag(arguments: BaseArguments | None = None) -> str:

@@ -15,6 +15,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
@@ -22,10 +23,12 @@ from tessera.core.paths import build_dir
 from tessera.machine.container.command import docker_run
 from tessera.machine.container.engine import docker, docker_client, require_docker
 from tessera.machine.container.image_inputs import (
+    NEWER_SUITE,
     BaseArguments,
     base_tag,
     docker_folder,
     kernel_tag,
+    libc_tag,
     programs_tag,
     toolchain_tag,
     workloads_tag,
@@ -94,6 +97,19 @@ def ensure_kernel_image(say: Say) -> str:
     return _ensure_on_toolchain(kernel_tag(BaseArguments.from_environment()), say)
 
 
+def ensure_libc_image(say: Say) -> str:
+    """The tag of the image with the C library of a newer Debian; builds it if it is missing."""
+    arguments = replace(BaseArguments.from_environment(), suite=NEWER_SUITE)
+    tag = libc_tag(arguments)
+    if not image_exists(tag):
+        require_docker()
+        with _images_lock() as folder:
+            if not image_exists(tag):
+                say(f"building {tag} from Debian's archive (about 10 s)")
+                _build_libc(tag, arguments, folder)
+    return tag
+
+
 def _ensure_on_toolchain(tag: str, say: Say) -> str:
     if image_exists(tag):
         return tag
@@ -105,14 +121,25 @@ def _ensure_on_toolchain(tag: str, say: Say) -> str:
     return tag
 
 
-def _build_base(tag: str, arguments: BaseArguments, folder: Path) -> None:
+def _import(tag: str, arguments: BaseArguments, folder: Path) -> tuple[Path, str]:
+    """Build the image of ``tag`` by its ``build.sh``; the root file system and its SHA-256."""
     if shutil.which("mmdebstrap") is None:
         raise TesseraError(f"image {tag}", "mmdebstrap is not installed", "sudo apt-get install mmdebstrap")
     rootfs = folder / f"{_stem(tag)}.tar"
-    script = docker_folder("base") / "build.sh"
+    script = _folder_of(tag) / "build.sh"
     _logged([str(script), str(rootfs)], tag, folder, arguments.as_environment())
     sha256 = _sha256(rootfs)
     _logged([docker_client(), "import", str(rootfs), tag], tag, folder)
+    return rootfs, sha256
+
+
+def _build_libc(tag: str, arguments: BaseArguments, folder: Path) -> None:
+    rootfs, _ = _import(tag, arguments, folder)
+    rootfs.unlink()
+
+
+def _build_base(tag: str, arguments: BaseArguments, folder: Path) -> None:
+    rootfs, sha256 = _import(tag, arguments, folder)
     epoch_file = rootfs.with_name(rootfs.name + ".epoch")
     _record(
         tag,
@@ -129,7 +156,7 @@ def _build_base(tag: str, arguments: BaseArguments, folder: Path) -> None:
 
 def _build_on(tag: str, base: str, folder: Path) -> None:
     """Build the image of ``tag`` by its Dockerfile, on ``base``."""
-    context = str(docker_folder(tag.removeprefix("tessera-").partition(":")[0]))
+    context = str(_folder_of(tag))
     _logged([docker_client(), "build", "--build-arg", f"BASE={base}", "--tag", tag, context], tag, folder)
     _record(tag, folder, {"arguments": {"BASE": base}})
 
@@ -172,6 +199,10 @@ def _logged(argv: list[str], tag: str, folder: Path, env: dict[str, str] | None 
             f"read {log}; this machine needs Debian's archive (for a mirror, set TESSERA_DEBIAN_MIRROR)",
             exit_code=EXIT_FAILED,
         )
+
+
+def _folder_of(tag: str) -> Path:
+    return docker_folder(tag.removeprefix("tessera-").partition(":")[0])
 
 
 def _stem(tag: str) -> str:
