@@ -65,8 +65,7 @@ _COPIES = {"copied forks": "copied_forks", "copied bytes": "fork_copied_bytes"}
 def _windows(*without: str, mechanisms: dict[str, str], few: bool = False, **settings: str) -> Case:
     """The layout with 2MB windows; settings are the library's, in lower case."""
     environment = tuple((f"MOSALLOC_{name.upper()}", value) for name, value in settings.items())
-    pages = 2 * _WINDOWS if few else _FAMILY
-    return Case(_2MB, environment, (*_HUGE, *without), pages, few, 500, mechanisms)
+    return Case(_2MB, environment, (*_HUGE, *without), _FAMILY, few, 500, mechanisms)
 
 
 CASES = {

@@ -21,6 +21,7 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "differential"))
@@ -34,6 +35,10 @@ SKIP = 77
 REFUSED = 2  # exit status of a program whose windows cannot be had
 DATA_BYTES = 1 << 20
 _ENDED = re.compile(r"^digest \w+ operations (\d+) threads \d+$", re.M)
+
+
+class Starved(Exception):
+    """Other processes took the huge pages while lives ran."""
 
 
 def _last_line(output: Output) -> str:
@@ -73,8 +78,12 @@ class Run:
         subject = replace(self.subject, environment=self.subject.environment | environment)
         argv = self.argv(seed)
         plain, ours = subject.outputs(argv)
-        if ours.status == REFUSED and not missing(self.case, self.options):
-            plain, ours = subject.outputs(argv)  # other processes had the pages at that time
+        if ours.status == REFUSED:  # other processes had the pages at that time
+            reason = missing(self.case, self.options)
+            if reason:
+                shutil.rmtree(maps)
+                raise Starved(reason)
+            plain, ours = subject.outputs(argv)
         found = _ENDED.search(plain.text)
         difference = ""
         if not plain.same_as(ours):
@@ -127,8 +136,8 @@ def judge(run: Run, total: Sum, seconds: float) -> bool:
     return good
 
 
-def one_layout(name: str, options: argparse.Namespace, folder: Path) -> bool:
-    """All lives of one layout; whether they are good."""
+def one_layout(name: str, options: argparse.Namespace, folder: Path) -> bool | str:
+    """All lives of one layout; whether they are good, or why they could not go on."""
     case = CASES[name]
     layout, data, children = folder / f"{name}.csv", folder / "data", folder / "children.csv"
     layout.write_text(POOLS + case.rows)
@@ -143,13 +152,16 @@ def one_layout(name: str, options: argparse.Namespace, folder: Path) -> bool:
     subject = Subject(options.build / "lives", seen, without, options.hangs_after, notes_allowed=True)
     run = Run(name, case, subject, folder, options, counters.fields())
     start = time.monotonic()
-    return judge(run, run_lives(run), time.monotonic() - start)
+    try:
+        return judge(run, run_lives(run), time.monotonic() - start)
+    except Starved as starved:
+        return str(starved)
 
 
 def missing(case: Case, options: argparse.Namespace) -> str:
     """Why this layout cannot run here; empty if it can."""
     needed = 0 if options.plain else case.pages_2mb * options.jobs
-    for _ in range(20):  # the kernel frees the pages of rings a little after their process
+    for _ in range(50):  # the kernel frees the pages of rings a little after their process
         if free_2mb_pages() >= needed:
             break
         time.sleep(0.1)
@@ -185,12 +197,11 @@ def main() -> int:
         for layout in options.layout or ["4kb"]:
             case = CASES[layout]
             reason = missing(case, options)
-            if not reason and case.few and not options.plain:
-                result = without_free_pages(lambda layout=layout: one_layout(layout, options, folder))
+            if not reason:
+                work = partial(one_layout, layout, options, folder)
+                result = without_free_pages(work) if case.few and not options.plain else work()
                 reason = result if isinstance(result, str) else ""
-                good = good and (bool(reason) or result is True)
-            elif not reason:
-                good = one_layout(layout, options, folder) and good
+                good = good and result is not False
             if reason:
                 skipped += 1
                 print(f"SKIP {layout}: {reason}", flush=True)

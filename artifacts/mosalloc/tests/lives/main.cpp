@@ -6,9 +6,11 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -29,7 +31,7 @@ Self g_selves[lives::kMaxThreads];
 lives::Pinned g_pinned[lives::kMaxThreads];
 pthread_barrier_t g_start;  // a stack of a thread that starts late could fall into a hole of another one
 
-/// As docker's default filter does; the library then cannot hold other threads' writes. The device makes descriptors, too.
+/// As docker's default filter does; the library then cannot hold other threads' writes. The device works, too.
 void deny_userfaultfd() {
     constexpr uint32_t kNewDescriptor = 0xaa00;  // USERFAULTFD_IOC_NEW
     sock_filter code[] = {
@@ -46,6 +48,18 @@ void deny_userfaultfd() {
         perror("lives: a seccomp filter");
         exit(3);
     }
+}
+
+/// False in containers: then all lives are as those that deny it.
+bool has_userfaultfd() {
+    long fd = syscall(SYS_userfaultfd, O_CLOEXEC);
+    if (fd < 0) {
+        const int device = open("/dev/userfaultfd", O_RDWR | O_CLOEXEC);
+        if (device >= 0) fd = ioctl(device, 0xaa00 /* USERFAULTFD_IOC_NEW */, O_CLOEXEC);
+        if (device >= 0) close(device);
+    }
+    if (fd >= 0) close(static_cast<int>(fd));
+    return fd >= 0;
 }
 
 void* run(void* argument) {
@@ -76,7 +90,8 @@ void prepare(Self& s, const Options& options, const lives::Features& features, u
 
 int main(int count, char** words) {
     Options options = lives::read_options(count, words);
-    const lives::Features features = lives::choose_features(options);
+    lives::Features features = lives::choose_features(options);
+    features.denied = features.denied || !has_userfaultfd();
     // Pinned pages stay huge, and so do all without userfaultfd: nothing else can be mapped over them, or faults there.
     const bool stay_huge = options.windows && (features.pins || features.direct || features.denied);
     if (stay_huge) {

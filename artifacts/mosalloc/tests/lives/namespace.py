@@ -9,11 +9,11 @@ import ctypes
 import os
 import tempfile
 from collections.abc import Callable
+from pathlib import Path
 
-CLONE_NEWNS = 0x20000
+CLONE_NEWNS, CLONE_NEWUSER = 0x20000, 0x10000000
 MS_BIND, MS_REC, MS_PRIVATE = 0x1000, 0x4000, 0x40000
 FREE = "/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages"
-_DENIED = 100
 
 
 def _hide_free_pages() -> None:
@@ -24,7 +24,12 @@ def _hide_free_pages() -> None:
         if result != 0:
             raise OSError(ctypes.get_errno(), what)
 
-    call(libc.unshare(CLONE_NEWNS), "unshare")
+    user, group = os.getuid(), os.getgid()
+    if libc.unshare(CLONE_NEWNS) != 0:  # not root: in a user namespace of its own, too
+        call(libc.unshare(CLONE_NEWNS | CLONE_NEWUSER), "unshare")
+        Path("/proc/self/setgroups").write_text("deny")
+        Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
+        Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
     call(libc.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None), "mount /")
     with tempfile.NamedTemporaryFile("w") as zero:
         zero.write("0\n")
@@ -32,20 +37,22 @@ def _hide_free_pages() -> None:
         call(libc.mount(zero.name.encode(), FREE.encode(), None, MS_BIND, None), f"mount {FREE}")
 
 
-def without_free_pages(work: Callable[[], bool]) -> bool | str:
-    """work() in such a process; a text if the system does not allow it."""
+def without_free_pages(work: Callable[[], bool | str]) -> bool | str:
+    """work() in such a process; a text if it gave one, or if the system does not allow it."""
+    answer, here = os.pipe()
     pid = os.fork()
     if pid == 0:
-        status = 2
+        result: bool | str = False
         try:
             _hide_free_pages()
-            status = 0 if work() else 1
+            result = work()
         except OSError as error:
-            print(f"  {error.filename or error.strerror}: errno {error.errno}", flush=True)
-            status = _DENIED
+            result = f"hiding the free huge pages needs a mount namespace ({error}); run as root"
         finally:
-            os._exit(status)
+            os.write(here, result.encode() if isinstance(result, str) else b"")
+            os._exit(0 if result is True else 1)
+    os.close(here)
+    with os.fdopen(answer) as stream:
+        reason = stream.read()
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    if status == _DENIED:
-        return "a mount namespace is needed to hide the free huge pages; run as root (CAP_SYS_ADMIN)"
-    return status == 0
+    return reason or status == 0

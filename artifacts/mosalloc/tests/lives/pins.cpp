@@ -24,8 +24,8 @@ void open_buffer(Self& s) {
         for (size_t i = 0; i < kBytes; ++i) p.shadow[i] = static_cast<char>(i * 7 + i / kPage);
         memcpy(p.buffer(), p.shadow, kBytes);
         const bool opened = p.ring.open();
-        s.t.log.result("ring", opened);
-        if (opened) s.t.log.result("pinned", static_cast<uint64_t>(p.ring.pin(p.buffer(), kBytes)));
+        // What all processes of a user pin together is limited, and a part of a huge page counts as all of it.
+        if (opened && p.ring.pin(p.buffer(), kBytes) < 0) p.ring.close();
     }
     s.t.log.end();
 }
@@ -36,10 +36,11 @@ void read_into(Self& s, int file) {
     const size_t at = s.t.random.below(kBytes - 1), bytes = 1 + s.t.random.below(static_cast<unsigned>(kBytes - at));
     const uint64_t offset = s.t.random.below(kDataBytes - static_cast<unsigned>(kBytes));
     s.t.log.begin("pin_read", static_cast<long>(at), static_cast<long>(bytes));
-    if (p.ring.is_open()) {
-        s.t.log.result("read", static_cast<uint64_t>(p.ring.read_fixed(file, p.buffer() + at, bytes, offset)));
-        s.t.log.result("pread", static_cast<uint64_t>(pread(file, p.shadow + at, bytes, static_cast<off_t>(offset))));
-    }
+    const auto from = static_cast<off_t>(offset);
+    const long got = p.ring.is_open() ? p.ring.read_fixed(file, p.buffer() + at, bytes, offset)
+                                      : pread(file, p.buffer() + at, bytes, from);
+    s.t.log.result("read", static_cast<uint64_t>(got));
+    s.t.log.result("pread", static_cast<uint64_t>(pread(file, p.shadow + at, bytes, from)));
     compare(s, p.buffer(), p.shadow, kBytes);
     s.t.log.end();
 }
