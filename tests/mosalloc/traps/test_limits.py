@@ -46,10 +46,10 @@ def calls(text: str) -> dict[str, tuple[int, int]]:
     return {name: (int(error), int(lost)) for name, error, lost in map(str.split, text.splitlines())}
 
 
-@pytest.mark.parametrize("limit", ["0", "4", "8", "data"])
+@pytest.mark.parametrize("limit", ["0", "4", "8", "data", "space"])
 @pytest.mark.parametrize("window", [(), ("mmap,2MB,0,2MB",)])
 def test_a_call_that_fails_loses_nothing(program, launch, layout, huge_pages, default_limit, limit, window):
-    """At the limit on mappings (some to spare), and at RLIMIT_DATA."""
+    """At the limit on mappings (some to spare), at RLIMIT_DATA and at RLIMIT_AS."""
     program = program("at_the_limit")
     plain = calls(subprocess.run([program, limit], capture_output=True, text=True, check=True).stdout)
     if window:

@@ -1,5 +1,5 @@
 /* Calls that the kernel may refuse because the process has as many mappings as it may have (vm.max_map_count), or as much
- * memory as RLIMIT_DATA allows: a call that fails must lose nothing. Prints `call errno bytes-lost` for each. */
+ * memory as RLIMIT_DATA or RLIMIT_AS allows: a call that fails must lose nothing. Prints `call errno bytes-lost` for each. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ static void show(const char* call, int error, const unsigned char* at, unsigned 
 
 int main(int argc, char** argv) {
     unsigned char* b[8];
-    const int data = argc > 1 && strcmp(argv[1], "data") == 0;
+    const int data = argc > 1 && strcmp(argv[1], "data") == 0, space = argc > 1 && strcmp(argv[1], "space") == 0;
     for (int i = 0; i < 8; ++i) {
         b[i] = block((unsigned char)(i + 1), i == 1 || i == 4);
         if (mmap(NULL, PAGE, PROT_NONE, PRIVATE, -1, 0) == MAP_FAILED) return 2; /* no block is behind another */
@@ -55,6 +55,8 @@ int main(int argc, char** argv) {
     if (data) {
         if (mprotect(b[2] + 8 * PAGE, 40 * PAGE, PROT_READ) != 0) return 2; /* MAP_FIXED needs more memory, then */
         setrlimit(RLIMIT_DATA, &(struct rlimit){PAGE, RLIM_INFINITY});
+    } else if (space) {
+        setrlimit(RLIMIT_AS, &(struct rlimit){PAGE, RLIM_INFINITY});
     } else {
         fill_mappings(argc > 1 ? atoi(argv[1]) : 0);
     }
