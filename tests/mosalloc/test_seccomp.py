@@ -13,7 +13,7 @@ import pytest
 pytestmark = pytest.mark.toolchain
 
 KILL, ERROR, ALLOW = 0x80000000, 0x00050001, 0x7FFF0000  # process killed; EPERM
-NUMBERS = {"mremap": 25, "userfaultfd": 323, "madvise": 28, "getdents64": 217, "clone": 56, "mincore": 27}
+NUMBERS = {"mremap": 25, "userfaultfd": 323, "madvise": 28, "tkill": 200, "clone": 56, "mincore": 27}
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, FILTER = 38, 22, 2
 
 #: Installs the filter in the running program, then has the library make the call.
@@ -46,14 +46,14 @@ def installer(name: str, action: int):
     return install
 
 
-@pytest.mark.parametrize("name", ["mremap", "userfaultfd", "getdents64"])
+@pytest.mark.parametrize("name", ["mremap", "userfaultfd", "tkill"])
 def test_a_filter_that_kills_is_refused_at_start(launch, layout, name):
     done = launch("--layout", layout(), "--", "echo", "ran", preexec_fn=installer(name, KILL))
     assert (done.returncode, done.stdout) == (2, "")
     assert f" {name}," in done.stderr and done.stderr.count("what to do: ") == 1
 
 
-@pytest.mark.parametrize("name", ["mremap", "userfaultfd", "getdents64"])
+@pytest.mark.parametrize("name", ["mremap", "userfaultfd", "tkill"])
 def test_a_filter_that_answers_is_no_reason(launch, layout, name):
     done = launch("--layout", layout(), "--", "echo", "ran", preexec_fn=installer(name, ERROR))
     assert (done.returncode, done.stdout) == (0, "ran\n"), done.stderr

@@ -24,6 +24,7 @@ bool Space::init(const uint64_t (&bases)[kPools], const Layout& layout, const Po
     }
     break_ = 0;
     most_holes_ = policy.most_holes;
+    most_bytes_ = policy.most_bytes;
     map_ = map;
     return true;
 }
@@ -74,7 +75,7 @@ long Space::refused(long error) {
 /// Counts a request that does not fit; the launcher prints the pool size that would have been enough.
 long Space::full(uint64_t kind, uint64_t bytes) {
     ++map_->full_calls[kind];
-    if (map_->full_largest_bytes[kind] < bytes) map_->full_largest_bytes[kind] = bytes;
+    if (bytes <= most_bytes_ && map_->full_largest_bytes[kind] < bytes) map_->full_largest_bytes[kind] = bytes;
     return -ENOMEM;
 }
 

@@ -139,6 +139,7 @@ private:
     Pool pools_[kPools];
     FreeList free_[kPools];  ///< the heap's is not used
     uint64_t break_ = 0;     ///< offset
+    uint64_t most_bytes_ = ~uint64_t{0};  ///< a larger request is no wish for a larger pool
     uint64_t most_holes_ = 0;  ///< of all pools together; further ones stay open
     mosalloc_pool_map* map_ = nullptr;
 };

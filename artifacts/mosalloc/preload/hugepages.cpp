@@ -1,6 +1,7 @@
 #include "preload/hugepages.h"
 
 #include <cerrno>
+#include <sys/sysinfo.h>
 
 #include "core/advice.h"
 #include "core/pool.h"
@@ -74,6 +75,12 @@ bool drops_contents() {
     works = works && !sys::failed(sys::madvise(to, kPage4K, MADV_DONTNEED)) && *word == 0;
     sys::munmap(from, 2 * kPage4K);
     return works;
+}
+
+uint64_t memory_and_swap() {
+    struct sysinfo found = {};
+    if (sys::failed(sys::call(SYS_sysinfo, reinterpret_cast<long>(&found)))) return ~uint64_t{0};
+    return (found.totalram + found.totalswap) * found.mem_unit;
 }
 
 }  // namespace mosalloc

@@ -16,6 +16,9 @@ HugePages huge_pages(uint64_t page_bytes);
 /// Maps a window inside a reserved span and touches all of it. 0 or -errno.
 long back_window(uint64_t address, uint64_t bytes, uint64_t page_bytes);
 
+/// Memory and swap of the machine in bytes; the largest number if unknown.
+uint64_t memory_and_swap();
+
 /// Mappings that a process may have: vm.max_map_count.
 uint64_t mapping_limit();
 

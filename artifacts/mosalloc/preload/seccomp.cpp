@@ -48,6 +48,7 @@ constexpr struct {
     {"arch_prctl", SYS_arch_prctl, -1, 0, 0},
     {"get_mempolicy", SYS_get_mempolicy, 0, 0, 0},
     {"userfaultfd", SYS_userfaultfd, -1, 0, 0},
+    {"sysinfo", SYS_sysinfo, 0, 0, 0},
     {"clone", SYS_clone, CLONE_SIGHAND, 0, 0},  // needs CLONE_VM: EINVAL
     {"exit", SYS_exit, 0, 0, 0},                // the last one: it ends the child
 };

@@ -36,13 +36,17 @@ Layout g_layout;  // too large for a stack
 }
 
 void read_layout(const char* path) {
-    const long fd = sys::open(path, O_RDONLY);
+    const long fd = sys::open(path, O_RDONLY | O_NONBLOCK);  // a pipe without a writer must not block
     struct stat status = {};
     const long error = sys::failed(fd) ? fd : sys::call(SYS_fstat, fd, reinterpret_cast<long>(&status));
     if (sys::failed(error)) {
         Text(g_message).add("layout ").add(path).add(": cannot be opened (errno ")
             .number(static_cast<uint64_t>(-error)).add(")");
         refuse("check the path in MOSALLOC_LAYOUT; it is relative to the program's working directory");
+    }
+    if (!S_ISREG(status.st_mode)) {
+        Text(g_message).add("layout ").add(path).add(": it is no regular file, but a folder, a pipe or a device");
+        refuse("give the path of a regular file");
     }
     const uint64_t size = static_cast<uint64_t>(status.st_size);
     char* text = static_cast<char*>(make_table(size));
@@ -139,6 +143,7 @@ void build_space(const Options& options) {
     Policy policy = options.policy();
     policy.remap_released = strict_overcommit() || !drops_contents();
     policy.most_holes = mapping_limit() / 4;
+    policy.most_bytes = memory_and_swap();
     constexpr uint64_t never_free = uint64_t{1} << 62;  // larger than any address space, and the sum of three fits 64 bits
     uint64_t bases[kPools], total = 0;
     for (uint64_t bytes : g_layout.pool_bytes) total += align_up(bytes < never_free ? bytes : never_free, kPage1G);

@@ -1,12 +1,43 @@
 #include "run/map_file.h"
 
+#include <cerrno>
 #include <climits>
+#include <csignal>
+#include <cstdio>
 #include <cstdlib>
+#include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace mosalloc::run {
+namespace {
+
+constexpr const char* kPrefix = "/mosalloc-map-";
+
+void remove_stale(const std::string& folder) {
+    DIR* entries = opendir(folder.c_str());
+    if (entries == nullptr) return;
+    while (const dirent* entry = readdir(entries)) {
+        long pid = 0;
+        char rest = 0;
+        if (sscanf(entry->d_name, "mosalloc-map-%ld-%c", &pid, &rest) != 2 || pid <= 0) continue;
+        if (kill(static_cast<pid_t>(pid), 0) == 0 || errno != ESRCH) continue;
+        const int fd = openat(dirfd(entries), entry->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (fd < 0) continue;
+        struct stat status = {};
+        // The lock is held by a launcher of another process namespace.
+        const bool ours = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid();
+        if (ours && flock(fd, LOCK_EX | LOCK_NB) == 0) unlinkat(dirfd(entries), entry->d_name, 0);
+        close(fd);
+    }
+    closedir(entries);
+}
+
+}  // namespace
+
 
 std::string absolute(const std::string& path) {
     char buffer[PATH_MAX];
@@ -17,19 +48,22 @@ MapFile::MapFile() {
     const char* wanted = getenv("MOSALLOC_POOL_MAP");
     keep_ = wanted != nullptr && *wanted != 0;
     const char* folder = getenv("TMPDIR");
-    path_ = keep_ ? wanted : std::string(folder == nullptr ? "/tmp" : folder) + "/mosalloc-map-XXXXXX";
+    path_ = keep_ ? wanted : std::string(folder == nullptr ? "/tmp" : folder) + kPrefix + std::to_string(getpid()) + "-XXXXXX";
+    if (!keep_) remove_stale(folder == nullptr ? "/tmp" : folder);
     const int fd = keep_ ? open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)
                          : mkostemp(path_.data(), O_CLOEXEC);
     if (fd < 0) return;
+    if (!keep_) flock(fd, LOCK_EX | LOCK_NB);
     if (ftruncate(fd, sizeof(mosalloc_pool_map)) == 0) {
         void* at = mmap(nullptr, sizeof(mosalloc_pool_map), PROT_READ, MAP_SHARED, fd, 0);
         if (at != MAP_FAILED) map_ = static_cast<const mosalloc_pool_map*>(at);
     }
-    close(fd);
+    file_ = fd;
 }
 
 MapFile::~MapFile() {
     if (!keep_) unlink(path_.c_str());
+    if (file_ >= 0) close(file_);
 }
 
 }  // namespace mosalloc::run

@@ -10,6 +10,8 @@ namespace mosalloc::run {
 /// `path` without symbolic links, or as it is if it does not exist.
 std::string absolute(const std::string& path);
 
+/// A temporary file has the launcher's pid in its name and a lock (flock). A later launcher deletes files of this user
+/// whose launcher was killed: no such process, and no lock.
 /// The pool map: in the file that MOSALLOC_POOL_MAP names, else in a temporary file.
 class MapFile {
 public:
@@ -23,6 +25,7 @@ public:
 
 private:
     bool keep_ = false;
+    int file_ = -1;  ///< open and locked as long as this launcher lives
     std::string path_;
     const mosalloc_pool_map* map_ = nullptr;
 };

@@ -23,6 +23,10 @@ void full_pool(const mosalloc_pool_map& map, int kind, const char* type, const c
     const mosalloc_pool& pool = map.pools[kind];
     // A request for the heap names the new break, a request for the other pool names a length.
     const uint64_t asked = map.full_largest_bytes[kind];
+    if (asked == 0)
+        return note("the " + std::string(name) + " pool was full " + std::to_string(map.full_calls[kind]) + " times (ENOMEM), but "
+                        "each request was larger than this machine's memory and swap",
+                    "nothing, if the program only tested for an overflow");
     const uint64_t enough = kind == MOSALLOC_POOL_HEAP ? asked : pool.used_bytes + asked;
     note("the " + std::string(name) + " pool was full " + std::to_string(map.full_calls[kind]) + " times (ENOMEM): " +
              "the largest request was " + in_mb(asked) + ", the high-water mark is " + in_mb(pool.used_bytes) + " of " + in_mb(pool.size_bytes),
@@ -76,6 +80,9 @@ void print_notes(const Options& options, const mosalloc_pool_map& map, const Out
     if (map.missing_pages != 0)
         note(std::to_string(map.missing_pages) + " huge pages were missing when a window grew on demand (ENOMEM)",
              "reserve more huge pages, or omit --no-prefault to take all of them at start");
+    if (map.hinted_bytes >= kWorthALine)
+        note(in_mb(map.hinted_bytes) + " of anonymous memory lie outside the pools, because the program asked for an address",
+             "if they should have the layout, and the program accepts any address: --hints pool");
     if (map.open_holes != 0)
         note(std::to_string(map.open_holes) + " ranges stayed accessible after munmap, because the kernel allows a process "
              "only vm.max_map_count mappings: an access to freed memory does not trap there",

@@ -58,6 +58,9 @@ def read_layout(path: Path | str) -> Layout:
         TesseraError: the file can't be read.
     """
     path = Path(path)
+    if path.exists() and not path.is_file():  # reading a pipe without a writer would never end
+        found = "this is a folder" if path.is_dir() else "this is a pipe or a device"
+        raise TesseraError(f"layout {path}", f"{found}, not a regular file", "give the path of a CSV file")
     try:
         data = path.read_bytes()
     except OSError as error:

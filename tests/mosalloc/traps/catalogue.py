@@ -108,6 +108,14 @@ ROWS: tuple[Row, ...] = (
         *under("signal"),
     ),
     trap(
+        "no_file_and_no_wish",
+        "A layout may be a pipe, a request an overflow probe, and a map file that of a killed launcher.",
+        "test_limits_and_files.py::test_a_layout_is_a_regular_file",
+        "test_limits_and_files.py::test_an_overflow_probe_is_no_wish",
+        "test_limits_and_files.py::test_memory_at_hints_is_noted",
+        "test_limits_and_files.py::test_map_files_of_killed_launchers_go",
+    ),
+    trap(
         "seccomp_kills",
         "A seccomp filter may kill for a call that only the library makes: refused at start, or listed.",
         "test_seccomp.py::test_a_filter_that_kills_is_refused_at_start",

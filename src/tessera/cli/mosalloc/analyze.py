@@ -31,6 +31,7 @@ def analyze(program, layout: Path | None, interval_ms: int, out: Path, plot: Pat
     Example:
       ./run tessera mosalloc analyze --out memory.json --plot memory.svg -- git log --stat
     """
+    from tessera.core.files import check_target
     from tessera.layouts.model import Layout, write_layout
     from tessera.mosalloc.analyze import read_analysis
     from tessera.mosalloc.analyze.summary import summary
@@ -40,6 +41,8 @@ def analyze(program, layout: Path | None, interval_ms: int, out: Path, plot: Pat
         from tessera.mosalloc.analyze.plot import check_format
 
         check_format(plot)
+        check_target(plot)
+    check_target(out)
     out.absolute().parent.mkdir(parents=True, exist_ok=True)
     out.unlink(missing_ok=True)  # so that no result of an earlier run stays
     with tempfile.TemporaryDirectory(prefix="tessera-analyze-") as name:

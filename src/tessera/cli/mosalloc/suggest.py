@@ -72,9 +72,11 @@ def suggest(program: tuple[str, ...], **options) -> None:
       ./run tessera mosalloc suggest --ready-port 7000 --load 'redis-benchmark -p 7000 -t set' \\
         -- redis-server --port 7000 --save ''
     """
+    from tessera.core.files import check_target
     from tessera.mosalloc.starters import refuse_starters
 
     refuse_starters(program, "tessera mosalloc suggest")
+    check_target(options["out"])
     share = _share(options["remove"])
     if options["method"] not in METHODS:
         raise unknown_name("method", options["method"], METHODS)
