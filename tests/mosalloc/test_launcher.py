@@ -47,7 +47,7 @@ def test_static_programs_are_refused(launch, layout, tmp_path):
 def test_musl_programs_are_refused(launch, layout, tmp_path):
     program = compiled(tmp_path, "-Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1")
     done = launch("--layout", layout(), "--", program)
-    assert done.returncode == 2 and "uses musl" in done.stderr
+    assert done.returncode == 2 and "ld-musl-x86_64.so.1" in done.stderr
 
 
 def test_set_user_id_programs_are_refused(launch, layout, tmp_path):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -189,3 +191,55 @@ def test_failures_that_the_judge_finds(judged):
     assert judged(output=GOOD.replace("2.41.\n", "2.36.\n")) == ["2.41 version"]
     assert judged(digest="digest 8") == ["2.41 random calls, 1 threads"]
     assert judged(output=GOOD.replace("library.4 0", "library.4 139")) == ["2.41 random calls, 4 threads"]
+
+
+#: Symbols of glibc that musl does not have: musl ends a program in which one of them is missing and not weak.
+ONLY_IN_GLIBC = {"__curbrk", "dladdr1", "__register_atfork", "gnu_get_libc_version"}
+
+
+def test_symbols_that_only_glibc_has_are_weak(build):
+    if shutil.which("readelf") is None:
+        pytest.skip("no readelf; apt install binutils")
+    listed = subprocess.run(
+        ["readelf", "-W", "--dyn-syms", build / "libmosalloc.so"], capture_output=True, text=True, check=True
+    ).stdout
+    rows = [line.split() for line in listed.splitlines() if " UND " in line]
+    kinds = {row[7].partition("@")[0]: row[4] for row in rows if len(row) > 7}
+    assert {kinds[name] for name in ONLY_IN_GLIBC} == {"WEAK"}
+
+
+@pytest.fixture
+def musl_program(tmp_path):
+    """A program for musl that allocates memory and prints ``ran``."""
+    if shutil.which("musl-gcc") is None:
+        pytest.skip("no compiler for musl; apt install musl-tools")
+    source, program = tmp_path / "musl.c", tmp_path / "musl"
+    source.write_text(
+        '#include <stdio.h>\n#include <stdlib.h>\nint main(void) { puts(malloc(1 << 20) ? "ran" : "no"); }\n'
+    )
+    subprocess.run(["musl-gcc", "-o", program, source], check=True)
+    return program
+
+
+def test_musl_programs_are_refused_by_the_library_or_left_alone(build, layout, musl_program):
+    """The library starts under musl, and names the reason; programs beside the target run as without it."""
+    own = {"LD_PRELOAD": str(build / "libmosalloc.so"), "MOSALLOC_LAYOUT": str(layout())}
+    for target, expected in (({}, (2, "")), ({"MOSALLOC_TARGET": "other"}, (0, "ran\n")), (
+        {"MOSALLOC_TARGET": str(musl_program)}, (2, ""),
+    )):  # fmt: skip
+        done = subprocess.run(
+            [musl_program], env=os.environ | own | target, capture_output=True, text=True, timeout=60
+        )
+        assert (done.returncode, done.stdout) == expected, done.stderr
+        assert (str(musl_program) in done.stderr and "2.34" in done.stderr) == (expected[0] == 2)
+
+
+def test_a_target_may_start_musl_programs(launch, layout, musl_program):
+    script = f"import subprocess; subprocess.run([{str(musl_program)!r}], check=True)"
+    done = launch("--layout", layout(), "--", os.path.realpath(sys.executable), "-c", script)
+    assert (done.returncode, done.stdout) == (0, "ran\n"), done.stderr
+
+
+def test_the_launcher_names_the_dynamic_linker_of_musl(launch, layout, musl_program):
+    done = launch("--layout", layout(), "--", musl_program)
+    assert done.returncode == 2 and "ld-musl-x86_64.so.1" in done.stderr and "2.34" in done.stderr

@@ -3,8 +3,7 @@
 #include <cstdlib>
 
 #include "core/sys.h"
-
-extern "C" void* __curbrk;  // libc's idea of the break; null before its first call of brk
+#include "preload/other_libc.h"
 
 namespace mosalloc {
 namespace {

@@ -22,6 +22,7 @@
 #include "preload/hooks.h"
 #include "preload/hugepages.h"
 #include "preload/map_file.h"
+#include "preload/other_libc.h"
 
 namespace mosalloc {
 namespace {
@@ -174,7 +175,7 @@ void watch_forks() {
         g_fork = reinterpret_cast<pid_t (*)()>(original);
     } else {  // another libc: correct only if no other thread allocates during the fork
         runtime().map->fork_late_lock = 1;
-        pthread_atfork(before_fork, after_in_parent, after_in_child);
+        __register_atfork(before_fork, after_in_parent, after_in_child, &__dso_handle);
     }
 }
 

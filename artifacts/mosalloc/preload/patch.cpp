@@ -6,6 +6,7 @@
 #include <link.h>
 
 #include "core/sys.h"
+#include "preload/other_libc.h"
 
 namespace mosalloc {
 namespace {

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/layout.h"
 #include "core/sys.h"
@@ -16,6 +17,7 @@
 #include "preload/map_file.h"
 #include "preload/marks.h"
 #include "preload/options.h"
+#include "preload/other_libc.h"
 #include "preload/seccomp.h"
 #include "preload/target.h"
 
@@ -205,10 +207,18 @@ bool gets_the_layout(const Options& options, const char* argv0) {
 __attribute__((constructor)) void start(int, char** arguments, char** environment) {
     Options options;
     const char *bad = nullptr, *allowed = nullptr;
-    const bool good = read_options(environment, &options, &bad, &allowed);
-    if (!gets_the_layout(options, arguments[0])) return;
+    const bool glibc = has_glibc();
+    const bool good = read_options(glibc ? environment : environ, &options, &bad, &allowed);
+    if (!gets_the_layout(options, glibc ? arguments[0] : nullptr)) return;
     runtime().map = open_map(options.pool_map, g_message, sizeof g_message);
     if (runtime().map == nullptr) refuse("give MOSALLOC_POOL_MAP a file in a folder that can be written");
+    if (!glibc) {
+        char path[1024];
+        own_path(path, sizeof path);
+        Text(g_message).add("program ").add(path).add(": its C library is not glibc (musl, for example), and the library "
+            "needs glibc 2.34 or later");
+        refuse("run a build of the program for glibc, or set MOSALLOC_TARGET=program to skip all other programs");
+    }
     if (!good) {
         Text(g_message).add(bad).add(": must be one of: ").add(allowed);
         refuse("correct the variable");

@@ -51,8 +51,9 @@ Refusal check_contents(FILE* file, const std::string& path) {
     const std::string linker = interpreter(file, header);
     if (linker.empty())
         return {"it is statically linked, so it cannot load libmosalloc.so", "link it dynamically (without -static)"};
-    if (linker.find("ld-musl") != std::string::npos)
-        return {"it uses musl (" + linker + "), mosalloc needs glibc 2.34 or later", "use a build for glibc"};
+    if (linker.find("musl") != std::string::npos)
+        return {"it uses musl (its dynamic linker is " + linker + "), and libmosalloc.so needs glibc 2.34 or later",
+                "run a build of the program for glibc: another distribution's package (Alpine's use musl), or your own"};
     return {};
 }
 

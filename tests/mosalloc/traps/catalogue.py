@@ -89,6 +89,14 @@ ROWS: tuple[Row, ...] = (
         "musl",
         "Programs for another libc have other entry points.",
         "test_launcher.py::test_musl_programs_are_refused",
+        "test_other_libcs.py::test_musl_programs_are_refused_by_the_library_or_left_alone",
+        "test_other_libcs.py::test_a_target_may_start_musl_programs",
+    ),
+    trap(
+        "other_glibc",
+        "A newer glibc has other code to patch; an older one lacks symbols that the build's glibc has.",
+        "test_other_libcs.py::test_cases_and_random_calls_under_debian_13",
+        "test_other_libcs.py::test_no_symbol_is_newer_than_glibc_2_34",
     ),
     trap(
         "dlmopen",
