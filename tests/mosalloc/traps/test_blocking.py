@@ -24,16 +24,15 @@ def test_a_call_that_waits_for_a_handler_of_the_program(program, launch, layout,
 
 
 def test_mappings_during_msync(program, launch, layout, tmp_path):
-    """As many per second as without the library, or at least a tenth."""
-    program, file = program("blocking_calls"), tmp_path / "dirty"
-
-    def rate(text: str) -> float:
-        found = dict(line.split() for line in text.splitlines())
+    """No mapping of another thread takes as long as the msync. Other programs can delay it too, so three runs."""
+    program, shares = program("blocking_calls"), []
+    for _ in range(3):
+        done = launch("--layout", layout(), "--", program, "msync", tmp_path / "dirty")
+        assert done.returncode == 0, done.stderr
+        found = dict(line.split() for line in done.stdout.splitlines())
         if int(found["microseconds"]) < 5_000:
             pytest.skip("this disk takes 64MB in less than 5 ms")
-        return int(found["mappings"]) / int(found["microseconds"])
-
-    plain = subprocess.run([program, "msync", file], capture_output=True, text=True, timeout=60, check=True)
-    done = launch("--layout", layout(), "--", program, "msync", file)
-    assert done.returncode == 0, done.stderr
-    assert rate(done.stdout) > rate(plain.stdout) / 10
+        shares.append(int(found["longest"]) / int(found["microseconds"]))
+        if shares[-1] < 0.4:
+            return
+    pytest.fail(f"the longest mapping and the msync, as ratios: {shares}")
