@@ -24,7 +24,7 @@ def test_a_call_that_waits_for_a_handler_of_the_program(program, launch, layout,
 
 
 def test_mappings_during_msync(program, launch, layout, tmp_path):
-    """No mapping of another thread takes as long as the msync. Other programs can delay it too, so three runs."""
+    """No mapping of another thread takes as long as the msync; other programs delay it too, so three runs."""
     program, shares = program("blocking_calls"), []
     for _ in range(3):
         done = launch("--layout", layout(), "--", program, "msync", tmp_path / "dirty")
