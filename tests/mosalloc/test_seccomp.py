@@ -13,7 +13,15 @@ import pytest
 pytestmark = pytest.mark.toolchain
 
 KILL, ERROR, ALLOW = 0x80000000, 0x00050001, 0x7FFF0000  # process killed; EPERM
-NUMBERS = {"mremap": 25, "userfaultfd": 323, "madvise": 28, "tkill": 200, "clone": 56, "mincore": 27}
+NUMBERS = {
+    "mremap": 25,
+    "userfaultfd": 323,
+    "madvise": 28,
+    "tkill": 200,
+    "clone": 56,
+    "mincore": 27,
+    "mbind": 237,
+}
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, FILTER = 38, 22, 2
 
 #: Installs the filter in the running program, then has the library make the call.
@@ -26,6 +34,19 @@ code = ctypes.create_string_buffer(bytes.fromhex(sys.argv[1]))
 program = (ctypes.c_ulong * 2)(len(code.raw) // 8, ctypes.addressof(code))
 libc.prctl(38, 1, 0, 0, 0), libc.prctl(22, 2, program)
 libc.madvise(ctypes.c_void_p(at), 1 << 20, 4)
+"""
+
+#: Leaves a mark on one whole huge page, and ends it.
+ADVICE = """
+import ctypes
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+size = 2 << 20
+at = libc.mmap(None, 2 * size, 3, 0x22, -1, 0)
+page = (at + size - 1) // size * size
+assert libc.madvise(ctypes.c_void_p(page), size, 16) == 0
+assert libc.munmap(ctypes.c_void_p(at), 2 * size) == 0
+print("ran")
 """
 
 
@@ -62,6 +83,18 @@ def test_a_filter_that_answers_is_no_reason(launch, layout, name):
 def test_calls_of_the_program_alone_are_its_own_matter(launch, layout):
     done = launch("--layout", layout(), "--", "echo", "ran", preexec_fn=installer("mincore", KILL))
     assert (done.returncode, done.stdout) == (0, "ran\n"), done.stderr
+
+
+@pytest.mark.hugepages
+def test_marks_of_huge_pages_end_by_a_call_that_may_kill(launch, layout, huge_pages):
+    """The program only gives advice, but its mark ends by mbind. 4KB parts get a new mapping instead."""
+    huge_pages(8)
+    argv = ["--", sys.executable, "-c", ADVICE]
+    install = installer("mbind", KILL)
+    refused = launch("--layout", layout("mmap,2MB,0,16MB", name="w.csv"), *argv, preexec_fn=install)
+    assert (refused.returncode, refused.stdout) == (2, "") and " mbind," in refused.stderr
+    allowed = launch("--layout", layout(), *argv, preexec_fn=install)
+    assert (allowed.returncode, allowed.stdout) == (0, "ran\n"), allowed.stderr
 
 
 def test_a_kill_by_a_later_filter_names_the_list(launch, layout):

@@ -8,6 +8,7 @@
 namespace mosalloc {
 
 /// Name of the first call for which a filter kills, nullptr if there is none. Without a filter it only reads one file.
-const char* forbidden_call();
+/// `with_windows`: the layout has huge pages.
+const char* forbidden_call(bool with_windows);
 
 }  // namespace mosalloc

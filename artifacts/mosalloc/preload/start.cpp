@@ -227,11 +227,11 @@ __attribute__((constructor)) void start(int, char** arguments, char** environmen
         Text(g_message).add("MOSALLOC_LAYOUT: not set");
         refuse("set MOSALLOC_LAYOUT=layout.csv, or set MOSALLOC_TARGET=program to skip all other programs");
     }
-    if (const char* call = forbidden_call()) {
+    read_layout(options.layout);
+    if (const char* call = forbidden_call(g_layout.window_count != 0)) {
         Text(g_message).add("seccomp: the filter of this process kills it for ").add(call).add(", which the library may call");
         refuse("allow this call in the filter (an error instead of a kill is enough), or start the program without it");
     }
-    read_layout(options.layout);
     build_space(options);
     prepare_any_call();
     Text error(g_message), skipped(g_skipped);

@@ -128,6 +128,7 @@ ROWS: tuple[Row, ...] = (
         "A seccomp filter may kill for a call that only the library makes: refused at start, or listed.",
         "test_seccomp.py::test_a_filter_that_kills_is_refused_at_start",
         "test_seccomp.py::test_a_filter_that_answers_is_no_reason",
+        "test_seccomp.py::test_marks_of_huge_pages_end_by_a_call_that_may_kill",
         "test_seccomp.py::test_a_kill_by_a_later_filter_names_the_list",
         "test_seccomp.py::test_the_list_of_calls_is_complete",
     ),
