@@ -19,7 +19,7 @@ from tessera.core.errors import EXIT_FAILED
     "--cases", metavar="REGEX", help="Run only matching tests of the case table, as ctest -R.  [default: all]"
 )
 @click.option("--only", "names", multiple=True, metavar="SECTION",
-              help="cases, differential, lives, threads, stacks, programs, benchmark; "
+              help="cases, differential, libraries, lives, threads, stacks, programs, benchmark; "
                    "repeatable.  [all]")  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False),
               help="Folder for the results (JSON and CSV).  [default: build/mosalloc/proof]")  # fmt: skip
@@ -28,11 +28,12 @@ def proof(
 ) -> None:
     """Run all tests of the library and print a table of each.
 
-    Sections: test cases, differential test, random lives (forks, programs, pins, stacks and signals between
-    random calls; at least 200,000 operations a layout), threads (a program that checks its own pages), stacks
-    (in memory of the program; 1,000 runs, 50 with --quick), well-known programs, benchmark. If a section
-    fails, the next ones still run. Exit status 1 if a test failed or none passed. Skipped tests are listed
-    with what they need. Uses free huge pages; with TESSERA_RESERVE=1 reserves them for the runs.
+    Sections: test cases, differential test, libraries (other versions of glibc), random lives (forks,
+    programs, pins, stacks and signals between random calls; at least 200,000 operations a layout),
+    threads (a program that checks its own pages), stacks (in memory of the program; 1,000 runs, 50 with
+    --quick), well-known programs, benchmark. If a section fails, the next ones still run. Exit status 1
+    if a test failed or none passed. Skipped tests are listed with what they need. Uses free huge pages;
+    with TESSERA_RESERVE=1 reserves them for the runs.
 
     \b
     Example:
