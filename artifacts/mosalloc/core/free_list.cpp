@@ -48,6 +48,12 @@ const Range& FreeList::at(size_t i) const {
     return range_at({chunk, i});
 }
 
+bool FreeList::packed() const {
+    for (size_t c = 0; c + 1 < chunks_; ++c)
+        if (counts_[c] + counts_[c + 1] <= kFew) return false;
+    return true;
+}
+
 FreeList::Place FreeList::first_ending_after(uint64_t offset) const {
     size_t low = 0, high = chunks_;  // the last chunk that starts at `offset` or below
     while (low < high) {
@@ -157,9 +163,10 @@ void FreeList::append_next(size_t chunk) {
     close_directory(chunk + 1);
 }
 
-/// Keeps neighbours around `chunk` from being small together.
+/// Keeps neighbours from being small together after ranges from `chunk` on were erased: it may have lost its end, and the
+/// next chunk its beginning.
 void FreeList::tidy(size_t chunk) {
-    for (size_t c = chunk < 2 ? 0 : chunk - 2; c <= chunk && c + 1 < chunks_;) {
+    for (size_t c = chunk == 0 ? 0 : chunk - 1; c <= chunk + 1 && c + 1 < chunks_;) {
         if (counts_[c] + counts_[c + 1] <= kFew) append_next(c);
         else ++c;
     }
@@ -174,12 +181,13 @@ bool FreeList::take_first_fit(uint64_t bytes, uint64_t* start) {
     const Range found = range_at(p);
     *start = found.start;
     if (found.bytes() > bytes) change(p, {found.start + bytes, found.end});
-    else tidy(erase(p).chunk);
+    else erase(p), tidy(chunk);
     return true;
 }
 
 void FreeList::take(Range range) {
     Place p = first_ending_after(range.start);
+    const size_t chunk = p.chunk;
     bool erased = false;
     while (!ends(p) && range_at(p).start < range.end) {
         const Range found = range_at(p), left{found.start, range.start}, right{range.end, found.end};
@@ -196,7 +204,7 @@ void FreeList::take(Range range) {
         change(p, left.empty() ? right : left);
         p = after(p);
     }
-    if (erased) tidy(p.chunk);
+    if (erased) tidy(chunk);
 }
 
 void FreeList::give(Range range) {

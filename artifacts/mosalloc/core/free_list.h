@@ -34,6 +34,8 @@ public:
     uint64_t free_bytes() const { return free_bytes_; }
     /// The i-th range; O(chunks).
     const Range& at(size_t i) const;
+    /// Whether neighbours hold more than kFew ranges together: the storage is sized for that.
+    bool packed() const;
 
 private:
     static constexpr size_t kMost = 128, kFew = 96;

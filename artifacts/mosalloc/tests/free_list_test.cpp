@@ -128,6 +128,7 @@ TEST(FreeList, AgreesWithTheOracleInManyChunks) {
             list.give({from, to}), oracle.set(from, to, true);
         }
         most = std::max(most, list.count());
+        ASSERT_TRUE(list.packed());
         const uint64_t x = rng() % kMany, y = std::min(kMany, x + 1 + rng() % 5);
         ASSERT_EQ(list.is_free({x, y}), oracle.all(x, y, true));
         ASSERT_EQ(list.is_taken({x, y}), oracle.all(x, y, false));
@@ -156,6 +157,22 @@ TEST(FreeList, HoldsItsCapacityInAnyShape) {
         for (uint64_t at = 0; at < kCapacity; at += 97) list.take({4 * at, 4 * at + 4});
         ASSERT_EQ(list.count(), 0u);
         ASSERT_EQ(list.free_bytes(), 0u);
+    }
+}
+
+/// Ranges that shrink from one end, across the border of two chunks, leave no neighbours that are nearly empty.
+TEST(FreeList, KeepsItsChunksFullWhenRangesAreSwallowed) {
+    constexpr uint64_t kMany = 20000;
+    for (const bool gives : {true, false}) {
+        std::mt19937_64 rng(13);
+        Owned list(kMany, 0);
+        for (uint64_t at = 0; at < kMany; ++at) list.give({4 * at, 4 * at + 2});
+        while (list.count() > 50) {
+            const uint64_t from = rng() % (4 * kMany), to = from + 4 * (20 + rng() % 130);
+            if (gives) list.give({from, std::min(to, 4 * kMany)});
+            else list.take({from, std::min(to, 4 * kMany)});
+            ASSERT_TRUE(list.packed());
+        }
     }
 }
 
