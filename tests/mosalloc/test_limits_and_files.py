@@ -90,6 +90,18 @@ def test_outputs_are_tested_before_the_program_runs(tmp_path, monkeypatch, argum
     assert os.listdir(tmp_path) == ["d.svg"]
 
 
+@pytest.mark.parametrize("command", ["bench", "overhead", "programs"])
+def test_tables_are_tested_before_the_measurements(tmp_path, monkeypatch, command):
+    """Without a build, a command that measured first would name the missing program instead."""
+    monkeypatch.setenv("TESSERA_ENGINE", "none")
+    monkeypatch.setattr("tessera.core.paths.repo_root", lambda: tmp_path)
+    (tmp_path / "file").touch()
+    out = tmp_path / "file" / "x.csv"
+    done = CliRunner().invoke(mosalloc, [command, "--out", str(out)])
+    assert isinstance(done.exception, TesseraError) and done.exception.exit_code == 2
+    assert str(out) in str(done.exception) and os.listdir(tmp_path) == ["file"]
+
+
 @toolchain
 def test_map_files_of_killed_launchers_go(build, layout, tmp_path):
     """The next launcher deletes them, but none of a launcher that lives."""

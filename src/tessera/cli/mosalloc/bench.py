@@ -24,12 +24,15 @@ def bench(quick: bool, pairs: int | None, names: tuple[str, ...], out: Path | No
     """
     from tessera.allocator_proof.bench import ROWS, Bench, format_table, write_results
     from tessera.core.errors import unknown_name
+    from tessera.core.files import check_target
 
     known = {row.name: row for row in ROWS}
     for name in names:
         if name not in known:
             raise unknown_name("row", name, list(known))
     chosen = [known[name] for name in names] or list(ROWS)
+    if out is not None:
+        check_target(out)
     results = []
     with tempfile.TemporaryDirectory(prefix="tessera-bench-") as folder:
         bench_run = Bench(Path(folder), pairs=pairs or (3 if quick else 15), quick=quick)

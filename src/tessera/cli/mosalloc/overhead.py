@@ -27,10 +27,12 @@ def overhead(out: Path, pairs: int, seconds: float, seed: int) -> None:
       ./run tessera mosalloc overhead --out results/default/host/allocator.csv
     """
     from tessera.allocator_proof.overhead import measure, overheads
+    from tessera.core.files import check_target
     from tessera.core.tables import print_table
     from tessera.results.schema.machine import ALLOCATOR
     from tessera.results.write import write
 
+    check_target(out)
     with tempfile.TemporaryDirectory(prefix="tessera-overhead-") as folder:
         table = measure(Path(folder), pairs=pairs, seconds=seconds, seed=seed)
     write(ALLOCATOR, table, out)

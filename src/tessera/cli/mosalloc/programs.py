@@ -40,6 +40,7 @@ def programs(
     from tessera.allocator_proof.programs.registry import PROGRAMS, program
     from tessera.allocator_proof.programs.session import Session
     from tessera.core.errors import unknown_name
+    from tessera.core.files import check_target
     from tessera.core.tables import print_table
     from tessera.machine.container.engine import DOCKER, engine_name
     from tessera.machine.container.images import ensure_programs_image
@@ -51,6 +52,8 @@ def programs(
     for layout in layouts:
         if layout not in LAYOUTS:
             raise unknown_name("layout", layout, LAYOUTS)
+    if out is not None:
+        check_target(out)
     if engine_name() == DOCKER:
         ensure_programs_image(lambda text: click.echo(f"tessera mosalloc programs: {text}", err=True))
     started = time.monotonic()
