@@ -230,6 +230,9 @@ def test_an_unknown_platform_is_named(monkeypatch, tmp_path):
         (("--ready-port", "7000"), "--ready-port: there is no --load"),
         (("--trial-load", "true"), "--trial-load: there is no --load"),
         (("--heap-pool", "many"), "--heap-pool"),
+        (("--roi", "skip"), "'skip'"),
+        (("--roi", "skip:many"), "--roi skip:many"),
+        (("--roi", "switch:/no/such"), "--roi switch:/no/such"),
     ],
 )
 def test_wrong_requests_are_refused_before_anything_runs(arguments, found, tmp_path):
@@ -266,3 +269,18 @@ def test_shells_and_starters_are_refused_before_anything_runs(tmp_path, program)
     done = CliRunner().invoke(mosalloc, ["suggest", "--out", str(out), "--", *program])
     assert isinstance(done.exception, TesseraError) and done.exception.exit_code == 2
     assert done.exception.code == "program-starts-others" and not out.exists()
+
+
+def test_the_region_is_the_recorders(monkeypatch, tmp_path):
+    """Also for a program that may start threads: skip counts the accesses of one."""
+    seen = []
+
+    def recorded(program, out, **options):
+        seen.append((options["roi"], options["threads"]))
+        raise TesseraError("stop", "here", "")
+
+    monkeypatch.setattr(simulated.traces, "record", recorded)
+    monkeypatch.setattr(simulated, "platform_of", lambda *_: None)
+    for roi in ("auto", "skip:1000", "markers"):
+        invoke("--roi", roi, "--out", tmp_path / "l.csv", "--", sys.executable)
+    assert seen == [("auto", True), ("skip:1000", False), ("markers", True)]

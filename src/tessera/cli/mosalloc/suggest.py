@@ -42,6 +42,8 @@ STOP_SIGNALS = ("TERM", "INT", "QUIT", "HUP", "USR1", "USR2")
 @click.option("--platform", help="Platform to simulate: name or YAML file.  [default: this machine]")
 @click.option("--max-accesses", type=click.IntRange(1), default=100_000_000, show_default=True,
               help="Most accesses to record; about 0.15 s per million.")  # fmt: skip
+@click.option("--roi", default="auto", show_default=True, metavar="REGION",
+              help="Region to record: auto, whole, markers, skip:N, switch:FILE.")  # fmt: skip
 @click.option("--heap-pool", default="4GB", show_default=True, help="Size of the heap pool.")
 @click.option("--anon-pool", default="12GB", show_default=True, help="Size of the anonymous pool.")
 @click.option(
@@ -74,12 +76,14 @@ def suggest(program: tuple[str, ...], **options) -> None:
     """
     from tessera.core.files import check_target
     from tessera.mosalloc.starters import refuse_starters
+    from tessera.record.traces.options import Options
 
     refuse_starters(program, "tessera mosalloc suggest")
     check_target(options["out"])
     share = _share(options["remove"])
     if options["method"] not in METHODS:
         raise unknown_name("method", options["method"], METHODS)
+    Options(roi=options["roi"])  # a wrong region is an error before the program runs
     metric = _metric(options["metric"], options["better"])
     load = _load(options)
     with tempfile.TemporaryDirectory(prefix="tessera-suggest-") as name:
@@ -120,6 +124,8 @@ def _profile(program, load, options, folder: Path):
         "mmap": parse_bytes(options["anon_pool"], owner="--anon-pool"),
     }
     reason = perf.unusable() if options["method"] != "simulate" else "--method simulate"
+    if options["roi"] != "auto" and not reason:
+        reason = f"--roi {options['roi']}: perf samples the whole run"
     if options["method"] == "perf" and reason:
         raise TesseraError("--method perf", reason, "use --method simulate")
     if not reason:
@@ -127,7 +133,12 @@ def _profile(program, load, options, folder: Path):
     click.echo(f"method: recording and simulation ({reason})", err=True)
     platform = simulated.platform_of(options["platform"] or simulated.HOST, folder)
     trace = simulated.record(
-        program, folder, pool_bytes=pool_bytes, max_accesses=options["max_accesses"], load=load
+        program,
+        folder,
+        pool_bytes=pool_bytes,
+        max_accesses=options["max_accesses"],
+        load=load,
+        roi=options["roi"],
     )
     return simulated.profile(trace, platform, folder), platform
 

@@ -55,8 +55,10 @@ def record(
     max_accesses: int,
     load: Load | None,
     threads: bool | None = None,
+    roi: str = "auto",
 ) -> Path:
     """The trace of ``program``, with its load beside it."""
+    counted = roi.startswith("skip:")  # the recorder counts the accesses of one thread
     companion = None
     if load is not None:
         load.require_free_port()
@@ -67,7 +69,8 @@ def record(
         heap_pool=pool_bytes["brk"],
         anon_pool=pool_bytes["mmap"],
         max_accesses=max_accesses,
-        threads=starts_threads(program[0]) if threads is None else threads,
+        threads=(not counted and starts_threads(program[0])) if threads is None else threads,
+        roi=roi,
         companion=companion,
         paths=opened(program),
     )
@@ -104,7 +107,10 @@ def profile(trace: Path, platform: Platform, folder: Path) -> Profile:
     accesses = f"{info['accesses'] / 1e6:.1f} million accesses"
     notes = []
     if not info["complete_roi"]:
-        notes.append(f"recording stopped after {accesses}: --max-accesses gives more")
+        notes.append(
+            f"recording stopped after {accesses}: --max-accesses gives more, "
+            "--roi skip:N leaves out the first accesses"
+        )
     if info["threads"] > 1:
         notes.append(f"{info['threads']} threads ran; the accesses of the first are in the profile")
     method = f"{accesses} recorded under QEMU, TLB misses simulated on {platform.name}"
