@@ -44,13 +44,14 @@ _FAMILY = 5 * _WINDOWS + 10
 # --no-locks: mlock of a part of a huge page. --no-marks: huge pages take policies for whole pages only.
 _HUGE = ("--windows", "--no-locks", "--no-marks")
 
-_FORKS = {"forks": "forks", "ended marks": "ended_marks"}
+_FORKS = {"forks": "forks", "children": "children.processes", "ended marks": "ended_marks"}
 _SPLITS = {
     "splits": "split_pages",
     "exchanges": "exchanged_pages",
     "zeroed bytes": "zeroed_bytes",
     "ignored advice": "ignored_advice",
 }
+_CHILDREN = {"children's splits": "children.split_pages"}
 #: Huge pages that have to stay whole: the calls that are refused, and those that are softened.
 _WHOLE = {
     "softened": "softened_protections",
@@ -71,13 +72,17 @@ def _windows(*without: str, mechanisms: dict[str, str], few: bool = False, **set
 CASES = {
     "4kb": Case(mechanisms=_FORKS),
     # Guards: memory that gains access in parts is softened, so faults are not exact.
-    "2mb": _windows("--no-faults", mechanisms=_FORKS | _SPLITS | _WHOLE),
+    "2mb": _windows("--no-faults", mechanisms=_FORKS | _SPLITS | _CHILDREN | _WHOLE),
     # A child of a raw clone copies huge pages, and the kernel has none: it may only read.
     "2mb-few": _windows("--no-faults", "--no-raw-copies", few=True, mechanisms=_FORKS | _SPLITS | _COPIES),
-    "demand": _windows("--no-faults", mechanisms=_FORKS | _SPLITS | _WHOLE, prefault="0"),
+    "demand": _windows("--no-faults", mechanisms=_FORKS | _SPLITS | _CHILDREN | _WHOLE, prefault="0"),
     # Pinned pages are softened, which is not exact.
     "exact": _windows(
-        "--no-hole-faults", "--no-pins", "--no-direct", mechanisms=_FORKS | _SPLITS, protections="exact"
+        "--no-hole-faults",
+        "--no-pins",
+        "--no-direct",
+        mechanisms=_FORKS | _SPLITS | _CHILDREN,
+        protections="exact",
     ),
-    "stacks": _windows("--no-faults", mechanisms=_FORKS | _SPLITS | _WHOLE, stacks="pool"),
+    "stacks": _windows("--no-faults", mechanisms=_FORKS | _SPLITS | _CHILDREN | _WHOLE, stacks="pool"),
 }
