@@ -19,7 +19,10 @@ struct Task {
     unsigned wrong;
 };
 
-/// Counts memory that was not zero, not its own, or not given.
+/// A byte for each kind of fault, so that the output shows which one it was.
+constexpr unsigned kNotGiven = 1, kNotZero = 1 << 8, kNotItsOwn = 1 << 16, kFailed = 1 << 24;
+
+/// Counts memory that was not given, not zero, or not its own, and other calls that failed.
 unsigned map_and_check(unsigned number) {
     unsigned wrong = 0;
     for (unsigned round = 0; round < kRounds; ++round) {
@@ -27,14 +30,14 @@ unsigned map_and_check(unsigned number) {
         char* at = static_cast<char*>(
             mmap(nullptr, pages * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
         if (at == MAP_FAILED) {
-            ++wrong;
+            wrong += kNotGiven;
             continue;
         }
         const char mark = static_cast<char>(number * 64 + round + 1);
-        for (size_t i = 0; i < pages; ++i) wrong += at[i * kPage] != 0, at[i * kPage] = mark;
-        if (round % 4 == 0) wrong += mprotect(at, kPage, PROT_READ) != 0;
-        for (size_t i = 0; i < pages; ++i) wrong += at[i * kPage] != mark;
-        wrong += munmap(at, pages * kPage) != 0;
+        for (size_t i = 0; i < pages; ++i) wrong += at[i * kPage] != 0 ? kNotZero : 0u, at[i * kPage] = mark;
+        if (round % 4 == 0) wrong += mprotect(at, kPage, PROT_READ) != 0 ? kFailed : 0u;
+        for (size_t i = 0; i < pages; ++i) wrong += at[i * kPage] != mark ? kNotItsOwn : 0u;
+        wrong += munmap(at, pages * kPage) != 0 ? kFailed : 0u;
     }
     return wrong;
 }
