@@ -118,8 +118,10 @@ long what_pins(bool others) {
         if (sys::failed(result)) return result;
         found |= result;
     }
-    g_seen = found & ~MOSALLOC_PIN_DIRECT;
+    g_seen |= found & ~MOSALLOC_PIN_DIRECT;
     return others ? found : g_seen;
 }
+
+void note_pin(long kind) { g_seen |= kind; }
 
 }  // namespace mosalloc

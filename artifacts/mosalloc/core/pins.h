@@ -13,5 +13,7 @@ namespace mosalloc {
 /// Returns -errno if /proc cannot be read. Cost: two system calls for each open descriptor, one read per 4KB of
 /// /proc/self/maps.
 long what_pins(bool others);
+/// A kind of long-term pins was seen elsewhere.
+void note_pin(long kind);
 
 }  // namespace mosalloc

@@ -5,10 +5,13 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <linux/io_uring.h>
 #include <sys/mman.h>
 
+#include "core/pins.h"
 #include "core/sys.h"
 #include "core/text.h"
+#include "preload/forks.h"
 #include "preload/hooks.h"
 #include "preload/marks.h"
 
@@ -92,6 +95,22 @@ bool concerns_pools(long number, long a, long b, long c, long d, long e) {
     return over_pools(a, b) || (number == SYS_mremap && (d & MREMAP_FIXED) != 0 && over_pools(e, c));
 }
 
+constexpr uint32_t kWithoutDescriptor = 1u << 15;  // IORING_SETUP_REGISTERED_FD_ONLY, Linux 6.5
+
+/// A ring without descriptor and mapping shows nowhere in /proc, so it is noted here.
+long make_ring(long entries, long parameters) {
+    const long ring = sys::call(SYS_io_uring_setup, entries, parameters);
+    if (sys::failed(ring)) {
+        errno = static_cast<int>(-ring);
+        return -1;
+    }
+    if ((reinterpret_cast<const io_uring_params*>(parameters)->flags & kWithoutDescriptor) != 0) {
+        const Entry entry;
+        note_pin(MOSALLOC_PIN_IO_URING);
+    }
+    return ring;
+}
+
 }  // namespace
 
 /// A marked number. Like `syscall`: the result, or -1 with errno.
@@ -105,7 +124,7 @@ long known_call(long number, long a, long b, long c, long d, long e, long f) {
         const long result = known.hook(a, b, c, d, e, f);
         return known.pointer ? result : static_cast<int>(result);
     }
-    return policy_call(number, a, b, c, d, e, f);
+    return number == SYS_io_uring_setup ? make_ring(a, b) : policy_call(number, a, b, c, d, e, f);
 }
 
 void* any_call() { return reinterpret_cast<void*>(mosalloc_any_call); }
@@ -118,7 +137,7 @@ void prepare_any_call() {
         known.hook = find_hook(known.symbol);
         mosalloc_known_calls[known.number] = known.hook != nullptr ? 1 : 0;
     }
-    mosalloc_known_calls[SYS_mbind] = mosalloc_known_calls[SYS_set_mempolicy_home_node] = 1;
+    mosalloc_known_calls[SYS_io_uring_setup] = mosalloc_known_calls[SYS_mbind] = mosalloc_known_calls[SYS_set_mempolicy_home_node] = 1;
 }
 
 }  // namespace mosalloc

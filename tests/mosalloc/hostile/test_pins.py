@@ -42,7 +42,6 @@ def test_what_the_kernel_looks_up_in_memory_of_the_program(hostile, program, hug
     assert done.map["unsplit_by"][PINNED] == 1
 
 
-@pytest.mark.xfail(reason="a ring without descriptor and mapping is in no file of /proc", strict=True)
 def test_a_ring_without_descriptor_in_memory_of_the_program(hostile, program, huge_pages):
     huge_pages(PAGES)
     assert hostile([program("pins_rings"), "hidden"], WINDOW).right
