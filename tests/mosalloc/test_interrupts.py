@@ -13,6 +13,7 @@ import pytest
 
 from tessera.core.units import PAGE_2MB
 from tessera.machine.reserve import pools
+from tessera.mosalloc.front import Forwarder
 
 pytestmark = pytest.mark.toolchain
 
@@ -133,3 +134,25 @@ def test_two_signals_are_two(build, layout, tmp_path):
     os.kill(running.pid, signal.SIGINT)
     assert running.status() == STATUS
     assert (tmp_path / "saved").read_text() == "2"
+
+
+class Recorder:
+    """A child that counts its signals; while it gets the first, ``then`` happens."""
+
+    def __init__(self, then):
+        self.got, self.then = [], then
+
+    def send_signal(self, number: int) -> None:
+        self.got.append(number)
+        if len(self.got) == 1:
+            self.then()
+
+
+def test_a_signal_during_the_start_is_passed_on_once():
+    """SIGTERM comes before the child is known, SIGHUP while SIGTERM is passed on."""
+    forwarder = Forwarder()
+    child = Recorder(lambda: forwarder(signal.SIGHUP, None))
+    forwarder(signal.SIGTERM, None)
+    forwarder.follow(child)
+    assert child.got == [signal.SIGTERM, signal.SIGHUP]
+    assert forwarder.received == [signal.SIGTERM, signal.SIGHUP]

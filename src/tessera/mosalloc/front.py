@@ -35,17 +35,20 @@ class Forwarder:
 
     def __init__(self) -> None:
         self.received: list[int] = []
+        self._early: list[int] = []
         self._child: subprocess.Popen | None = None
 
     def __call__(self, number: int, frame: object) -> None:
         self.received.append(number)
-        if self._child is not None:
+        if self._child is None:
+            self._early.append(number)
+        else:
             self._child.send_signal(number)
 
     def follow(self, child: subprocess.Popen) -> None:
         """From now on signals go to ``child``; the launcher drops those that the terminal sent to it, too."""
         self._child = child
-        for number in self.received:
+        for number in self._early:  # does not grow any more: later signals go to the child at once
             child.send_signal(number)
 
 
