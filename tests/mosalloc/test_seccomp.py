@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import re
+import resource
 import signal
 import struct
 import sys
@@ -78,6 +80,21 @@ def test_a_filter_that_kills_is_refused_at_start(launch, layout, name):
 def test_a_filter_that_answers_is_no_reason(launch, layout, name):
     done = launch("--layout", layout(), "--", "echo", "ran", preexec_fn=installer(name, ERROR))
     assert (done.returncode, done.stdout) == (0, "ran\n"), done.stderr
+
+
+def test_a_killed_test_leaves_no_core_file(launch, layout, tmp_path):
+    """The filter kills a child of the library, in the program's working directory."""
+    folder = tmp_path / "here"
+    folder.mkdir()
+    install = installer("mremap", KILL)
+
+    def limits() -> None:
+        hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
+        resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
+        install()
+
+    done = launch("--layout", layout(), "--", "echo", "ran", preexec_fn=limits, cwd=folder)
+    assert (done.returncode, done.stdout) == (2, "") and os.listdir(folder) == []
 
 
 def test_calls_of_the_program_alone_are_its_own_matter(launch, layout):

@@ -19,6 +19,7 @@ constexpr struct {
     long number, a, b, c;
     bool windows_only = false;
 } kCalls[] = {
+    {"prctl", SYS_prctl, PR_SET_DUMPABLE, 0, 0},  // the first one: a killed child leaves no core file
     {"mmap", SYS_mmap, 0, 0, 0},
     {"munmap", SYS_munmap, 0, 0, 0},
     {"mprotect", SYS_mprotect, 0, 0, 0},
@@ -46,7 +47,6 @@ constexpr struct {
     {"ftruncate", SYS_ftruncate, -1, 0, 0},
     {"fcntl", SYS_fcntl, -1, F_GETFL, 0},
     {"ioctl", SYS_ioctl, -1, 0, 0},
-    {"prctl", SYS_prctl, -1, 0, 0},
     {"arch_prctl", SYS_arch_prctl, -1, 0, 0},
     {"get_mempolicy", SYS_get_mempolicy, 0, 0, 0},
     {"userfaultfd", SYS_userfaultfd, -1, 0, 0},
