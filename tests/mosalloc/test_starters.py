@@ -62,6 +62,14 @@ def test_the_status_is_the_starters(launch, layout):
     assert launch("--layout", layout(), "--", "nice", sys.executable, "-c", "exit(6)").returncode == 6
 
 
+@pytest.mark.parametrize("option", [("-i",), ("-u", "LD_PRELOAD")], ids=["all", "one"])
+def test_a_starter_that_drops_the_library_is_named(launch, layout, tmp_path, option):
+    report = tmp_path / "r.json"
+    done = launch("--layout", layout(), "--report", report, "--", "env", *option, sys.executable, "-c", "")
+    assert done.returncode == 2 and "LD_PRELOAD" in done.stderr
+    assert json.loads(report.read_text())["verdict"] == "unchecked"
+
+
 @pytest.mark.parametrize("shell", ["sh", "bash", "/bin/dash", "xargs", "make"])
 def test_a_shell_needs_a_target(launch, layout, tmp_path, shell):
     done = launch("--layout", layout(), "--", shell, "-c", f"touch {tmp_path}/ran")

@@ -67,7 +67,8 @@ int status_of(const Options& options, const mosalloc_pool_map& map, const Outcom
     if (map.state == 2) return 2;  // the library has printed why
     if (map.state == 0)
         return fail(2, "layout " + options.layout, outcome.reason,
-                    "check that the program, or the one named by --target, starts at all and uses glibc");
+                    "check that the program, or the one named by --target, starts at all, uses glibc, and is not started without "
+                    "LD_PRELOAD and MOSALLOC_ variables (env -i, env -u, sudo)");
     if (outcome.verdict == "confirmed" || outcome.verdict == "fallback") return own;
     const int failed = fail(1, "layout " + options.layout, outcome.reason,
                             map.split_pages != 0
