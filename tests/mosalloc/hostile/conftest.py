@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,6 +70,19 @@ def execute(argv: Sequence[object], folder: Path, seconds: float, **options) -> 
     return status, *text
 
 
+def huge_page_counts() -> tuple[str, ...]:
+    """The kernel's counts of 2MB pages: all, free, promised."""
+    folder = Path("/sys/kernel/mm/hugepages/hugepages-2048kB")
+    return tuple((folder / f"{name}_hugepages").read_text() for name in ("nr", "free", "resv"))
+
+
+def wait_for(counts: tuple[str, ...], seconds: float = 5) -> None:
+    """An io_uring outlives its process: its pages are given back later, and the counts are wrong until then."""
+    deadline = time.monotonic() + seconds
+    while huge_page_counts() != counts and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
 @pytest.fixture
 def userfaultfd():
     """SKIP where the writes of other threads cannot be held back: pages are softened there, not split."""
@@ -110,7 +124,9 @@ def hostile(build, layout, shown, tmp_path):
         environment["LD_PRELOAD"] = str(build / "libmosalloc.so")
         environment["MOSALLOC_LAYOUT"] = str(layout(*rows))
         environment["MOSALLOC_POOL_MAP"] = str(pool_map)
+        before = huge_page_counts()
         status, out, err = execute(argv, tmp_path, seconds, env=environment)
+        wait_for(before)
         return Ended(status, out, err, shown(pool_map))
 
     return run
