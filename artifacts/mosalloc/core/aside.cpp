@@ -17,6 +17,7 @@ alignas(64) unsigned char g_storage[kAsideBytes];
 AsideJob g_job = nullptr;
 void* g_argument = nullptr;
 long g_result = 0;
+uint64_t g_caller = 0;
 uint32_t g_running = 0;  ///< the kernel clears it and wakes the caller when the task has ended
 
 void run_job() { g_result = g_job(g_argument); }
@@ -51,17 +52,19 @@ __attribute__((noinline)) long start_task() {
 }  // namespace
 
 void* aside_storage() { return g_storage; }
+uint64_t aside_caller() { return g_caller; }
 
 long run_aside_raw(AsideJob job, void* argument) {
     g_job = job;
     g_argument = argument;
+    g_caller = static_cast<uint64_t>(sys::call(SYS_gettid));
     __atomic_store_n(&g_running, 1, __ATOMIC_RELEASE);
     const long task = start_task();
-    if (sys::failed(task)) return task;
     // Not FUTEX_PRIVATE_FLAG: the kernel wakes without it.
-    while (__atomic_load_n(&g_running, __ATOMIC_ACQUIRE) != 0)
+    while (!sys::failed(task) && __atomic_load_n(&g_running, __ATOMIC_ACQUIRE) != 0)
         sys::call(SYS_futex, reinterpret_cast<long>(&g_running), FUTEX_WAIT, 1);
-    return g_result;
+    g_caller = 0;
+    return sys::failed(task) ? task : g_result;
 }
 
 }  // namespace mosalloc

@@ -18,6 +18,8 @@ long run_aside_raw(AsideJob job, void* argument);
 /// Where run_aside keeps the job; aligned for any type.
 constexpr size_t kAsideBytes = 128;
 void* aside_storage();
+/// Inside a job: number of the task that waits for it; else 0.
+uint64_t aside_caller();
 
 /// Returns job(), or -errno of clone if the kernel starts no task. The caller holds the lock of the pools and blocks
 /// signals. The job may read the caller's stack, but must not write to it.

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/alone.h"
 #include "core/aside.h"
 #include "core/copy.h"
 #include "core/pins.h"
@@ -29,7 +30,7 @@ long Pool::exchange(Range page, bool alone) {
     return pins != 0 ? kPinned : replace_by_small_pages(page);
 }
 
-/// In a task of its own. A process with one thread needs no gate.
+/// In a task of its own. The only task needs no gate.
 long Pool::exchange_gated(Range page, bool alone) {
     WriteGate gate;
     const bool closed = gate.close(addresses(page));
@@ -53,7 +54,7 @@ long Pool::split(Range range) {
         }
         if (!windows_.has_room()) return unsplit(MOSALLOC_UNSPLIT_KERNEL);
         if (hardware(page.start) != kAbsent) {
-            const bool alone = thread_count() == 1;
+            const bool alone = is_alone();
             Pool* self = this;
             const long result = run_aside([=]() -> long { return self->exchange_gated(page, alone); });
             if (result == kPinned) return unsplit(MOSALLOC_UNSPLIT_PINNED);

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/lines.h"
 #include "core/sys.h"
 #include "core/text.h"
 #include "mosalloc/pool_map.h"
@@ -15,38 +16,6 @@ constexpr char kRing[] = "anon_inode:[io_uring]";
 constexpr char kAio[] = "/[aio]";
 
 long g_seen = 0;  ///< long-term kinds
-
-/// Calls line(text) for each line of a file, without its end; lines longer than the buffer are cut.
-template <class F>
-long for_each_line(const char* path, F line) {
-    char buffer[kBufferBytes];
-    const long fd = sys::open(path, O_RDONLY);
-    if (sys::failed(fd)) return fd;
-    size_t held = 0;
-    long got = 0;
-    bool cut = false;  // inside a line whose beginning was passed on already
-    while ((got = sys::read(fd, buffer + held, sizeof buffer - 1 - held)) > 0) {
-        held += static_cast<size_t>(got);
-        size_t start = 0;
-        for (size_t at = 0; at < held; ++at) {
-            if (buffer[at] != '\n') continue;
-            buffer[at] = 0;
-            if (!cut) line(buffer + start);
-            cut = false;
-            start = at + 1;
-        }
-        if (start == 0 && held == sizeof buffer - 1) {
-            buffer[held] = 0;
-            if (!cut) line(buffer);
-            cut = true;
-            start = held;
-        }
-        held -= start;
-        memmove(buffer, buffer + start, held);
-    }
-    sys::close(fd);
-    return got;
-}
 
 bool ends_with(const char* text, const char* end) {
     const size_t length = strlen(text), wanted = strlen(end);

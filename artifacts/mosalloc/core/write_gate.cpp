@@ -3,7 +3,9 @@
 #include <cerrno>
 #include <linux/userfaultfd.h>
 #include <sys/ioctl.h>
+#include <time.h>
 
+#include "core/asleep.h"
 #include "core/sys.h"
 
 #ifndef USERFAULTFD_IOC_NEW
@@ -13,28 +15,17 @@
 #define UFFD_FEATURE_WP_HUGETLBFS_SHMEM (1 << 12)
 #endif
 
-namespace mosalloc {
+#ifndef UFFD_USER_MODE_ONLY
+#define UFFD_USER_MODE_ONLY 1
+#endif
 
-uint64_t thread_count() {
-    char text[2048];
-    const long fd = sys::open("/proc/self/status", O_RDONLY);
-    if (sys::failed(fd)) return 0;
-    const long got = sys::read(fd, text, sizeof text - 1);
-    sys::close(fd);
-    if (got <= 0) return 0;
-    text[got] = 0;
-    constexpr char kKey[] = "\nThreads:\t";
-    constexpr long kLength = sizeof kKey - 1;
-    for (long at = 0; at + kLength < got; ++at) {
-        long i = 0;
-        while (i < kLength && text[at + i] == kKey[i]) ++i;
-        if (i < kLength) continue;
-        uint64_t count = 0;
-        for (const char* c = text + at + i; *c >= '0' && *c <= '9'; ++c) count = count * 10 + static_cast<uint64_t>(*c - '0');
-        return count;
-    }
-    return 0;
-}
+namespace mosalloc {
+namespace {
+
+constexpr int kTries = 10;
+constexpr timespec kBetween = {0, 500000};
+
+}  // namespace
 
 /// The system call needs a privilege or a sysctl; the device needs its file mode only (Linux 6.1).
 long open_userfaultfd() {
@@ -50,6 +41,8 @@ long open_userfaultfd() {
 bool WriteGate::prepare() {
     if (fd_ >= 0) return true;
     fd_ = open_userfaultfd();
+    user_only_ = sys::failed(fd_);
+    if (user_only_) fd_ = sys::call(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
     if (sys::failed(fd_)) return false;
     uffdio_api api = {UFFD_API, UFFD_FEATURE_WP_HUGETLBFS_SHMEM, 0};
     return !sys::failed(sys::call(SYS_ioctl, fd_, UFFDIO_API, reinterpret_cast<long>(&api)));
@@ -57,6 +50,19 @@ bool WriteGate::prepare() {
 
 bool WriteGate::close(Range addresses) {
     if (!prepare()) return false;
+    if (!user_only_) return protect(addresses);
+    for (int i = 0; i < kTries; ++i) {
+        if (others_sleep(addresses)) {
+            if (!protect(addresses)) return false;
+            if (others_sleep(addresses)) return true;
+            open(addresses);
+        }
+        sys::call(SYS_nanosleep, reinterpret_cast<long>(&kBetween));
+    }
+    return false;
+}
+
+bool WriteGate::protect(Range addresses) {
     uffdio_register watch = {{addresses.start, addresses.bytes()}, UFFDIO_REGISTER_MODE_WP, 0};
     uffdio_writeprotect protect = {{addresses.start, addresses.bytes()}, UFFDIO_WRITEPROTECT_MODE_WP};
     return !sys::failed(sys::call(SYS_ioctl, fd_, UFFDIO_REGISTER, reinterpret_cast<long>(&watch))) &&

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <pthread.h>
 
+#include "core/alone.h"
 #include "core/sys.h"
 #include "core/table.h"
 #include "core/text.h"
@@ -87,13 +88,13 @@ void drop_copies() {
 }
 
 void copy_windows() {
-    const bool alone = thread_count() == 1;
+    const bool alone = is_alone();
     bool good = leave_windows();
     const uint64_t bytes = bytes_in_use();
     g_copied = true;
     for (uint64_t kind = 0; kind < MOSALLOC_POOL_COUNT && good; ++kind) {
         long result = runtime().space.pool(kind).copy_for_child(&g_gate);
-        // Without userfaultfd, a process with one thread needs no gate.
+        // Without userfaultfd, the only task needs no gate.
         if (result == -EAGAIN && alone) result = runtime().space.pool(kind).copy_for_child(nullptr);
         good = !sys::failed(result);
     }
