@@ -77,7 +77,7 @@ def huge_page_counts() -> tuple[str, ...]:
 
 
 def wait_for(counts: tuple[str, ...], seconds: float = 5) -> None:
-    """An io_uring outlives its process: its pages are given back later, and the counts are wrong until then."""
+    """An io_uring outlives its process: its pages are given back later. Until then the counts are wrong."""
     deadline = time.monotonic() + seconds
     while huge_page_counts() != counts and time.monotonic() < deadline:
         time.sleep(0.01)

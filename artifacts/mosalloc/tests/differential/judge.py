@@ -6,6 +6,7 @@ and with --trace a line per operation that begins with its thread and its number
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -14,8 +15,18 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
+SYS_USERFAULTFD = 323
 TRACES = 20  # runs to find the operation that differs
 HANGS_AFTER_S = 60  # a part takes about one second at most
+
+
+def holds_all_writers() -> bool:
+    """Whether userfaultfd is allowed here for the kernel's writes, too: else splits beside threads may be refused."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    descriptor = libc.syscall(SYS_USERFAULTFD, os.O_CLOEXEC)
+    if descriptor >= 0:
+        os.close(descriptor)
+    return descriptor >= 0 or os.access("/dev/userfaultfd", os.R_OK | os.W_OK)
 
 
 def free_2mb_pages() -> int:

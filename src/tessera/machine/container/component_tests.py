@@ -24,8 +24,9 @@ PAGES_1GB = 2
 #: Limit in seconds for a test that sets no limit itself.
 TIMEOUT_SECONDS = 600
 
-#: Unconfined: mosalloc holds writers back with userfaultfd, which the engine's usual filter denies.
-OPTIONS = RunOptions(huge_pages=True, unconfined=True)
+#: Mosalloc holds writers back with userfaultfd, which the engine's usual filter denies. SYS_PTRACE gives
+#: root the right to hold the kernel's writes, too; tests that need it SKIP for other users.
+OPTIONS = RunOptions(huge_pages=True, unconfined=True, capabilities=("SYS_PTRACE",))
 
 Say = Callable[[str], None]
 
