@@ -11,6 +11,8 @@
 namespace lives {
 namespace {
 
+constexpr unsigned kTries = 1000;
+
 template <class T>
 T* at(char* base, uint32_t offset) { return reinterpret_cast<T*>(base + offset); }
 
@@ -50,6 +52,12 @@ long Ring::pin(char* buffer, size_t bytes) {
 }
 
 long Ring::read_fixed(int file, char* buffer, size_t bytes, uint64_t offset) {
+    long got = -ECANCELED;
+    for (unsigned tries = 0; tries < kTries && got == -ECANCELED; ++tries) got = read_once(file, buffer, bytes, offset);
+    return got;
+}
+
+long Ring::read_once(int file, char* buffer, size_t bytes, uint64_t offset) {
     const uint32_t tail = *submit_tail_, slot = tail & *submit_mask_;
     auto* entry = reinterpret_cast<io_uring_sqe*>(entries_) + slot;
     memset(static_cast<void*>(entry), 0, sizeof *entry);

@@ -12,7 +12,8 @@ public:
     bool open();
     /// Pins the pages of the buffer until close().
     long pin(char* at, size_t bytes);
-    /// Reads into a part of the buffer and waits. Bytes, or -errno.
+    /// Reads into a part of the buffer and waits. Bytes, or -errno. A read that the kernel cancels is asked for again:
+    /// where the page cache cannot answer at once, the kernel starts a worker, and a signal then cancels the read.
     long read_fixed(int file, char* at, size_t bytes, uint64_t offset);
     void close();
     /// In a forked child: the ring is the parent's.
@@ -20,6 +21,8 @@ public:
     bool is_open() const { return fd_ >= 0; }
 
 private:
+    long read_once(int file, char* at, size_t bytes, uint64_t offset);
+
     int fd_ = -1;
     char* rings_ = nullptr;
     char* entries_ = nullptr;
