@@ -1,6 +1,7 @@
 #include "core/asleep.h"
 
 #include "core/aside.h"
+#include "core/numbers.h"
 #include "core/sys.h"
 #include "core/text.h"
 
@@ -9,14 +10,6 @@ namespace {
 
 constexpr int kArguments = 6;
 constexpr uint64_t kStackBytes = 64 << 20;
-
-struct Entry64 {  // struct linux_dirent64
-    uint64_t inode;
-    int64_t next;
-    unsigned short bytes;
-    unsigned char type;
-    char name[1];
-};
 
 int digit(char c) {
     if (c >= '0' && c <= '9') return c - '0';
@@ -52,31 +45,16 @@ bool sleeps_elsewhere(const char* number, Range addresses) {
     return value + kStackBytes < addresses.start || value > addresses.end + kStackBytes;
 }
 
-uint64_t number_of(const char* text) {
-    uint64_t value = 0;
-    for (; *text >= '0' && *text <= '9'; ++text) value = value * 10 + static_cast<uint64_t>(*text - '0');
-    return value;
-}
-
 }  // namespace
 
 bool others_sleep(Range addresses) {
-    alignas(8) char buffer[4096];
-    const long folder = sys::open("/proc/self/task", O_RDONLY | O_DIRECTORY);
-    if (sys::failed(folder)) return false;
     const uint64_t me = static_cast<uint64_t>(sys::call(SYS_gettid));
     bool good = true;
-    long got = 0;
-    while (good && (got = sys::call(SYS_getdents64, folder, reinterpret_cast<long>(buffer), sizeof buffer)) > 0)
-        for (long at = 0; good && at < got;) {
-            const auto* entry = reinterpret_cast<const Entry64*>(buffer + at);
-            at += entry->bytes;
-            if (digit(entry->name[0]) < 0) continue;
-            const uint64_t task = number_of(entry->name);
-            good = task == me || task == aside_caller() || sleeps_elsewhere(entry->name, addresses);
-        }
-    sys::close(folder);
-    return good && got == 0;
+    const long result = for_each_number("/proc/self/task", [&](const char* name, uint64_t task) {
+        good = task == me || task == aside_caller() || sleeps_elsewhere(name, addresses);
+        return good;
+    });
+    return good && result == 0;
 }
 
 }  // namespace mosalloc

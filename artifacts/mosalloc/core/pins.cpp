@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/lines.h"
+#include "core/numbers.h"
 #include "core/sys.h"
 #include "core/text.h"
 #include "mosalloc/pool_map.h"
@@ -11,7 +12,6 @@
 namespace mosalloc {
 namespace {
 
-constexpr size_t kBufferBytes = 4096;
 constexpr char kRing[] = "anon_inode:[io_uring]";
 constexpr char kAio[] = "/[aio]";
 
@@ -40,21 +40,11 @@ long mapped_rings() {
     return sys::failed(result) ? result : found;
 }
 
-struct Entry64 {  // struct linux_dirent64
-    uint64_t inode;
-    int64_t next;
-    unsigned short bytes;
-    unsigned char type;
-    char name[1];
-};
-
-long by_descriptor(const char* number) {
+long by_descriptor(const char* name, uint64_t number) {
     char path[64], link[64];
-    long fd = 0;
-    for (const char* c = number; *c >= '0' && *c <= '9'; ++c) fd = fd * 10 + (*c - '0');
-    const long flags = sys::call(SYS_fcntl, fd, F_GETFL);
+    const long flags = sys::call(SYS_fcntl, static_cast<long>(number), F_GETFL);
     long found = !sys::failed(flags) && (flags & O_DIRECT) != 0 ? MOSALLOC_PIN_DIRECT : 0;
-    Text(path).add("/proc/self/fd/").add(number);
+    Text(path).add("/proc/self/fd/").add(name);
     const long length = sys::readlink(path, link, sizeof link - 1);
     link[length < 0 ? 0 : length] = 0;
     if (same_text(link, kRing)) found |= MOSALLOC_PIN_IO_URING;
@@ -62,18 +52,12 @@ long by_descriptor(const char* number) {
 }
 
 long descriptors() {
-    alignas(8) char buffer[kBufferBytes];
-    const long folder = sys::open("/proc/self/fd", O_RDONLY | O_DIRECTORY);
-    if (sys::failed(folder)) return folder;
-    long found = 0, got = 0;
-    while ((got = sys::call(SYS_getdents64, folder, reinterpret_cast<long>(buffer), sizeof buffer)) > 0)
-        for (long at = 0; at < got;) {
-            const auto* entry = reinterpret_cast<const Entry64*>(buffer + at);
-            if (entry->name[0] >= '0' && entry->name[0] <= '9') found |= by_descriptor(entry->name);
-            at += entry->bytes;
-        }
-    sys::close(folder);
-    return sys::failed(got) ? got : found;
+    long found = 0;
+    const long result = for_each_number("/proc/self/fd", [&](const char* name, uint64_t number) {
+        found |= by_descriptor(name, number);
+        return true;
+    });
+    return sys::failed(result) ? result : found;
 }
 
 }  // namespace
