@@ -115,7 +115,8 @@ def main() -> int:
         for threads in options.threads or [1, 4]:
             if threads > 1 and case.pages_2mb and not holds_all_writers():
                 skipped += 1
-                print(f"SKIP {name}: userfaultfd is not allowed here, so pages stay huge beside {threads} threads")
+                reason = f"userfaultfd is not allowed here, so pages stay huge beside {threads} threads"
+                print(f"SKIP {name}: {reason}")
                 continue
             different += compare(name, subject, options.operations, threads, options.seed, options.keep_going)
     return 1 if different else SKIP if skipped else 0

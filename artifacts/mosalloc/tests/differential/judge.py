@@ -21,7 +21,7 @@ HANGS_AFTER_S = 60  # a part takes about one second at most
 
 
 def holds_all_writers() -> bool:
-    """Whether userfaultfd is allowed here for the kernel's writes, too: else splits beside threads may be refused."""
+    """Whether userfaultfd is allowed for the kernel's writes; else huge pages stay huge beside threads."""
     libc = ctypes.CDLL(None, use_errno=True)
     descriptor = libc.syscall(SYS_USERFAULTFD, os.O_CLOEXEC)
     if descriptor >= 0:
