@@ -2,7 +2,7 @@
 //
 // Threads are counted by the kernel. Tasks of clone(CLONE_VM) and vfork are processes of their own: the caller's parent and
 // children are compared with it (kcmp). Not found: such tasks that are neither, after their parent has ended or
-// with CLONE_PARENT.
+// with CLONE_PARENT; and children on a kernel that does not list them (CONFIG_PROC_CHILDREN).
 #pragma once
 
 namespace mosalloc {
