@@ -13,14 +13,14 @@ from tessera.record import traces
 
 LINES = (
     "program=a%0Ab 100%25\norigin=qemu\naccesses=3\nstores=1\ninstructions=9\nblock_executions=2\n"
-    "distinct_4kb_pages=2\nthreads=1\ncomplete_roi=0\nchecksum=abc\npool=brk 4096 8192 100 1\n"
+    "distinct_4kb_pages=2\nthreads=1\ncomplete_roi=0\nkernel_modelled=0\nkernel_accesses=0\nstopped=0\nchecksum=abc\npool=brk 4096 8192 100 1\n"
 )
 
 
 def write_trace(path: Path, lines: str = LINES, extra: bytes = b"") -> Path:
     """A file with this header, no frames and an empty block table."""
     text = (lines + f"sha256={hashlib.sha256(lines.encode()).hexdigest()}\n").encode()
-    path.write_bytes(struct.pack("<8sQQQQQ64x", b"TESSTRC1", 112, len(text), 0, 0, 0) + text + extra)
+    path.write_bytes(struct.pack("<8sQQQQQ64x", b"TESSTRC3", 112, len(text), 0, 0, 0) + text + extra)
     return path
 
 
@@ -68,3 +68,13 @@ def test_a_missing_file_and_a_missing_key_are_named(tmp_path: Path):
     with pytest.raises(TesseraError, match="threads") as caught:
         traces.info(write_trace(tmp_path / "t.tst", LINES.replace("threads=1\n", "")))
     assert caught.value.code == "trace-header"
+
+
+@pytest.mark.parametrize("version", ["1", "2"])
+def test_an_older_version_is_named(tmp_path: Path, version: str):
+    path = write_trace(tmp_path / "old.tst")
+    path.write_bytes(b"TESSTRC" + version.encode() + path.read_bytes()[8:])
+    with pytest.raises(TesseraError, match=f"version {version}") as caught:
+        traces.info(path)
+    assert caught.value.code == "trace-version"
+    assert "tessera trace record" in caught.value.remedy

@@ -8,9 +8,16 @@
 // flags, whose meaning is fixed; such an n takes the next free bit. Different numbers may therefore share a
 // bit: a dependence may be added, none is lost. Export writes bit b as number 64 + b, so that no exported
 // number has a special meaning by accident, and import undoes that exactly.
+//
+// The kind of a branch is in the registers, as ChampSim reads it (its instruction.h): calls and returns read and write the
+// stack pointer, calls and conditional branches read the instruction pointer, conditional ones also the flags, indirect
+// ones another register.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+
+#include "tessera/trace/trace.h"
 
 namespace tessera::trace::cli {
 
@@ -38,6 +45,23 @@ inline uint64_t bit_of_register(uint8_t number) {
     else if (number >= exported_bits && number < exported_bits + register_bits) bit = number - exported_bits;
     else if (bit == stack_pointer_bit || bit == flags_bit) ++bit;
     return uint64_t{1} << bit;
+}
+
+inline BranchKind branch_kind_of(const ChampsimRecord& record) {
+    if (!record.is_branch) return BranchKind::none;
+    const auto reads = [&](auto wanted) { return std::any_of(std::begin(record.source_registers), std::end(record.source_registers), wanted); };
+    const auto is = [](uint8_t number) { return [number](uint8_t reg) { return reg == number; }; };
+    const bool pointer = reads(is(champsim_instruction_pointer)), flags = reads(is(champsim_flags));
+    const bool other = reads([](uint8_t reg) {
+        return reg != 0 && reg != champsim_stack_pointer && reg != champsim_flags && reg != champsim_instruction_pointer;
+    });
+    if (reads(is(champsim_stack_pointer))) return !pointer ? BranchKind::ret : other ? BranchKind::indirect_call : BranchKind::call;
+    if (flags) return BranchKind::conditional;
+    return other ? BranchKind::indirect_jump : BranchKind::jump;
+}
+
+inline bool reads_instruction_pointer(BranchKind kind) {
+    return kind == BranchKind::conditional || kind == BranchKind::call || kind == BranchKind::indirect_call;
 }
 
 inline uint8_t register_of_bit(int bit) {

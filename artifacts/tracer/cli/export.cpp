@@ -59,6 +59,7 @@ private:
             record.ip = pc;
             record.is_branch = branch;
             size_t sources = 0, destinations = 0, loads = 0, stores = 0;
+            if (reads_instruction_pointer(insn.branch)) record.source_registers[sources++] = champsim_instruction_pointer;
             put_registers(insn.address_reads, record.source_registers, sources);
             put_registers(insn.reads & ~insn.address_reads, record.source_registers, sources);
             if (branch) record.destination_registers[destinations++] = champsim_instruction_pointer;

@@ -1,9 +1,14 @@
 // import.cpp - converts ChampSim records to a trace. Each distinct instruction becomes one block.
+//
+// Records have no lengths. The length of an instruction is the distance to the record after it, where it was not a taken
+// branch; the outcome of branches shows in a trace by that length. A first pass over the file collects the lengths. An
+// instruction that nothing followed has length 0.
 #include <cstdio>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <tuple>
+#include <unordered_map>
 
 #include "champsim_record.h"
 #include "commands.h"
@@ -12,12 +17,16 @@
 namespace tessera::trace::cli {
 namespace {
 
+constexpr uint64_t stack_pointer = uint64_t{1} << stack_pointer_bit;
+
 using FilePointer = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
 /// Two records with the same key are executions of the same static block.
-using Identity = std::tuple<uint64_t, uint64_t, uint64_t, bool, int, int>;  // ip, reads, writes, branch, loads, stores
+using Identity = std::tuple<uint64_t, uint64_t, uint64_t, BranchKind, int, int>;  // ip, reads, writes, branch, loads, stores
 
-StaticBlock block_of(const Identity& identity) {
+using Lengths = std::unordered_map<uint64_t, uint8_t>;  // bytes by ip
+
+StaticBlock block_of(const Identity& identity, uint8_t length_bytes) {
     const auto& [ip, reads, writes, branch, loads, stores] = identity;
     StaticInsn insn{};
     insn.reads = reads;
@@ -25,7 +34,11 @@ StaticBlock block_of(const Identity& identity) {
     // The record does not say which sources form the address, so loads and stores depend on all of them.
     insn.address_reads = loads + stores > 0 ? reads : 0;
     insn.memory_slots = static_cast<uint8_t>(loads + stores);
-    insn.kind = branch ? InsnKind::branch
+    insn.length_bytes = length_bytes;
+    insn.branch = branch;
+    // An instruction that takes an address from the stack pointer and writes it pushes or pops.
+    if (insn.address_reads & stack_pointer) insn.early_writes = writes & stack_pointer;
+    insn.kind = branch != BranchKind::none ? InsnKind::branch
                 : loads && stores ? InsnKind::load_store
                 : loads ? InsnKind::load
                 : stores ? InsnKind::store : InsnKind::alu;
@@ -41,11 +54,26 @@ uint64_t bits_of(const uint8_t (&registers)[count]) {
     return bits;
 }
 
+Lengths lengths_of(std::FILE* file, const std::string& path) {
+    constexpr uint64_t longest = 15;  // of an x86 instruction
+    Lengths lengths;
+    ChampsimRecord record, next;
+    bool has_record = std::fread(&record, sizeof record, 1, file) == 1;
+    for (; has_record && std::fread(&next, sizeof next, 1, file) == 1; record = next) {
+        const uint64_t distance = next.ip - record.ip;
+        if (!record.branch_taken && distance - 1 < longest) lengths[record.ip] = static_cast<uint8_t>(distance);
+    }
+    if (std::fseek(file, 0, SEEK_SET) != 0)
+        throw TraceError("read ChampSim trace " + path + ": it must be read twice, and it is not a regular file\n  what to do: import a file, not a pipe");
+    return lengths;
+}
+
 }  // namespace
 
 void import_champsim(const std::string& in, const std::string& out, const ImportOptions& options) {
     FilePointer file(std::fopen(in.c_str(), "rb"), std::fclose);
     if (!file) throw TraceError("open ChampSim trace " + in + ": " + std::strerror(errno) + "\n  what to do: give the path of an uncompressed trace");
+    const Lengths lengths = lengths_of(file.get(), in);
     Writer writer = Writer::create(out);
     std::map<Identity, uint32_t> blocks;
     std::set<uint64_t> pages;
@@ -68,9 +96,12 @@ void import_champsim(const std::string& in, const std::string& out, const Import
             break;
         }
         accesses += total;
-        const Identity identity{record.ip, bits_of(record.source_registers), bits_of(record.destination_registers), record.is_branch != 0, loads, total - loads};
+        const Identity identity{record.ip, bits_of(record.source_registers), bits_of(record.destination_registers), branch_kind_of(record), loads, total - loads};
         const auto [entry, added] = blocks.try_emplace(identity, 0);
-        if (added) entry->second = writer.add_block(block_of(identity));
+        if (added) {
+            const auto length = lengths.find(record.ip);
+            entry->second = writer.add_block(block_of(identity, length == lengths.end() ? 0 : length->second));
+        }
         writer.append(entry->second, addresses, is_store, static_cast<uint16_t>(total));
         for (int i = 0; i < total; ++i) pages.insert(addresses[i] >> 12);
     }

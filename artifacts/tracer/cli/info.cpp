@@ -71,13 +71,16 @@ void verify(const std::string& path) {
 
 void dump(const std::string& path, uint64_t limit) {
     static const char* const kinds[] = {"alu", "multiply", "divide", "fp_add", "fp_multiply", "fp_divide", "branch", "load", "store", "load_store", "nop", "other"};
+    static const char* const branches[] = {"", " conditional", " jump", " indirect_jump", " call", " indirect_call", " ret"};
+    static const char* const strings[] = {"", " string", " string-line"};
     Reader reader = Reader::open(path);
     for (size_t b = 0; b < reader.blocks().size(); ++b) {
         const StaticBlock& block = reader.blocks()[b];
         std::printf("block %zu pc 0x%" PRIx64 "\n", b, block.pc);
         for (const StaticInsn& insn : block.insns)
-            std::printf("  insn %-11s reads 0x%" PRIx64 " writes 0x%" PRIx64 " address 0x%" PRIx64 " slots %u length %u\n",
-                        kinds[static_cast<int>(insn.kind)], insn.reads, insn.writes, insn.address_reads, insn.memory_slots, insn.length_bytes);
+            std::printf("  insn %-11s reads 0x%" PRIx64 " writes 0x%" PRIx64 " address 0x%" PRIx64 " early 0x%" PRIx64 " slots %u length %u%s%s\n",
+                        kinds[static_cast<int>(insn.kind)], insn.reads, insn.writes, insn.address_reads, insn.early_writes, insn.memory_slots,
+                        insn.length_bytes, branches[static_cast<int>(insn.branch)], strings[static_cast<int>(insn.string)]);
         for (const MemorySlot& slot : block.slots)
             std::printf("  slot insn %u %s %u bytes\n", slot.insn, slot.is_store ? "store" : "load", slot.size_bytes);
     }

@@ -61,7 +61,7 @@ const char* broken_rule(trace::Reader& reader) {
         for (size_t e = 0; e < frame.block_ids.size(); ++e) {
             if (frame.block_ids[e] >= reader.blocks().size()) return "block ids are below the number of blocks";
             counted += frame.access_counts[e];
-            insns += reader.blocks()[frame.block_ids[e]].insns.size();
+            insns += instructions_of(reader.blocks()[frame.block_ids[e]]);
         }
         if (frame.access_counts.size() != frame.block_ids.size()) return "one count an execution";
         if (counted != frame.addresses.size() || counted != frame.is_store.size()) return "one address and one flag an access";

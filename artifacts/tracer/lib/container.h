@@ -16,9 +16,11 @@
 
 namespace tessera::trace {
 
-// Version 2 encodes far addresses in another way (far_slots.h) and has three more header keys. The reader accepts both.
+// Version 3: string instructions by line, early writes, kinds of branches. Versions 1 and 2 lack what the clock needs, so
+// the reader rejects them.
 constexpr uint64_t file_magic_1 = 0x3143525453534554;  // "TESSTRC1"
-constexpr uint64_t file_magic = 0x3243525453534554;    // "TESSTRC2"
+constexpr uint64_t file_magic_2 = 0x3243525453534554;  // "TESSTRC2"
+constexpr uint64_t file_magic = 0x3343525453534554;    // "TESSTRC3"
 
 /// Limits that writers respect and readers enforce, so that a crafted index cannot exhaust memory.
 constexpr size_t max_frame_accesses = size_t{1} << 20;

@@ -3,7 +3,7 @@
 // Sections: block sequence, exceptions to "as many accesses as the block has slots", exceptions to "loads
 // and stores as the slots say", far slots (far_slots.h), counts of far literals by width, one code per address
 // (predictor.h), then the literal bytes of the misses, each byte position in a plane of its own: high bytes repeat
-// and low bytes hold alignment, which zstd's entropy coder sees only when they are apart. Version 1 has no far slots.
+// and low bytes hold alignment, which zstd's entropy coder sees only when they are apart.
 #pragma once
 
 #include <cstdint>
@@ -100,9 +100,9 @@ struct FrameShape {
     uint64_t instructions = 0;
 };
 
-/// Fills everything but index and first_*; returns what is wrong, or nullptr. `version` is the format's, 1 or 2.
-const char* decode_frame(const std::string& text, int version, const FrameShape& shape, const SlotMap& slots,
-                         DecodeBuffers& buffers, Frame& out);
+/// Fills everything but index and first_*; returns what is wrong, or nullptr.
+const char* decode_frame(const std::string& text, const FrameShape& shape, const SlotMap& slots, DecodeBuffers& buffers,
+                         Frame& out);
 
 /// Digest of the decoded content of a frame; does not depend on the encoding.
 Digest frame_digest(const FrameContent& frame);

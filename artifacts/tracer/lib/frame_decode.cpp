@@ -9,9 +9,10 @@
 namespace tessera::trace {
 namespace {
 
-// Literal bytes by width; widths 1, 2, 3, 4 are split into byte planes. Far literals come after them.
-constexpr int plane_widths[] = {1, 2, 3, 4, 8};
-constexpr int width_index[code_count] = {-1, -1, 0, 0, 1, 1, 2, 3, 4, -1};
+// Literals of 1, 2 and 3 bytes, each byte position in a plane of its own. Far literals come after them.
+constexpr int near_widths = 3;
+constexpr int near_width[code_count] = {0, 0, 1, 1, 2, 2, 3, 0};
+using Planes = const uint8_t* [near_widths + 1][near_widths];  // by width in bytes
 
 int64_t sign_extend(uint64_t value, int bits) { return static_cast<int64_t>(value << (64 - bits)) >> (64 - bits); }
 
@@ -50,15 +51,14 @@ bool all_stride_hits(const uint8_t* code, uint32_t count) {
 /// compiler must otherwise assume that every byte it stores may change the vectors that it indexes.
 /// False when a far literal is missing: only this loop knows their widths.
 bool decode_addresses(Frame& out, const SlotMap& slots, DecodeBuffers& buffers, const uint8_t* __restrict code,
-                      const uint8_t* const (&planes)[4][4], const char* __restrict raw, FarLiterals& literals) {
+                      const Planes& planes, FarLiterals& literals) {
     SlotState* const states = buffers.states.data();
     const FarSlot* const far_slots = buffers.far_slots.data();
     bool complete = true;
-    const uint8_t* __restrict one = planes[0][0];
-    const uint8_t* __restrict two[] = {planes[1][0], planes[1][1]};
-    const uint8_t* __restrict three[] = {planes[2][0], planes[2][1], planes[2][2]};
-    const uint8_t* __restrict four[] = {planes[3][0], planes[3][1], planes[3][2], planes[3][3]};
-    size_t at1 = 0, at2 = 0, at3 = 0, at4 = 0;
+    const uint8_t* __restrict one = planes[1][0];
+    const uint8_t* __restrict two[] = {planes[2][0], planes[2][1]};
+    const uint8_t* __restrict three[] = {planes[3][0], planes[3][1], planes[3][2]};
+    size_t at1 = 0, at2 = 0, at3 = 0;
     uint64_t* __restrict address_out = out.addresses.data();
     uint8_t* __restrict store_out = out.is_store.data();
     const uint32_t* __restrict ids = out.block_ids.data();
@@ -80,16 +80,6 @@ bool decode_addresses(Frame& out, const SlotMap& slots, DecodeBuffers& buffers, 
             case last_3:
                 address = state.last + sign_extend(three[0][at3] | three[1][at3] << 8 | three[2][at3] << 16, 24);
                 ++at3;
-                break;
-            case low_4: {
-                const uint32_t low = four[0][at4] | four[1][at4] << 8 | four[2][at4] << 16 | uint32_t{four[3][at4]} << 24;
-                address = (state.last & ~uint64_t{0xffffffff}) | low;
-                ++at4;
-                break;
-            }
-            case raw_8:
-                std::memcpy(&address, raw, 8);
-                raw += 8;
                 break;
             default: {
                 const FarSlot& slot = far_slots[&state - states];
@@ -129,7 +119,8 @@ bool decode_addresses(Frame& out, const SlotMap& slots, DecodeBuffers& buffers, 
                 decode_one(state[std::min(i, last_slot)]);
             }
         }
-    }    return complete;
+    }
+    return complete;
 }
 
 Cursor take_section(Cursor& in) {
@@ -141,18 +132,16 @@ Cursor take_section(Cursor& in) {
 
 }  // namespace
 
-const char* decode_frame(const std::string& text, int version, const FrameShape& shape, const SlotMap& slots,
-                         DecodeBuffers& buffers, Frame& out) {
+const char* decode_frame(const std::string& text, const FrameShape& shape, const SlotMap& slots, DecodeBuffers& buffers,
+                         Frame& out) {
     Cursor in(text);
     Cursor blocks = take_section(in);
     const Cursor counts = take_section(in);
     const Cursor stores = take_section(in);
     FarLiterals far_literals;
     buffers.far_slots.clear();
-    if (version >= 2) {
-        if (!decode_far_slots(take_section(in), slots.slot_total(), buffers.far_slots)) return "its far slots are malformed";
-        for (int width = 1; width <= max_far_width; ++width) far_literals.count[width] = in.get_varint();
-    }
+    if (!decode_far_slots(take_section(in), slots.slot_total(), buffers.far_slots)) return "its far slots are malformed";
+    for (int width = 1; width <= max_far_width; ++width) far_literals.count[width] = in.get_varint();
     const auto* codes = reinterpret_cast<const uint8_t*>(in.take(shape.accesses));
     if (!in.ok()) return "its sections are cut short";
     const size_t block_bytes = blocks.left();
@@ -177,26 +166,21 @@ const char* decode_frame(const std::string& text, int version, const FrameShape&
 
     // The codes fix how many literals of each width follow (how many far ones, but not their widths): checked once, so the
     // loop below needs no other bounds.
-    uint64_t known = 0, literal_counts[5] = {};
+    uint64_t known = 0, literals[near_widths + 1] = {}, literal_bytes = 0;
     for (int code = 0; code < code_count; ++code) {
         const uint64_t times = occurrences(codes, shape.accesses, static_cast<uint8_t>(code));
         known += times;
-        const bool other_version = version == 1 ? code == far : code == low_4 || code == raw_8;
-        if (times && other_version) return "its address codes belong to another format version";
         if (code == far && times != far_literals.total()) return "its far literals disagree with its address codes";
-        if (width_index[code] >= 0) literal_counts[width_index[code]] += times;
+        literals[near_width[code]] += times;
+        literal_bytes += times * near_width[code];
     }
-    uint64_t literal_bytes = 0;
-    for (int w = 0; w < 5; ++w) literal_bytes += literal_counts[w] * plane_widths[w];
     if (known != shape.accesses || literal_bytes > in.left()) return "its address codes are malformed";
 
-    const uint8_t* planes[4][4] = {};
-    for (int w = 0; w < 4; ++w)
-        for (int byte = 0; byte < plane_widths[w]; ++byte)
-            planes[w][byte] = reinterpret_cast<const uint8_t*>(in.take(literal_counts[w]));
+    Planes planes = {};
+    for (int width = 1; width <= near_widths; ++width)
+        for (int byte = 0; byte < width; ++byte) planes[width][byte] = reinterpret_cast<const uint8_t*>(in.take(literals[width]));
     out.addresses.resize(shape.accesses);
     out.is_store.resize(shape.accesses + 8);
-    const char* const raw = in.take(literal_counts[4] * 8);
     for (int width = 1; width <= max_far_width; ++width) {
         const uint64_t count = far_literals.count[width];
         if (count > in.left() / width) return "its far literals are cut short";
@@ -204,7 +188,7 @@ const char* decode_frame(const std::string& text, int version, const FrameShape&
     }
     if (!in.at_end()) return "its address codes are malformed";
     buffers.states.assign(slots.slot_total(), SlotState{});
-    if (!decode_addresses(out, slots, buffers, codes, planes, raw, far_literals)) return "its far literals have wrong widths";
+    if (!decode_addresses(out, slots, buffers, codes, planes, far_literals)) return "its far literals have wrong widths";
     out.is_store.resize(shape.accesses);
     const bool stores_ok = read_exceptions(stores, shape.accesses, [&](uint64_t i, uint64_t value) {
         out.is_store[i] = static_cast<uint8_t>(value);

@@ -129,7 +129,7 @@ std::vector<uint32_t> encode_far(size_t slot_total, EncodeBuffers& b) {
 void SlotMap::add(const StaticBlock& block) {
     is_store_.resize(is_store_.size() - 8);
     blocks_.push_back({static_cast<uint32_t>(is_store_.size()), static_cast<uint16_t>(block.slots.size()),
-                       static_cast<uint32_t>(block.insns.size())});
+                       instructions_of(block)});
     for (const MemorySlot& slot : block.slots) is_store_.push_back(slot.is_store != 0);
     if (block.slots.empty()) is_store_.push_back(0);
     is_store_.resize(is_store_.size() + 8);

@@ -2,8 +2,8 @@
 //
 // `pool=<brk|mmap> <base> <size_bytes> <used_bytes> <distinct_4kb_pages>`, once per pool. In values, `%`
 // and line breaks are written %25 and %0A. The last line is `sha256=<of the lines before it>`, for readers
-// in languages without this library's digest. A reader takes each key once, and no header without those
-// of version 1.
+// in languages without this library's digest. A reader takes each key once, and no header without all of
+// them.
 #include <charconv>
 #include <map>
 #include <set>
@@ -108,9 +108,8 @@ std::string header_from_text(const std::string& text, Header& h) {
         else return "unknown header key '" + shown(key) + "'";
         if (!ok) return "header line '" + shown(line) + "' is malformed";
     }
-    // Traces before version 2 don't have these, and then they are 0.
-    const size_t later = seen.count("kernel_modelled") + seen.count("kernel_accesses") + seen.count("stopped");
-    if (seen.size() - later != 10) return "header keys are missing: it has " + std::to_string(seen.size() - later) + " of 10";
+    const size_t keys = numbers.size() + words.size();
+    if (seen.size() != keys) return "header keys are missing: it has " + std::to_string(seen.size()) + " of " + std::to_string(keys);
     if (threads > UINT32_MAX || complete_roi > 1 || kernel_modelled > 1 || stopped > 1)
         return "header numbers threads, complete_roi, kernel_modelled and stopped are out of range";
     h.threads = static_cast<uint32_t>(threads);

@@ -4,8 +4,7 @@
 // the access just before it in the stream. Array walks hit the stride; a read-modify-write, struct fields
 // and stack traffic hit the distance. A miss costs 1, 2 or 3 bytes relative to one of the two anchors, or as many
 // bytes as the span needs that the slot's far misses cover in this frame (far_slots.h): an absolute value has one bit
-// less of entropy than a difference. Version 1 of the format had the low half (low_4) or the whole address (raw_8)
-// instead; they are still read.
+// less of entropy than a difference.
 //
 // Invariant: encoder and decoder call update() on the same states in the same order, from zero in each
 // frame, so that every frame decodes alone.
@@ -16,8 +15,8 @@
 namespace tessera::trace {
 
 enum Code : uint8_t {
-    stride_hit = 0, gap_hit = 1, last_1 = 2, prev_1 = 3, last_2 = 4, prev_2 = 5, last_3 = 6, low_4 = 7, raw_8 = 8, far = 9,
-    code_count = 10,
+    stride_hit = 0, gap_hit = 1, last_1 = 2, prev_1 = 3, last_2 = 4, prev_2 = 5, last_3 = 6, far = 7,
+    code_count = 8,
 };
 
 struct SlotState {

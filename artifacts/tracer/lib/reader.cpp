@@ -22,7 +22,6 @@ struct Reader::Impl {
     size_t at = 0;
     std::string stored, text;           // reused between frames
     DecodeBuffers buffers;
-    int version = 0;
     std::unique_ptr<ZSTD_DCtx, size_t (*)(ZSTD_DCtx*)> zstd{ZSTD_createDCtx(), ZSTD_freeDCtx};
 
     explicit Impl(File opened) : file(std::move(opened)) {}
@@ -39,8 +38,11 @@ struct Reader::Impl {
         const uint64_t file_bytes = file.size();
         Preamble p;
         if (!file.read_at(0, &p, sizeof p)) refuse("preamble", 0, "the file has " + std::to_string(file_bytes) + " bytes, but a trace has at least " + std::to_string(sizeof p));
-        version = p.magic == file_magic ? 2 : p.magic == file_magic_1 ? 1 : 0;
-        if (version == 0) refuse("preamble", 0, "this is not a Tessera trace (its first 8 bytes differ), or its recording never finished");
+        if (p.magic == file_magic_1 || p.magic == file_magic_2)
+            throw TraceError("trace " + file.path() + ": its format is version " + (p.magic == file_magic_1 ? "1" : "2") +
+                             ", and this program reads version 3 (string instructions by line, kinds of branches)"
+                             "\n  what to do: record it again with `tessera trace record`, or import it again with `tessera trace import`");
+        if (p.magic != file_magic) refuse("preamble", 0, "this is not a Tessera trace (its first 8 bytes differ), or its recording never finished");
         if (p.self_digest != self_digest(p)) refuse("preamble", 0, "damaged (checksum differs)");
         const uint64_t index_bytes = p.frames * sizeof(IndexEntry);
         const uint64_t expected = p.tail_offset + p.header_bytes + p.table_bytes + index_bytes;
@@ -97,7 +99,7 @@ struct Reader::Impl {
         const size_t got = ZSTD_decompressDCtx(zstd.get(), text.data(), text.size(), stored.data(), stored.size());
         if (got != text.size()) refuse_frame(i, "its zstd data has another size than the index says");
         const FrameShape shape{entry.executions, entry.accesses, entry.instructions};
-        if (const char* wrong = decode_frame(text, version, shape, slots, buffers, out)) refuse_frame(i, wrong);
+        if (const char* wrong = decode_frame(text, shape, slots, buffers, out)) refuse_frame(i, wrong);
         out.index = i;
         out.first_access = first_access[i];
         out.first_instruction = first_instruction[i];

@@ -19,6 +19,9 @@ std::string table_to_text(const std::vector<StaticBlock>& blocks) {
             put(out, insn.kind);
             put(out, insn.memory_slots);
             put(out, insn.length_bytes);
+            put(out, insn.early_writes);
+            put(out, insn.branch);
+            put(out, insn.string);
         }
         for (const MemorySlot& slot : block.slots) {
             put(out, slot.insn);
@@ -30,7 +33,7 @@ std::string table_to_text(const std::vector<StaticBlock>& blocks) {
 }
 
 bool table_from_text(const std::string& text, std::vector<StaticBlock>& blocks) {
-    constexpr size_t insn_bytes = 27, slot_bytes = 4, block_bytes = 10;
+    constexpr size_t insn_bytes = 37, slot_bytes = 4, block_bytes = 10;
     Cursor in(text);
     const uint64_t count = in.get_varint();
     if (count > in.left() / block_bytes) return false;
@@ -48,7 +51,11 @@ bool table_from_text(const std::string& text, std::vector<StaticBlock>& blocks) 
             insn.kind = in.get<InsnKind>();
             insn.memory_slots = in.get<uint8_t>();
             insn.length_bytes = in.get<uint8_t>();
-            if (insn.kind > InsnKind::other) return false;
+            insn.early_writes = in.get<uint64_t>();
+            insn.branch = in.get<BranchKind>();
+            insn.string = in.get<StringPart>();
+            if (insn.kind > InsnKind::other || insn.branch > BranchKind::ret || insn.string > StringPart::middle) return false;
+            if ((insn.early_writes & ~insn.writes) != 0) return false;
         }
         for (MemorySlot& slot : block.slots) {
             slot.insn = in.get<uint16_t>();

@@ -10,6 +10,7 @@
 namespace tessera::tracer {
 namespace {
 
+using trace::BranchKind;
 using trace::InsnKind;
 
 bool in_group(const cs_detail& detail, uint8_t group) {
@@ -18,7 +19,8 @@ bool in_group(const cs_detail& detail, uint8_t group) {
     return false;
 }
 
-bool is_string_op(const cs_insn& insn) {
+/// The operation of a string instruction without its size ("movs"), or an empty string.
+std::string_view string_op(const cs_insn& insn) {
     const std::string_view name = insn.mnemonic;
     // With the rep prefix capstone's mnemonic is "rep movsb"; SSE's movsd and cmpsd have no rsi or rdi.
     const size_t space = name.rfind(' ');
@@ -26,9 +28,19 @@ bool is_string_op(const cs_insn& insn) {
     for (const std::string_view op : {"movs", "cmps", "scas", "stos", "lods"})
         if (bare.starts_with(op) && bare.size() == op.size() + 1) {
             const std::string_view operands = insn.op_str;
-            return operands.find("[rsi]") != std::string_view::npos || operands.find("[rdi]") != std::string_view::npos;
+            if (operands.find("[rsi]") != std::string_view::npos || operands.find("[rdi]") != std::string_view::npos) return op;
         }
-    return false;
+    return {};
+}
+
+BranchKind branch_kind(const cs_insn& insn, const cs_detail& detail) {
+    const bool direct = detail.x86.op_count > 0 && detail.x86.operands[0].type == X86_OP_IMM;
+    if (in_group(detail, X86_GRP_RET)) return BranchKind::ret;
+    if (in_group(detail, X86_GRP_CALL)) return direct ? BranchKind::call : BranchKind::indirect_call;
+    if (insn.id == X86_INS_LOOP || insn.id == X86_INS_LOOPE || insn.id == X86_INS_LOOPNE) return BranchKind::conditional;
+    if (!in_group(detail, X86_GRP_JUMP)) return BranchKind::none;
+    if (insn.id != X86_INS_JMP && insn.id != X86_INS_LJMP) return BranchKind::conditional;
+    return direct ? BranchKind::jump : BranchKind::indirect_jump;
 }
 
 /// xor r, r and similar instructions produce zero for any r, so they do not depend on r.
@@ -60,6 +72,12 @@ void add_operands(const cs_insn& insn, const cs_x86& x86, bool touches_memory, D
     if (is_zero_idiom(insn, x86)) out.insn.reads &= ~register_bit(x86.operands[x86.op_count - 1].reg);
 }
 
+/// pop rsp and its like: the stack pointer is what they load.
+bool loads_stack_pointer(const cs_x86& x86) {
+    return x86.op_count == 1 && x86.operands[0].type == X86_OP_REG && (x86.operands[0].access & CS_AC_WRITE) != 0 &&
+           register_bit(x86.operands[0].reg) == rsp_bit;
+}
+
 }  // namespace
 
 Decoder::Decoder() {
@@ -86,10 +104,12 @@ DecodedInsn Decoder::decode(const uint8_t* bytes, size_t size, uint64_t pc) {
     const cs_detail& detail = *insn_->detail;
     const std::string_view name = insn_->mnemonic;
     const bool lea = insn_->id == X86_INS_LEA;
-    const bool branch = in_group(detail, X86_GRP_JUMP) || in_group(detail, X86_GRP_CALL) || in_group(detail, X86_GRP_RET);
-    out.insn.kind = branch ? InsnKind::branch : kind_of_mnemonic(name);
-    const bool string = is_string_op(*insn_);
-    if (string) out.insn.kind = InsnKind::alu;
+    out.insn.branch = branch_kind(*insn_, detail);
+    out.insn.kind = out.insn.branch != BranchKind::none ? InsnKind::branch : kind_of_mnemonic(name);
+    const std::string_view string = string_op(*insn_);
+    if (!string.empty()) out.insn.kind = InsnKind::alu;
+    out.moves = string.empty() ? is_move(name) : string == "movs" || string == "stos" || string == "lods";
+    out.fast_string = (string == "movs" || string == "stos") && name.starts_with("rep");
 
     for (int i = 0; i < detail.regs_read_count; ++i) out.insn.reads |= register_bit(detail.regs_read[i]);
     for (int i = 0; i < detail.regs_write_count; ++i) out.insn.writes |= register_bit(detail.regs_write[i]);
@@ -104,19 +124,29 @@ DecodedInsn Decoder::decode(const uint8_t* bytes, size_t size, uint64_t pc) {
         out.insn.address_reads |= rsp_bit;
         out.insn.reads |= rsp_bit;
         out.insn.writes |= rsp_bit;
+        if (!loads_stack_pointer(detail.x86)) out.insn.early_writes |= rsp_bit;
     }
     if (insn_->id == X86_INS_LEAVE) {
         out.insn.address_reads |= rbp_bit;
         out.insn.reads |= rbp_bit;
         out.insn.writes |= rbp_bit | rsp_bit;
+        out.insn.early_writes |= rsp_bit;
     }
-    out.separate_elements = string || name.find("gather") != std::string_view::npos;
+    if (!string.empty()) {
+        out.insn.reads &= ~flags_bit;  // the direction flag, which nothing computes
+        out.insn.early_writes |= out.insn.writes & (rcx_bit | rsi_bit | rdi_bit);
+    }
+    out.separate_elements = !string.empty() || name.find("gather") != std::string_view::npos;
     return out;
 }
 
-void set_memory_kind(trace::StaticInsn& insn, bool loads, bool stores) {
-    if ((!loads && !stores) || insn.kind != InsnKind::alu) return;
-    insn.kind = loads && stores ? InsnKind::load_store : stores ? InsnKind::store : InsnKind::load;
+trace::StaticInsn with_memory_kind(const DecodedInsn& decoded, bool loads, bool stores) {
+    trace::StaticInsn insn = decoded.insn;
+    if (insn.kind != InsnKind::alu) return insn;
+    if (loads && stores) insn.kind = InsnKind::load_store;
+    else if (stores) insn.kind = InsnKind::store;
+    else if (loads && decoded.moves) insn.kind = InsnKind::load;
+    return insn;
 }
 
 }  // namespace tessera::tracer

@@ -29,6 +29,7 @@ struct TranslatedBlock {
     bool has_head = false;            ///< its first access makes the block's event too (head.h)
     Event head_tag = 0;               ///< tag of that access
     bool kernel = false;              ///< no code: one line that a system call copies (kernel_blocks.h)
+    bool kernel_begin = false;        ///< the first line of the copy
 };
 
 inline Event block_event(const TranslatedBlock* block) { return reinterpret_cast<uint64_t>(block) | block_flag; }

@@ -49,4 +49,12 @@ InsnKind kind_of_mnemonic(std::string_view name) {
     return InsnKind::alu;
 }
 
+bool is_move(std::string_view name) {
+    if (name.starts_with("pop")) return name != "popcnt";
+    if (name.size() > 3 && name.front() == 'v') name.remove_prefix(1);
+    if (starts_with_any(name, {"movhp", "movlp"})) return false;  // they merge what they load with half of a register
+    return starts_with_any(name, {"mov", "push", "ret", "broadcast", "pbroadcast", "maskmov", "pmaskmov", "fst", "gather", "pgather"}) ||
+           is_one_of(name, {"leave", "lddqu", "fld"});
+}
+
 }  // namespace tessera::tracer

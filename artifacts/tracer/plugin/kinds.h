@@ -12,4 +12,7 @@ namespace tessera::tracer {
 /// knows as groups, are not handled here.
 trace::InsnKind kind_of_mnemonic(std::string_view mnemonic);
 
+/// Whether an instruction that loads only copies what it loads: no execution unit works on the value.
+bool is_move(std::string_view mnemonic);
+
 }  // namespace tessera::tracer

@@ -55,11 +55,12 @@ KernelBlocks kernel_blocks;
 
 void record_copies(unsigned vcpu, int64_t result) {
     for (const KernelCopy& copy : copies_of(pending, result, read_guest)) {
-        const TranslatedBlock* block = kernel_blocks.of(pending.number, copy.stores, next_block_number);
         const Event tag = memory_tag(0, copy.stores);
         const uint64_t first = copy.begin & ~(kernel_line_bytes - 1);
-        for (uint64_t line = first; line < copy.begin + copy.bytes; line += kernel_line_bytes)
+        for (uint64_t line = first; line < copy.begin + copy.bytes; line += kernel_line_bytes) {
+            const TranslatedBlock* block = kernel_blocks.of(pending.number, copy.stores, line == first, next_block_number);
             if (!recorder->single(block, (line & address_mask) | tag)) return end_region(vcpu, true);
+        }
     }
 }
 

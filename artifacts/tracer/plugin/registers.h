@@ -11,8 +11,11 @@
 namespace tessera::tracer {
 
 constexpr uint64_t flags_bit = uint64_t{1} << 16;
+constexpr uint64_t rcx_bit = uint64_t{1} << 1;
 constexpr uint64_t rsp_bit = uint64_t{1} << 4;
 constexpr uint64_t rbp_bit = uint64_t{1} << 5;
+constexpr uint64_t rsi_bit = uint64_t{1} << 6;
+constexpr uint64_t rdi_bit = uint64_t{1} << 7;
 
 /// The bit of the full register that holds `reg` (al, ax, eax and rax are one), or 0.
 uint64_t register_bit(unsigned reg);

@@ -26,13 +26,17 @@ std::vector<uint16_t> first_parts(const Event* begin, size_t count, const std::v
 StreamBuilder::Known& StreamBuilder::decode_new(const TranslatedBlock& block) {
     if (block.number >= known_.size()) known_.resize(block.number + 1);
     Known& entry = known_[block.number];
-    if (entry.insns.empty() && block.kernel) entry.insns.push_back(decoded_kernel_copy());
+    if (entry.insns.empty() && block.kernel) entry.insns.push_back(decoded_kernel_copy(block.kernel_begin));
     if (entry.insns.empty()) {
         size_t at = 0;
         for (const uint8_t size : block.insn_bytes) {
             entry.insns.push_back(decoder_.decode(block.bytes.data() + at, size, block.pc + at));
             at += size;
         }
+    }
+    if (entry.insns.back().fast_string) {
+        entry.before_string = std::make_unique<Known>();
+        entry.before_string->insns.assign(entry.insns.begin(), entry.insns.end() - 1);
     }
     return entry;
 }
@@ -60,11 +64,10 @@ StreamBuilder::Match StreamBuilder::match(Known& entry, const Event* begin) {
 const StreamBuilder::Variant& StreamBuilder::learn(const TranslatedBlock& block, Known& entry, const Event* begin, size_t count) {
     Variant variant;
     trace::StaticBlock out{block.pc, {}, {}};
-    for (const DecodedInsn& decoded : entry.insns) out.insns.push_back(decoded.insn);
     for (size_t i = 0; i < count; ++i) variant.tags.push_back(static_cast<uint16_t>(tag_of(begin[i])));
     variant.kept = first_parts(begin, count, entry.insns, block.first_insn);
 
-    std::vector<uint8_t> directions(entry.insns.size());  // bit 0 loads, bit 1 stores
+    std::vector<uint8_t> directions(entry.insns.size()), slots(entry.insns.size());  // bit 0 loads, bit 1 stores
     for (size_t k = 0; k < variant.kept.size(); ++k) {
         const uint32_t tag = variant.tags[variant.kept[k]];
         const bool stores = (tag & store_tag) != 0;
@@ -75,10 +78,13 @@ const StreamBuilder::Variant& StreamBuilder::learn(const TranslatedBlock& block,
         const size_t bytes = parts > 1 ? 8 * parts : std::clamp<size_t>(entry.insns[insn].operand_bytes, 1, whole);
         out.slots.push_back({static_cast<uint16_t>(insn), stores, static_cast<uint8_t>(std::min<size_t>(bytes, 255))});
         directions[insn] |= stores ? 2 : 1;
-        out.insns[insn].memory_slots = static_cast<uint8_t>(std::min(255, out.insns[insn].memory_slots + 1));
+        slots[insn] = static_cast<uint8_t>(std::min(255, slots[insn] + 1));
         variant.is_store.push_back(stores);
     }
-    for (size_t i = 0; i < out.insns.size(); ++i) set_memory_kind(out.insns[i], directions[i] & 1, directions[i] & 2);
+    for (size_t i = 0; i < entry.insns.size(); ++i) {
+        out.insns.push_back(with_memory_kind(entry.insns[i], directions[i] & 1, directions[i] & 2));
+        out.insns.back().memory_slots = slots[i];
+    }
     variant.tags.push_back(no_tag);
     variant.all_kept = variant.kept.size() == count;
     variant.block_id = writer_.add_block(std::move(out));
@@ -115,6 +121,70 @@ bool StreamBuilder::append_irregular(const TranslatedBlock& block, const Known& 
     return true;
 }
 
+bool StreamBuilder::append_other(const TranslatedBlock& block, Known& entry, const Event* begin, size_t count) {
+    count = std::min<size_t>(count, UINT16_MAX);
+    if (entry.variants.size() < max_variants) return append(learn(block, entry, begin, count), begin);
+    return append_irregular(block, entry, begin, count);
+}
+
+uint32_t StreamBuilder::string_block(const TranslatedBlock& block, Known& entry, trace::StringPart part, bool loads, bool stores) {
+    uint32_t& id = entry.string_ids[(part == trace::StringPart::middle) * 4 + loads * 2 + stores];
+    if (id == 0) {
+        trace::StaticInsn insn = with_memory_kind(entry.insns.back(), loads, stores);
+        insn.string = part;
+        insn.memory_slots = static_cast<uint8_t>(loads + stores);
+        trace::StaticBlock out{block.pc, {insn}, {}};
+        for (size_t i = 0; i + 1 < block.insn_bytes.size(); ++i) out.pc += block.insn_bytes[i];
+        if (loads) out.slots.push_back({0, 0, trace::string_line_bytes});
+        if (stores) out.slots.push_back({0, 1, trace::string_line_bytes});
+        id = writer_.add_block(std::move(out)) + 1;
+    }
+    return id - 1;
+}
+
+/// One element of a fast string that ends the block, with what the instructions before it accessed.
+bool StreamBuilder::append_string(const TranslatedBlock& block, Known& entry, const Event* begin, const Event* end) {
+    const uint32_t before = static_cast<uint32_t>(entry.insns.size()) - 1;
+    const Event* const element = std::find_if(begin, end, [&](Event e) { return insn_of(e) - block.first_insn == before; });
+    const bool continues = before == 0 && string_.pc == block.pc;
+    if (continues && element == end) return string_ = {}, true;  // QEMU found rcx = 0
+    if (before != 0) {
+        Known& prefix = *entry.before_string;
+        const size_t count = static_cast<size_t>(element - begin);
+        const auto same = [&](const Variant& v) {
+            if (v.tags.size() != count + 1) return false;
+            for (size_t i = 0; i < count; ++i)
+                if (v.tags[i] != tag_of(begin[i])) return false;
+            return true;
+        };
+        const auto known = std::find_if(prefix.variants.begin(), prefix.variants.end(), same);
+        if (known != prefix.variants.end() ? !append(*known, begin) : !append_other(block, prefix, begin, count)) return false;
+    }
+    if (!continues) string_ = {block.pc, 0, 0};
+    for (size_t i = 0; i < before; ++i) string_.pc += block.insn_bytes[i];
+
+    uint64_t addresses[2];
+    bool entered[2] = {};  // by loads, by stores
+    size_t count = 0;
+    for (const Event* e = element; e != end; ++e) {
+        const bool stores = (tag_of(*e) & store_tag) != 0;
+        uint64_t& line = stores ? string_.store_line : string_.load_line;
+        const uint64_t address = *e & address_mask, now = address / trace::string_line_bytes + 1;  // 0 is no line
+        if (now == line || entered[stores]) continue;
+        line = now;
+        entered[stores] = true;
+        addresses[count++] = address;
+    }
+    if (continues && count == 0) return true;
+    if (over_limit(count)) return false;
+    const auto part = continues ? trace::StringPart::middle : trace::StringPart::begin;
+    const auto [to, is_store] = writer_.start(string_block(block, entry, part, entered[0], entered[1]), static_cast<uint16_t>(count));
+    for (size_t i = 0; i < count; ++i) to[i] = addresses[i], is_store[i] = i == 1 || !entered[0];
+    accesses_ += count;
+    if (element == end) string_ = {};  // it moves nothing
+    return true;
+}
+
 bool StreamBuilder::add(Event* at, Event* end) {
     *end = block_flag;
     while (at < end) {
@@ -122,15 +192,19 @@ bool StreamBuilder::add(Event* at, Event* end) {
         const Event* const begin = at + 1;
         const bool is_known = block.number < known_.size() && !known_[block.number].insns.empty();
         Known& entry = is_known ? known_[block.number] : decode_new(block);
+        if (entry.before_string) {
+            while (!(*++at & block_flag)) {}
+            if (!append_string(block, entry, begin, at)) return false;
+            continue;
+        }
+        string_.pc = 0;
         if (const Match found = match(entry, begin); found.variant) {
             at += found.end - at;
             if (!append(*found.variant, begin)) return false;
             continue;
         }
         while (!(*++at & block_flag)) {}
-        const size_t count = std::min<size_t>(at - begin, UINT16_MAX);
-        const bool is_new = entry.variants.size() < max_variants;
-        if (is_new ? !append(learn(block, entry, begin, count), begin) : !append_irregular(block, entry, begin, count)) return false;
+        if (!append_other(block, entry, begin, static_cast<size_t>(at - begin))) return false;
     }
     return true;
 }

@@ -3,12 +3,19 @@
 //
 // QEMU splits vector accesses into 8-byte parts; neighbouring parts of one instruction are one access here.
 // The builder learns the memory slots of a block from its executions: each distinct pattern of events of a
-// translated block becomes one static block. So a `rep movs` that copies nothing, or a masked store, has a regular
+// translated block becomes one static block. So a masked store, or a `rep cmps` that compares nothing, has a regular
 // count too. After `max_variants` patterns, the builder records further patterns under the widest one, with an
 // irregular count.
+//
+// QEMU runs a `rep` instruction element by element: the first one in the block that the instruction ends, each other one
+// as a block of its own. Processors of the last decade move whole lines (Intel Optimization Reference Manual, "Enhanced REP
+// MOVSB and STOSB operation"). So `rep movs` and `rep stos` become one execution for each time that their loads or stores
+// enter another line, in order of the elements. The address is that of the first element in the line.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "decode.h"
@@ -42,6 +49,12 @@ private:
         std::vector<DecodedInsn> insns;
         std::vector<Variant> variants;
         size_t recent = 0;
+        std::unique_ptr<Known> before_string;  ///< of a block that a fast string ends: the instructions before it
+        std::array<uint32_t, 8> string_ids{};  ///< blocks of its lines, plus 1, by part, load and store; 0: none yet
+    };
+    /// The fast string at `pc` whose elements are being read; 0: none.
+    struct OpenString {
+        uint64_t pc = 0, load_line = 0, store_line = 0;
     };
 
     Known& decode_new(const TranslatedBlock& block);
@@ -54,6 +67,10 @@ private:
     /// The variant that fits, most recent first; none: nullptr.
     static Match match(Known& entry, const Event* begin);
     const Variant& learn(const TranslatedBlock& block, Known& entry, const Event* begin, size_t count);
+    /// An execution with a pattern that was not the one expected.
+    bool append_other(const TranslatedBlock& block, Known& entry, const Event* begin, size_t count);
+    bool append_string(const TranslatedBlock& block, Known& entry, const Event* begin, const Event* end);
+    uint32_t string_block(const TranslatedBlock& block, Known& entry, trace::StringPart part, bool loads, bool stores);
     bool append(const Variant& variant, const Event* begin);
     bool append_irregular(const TranslatedBlock& block, const Known& entry, const Event* begin, size_t count);
     bool over_limit(size_t count) const { return max_accesses_ && accesses_ + count > max_accesses_; }
@@ -63,6 +80,7 @@ private:
     uint64_t accesses_ = 0;
     Decoder decoder_;
     std::vector<Known> known_;
+    OpenString string_;
 };
 
 }  // namespace tessera::tracer

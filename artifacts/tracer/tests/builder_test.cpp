@@ -47,7 +47,7 @@ protected:
 const std::vector<uint8_t> load_ymm = {0xc5, 0xfc, 0x10, 0x1e};       // vmovups ymm3, [rsi]
 const std::vector<uint8_t> load_rax = {0x48, 0x8b, 0x06};             // mov rax, [rsi]
 const std::vector<uint8_t> add_memory = {0x48, 0x01, 0x06};           // add [rsi], rax
-const std::vector<uint8_t> rep_movsb = {0xf3, 0xa4};
+const std::vector<uint8_t> rep_cmpsb = {0xf3, 0xa6}, rep_movsb = {0xf3, 0xa4}, rep_stosq = {0xf3, 0x48, 0xab};
 
 TEST_F(Builder, PartsOfOneVectorAreOneAccess) {
     const TranslatedBlock b = block({load_ymm, load_rax});
@@ -74,15 +74,15 @@ TEST_F(Builder, ReadModifyWriteIsTwoSlots) {
 }
 
 TEST_F(Builder, EveryPatternIsARegularBlock) {
-    const TranslatedBlock b = block({rep_movsb});
-    const auto frame = run({block_event(&b), load(0, 1), store(0, 9), block_event(&b), block_event(&b), load(0, 2), store(0, 10)});
+    const TranslatedBlock b = block({rep_cmpsb});
+    const auto frame = run({block_event(&b), load(0, 1), load(0, 9), block_event(&b), block_event(&b), load(0, 2), load(0, 10)});
     EXPECT_EQ(frame.block_ids, (std::vector<uint32_t>{0, 1, 0}));
     EXPECT_EQ(frame.access_counts, (std::vector<uint16_t>{2, 0, 2}));
     EXPECT_EQ(blocks.size(), 2u);
 }
 
 TEST_F(Builder, TooManyPatternsAreIrregularNotLost) {
-    const TranslatedBlock b = block({rep_movsb});
+    const TranslatedBlock b = block({rep_cmpsb});
     std::vector<Event> events;
     size_t total = 0;
     for (uint64_t n = 0; n < 40; ++n) {
@@ -103,6 +103,75 @@ TEST_F(Builder, TheLimitIsNeverExceededAndNeverSplitsABlock) {
     EXPECT_EQ(run(events, 20, true).addresses.size(), 20u);
 }
 
+/// What a fast string accesses, worked out element by element: a load or a store is recorded when it enters another line.
+struct Lines {
+    std::vector<uint64_t> addresses;
+    std::vector<uint8_t> is_store;
+    void element(uint64_t from, uint64_t to, bool loads) {
+        if (loads && from / 64 != load_line) load_line = from / 64, addresses.push_back(from), is_store.push_back(0);
+        if (to / 64 != store_line) store_line = to / 64, addresses.push_back(to), is_store.push_back(1);
+    }
+    uint64_t load_line = UINT64_MAX, store_line = UINT64_MAX;
+};
+
+/// A block of a load and rep movsb, as QEMU runs it: one element in the block, then the instruction as its own block, then
+/// once more when rcx is 0. Lines of both sides begin at different elements.
+TEST_F(Builder, FastStringsAreRecordedByLine) {
+    TranslatedBlock whole = block({load_rax, rep_movsb}), rest = block({rep_movsb});
+    rest.pc = whole.pc + 3;
+    for (const uint64_t bytes : {1u, 2u, 60u, 64u, 65u, 1000u}) {
+        Lines expected;
+        std::vector<Event> events = {block_event(&whole), load(0, 8)};
+        for (uint64_t i = 0; i < bytes; ++i) {
+            const uint64_t from = 0x10000 + 5 + i, to = 0x20000 + 40 + i;
+            if (i > 0) events.push_back(block_event(&rest));
+            events.insert(events.end(), {load(i > 0 ? 0 : 1, from), store(i > 0 ? 0 : 1, to)});
+            expected.element(from, to, true);
+        }
+        events.push_back(block_event(&rest));
+        expected.addresses.insert(expected.addresses.begin(), 8);
+        expected.is_store.insert(expected.is_store.begin(), 0);
+        const auto frame = run(events);
+        EXPECT_EQ(frame.addresses, expected.addresses) << bytes;
+        EXPECT_EQ(frame.is_store, expected.is_store) << bytes;
+        EXPECT_EQ(frame.instructions, 2u) << "a load and one rep movsb of " << bytes << " bytes";
+        ASSERT_GE(blocks.size(), 2u);
+        EXPECT_EQ(blocks[0].pc, whole.pc);
+        EXPECT_EQ(blocks[0].insns.size(), 1u);
+        EXPECT_EQ(blocks[1].pc, rest.pc);
+        EXPECT_EQ(blocks[1].insns[0].string, trace::StringPart::begin);
+        for (size_t b = 2; b < blocks.size(); ++b) EXPECT_EQ(blocks[b].insns[0].string, trace::StringPart::middle);
+        EXPECT_LE(blocks.size(), 5u) << "lines of loads, of stores, of both";
+    }
+}
+
+TEST_F(Builder, AFastStringOfNothingIsOneInstruction) {
+    TranslatedBlock whole = block({load_rax, rep_stosq});
+    const TranslatedBlock other = block({load_rax});
+    const auto frame = run({block_event(&whole), load(0, 8), block_event(&other), load(0, 16)});
+    EXPECT_EQ(frame.addresses, (std::vector<uint64_t>{8, 16}));
+    EXPECT_EQ(frame.access_counts, (std::vector<uint16_t>{1, 0, 1}));
+    EXPECT_EQ(frame.instructions, 3u);
+}
+
+/// The same instruction again, after other code or after it found rcx = 0, is another string, even on the same line.
+TEST_F(Builder, TwoFastStringsStayApart) {
+    const TranslatedBlock b = block({rep_stosq}), other = block({load_rax});
+    const auto frame = run({block_event(&b), store(0, 64), block_event(&b), store(0, 72), block_event(&b), block_event(&b), store(0, 80),
+                            block_event(&other), load(0, 8), block_event(&b), store(0, 88), block_event(&b), store(0, 128)});
+    EXPECT_EQ(frame.addresses, (std::vector<uint64_t>{64, 80, 8, 88, 128}));
+    EXPECT_EQ(frame.instructions, 4u);
+    EXPECT_EQ(blocks[frame.block_ids.back()].insns[0].string, trace::StringPart::middle);
+}
+
+TEST_F(Builder, ALongFastStringKeepsTheLimit) {
+    const TranslatedBlock b = block({rep_stosq});
+    std::vector<Event> events;
+    for (uint64_t i = 0; i < 1000; ++i) events.insert(events.end(), {block_event(&b), store(0, 4096 + 8 * i)});
+    EXPECT_EQ(run(events).addresses.size(), 125u);
+    EXPECT_EQ(run(events, 100, false).addresses.size(), 100u);
+}
+
 TEST(Settings, UnknownKeysAndValuesAreRefused) {
     const std::string path = temporary_path("settings");
     for (const char* text : {"out=x\nroi=sometimes\n", "out=x\ncolour=red\n", "out=x\nmax_accesses=12x\n", "roi=whole\n", "out\n"}) {
@@ -121,9 +190,9 @@ TEST(Settings, UnknownKeysAndValuesAreRefused) {
 /// A line that a system call copied: 64 bytes, one instruction, a pc that no program has.
 TEST_F(Builder, KernelLinesAreBlocksOfTheirOwn) {
     KernelBlocks kernel;
-    const TranslatedBlock* stores = kernel.of(0, true, [] { return 0u; });
-    const TranslatedBlock* loads = kernel.of(1, false, [] { return 1u; });
-    ASSERT_EQ(kernel.of(0, true, [] { return 9u; }), stores);
+    const TranslatedBlock* stores = kernel.of(0, true, true, [] { return 0u; });
+    const TranslatedBlock* loads = kernel.of(1, false, false, [] { return 1u; });
+    ASSERT_EQ(kernel.of(0, true, true, [] { return 9u; }), stores);
     const auto frame = run({block_event(stores), store(0, 128), block_event(stores), store(0, 192), block_event(loads), load(0, 64)});
     EXPECT_EQ(frame.addresses, (std::vector<uint64_t>{128, 192, 64}));
     EXPECT_EQ(frame.is_store, (std::vector<uint8_t>{1, 1, 0}));
@@ -136,6 +205,9 @@ TEST_F(Builder, KernelLinesAreBlocksOfTheirOwn) {
     }
     EXPECT_EQ(blocks[0].insns[0].kind, trace::InsnKind::store);
     EXPECT_EQ(blocks[1].insns[0].kind, trace::InsnKind::load);
+    EXPECT_EQ(blocks[0].insns[0].string, trace::StringPart::begin);
+    EXPECT_EQ(blocks[1].insns[0].string, trace::StringPart::middle);
+    EXPECT_EQ(frame.instructions, 2u) << "the further line of a copy is no instruction";
     EXPECT_EQ(blocks[0].pc, 0x7ffffffff001u);
     EXPECT_EQ(blocks[1].pc, 0x7ffffffff002u);
 }

@@ -61,6 +61,46 @@ TEST(Champsim, RoundTripKeepsAddressesKindsAndRegisters) {
     for (const auto& path : {first, records, second, again}) std::remove(path.c_str());
 }
 
+/// A call, its return and a loop's branch, taken twice: the kinds, the lengths and so the outcomes survive both ways.
+TEST(Champsim, RoundTripKeepsBranchesAndTheirOutcomes) {
+    const std::string first = temporary_path("branches"), records = temporary_path("branches-records"), second = temporary_path("branches-back");
+    constexpr uint64_t rsp = 1 << 4, flags = 1 << 16, rbx = 1 << 3;
+    const auto branch = [](uint64_t pc, uint64_t reads, uint64_t writes, uint8_t length, BranchKind kind, bool pushes, bool pops) {
+        StaticBlock block{pc, {{reads, writes, pushes || pops ? reads & rsp : 0, InsnKind::branch, uint8_t(pushes || pops), length}}, {}};
+        block.insns[0].early_writes = writes & rsp;
+        block.insns[0].branch = kind;
+        if (pushes || pops) block.slots.push_back({0, pushes, 8});
+        return block;
+    };
+    Stream stream;
+    stream.blocks = {branch(0x1000, rsp, rsp, 5, BranchKind::call, true, false), branch(0x2000, rsp, rsp, 1, BranchKind::ret, false, true),
+                     branch(0x1005, flags, 0, 2, BranchKind::conditional, false, false), branch(0x1007, rbx, 0, 3, BranchKind::indirect_jump, false, false),
+                     branch(0x3000, 0, 0, 2, BranchKind::jump, false, false), branch(0x4000, rsp | rbx, rsp, 2, BranchKind::indirect_call, true, false)};
+    const std::vector<uint64_t> stack = {0x7ff0};
+    for (int round = 0; round < 3; ++round) {
+        stream.executions.push_back({0, stack, {1}});
+        stream.executions.push_back({1, stack, {0}});
+        stream.executions.push_back({2, {}, {}});  // taken to 0x1000 twice, then not
+    }
+    for (const uint32_t block : {3u, 4u}) stream.executions.push_back({block, {}, {}});
+    stream.executions.push_back({5, stack, {1}});
+    write_stream(first, stream);
+    export_champsim(first, records);
+    import_champsim(records, second, {});
+    Reader reader = Reader::open(second);
+    Frame frame;
+    ASSERT_TRUE(reader.next(frame));
+    ASSERT_EQ(frame.block_ids.size(), stream.executions.size());
+    for (size_t e = 0; e < frame.block_ids.size(); ++e) {
+        const StaticInsn &got = reader.blocks()[frame.block_ids[e]].insns[0], &had = stream.blocks[stream.executions[e].block].insns[0];
+        EXPECT_EQ(got.branch, had.branch) << e;
+        EXPECT_EQ(got.early_writes, had.early_writes) << e;
+    }
+    EXPECT_EQ(reader.blocks()[frame.block_ids[2]].insns[0].length_bytes, 2u) << "it was not taken once";
+    EXPECT_EQ(reader.blocks()[frame.block_ids[0]].insns[0].length_bytes, 0u) << "it was always taken";
+    for (const auto& path : {first, records, second}) std::remove(path.c_str());
+}
+
 TEST(Champsim, RegistersWithAMeaningKeepItAndNoneIsLost) {
     EXPECT_EQ(bit_of_register(0), 0u);
     EXPECT_EQ(bit_of_register(6), uint64_t{1} << 4);

@@ -59,7 +59,7 @@ TEST(FrameCodec, MutatedTextNeverLeavesTheBuffers) {
     const FrameShape shape{frame.block_ids.size(), frame.addresses.size(), frame.instructions};
     DecodeBuffers decoding;
     Frame back;
-    ASSERT_EQ(decode_frame(text, 2, shape, slots, decoding, back), nullptr);
+    ASSERT_EQ(decode_frame(text, shape, slots, decoding, back), nullptr);
     EXPECT_EQ(frame_digest(content_of(back)), frame_digest(content_of(frame)));
     std::mt19937_64 random(5);
     int refused = 0;
@@ -67,7 +67,7 @@ TEST(FrameCodec, MutatedTextNeverLeavesTheBuffers) {
         std::string damaged = text;
         damaged[random() % damaged.size()] = static_cast<char>(random());
         if (run % 5 == 0) damaged.resize(random() % damaged.size());
-        refused += decode_frame(damaged, 2, shape, slots, decoding, back) != nullptr;
+        refused += decode_frame(damaged, shape, slots, decoding, back) != nullptr;
     }
     EXPECT_GT(refused, 4000);
 }

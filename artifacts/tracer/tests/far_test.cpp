@@ -1,12 +1,10 @@
-// Far addresses: widths around each byte boundary, and what version 1 had instead.
+// Far addresses: widths around each byte boundary, and the refusal of older versions.
 #include <gtest/gtest.h>
 
 #include <cstdio>
 #include <fstream>
 #include <random>
 
-#include "lib/block_stream.h"
-#include "lib/bytes.h"
 #include "lib/container.h"
 #include "lib/frame_codec.h"
 #include "lib/sha256.h"
@@ -30,7 +28,7 @@ std::vector<uint64_t> through_the_codec(const std::vector<uint64_t>& addresses, 
     DecodeBuffers decoding;
     const std::string text = encode_frame(content_of(frame), slots, encoding);
     if (bytes) *bytes = text.size();
-    EXPECT_EQ(decode_frame(text, 2, {addresses.size(), addresses.size(), addresses.size()}, slots, decoding, back), nullptr);
+    EXPECT_EQ(decode_frame(text, {addresses.size(), addresses.size(), addresses.size()}, slots, decoding, back), nullptr);
     return back.addresses;
 }
 
@@ -57,49 +55,38 @@ TEST(FarAddresses, WordsOfFourGigabytesTakeFourBytes) {
     EXPECT_LT(bytes, addresses.size() * 5 + 100);  // a code and at most four bytes each
 }
 
-/// Version 1 as it was written: code 8 is the whole address, 7 its low half, 2 a byte after the last address.
-TEST(FarAddresses, VersionOneIsRead) {
-    SlotMap slots;
-    slots.add(one_load());
-    const std::string blocks = encode_blocks(std::vector<uint32_t>(3, 0), 1);
-    std::string text;
-    put_varint(text, blocks.size());
-    text += blocks;
-    for (int section = 0; section < 2; ++section) put_varint(text, 1), put_varint(text, 0);
-    text += std::string("\x08\x07\x02", 3);
-    text += std::string("\xfc", 1);                // last_1: -4
-    text += std::string("\x78\x56\x34\x12", 4);   // low_4, a plane of one byte each
-    put(text, uint64_t{0x7f0011223344});          // raw_8
-    Frame frame;
-    DecodeBuffers buffers;
-    ASSERT_EQ(decode_frame(text, 1, {3, 3, 3}, slots, buffers, frame), nullptr);
-    EXPECT_EQ(frame.addresses, (std::vector<uint64_t>{0x7f0011223344, 0x7f0012345678, 0x7f0012345674}));
-    EXPECT_NE(decode_frame(text, 2, {3, 3, 3}, slots, buffers, frame), nullptr);
+/// Versions 1 and 2 lack what the clock needs: the message names the version and says how to get a new trace.
+TEST(Versions, OlderFilesAreRefused) {
+    const std::string path = temporary_path("version");
+    for (const auto& [magic, version] : {std::pair{file_magic_1, "1"}, std::pair{file_magic_2, "2"}}) {
+        Writer::create(path).finish({});
+        Preamble preamble;
+        std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+        file.read(reinterpret_cast<char*>(&preamble), sizeof preamble);
+        EXPECT_EQ(preamble.magic, file_magic);
+        preamble.magic = magic;
+        preamble.self_digest = self_digest(preamble);
+        file.seekp(0);
+        file.write(reinterpret_cast<const char*>(&preamble), sizeof preamble);
+        file.close();
+        try {
+            Reader::open(path);
+            FAIL() << "version " << version << " was read";
+        } catch (const TraceError& error) {
+            const std::string text = error.what();
+            EXPECT_NE(text.find("its format is version " + std::string(version)), std::string::npos) << text;
+            EXPECT_NE(text.find("tessera trace record"), std::string::npos) << text;
+        }
+    }
+    std::remove(path.c_str());
 }
 
-TEST(FarAddresses, AFileOfVersionOneIsOpened) {
-    const std::string path = temporary_path("version1");
-    Writer writer = Writer::create(path);
-    writer.finish({});
-    Preamble preamble;
-    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
-    file.read(reinterpret_cast<char*>(&preamble), sizeof preamble);
-    EXPECT_EQ(preamble.magic, file_magic);
-    preamble.magic = file_magic_1;
-    preamble.self_digest = self_digest(preamble);
-    file.seekp(0);
-    file.write(reinterpret_cast<const char*>(&preamble), sizeof preamble);
-    file.close();
-    EXPECT_EQ(Reader::open(path).frame_count(), 0u);
-    Header header;
-    header.program = "old";
-    std::string text = header_to_text(header);
-    for (const char* key : {"kernel_modelled=0\n", "kernel_accesses=0\n", "stopped=0\n"}) text.erase(text.find(key), std::string(key).size());
+TEST(Versions, AHeaderWithoutAKeyIsRefused) {
+    std::string text = header_to_text({});
+    text.erase(text.find("stopped=0\n"), std::string("stopped=0\n").size());
     text.erase(text.rfind("sha256="));
     Header back;
-    EXPECT_EQ(header_from_text(text + "sha256=" + sha256_hex(text) + "\n", back), "");
-    EXPECT_EQ(back.program, "old");
-    std::remove(path.c_str());
+    EXPECT_EQ(header_from_text(text + "sha256=" + sha256_hex(text) + "\n", back), "header keys are missing: it has 12 of 13");
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ int blocks_command(int argc, char** argv) {
     trace::Frame frame;
     while (stream.next(frame))
         for (size_t e = 0; e < frame.block_ids.size(); ++e) {
-            const size_t instructions = stream.blocks()[frame.block_ids[e]].insns.size();
+            const size_t instructions = instructions_of(stream.blocks()[frame.block_ids[e]]);
             interval.executed[frame.block_ids[e]] += instructions;
             interval.instructions += instructions;
             interval.accesses += frame.access_counts[e];

@@ -62,7 +62,7 @@ public:
                 accesses_.push_back(demand(access, s.part, unit));
             }
             if (unit == nullptr) continue;
-            unit->instructions += block.insns.size();
+            unit->instructions += instructions_of(block);
             core_.execute(block, fetches_, accesses_);
         }
         if (unit != nullptr) unit->runtime_cycles = core_.elapsed().value;

@@ -63,7 +63,7 @@ private:
         functional_->counted(chunk, outcomes_.get());
         if (clock_) clock_->run(chunk, *outcomes_);
         accesses_ += chunk.accesses;
-        for (size_t e = 0; e < chunk.executions; ++e) instructions_ += blocks_[chunk.block_ids[e]].insns.size();
+        for (size_t e = 0; e < chunk.executions; ++e) instructions_ += instructions_of(blocks_[chunk.block_ids[e]]);
     }
 
     void enter(size_t unit) {

@@ -12,16 +12,23 @@ from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 
-#: The two versions of the format. They encode frames differently; this module does not read frames.
-MAGICS = (b"TESSTRC1", b"TESSTRC2")
+MAGIC = b"TESSTRC3"
+#: Formats without lines of string instructions and kinds of branches. The simulator's clock needs these.
+OLDER_MAGICS = (b"TESSTRC1", b"TESSTRC2")
 _PREAMBLE = struct.Struct("<8sQQQQQ")
 _PREAMBLE_BYTES = 112  # with two digests that only the C++ reader checks
 _INDEX_ENTRY_BYTES = 112
-_NUMBERS = ("accesses", "stores", "instructions", "block_executions", "distinct_4kb_pages", "threads")
+_NUMBERS = (
+    "accesses",
+    "stores",
+    "instructions",
+    "block_executions",
+    "distinct_4kb_pages",
+    "threads",
+    "kernel_accesses",
+)
 _FLAGS = ("complete_roi", "stopped", "kernel_modelled")
-_REQUIRED = {"program", "origin", "complete_roi", "checksum", *_NUMBERS}
-#: Keys that older traces lack, with the value that held for them.
-_LATER = {"kernel_accesses": 0, "kernel_modelled": False, "stopped": False}
+_REQUIRED = {"program", "origin", "checksum", *_FLAGS, *_NUMBERS}
 
 
 def info(path: Path | str) -> dict:
@@ -33,7 +40,8 @@ def info(path: Path | str) -> dict:
 
     Raises:
         TesseraError: the file is missing, not a trace, truncated, or its header is damaged; ``code`` is
-            ``trace-missing``, ``trace-magic``, ``trace-length``, ``trace-checksum`` or ``trace-header``.
+            ``trace-missing``, ``trace-magic``, ``trace-version``, ``trace-length``, ``trace-checksum`` or
+            ``trace-header``.
     """
     path = Path(path)
     if not path.is_file():
@@ -42,7 +50,10 @@ def info(path: Path | str) -> dict:
         raise TesseraError(f"trace {path}", found, remedy, code="trace-missing")
     with path.open("rb") as file:
         preamble = file.read(_PREAMBLE_BYTES)
-        if len(preamble) < _PREAMBLE_BYTES or preamble[:8] not in MAGICS:
+        if preamble[:8] in OLDER_MAGICS:
+            found = f"its format is version {chr(preamble[7])}, and this program reads version {chr(MAGIC[7])}"
+            raise _refused(path, "byte 0", found, "trace-version")
+        if len(preamble) < _PREAMBLE_BYTES or preamble[:8] != MAGIC:
             found = "this is not a Tessera trace, or the recording did not finish"
             raise _refused(path, "byte 0", found, "trace-magic")
         _, tail_offset, header_bytes, table_bytes, _, frames = _PREAMBLE.unpack_from(preamble)
@@ -60,7 +71,7 @@ def _parse(path: Path, offset: int, text: bytes) -> dict:
     body, _, checksum = text.rpartition(b"sha256=")
     if hashlib.sha256(body).hexdigest().encode() != checksum.strip():
         raise _refused(path, f"header at byte {offset}", "the checksum differs: damaged", "trace-checksum")
-    found: dict = {"pools": []} | _LATER
+    found: dict = {"pools": []}
     for line in body.decode(errors="surrogateescape").split("\n")[:-1]:
         key, _, value = line.partition("=")
         if key == "pool":
@@ -70,7 +81,7 @@ def _parse(path: Path, offset: int, text: bytes) -> dict:
         elif key in _FLAGS:
             found[key] = value == "1"
         else:
-            found[key] = int(value) if key in (*_NUMBERS, "kernel_accesses") else _unescape(value)
+            found[key] = int(value) if key in _NUMBERS else _unescape(value)
     if missing := sorted(_REQUIRED - found.keys()):
         found = f"the header has no {', '.join(missing)}"
         raise _refused(path, f"header at byte {offset}", found, "trace-header")

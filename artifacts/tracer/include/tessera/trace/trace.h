@@ -37,14 +37,29 @@ enum class InsnKind : uint8_t {
     branch = 6, load = 7, store = 8, load_store = 9, nop = 10, other = 11,
 };
 
+/// How a branch finds its target. Whether it was taken shows in the pc of the next block.
+enum class BranchKind : uint8_t {
+    none = 0, conditional = 1, jump = 2, indirect_jump = 3, call = 4, indirect_call = 5, ret = 6,
+};
+
+/// A `rep movs` or `rep stos` is one `begin` and any number of `middle` instructions, as is the kernel's copy in a system
+/// call. Each makes at most one load and one store, whenever one of the two enters another 64-byte line.
+enum class StringPart : uint8_t { none = 0, begin = 1, middle = 2 };
+
+constexpr uint8_t string_line_bytes = 64;
+
 /// One static instruction. Registers are bits: 0-15 general purpose, 16 flags, 17-32 vector registers.
 struct StaticInsn {
     uint64_t reads;          ///< register bit set: all sources, address registers included
     uint64_t writes;         ///< register bit set
     uint64_t address_reads;  ///< the subset of `reads` that forms memory addresses
-    InsnKind kind;
+    InsnKind kind;           ///< alu with memory slots: it also computes; load, store: it only moves
     uint8_t memory_slots;    ///< data accesses of one execution
     uint8_t length_bytes;
+    uint64_t early_writes = 0;  ///< the subset of `writes` that needs address registers only, not loaded data: the stack
+                                ///< pointer of push, pop, call and ret, the pointers and the count of string instructions
+    BranchKind branch = BranchKind::none;
+    StringPart string = StringPart::none;
 };
 
 /// One memory slot of a block, in program order.
@@ -59,6 +74,13 @@ struct StaticBlock {
     std::vector<StaticInsn> insns;
     std::vector<MemorySlot> slots;
 };
+
+/// Instructions that one execution retires: further lines of a string instruction count none.
+inline uint32_t instructions_of(const StaticBlock& block) {
+    uint32_t count = 0;
+    for (const StaticInsn& insn : block.insns) count += insn.string != StringPart::middle;
+    return count;
+}
 
 /// Blocks that stand for the kernel's copies to and from the program (system calls) have their pc in this page, the
 /// last below 2^47, which Linux never gives to a program.
