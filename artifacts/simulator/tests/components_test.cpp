@@ -29,7 +29,7 @@ TEST(Components, EveryKindHasItsBuiltInNames) {
             EXPECT_FALSE(info.sentence.empty()) << info.name;
         }
     const std::map<std::string, std::vector<std::string>> built_in = {
-        {"allocators", {"identity", "scattered"}}, {"designs", {"conventional"}}, {"page-tables", {"radix"}},
+        {"allocators", {"identity", "scattered"}}, {"branch-predictors", {"perfect"}}, {"designs", {"conventional"}}, {"page-tables", {"radix"}},
         {"prefetchers", {"none", "stream", "stride"}},
         {"replacements", {"lru", "srrip", "tree-plru"}}, {"tlbs", {"split"}}, {"walk-caches", {"paging-structure"}}};
     for (const auto& [kind, names] : built_in)

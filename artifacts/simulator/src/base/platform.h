@@ -42,6 +42,16 @@ struct CoreLatencies {
     uint64_t alu = 0, multiply = 0, divide = 0, fp_add = 0, fp_multiply = 0, fp_divide = 0;
 };
 
+/// What `rep movs`, `rep stos` and a kernel's copies hold dispatch for; 0: nothing but their accesses.
+struct StringCosts {
+    uint64_t begin_cycles = 0, line_cycles = 0;
+};
+
+/// Execution ports: so many begin in a cycle; 0: any number.
+struct Ports {
+    uint64_t load = 0, store = 0, alu = 0;
+};
+
 /// One prefetcher slot: `kind` names a registered prefetcher, "none" leaves it out.
 struct PrefetchSlot {
     Chosen kind = "none";
@@ -57,6 +67,8 @@ struct Dram {
 
 struct Platform {
     CoreLatencies latency;
+    StringCosts string;
+    Ports ports;
     Geometry l1_4kb, l1_2mb, l1_1gb;                    ///< L1 DTLB, split by page size
     Geometry l1i;                                       ///< L1 ITLB; 0 entries: the instruction side is not simulated
     Geometry stlb, stlb_2mb, stlb_1gb;

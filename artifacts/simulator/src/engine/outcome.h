@@ -32,6 +32,13 @@ struct FetchOutcome {
     uint64_t walk_l1d_missed;
 };
 
+/// A load of a walk that missed L3 in `lanes`; what memory's queues need to know.
+struct WalkLoad {
+    uint32_t cycles_row;   ///< the walk, by its row of walk_cycles
+    uint64_t line;         ///< physical address / 64 of the page-table entry
+    uint64_t lanes;
+};
+
 struct Outcomes {
     size_t accesses = 0;
     uint64_t looked_up[chunk_capacity];        ///< lanes that missed the L1 DTLB (all arrays below hold `accesses` values)
@@ -50,6 +57,8 @@ struct Outcomes {
     const PrefetchOutcome* prefetch = nullptr;  ///< in program order, owned by the producer
     size_t fetches = 0;
     const FetchOutcome* fetch = nullptr;        ///< in program order, owned by the producer
+    size_t walk_loads = 0;
+    const WalkLoad* walk_load = nullptr;        ///< in program order, owned by the producer; none unless dram.queues_walks
 };
 
 }  // namespace tessera::sim

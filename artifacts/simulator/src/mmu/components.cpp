@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "branch/predictor.h"
 #include "cache/prefetcher.h"
 #include "mmu/design.h"
 #include "os/allocator.h"
@@ -38,7 +39,7 @@ void check_sections(const Platform& p) {
 }  // namespace
 
 std::vector<ComponentKind> component_kinds() {
-    return {{"allocators", allocators().list()}, {"designs", designs().list()}, {"page-tables", page_table_formats().list()},
+    return {{"allocators", allocators().list()}, {"branch-predictors", predictors().list()}, {"designs", designs().list()}, {"page-tables", page_table_formats().list()},
             {"prefetchers", prefetchers().list()}, {"replacements", replacements().list()}, {"tlbs", tlb_organisations().list()},
             {"walk-caches", walk_caches().list()}};
 }
@@ -55,6 +56,7 @@ OwnDefaults check_components(const Platform& p) {
     check("prefetch.l1d.kind", prefetchers(), p.prefetch_l1d.kind, filled);
     check("prefetch.l2.kind", prefetchers(), p.prefetch_l2.kind, filled);
     check("memory.allocator", allocators(), p.allocator, filled);
+    check("branch.predictor", predictors(), p.branch_predictor, filled);
     prefetchers().make(p.prefetch_l1d.kind, p.prefetch_l1d);  // refuses numbers that it cannot work with
     prefetchers().make(p.prefetch_l2.kind, p.prefetch_l2);
     check_sections(p);
