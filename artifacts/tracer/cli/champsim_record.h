@@ -9,9 +9,9 @@
 // bit: a dependence may be added, none is lost. Export writes bit b as number 64 + b, so that no exported
 // number has a special meaning by accident, and import undoes that exactly.
 //
-// The kind of a branch is in the registers, as ChampSim reads it (its instruction.h): calls and returns read and write the
-// stack pointer, calls and conditional branches read the instruction pointer, conditional ones also the flags, indirect
-// ones another register.
+// The kind of a branch is in what it reads, as ChampSim has it (its instruction.h): calls and returns the stack pointer,
+// calls and conditional branches the instruction pointer, conditional ones also the flags or a register, indirect ones
+// a register without the instruction pointer. Beyond that, one that loads its target (a return aside) is indirect.
 #pragma once
 
 #include <algorithm>
@@ -55,9 +55,10 @@ inline BranchKind branch_kind_of(const ChampsimRecord& record) {
     const bool other = reads([](uint8_t reg) {
         return reg != 0 && reg != champsim_stack_pointer && reg != champsim_flags && reg != champsim_instruction_pointer;
     });
-    if (reads(is(champsim_stack_pointer))) return !pointer ? BranchKind::ret : other ? BranchKind::indirect_call : BranchKind::call;
-    if (flags) return BranchKind::conditional;
-    return other ? BranchKind::indirect_jump : BranchKind::jump;
+    const bool loads = std::any_of(std::begin(record.source_memory), std::end(record.source_memory), [](uint64_t address) { return address != 0; });
+    if (reads(is(champsim_stack_pointer))) return !pointer ? BranchKind::ret : other || loads ? BranchKind::indirect_call : BranchKind::call;
+    if (flags || (pointer && other)) return BranchKind::conditional;
+    return other || loads ? BranchKind::indirect_jump : BranchKind::jump;
 }
 
 inline bool reads_instruction_pointer(BranchKind kind) {

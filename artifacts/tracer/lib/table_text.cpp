@@ -44,7 +44,8 @@ bool table_from_text(const std::string& text, std::vector<StaticBlock>& blocks) 
         if (insns > in.left() / insn_bytes || slots > in.left() / slot_bytes || slots > UINT16_MAX) return false;
         block.insns.resize(insns);
         block.slots.resize(slots);
-        for (StaticInsn& insn : block.insns) {
+        for (size_t i = 0; i < insns; ++i) {
+            StaticInsn& insn = block.insns[i];
             insn.reads = in.get<uint64_t>();
             insn.writes = in.get<uint64_t>();
             insn.address_reads = in.get<uint64_t>();
@@ -56,6 +57,7 @@ bool table_from_text(const std::string& text, std::vector<StaticBlock>& blocks) 
             insn.string = in.get<StringPart>();
             if (insn.kind > InsnKind::other || insn.branch > BranchKind::ret || insn.string > StringPart::middle) return false;
             if ((insn.early_writes & ~insn.writes) != 0) return false;
+            if (insn.branch != BranchKind::none && i + 1 != insns) return false;
         }
         for (MemorySlot& slot : block.slots) {
             slot.insn = in.get<uint16_t>();

@@ -101,6 +101,28 @@ TEST(Champsim, RoundTripKeepsBranchesAndTheirOutcomes) {
     for (const auto& path : {first, records, second}) std::remove(path.c_str());
 }
 
+TEST(Champsim, KindsOfBranches) {
+    constexpr uint8_t sp = 6, flags = 25, ip = 26, other = 70;
+    const auto kind = [](uint8_t a, uint8_t b, uint8_t c, uint64_t load) {
+        ChampsimRecord record{};
+        record.is_branch = 1;
+        record.source_registers[0] = a, record.source_registers[1] = b, record.source_registers[2] = c;
+        record.source_memory[0] = load;
+        return branch_kind_of(record);
+    };
+    EXPECT_EQ(kind(ip, flags, 0, 0), BranchKind::conditional);
+    EXPECT_EQ(kind(ip, other, 0, 0), BranchKind::conditional) << "jrcxz";
+    EXPECT_EQ(kind(ip, 0, 0, 0), BranchKind::jump);
+    EXPECT_EQ(kind(0, 0, 0, 0), BranchKind::jump);
+    EXPECT_EQ(kind(other, 0, 0, 0), BranchKind::indirect_jump);
+    EXPECT_EQ(kind(ip, 0, 0, 0x5000), BranchKind::indirect_jump) << "jmp [rip + x]";
+    EXPECT_EQ(kind(sp, ip, 0, 0), BranchKind::call);
+    EXPECT_EQ(kind(sp, ip, other, 0), BranchKind::indirect_call);
+    EXPECT_EQ(kind(sp, ip, 0, 0x5000), BranchKind::indirect_call) << "call [rip + x]";
+    EXPECT_EQ(kind(sp, 0, 0, 0x7ff0), BranchKind::ret);
+    EXPECT_EQ(branch_kind_of(ChampsimRecord{}), BranchKind::none);
+}
+
 TEST(Champsim, RegistersWithAMeaningKeepItAndNoneIsLost) {
     EXPECT_EQ(bit_of_register(0), 0u);
     EXPECT_EQ(bit_of_register(6), uint64_t{1} << 4);

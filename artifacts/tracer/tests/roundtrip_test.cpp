@@ -26,7 +26,7 @@ void expect_same(const std::string& path, const Stream& stream) {
                 ASSERT_EQ(frame.addresses[access], want.addresses[i]) << "execution " << at;
                 ASSERT_EQ(frame.is_store[access], want.is_store[i]) << "execution " << at;
             }
-            instructions += stream.blocks[want.block].insns.size();
+            instructions += instructions_of(stream.blocks[want.block]);
         }
         ASSERT_EQ(access, frame.addresses.size());
         accesses += access;
@@ -36,6 +36,35 @@ void expect_same(const std::string& path, const Stream& stream) {
     EXPECT_EQ(reader.header().instructions, instructions);
     EXPECT_EQ(reader.header().block_executions, at);
     reader.verify();
+}
+
+bool same(const StaticInsn& a, const StaticInsn& b) {
+    return a.reads == b.reads && a.writes == b.writes && a.address_reads == b.address_reads && a.kind == b.kind &&
+           a.memory_slots == b.memory_slots && a.length_bytes == b.length_bytes && a.early_writes == b.early_writes &&
+           a.branch == b.branch && a.string == b.string;
+}
+
+TEST(RoundTrip, BlocksKeepEveryField) {
+    const std::string path = temporary_path("blocks");
+    const Stream stream = random_stream(11, 2000, 40);
+    write_stream(path, stream);
+    const Reader reader = Reader::open(path);
+    ASSERT_EQ(reader.blocks().size(), stream.blocks.size());
+    for (size_t b = 0; b < stream.blocks.size(); ++b) {
+        const StaticBlock &read = reader.blocks()[b], &written = stream.blocks[b];
+        EXPECT_EQ(read.pc, written.pc);
+        ASSERT_EQ(read.insns.size(), written.insns.size());
+        for (size_t i = 0; i < read.insns.size(); ++i) EXPECT_TRUE(same(read.insns[i], written.insns[i])) << "block " << b << ", instruction " << i;
+    }
+    std::remove(path.c_str());
+}
+
+TEST(RoundTrip, FurtherLinesOfStringsAreNoInstructions) {
+    StaticBlock block = make_block(0x400000, 3);
+    block.insns[1].string = StringPart::begin;
+    block.insns[2].string = StringPart::middle;
+    EXPECT_EQ(instructions_of(block), 3u);
+    EXPECT_EQ(instruction_counts({block, make_block(0x500000, 1)}), (std::vector<uint32_t>{3, 2}));
 }
 
 TEST(RoundTrip, RandomStreamsOfManySizes) {

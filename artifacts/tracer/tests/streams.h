@@ -45,12 +45,22 @@ inline StaticBlock make_block(uint64_t pc, int slots) {
     return block;
 }
 
+/// Gives a block what a decoder may: a kind of branch at its end, early writes, a part of a string instruction.
+inline void decorate(StaticBlock& block, std::mt19937_64& random) {
+    block.insns.back().branch = static_cast<BranchKind>(random() % 7);
+    for (StaticInsn& insn : block.insns) {
+        insn.early_writes = insn.writes & random();
+        if (random() % 8 == 0) insn.string = static_cast<StringPart>(random() % 3);
+    }
+}
+
 /// Mixes strides, random pool addresses, neighbours of the last access and wild 64-bit values; a share of
 /// the executions has an irregular count or flipped store flags.
 inline Stream random_stream(uint64_t seed, size_t executions, int block_count) {
     std::mt19937_64 random(seed);
     Stream stream;
     for (int i = 0; i < block_count; ++i) stream.blocks.push_back(make_block(0x400000 + 64 * i, static_cast<int>(random() % 5)));
+    for (StaticBlock& block : stream.blocks) decorate(block, random);
     uint64_t last = 0x7f0000000000;
     for (size_t e = 0; e < executions; ++e) {
         Execution execution{static_cast<uint32_t>(random() % 3 ? e % block_count : random() % block_count), {}, {}};

@@ -54,10 +54,11 @@ int blocks_command(int argc, char** argv) {
     std::fputs("interval,start_access,instructions,accesses,block,executed_instructions\n", out);
     Interval interval;
     interval.executed.resize(stream.blocks().size());
+    const std::vector<uint32_t> instruction_counts = trace::instruction_counts(stream.blocks());
     trace::Frame frame;
     while (stream.next(frame))
         for (size_t e = 0; e < frame.block_ids.size(); ++e) {
-            const size_t instructions = instructions_of(stream.blocks()[frame.block_ids[e]]);
+            const size_t instructions = instruction_counts[frame.block_ids[e]];
             interval.executed[frame.block_ids[e]] += instructions;
             interval.instructions += instructions;
             interval.accesses += frame.access_counts[e];

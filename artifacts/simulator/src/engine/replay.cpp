@@ -16,7 +16,7 @@ std::unique_ptr<Functional> make_functional(const FunctionalContext& context) {
 class Pass {
 public:
     Pass(const Request& request, const std::vector<const Layout*>& layouts, bool with_clock)
-        : plan_(request.plan), blocks_(request.stream.blocks()),
+        : plan_(request.plan), blocks_(request.stream.blocks()), instruction_counts_(trace::instruction_counts(blocks_)),
           functional_(make_functional({request.platform, request.stream.header().pools, blocks_, layouts})), results_(layouts.size()) {
         if (with_clock) {
             clock_ = make_clock(request.platform, blocks_, unsigned(layouts.size()), lanes::chosen_isa());
@@ -63,7 +63,7 @@ private:
         functional_->counted(chunk, outcomes_.get());
         if (clock_) clock_->run(chunk, *outcomes_);
         accesses_ += chunk.accesses;
-        for (size_t e = 0; e < chunk.executions; ++e) instructions_ += instructions_of(blocks_[chunk.block_ids[e]]);
+        for (size_t e = 0; e < chunk.executions; ++e) instructions_ += instruction_counts_[chunk.block_ids[e]];
     }
 
     void enter(size_t unit) {
@@ -89,6 +89,7 @@ private:
 
     const SamplePlan& plan_;
     const std::vector<trace::StaticBlock>& blocks_;
+    const std::vector<uint32_t> instruction_counts_;  ///< of each block
     std::unique_ptr<Functional> functional_;
     std::unique_ptr<Clock> clock_;
     std::unique_ptr<Outcomes> outcomes_;  ///< only where there is a clock

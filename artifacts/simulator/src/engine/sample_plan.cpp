@@ -94,7 +94,7 @@ const std::vector<Segment>& PlanCursor::cut(const trace::Frame& frame) {
         at += frame.access_counts[e];
         segments_.back().end_execution = e + 1;
         segments_.back().end_access = at;
-        if (part == Part::timed) timed_ += instructions_of(blocks_[frame.block_ids[e]]);
+        if (part == Part::timed) timed_ += instruction_counts_[frame.block_ids[e]];
     }
     access_ += accesses;
     return segments_;

@@ -64,7 +64,8 @@ private:
 /// Walks a plan along the stream, frame by frame.
 class PlanCursor {
 public:
-    PlanCursor(const SamplePlan& plan, const std::vector<trace::StaticBlock>& blocks) : plan_(plan), blocks_(blocks) {}
+    PlanCursor(const SamplePlan& plan, const std::vector<trace::StaticBlock>& blocks) 
+        : plan_(plan), instruction_counts_(trace::instruction_counts(blocks)) {}
     /// The frame's segments in order, covering the whole frame. Throws Refusal if a chosen interval would begin before the
     /// end of the previous timed part, which is known only here, because its length is in instructions.
     const std::vector<Segment>& cut(const trace::Frame& frame);
@@ -74,7 +75,7 @@ private:
     void end_unit(uint64_t access);
 
     const SamplePlan& plan_;
-    const std::vector<trace::StaticBlock>& blocks_;
+    std::vector<uint32_t> instruction_counts_;  ///< of each block
     std::vector<Segment> segments_;
     size_t unit_ = 0;
     Part part_ = Part::tlb_only;

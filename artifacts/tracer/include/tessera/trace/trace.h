@@ -58,7 +58,7 @@ struct StaticInsn {
     uint8_t length_bytes;
     uint64_t early_writes = 0;  ///< the subset of `writes` that needs address registers only, not loaded data: the stack
                                 ///< pointer of push, pop, call and ret, the pointers and the count of string instructions
-    BranchKind branch = BranchKind::none;
+    BranchKind branch = BranchKind::none;  ///< only the last instruction of a block has one
     StringPart string = StringPart::none;
 };
 
@@ -80,6 +80,14 @@ inline uint32_t instructions_of(const StaticBlock& block) {
     uint32_t count = 0;
     for (const StaticInsn& insn : block.insns) count += insn.string != StringPart::middle;
     return count;
+}
+
+/// The same of each block.
+inline std::vector<uint32_t> instruction_counts(const std::vector<StaticBlock>& blocks) {
+    std::vector<uint32_t> counts;
+    counts.reserve(blocks.size());
+    for (const StaticBlock& block : blocks) counts.push_back(instructions_of(block));
+    return counts;
 }
 
 /// Blocks that stand for the kernel's copies to and from the program (system calls) have their pc in this page, the
