@@ -13,7 +13,7 @@ TRUE = {
 }  # fmt: skip
 
 
-def chases(noise=0.0):
+def chases(noise=0.0, begin=0.0):
     """Counts of 40 chases that go deeper and deeper, and what they take under TRUE."""
     random = np.random.default_rng(1)
     rows = []
@@ -21,9 +21,10 @@ def chases(noise=0.0):
         loads = random.dirichlet([8 / (1 + i / 8), 3, 1 + i / 20, 0.2 + i / 20]) * 2
         lookups = 0.0 if i < 10 else 1.0
         walker = 0.0 if i < 20 else random.uniform(0.5, 1.5)
-        cycles = lookups * 7 + walker * 11 + loads @ [5, 16, 70, 400]
-        row = ["pages", i, 1, cycles * (1 + noise * random.exponential()), 0.0, *loads, walker, lookups]
-        rows.append(row)
+        begins = begin if walker else 0.0  # one walk an access
+        cycles = lookups * 7 + walker * 11 + loads @ [5, 16, 70, 400] + begins
+        cycles *= 1 + noise * random.exponential()
+        rows.append(["pages", i, 1, cycles, 0.0, *loads, walker, begins, lookups])
     table = pd.DataFrame(rows, columns=list(simulate.COLUMNS))
     return table.assign(measured_cycles=table["cycles"])
 
@@ -32,6 +33,10 @@ def test_exact_chases_give_exact_latencies():
     found = fit.fit_latencies(chases())
     assert found.cycles == pytest.approx(TRUE, rel=1e-3)
     assert found.error < 1e-3
+
+
+def test_what_walks_take_to_begin_is_in_no_latency():
+    assert fit.fit_latencies(chases(begin=25.0)).cycles == pytest.approx(TRUE, rel=1e-3)
 
 
 def test_a_few_spoilt_chases_change_little():
@@ -50,11 +55,11 @@ def test_no_level_is_faster_than_the_one_above_it():
 
 def test_per_access_splits_a_row_into_loads_and_lookups():
     """1000 accesses: 600 served by L1D, 300 L2, 100 memory; 50 walker loads by L1D, each 11 cycles
-    more; each access looks up."""
+    more, in 40 walks that take 25 cycles to begin; each access looks up."""
     platform = Platform("p", "", "", {key: Value(value, "assumed") for key, value in TRUE.items()})
-    cycles = 600 * 5 + 300 * 16 + 100 * 400 + 50 * (5 + 11) + 1000 * 7
+    cycles = 600 * 5 + 300 * 16 + 100 * 400 + 50 * (5 + 11) + 40 * 25 + 1000 * 7
     row = {
-        "accesses": 1000, "runtime_cycles": cycles, "walk_cycles": 800,
+        "accesses": 1000, "runtime_cycles": cycles, "walk_cycles": 1800,
         "program_l1d_loads": 1000, "program_l2_loads": 400, "program_l3_loads": 100,
         "program_dram_loads": 100, "walker_l1d_loads": 50, "walker_l2_loads": 0, "walker_l3_loads": 0,
         "walker_dram_loads": 0,
@@ -62,6 +67,7 @@ def test_per_access_splits_a_row_into_loads_and_lookups():
     found = simulate.per_access({key: str(value) for key, value in row.items()}, platform)
     assert found["stlb_lookups"] == pytest.approx(1)
     assert found["walker_loads"] == pytest.approx(0.05)
+    assert found["walk_begin_cycles"] == pytest.approx(1)
     served = [found[f"{level}_loads"] for level in simulate.LEVELS]
     assert served == pytest.approx([0.65, 0.3, 0, 0.1])
 

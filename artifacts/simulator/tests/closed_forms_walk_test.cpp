@@ -26,6 +26,44 @@ TEST(WalkCycles, AColdWalkReadsFourEntriesAndAWarmOneOne) {
     }
 }
 
+// Each walk takes walker.begin_cycles once, however many entries it reads; R shows it because the loads are a chain.
+TEST(WalkCycles, EachWalkTakesTheBeginCyclesOnce) {
+    Platform p = haswell();
+    StreamBuilder builder;
+    const uint32_t block = builder.chasing_load();
+    builder.load(block, heap_base);              // four entries from memory
+    builder.load(block, heap_base + 16 * 4096);  // one: the PDE is cached
+    builder.load(block, heap_base + 17 * 4096);  // one, in L1D
+    builder.load(block, heap_base + 17 * 4096);  // a hit: no walk
+    MemoryStream stream = builder.finish();
+    const LayoutCounts without = on_all_engines(p, stream, {all_4kb()})[0];
+    EXPECT_EQ(without.units[0].walk_cycles, 5 * p.memory_load_cycles + p.l1d.load_cycles);
+    p.walker_begin_cycles = 29;
+    const LayoutCounts with = on_all_engines(p, stream, {all_4kb()})[0];
+    EXPECT_EQ(with.units[0].walk_cycles, 3 * 29 + 5 * p.memory_load_cycles + p.l1d.load_cycles);
+    EXPECT_EQ(with.units[0].runtime_cycles, without.units[0].runtime_cycles + 3 * 29);
+    EXPECT_EQ(with.walker, without.walker);
+}
+
+// Forty blocks in three code pages: each page walks once, and the data's page too. R shows two of the four: the first fetch's, which
+// stops dispatch, and the data's. The walks of the other two code pages end while the data's line is still coming from memory.
+TEST(WalkCycles, WalksOfCodePagesTakeThemToo) {
+    Platform p = haswell();
+    p.l1i = {4, 4};
+    StreamBuilder builder;
+    uint32_t blocks[40];
+    for (uint32_t& block : blocks) block = builder.independent_load();  // 256 bytes apart: three code pages, the first from 0x400000
+    for (const uint32_t block : blocks) builder.load(block, heap_base);
+    MemoryStream stream = builder.finish();
+    const LayoutCounts without = on_all_engines(p, stream, {all_4kb()})[0];
+    p.walker_begin_cycles = 29;
+    const LayoutCounts with = on_all_engines(p, stream, {all_4kb()})[0];
+    EXPECT_EQ(with.instruction_stlb_misses, 3u);
+    EXPECT_EQ(with.instruction_walk_cycles, without.instruction_walk_cycles + 3 * 29);
+    EXPECT_EQ(with.units[0].walk_cycles, without.units[0].walk_cycles + 29);
+    EXPECT_EQ(with.units[0].runtime_cycles, without.units[0].runtime_cycles + 2 * 29);
+}
+
 // A chase over P = 4096 pages, one line a page: line p mod 64 of page p. Haswell's STLB (128 sets x 8) sees 32 pages a set and
 // misses always. The pages lie in 8 regions of 2MB, one in each set of the PDE cache, so that a walk reads one PTE. Per warm round:
 //  - A line holds 8 PTEs. Seven of eight walks find theirs in L1D, where the walk before put it. The first finds it gone: a round

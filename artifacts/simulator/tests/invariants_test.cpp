@@ -20,7 +20,7 @@ TEST(Invariants, CountsAddUp) {
             EXPECT_LE(c.stlb_hits + c.stlb_misses, stream.header().accesses);
             EXPECT_EQ(c.units[0].stlb_misses, c.stlb_misses);  // one unit covers everything
             EXPECT_EQ(sum(c.program), stream.header().accesses);
-            uint64_t cycles = 0;
+            uint64_t cycles = c.stlb_misses * p.walker_begin_cycles;
             for (int level = 0; level < 4; ++level) cycles += c.walker[size_t(level)] * (latency[level] + p.walker_load_adds_cycles);
             EXPECT_EQ(c.units[0].walk_cycles, cycles);
             EXPECT_GE(sum(c.walker), c.stlb_misses);  // at least the leaf

@@ -2,6 +2,9 @@
 //
 // Engines derive from it and implement which level serves a line. A design that breaks the contract of mmu/design.h is a
 // bug and raises std::logic_error, because its counts would look plausible.
+//
+// A walk is a translation that misses and has walker loads. It takes walker.begin_cycles, and then the times of its loads. A
+// design's miss without walker loads is no walk and takes no time.
 #pragma once
 
 #include <stdexcept>
@@ -16,7 +19,7 @@ public:
 
     MemoryLevel walker_load(PhysAddr address) final {
         const MemoryLevel level = serve_walker(line_of(address));
-        ++loads_;
+        if (loads_++ == 0) walk_ += Cycles(platform_.walker_begin_cycles);
         walk_ += walker_load_cycles(platform_, level);
         l1d_missed_ |= level != MemoryLevel::l1d;
         return level;

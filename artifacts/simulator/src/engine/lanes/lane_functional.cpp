@@ -48,8 +48,9 @@ public:
             r.counted_misses = c.counted_misses[lane];
             r.program = by_serving_level(c.counted_accesses, c.program_missed, lane);
             r.walker = by_serving_level(c.walker_loads[lane], c.walker_missed, lane);
-            r.walk_cycles = cycles(r.walker);
-            r.instruction_walk_cycles = cycles(by_serving_level(c.fetcher_loads[lane], c.fetcher_missed, lane));
+            r.walk_cycles = cycles(c.counted_misses[lane], r.walker);
+            r.instruction_walk_cycles =
+                cycles(c.counted_instruction_misses[lane], by_serving_level(c.fetcher_loads[lane], c.fetcher_missed, lane));
         }
         return all;
     }
@@ -61,8 +62,9 @@ private:
         return {references - missed[0][lane], missed[0][lane] - missed[1][lane], missed[1][lane] - missed[2][lane], missed[2][lane]};
     }
 
-    uint64_t cycles(const Served& loads) const {
-        uint64_t sum = 0;
+    /// Each miss walks, and loads at least the leaf entry.
+    uint64_t cycles(uint64_t walks, const Served& loads) const {
+        uint64_t sum = walks * platform_.walker_begin_cycles;
         for (size_t level = 0; level < 4; ++level) sum += loads[level] * walker_load_cycles(platform_, static_cast<MemoryLevel>(level)).value;
         return sum;
     }

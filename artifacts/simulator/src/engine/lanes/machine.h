@@ -50,7 +50,7 @@ struct Work {
 struct LaneCounts {
     uint64_t stlb_hits[max_lanes], stlb_misses[max_lanes];
     uint64_t instruction_stlb_hits[max_lanes], instruction_stlb_misses[max_lanes];
-    uint64_t counted_misses[max_lanes];
+    uint64_t counted_misses[max_lanes], counted_instruction_misses[max_lanes];  ///< of counted chunks: their walks
     uint64_t program_missed[3][max_lanes], walker_loads[max_lanes], walker_missed[3][max_lanes];
     uint64_t fetcher_loads[max_lanes], fetcher_missed[3][max_lanes];  ///< of instruction-side walks
     uint64_t counted_accesses;

@@ -33,7 +33,7 @@ struct MachineConfig {
     ArrayShape walk_cache[4];   ///< of pml5e, pml4e, pdpte, pde
     uint32_t table_levels;      ///< 4 or 5
     CacheConfig cache[3];
-    uint32_t memory_load_cycles, walker_load_adds_cycles;
+    uint32_t memory_load_cycles, walker_begin_cycles, walker_load_adds_cycles;
     bool walker_pollutes;
     uint64_t lanes;             ///< one bit a layout
 };

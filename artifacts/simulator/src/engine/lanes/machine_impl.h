@@ -27,12 +27,16 @@ public:
 
     void counted(const Work& w, Outcomes* out) override {
         counts();
-        uint64_t before[max_lanes];
+        uint64_t before[max_lanes], before_instruction[max_lanes];
         std::memcpy(before, counts_.stlb_misses, sizeof before);
+        std::memcpy(before_instruction, counts_.instruction_stlb_misses, sizeof before_instruction);
         if (out == nullptr) everything<true, false>(w, nullptr);
         else everything<true, true>(w, out);
         counts();
-        for (unsigned lane = 0; lane < max_lanes; ++lane) counts_.counted_misses[lane] += counts_.stlb_misses[lane] - before[lane];
+        for (unsigned lane = 0; lane < max_lanes; ++lane) {
+            counts_.counted_misses[lane] += counts_.stlb_misses[lane] - before[lane];
+            counts_.counted_instruction_misses[lane] += counts_.instruction_stlb_misses[lane] - before_instruction[lane];
+        }
         counts_.counted_accesses += w.count;
     }
 

@@ -2,7 +2,8 @@
 
 In a chain nothing overlaps: cycles per access = STLB look-ups x its time + loads served by each level x
 that level's time, for the program's loads and the walker's, + the walker's loads x what each takes beyond
-that (nested paging walks a second table for each). The simulator counts look-ups and loads (they
+that (nested paging walks a second table for each), + what the platform says that each walk takes to begin
+(walker.begin_cycles, which is not fitted). The simulator counts look-ups and loads (they
 depend on sizes, not on times); the machine says the cycles. Errors are relative, so that 5-cycle and
 500-cycle footprints weigh the same, and the times of deeper levels are fitted as what they add, so that no
 level is faster than the one above it. The loss is robust, because no step of a real machine is as sharp as
@@ -46,9 +47,10 @@ def fit_latencies(both: pd.DataFrame) -> Fit:
     deeper = loads[:, ::-1].cumsum(axis=1)[:, ::-1]
     design = np.column_stack([both[["stlb_lookups", "walker_loads"]].to_numpy(), deeper])
     relative = design / both["measured_cycles"].to_numpy()[:, None]
+    fitted = 1 - (both["walk_begin_cycles"] / both["measured_cycles"]).to_numpy()
     start = np.array([7.0, 1.0, 4.0, 10.0, 40.0, 200.0])
     solved = least_squares(
-        lambda times: relative @ times - 1, start, bounds=(0, np.inf), loss="soft_l1", f_scale=OUTLIER
+        lambda times: relative @ times - fitted, start, bounds=(0, np.inf), loss="soft_l1", f_scale=OUTLIER
     )
     times, error = solved.x, float(np.sqrt(2 * solved.cost / len(both)))
     cycles = dict(zip(LATENCY_KEYS, np.cumsum(times[2:]), strict=True))

@@ -24,7 +24,7 @@ STLB_KEY = "tlb.stlb.hit_cycles"
 WALK_KEY = "walker.load_adds_cycles"
 COLUMNS = (
     "series", "elements", "chains", "cycles", "walk_cycles", "l1d_loads", "l2_loads", "l3_loads",
-    "dram_loads", "walker_loads", "stlb_lookups",
+    "dram_loads", "walker_loads", "walk_begin_cycles", "stlb_lookups",
 )  # fmt: skip
 TIMED = 40_000  #: accesses that are timed
 
@@ -104,8 +104,9 @@ def per_access(row: dict[str, str], platform: Platform) -> dict[str, float]:
     """A cell's numbers per access: cycles, walk cycles, loads served by each level (program and walker), all
     loads of the walker.
 
-    ``stlb_lookups`` is what is left of the cycles once loads are taken off, in units of the STLB's hit
-    time: in a chain of dependent loads nothing overlaps.
+    ``walk_begin_cycles`` is what walks take beside their loads (walker.begin_cycles each).
+    ``stlb_lookups`` is what is left of the cycles once loads and walks are taken off, in units of the
+    STLB's hit time: in a chain of dependent loads nothing overlaps.
     """
     accesses = float(row["accesses"])
     found = {
@@ -122,6 +123,10 @@ def per_access(row: dict[str, str], platform: Platform) -> dict[str, float]:
     latencies = [float(platform.values[key].value) for key in LATENCY_KEYS]
     hit = float(platform.values[STLB_KEY].value)
     adds = float(platform.values[WALK_KEY].value)
+    by_walker = (by_whom[1] - np.append(by_whom[1, 1:], 0)) / accesses
+    in_loads = float(by_walker @ latencies) + found["walker_loads"] * adds
+    found["walk_begin_cycles"] = max(found["walk_cycles"] - in_loads, 0.0)
     rest = found["cycles"] - float(served @ latencies) - found["walker_loads"] * adds
+    rest -= found["walk_begin_cycles"]
     found["stlb_lookups"] = max(rest, 0) / hit if hit else 0.0
     return found

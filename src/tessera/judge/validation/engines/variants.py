@@ -21,7 +21,8 @@ PLAIN: dict[str, int | str] = {
     "prefetch.l1d.distance": 0,
     "prefetch.l2.kind": "none", "prefetch.l2.entries": 0, "prefetch.l2.degree": 0, "prefetch.l2.distance": 0,
     "dram.channels": 0, "dram.banks": 0, "dram.row_bytes": 0, "dram.row_hit_saves_cycles": 0,
-    "dram.row_conflict_adds_cycles": 0, "dram.bank_busy_cycles": 0,
+    "dram.row_conflict_adds_cycles": 0, "dram.bank_busy_cycles": 0, "dram.queues_walks": 0,
+    "cache.write_backs": 0,
 }  # fmt: skip
 #: small and oddly shaped, so that random traces reach every eviction: sets that are no powers of two
 TINY = PLAIN | {
@@ -50,6 +51,7 @@ VARIANTS: dict[str, dict[str, int | str]] = {
     "tiny, walks pollute nothing": TINY | {"walker.pollutes": 0},
     "tiny, walks hold MSHRs": TINY | {"walker.uses_mshrs": 1},
     "tiny, slow walkers": TINY | {"walker.load_adds_cycles": 23},
+    "tiny, slow begin of walks": TINY | {"walker.begin_cycles": 31},
     "tiny, any number of walkers": TINY | {"walker.count": 0},
     "tiny, no overlap": TINY | {"core.overlap": 0},
     "tiny, DRAM": TINY
