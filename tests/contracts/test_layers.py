@@ -8,7 +8,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 SIMULATOR = ROOT / "artifacts" / "simulator" / "src"
 #: a folder may include itself and folders of a lower level
-LEVEL = {"base": 0, "tlb": 1, "cache": 1, "pagetable": 1, "os": 2, "mmu": 3, "engine": 4, "cli": 5}
+LEVEL = {
+    "base": 0, "branch": 1, "cache": 1, "pagetable": 1, "tlb": 1, "os": 2, "mmu": 3, "engine": 4, "cli": 5,
+}  # fmt: skip
 COMPONENTS = ("layout-format", "mosalloc", "simulator", "tracer", "workloads")
 
 

@@ -22,7 +22,7 @@ def test_rows_are_read_with_their_defaults():
     assert (found["walker.pollutes"].default, found["pwc.kind"].default) == (1, "paging-structure")
     assert {row.section for row in found.values() if row.unit == "name"} == {
         "design", "tlb_organisation", "replacement", "walk_cache", "page_table_format", "prefetcher",
-        "allocator",
+        "allocator", "branch_predictor",
     }  # fmt: skip
     for row in found.values():
         assert (row.default is None) == (row.source == ""), row.key

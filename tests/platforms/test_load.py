@@ -90,7 +90,7 @@ BROKEN = {
     ),
     "section without a component": (
         own("design.pages", 1),
-        ["key design.pages", "no such key", "a section of allocator, design"],
+        ["key design.pages", "no such key", "a section of allocator, branch_predictor, design"],
     ),
     "section of no kind": (own("desing.anchor.pages", 1), ["key desing.anchor.pages", "no such key"]),
     "missing keys": (drop("dram.banks"), ["keys missing: dram.banks", "tessera-sim keys"]),

@@ -9,7 +9,9 @@ import subprocess
 import pytest
 
 #: Bottom-up; a folder includes only itself and folders of lower rank.
-RANK = {"base": 0, "tlb": 1, "branch": 1, "cache": 1, "pagetable": 1, "os": 2, "mmu": 3, "engine": 4, "cli": 5}
+RANK = {
+    "base": 0, "branch": 1, "cache": 1, "pagetable": 1, "tlb": 1, "os": 2, "mmu": 3, "engine": 4, "cli": 5,
+}  # fmt: skip
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
 
 

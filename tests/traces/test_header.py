@@ -13,7 +13,8 @@ from tessera.record import traces
 
 LINES = (
     "program=a%0Ab 100%25\norigin=qemu\naccesses=3\nstores=1\ninstructions=9\nblock_executions=2\n"
-    "distinct_4kb_pages=2\nthreads=1\ncomplete_roi=0\nkernel_modelled=0\nkernel_accesses=0\nstopped=0\nchecksum=abc\npool=brk 4096 8192 100 1\n"
+    "distinct_4kb_pages=2\nthreads=1\ncomplete_roi=0\nkernel_modelled=0\nkernel_accesses=0\nstopped=0\nchecksum=abc\n"
+    "pool=brk 4096 8192 100 1\n"
 )
 
 

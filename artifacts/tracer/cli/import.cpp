@@ -1,8 +1,8 @@
 // import.cpp - converts ChampSim records to a trace. Each distinct instruction becomes one block.
 //
 // Records have no lengths. The length of an instruction is the distance to the record after it, where it was not a taken
-// branch; the outcome of branches shows in a trace by that length. A first pass over the file collects the lengths. An
-// instruction that nothing followed has length 0.
+// branch; the outcome of branches shows in a trace by that length. Blocks get it at the end. An instruction that nothing
+// followed has length 0.
 #include <cstdio>
 #include <cstring>
 #include <map>
@@ -26,7 +26,7 @@ using Identity = std::tuple<uint64_t, uint64_t, uint64_t, BranchKind, int, int>;
 
 using Lengths = std::unordered_map<uint64_t, uint8_t>;  // bytes by ip
 
-StaticBlock block_of(const Identity& identity, uint8_t length_bytes) {
+StaticBlock block_of(const Identity& identity) {
     const auto& [ip, reads, writes, branch, loads, stores] = identity;
     StaticInsn insn{};
     insn.reads = reads;
@@ -34,7 +34,6 @@ StaticBlock block_of(const Identity& identity, uint8_t length_bytes) {
     // The record does not say which sources form the address, so loads and stores depend on all of them.
     insn.address_reads = loads + stores > 0 ? reads : 0;
     insn.memory_slots = static_cast<uint8_t>(loads + stores);
-    insn.length_bytes = length_bytes;
     insn.branch = branch;
     // An instruction that takes an address from the stack pointer and writes it pushes or pops.
     if (insn.address_reads & stack_pointer) insn.early_writes = writes & stack_pointer;
@@ -54,18 +53,11 @@ uint64_t bits_of(const uint8_t (&registers)[count]) {
     return bits;
 }
 
-Lengths lengths_of(std::FILE* file, const std::string& path) {
+/// The length of `record`'s instruction, if the record behind it shows it; else 0.
+uint8_t length_of(const ChampsimRecord& record, const ChampsimRecord& next) {
     constexpr uint64_t longest = 15;  // of an x86 instruction
-    Lengths lengths;
-    ChampsimRecord record, next;
-    bool has_record = std::fread(&record, sizeof record, 1, file) == 1;
-    for (; has_record && std::fread(&next, sizeof next, 1, file) == 1; record = next) {
-        const uint64_t distance = next.ip - record.ip;
-        if (!record.branch_taken && distance - 1 < longest) lengths[record.ip] = static_cast<uint8_t>(distance);
-    }
-    if (std::fseek(file, 0, SEEK_SET) != 0)
-        throw TraceError("read ChampSim trace " + path + ": it must be read twice, and it is not a regular file\n  what to do: import a file, not a pipe");
-    return lengths;
+    const uint64_t distance = next.ip - record.ip;
+    return !record.branch_taken && distance - 1 < longest ? static_cast<uint8_t>(distance) : 0;
 }
 
 }  // namespace
@@ -73,11 +65,11 @@ Lengths lengths_of(std::FILE* file, const std::string& path) {
 void import_champsim(const std::string& in, const std::string& out, const ImportOptions& options) {
     FilePointer file(std::fopen(in.c_str(), "rb"), std::fclose);
     if (!file) throw TraceError("open ChampSim trace " + in + ": " + std::strerror(errno) + "\n  what to do: give the path of an uncompressed trace");
-    const Lengths lengths = lengths_of(file.get(), in);
     Writer writer = Writer::create(out);
     std::map<Identity, uint32_t> blocks;
     std::set<uint64_t> pages;
-    ChampsimRecord record;
+    Lengths lengths;
+    ChampsimRecord record, before{};
     uint64_t records = 0, accesses = 0;
     bool complete = true;
     for (size_t got; (got = std::fread(&record, 1, sizeof record, file.get())) > 0; ++records) {
@@ -98,16 +90,17 @@ void import_champsim(const std::string& in, const std::string& out, const Import
         accesses += total;
         const Identity identity{record.ip, bits_of(record.source_registers), bits_of(record.destination_registers), branch_kind_of(record), loads, total - loads};
         const auto [entry, added] = blocks.try_emplace(identity, 0);
-        if (added) {
-            const auto length = lengths.find(record.ip);
-            entry->second = writer.add_block(block_of(identity, length == lengths.end() ? 0 : length->second));
-        }
+        if (added) entry->second = writer.add_block(block_of(identity));
+        if (const uint8_t length = length_of(before, record); records > 0 && length != 0) lengths[before.ip] = length;
+        before = record;
         writer.append(entry->second, addresses, is_store, static_cast<uint16_t>(total));
         for (int i = 0; i < total; ++i) pages.insert(addresses[i] >> 12);
     }
     if (std::ferror(file.get())) throw TraceError("read ChampSim trace " + in + ": " + std::strerror(errno) + "\n  what to do: check the disk");
     if (records == 0 && complete)
         throw TraceError("ChampSim trace " + in + ": the file is empty\n  what to do: copy it again, or give another path");
+    for (const auto& [identity, block] : blocks)
+        if (const auto length = lengths.find(std::get<0>(identity)); length != lengths.end()) writer.set_length(block, 0, length->second);
     Header header;
     header.program = options.program.empty() ? in : options.program;
     header.origin = "champsim";

@@ -58,6 +58,14 @@ uint32_t Writer::add_block(StaticBlock block) {
     return static_cast<uint32_t>(impl_->blocks.size() - 1);
 }
 
+void Writer::set_length(uint32_t block, size_t insn, uint8_t length_bytes) {
+    std::vector<StaticBlock>& blocks = impl_->blocks;
+    if (block >= blocks.size() || insn >= blocks[block].insns.size())
+        throw TraceError("length of instruction " + std::to_string(insn) + " of block " + std::to_string(block) +
+                         ": there is none\n  what to do: register blocks with add_block first");
+    blocks[block].insns[insn].length_bytes = length_bytes;
+}
+
 Writer::Room Writer::start(uint32_t block, uint16_t count) {
     Impl& w = *impl_;
     if (block >= w.blocks.size()) [[unlikely]]

@@ -51,7 +51,8 @@ def info(path: Path | str) -> dict:
     with path.open("rb") as file:
         preamble = file.read(_PREAMBLE_BYTES)
         if preamble[:8] in OLDER_MAGICS:
-            found = f"its format is version {chr(preamble[7])}, and this program reads version {chr(MAGIC[7])}"
+            versions = (chr(magic[7]) for magic in (preamble, MAGIC))
+            found = "its format is version {}, and this program reads version {}".format(*versions)
             raise _refused(path, "byte 0", found, "trace-version")
         if len(preamble) < _PREAMBLE_BYTES or preamble[:8] != MAGIC:
             found = "this is not a Tessera trace, or the recording did not finish"

@@ -172,6 +172,8 @@ public:
 
     /// Registers a block and returns its id (0, 1, 2, ...).
     uint32_t add_block(StaticBlock block);
+    /// Corrects the length of an instruction, for importers that learn it from later records. Throws TraceError for one that is not there.
+    void set_length(uint32_t block, size_t insn, uint8_t length_bytes);
     /// Appends one execution with `count` accesses.
     void append(uint32_t block, const uint64_t* addresses, const uint8_t* is_store, uint16_t count);
     /// The same without copying: the caller fills both arrays (`count` elements, stores as 0 or 1) before its next call.
