@@ -29,7 +29,7 @@ TEST(Components, EveryKindHasItsBuiltInNames) {
             EXPECT_FALSE(info.sentence.empty()) << info.name;
         }
     const std::map<std::string, std::vector<std::string>> built_in = {
-        {"allocators", {"identity", "scattered"}}, {"branch-predictors", {"perfect"}}, {"designs", {"conventional"}}, {"page-tables", {"radix"}},
+        {"allocators", {"identity", "scattered"}}, {"branch-predictors", {"gshare", "perfect", "tage"}}, {"designs", {"conventional"}}, {"page-tables", {"radix"}},
         {"prefetchers", {"none", "stream", "stride"}},
         {"replacements", {"lru", "srrip", "tree-plru"}}, {"tlbs", {"split"}}, {"walk-caches", {"paging-structure"}}};
     for (const auto& [kind, names] : built_in)
@@ -56,6 +56,7 @@ TEST(Components, UnknownNamesAreRefusedWithKeyAndValidNames) {
         {"prefetch.l1d.kind", [](Platform& p) { p.prefetch_l1d.kind = "nonsense"; }, "none, stream, stride"},
         {"prefetch.l2.kind", [](Platform& p) { p.prefetch_l2.kind = "nonsense"; }, "none, stream, stride"},
         {"memory.allocator", [](Platform& p) { p.allocator = "nonsense"; }, "identity, scattered"},
+        {"branch.predictor", [](Platform& p) { p.branch_predictor = "nonsense"; }, "gshare, perfect, tage"},
     };
     EXPECT_NO_THROW(check_components(haswell()));
     for (const Wrong& row : rows) {

@@ -59,6 +59,7 @@ OwnDefaults check_components(const Platform& p) {
     check("branch.predictor", predictors(), p.branch_predictor, filled);
     prefetchers().make(p.prefetch_l1d.kind, p.prefetch_l1d);  // refuses numbers that it cannot work with
     prefetchers().make(p.prefetch_l2.kind, p.prefetch_l2);
+    predictors().make(p.branch_predictor);
     check_sections(p);
     return filled;
 }
