@@ -53,6 +53,7 @@ TEST(Extension, PartsOfAConventionalDesignRunOnAllEngines) {
         p.tlb_organisation = "example-one-array", p.stlb_replacement = "example-round-robin", p.walk_cache = "example-last-root";
         p.page_table_format = "example-hashed", p.allocator = {"example-backwards", {{"bits", 7}}};
         p.prefetch_l1d = {"example-next-line", 1, 1, 1};
+        p.branch_predictor = "example-as-before", p.branch_refill_cycles = 9;
     });
 }
 

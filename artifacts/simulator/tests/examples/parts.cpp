@@ -1,4 +1,7 @@
 // parts.cpp - a small example of each kind of component that a conventional design consists of.
+#include <utility>
+
+#include "branch/predictor.h"
 #include "cache/prefetcher.h"
 #include "os/allocator.h"
 #include "pagetable/format.h"
@@ -91,6 +94,17 @@ private:
 const Registered backwards(allocators(), "example-backwards", "gigabytes in reverse order",
                            {{"bits", "bits", 0, 18, 18, "assumed: all 256TB", "Gigabytes among which the order is turned, as a power of two"}},
                            [](const OwnValues& own, const AddressSpace&) { return std::make_unique<Backwards>(own["bits"]); });
+
+/// Predicts what the branch before it did, whichever it was.
+class AsBefore final : public Predictor {
+public:
+    bool conditional(uint64_t, bool taken) override { return std::exchange(last_, taken); }
+    void unconditional(uint64_t, uint64_t) override {}
+
+private:
+    bool last_ = false;
+};
+const Registered as_before(predictors(), "example-as-before", "as the conditional branch before it", [] { return std::make_unique<AsBefore>(); });
 
 }  // namespace
 }  // namespace tessera::sim
