@@ -1,6 +1,6 @@
 // benchmark.cpp - engines against floors, on the same streams in the same run: CPU time, one core.
 //
-//   simulator_benchmark [--accesses N] [--layouts N] [--runs N] [--rows H,M|H,M,C|R|all] [--csv]    the table, of the shortest of N runs
+//   simulator_benchmark [--accesses N] [--layouts N] [--runs N] [--rows H,M|H,M,C|R|scalar|all] [--csv]    the table, of the shortest of N runs
 //   simulator_benchmark --rows lanes [--csv]    H, M against the plain form of layouts as lanes, in each instruction set
 //   simulator_benchmark --curve accesses|layouts [--csv]   time against accesses 1..16 M, against layouts 1, 2, 4, ... 128
 //   simulator_benchmark --memory [--csv]                    peak memory of H, M, C of 54 layouts over 32GB
@@ -13,9 +13,11 @@
 #include <cstdio>
 #include <cstring>
 
+#include "any_design.h"
 #include "base/text.h"
 #include "engine/lanes/isa.h"
 #include "floor.h"
+#include "mmu/design.h"
 #include "model_features.h"
 #include "mosaics.h"
 #include "os/address_space.h"
@@ -28,6 +30,8 @@ namespace tessera::sim::benchmark {
 namespace {
 
 const Sampling tlb_only{false, 1, 0, 1};  // one unit of one block: all else is H and M only
+const Registered any_design_row(designs(), any_design_name, "as conventional, on the scalar path",
+                                [](const DesignContext& context) { return designs().make("conventional", context); });
 const char* const streams[] = {"gups", "zipf", "resident"};
 
 struct Options {
@@ -73,6 +77,13 @@ public:
                 feature.enable(platform);
                 const bool equal = row(report, feature.name, floor_r, "timing", platform, {}, 6);  // streams.h: six instructions an access
                 same &= equal || platform.l1i.entries != 0;  // code pages share the STLB: H and M are then others
+            }
+        if (wanted("scalar"))
+            for (const auto& [feature, engine] : scalar_rows) {
+                Platform platform = testing::haswell();
+                feature.enable(platform);
+                const bool with_clock = std::strcmp(engine, "timing") == 0;
+                same &= row(report, feature.name, with_clock ? floor_r : floor_hmc, engine, platform, {}, 1) || platform.l1i.entries != 0;
             }
         return same;
     }
@@ -142,7 +153,7 @@ int curves(Report& report, const Options& o) {
 int usage() {
     std::fputs("simulator_benchmark: unknown option or value\n"
                "  what to do: run simulator_benchmark [--accesses N] [--layouts N] [--runs N] "
-               "[--rows H,M|H,M,C|R|lanes|all] [--csv], "
+               "[--rows H,M|H,M,C|R|scalar|lanes|all] [--csv], "
                "or --curve accesses|layouts, or --memory\n",
                stderr);
     return 2;
@@ -157,7 +168,7 @@ bool parse(int argc, char** argv, Options& o) {
         else if (option == "--accesses" && number && *number > 0) o.accesses = *number, ++i;
         else if (option == "--runs" && number && *number > 0) o.runs = *number, ++i;
         else if (option == "--layouts" && number && *number > 0) o.layouts = *number, ++i;
-        else if (option == "--rows" && (value == "H,M" || value == "H,M,C" || value == "R" || value == "lanes" || value == "all")) o.rows = value, ++i;
+        else if (option == "--rows" && std::string(" H,M H,M,C R scalar lanes all ").find(" " + value + " ") != std::string::npos) o.rows = value, ++i;
         else if (option == "--curve" && (value == "accesses" || value == "layouts")) o.curve = value, ++i;
         else return false;
     }

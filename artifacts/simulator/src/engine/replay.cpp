@@ -12,16 +12,15 @@ std::unique_ptr<Functional> make_functional(const FunctionalContext& context) {
     return lanes_lack(context.platform).empty() ? make_lane_functional(context) : make_scalar_functional(context);
 }
 
-/// One pass over the stream for a group of layouts.
-class Pass {
+/// The stages of a group of layouts that share them: one group on the lanes, one for each layout on the scalar path.
+class Group {
 public:
-    Pass(const Request& request, const std::vector<const Layout*>& layouts, bool with_clock)
+    /// outcomes: null where there is no clock; shared by groups that run one after the other.
+    Group(const Request& request, const std::vector<const Layout*>& layouts, Outcomes* outcomes)
         : plan_(request.plan), blocks_(request.stream.blocks()), instruction_counts_(trace::instruction_counts(blocks_)),
-          functional_(make_functional({request.platform, request.stream.header().pools, blocks_, layouts})), results_(layouts.size()) {
-        if (with_clock) {
-            clock_ = make_clock(request.platform, blocks_, unsigned(layouts.size()), lanes::chosen_isa());
-            outcomes_ = std::make_unique<Outcomes>();
-        }
+          functional_(make_functional({request.platform, request.stream.header().pools, blocks_, layouts})), outcomes_(outcomes),
+          results_(layouts.size()) {
+        if (outcomes != nullptr) clock_ = make_clock(request.platform, blocks_, unsigned(layouts.size()), lanes::chosen_isa());
         for (LayoutCounts& r : results_) r.units.resize(plan_.units());
     }
 
@@ -60,7 +59,7 @@ private:
     void run(const Chunk& chunk, Part part) {
         if (part == Part::tlb_only) return functional_->tlb_only(chunk);
         if (part == Part::warm) return functional_->warm(chunk);
-        functional_->counted(chunk, outcomes_.get());
+        functional_->counted(chunk, outcomes_);
         if (clock_) clock_->run(chunk, *outcomes_);
         accesses_ += chunk.accesses;
         for (size_t e = 0; e < chunk.executions; ++e) instructions_ += instruction_counts_[chunk.block_ids[e]];
@@ -92,7 +91,7 @@ private:
     const std::vector<uint32_t> instruction_counts_;  ///< of each block
     std::unique_ptr<Functional> functional_;
     std::unique_ptr<Clock> clock_;
-    std::unique_ptr<Outcomes> outcomes_;  ///< only where there is a clock
+    Outcomes* outcomes_;
     std::vector<FunctionalCounts> before_;
     std::vector<LayoutCounts> results_;
     size_t unit_ = 0;
@@ -100,29 +99,27 @@ private:
     uint64_t accesses_ = 0, instructions_ = 0;
 };
 
-std::vector<LayoutCounts> pass(const Request& request, const std::vector<const Layout*>& layouts, bool with_clock, uint64_t parts) {
-    Pass pass(request, layouts, with_clock);
-    PlanCursor cursor(request.plan, request.stream.blocks());
-    trace::Frame frame;
-    request.stream.rewind();
-    while (request.stream.next(frame)) {
-        for (const Segment& segment : cursor.cut(frame)) pass.segment(frame, segment);
-        if (parts != 0) request.progress(frame.addresses.size() / parts);
-    }
-    return pass.finish();
-}
-
 }  // namespace
 
 std::vector<LayoutCounts> replay(const Request& request, bool with_clock) {
     check_components(request.platform);
-    const bool lanes = lanes_lack(request.platform).empty();
-    if (lanes || !with_clock || !scalar_needs_one_lane(request.platform)) return pass(request, request.layouts, with_clock, 1);
-    std::vector<LayoutCounts> results;  // layouts with different physical lines run one at a time; progress counts the last pass
-    for (const Layout* layout : request.layouts) {
-        const bool last = layout == request.layouts.back();
-        results.push_back(std::move(pass(request, {layout}, with_clock, last ? 1 : 0).front()));
+    const auto outcomes = with_clock ? std::make_unique<Outcomes>() : nullptr;
+    std::vector<Group> groups;
+    if (lanes_lack(request.platform).empty()) groups.emplace_back(request, request.layouts, outcomes.get());
+    else
+        for (const Layout* layout : request.layouts) groups.emplace_back(request, std::vector{layout}, outcomes.get());
+    PlanCursor cursor(request.plan, request.stream.blocks());
+    trace::Frame frame;
+    request.stream.rewind();
+    while (request.stream.next(frame)) {
+        const auto& segments = cursor.cut(frame);
+        for (Group& group : groups)
+            for (const Segment& segment : segments) group.segment(frame, segment);
+        request.progress(frame.addresses.size());
     }
+    std::vector<LayoutCounts> results;
+    for (Group& group : groups)
+        for (LayoutCounts& counts : group.finish()) results.push_back(std::move(counts));
     return results;
 }
 

@@ -1,7 +1,8 @@
 // replay.h - runs a functional stage, and the clock if there is one, over a stream by a sampling plan.
 //
 // The engines `timing` and `partial` are this code with and without a clock. Conventional platforms run on engine/lanes,
-// up to 64 layouts in a pass; platforms that the lanes do not support (lanes_lack) run on engine/scalar.
+// up to 64 layouts at once; platforms that the lanes do not support (lanes_lack) run on engine/scalar. There, each layout
+// runs through a whole frame before the next one begins, so that its caches stay in those of the host.
 #pragma once
 
 #include <vector>
