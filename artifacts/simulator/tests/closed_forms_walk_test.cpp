@@ -91,6 +91,21 @@ TEST(WalkCycles, APageStrideChaseHasExactlyTheLevelsOfItsGeometry) {
     EXPECT_EQ(three[1].units[0].walk_cycles, two[1].units[0].walk_cycles);
 }
 
+// The lines of hierarchy_test.cpp's SlicedL3, through engines: L1D and L2 have one set for all of them.
+TEST(SlicedL3, AStrideOf32KBStaysOnEveryEngine) {
+    StreamBuilder builder;
+    const uint32_t block = builder.chasing_load();
+    for (int round = 0; round < 2; ++round)
+        for (uint64_t i = 0; i < 1920; ++i) builder.load(block, heap_base + i * 32768);
+    MemoryStream stream = builder.finish();
+    for (const uint64_t slices : {0, 8, 12}) {
+        Platform p = haswell();
+        p.l3_slices = slices;
+        for (const LayoutCounts& counts : on_all_engines(p, stream, {all_4kb(), all_of(PageSize::huge_1gb, pool)}))
+            EXPECT_EQ(counts.program, slices == 0 ? (Levels{0, 0, 0, 3840}) : (Levels{0, 0, 1920, 1920})) << slices;
+    }
+}
+
 // Without walk caches each walk reads four entries; their lines were read by the walk before and are in L1D.
 TEST(WalkCycles, WithoutWalkCachesEveryLevelIsRead) {
     Platform p = haswell();

@@ -70,8 +70,9 @@ TEST(DataCaches, PrefetchesIntoL2LeaveL1dAlone) {
 
 TEST(FlatHierarchy, IsTheListHierarchy) {
     std::mt19937_64 random(21);
-    for (unsigned variant = 0; variant < 12; ++variant) {
-        const Platform p = tiny(variant);
+    for (unsigned variant = 0; variant < 24; ++variant) {
+        Platform p = tiny(variant % 12);
+        if (variant >= 12) p.l3_slices = std::array<uint64_t, 6>{1, 2, 3, 4, 9, 36}[variant % 6];
         Hierarchy lists(p);
         scalar::FlatHierarchy flat(p);
         for (int i = 0; i < 60000; ++i) {
@@ -79,6 +80,22 @@ TEST(FlatHierarchy, IsTheListHierarchy) {
             const bool below = random() % 5 == 0;
             ASSERT_EQ(below ? flat.reference_below_l1d(line) : flat.reference(line), below ? lists.reference_below_l1d(line) : lists.reference(line));
         }
+    }
+}
+
+/// Haswell's L3 and 1920 lines 32 KB apart. Without slices they are in 48 sets, 40 in each: more than 20 ways. With slices,
+/// the set of line 512 i within its slice is 512 (i mod 4) XOR (i div 64): 4 x 30 sets of 16 lines each, whatever their slices.
+TEST(SlicedL3, AStrideOf32KBStays) {
+    for (const uint64_t slices : {0, 1, 2, 3, 6, 8, 12}) {
+        Platform p = haswell();
+        p.l3_slices = slices;
+        Hierarchy lists(p);
+        scalar::FlatHierarchy flat(p);
+        for (int round = 0; round < 2; ++round)
+            for (uint64_t i = 0; i < 1920; ++i) {
+                ASSERT_EQ(lists.reference(LineNumber(512 * i)), slices != 0 && round == 1 ? l3 : dram) << slices << " slices, line " << i;
+                ASSERT_EQ(flat.reference(LineNumber(512 * i)), slices != 0 && round == 1 ? l3 : dram);
+            }
     }
 }
 

@@ -5,6 +5,7 @@
 #include <random>
 #include <unordered_map>
 
+#include "cache/slice_hash.h"
 #include "support/masked_probe.h"
 
 namespace tessera::sim::testing {
@@ -15,9 +16,9 @@ constexpr unsigned lanes = 64;
 /// One lane's cache: the lines of each set, most recent first.
 class SlowCache {
 public:
-    explicit SlowCache(const ProbeShape& shape) : ways_(shape.ways), set_count_(shape.sets) {}
+    explicit SlowCache(const ProbeShape& shape) : ways_(shape.ways), slices_(shape.slices), set_count_(shape.sets) {}
     bool misses(uint64_t line) {
-        std::list<uint64_t>& set = sets_[line % set_count_];
+        std::list<uint64_t>& set = sets_[set_of(line)];
         const size_t before = set.size();
         set.remove(line);
         const bool miss = set.size() == before;
@@ -27,7 +28,11 @@ public:
     }
 
 private:
-    size_t ways_, set_count_;
+    uint64_t set_of(uint64_t line) const {
+        if (slices_ == 0) return line % set_count_;
+        return sliced_set(line, slices_, set_count_ / slices_, [this](uint64_t number) { return number % (set_count_ / slices_); });
+    }
+    size_t ways_, slices_, set_count_;
     std::unordered_map<uint64_t, std::list<uint64_t>> sets_;
 };
 
@@ -91,6 +96,8 @@ const ProbeConfig shapes[] = {
     {{2, 32}, {1, 64}, {3, 20}},
     {{1, 8}, {8, 8}, {9, 32}},
     {{64, 8}, {512, 8}, {24576, 20}},
+    {{3, 2}, {7, 4}, {12, 20, 4}},
+    {{2, 1}, {3, 2}, {21, 5, 7}},
 };
 
 std::vector<ProbeReference> make_references(const Traffic& t, size_t count, uint64_t seed) {

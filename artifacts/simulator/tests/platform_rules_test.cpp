@@ -42,6 +42,8 @@ const Case cases[] = {
     {"PML5", {{"page_table.levels", "5"}, {"pwc.pml5e.entries", "1"}, {"pwc.pml5e.ways", "1"}}, {{"pwc.pml5e.entries", "1"}, {"pwc.pml5e.ways",
         "1"}}, {"page_table.levels = 4"}},
     {"whole sets", {{"cache.l2.bytes", "65472"}, {"cache.l2.ways", "3"}}, {{"cache.l2.ways", "3"}}, {"cache.l2.bytes = 65536", "cache.l2.ways = 3"}},
+    {"slices", {{"cache.l3.bytes", "12288"}, {"cache.l3.ways", "2"}, {"cache.l3.slices", "12"}},
+     {{"cache.l3.bytes", "12288"}, {"cache.l3.ways", "2"}, {"cache.l3.slices", "9"}}, {"cache.l3.slices = 9", "96 sets"}},
     {"latencies", {{"cache.l3.load_cycles", "7"}, {"memory.load_cycles", "7"}}, {{"cache.l3.load_cycles", "7"}, {"memory.load_cycles", "6"}},
      {"cache.l3.load_cycles = 7", "memory.load_cycles = 6"}},
     {"prefetcher without a table", prefetching, with(prefetching, {{"prefetch.l2.entries", "0"}}), {"prefetch.l2.kind = stream",

@@ -87,6 +87,12 @@ void cache(const Checker& check, const std::string& prefix, const CacheGeometry&
                      "make " + prefix + ".bytes a multiple of 64 x ways");
 }
 
+void slices(const Checker& check) {
+    if (check->l3_slices != 0 && check->l3.sets() % check->l3_slices != 0)
+        check.refuse("the slices of L3 must have the same number of sets: " + std::to_string(check->l3.sets()) + " sets of 64-byte lines",
+                     {"cache.l3.slices", "cache.l3.bytes", "cache.l3.ways"}, "set cache.l3.slices to a divisor of the sets, or to 0");
+}
+
 /// Equal times are allowed, because a study may remove the cost of a level.
 void latencies(const Checker& check) {
     const struct {
@@ -155,6 +161,7 @@ void check_platform_rules(const std::string& name, const Platform& platform) {
     cache(check, "cache.l1d", check->l1d);
     cache(check, "cache.l2", check->l2);
     cache(check, "cache.l3", check->l3);
+    slices(check);
     latencies(check);
     prefetcher(check, "prefetch.l1d", check->prefetch_l1d);
     prefetcher(check, "prefetch.l2", check->prefetch_l2);

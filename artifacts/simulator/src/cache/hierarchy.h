@@ -1,9 +1,9 @@
 // hierarchy.h - L1D, L2 and L3 as an oracle sees them: sets of std::list, most recently used first.
 //
-// Models: true LRU at each level, set index = line number modulo the number of sets (12288 sets are fine), 64-byte lines,
-// allocation on reads and writes. A reference reaches a level only if it missed the level above. If it misses here too, the
+// Models: true LRU at each level, set index = line number modulo the number of sets (12288 sets are fine), or in a sliced L3 what
+// slice_hash.h says; 64-byte lines, allocation on reads and writes. A reference reaches a level only if it missed the level above. If it misses here too, the
 // level inserts the line as its most recent one and drops its least recent one. No level includes or excludes another, and
-// there is no back-invalidation. Not modelled: write-back traffic, other cores, slices and their address hash.
+// there is no back-invalidation. Lines have no dirty bit: write-backs are the clock's business (R only). Not modelled: other cores.
 #pragma once
 
 #include <algorithm>
@@ -11,16 +11,18 @@
 #include <vector>
 
 #include "cache/memory_level.h"
+#include "cache/slice_hash.h"
 
 namespace tessera::sim {
 
 class CacheLevel {
 public:
-    explicit CacheLevel(const CacheGeometry& geometry) : ways_(geometry.ways), sets_(geometry.sets()) {}
+    /// slices 0: no hash.
+    explicit CacheLevel(const CacheGeometry& geometry, uint64_t slices = 0) : ways_(geometry.ways), slices_(slices), sets_(geometry.sets()) {}
 
     /// True when present; the line is then (or was filled as) the most recently used of its set.
     bool reference(LineNumber line) {
-        auto& set = sets_[line.value % sets_.size()];
+        auto& set = sets_[set_of(line.value)];
         const auto entry = std::find(set.begin(), set.end(), line);
         if (entry != set.end()) {
             set.splice(set.begin(), set, entry);
@@ -32,13 +34,19 @@ public:
     }
 
 private:
-    uint64_t ways_;
+    uint64_t set_of(uint64_t line) const {
+        if (slices_ == 0) return line % sets_.size();
+        const uint64_t of_a_slice = sets_.size() / slices_;
+        return sliced_set(line, slices_, of_a_slice, [=](uint64_t number) { return number % of_a_slice; });
+    }
+
+    uint64_t ways_, slices_;
     std::vector<std::list<LineNumber>> sets_;
 };
 
 class Hierarchy {
 public:
-    explicit Hierarchy(const Platform& p) : l1d_(p.l1d), l2_(p.l2), l3_(p.l3) {}
+    explicit Hierarchy(const Platform& p) : l1d_(p.l1d), l2_(p.l2), l3_(p.l3, p.l3_slices) {}
 
     /// The level that serves a load or store.
     MemoryLevel reference(LineNumber line) { return l1d_.reference(line) ? MemoryLevel::l1d : reference_below_l1d(line); }

@@ -14,6 +14,7 @@ namespace tessera::sim::testing {
 struct ProbeShape {
     uint64_t sets;
     unsigned ways;
+    unsigned slices = 0;
 };
 struct ProbeConfig {
     ProbeShape l1d, l2, l3;

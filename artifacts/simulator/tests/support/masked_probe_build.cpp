@@ -10,7 +10,7 @@ using namespace lanes::TESSERA_ISA;
 class Probe final : public MaskedProbe {
 public:
     explicit Probe(const ProbeConfig& c)
-        : hierarchy_({{c.l1d.sets, c.l1d.ways}, {c.l2.sets, c.l2.ways}, {c.l3.sets, c.l3.ways}, c.walker_pollutes}) {}
+        : hierarchy_({{c.l1d.sets, c.l1d.ways}, {c.l2.sets, c.l2.ways}, {c.l3.sets, c.l3.ways, c.l3.slices}, c.walker_pollutes}) {}
 
     void replay(const ProbeReference* references, size_t count, ProbeAnswer* answers) override {
         for (size_t i = 0; i < count; ++i) {

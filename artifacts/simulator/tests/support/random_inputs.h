@@ -66,6 +66,7 @@ public:
         p.pwc_pde = below(4) ? geometry(4, 3) : Geometry{}, p.pwc_pdpte = below(4) ? geometry(2, 2) : Geometry{};
         p.pwc_pml4e = below(3) ? geometry(1, 2) : Geometry{};
         p.pwc_pml5e = p.page_table_levels == 5 && below(2) ? geometry(1, 2) : Geometry{};
+        p.l3_slices = any<uint64_t>({0, 0, 1, 2, 4, 9, 12});  // of 36 sets
         p.walker_pollutes = below(4) != 0;
         p.overlap = below(8) != 0;
         p.walkers = below(4);

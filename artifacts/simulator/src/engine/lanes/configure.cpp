@@ -11,7 +11,7 @@ ArrayShape shape(const Geometry& g, const std::string& replacement) {
     return {g.sets(), uint32_t(g.ways), policy};
 }
 
-CacheConfig cache(const CacheGeometry& g) { return {g.sets(), uint32_t(g.ways), uint32_t(g.load_cycles)}; }
+CacheConfig cache(const CacheGeometry& g, uint64_t slices = 0) { return {g.sets(), uint32_t(g.ways), uint32_t(g.load_cycles), uint32_t(slices)}; }
 
 }  // namespace
 
@@ -33,7 +33,7 @@ MachineConfig configure(const Platform& p, size_t layouts) {
     c.table_levels = uint32_t(p.page_table_levels);
     c.cache[0] = cache(p.l1d);
     c.cache[1] = cache(p.l2);
-    c.cache[2] = cache(p.l3);
+    c.cache[2] = cache(p.l3, p.l3_slices);
     c.memory_load_cycles = uint32_t(p.memory_load_cycles);
     c.walker_begin_cycles = uint32_t(p.walker_begin_cycles);
     c.walker_load_adds_cycles = uint32_t(p.walker_load_adds_cycles);

@@ -26,6 +26,7 @@ struct CacheConfig {
     uint64_t sets;
     uint32_t ways;
     uint32_t load_cycles;
+    uint32_t slices;            ///< cache/slice_hash.h; 0: no hash (L1D and L2 never have one)
 };
 
 struct MachineConfig {

@@ -58,7 +58,7 @@ public:
 
 private:
     static constexpr uint64_t no_line = ~uint64_t{0};
-    static CacheShape shape(const CacheConfig& c) { return {c.sets, c.ways}; }
+    static CacheShape shape(const CacheConfig& c) { return {c.sets, c.ways, c.slices}; }
 
     template <bool count, bool record>
     void everything(const Work& w, Outcomes* out) {

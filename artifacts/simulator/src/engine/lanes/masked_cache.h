@@ -1,10 +1,13 @@
 // masked_cache.h - one cache level of up to 64 layouts: sets of masked_set.h, LRU, any number of sets.
 //
+// L3 may be sliced (cache/slice_hash.h): whoever refers to it says `<may_be_sliced>`, and the other levels do not pay for the question.
+//
 // The cost of a reference depends on the length of its set's list: about one lookup if all lanes or no lanes hold the line.
 // The list has at most 64 x ways entries (each lane has at most `ways` bits) plus the entries appended until the storage is
 // full.
 #pragma once
 
+#include "cache/slice_hash.h"
 #include "engine/lanes/masked_memory.h"
 #include "engine/lanes/masked_set.h"
 
@@ -14,7 +17,10 @@ namespace tessera::sim::lanes::TESSERA_ISA {
 struct CacheShape {
     uint64_t sets;
     unsigned ways;
+    unsigned slices = 0;  ///< 0: no hash
 };
+
+enum Slices : bool { unsliced, may_be_sliced };
 
 /// One-byte name of a line, the same at every level; never 0.
 LANES_INLINE uint8_t name_of(uint64_t line) {
@@ -25,7 +31,7 @@ LANES_INLINE uint8_t name_of(uint64_t line) {
 class MaskedCache {
 public:
     explicit MaskedCache(const CacheShape& shape)
-        : index_(shape.sets), ways_(shape.ways), room_(room(shape.ways)), stride_(sizeof(MaskedSet) + room_ * sizeof(MaskedEntry)),
+        : sets_(shape.sets), slices_(shape.slices), index_(shape.slices == 0 ? shape.sets : shape.sets / shape.slices), ways_(shape.ways), room_(room(shape.ways)), stride_(sizeof(MaskedSet) + room_ * sizeof(MaskedEntry)),
           memory_(shape.sets * stride_) {}
     MaskedCache(const MaskedCache&) = delete;
     MaskedCache& operator=(const MaskedCache&) = delete;
@@ -38,8 +44,9 @@ public:
     }
 
     /// The line becomes the most recent of its set in each lane of `lanes`. Returns those that did not hold it.
+    template <Slices kind = unsliced>
     LANES_INLINE_MEMBER uint64_t reference(uint64_t line, uint8_t name, uint64_t lanes) {
-        MaskedSet& set = set_of(line);
+        MaskedSet& set = set_of<kind>(line);
         if (set.grown != nullptr) return reference_grown(set, line, name, lanes);
         const uint64_t candidates = inline_candidates(set, name);
         if (candidates == 0) {
@@ -54,7 +61,11 @@ public:
         return lanes & ~search.hit;
     }
 
-    LANES_INLINE_MEMBER MaskedSet& set_of(uint64_t line) const { return at(index_(line)); }
+    template <Slices kind = unsliced>
+    LANES_INLINE_MEMBER MaskedSet& set_of(uint64_t line) const {
+        if (kind == unsliced || slices_ == 0) return at(index_(line));
+        return at(sliced_set(line, slices_, index_.sets(), index_));
+    }
 
     /// Host prefetch of what a reference reads and writes behind the head.
     LANES_INLINE_MEMBER static void fetch_entries(MaskedSet& set, uint8_t name) {
@@ -70,7 +81,7 @@ public:
         for (unsigned i = 0; i < list.used; ++i) live += list.entries[i].lanes != 0;
         return live;
     }
-    uint64_t sets() const { return index_.sets(); }
+    uint64_t sets() const { return sets_; }
 
 private:
     /// Entries kept beside the head. Sets of eight ways hold 13 to 16 entries of 54 mosaics, so that all the room pays.
@@ -130,7 +141,8 @@ private:
         set.capacity = uint16_t(capacity);
     }
 
-    SetIndex index_;
+    uint64_t sets_, slices_;
+    SetIndex index_;  ///< within a slice
     unsigned ways_;
     unsigned room_;
     size_t stride_;

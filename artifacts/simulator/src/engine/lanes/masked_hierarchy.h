@@ -1,7 +1,8 @@
 // masked_hierarchy.h - L1D, L2 and L3 of up to 64 layouts, shared by programs and page walkers.
 //
 // Rule: L1D is referenced; L2 only in the lanes that missed L1D; L3 only in those that missed L2. A level that misses takes
-// the line in as its most recent. No inclusion, no back-invalidation, no write-backs.
+// the line in as its most recent. No inclusion, no back-invalidation; lines have no dirty bit
+// (write-backs are the clock's).
 // Where walkers do not pollute (an ablation) there are two hierarchies: walker loads are served by `mixed`, which everything
 // enters; the program by `clean`, which walker loads never enter.
 #pragma once
@@ -34,7 +35,7 @@ public:
     __attribute__((noinline)) LevelMasks below_l1d(uint64_t line, uint8_t name, uint64_t l1d_missed) {
         fetches_left_ = fetches_a_miss;
         LevelMasks masks{l1d_missed, l2_.reference(line, name, l1d_missed), 0};
-        if (masks.l2_missed != 0) masks.l3_missed = l3_.reference(line, name, masks.l2_missed);
+        if (masks.l2_missed != 0) masks.l3_missed = l3_.reference<may_be_sliced>(line, name, masks.l2_missed);
         return masks;
     }
 
@@ -42,12 +43,12 @@ public:
     LANES_INLINE_MEMBER void fetch_heads(uint64_t line) {
         if (fetches_left_ == 0) return;
         --fetches_left_;
-        __builtin_prefetch(&l2_.set_of(line), 1), __builtin_prefetch(&l3_.set_of(line), 1);
+        __builtin_prefetch(&l2_.set_of(line), 1), __builtin_prefetch(&l3_.set_of<may_be_sliced>(line), 1);
     }
     LANES_INLINE_MEMBER void fetch_entries(uint64_t line) const {
         if (fetches_left_ == 0) return;
         const uint8_t name = name_of(line);
-        MaskedCache::fetch_entries(l2_.set_of(line), name), MaskedCache::fetch_entries(l3_.set_of(line), name);
+        MaskedCache::fetch_entries(l2_.set_of(line), name), MaskedCache::fetch_entries(l3_.set_of<may_be_sliced>(line), name);
     }
 
     const MaskedCache& level(unsigned l) const { return l == 0 ? l1d_ : l == 1 ? l2_ : l3_; }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cache/memory_level.h"
+#include "cache/slice_hash.h"
 
 namespace tessera::sim::scalar {
 
@@ -28,11 +29,14 @@ private:
 
 class FlatCache {
 public:
-    explicit FlatCache(const CacheGeometry& g) : ways_(g.ways), set_of_(g.sets()), lines_(g.sets() * g.ways, nothing) {}
+    /// slices 0: no hash.
+    explicit FlatCache(const CacheGeometry& g, uint64_t slices = 0)
+        : ways_(g.ways), slices_(slices), sets_of_a_slice_(g.sets() / std::max<uint64_t>(slices, 1)), modulo_(sets_of_a_slice_),
+          lines_(g.sets() * g.ways, nothing) {}
 
     /// True when present; the line is then (or was filled as) the most recently used of its set.
     bool reference(LineNumber line) {
-        uint64_t* const first = &lines_[set_of_(line.value) * ways_];
+        uint64_t* const first = &lines_[set_of(line.value) * ways_];
         if (*first == line.value) return true;
         uint64_t* const end = first + ways_;
         uint64_t* const found = std::find(first + 1, end, line.value);
@@ -44,20 +48,22 @@ public:
 
     /// Brings the line's set towards this processor; changes nothing.
     void fetch_set(LineNumber line) const {
-        const uint64_t* const first = &lines_[set_of_(line.value) * ways_];
+        const uint64_t* const first = &lines_[set_of(line.value) * ways_];
         for (uint64_t way = 0; way < ways_; way += 8) __builtin_prefetch(first + way);
     }
 
 private:
     static constexpr uint64_t nothing = ~uint64_t{0};
-    uint64_t ways_;
-    Remainder set_of_;
+    uint64_t set_of(uint64_t line) const { return slices_ == 0 ? modulo_(line) : sliced_set(line, slices_, sets_of_a_slice_, modulo_); }
+
+    uint64_t ways_, slices_, sets_of_a_slice_;
+    Remainder modulo_;
     std::vector<uint64_t> lines_;
 };
 
 class FlatHierarchy {
 public:
-    explicit FlatHierarchy(const Platform& p) : l1d_(p.l1d), l2_(p.l2), l3_(p.l3) {}
+    explicit FlatHierarchy(const Platform& p) : l1d_(p.l1d), l2_(p.l2), l3_(p.l3, p.l3_slices) {}
     MemoryLevel reference(LineNumber line) { return l1d_.reference(line) ? MemoryLevel::l1d : reference_below_l1d(line); }
     MemoryLevel reference_below_l1d(LineNumber line) {
         if (l2_.reference(line)) return MemoryLevel::l2;

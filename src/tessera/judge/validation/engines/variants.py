@@ -51,6 +51,8 @@ VARIANTS: dict[str, dict[str, int | str]] = {
     "tiny, walks pollute nothing": TINY | {"walker.pollutes": 0},
     "tiny, walks hold MSHRs": TINY | {"walker.uses_mshrs": 1},
     "tiny, slow walkers": TINY | {"walker.load_adds_cycles": 23},
+    "tiny, four slices": TINY | {"cache.l3.slices": 4},
+    "tiny, nine slices": TINY | {"cache.l3.slices": 9},
     "tiny, slow begin of walks": TINY | {"walker.begin_cycles": 31},
     "tiny, any number of walkers": TINY | {"walker.count": 0},
     "tiny, no overlap": TINY | {"core.overlap": 0},
