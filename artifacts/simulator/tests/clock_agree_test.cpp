@@ -11,8 +11,9 @@
 namespace tessera::sim::testing {
 namespace {
 
-std::vector<std::string> instruction_sets() {
+std::vector<std::string> instruction_sets(unsigned layouts) {
     std::vector<std::string> names = {"scalar"};
+    if (layouts == 1) names.push_back("one");
     if (__builtin_cpu_supports("avx2")) names.push_back("avx2");
     if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")) names.push_back("avx512");
     return names;
@@ -28,7 +29,7 @@ std::vector<trace::StaticBlock> random_program(Random& random) {
 void expect_agreement(Random& random, const Platform& platform, const OutcomeShape& shape, size_t executions) {
     const auto blocks = random_program(random);
     std::vector<std::unique_ptr<Clock>> clocks;
-    for (const std::string& isa : instruction_sets()) clocks.push_back(make_clock(platform, blocks, shape.lanes, isa));
+    for (const std::string& isa : instruction_sets(shape.lanes)) clocks.push_back(make_clock(platform, blocks, shape.lanes, isa));
     for (int unit = 0; unit < 2; ++unit) {
         std::vector<ReferenceCore> cores(shape.lanes, ReferenceCore(platform));
         for (const auto& clock : clocks) clock->begin_unit();
@@ -41,7 +42,7 @@ void expect_agreement(Random& random, const Platform& platform, const OutcomeSha
                 clocks[c]->elapsed(cycles);
                 for (unsigned lane = 0; lane < shape.lanes; ++lane)
                     ASSERT_EQ(cycles[lane], cores[lane].elapsed().value)
-                        << instruction_sets()[c] << ", unit " << unit << ", chunk " << chunk << ", lane " << lane;
+                        << instruction_sets(shape.lanes)[c] << ", unit " << unit << ", chunk " << chunk << ", lane " << lane;
             }
         }
     }
@@ -88,6 +89,15 @@ TEST_P(ClockAgrees, WithTheReferenceCore) {
     expect_agreement(random, platform, random_shape(random), 400);
 }
 
+/// One layout, where the build without vectors runs, too.
+TEST_P(ClockAgrees, OfASingleLayoutWithTheReferenceCore) {
+    Random random(GetParam() * 2003 + 5);
+    const Platform platform = random_platform(random);
+    OutcomeShape shape = random_shape(random);
+    shape.lanes = 1, shape.physical_lines = true;
+    expect_agreement(random, platform, shape, 400);
+}
+
 INSTANTIATE_TEST_SUITE_P(RandomPlatforms, ClockAgrees, ::testing::Range<uint64_t>(0, 60));
 
 /// Every latency, queue and DRAM key at its bound: times of 32 bits must still be enough.
@@ -114,6 +124,8 @@ TEST(ClockBounds, TimesFitWhenEveryKeyIsAtItsBound) {
             shape.miss_rarity = 0;  // all lanes miss whatever they can
             shape.l1d_prefetches = shape.l2_prefetches = shape.fetches = true;
             expect_agreement(random, slow, shape, 2000);
+            shape.lanes = 1;
+            expect_agreement(random, slow, shape, 2000);
             slow.overlap = 1 - slow.overlap;
         }
     }
@@ -139,7 +151,7 @@ TEST(ClockBounds, LongerWalksAreRefused) {
     uint32_t row[1][max_lanes] = {};
     outcomes->accesses = outcomes->looked_up[0] = outcomes->walks[0] = outcomes->cycles_rows = 1;
     outcomes->walk_cycles = row;
-    for (const std::string& isa : instruction_sets()) {
+    for (const std::string& isa : instruction_sets(1)) {
         const auto clock = make_clock(haswell(), blocks, 1, isa);
         clock->begin_unit();
         row[0][0] = timing::walk_bound_cycles - 1;
@@ -149,7 +161,10 @@ TEST(ClockBounds, LongerWalksAreRefused) {
     }
 }
 
-TEST(ClockBounds, UnknownInstructionSetsAreRefused) { EXPECT_THROW(make_clock(haswell(), {}, 1, "sse9"), Refusal); }
+TEST(ClockBounds, UnknownInstructionSetsAreRefused) {
+    EXPECT_THROW(make_clock(haswell(), {}, 1, "sse9"), Refusal);
+    EXPECT_THROW(make_clock(haswell(), {}, 2, "one"), Refusal);
+}
 
 }  // namespace
 }  // namespace tessera::sim::testing

@@ -20,7 +20,8 @@ public:
         : plan_(request.plan), blocks_(request.stream.blocks()), instruction_counts_(trace::instruction_counts(blocks_)),
           functional_(make_functional({request.platform, request.stream.header().pools, blocks_, layouts})), outcomes_(outcomes),
           results_(layouts.size()) {
-        if (outcomes != nullptr) clock_ = make_clock(request.platform, blocks_, unsigned(layouts.size()), lanes::chosen_isa());
+        const std::string isa = lanes::chosen_isa();
+        if (outcomes != nullptr) clock_ = make_clock(request.platform, blocks_, unsigned(layouts.size()), layouts.size() == 1 ? "one" : isa);
         for (LayoutCounts& r : results_) r.units.resize(plan_.units());
     }
 

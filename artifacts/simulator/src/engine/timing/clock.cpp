@@ -10,21 +10,24 @@
 
 namespace tessera::sim::timing {
 
-size_t group_memory_bytes(const ClockConfig& c, unsigned parts) {
+size_t group_memory_bytes(const ClockConfig& c, unsigned lanes) {
     const size_t vectors = 64 + size_t{c.dispatch_width} + c.rob_entries + c.load_queue_entries + c.store_buffer_entries + c.mshrs +
                            c.walkers + 2 * idle_intervals + 3 * in_flight_slots + 1 + c.channels + 3 * size_t{c.banks};
-    return vectors * parts * part_lanes * sizeof(uint32_t);
+    return (vectors * lanes * sizeof(uint32_t) + 63) / 64 * 64;
 }
 
 namespace {
 
 using MakeGroup = Group* (*)(const ClockConfig&, unsigned, void*);
 
-MakeGroup maker_of(const std::string& isa) {
+MakeGroup maker_of(const std::string& isa, unsigned layouts) {
+    if (isa == "one" && layouts != 1)
+        throw Refusal("the clock for one layout", std::to_string(layouts) + " layouts", "use avx512, avx2 or scalar");
+    if (isa == "one") return make_group_one;
     if (isa == "avx512") return make_group_avx512;
     if (isa == "avx2") return make_group_avx2;
     if (isa == "scalar") return make_group_scalar;
-    throw Refusal("an instruction set for the clock", "'" + isa + "'", "use avx512, avx2 or scalar");
+    throw Refusal("an instruction set for the clock", "'" + isa + "'", "use avx512, avx2 or scalar, or one for a single layout");
 }
 
 struct Free {
@@ -36,7 +39,8 @@ public:
     LaneClock(const Platform& platform, const std::vector<trace::StaticBlock>& blocks, unsigned layouts, MakeGroup make)
         : config_(clock_config(platform)), schedule_(platform, blocks, config_.steps_between_rebases) {
         const unsigned parts = (layouts + part_lanes - 1) / part_lanes;
-        memory_.reset(std::aligned_alloc(64, group_memory_bytes(config_, parts)));
+        const unsigned lanes = make == make_group_one ? 1 : parts * part_lanes;
+        memory_.reset(std::aligned_alloc(64, group_memory_bytes(config_, lanes)));
         if (memory_ == nullptr) throw std::bad_alloc();
         group_.reset(make(config_, parts, memory_.get()));
     }
@@ -67,7 +71,7 @@ private:
 namespace tessera::sim {
 
 std::unique_ptr<Clock> make_clock(const Platform& platform, const std::vector<trace::StaticBlock>& blocks, unsigned layouts, const std::string& isa) {
-    return std::make_unique<timing::LaneClock>(platform, blocks, layouts, timing::maker_of(isa));
+    return std::make_unique<timing::LaneClock>(platform, blocks, layouts, timing::maker_of(isa, layouts));
 }
 
 }  // namespace tessera::sim

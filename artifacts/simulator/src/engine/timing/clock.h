@@ -30,8 +30,8 @@ public:
     virtual void elapsed(uint64_t cycles[max_lanes]) const = 0;
 };
 
-/// `isa` is avx512, avx2 or scalar: the caller knows what this processor has. `blocks` outlives the clock.
-/// layouts: 1..max_lanes. Throws Refusal on an unknown isa, or a platform whose latencies do not fit 32-bit times.
+/// `isa` is avx512, avx2 or scalar (the caller knows what this processor has), or `one`: a single layout without vectors. `blocks` outlives the clock.
+/// layouts: 1..max_lanes. Throws Refusal on an unknown isa, `one` with more layouts, or a platform whose latencies do not fit 32-bit times.
 std::unique_ptr<Clock> make_clock(const Platform& platform, const std::vector<trace::StaticBlock>& blocks, unsigned layouts, const std::string& isa);
 
 }  // namespace tessera::sim

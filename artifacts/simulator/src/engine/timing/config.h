@@ -13,7 +13,7 @@ struct Platform;
 
 namespace tessera::sim::timing {
 
-inline constexpr unsigned part_lanes = 16;        ///< layouts of one vector
+inline constexpr unsigned part_lanes = 16;        ///< layouts of one vector, except in the build for one layout
 inline constexpr unsigned in_flight_slots = 64;   ///< pages, and lines, whose arrival is remembered
 inline constexpr unsigned idle_intervals = 8;     ///< of walkers, that are remembered
 inline constexpr uint32_t walk_bound_cycles = 1u << 19;  ///< each walk takes less: five loads at the bound of memory.load_cycles fit

@@ -15,8 +15,10 @@ public:
 };
 
 /// Bytes of zeroed memory, aligned to 64, that a group needs; the group does not own it.
-size_t group_memory_bytes(const ClockConfig& config, unsigned parts);
+size_t group_memory_bytes(const ClockConfig& config, unsigned lanes);
 
+/// For one layout: numbers instead of vectors.
+Group* make_group_one(const ClockConfig& config, unsigned parts, void* memory);
 /// For 16 x parts layouts, parts from 1 to 4.
 Group* make_group_avx512(const ClockConfig& config, unsigned parts, void* memory);
 Group* make_group_avx2(const ClockConfig& config, unsigned parts, void* memory);

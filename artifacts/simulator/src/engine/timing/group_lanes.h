@@ -11,13 +11,13 @@ namespace tessera::sim::timing::TESSERA_ISA {
 template <unsigned parts>
 class LaneGroup final : public Group {
     using V = Vec<parts>;
-    static constexpr unsigned lanes = 16 * parts;
+    static constexpr unsigned lanes = width * parts;
 
 public:
     LaneGroup(const ClockConfig& c, void* memory) : config_(c), vectors_(static_cast<V*>(memory)) { begin_unit(); }
 
     void begin_unit() override {
-        std::memset(static_cast<void*>(vectors_), 0, group_memory_bytes(config_, parts));
+        std::memset(static_cast<void*>(vectors_), 0, group_memory_bytes(config_, lanes));
         std::memset(origin_, 0, sizeof origin_);
         const ClockConfig& c = config_;
         Window<parts>& w = window_;
@@ -110,7 +110,8 @@ private:
 };
 
 CLOCK_INLINE Group* make_group(const ClockConfig& config, unsigned parts, void* memory) {
-    switch (parts) {
+    if constexpr (width == 1) return new LaneGroup<1>(config, memory);
+    else switch (parts) {
         case 1: return new LaneGroup<1>(config, memory);
         case 2: return new LaneGroup<2>(config, memory);
         case 3: return new LaneGroup<3>(config, memory);

@@ -1,4 +1,5 @@
 // part.h - sixteen unsigned 32-bit lanes and a mask over them, for AVX-512, AVX2 or plain x86-64; vec.h puts several together.
+// Or one lane: a part is then a number, for layouts that run one at a time.
 //
 // Included only by the builds of the clock for one instruction set each; TESSERA_ISA names the namespace, so that the builds
 // share no symbol.
@@ -7,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#if defined(__AVX2__)
+#if defined(__AVX2__) && !defined(TESSERA_ONE_LANE)
 #include <immintrin.h>
 #endif
 
@@ -21,8 +22,31 @@ namespace tessera::sim::timing::TESSERA_ISA {
 #define CLOCK_MEMBER inline __attribute__((always_inline))
 #endif
 
-#if defined(__AVX512BW__)
+#if defined(TESSERA_ONE_LANE)
 
+inline constexpr unsigned width = 1;  ///< lanes of a part
+struct Part { uint32_t v; };
+struct PartMask { uint32_t m; };  ///< 0 or all bits
+
+CLOCK_INLINE Part load_part(const uint32_t* p) { return {*p}; }
+CLOCK_INLINE void store_part(uint32_t* p, Part a) { *p = a.v; }
+CLOCK_INLINE Part part_of(uint32_t x) { return {x}; }
+CLOCK_INLINE Part operator+(Part a, Part b) { return {a.v + b.v}; }
+CLOCK_INLINE Part operator-(Part a, Part b) { return {a.v - b.v}; }
+CLOCK_INLINE Part operator|(Part a, Part b) { return {a.v | b.v}; }
+CLOCK_INLINE Part max(Part a, Part b) { return {a.v > b.v ? a.v : b.v}; }
+CLOCK_INLINE Part min(Part a, Part b) { return {a.v < b.v ? a.v : b.v}; }
+CLOCK_INLINE PartMask eq(Part a, Part b) { return {a.v == b.v ? ~0u : 0u}; }
+CLOCK_INLINE Part select(PartMask m, Part a, Part b) { return {m.m ? a.v : b.v}; }
+CLOCK_INLINE Part add_if(PartMask m, Part a, Part b) { return {a.v + (b.v & m.m)}; }
+CLOCK_INLINE PartMask part_mask(uint32_t bits) { return {0u - (bits & 1)}; }
+CLOCK_INLINE bool any(PartMask m) { return m.m != 0; }
+CLOCK_INLINE PartMask operator&(PartMask a, PartMask b) { return {a.m & b.m}; }
+CLOCK_INLINE PartMask without(PartMask a, PartMask b) { return {a.m & ~b.m}; }
+
+#elif defined(__AVX512BW__)
+
+inline constexpr unsigned width = 16;
 // PartMask operations by intrinsics: plain integer operators send masks through general registers and back.
 struct Part { __m512i v; };
 struct PartMask { __mmask16 k; };
@@ -45,6 +69,7 @@ CLOCK_INLINE PartMask without(PartMask a, PartMask b) { return {_kandn_mask16(b.
 
 #elif defined(__AVX2__)
 
+inline constexpr unsigned width = 16;
 struct alignas(64) Part { __m256i lo, hi; };
 struct PartMask { __m256i lo, hi; };
 
@@ -78,6 +103,7 @@ CLOCK_INLINE PartMask without(PartMask a, PartMask b) { return {_mm256_andnot_si
 
 #else
 
+inline constexpr unsigned width = 16;
 // GCC's vectors: sums of SSE2 instructions on x86-64, and correct on any machine.
 typedef uint32_t Lanes __attribute__((vector_size(64)));
 typedef uint32_t AnyLanes __attribute__((vector_size(64), aligned(4), may_alias));

@@ -1,4 +1,4 @@
-// vec.h - a time in each of 16 x parts layouts, and a mask over them. One instruction of the replay does all layouts of a pass, so
+// vec.h - a time in each of width x parts layouts, and a mask over them. One instruction of the replay does all layouts of a pass, so
 // that decoding, queue positions and branches are paid for once.
 #pragma once
 
@@ -92,21 +92,21 @@ CLOCK_INLINE Vec<parts> broadcast(uint32_t x) {
 template <unsigned parts>
 CLOCK_INLINE Mask<parts> mask_of(uint64_t lanes) {
     Mask<parts> r;
-    CLOCK_EACH_PART r.part[k] = part_mask(uint16_t(lanes >> 16 * k));
+    CLOCK_EACH_PART r.part[k] = part_mask(uint16_t(lanes >> width * k));
     return r;
 }
 
-/// 16 x parts values in a row.
+/// width x parts values in a row.
 template <unsigned parts>
 CLOCK_INLINE Vec<parts> load_row(const uint32_t* p) {
     Vec<parts> r;
-    CLOCK_EACH_PART r.part[k] = load_part(p + 16 * k);
+    CLOCK_EACH_PART r.part[k] = load_part(p + width * k);
     return r;
 }
 
 template <unsigned parts>
 CLOCK_INLINE void store_row(uint32_t* p, const Vec<parts>& a) {
-    CLOCK_EACH_PART store_part(p + 16 * k, a.part[k]);
+    CLOCK_EACH_PART store_part(p + width * k, a.part[k]);
 }
 
 template <unsigned parts>
