@@ -74,6 +74,7 @@ OutcomeShape random_shape(Random& random) {
     shape.l1d_prefetches = below(random, 2);
     shape.l2_prefetches = below(random, 2);
     shape.fetches = below(random, 2);
+    shape.walk_loads = below(random, 2);
     shape.physical_lines = shape.lanes == 1;
     shape.miss_rarity = 1 + unsigned(below(random, 5));
     const uint32_t walks[] = {0, 2, 40, 400};
@@ -107,11 +108,11 @@ Platform at_the_bounds() {
         if (key.field != nullptr) key.field(p) = key.most;
     p.memory_load_cycles = 100'000;
     p.dram.banks = 16;  // 65536 banks make no time longer, only the test
+    p.dram_queues_walks = 0;  // with it, the transfer of a line has a lower bound: below
     return p;
 }
 
-TEST(ClockBounds, TimesFitWhenEveryKeyIsAtItsBound) {
-    Platform slow = at_the_bounds();
+void expect_agreement_at(Platform slow) {
     EXPECT_GE(timing::clock_config(slow).steps_between_rebases, 64u);
     slow.dispatch_width = 16;
     for (const uint64_t walkers : {1, 8}) {
@@ -123,12 +124,25 @@ TEST(ClockBounds, TimesFitWhenEveryKeyIsAtItsBound) {
             shape.longest_walk_cycles = 500'000;
             shape.miss_rarity = 0;  // all lanes miss whatever they can
             shape.l1d_prefetches = shape.l2_prefetches = shape.fetches = true;
+            shape.walk_loads = slow.dram_queues_walks != 0;
             expect_agreement(random, slow, shape, 2000);
             shape.lanes = 1;
             expect_agreement(random, slow, shape, 2000);
             slow.overlap = 1 - slow.overlap;
         }
     }
+}
+
+TEST(ClockBounds, TimesFitWhenEveryKeyIsAtItsBound) { expect_agreement_at(at_the_bounds()); }
+
+/// Five loads of each walk may then wait for a slot of a channel and a bank, in each of 2048 accesses: 64 channels of 10,000 cycles a
+/// line are too slow for 32 bits, of 1000 they are not.
+TEST(ClockBounds, WalksInMemorysQueuesNeedShorterTransfers) {
+    Platform slow = at_the_bounds();
+    slow.dram_queues_walks = 1;
+    EXPECT_THROW(timing::clock_config(slow), Refusal);
+    slow.memory_cycles_per_line = 1000;
+    expect_agreement_at(slow);
 }
 
 TEST(ClockBounds, AnExecutionOfManyAccessesIsOneInstruction) {

@@ -80,7 +80,7 @@ private:
         counts.instruction_stlb_hits += found == Translation::stlb_hit;
         counts.instruction_stlb_misses += found == Translation::miss;
         if (part == Part::timed) counts.instruction_walk_cycles += port_.walk().value;
-        return {found, port_.walk(), port_.walk_l1d_missed()};
+        return {found, port_.walk(), port_.walk_l1d_missed(), port_.walk_memory_lines()};
     }
 
     AccessOutcome demand(const DemandAccess& access, Part part, UnitCounts* unit) {
@@ -98,6 +98,7 @@ private:
         port_.check_access(outcome.translation);
         outcome.walk = port_.walk();
         outcome.walk_missed_l1d = port_.walk_l1d_missed();
+        outcome.walk_lines = port_.walk_memory_lines();
         outcome.level = port_.level();
         outcome.physical = port_.physical();
         if (unit != nullptr) count(outcome, *unit);

@@ -30,21 +30,23 @@ uint64_t ReferenceCore::latency(trace::InsnKind kind) const {
 }
 
 /// When a walk that could begin at `ready` is done. It holds a walker, and an MSHR if it goes beyond L1D and the platform says so.
-uint64_t ReferenceCore::walked(uint64_t ready, Cycles walk, bool missed_l1d) {
+/// `lines` wait in memory's queues, for as long as they do when the walk could begin.
+uint64_t ReferenceCore::walked(uint64_t ready, Cycles walk, bool missed_l1d, const std::vector<LineNumber>& lines, uint64_t dispatch) {
     const bool needs_mshr = platform_->walker_uses_mshrs != 0 && missed_l1d;
-    const uint64_t done = walkers_.serve(needs_mshr ? std::max(ready, mshrs_.first_free()) : ready, walk.value);
+    if (needs_mshr) ready = std::max(ready, mshrs_.first_free());
+    const uint64_t done = walkers_.serve(ready, memory_.walk(lines, walk.value, ready, dispatch));
     if (needs_mshr) mshrs_.take_until(done);
     return done;
 }
 
 /// When the physical address is known. A page whose walk is under way is waited for.
-uint64_t ReferenceCore::translated(const AccessOutcome& access, uint64_t ready) {
+uint64_t ReferenceCore::translated(const AccessOutcome& access, uint64_t ready, uint64_t dispatch) {
     const uint64_t page = access.address.value >> 12;
     const uint64_t pending = pages_.arrival(page);
     uint64_t done = std::max(ready, pending);
     if (access.translation != Translation::l1_hit) done += platform_->stlb_hit_cycles;
     const bool walks = access.translation == Translation::miss;
-    if (walks) done = walked(done, access.walk, access.walk_missed_l1d);
+    if (walks) done = walked(done, access.walk, access.walk_missed_l1d, access.walk_lines, dispatch);
     pages_.set(page, walks ? done : pending);
     return done;
 }
@@ -89,8 +91,9 @@ void ReferenceCore::prefetch(const PrefetchRequest& request, uint64_t issue, uin
 void ReferenceCore::execute(const trace::StaticBlock& block, const std::vector<FetchRequest>& fetches,
                             const std::vector<AccessOutcome>& accesses) {
     for (const FetchRequest& fetch : fetches) {  // nothing enters while a code page is being translated
+        const uint64_t began = dispatched_;
         dispatched_ += platform_->stlb_hit_cycles;
-        if (fetch.translation == Translation::miss) dispatched_ = walked(dispatched_, fetch.walk, fetch.walk_missed_l1d);
+        if (fetch.translation == Translation::miss) dispatched_ = walked(dispatched_, fetch.walk, fetch.walk_missed_l1d, fetch.walk_lines, began);
     }
     const auto owner = [&](size_t i) -> size_t {
         if (block.slots.empty()) return block.insns.size() - 1;
@@ -110,7 +113,7 @@ void ReferenceCore::execute(const trace::StaticBlock& block, const std::vector<F
             const AccessOutcome& a = accesses[access];
             History& queue = a.is_store ? stores_ : loads_;
             dispatch = std::max(dispatch, queue.oldest());
-            const uint64_t physical = translated(a, std::max(dispatch, base_address));
+            const uint64_t physical = translated(a, std::max(dispatch, base_address), dispatch);
             const uint64_t data = arrived(a, physical, dispatch);
             for (const PrefetchRequest& request : a.prefetches) prefetch(request, physical, dispatch);
             if (a.is_store) {

@@ -34,6 +34,7 @@ struct AccessOutcome {
     Cycles walk;
     MemoryLevel level = MemoryLevel::l1d;
     bool walk_missed_l1d = false;            ///< a load of the walk was not served by L1D
+    std::vector<LineNumber> walk_lines = {}; ///< that the walk loads from memory, in order; none unless dram.queues_walks
     PhysAddr physical;                       ///< of the data; read by DRAM mapping only
     std::vector<PrefetchRequest> prefetches; ///< in the order asked for
 };
@@ -43,6 +44,7 @@ struct FetchRequest {
     Translation translation = Translation::stlb_hit;  ///< stlb_hit or miss
     Cycles walk;
     bool walk_missed_l1d = false;
+    std::vector<LineNumber> walk_lines = {};
 };
 
 class ReferenceCore {
@@ -55,8 +57,8 @@ public:
     Cycles elapsed() const { return Cycles(retired_); }
 
 private:
-    uint64_t walked(uint64_t ready, Cycles walk, bool missed_l1d);
-    uint64_t translated(const AccessOutcome& access, uint64_t ready);
+    uint64_t walked(uint64_t ready, Cycles walk, bool missed_l1d, const std::vector<LineNumber>& lines, uint64_t dispatch);
+    uint64_t translated(const AccessOutcome& access, uint64_t ready, uint64_t dispatch);
     uint64_t arrived(const AccessOutcome& access, uint64_t ready, uint64_t dispatch);
     void prefetch(const PrefetchRequest& request, uint64_t issue, uint64_t dispatch);
     uint64_t registers_ready(uint64_t set) const;

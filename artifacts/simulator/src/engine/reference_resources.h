@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/types.h"
 #include "engine/dram.h"
 
 namespace tessera::sim {
@@ -115,12 +116,34 @@ public:
 
     /// When the line is there. `dispatch`: of the instruction that asks, or caused the prefetch.
     uint64_t load(uint64_t line, uint64_t ready, uint64_t dispatch, bool is_prefetch) {
+        const Answer answer = ask(line, ready, dispatch, is_prefetch);
+        return answer.begin + answer.load_cycles;
+    }
+    /// How long a walk takes that begins at `ready` and has `cycles`, of which memory.load_cycles for each of these lines. Each asks
+    /// memory when the one before has begun: the walk waits once for a queue that holds up all of them.
+    uint64_t walk(const std::vector<LineNumber>& lines, uint64_t cycles, uint64_t ready, uint64_t dispatch) {
+        uint64_t asked = ready, counted = 0;
+        for (const LineNumber line : lines) {
+            const Answer answer = ask(line.value, asked, dispatch, false);
+            asked = answer.begin;
+            cycles += answer.load_cycles;
+            counted += platform_->memory_load_cycles;
+        }
+        cycles += asked - ready;
+        return std::max(cycles, counted) - counted;
+    }
+
+private:
+    struct Answer {
+        uint64_t begin, load_cycles;
+    };
+    Answer ask(uint64_t line, uint64_t ready, uint64_t dispatch, bool is_prefetch) {
         const Dram& d = platform_->dram;
         const auto book = [&](Rate& rate, uint64_t distance) {
             return is_prefetch ? rate.prefetch(ready, dispatch, distance) : rate.demand(ready, dispatch, distance);
         };
         const uint64_t transfer_cycles = platform_->memory_cycles_per_line * channels_.size();
-        if (d.channels == 0) return book(channels_[0], transfer_cycles) + platform_->memory_load_cycles;
+        if (d.channels == 0) return {book(channels_[0], transfer_cycles), platform_->memory_load_cycles};
         const DramPlace place = dram_place(d, line);
         Bank& bank = banks_[place.bank];
         const uint64_t begin = std::max(book(channels_[place.channel], transfer_cycles), book(bank.rate, d.bank_busy_cycles));
@@ -129,10 +152,9 @@ public:
         if (bank.has_row && bank.row != place.row) load_cycles += d.row_conflict_adds_cycles;
         bank.has_row = true;
         bank.row = place.row;
-        return begin + load_cycles;
+        return {begin, load_cycles};
     }
 
-private:
     struct Bank {
         Rate rate;
         bool has_row = false;

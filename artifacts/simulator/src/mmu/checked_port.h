@@ -8,6 +8,7 @@
 #pragma once
 
 #include <stdexcept>
+#include <vector>
 
 #include "mmu/design.h"
 
@@ -22,6 +23,7 @@ public:
         if (loads_++ == 0) walk_ += Cycles(platform_.walker_begin_cycles);
         walk_ += walker_load_cycles(platform_, level);
         l1d_missed_ |= level != MemoryLevel::l1d;
+        if (level == MemoryLevel::dram && platform_.dram_queues_walks != 0) memory_lines_.push_back(line_of(address));
         return level;
     }
     MemoryLevel program(PhysAddr address) final {
@@ -34,6 +36,7 @@ public:
     void begin() {
         walk_ = Cycles(0);
         l1d_missed_ = false;
+        memory_lines_.clear();
         loads_ = references_ = 0;
     }
     /// After access() and fetch(): throws std::logic_error.
@@ -50,6 +53,8 @@ public:
 
     Cycles walk() const { return walk_; }
     bool walk_l1d_missed() const { return l1d_missed_; }
+    /// What the walk loaded from memory, in order; nothing unless dram.queues_walks.
+    const std::vector<LineNumber>& walk_memory_lines() const { return memory_lines_; }
     MemoryLevel level() const { return level_; }     ///< that served the program's line
     PhysAddr physical() const { return physical_; }  ///< of the program's reference
 
@@ -65,6 +70,7 @@ private:
     const Platform& platform_;
     Cycles walk_;
     bool l1d_missed_ = false;
+    std::vector<LineNumber> memory_lines_;
     uint64_t loads_ = 0, references_ = 0;
     MemoryLevel level_ = MemoryLevel::l1d;
     PhysAddr physical_;

@@ -40,8 +40,15 @@ public:
         std::vector<uint64_t> addresses, lines;
         std::vector<uint8_t> stores;
         std::vector<PrefetchOutcome> prefetches;
+        std::vector<WalkLoad> walk_loads;
         std::vector<FetchOutcome> pages;
-        for (const FetchRequest& f : fetches) pages.push_back({0, row_of(f.walk), f.translation == Translation::miss, f.walk_missed_l1d});
+        const auto loads_of = [&](const std::vector<LineNumber>& lines) {
+            for (const LineNumber line : lines) walk_loads.push_back({uint32_t(rows.size() - 1), line.value, 1});
+        };
+        for (const FetchRequest& f : fetches) {
+            pages.push_back({0, row_of(f.walk), f.translation == Translation::miss, f.walk_missed_l1d});
+            loads_of(f.walk_lines);
+        }
         for (size_t i = 0; i < accesses.size(); ++i) {
             const AccessOutcome& a = accesses[i];
             addresses.push_back(a.address.value);
@@ -51,6 +58,7 @@ public:
             o->walks[i] = a.translation == Translation::miss;
             o->walk_l1d_missed[i] = a.walk_missed_l1d;
             o->cycles_row[i] = row_of(a.walk);
+            loads_of(a.walk_lines);
             o->l1d_missed[i] = a.level >= MemoryLevel::l2, o->l2_missed[i] = a.level >= MemoryLevel::l3;
             o->l3_missed[i] = a.level >= MemoryLevel::dram;
             for (const PrefetchRequest& p : a.prefetches)
@@ -62,6 +70,7 @@ public:
         o->walk_cycles = reinterpret_cast<uint32_t(*)[max_lanes]>(rows.data());
         o->prefetches = prefetches.size(), o->prefetch = prefetches.data();
         o->fetches = pages.size(), o->fetch = pages.data();
+        o->walk_loads = walk_loads.size(), o->walk_load = walk_loads.data();
         o->physical_line = lines.data();
         const uint16_t count = uint16_t(accesses.size());
         clock_->run({accesses.size(), addresses.data(), stores.data(), 1, &block, &count}, *o);

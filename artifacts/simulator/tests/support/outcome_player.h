@@ -81,7 +81,8 @@ private:
                 const FetchOutcome& f = o.fetch[fetch];
                 const bool walks = bit(f.walks);
                 fetches.push_back({walks ? Translation::miss : Translation::stlb_hit,
-                                   Cycles(walks ? o.walk_cycles[f.cycles_row][lane] : 0), bit(f.walk_l1d_missed)});
+                                   Cycles(walks ? o.walk_cycles[f.cycles_row][lane] : 0), bit(f.walk_l1d_missed),
+                                   walks ? walk_lines(f.cycles_row, lane) : std::vector<LineNumber>()});
             }
             std::vector<AccessOutcome> accesses;
             for (const size_t end = i + chunk.access_counts[e]; i < end; ++i) {
@@ -91,6 +92,7 @@ private:
                 a.translation = bit(o.walks[i]) ? Translation::miss : bit(o.looked_up[i]) ? Translation::stlb_hit : Translation::l1_hit;
                 a.walk = Cycles(bit(o.walks[i]) ? o.walk_cycles[o.cycles_row[i]][lane] : 0);
                 a.walk_missed_l1d = bit(o.walk_l1d_missed[i]);
+                if (bit(o.walks[i])) a.walk_lines = walk_lines(o.cycles_row[i], lane);
                 a.level = level(o.l1d_missed[i], o.l2_missed[i], o.l3_missed[i]);
                 const uint64_t line = a.address.value >> 6, physical = o.physical_line == nullptr ? line : o.physical_line[i];
                 a.physical = PhysAddr(physical << 6);
@@ -103,6 +105,13 @@ private:
             }
             cores_[lane].execute(stream_.blocks()[chunk.block_ids[e]], fetches, accesses);
         }
+    }
+
+    std::vector<LineNumber> walk_lines(uint32_t row, unsigned lane) const {
+        std::vector<LineNumber> lines;
+        for (size_t i = 0; i < out_->walk_loads; ++i)
+            if (const WalkLoad& load = out_->walk_load[i]; load.cycles_row == row && load.lanes >> lane & 1) lines.push_back(LineNumber(load.line));
+        return lines;
     }
 
     const Platform& platform_;

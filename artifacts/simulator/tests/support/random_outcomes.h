@@ -37,7 +37,7 @@ inline trace::StaticBlock random_static_block(Random& random) {
 
 struct OutcomeShape {
     unsigned lanes = 64;
-    bool l1d_prefetches = false, l2_prefetches = false, fetches = false, physical_lines = false;
+    bool l1d_prefetches = false, l2_prefetches = false, fetches = false, physical_lines = false, walk_loads = false;
     uint32_t longest_walk_cycles = 400;
     unsigned miss_rarity = 2;    ///< each lane misses with probability 1/2^this
     unsigned most_accesses = 6;  ///< of an execution whose count is not its slots'
@@ -66,6 +66,8 @@ public:
         outcomes_->prefetch = prefetches_.data();
         outcomes_->fetches = fetches_.size();
         outcomes_->fetch = fetches_.data();
+        outcomes_->walk_loads = walk_loads_.size();
+        outcomes_->walk_load = walk_loads_.data();
         if (shape.physical_lines) outcomes_->physical_line = physical_.data();
     }
 
@@ -83,7 +85,7 @@ public:
                 const FetchOutcome& f = fetches_[fetch];
                 const bool walks = f.walks >> lane & 1;
                 pages.push_back({walks ? Translation::miss : Translation::stlb_hit, Cycles(walks ? cycles(f.cycles_row, lane) : 0),
-                                 (f.walk_l1d_missed >> lane & 1) != 0});
+                                 (f.walk_l1d_missed >> lane & 1) != 0, walks ? walk_lines(f.cycles_row, lane) : std::vector<LineNumber>()});
             }
             std::vector<AccessOutcome> accesses;
             for (size_t i = 0; i < access_counts_[e]; ++i, ++next) accesses.push_back(of_lane(next, prefetch, lane));
@@ -97,7 +99,17 @@ private:
     uint32_t walk_row(uint64_t walks) {
         for (unsigned lane = 0; lane < max_lanes; ++lane)
             rows_.push_back(walks >> lane & 1 ? uint32_t(below(random_, shape_.longest_walk_cycles + 1)) : 0);
-        return uint32_t(rows_.size() / max_lanes - 1);
+        const uint32_t row = uint32_t(rows_.size() / max_lanes - 1);
+        for (size_t loads = shape_.walk_loads ? below(random_, 4) : 0; loads > 0; --loads)
+            walk_loads_.push_back({row, below(random_, 2) ? below(random_, 4096) : below(random_, uint64_t{1} << 46), walks & mask(1)});
+        return row;
+    }
+
+    std::vector<LineNumber> walk_lines(uint32_t row, unsigned lane) const {
+        std::vector<LineNumber> lines;
+        for (const WalkLoad& load : walk_loads_)
+            if (load.cycles_row == row && load.lanes >> lane & 1) lines.push_back(LineNumber(load.line));
+        return lines;
     }
 
     void fetch(uint32_t execution) {
@@ -146,7 +158,7 @@ private:
         a.physical = PhysAddr(shape_.physical_lines ? physical_[i] << 6 : addresses_[i]);
         const bool walks = o.walks[i] >> lane & 1;
         a.translation = walks ? Translation::miss : o.looked_up[i] >> lane & 1 ? Translation::stlb_hit : Translation::l1_hit;
-        if (walks) a.walk = Cycles(cycles(o.cycles_row[i], lane));
+        if (walks) a.walk = Cycles(cycles(o.cycles_row[i], lane)), a.walk_lines = walk_lines(o.cycles_row[i], lane);
         a.walk_missed_l1d = o.walk_l1d_missed[i] >> lane & 1;
         a.level = level(o.l1d_missed[i], o.l2_missed[i], o.l3_missed[i], lane);
         for (; prefetch < prefetches_.size() && prefetches_[prefetch].access == i; ++prefetch) {
@@ -168,6 +180,7 @@ private:
     std::vector<uint16_t> access_counts_;
     std::vector<PrefetchOutcome> prefetches_;
     std::vector<FetchOutcome> fetches_;
+    std::vector<WalkLoad> walk_loads_;
 };
 
 }  // namespace tessera::sim::testing

@@ -38,6 +38,7 @@ MachineConfig configure(const Platform& p, size_t layouts) {
     c.walker_begin_cycles = uint32_t(p.walker_begin_cycles);
     c.walker_load_adds_cycles = uint32_t(p.walker_load_adds_cycles);
     c.walker_pollutes = p.walker_pollutes != 0;
+    c.queues_walks = p.dram_queues_walks != 0;
     c.lanes = layouts == max_lanes ? ~uint64_t{0} : (uint64_t{1} << layouts) - 1;
     return c;
 }

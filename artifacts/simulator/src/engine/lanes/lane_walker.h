@@ -8,6 +8,7 @@
 #include "engine/lanes/lane_tlbs.h"
 #include "engine/lanes/masked_hierarchy.h"
 #include "engine/lanes/walk_cycles.h"
+#include "engine/lanes/walk_loads.h"
 #include "pagetable/layout_constants.h"
 
 namespace tessera::sim::lanes::TESSERA_ISA {
@@ -28,6 +29,8 @@ struct WalkRecord {
     LoadCounters* counters;
     uint32_t* cycles;        ///< row of WalkCycles
     uint64_t l1d_missed;     ///< lanes that had a load that missed L1D
+    WalkLoads* loads;        ///< those that missed L3; null also where memory's queues do not see walks
+    uint32_t row;            ///< of the cycles
 };
 
 class LaneWalker {
@@ -73,14 +76,17 @@ private:
 
     LANES_INLINE_MEMBER void load_entry(unsigned level, uint32_t frame, uint64_t address, uint64_t lanes, MaskedHierarchy& memory,
                                         WalkRecord& record) {
-        const LevelMasks m = memory.walker(line_of(level, frame, address), lanes);
+        const uint64_t line = line_of(level, frame, address);
+        const LevelMasks m = memory.walker(line, lanes);
         record.l1d_missed |= m.l1d_missed;
         if (record.counters != nullptr) record.counters->add(lanes, m);
         if (record.cycles == nullptr) return;
         add_cycles(record.cycles, lanes, l1d_cycles_);
         if (m.l1d_missed != 0) add_cycles(record.cycles, m.l1d_missed, more_cycles_[0]);
         if (m.l2_missed != 0) add_cycles(record.cycles, m.l2_missed, more_cycles_[1]);
-        if (m.l3_missed != 0) add_cycles(record.cycles, m.l3_missed, more_cycles_[2]);
+        if (m.l3_missed == 0) return;
+        add_cycles(record.cycles, m.l3_missed, more_cycles_[2]);
+        if (record.loads != nullptr) record.loads->add(record.row, line, m.l3_missed);
     }
 
     LaneArray caches_[4];  ///< by Level: pml5e, pml4e, pdpte, pde

@@ -35,7 +35,7 @@ struct MachineConfig {
     uint32_t table_levels;      ///< 4 or 5
     CacheConfig cache[3];
     uint32_t memory_load_cycles, walker_begin_cycles, walker_load_adds_cycles;
-    bool walker_pollutes;
+    bool walker_pollutes, queues_walks;
     uint64_t lanes;             ///< one bit a layout
 };
 

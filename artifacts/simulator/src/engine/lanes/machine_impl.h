@@ -8,7 +8,7 @@ namespace tessera::sim::lanes::TESSERA_ISA {
 class LaneMachine final : public Machine {
 public:
     explicit LaneMachine(const MachineConfig& c)
-        : all_(c.lanes), tlbs_(c.tlb), walker_(c), memory_({shape(c.cache[0]), shape(c.cache[1]), shape(c.cache[2]), c.walker_pollutes}) {
+        : all_(c.lanes), queues_walks_(c.queues_walks), tlbs_(c.tlb), walker_(c), memory_({shape(c.cache[0]), shape(c.cache[1]), shape(c.cache[2]), c.walker_pollutes}) {
         std::memset(&counts_, 0, sizeof counts_);
     }
 
@@ -62,7 +62,7 @@ private:
 
     template <bool count, bool record>
     void everything(const Work& w, Outcomes* out) {
-        if (record) cycles_.begin(w.count + w.fetch_count);
+        if (record) cycles_.begin(w.count + w.fetch_count), walk_loads_.clear();
         size_t next_fetch = 0, next_wanted = 0;
         for (size_t i = 0; i < w.count && i < heads_ahead; ++i) fetch_heads(w, i);
         for (size_t i = 0; i < w.count; ++i) {
@@ -76,6 +76,8 @@ private:
         out->accesses = w.count;
         out->cycles_rows = cycles_.used();
         out->walk_cycles = reinterpret_cast<uint32_t(*)[max_lanes]>(cycles_.row(0));
+        out->walk_loads = walk_loads_.used();
+        out->walk_load = walk_loads_.data();
         out->fetches = w.fetch_count;
         out->fetch = w.fetched;
         out->prefetches = w.wanted_count;
@@ -102,10 +104,10 @@ private:
         const uint64_t address = w.addresses[i], line = address >> 6;
         const TlbOutcome t = tlbs_.access(address, w.regions[i], w.region_table[w.regions[i]]);
         const uint64_t any_walk = t.walk[0] | t.walk[1] | t.walk[2];
-        WalkRecord walk{count ? &walks_ : nullptr, nullptr, 0};
+        WalkRecord walk{count ? &walks_ : nullptr, nullptr, 0, nullptr, 0};
         uint32_t row = 0;
         if (any_walk != 0) {
-            if (record) walk.cycles = cycles_.row(row = cycles_.take());
+            if (record) record_walk(walk, row = cycles_.take());
             walker_.walk(t.walk, address, w.regions[i], w, memory_, walk);
             last_line_ = no_line;
         }
@@ -129,6 +131,12 @@ private:
         out->l3_missed[i] = m.l3_missed;
     }
 
+    LANES_INLINE_MEMBER void record_walk(WalkRecord& walk, uint32_t row) {
+        walk.cycles = cycles_.row(row);
+        walk.row = row;
+        walk.loads = queues_walks_ ? &walk_loads_ : nullptr;
+    }
+
     template <bool count, bool record>
     void fetch(const Work& w, size_t index) {
         const Fetch& f = w.fetches[index];
@@ -136,8 +144,8 @@ private:
         const uint64_t walks = tlbs_.fetch(f.address, f.region, all_);
         outcome = {f.execution, 0, walks, 0};
         if (walks == 0) return;
-        WalkRecord walk{count ? &fetches_ : nullptr, nullptr, 0};
-        if (record) walk.cycles = cycles_.row(outcome.cycles_row = cycles_.take());
+        WalkRecord walk{count ? &fetches_ : nullptr, nullptr, 0, nullptr, 0};
+        if (record) record_walk(walk, outcome.cycles_row = cycles_.take());
         const uint64_t lanes[3] = {walks, 0, 0};
         walker_.walk(lanes, f.address, f.region, w, memory_, walk);
         outcome.walk_l1d_missed = walk.l1d_missed;
@@ -155,10 +163,12 @@ private:
     static constexpr size_t heads_ahead = 32, entries_ahead = 16;
 
     uint64_t all_;
+    bool queues_walks_;
     LaneTlbs tlbs_;
     LaneWalker walker_;
     MaskedHierarchy memory_;
     WalkCycles cycles_;
+    WalkLoads walk_loads_;
     LoadCounters walks_, fetches_;
     LaneCounter program_missed_[3];
     uint64_t last_line_ = no_line;

@@ -22,6 +22,7 @@ public:
         rows_.clear();
         fetches_.clear();
         for (const Fetch& fetch : events.fetches()) fetches_.push_back({fetch.execution, 0, 0, 0});
+        walk_loads_.clear();
         prefetches_.clear();
         for (const Ask& ask : events.asks()) {
             const uint64_t missed = ask.into_l1d ? 0 : all_lanes;  // L1D is not asked by a prefetch into L2
@@ -53,6 +54,8 @@ public:
         out_->prefetch = prefetches_.data();
         out_->fetches = fetches_.size();
         out_->fetch = fetches_.data();
+        out_->walk_loads = walk_loads_.size();
+        out_->walk_load = walk_loads_.data();
     }
 
 private:
@@ -67,6 +70,7 @@ private:
         walks |= uint64_t{1} << lane;
         if (port.walk_l1d_missed()) l1d_missed |= uint64_t{1} << lane;
         rows_[row][lane] = uint32_t(port.walk().value);
+        for (const LineNumber line : port.walk_memory_lines()) walk_loads_.push_back({row, line.value, uint64_t{1} << lane});
     }
     static void served(MemoryLevel level, uint64_t bit, uint64_t& l1d_missed, uint64_t& l2_missed, uint64_t& l3_missed) {
         if (level > MemoryLevel::l1d) l1d_missed |= bit;
@@ -77,6 +81,7 @@ private:
     Outcomes* out_ = nullptr;
     std::vector<Row> rows_;
     std::vector<FetchOutcome> fetches_;
+    std::vector<WalkLoad> walk_loads_;
     std::vector<PrefetchOutcome> prefetches_;
     std::vector<uint64_t> lines_;
 };

@@ -33,14 +33,25 @@ struct Step {
 
 enum ReferenceFlags : uint8_t { new_page = 1, new_line = 2, is_store = 4, into_l1d = 8 };
 
+/// Where memory keeps a line: the same in all lanes.
+struct Place {
+    uint32_t channel, bank;
+    uint32_t row_low, row_high;     ///< row of the bank, plus 1 (0: no row is open)
+};
+
+/// A line that some lanes ask memory for.
+struct PlacedLine {
+    Place place;
+    uint64_t lanes;
+};
+
 /// What all lanes have in common of an access or a prefetch: where in-flight tables and memory keep its times.
 struct Reference {
     uint8_t page_slot, line_slot;
     uint8_t l2_slot;                ///< of the table of lines on their way into L2; in_flight_slots: not in it
     uint8_t flags;                  ///< new_page, new_line: the slot held something else until now
     uint32_t prefetches;            ///< that follow this access
-    uint32_t channel, bank;         ///< for lanes that load from memory
-    uint32_t row_low, row_high;     ///< row of the bank, plus 1 (0: no row is open)
+    Place place;                    ///< for lanes that load from memory
 };
 
 struct Batch {
@@ -51,6 +62,9 @@ struct Batch {
     const Reference* accesses;
     const Reference* prefetches;
     const Outcomes* outcomes;
+    /// Walk of row r: its loads from memory are walk_loads[first_walk_load[r]] and on, below first_walk_load[r + 1]. Null: no walk has any.
+    const uint32_t* first_walk_load;
+    const PlacedLine* walk_loads;
 };
 
 }  // namespace tessera::sim::timing

@@ -18,7 +18,10 @@ uint32_t rebase_interval(const Platform& p, const ClockConfig& c) {
     const uint64_t slowest_latency = std::max({p.latency.alu, p.latency.multiply, p.latency.divide, p.latency.fp_add,
                                                p.latency.fp_multiply, p.latency.fp_divide});
     const uint64_t slowest_load = std::max({c.l1d_load_cycles, c.l2_load_cycles, c.l3_load_cycles, c.memory_load_cycles, c.row_conflict_cycles});
-    const uint64_t growth = c.stlb_hit_cycles + walk_bound_cycles + c.transfer_cycles + c.bank_busy_cycles + 3 * slowest_load + slowest_latency + 2;
+    const uint64_t slot = c.transfer_cycles + c.bank_busy_cycles;
+    // Each load of a walk that waits in memory's queues has memory_load_cycles of the walk's cycles, so that their number is bounded.
+    const uint64_t queued_walk = p.dram_queues_walks == 0 ? 0 : walk_bound_cycles / p.memory_load_cycles * (slot + p.dram.row_conflict_adds_cycles);
+    const uint64_t growth = queued_walk + c.stlb_hit_cycles + walk_bound_cycles + slot + 3 * slowest_load + slowest_latency + 2;
     const uint64_t queued = uint64_t{c.prefetch_queue_lines + 1} * std::max(c.transfer_cycles, c.bank_busy_cycles) + 2 * slowest_load;
     const uint64_t in_flight = c.rob_entries * (slowest_latency + 1) + (c.load_queue_entries + c.store_buffer_entries) * growth;
     const uint64_t room = (uint64_t{1} << 32) - 1, least = 64, most = 2048;

@@ -58,6 +58,7 @@ public:
     bool run(const Batch& b) override {
         const Outcomes& o = *b.outcomes;
         Window<parts> w = window_;
+        w.first_walk_load = b.first_walk_load, w.walk_loads = b.walk_loads;
         size_t access = 0, prefetch = 0;
         for (const Step *s = b.steps, *last = s + b.step_count; s != last; ++s) {
             const uint32_t flags = s->flags;

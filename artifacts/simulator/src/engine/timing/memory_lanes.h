@@ -19,19 +19,46 @@ struct Memory {
 
     /// When lines that are asked for at `ready` are there; books in `lanes`.
     template <bool is_prefetch>
-    CLOCK_MEMBER V load_line(const Reference& r, V ready, V dispatch, Mask<parts> lanes) {
+    CLOCK_MEMBER V load_line(const Place& r, V ready, V dispatch, Mask<parts> lanes) {
+        V load_cycles;
+        const V begin = ask<is_prefetch>(r, ready, dispatch, lanes, load_cycles);
+        return begin + load_cycles;
+    }
+
+    /// How long walks take that begin at `ready` and have `cycles`, of which closed_cycles for each of these loads in its lanes.
+    /// A function of its own that gets a copy, so that the window's times stay in registers.
+    __attribute__((noinline)) static V walk(Memory memory, const PlacedLine* load, const PlacedLine* end, V cycles, V ready, V dispatch) {
+        V asked = ready, counted = broadcast<parts>(0);
+        const V closed = broadcast<parts>(memory.closed_cycles);
+        for (; load != end; ++load) {
+            const Mask<parts> lanes = mask_of<parts>(load->lanes);
+            V load_cycles;
+            const V begin = memory.template ask<false>(load->place, asked, dispatch, lanes, load_cycles);
+            asked = select(lanes, begin, asked);
+            cycles = add_if(lanes, cycles, load_cycles);
+            counted = add_if(lanes, counted, closed);
+        }
+        cycles = cycles + (asked - ready);
+        return max(cycles, counted) - counted;
+    }
+
+private:
+    /// When lines that are asked for at `ready` begin, and their load times; books in `lanes`.
+    template <bool is_prefetch>
+    CLOCK_MEMBER V ask(const Place& r, V ready, V dispatch, Mask<parts> lanes, V& load_cycles) {
+        load_cycles = broadcast<parts>(closed_cycles);
         V begin = book<is_prefetch>(channels, r.channel, ready, dispatch, lanes);
-        if (!has_rows) return begin + broadcast<parts>(closed_cycles);
+        if (!has_rows) return begin;
         begin = max(begin, book<is_prefetch>(banks, r.bank, ready, dispatch, lanes));
         const V low = load(row_low + r.bank), high = load(row_high + r.bank);
         const V wanted_low = broadcast<parts>(r.row_low), wanted_high = broadcast<parts>(r.row_high);
         const Mask<parts> hit = eq(low, wanted_low) & eq(high, wanted_high), closed = eq(low | high, broadcast<parts>(0));
         store(row_low + r.bank, select(lanes, wanted_low, low));
         store(row_high + r.bank, select(lanes, wanted_high, high));
-        return begin + select(hit, broadcast<parts>(hit_cycles), select(closed, broadcast<parts>(closed_cycles), broadcast<parts>(conflict_cycles)));
+        load_cycles = select(hit, broadcast<parts>(hit_cycles), select(closed, load_cycles, broadcast<parts>(conflict_cycles)));
+        return begin;
     }
 
-private:
     template <bool is_prefetch>
     CLOCK_MEMBER static V book(Rates<parts>& rates, size_t slot, V ready, V dispatch, Mask<parts> lanes) {
         return is_prefetch ? rates.prefetch(slot, ready, dispatch, lanes) : rates.demand(slot, ready, dispatch, lanes);

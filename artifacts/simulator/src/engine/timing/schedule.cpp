@@ -14,12 +14,22 @@ void Schedule::begin_unit() {
     since_rebase_ = 0;
 }
 
-void Schedule::locate(Reference& reference, uint64_t physical_line) const {
+Place Schedule::locate(uint64_t physical_line) const {
+    if (dram_.channels == 0) return {};
     const DramPlace place = dram_place(dram_, physical_line);
-    reference.channel = place.channel;
-    reference.bank = place.bank;
-    reference.row_low = uint32_t(place.row + 1);
-    reference.row_high = uint32_t((place.row + 1) >> 32);
+    return {place.channel, place.bank, uint32_t(place.row + 1), uint32_t((place.row + 1) >> 32)};
+}
+
+/// Sorts the loads by their walks' rows; those of one walk keep their order.
+void Schedule::place_walk_loads(const Outcomes& outcomes) {
+    first_walk_load_.assign(outcomes.cycles_rows + 2, 0);
+    walk_loads_.resize(outcomes.walk_loads);
+    for (size_t i = 0; i < outcomes.walk_loads; ++i) ++first_walk_load_[outcomes.walk_load[i].cycles_row + 2];
+    for (size_t row = 2; row < first_walk_load_.size(); ++row) first_walk_load_[row] += first_walk_load_[row - 1];
+    for (size_t i = 0; i < outcomes.walk_loads; ++i) {
+        const WalkLoad& load = outcomes.walk_load[i];
+        walk_loads_[first_walk_load_[load.cycles_row + 1]++] = {locate(load.line), load.lanes};
+    }
 }
 
 Reference Schedule::access(uint64_t address, bool store, uint64_t physical_line, bool from_memory) {
@@ -29,7 +39,7 @@ Reference Schedule::access(uint64_t address, bool store, uint64_t physical_line,
     r.line_slot = uint8_t(line % in_flight_slots);
     r.l2_slot = lines_to_l2_.find(line);
     r.flags = uint8_t(pages_.claim(page) * new_page | lines_.claim(line) * new_line | store * is_store);
-    if (from_memory && dram_.channels != 0) locate(r, physical_line);
+    if (from_memory) r.place = locate(physical_line);
     return r;
 }
 
@@ -42,7 +52,7 @@ Reference Schedule::prefetch(const PrefetchOutcome& outcome, uint64_t physical_l
     } else {
         r.flags = uint8_t(lines_to_l2_.claim(outcome.line) * new_line);
     }
-    if (outcome.l3_missed != 0 && dram_.channels != 0) locate(r, physical_line);
+    if (outcome.l3_missed != 0) r.place = locate(physical_line);
     return r;
 }
 
@@ -116,7 +126,9 @@ Batch Schedule::make(const Chunk& chunk, const Outcomes& outcomes) {
         if (count == block.slots && block.ops + block.slots <= steps_between_rebases_) usual_execution(block);
         else execution(block, count);
     }
-    return {program_.ops(), program_.regs(), steps_.data(), steps_.size(), accesses_.data(), prefetches_.data(), &outcomes};
+    if (outcomes.walk_loads != 0) place_walk_loads(outcomes);
+    return {program_.ops(), program_.regs(), steps_.data(), steps_.size(), accesses_.data(), prefetches_.data(), &outcomes,
+            outcomes.walk_loads != 0 ? first_walk_load_.data() : nullptr, walk_loads_.data()};
 }
 
 }  // namespace tessera::sim::timing

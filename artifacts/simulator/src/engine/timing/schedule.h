@@ -42,7 +42,8 @@ private:
     void refer(const Chunk& chunk, const Outcomes& outcomes);
     Reference access(uint64_t address, bool is_store, uint64_t physical_line, bool from_memory);
     Reference prefetch(const PrefetchOutcome& outcome, uint64_t physical_line);
-    void locate(Reference& reference, uint64_t physical_line) const;
+    Place locate(uint64_t physical_line) const;
+    void place_walk_loads(const Outcomes& outcomes);
     void usual_execution(const Block& block);
     void execution(const Block& block, uint32_t accesses);
     void step(uint32_t op, uint32_t accesses);
@@ -53,6 +54,8 @@ private:
     InFlightKeys pages_, lines_, lines_to_l2_;
     std::vector<Step> steps_;
     std::vector<Reference> accesses_, prefetches_;
+    std::vector<uint32_t> first_walk_load_;
+    std::vector<PlacedLine> walk_loads_;
 };
 
 }  // namespace tessera::sim::timing

@@ -24,6 +24,8 @@ struct Window {
     Walkers<parts> walkers;
     V *pages, *lines, *lines_to_l2;  ///< arrivals; lines_to_l2[in_flight_slots] stays 0
     Memory<parts> memory;
+    const uint32_t* first_walk_load;  ///< of the batch at hand
+    const PlacedLine* walk_loads;
     // Times.
     V retired, dispatched, drained;
     V dispatch, base, ready, complete;  ///< of the instruction at hand
@@ -82,7 +84,7 @@ struct Window {
         const V mshr = to_l1d ? mshrs.first() : broadcast<parts>(0), begins = max(issue, mshr);
         V done = begins + select(beyond_l2, broadcast<parts>(l3_cycles), broadcast<parts>(l2_cycles));
         if (const uint64_t beyond_l3 = o.l3_missed; beyond_l3 != 0)
-            done = select(mask_of<parts>(beyond_l3), memory.template load_line<true>(r, begins, dispatch, mask_of<parts>(beyond_l3)), done);
+            done = select(mask_of<parts>(beyond_l3), memory.template load_line<true>(r.place, begins, dispatch, mask_of<parts>(beyond_l3)), done);
         done = max(done, load(slot));
         if (to_l1d) {
             done = max(done, load(lines_to_l2 + r.l2_slot));
@@ -93,18 +95,21 @@ struct Window {
 
     /// Nothing enters while a code page is translated.
     CLOCK_MEMBER void fetch_page(const FetchOutcome& f, const Outcomes& o) {
+        const V began = dispatched;
         dispatched = dispatched + broadcast<parts>(stlb_cycles);
         if (const uint64_t walks = f.walks; walks != 0)
-            dispatched = walk(mask_of<parts>(walks), f.walk_l1d_missed, o.walk_cycles[f.cycles_row], dispatched);
+            dispatched = walk(mask_of<parts>(walks), f.walk_l1d_missed, o, f.cycles_row, dispatched, began);
     }
 
 private:
-    /// `from` in lanes that do not walk, the end of the walk in those that do.
-    CLOCK_MEMBER V walk(M lanes, uint64_t missed_l1d, const uint32_t* cycles, V from) {
-        const V duration = load_row<parts>(cycles);
+    /// `from` in lanes that do not walk, the end of the walk in those that do. `asks`: when its instruction was dispatched.
+    CLOCK_MEMBER V walk(M lanes, uint64_t missed_l1d, const Outcomes& o, uint32_t row, V from, V asks) {
+        V duration = load_row<parts>(o.walk_cycles[row]);
         longest_walk = longest_walk | duration;
         const M needs_mshr = mask_of<parts>(walker_uses_mshrs ? missed_l1d : 0);
         const V ready_to_walk = walker_uses_mshrs ? select(needs_mshr, max(from, mshrs.first()), from) : from;
+        if (first_walk_load != nullptr && first_walk_load[row] != first_walk_load[row + 1])
+            duration = memory.walk(memory, walk_loads + first_walk_load[row], walk_loads + first_walk_load[row + 1], duration, ready_to_walk, asks);
         const V done = walkers.serve(ready_to_walk, duration, lanes);
         if (walker_uses_mshrs && missed_l1d != 0) mshrs.take_until(done, needs_mshr);
         return select(lanes, done, from);
@@ -114,7 +119,7 @@ private:
         const uint64_t walks = o.walks[i];
         if (walks == 0) return looked_up;
         const M lanes = mask_of<parts>(walks);
-        const V done = walk(lanes, o.walk_l1d_missed[i], o.walk_cycles[o.cycles_row[i]], looked_up);
+        const V done = walk(lanes, o.walk_l1d_missed[i], o, o.cycles_row[i], looked_up, dispatch);
         store(pages + r.page_slot, select(lanes, done, load(pages + r.page_slot)));
         return done;
     }
@@ -125,7 +130,7 @@ private:
         const V begins = max(physical, mshrs.first());
         V done = begins + select(mask_of<parts>(o.l2_missed[i]), broadcast<parts>(l3_cycles), broadcast<parts>(l2_cycles));
         if (const uint64_t beyond_l3 = o.l3_missed[i]; beyond_l3 != 0)
-            done = select(mask_of<parts>(beyond_l3), memory.template load_line<false>(r, begins, dispatch, mask_of<parts>(beyond_l3)), done);
+            done = select(mask_of<parts>(beyond_l3), memory.template load_line<false>(r.place, begins, dispatch, mask_of<parts>(beyond_l3)), done);
         done = max(max(done, pending), load(lines_to_l2 + r.l2_slot));
         mshrs.take_until(done, lanes);
         store(lines + r.line_slot, select(lanes, done, pending));

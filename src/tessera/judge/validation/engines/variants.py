@@ -65,6 +65,16 @@ VARIANTS: dict[str, dict[str, int | str]] = {
         "dram.row_conflict_adds_cycles": 30,
         "dram.bank_busy_cycles": 12,
     },
+    "tiny, walks in memory's queues": TINY
+    | {
+        "dram.queues_walks": 1,
+        "dram.channels": 2,
+        "dram.banks": 4,
+        "dram.row_bytes": 1024,
+        "dram.row_hit_saves_cycles": 40,
+        "dram.row_conflict_adds_cycles": 30,
+        "dram.bank_busy_cycles": 12,
+    },
     "tiny, prefetchers": TINY
     | {
         "prefetch.l1d.kind": "stride",
