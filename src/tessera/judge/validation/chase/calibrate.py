@@ -136,7 +136,8 @@ def _last_level(work: Calibration) -> None:
     """the last-level cache that one program gets"""
     ways = int(work.platform.values["cache.l3.ways"].value)
     whole = int(work.platform.values["cache.l3.bytes"].value)
-    sizes_bytes = [whole] + [_nearest(m * MB, ways) for m in L3_MEGABYTES if m * MB < whole]
+    slices = int(work.platform.values["cache.l3.slices"].value)
+    sizes_bytes = [whole] + [_nearest(m * MB, ways * max(slices, 1)) for m in L3_MEGABYTES if m * MB < whole]
     fits = {
         size: _fitted(work, corrected(work.platform, {"cache.l3.bytes": size}, SOURCE), {"lines": BEYOND_L1D})
         for size in sizes_bytes
@@ -146,9 +147,9 @@ def _last_level(work: Calibration) -> None:
     _apply(work, fits[best])
 
 
-def _nearest(size_bytes: int, ways: int) -> int:
-    """A cache size near ``size_bytes`` whose sets are whole."""
-    return max(1, round(size_bytes / (64 * ways))) * 64 * ways
+def _nearest(size_bytes: int, lines: int) -> int:
+    """A cache size near ``size_bytes``: a multiple of ``lines``, which are one set of each slice."""
+    return max(1, round(size_bytes / (64 * lines))) * 64 * lines
 
 
 def _walk_caches(work: Calibration) -> None:

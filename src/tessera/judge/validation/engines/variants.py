@@ -14,7 +14,8 @@ from tessera.platforms import Platform
 from tessera.platforms.model import Value
 
 BASE = "broadwell-sim"
-#: what formulas, and variants that bend one thing, leave out: prefetchers, DRAM rows, the instruction side
+#: what formulas, and variants that bend one thing, leave out: prefetchers, DRAM rows, the instruction side,
+#: slices, walks and write-backs in memory's queues
 PLAIN: dict[str, int | str] = {
     "tlb.l1d.replacement": "lru", "tlb.stlb.replacement": "lru", "tlb.l1i.entries": 0, "tlb.l1i.ways": 0,
     "prefetch.l1d.kind": "none", "prefetch.l1d.entries": 0, "prefetch.l1d.degree": 0,
@@ -22,7 +23,7 @@ PLAIN: dict[str, int | str] = {
     "prefetch.l2.kind": "none", "prefetch.l2.entries": 0, "prefetch.l2.degree": 0, "prefetch.l2.distance": 0,
     "dram.channels": 0, "dram.banks": 0, "dram.row_bytes": 0, "dram.row_hit_saves_cycles": 0,
     "dram.row_conflict_adds_cycles": 0, "dram.bank_busy_cycles": 0, "dram.queues_walks": 0,
-    "cache.write_backs": 0,
+    "cache.l3.slices": 0, "cache.write_backs": 0,
 }  # fmt: skip
 #: small and oddly shaped, so that random traces reach every eviction: sets that are no powers of two
 TINY = PLAIN | {
