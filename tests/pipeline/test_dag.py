@@ -27,6 +27,11 @@ def finished(tmp_path_factory) -> Checkout:
     for step in ("pipeline fit", "pipeline adaptive", "pipeline one-gb"):  # one job per platform
         assert sum(line.count("/cells/") for line in named(first, step)) == pairs, step
         assert len(named(first, step)) == len(config(checkout)["platforms"]), step
+    asked = config(checkout)["studies"]["ablations"]
+    every = len(asked["workloads"]) * len(asked["platforms"])
+    ablated = named(first, "study ablations")  # all ablations of some pairs, mispredictions of all
+    assert len(ablated) == pairs
+    assert sum("--only no-mispredictions" in line for line in ablated) == pairs - every
     return checkout
 
 

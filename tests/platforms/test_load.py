@@ -8,7 +8,6 @@ from tessera import platforms
 from tessera.core.errors import TesseraError
 from tessera.platforms.keys import all_keys
 
-
 #: What haswell-sim sets of the component that predicts its branches.
 OWN = [
     f"branch_predictor.tage.{key}"

@@ -74,10 +74,10 @@ def _sampling(workload: str, platform: str) -> tuple[pd.DataFrame, pd.DataFrame]
 def _cells(workload: str, platform: str) -> pd.DataFrame:
     """Slope and bend differ by variant."""
     forms = {"baseline": (1.5, 5e-10), "no-pollution": (0.9, 4e-10)}
-    forms |= {"infinite-walkers": (0.8, 0.0), "no-overlap": (1.6, 0.0)}
+    forms |= {"infinite-walkers": (0.8, 0.0), "no-overlap": (1.6, 0.0), "no-mispredictions": (0.7, 0.0)}
     rows = []
     for variant in ABLATIONS:
-        slope, bend = forms[variant.name]
+        slope, bend = forms.get(variant.name, forms["baseline"])
         for i in range(9):
             C = 1e9 * (8 - i) / 8
             rows.append(

@@ -52,7 +52,10 @@ def test_sampling_says_what_blind_samples_miss(full_tree, rendered):
 def test_ablations_judge_the_papers_explanations(full_tree, rendered):
     found = hypotheses.judged(ok_rows(read(studies.SHAPES, Tree(full_tree))))
     assert [(h["supported"], h["cases"]) for h in found] == [(2, 2), (0, 2), (2, 2), (0, 2), (2, 2)]
-    assert "2 of 2 cases" in text(rendered / "ablations.html")
+    shown = text(rendered / "ablations.html")
+    assert "2 of 2 cases" in shown
+    # 1.5 + 5e-10 x 1e9 with them, 0.7 without
+    assert "exceeds 1 in 2 of 2 pairs; without them, in 0" in shown and "2.000 0.700 +1.300" in shown
 
 
 def test_the_sweep_names_what_overturns(full_tree, rendered):

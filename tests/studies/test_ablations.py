@@ -7,19 +7,25 @@ import pytest
 
 from tessera import platforms
 from tessera.core.errors import TesseraError
-from tessera.judge.studies import ablations, hypotheses, variants
+from tessera.judge.studies import ablations, hypotheses, sentences, variants
 from tessera.simulate.cache import CellCache
 from tessera.simulate.plan import FULL
 
 from .builders import platform, rows
 
-SWITCHES = {"walker.pollutes": 1, "walker.count": 2, "core.overlap": 1}
+#: every key that an ablation changes, with another value
+SWITCHES = {
+    key: "tage" if key == "branch.predictor" else 2
+    for variant in variants.ABLATIONS
+    for key in variant.changes
+}
 #: variant -> runtime over walk cycles, and the program's extra L3 loads with 4KB pages
 FORMS = {
     "baseline": (lambda C: 1e10 + 1.5 * C + 5e-10 * C * C, 1000),
     "no-pollution": (lambda C: 1e10 + 0.9 * C + 1e-10 * C * C, 0),
     "infinite-walkers": (lambda C: 1e10 + 1.4 * C + 4.9e-10 * C * C, 1000),
     "no-overlap": (lambda C: 3e10 + 1.6 * C, 1000),
+    "no-mispredictions": (lambda C: 1e10 + 0.5 * C, 1000),
 }
 
 
@@ -34,7 +40,7 @@ def of(values: dict) -> str:
 @pytest.fixture
 def cells(monkeypatch) -> pd.DataFrame:
     def fake(trace, changed, layouts, **options):
-        runtime, extra = FORMS[of(changed.values)]
+        runtime, extra = FORMS.get(of(changed.values), FORMS["baseline"])
         return rows(runtime, extra=extra)
 
     monkeypatch.setattr(ablations, "simulate", fake)
@@ -82,9 +88,10 @@ def test_a_refused_variant_fails_alone(monkeypatch):
         "made", Path("t"), made, [Path("growing-0.csv")], FULL, CellCache(None)
     )
     found = ablations.shapes(table).set_index("variant")
-    assert found["status"].to_dict() == {
-        "baseline": "ok", "no-pollution": "ok", "infinite-walkers": "failed", "no-overlap": "ok",
-    }  # fmt: skip
+    assert found.pop("status").to_dict() == {
+        variant.name: "failed" if variant.name == "infinite-walkers" else "ok"
+        for variant in variants.ABLATIONS
+    }
     assert "status -11" in found.loc["infinite-walkers", "message"]
 
 
@@ -106,3 +113,41 @@ def test_an_ablation_that_changes_walk_cycles_is_no_ablation(cells):
     found = ablations.shapes(changed).set_index("variant")
     assert found.loc["no-overlap", "message"] == "H, M or C differ from the baseline's in 1 of 9 layouts"
     assert set(found.drop("no-overlap")["status"]) == {"ok"}
+
+
+@pytest.mark.parametrize(
+    ("column", "status"), [("walk_cycles", "ok"), ("stlb_misses", "failed"), ("stlb_hits", "failed")]
+)
+def test_slices_change_where_walks_find_their_entries_and_nothing_else(cells, column, status):
+    row = cells["variant"] == "no-slices"
+    changed = cells.assign(**{column: cells[column].where(~row, cells[column] * 1.01 + 1)})
+    found = ablations.shapes(changed).set_index("variant")
+    assert found.loc["no-slices", "status"] == status
+    assert status == "ok" or found.loc["no-slices", "message"].startswith("H or M differ")
+
+
+def test_some_ablations_are_simulated_with_the_baseline_and_unknown_ones_are_refused(monkeypatch):
+    seen = []
+
+    def fake(trace, changed, layouts, **options):
+        seen.append(of(changed.values))
+        return rows(FORMS["baseline"][0])
+
+    monkeypatch.setattr(ablations, "simulate", fake)
+    made = platform(**{k.replace(".", "__"): (v, "a document") for k, v in SWITCHES.items()})
+    ablations.simulate_variants(
+        "made", Path("t"), made, [Path("growing-0.csv")], FULL, CellCache(None), only=["no-mispredictions"]
+    )
+    assert seen == ["baseline", "no-mispredictions"]
+    with pytest.raises(TesseraError, match="no-mispredictions"):
+        variants.named(["no-mispredictoins"])
+
+
+def test_the_slopes_with_and_without_mispredictions_and_their_sentence(cells):
+    both = pd.concat([cells, cells[cells["variant"] != "no-mispredictions"].assign(workload="other")])
+    found = sentences.slopes(ablations.shapes(both))
+    assert found["workload"].tolist() == ["made"]  # the other has no such ablation
+    assert found[["with_them", "without"]].iloc[0].tolist() == pytest.approx([2.0, 0.5])
+    said = sentences.mispredictions(found)
+    assert "exceeds 1 in 1 of 1 pairs; without them, in 0." in said and "from 0.50 to 2.00" in said
+    assert len(sentences.slopes(ablations.shapes(cells[cells["variant"] == "baseline"]))) == 0

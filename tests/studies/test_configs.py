@@ -32,6 +32,8 @@ def test_plans_are_samples_of_their_window(config):
     plans += [
         (studies[name]["sampling"], studies[name]["window_accesses"]) for name in ("ablations", "sweep")
     ]
+    if others := studies["ablations"].get("mispredictions"):
+        plans.append((others["sampling"], others["window_accesses"]))
     for text, window in plans:
         plan = parse_sampling(text)
         assert plan.units * plan.warmup_accesses < 0.9 * window, text

@@ -17,14 +17,25 @@ def layout_options(study):
     return f"--layouts {names}" if names else ""
 
 
+def ablated():
+    """(workload, platform) -> what its ablations simulate: all of them, or `mispredictions` for the other pairs."""
+    asked = STUDIES.get("ablations", {})
+    found = {(w, p): asked for w in asked.get("workloads", []) for p in asked.get("platforms", [])}
+    if "mispredictions" in asked:
+        others = asked["mispredictions"] | {"only": "no-mispredictions"}
+        found = {(w, p): others for w in config["workloads"] for p in config["platforms"]} | found
+    return found
+
+
+ABLATED = ablated()
+
+
 def study_outputs():
     """Outputs of all studies in the configuration."""
     found = []
     if "sampling" in STUDIES:
         found += [TREE.sampling(w, "errors") for w in STUDIES["sampling"]["workloads"]]
-    if "ablations" in STUDIES:
-        asked = STUDIES["ablations"]
-        found += [TREE.ablations(w, p, "shapes") for w in asked["workloads"] for p in asked["platforms"]]
+    found += [TREE.ablations(w, p, "shapes") for w, p in ABLATED]
     if "sweep" in STUDIES:
         found.append(TREE.sweep(STUDIES["sweep"]["workload"], STUDIES["sweep"]["platform"]))
     return found
@@ -33,7 +44,8 @@ def study_outputs():
 def study_windows():
     """The windows that the studies simulate."""
     asked = {(w, name) for name, one in STUDIES.items() for w in one.get("workloads", [one.get("workload")])}
-    return sorted({window(workload, study) for workload, study in asked})
+    found = {window(workload, study) for workload, study in asked}
+    return sorted(found | {TREE.window(w, one["window_accesses"]) for (w, p), one in ABLATED.items()})
 
 
 rule study_window:
@@ -74,7 +86,7 @@ rule study_sampling:
 rule study_ablations:
     input:
         component_stamps("simulator"),
-        info=lambda w: window(w.workload, "ablations"),
+        info=lambda w: TREE.window(w.workload, ABLATED[w.workload, w.platform]["window_accesses"]),
         manifest=TREE.manifest("{workload}", "{platform}"),
         platform=lambda w: platform_file(w.platform),
     output:
@@ -83,7 +95,8 @@ rule study_ablations:
     log: TREE.log("study-ablations-{workload}-{platform}"),
     benchmark: TREE.benchmark("study-ablations-{workload}-{platform}")
     params:
-        layouts=layout_options("ablations"), sampling=STUDIES.get("ablations", {}).get("sampling", ""),
+        layouts=layout_options("ablations"), sampling=lambda w: ABLATED[w.workload, w.platform]["sampling"],
+        only=lambda w: f"--only {one}" if (one := ABLATED[w.workload, w.platform].get("only")) else "",
         cache=TREE.cache, code=STUDY_CODE,
         files=lambda w: platform_content(w.platform),
     priority: 15
@@ -91,8 +104,8 @@ rule study_ablations:
     message: "Switching off one mechanism at a time: {wildcards.workload} on {wildcards.platform}"
     shell:
         "tessera study ablations --info {input.info} --manifest {input.manifest} --platform {input.platform}"
-        " {params.layouts} --sampling {params.sampling} --cache {params.cache} --out {output.shapes}"
-        " 2> >(tee {log} >&2)"
+        " {params.layouts} {params.only} --sampling {params.sampling} --cache {params.cache}"
+        " --out {output.shapes} 2> >(tee {log} >&2)"
 
 
 rule study_sweep:

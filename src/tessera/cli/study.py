@@ -150,11 +150,12 @@ def sampling(info, manifest, platform, cache, out, names, plans, seed) -> None:
 @_common
 @click.option("--layouts", "names", default="", help="Layouts, comma-separated.  [default: all but 1gb]")
 @click.option("--sampling", "plan", default=CHEAP_PLAN, show_default=True, help="Sampling plan.")
-def ablations(info, manifest, platform, cache, out, names, plan) -> None:
+@click.option("--only", multiple=True, help="Name of an ablation; may be repeated.  [default: all]")
+def ablations(info, manifest, platform, cache, out, names, plan, only) -> None:
     """Switch off one mechanism at a time; report slope and curvature of runtime over walk cycles.
 
-    Variants: baseline; no-pollution (walker loads enter no cache of the program); infinite-walkers;
-    no-overlap. cells.csv, in the folder of --out, has every cell.
+    docs/studies.md lists the ablations. The baseline is always simulated, too. cells.csv, in the folder of
+    --out, has every cell.
 
     \b
     Example, after ./run smoke:
@@ -163,8 +164,10 @@ def ablations(info, manifest, platform, cache, out, names, plan) -> None:
         --manifest results/smoke/layouts/gups/sandybridge-sim/manifest.csv
     """
     from tessera.judge.studies.steps import ablation_study
+    from tessera.judge.studies.variants import named
 
-    _close(ablation_study(_job(info, manifest, platform, names, cache, out), plan), out)
+    named(only)
+    _close(ablation_study(_job(info, manifest, platform, names, cache, out), plan, only), out)
 
 
 @study.command()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from tessera.judge.studies.conclusions import get
+from tessera.judge.studies.variants import BASELINE, NO_MISPREDICTIONS
 from tessera.results.status import SKIPPED
 
 PERFECT = "perfect"
@@ -69,7 +70,9 @@ def ablations(shapes: pd.DataFrame) -> list[str]:
     pairs = len(slope)
 
     def count(table: pd.DataFrame, limit: float) -> str:
-        return ", ".join(f"{name} {int((table[name] > limit).sum())}" for name in table)
+        return ", ".join(
+            f"{name} {int((table[name] > limit).sum())} of {table[name].notna().sum()}" for name in table
+        )
 
     def median(table: pd.DataFrame) -> str:
         return ", ".join(f"{name} {table[name].median():.2f}" for name in table)
@@ -84,12 +87,34 @@ def ablations(shapes: pd.DataFrame) -> list[str]:
             f"2MB pages; without pollution, this excess is {percent(gone)} smaller in the median pair."
         )
     return [
-        f"Number of the {pairs} pairs where the slope of R over C exceeds 1: {count(slope, 1)} (medians: "
+        f"Number of pairs where the slope of R over C exceeds 1: {count(slope, 1)} (medians: "
         f"{median(slope)}).",
-        f"Number of the {pairs} pairs where R over C bends upwards: {count(bend, 0)} (median curvatures: "
+        f"Number of pairs where R over C bends upwards: {count(bend, 0)} (median curvatures: "
         f"{median(bend)}).",
         third,
     ]
+
+
+def slopes(shapes: pd.DataFrame) -> pd.DataFrame:
+    """workload, platform, slope with and without mispredictions: pairs of good rows that have both."""
+    found = shapes.pivot_table(index=["workload", "platform"], columns="variant", values="slope", sort=False)
+    if not {BASELINE, NO_MISPREDICTIONS} <= set(found):
+        return pd.DataFrame(columns=["workload", "platform", "with_them", "without"])
+    names = {BASELINE: "with_them", NO_MISPREDICTIONS: "without"}
+    return found[list(names)].rename(columns=names).rename_axis(columns=None).dropna().reset_index()
+
+
+def mispredictions(table: pd.DataFrame) -> str:
+    """``table`` as :func:`slopes` gives it, not empty."""
+    added = table["with_them"] - table["without"]
+    most = table.loc[added.idxmax()]
+    above = {name: int((table[name] > 1).sum()) for name in ("with_them", "without")}
+    return (
+        f"With mispredicted branches, the slope of R over C exceeds 1 in {above['with_them']} of "
+        f"{len(table)} pairs; without them, in {above['without']}. They make the slope steeper in "
+        f"{int((added > 0).sum())} pairs, by {added.median():.3f} in the median pair and most in "
+        f"{most['workload']} on {most['platform']} (from {most['without']:.2f} to {most['with_them']:.2f})."
+    )
 
 
 def sweep(survival: pd.DataFrame, table: pd.DataFrame) -> list[str]:

@@ -71,13 +71,14 @@ def sampling_study(job: Job, plans: Sequence[str], seed: int) -> pd.DataFrame:
     return write(SAMPLING, errors, job.out)
 
 
-def ablation_study(job: Job, plan: str) -> pd.DataFrame:
-    """Write ``job.out`` (shapes.csv) and cells.csv beside it."""
+def ablation_study(job: Job, plan: str, only: Sequence[str] = ()) -> pd.DataFrame:
+    """Write ``job.out`` (shapes.csv) and cells.csv beside it; ``only``: names of ablations (none: all)."""
     table, cache = empty(VARIANTS), CellCache(job.cache)
     try:
         table = ablations.simulate_variants(
-            job.workload, job.trace, job.platform, job.files, parse_sampling(plan), cache, job.progress
-        )
+            job.workload, job.trace, job.platform, job.files, parse_sampling(plan), cache, job.progress,
+            only,
+        )  # fmt: skip
         shapes = ablations.shapes(table)
     except TesseraError as error:
         shapes = ablations.failed(job.workload, job.platform.name, _sentence(error))

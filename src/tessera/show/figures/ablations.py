@@ -15,13 +15,15 @@ VARIANTS = {
     "no-pollution": ("walker loads don't pollute", style.GREEN, "s"),
     "infinite-walkers": ("infinite walkers", style.ORANGE, "^"),
     "no-overlap": ("no overlap", style.VERMILLION, "D"),
+    "no-mispredictions": ("no mispredictions", style.BLUE, "v"),
 }
 
 
 def table(results) -> pd.DataFrame:
     """A row per workload, platform, variant, layout; ``added_cycles`` is R less R with 2MB pages."""
     rows = Results.of(results).needed(CELLS, "ablations", why="no ablation study was made")
-    rows = rows[rows["runtime_cycles"].notna()]
+    whole = rows.groupby(["workload", "platform"])["variant"].transform("nunique") > 2
+    rows = rows[rows["runtime_cycles"].notna() & whole]  # not the pairs with one ablation
     keys = ["workload", "platform", "variant"]
     base = rows[rows["layout"] == ALL_2MB].set_index(keys)["runtime_cycles"]
     joined = rows.join(base.rename("base_cycles"), on=keys)

@@ -15,12 +15,20 @@ def page(facts) -> dict:
         "title": "Ablations",
         "figure": facts.figure("ablations"),
         "sentences": sentences.ablations(shapes) if len(shapes) else [],
+        "mispredictions": _mispredictions(shapes),
         "variants": [{"name": variant.name, "sentence": variant.sentence} for variant in ABLATIONS],
         "hypotheses": hypotheses.judged(shapes) if len(shapes) else [],
         "windows": _windows(ok_rows(facts.results.read(VARIANTS))),
         "rows": shapes.to_dict("records"),
         "failed": other_rows(everything).to_dict("records"),
     }
+
+
+def _mispredictions(shapes) -> dict:
+    found = sentences.slopes(shapes) if len(shapes) else shapes
+    if not len(found):
+        return {}
+    return {"sentence": sentences.mispredictions(found), "rows": found.to_dict("records")}
 
 
 def _windows(cells) -> list[str]:
