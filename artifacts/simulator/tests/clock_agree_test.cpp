@@ -59,6 +59,7 @@ Platform random_platform(Random& random) {
     p.walkers = below(random, 4) ? below(random, 4) : 8;
     p.walker_uses_mshrs = below(random, 2);
     p.memory_cycles_per_line = below(random, 3) * 7;
+    p.write_backs = below(random, 2);
     if (below(random, 2)) {
         p.dram = {1 + below(random, 4), 1 + below(random, 9), uint64_t{64} << below(random, 8),
                   below(random, 60),    below(random, 80),    below(random, 30)};

@@ -1,4 +1,5 @@
-// clock_queues_test.cpp - walker loads in memory's queues (dram.queues_walks): runtimes worked out by hand.
+// clock_queues_test.cpp - walker loads in memory's queues (dram.queues_walks) and write-backs (cache.write_backs): runtimes worked
+// out by hand.
 #include "support/clock_script.h"
 #include "support/engines.h"
 #include "support/platforms.h"
@@ -10,13 +11,15 @@ using trace::InsnKind;
 using Accesses = std::vector<AccessOutcome>;
 using Lines = std::vector<LineNumber>;
 
-enum Blocks : uint32_t { load, chase, divide };
+enum Blocks : uint32_t { load, chase, divide, store, update };
 
 std::vector<trace::StaticBlock> blocks() {
     const std::vector<trace::MemorySlot> one = {{0, 0, 8}};
     return {{0, {{reg(2), reg(5), reg(2), InsnKind::load, 1, 4}}, one},
             {0, {{reg(1), reg(1), reg(1), InsnKind::load, 1, 4}}, one},
-            {0, {{reg(3), reg(3), 0, InsnKind::divide, 0, 4}}, {}}};
+            {0, {{reg(3), reg(3), 0, InsnKind::divide, 0, 4}}, {}},
+            {0, {{reg(2), 0, reg(2), InsnKind::store, 1, 4}}, {{0, 1, 8}}},
+            {0, {{reg(2), 0, reg(2), InsnKind::load_store, 2, 4}}, {{0, 0, 8}, {0, 1, 8}}}};
 }
 
 Platform wide() {
@@ -122,12 +125,98 @@ TEST(ClockWalkLoads, ChangeRAndNothingElseOnAnyEngine) {
     Platform p = haswell();
     p.dram = {2, 8, 4096, 40, 50, 20};
     const LayoutCounts off = on_all_engines(p, stream, {all_4kb()})[0];
-    p.dram_queues_walks = 1;
+    p.dram_queues_walks = p.write_backs = 1;
     LayoutCounts on = on_all_engines(p, stream, {all_4kb(), all_of(PageSize::large_2mb, uint64_t{4} << 30)})[0];
     EXPECT_GT(off.walker[3], 3000u);  // cold leaves come from memory
     EXPECT_NE(on.units[0].runtime_cycles, off.units[0].runtime_cycles);
     on.units[0].runtime_cycles = off.units[0].runtime_cycles;
     EXPECT_EQ(on, off);
+}
+
+AccessOutcome written(uint64_t n, MemoryLevel level) {
+    AccessOutcome a = from(n, level);
+    a.is_store = true;
+    return a;
+}
+
+/// Loads and stores by what they are, all independent.
+uint64_t run_each(const Platform& p, const Accesses& accesses) {
+    ClockScript script(p, blocks());
+    for (const AccessOutcome& a : accesses) script.run(a.is_store ? store : load, {a});
+    return script.cycles();
+}
+
+Platform five_a_line(uint64_t write_backs = 1) {
+    Platform p = wide();
+    p.memory_cycles_per_line = 5;
+    p.write_backs = write_backs;
+    return p;
+}
+
+constexpr MemoryLevel l1d = MemoryLevel::l1d;
+
+/// What the last load, which comes from memory, waits for.
+uint64_t transfers_before_the_last(const Accesses& accesses) { return (run_each(five_a_line(), accesses) - 200) / 5; }
+
+TEST(ClockWriteBacks, ALineFromMemoryThatIsWrittenTakesASecondTransfer) {
+    EXPECT_EQ(run_each(five_a_line(0), {written(1, dram), from(2, dram)}), 5u + 200);
+    EXPECT_EQ(run_each(five_a_line(), {written(1, dram), from(2, dram)}), 2u * 5 + 200);
+    EXPECT_EQ(transfers_before_the_last({from(1, dram), written(1, l1d), from(2, dram)}), 2u);
+    EXPECT_EQ(transfers_before_the_last({from(1, dram), written(1, l1d), written(1, l1d), from(2, dram)}), 2u);  // once
+    EXPECT_EQ(transfers_before_the_last({from(1, dram), written(1, l1d), from(1, dram), written(1, l1d), from(2, dram)}), 4u);  // it came again
+    EXPECT_EQ(transfers_before_the_last({written(1, l1d), from(2, dram)}), 0u);  // it did not come from memory
+    EXPECT_EQ(transfers_before_the_last({from(1, dram), from(1, l1d), from(2, dram)}), 1u);  // it is not written
+}
+
+TEST(ClockWriteBacks, LinesThatWerePrefetchedCount) {
+    AccessOutcome first = from(1, l1d);
+    first.prefetches = {{VirtAddr(4096 + 64), PhysAddr(64 * 2), false, dram}};
+    EXPECT_EQ(transfers_before_the_last({first, written(2, l1d), from(9, dram)}), 2u);
+    first.prefetches[0].level = MemoryLevel::l3;
+    EXPECT_EQ(transfers_before_the_last({first, written(2, l1d), from(9, dram)}), 0u);
+}
+
+TEST(ClockWriteBacks, ALineOfTheSameSlotTakesThePlace) {
+    EXPECT_EQ(transfers_before_the_last({from(1, dram), from(1 + 4096, dram), written(1, l1d), from(2, dram)}), 2u);
+    EXPECT_EQ(transfers_before_the_last({from(1, dram), from(1 + 4096, dram), written(1 + 4096, l1d), from(2, dram)}), 3u);
+    EXPECT_EQ(transfers_before_the_last({from(1, dram), from(2 + 4096, dram), written(1, l1d), from(2, dram)}), 3u);
+}
+
+TEST(ClockWriteBacks, BanksAreBusyAndRowsStay) {
+    Platform p = rows();
+    p.write_backs = 1;
+    EXPECT_EQ(run_each(p, {from(0, dram), written(0, l1d), from(4, dram)}), 2u * 8 + 260);
+    EXPECT_EQ(run_each(p, {from(0, dram), written(0, l1d), from(2, dram)}), 200u);  // another bank
+    ClockScript script(p, blocks());
+    script.run(chase, {from(0, dram)});
+    script.run(chase, {from(4, dram)});  // closes line 0's row
+    script.run(store, {written(0, l1d)});
+    script.run(chase, {from(5, dram)});  // finds line 4's row open still
+    EXPECT_EQ(script.cycles(), 200u + 260 + 150);
+}
+
+/// 500 lines are read and written, as fast as memory can: each takes two transfers, and the last load waits for 998.
+TEST(ClockWriteBacks, UpdatesOfManyLinesHaveHalfTheRate) {
+    for (const uint64_t write_backs : {0, 1}) {
+        Platform p = five_a_line(write_backs);
+        p.memory_cycles_per_line = 20;
+        ClockScript script(p, blocks());
+        for (uint64_t n = 0; n < 500; ++n) script.run(update, {from(n, dram), written(n, l1d)});
+        EXPECT_EQ(script.cycles(), 499 * 20 * (1 + write_backs) + 200 + 1);  // the update's own cycle
+    }
+}
+
+/// 600 prefetched lines are written, 16 in a cycle; nobody waits for their way back, of which 512 may queue. The last of the stores
+/// is dispatched in cycle 37.
+TEST(ClockWriteBacks, FiveHundredAndTwelveQueueAtMost) {
+    Platform p = five_a_line();
+    p.rob_entries = 4096, p.store_buffer_entries = 1024;
+    AccessOutcome first = from(1, l1d);
+    for (uint64_t n = 0; n < 600; ++n) first.prefetches.push_back({VirtAddr(64 * (163 + n)), PhysAddr(64 * (100 + n)), false, dram});
+    Accesses accesses = {first};
+    for (uint64_t n = 0; n < 600; ++n) accesses.push_back(written(100 + n, l1d));
+    accesses.push_back(from(9000, dram));
+    EXPECT_EQ(run_each(p, accesses), 37u + 512 * 5 + 200);
 }
 
 }  // namespace

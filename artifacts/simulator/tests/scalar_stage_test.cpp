@@ -35,7 +35,7 @@ TEST_P(ScalarStage, GivesTheOraclesCountsAndRuntime) {
     if (HasFailure()) return;
     platform.allocator = "scattered";
     platform.dram = {2, 8, 1024, 20, 30, 4};
-    platform.dram_queues_walks = 1;
+    platform.dram_queues_walks = platform.write_backs = 1;
     expect_stage_agrees(platform, GetParam());
 }
 

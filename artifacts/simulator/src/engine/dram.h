@@ -12,6 +12,9 @@ namespace tessera::sim {
 
 /// Lines of prefetches that may queue at a channel or a bank; a prefetch that finds more waits no longer (docs/clock.md).
 inline constexpr uint64_t prefetch_queue_lines = 32;
+/// The same for write-backs: more than the loads and stores in flight of any processor at hand can be waiting for, so that it
+/// bounds nothing but what nobody waits for (prefetched lines that are written).
+inline constexpr uint64_t write_queue_lines = 512;
 
 struct DramPlace {
     uint32_t channel = 0;

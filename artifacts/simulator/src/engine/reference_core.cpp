@@ -68,6 +68,14 @@ uint64_t ReferenceCore::arrived(const AccessOutcome& access, uint64_t ready, uin
     return done;
 }
 
+/// A line from memory that is written goes back to it.
+void ReferenceCore::write_back(const AccessOutcome& access, uint64_t dispatch) {
+    if (platform_->write_backs == 0) return;
+    const uint64_t line = access.physical.value >> line_shift;
+    if (access.level == MemoryLevel::dram) unwritten_.came(line, 1);
+    if (access.is_store && unwritten_.written(line) != 0) memory_.write_back(line, dispatch);
+}
+
 /// A prefetch goes out when the access that caused it has its physical address. Into L1D it needs an MSHR: it holds one that is free,
 /// or else waits for the first to become free and goes without.
 void ReferenceCore::prefetch(const PrefetchRequest& request, uint64_t issue, uint64_t dispatch) {
@@ -79,7 +87,10 @@ void ReferenceCore::prefetch(const PrefetchRequest& request, uint64_t issue, uin
     const uint64_t mshr = request.into_l1d ? mshrs_.first_free() : 0;
     const uint64_t begin = std::max(issue, mshr);
     uint64_t done = begin + load_cycles(*platform_, request.level).value;
-    if (request.level == MemoryLevel::dram) done = memory_.load(request.physical.value >> line_shift, begin, dispatch, true);
+    if (request.level == MemoryLevel::dram) {
+        done = memory_.load(request.physical.value >> line_shift, begin, dispatch, true);
+        if (platform_->write_backs != 0) unwritten_.came(request.physical.value >> line_shift, 1);
+    }
     done = std::max(done, pending);
     if (request.into_l1d) {
         done = std::max(done, lines_to_l2_.arrival(line));
@@ -115,6 +126,7 @@ void ReferenceCore::execute(const trace::StaticBlock& block, const std::vector<F
             dispatch = std::max(dispatch, queue.oldest());
             const uint64_t physical = translated(a, std::max(dispatch, base_address), dispatch);
             const uint64_t data = arrived(a, physical, dispatch);
+            write_back(a, dispatch);
             for (const PrefetchRequest& request : a.prefetches) prefetch(request, physical, dispatch);
             if (a.is_store) {
                 complete = std::max(complete, physical);

@@ -14,6 +14,7 @@
 #include "base/types.h"
 #include "cache/memory_level.h"
 #include "engine/reference_resources.h"
+#include "engine/unwritten_lines.h"
 #include "tlb/translation.h"
 #include "tessera/trace/trace.h"
 
@@ -60,6 +61,7 @@ private:
     uint64_t walked(uint64_t ready, Cycles walk, bool missed_l1d, const std::vector<LineNumber>& lines, uint64_t dispatch);
     uint64_t translated(const AccessOutcome& access, uint64_t ready, uint64_t dispatch);
     uint64_t arrived(const AccessOutcome& access, uint64_t ready, uint64_t dispatch);
+    void write_back(const AccessOutcome& access, uint64_t dispatch);
     void prefetch(const PrefetchRequest& request, uint64_t issue, uint64_t dispatch);
     uint64_t registers_ready(uint64_t set) const;
     uint64_t latency(trace::InsnKind kind) const;
@@ -72,6 +74,7 @@ private:
     Walkers walkers_;
     InFlight pages_, lines_, lines_to_l2_;  ///< lines_: into L1D; lines_to_l2_: prefetches into L2
     ReferenceMemory memory_;
+    UnwrittenLines unwritten_;
 };
 
 }  // namespace tessera::sim

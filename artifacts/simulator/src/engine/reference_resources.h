@@ -100,11 +100,15 @@ public:
     uint64_t prefetch(uint64_t ready, uint64_t dispatch, uint64_t distance) {
         const uint64_t limit = dispatch + prefetch_queue_lines * distance;
         const uint64_t begin = std::max(ready, std::min(next_, limit));
-        next_ = std::max(next_, std::min(std::max(next_, dispatch) + distance, limit));
+        book(dispatch, distance, limit);
         return begin;
     }
+    /// The same for a write-back, which nobody waits for.
+    void write_back(uint64_t dispatch, uint64_t distance) { book(dispatch, distance, dispatch + write_queue_lines * distance); }
 
 private:
+    void book(uint64_t dispatch, uint64_t distance, uint64_t limit) { next_ = std::max(next_, std::min(std::max(next_, dispatch) + distance, limit)); }
+
     uint64_t next_ = 0;
 };
 
@@ -118,6 +122,13 @@ public:
     uint64_t load(uint64_t line, uint64_t ready, uint64_t dispatch, bool is_prefetch) {
         const Answer answer = ask(line, ready, dispatch, is_prefetch);
         return answer.begin + answer.load_cycles;
+    }
+    /// A line that an instruction dispatched at `dispatch` has written takes its transfer, and its bank; the open row stays.
+    void write_back(uint64_t line, uint64_t dispatch) {
+        const Dram& d = platform_->dram;
+        const DramPlace place = d.channels == 0 ? DramPlace{} : dram_place(d, line);
+        channels_[place.channel].write_back(dispatch, platform_->memory_cycles_per_line * channels_.size());
+        if (d.channels != 0) banks_[place.bank].rate.write_back(dispatch, d.bank_busy_cycles);
     }
     /// How long a walk takes that begins at `ready` and has `cycles`, of which memory.load_cycles for each of these lines. Each asks
     /// memory when the one before has begun: the walk waits once for a queue that holds up all of them.

@@ -74,6 +74,7 @@ public:
         p.walker_begin_cycles = below(3) * 11, p.walker_load_adds_cycles = below(3) * 7;
         if (below(2)) p.dram = {1 + below(3), 1 + below(5), 256, 40, 50, 1 + below(9)};
         p.dram_queues_walks = below(2);
+        p.write_backs = below(2);
         p.prefetch_l1d = below(2) ? PrefetchSlot{"stride", 1 + below(8), 1 + below(3), 1 + below(3)} : PrefetchSlot{};
         p.prefetch_l2 = below(2) ? PrefetchSlot{"stream", 1 + below(8), 1 + below(4), 1 + below(12)} : PrefetchSlot{};
         return p;

@@ -61,7 +61,7 @@ private:
 }  // namespace
 }  // namespace scalar
 
-bool scalar_needs_one_lane(const Platform& platform) { return platform.dram.channels > 0 && !scalar::identity_lines(platform); }
+bool scalar_needs_one_lane(const Platform& platform) { return (platform.dram.channels > 0 || platform.write_backs != 0) && !scalar::identity_lines(platform); }
 
 std::unique_ptr<Functional> make_scalar_functional(const FunctionalContext& context) {
     check_components(context.platform);

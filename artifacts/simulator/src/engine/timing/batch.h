@@ -31,7 +31,7 @@ struct Step {
     uint16_t accesses, flags;
 };
 
-enum ReferenceFlags : uint8_t { new_page = 1, new_line = 2, is_store = 4, into_l1d = 8 };
+enum ReferenceFlags : uint8_t { new_page = 1, new_line = 2, is_store = 4, into_l1d = 8, writes_back = 16 };
 
 /// Where memory keeps a line: the same in all lanes.
 struct Place {
@@ -65,6 +65,7 @@ struct Batch {
     /// Walk of row r: its loads from memory are walk_loads[first_walk_load[r]] and on, below first_walk_load[r + 1]. Null: no walk has any.
     const uint32_t* first_walk_load;
     const PlacedLine* walk_loads;
+    const PlacedLine* write_backs;  ///< of the accesses that have the flag, in their order
 };
 
 }  // namespace tessera::sim::timing

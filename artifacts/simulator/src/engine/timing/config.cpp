@@ -11,8 +11,8 @@ namespace {
 
 /// Instructions, accesses and fetches between two moves of the origin.
 ///
-/// All times stay below 2^32 because (1) what is complete when an instruction is dispatched was due at most a prefetch queue
-/// later, (2) what is not complete are at most rob_entries results and load_queue + store_buffer accesses, (3) each step makes
+/// All times stay below 2^32 because (1) what is complete when an instruction is dispatched was due at most a queue of prefetches
+/// or write-backs later, (2) what is not complete are at most rob_entries results and load_queue + store_buffer accesses, (3) each step makes
 /// the latest time at most `growth` later, prefetches included: those of one access do not wait for one another's end.
 uint32_t rebase_interval(const Platform& p, const ClockConfig& c) {
     const uint64_t slowest_latency = std::max({p.latency.alu, p.latency.multiply, p.latency.divide, p.latency.fp_add,
@@ -22,13 +22,15 @@ uint32_t rebase_interval(const Platform& p, const ClockConfig& c) {
     // Each load of a walk that waits in memory's queues has memory_load_cycles of the walk's cycles, so that their number is bounded.
     const uint64_t queued_walk = p.dram_queues_walks == 0 ? 0 : walk_bound_cycles / p.memory_load_cycles * (slot + p.dram.row_conflict_adds_cycles);
     const uint64_t growth = queued_walk + c.stlb_hit_cycles + walk_bound_cycles + slot + 3 * slowest_load + slowest_latency + 2;
-    const uint64_t queued = uint64_t{c.prefetch_queue_lines + 1} * std::max(c.transfer_cycles, c.bank_busy_cycles) + 2 * slowest_load;
-    const uint64_t in_flight = c.rob_entries * (slowest_latency + 1) + (c.load_queue_entries + c.store_buffer_entries) * growth;
+    const uint64_t write_back = p.write_backs != 0 ? slot : 0;  // of a store
+    const uint64_t queued = uint64_t{(p.write_backs != 0 ? c.write_queue_lines : c.prefetch_queue_lines) + 1} * std::max(c.transfer_cycles, c.bank_busy_cycles) + 2 * slowest_load;
+    const uint64_t in_flight = c.rob_entries * (slowest_latency + 1) + (c.load_queue_entries + c.store_buffer_entries) * growth +
+                               c.store_buffer_entries * write_back;
     const uint64_t room = (uint64_t{1} << 32) - 1, least = 64, most = 2048;
-    if (queued + in_flight + least * growth > room)
+    if (queued + in_flight + least * (growth + write_back) > room)
         throw Refusal("a platform whose times fit in 32 bits", "up to " + std::to_string(queued + in_flight) + " cycles in flight at once",
                       "lower memory.load_cycles, memory.cycles_per_line x dram.channels, or the load queue and store buffer");
-    return uint32_t(std::min(most, (room - queued - in_flight) / growth));
+    return uint32_t(std::min(most, (room - queued - in_flight) / (growth + write_back)));
 }
 
 }  // namespace
@@ -55,6 +57,7 @@ ClockConfig clock_config(const Platform& p) {
     c.row_hit_cycles = uint32_t(p.memory_load_cycles - p.dram.row_hit_saves_cycles);
     c.row_conflict_cycles = uint32_t(p.memory_load_cycles + p.dram.row_conflict_adds_cycles);
     c.prefetch_queue_lines = uint32_t(prefetch_queue_lines);
+    c.write_queue_lines = uint32_t(write_queue_lines);
     c.steps_between_rebases = rebase_interval(p, c);
     return c;
 }

@@ -25,7 +25,7 @@ struct ClockConfig {
     uint32_t channels, transfer_cycles;           ///< at least one channel; cycles between two lines of one channel
     uint32_t banks;                               ///< of all channels together; 0: memory has no rows
     uint32_t bank_busy_cycles, row_hit_cycles, row_conflict_cycles;  ///< load times of an open row, of another row's
-    uint32_t prefetch_queue_lines;
+    uint32_t prefetch_queue_lines, write_queue_lines;
     uint32_t steps_between_rebases;
 };
 

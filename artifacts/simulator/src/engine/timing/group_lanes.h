@@ -35,7 +35,7 @@ public:
         w.lines = take(in_flight_slots);
         w.lines_to_l2 = take(in_flight_slots + 1);
         const auto rates = [&](size_t count, uint32_t distance) {
-            return Rates<parts>{take(count), distance, distance * c.prefetch_queue_lines};
+            return Rates<parts>{take(count), distance, distance * c.prefetch_queue_lines, distance * c.write_queue_lines};
         };
         w.memory.channels = rates(c.channels, c.transfer_cycles);
         w.memory.banks = rates(c.banks, c.bank_busy_cycles);
@@ -60,6 +60,7 @@ public:
         Window<parts> w = window_;
         w.first_walk_load = b.first_walk_load, w.walk_loads = b.walk_loads;
         size_t access = 0, prefetch = 0;
+        const PlacedLine* written = b.write_backs;
         for (const Step *s = b.steps, *last = s + b.step_count; s != last; ++s) {
             const uint32_t flags = s->flags;
             if (flags & rebase) [[unlikely]] move_origin(w);
@@ -73,6 +74,7 @@ public:
             for (unsigned k = 0; k < s->accesses; ++k, ++access) {
                 const Reference& r = b.accesses[access];
                 const V translated = w.access(r, o, access);
+                if (r.flags & writes_back) [[unlikely]] w.write_back(*written++);
                 for (uint32_t p = 0; p < r.prefetches; ++p, ++prefetch) w.prefetch(b.prefetches[prefetch], o.prefetch[prefetch], translated);
             }
             if (!(flags & unfinished)) w.end(op, regs);

@@ -25,6 +25,13 @@ struct Memory {
         return begin + load_cycles;
     }
 
+    /// In the line's lanes, its transfer and its bank are taken by what an instruction of this dispatch wrote.
+    CLOCK_MEMBER void write_back(const PlacedLine& line, V dispatch) {
+        const Mask<parts> lanes = mask_of<parts>(line.lanes);
+        channels.write_back(line.place.channel, dispatch, lanes);
+        if (has_rows) banks.write_back(line.place.bank, dispatch, lanes);
+    }
+
     /// How long walks take that begin at `ready` and have `cycles`, of which closed_cycles for each of these loads in its lanes.
     /// A function of its own that gets a copy, so that the window's times stay in registers.
     __attribute__((noinline)) static V walk(Memory memory, const PlacedLine* load, const PlacedLine* end, V cycles, V ready, V dispatch) {

@@ -46,7 +46,7 @@ template <unsigned parts>
 struct Rates {
     using V = Vec<parts>;
     V* next;
-    uint32_t distance, queue;  ///< queue: what prefetches may wait for
+    uint32_t distance, queue, write_queue;  ///< queues: what prefetches may wait for, and write-backs
     /// When jobs that are ready at `ready` begin; books in `lanes`.
     CLOCK_MEMBER V demand(size_t slot, V ready, V dispatch, Mask<parts> lanes) {
         const V before = load(next + slot);
@@ -55,8 +55,16 @@ struct Rates {
     }
     CLOCK_MEMBER V prefetch(size_t slot, V ready, V dispatch, Mask<parts> lanes) {
         const V before = load(next + slot), limit = dispatch + broadcast<parts>(queue);
-        store(next + slot, select(lanes, max(before, min(max(before, dispatch) + broadcast<parts>(distance), limit)), before));
+        book(slot, before, dispatch, limit, lanes);
         return max(ready, min(before, limit));
+    }
+    CLOCK_MEMBER void write_back(size_t slot, V dispatch, Mask<parts> lanes) {
+        book(slot, load(next + slot), dispatch, dispatch + broadcast<parts>(write_queue), lanes);
+    }
+
+private:
+    CLOCK_MEMBER void book(size_t slot, V before, V dispatch, V limit, Mask<parts> lanes) {
+        store(next + slot, select(lanes, max(before, min(max(before, dispatch) + broadcast<parts>(distance), limit)), before));
     }
 };
 

@@ -7,10 +7,11 @@
 namespace tessera::sim::timing {
 
 Schedule::Schedule(const Platform& platform, const std::vector<trace::StaticBlock>& blocks, uint32_t steps_between_rebases)
-    : dram_(platform.dram), program_(blocks, platform.latency), steps_between_rebases_(steps_between_rebases) {}
+    : dram_(platform.dram), program_(blocks, platform.latency), steps_between_rebases_(steps_between_rebases), writes_back_(platform.write_backs != 0) {}
 
 void Schedule::begin_unit() {
     for (InFlightKeys* keys : {&pages_, &lines_, &lines_to_l2_}) keys->clear();
+    unwritten_.clear();
     since_rebase_ = 0;
 }
 
@@ -56,17 +57,33 @@ Reference Schedule::prefetch(const PrefetchOutcome& outcome, uint64_t physical_l
     return r;
 }
 
+/// `from_memory`: the lanes that missed L3.
+void Schedule::write_back(Reference& access, uint64_t physical_line, uint64_t from_memory) {
+    if (from_memory != 0) unwritten_.came(physical_line, from_memory);
+    if (!(access.flags & is_store)) return;
+    const uint64_t lanes = unwritten_.written(physical_line);
+    if (lanes == 0) return;
+    access.flags |= writes_back;
+    write_backs_.push_back({locate(physical_line), lanes});
+}
+
 void Schedule::refer(const Chunk& chunk, const Outcomes& outcomes) {
     accesses_.resize(chunk.accesses);
     prefetches_.resize(outcomes.prefetches);
+    write_backs_.clear();
     size_t next = 0;
     for (size_t i = 0; i < chunk.accesses; ++i) {
         const uint64_t line = chunk.addresses[i] >> 6;
         const uint64_t physical = outcomes.physical_line == nullptr ? line : outcomes.physical_line[i];
         Reference& r = accesses_[i];
         r = access(chunk.addresses[i], chunk.is_store[i] != 0, physical, outcomes.l3_missed[i] != 0);
-        for (; next < outcomes.prefetches && outcomes.prefetch[next].access == i; ++next, ++r.prefetches)
-            prefetches_[next] = prefetch(outcomes.prefetch[next], physical + (outcomes.prefetch[next].line - line));
+        if (writes_back_) write_back(r, physical, outcomes.l3_missed[i]);
+        for (; next < outcomes.prefetches && outcomes.prefetch[next].access == i; ++next, ++r.prefetches) {
+            const PrefetchOutcome& asked = outcomes.prefetch[next];
+            const uint64_t its_line = physical + (asked.line - line);
+            prefetches_[next] = prefetch(asked, its_line);
+            if (writes_back_ && asked.l3_missed != 0) unwritten_.came(its_line, asked.l3_missed);
+        }
     }
 }
 
@@ -128,7 +145,7 @@ Batch Schedule::make(const Chunk& chunk, const Outcomes& outcomes) {
     }
     if (outcomes.walk_loads != 0) place_walk_loads(outcomes);
     return {program_.ops(), program_.regs(), steps_.data(), steps_.size(), accesses_.data(), prefetches_.data(), &outcomes,
-            outcomes.walk_loads != 0 ? first_walk_load_.data() : nullptr, walk_loads_.data()};
+            outcomes.walk_loads != 0 ? first_walk_load_.data() : nullptr, walk_loads_.data(), write_backs_.data()};
 }
 
 }  // namespace tessera::sim::timing

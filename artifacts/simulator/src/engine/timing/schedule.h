@@ -8,6 +8,7 @@
 
 #include "engine/functional.h"
 #include "engine/timing/program_table.h"
+#include "engine/unwritten_lines.h"
 
 namespace tessera::sim::timing {
 
@@ -43,6 +44,7 @@ private:
     Reference access(uint64_t address, bool is_store, uint64_t physical_line, bool from_memory);
     Reference prefetch(const PrefetchOutcome& outcome, uint64_t physical_line);
     Place locate(uint64_t physical_line) const;
+    void write_back(Reference& access, uint64_t physical_line, uint64_t from_memory);
     void place_walk_loads(const Outcomes& outcomes);
     void usual_execution(const Block& block);
     void execution(const Block& block, uint32_t accesses);
@@ -55,7 +57,9 @@ private:
     std::vector<Step> steps_;
     std::vector<Reference> accesses_, prefetches_;
     std::vector<uint32_t> first_walk_load_;
-    std::vector<PlacedLine> walk_loads_;
+    std::vector<PlacedLine> walk_loads_, write_backs_;
+    bool writes_back_;
+    UnwrittenLines unwritten_;
 };
 
 }  // namespace tessera::sim::timing

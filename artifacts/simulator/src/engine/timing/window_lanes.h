@@ -73,6 +73,8 @@ struct Window {
         return physical;
     }
 
+    CLOCK_MEMBER void write_back(const PlacedLine& line) { memory.write_back(line, dispatch); }
+
     /// A prefetch after an access that was translated at `issue`.
     CLOCK_MEMBER void prefetch(const Reference& r, const PrefetchOutcome& o, V issue) {
         const bool to_l1d = r.flags & into_l1d;

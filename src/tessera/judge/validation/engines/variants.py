@@ -66,6 +66,7 @@ VARIANTS: dict[str, dict[str, int | str]] = {
         "dram.row_conflict_adds_cycles": 30,
         "dram.bank_busy_cycles": 12,
     },
+    "tiny, write-backs": TINY | {"cache.write_backs": 1, "memory.cycles_per_line": 9},
     "tiny, walks in memory's queues": TINY
     | {
         "dram.queues_walks": 1,
