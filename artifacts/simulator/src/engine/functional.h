@@ -23,6 +23,9 @@
 #include "tessera/trace/trace.h"
 
 namespace tessera::sim {
+namespace scalar {
+class EventLog;
+}
 
 /// Consecutive whole block executions. accesses <= chunk_capacity, executions <= chunk_executions: a chunk ends
 /// at the first execution that brings it to chunk_accesses.
@@ -71,7 +74,8 @@ std::unique_ptr<Functional> make_lane_functional(const FunctionalContext& contex
 /// True where physical lines may differ between layouts and time depends on them: such platforms run with one layout a
 /// stage when `counted` gets an `out`.
 bool scalar_needs_one_lane(const Platform& platform);
-/// Any platform. Throws Refusal where a component does not exist.
-std::unique_ptr<Functional> make_scalar_functional(const FunctionalContext& context);
+/// Any platform. Throws Refusal where a component does not exist. events: shared by stages that read each frame one after
+/// the other (engine/scalar/event_log.h); null: the stage has its own.
+std::unique_ptr<Functional> make_scalar_functional(const FunctionalContext& context, scalar::EventLog* events = nullptr);
 
 }  // namespace tessera::sim

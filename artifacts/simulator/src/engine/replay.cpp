@@ -2,23 +2,24 @@
 
 #include "engine/functional.h"
 #include "engine/lanes/isa.h"
+#include "engine/scalar/event_log.h"
 #include "engine/timing/clock.h"
 #include "mmu/components.h"
 
 namespace tessera::sim {
 namespace {
 
-std::unique_ptr<Functional> make_functional(const FunctionalContext& context) {
-    return lanes_lack(context.platform).empty() ? make_lane_functional(context) : make_scalar_functional(context);
+std::unique_ptr<Functional> make_functional(const FunctionalContext& context, scalar::EventLog* events) {
+    return events == nullptr ? make_lane_functional(context) : make_scalar_functional(context, events);
 }
 
 /// The stages of a group of layouts that share them: one group on the lanes, one for each layout on the scalar path.
 class Group {
 public:
-    /// outcomes: null where there is no clock; shared by groups that run one after the other.
-    Group(const Request& request, const std::vector<const Layout*>& layouts, Outcomes* outcomes)
+    /// Groups run one after the other and share outcomes (null without a clock) and events (null on the lanes).
+    Group(const Request& request, const std::vector<const Layout*>& layouts, Outcomes* outcomes, scalar::EventLog* events)
         : plan_(request.plan), blocks_(request.stream.blocks()), instruction_counts_(trace::instruction_counts(blocks_)),
-          functional_(make_functional({request.platform, request.stream.header().pools, blocks_, layouts})), outcomes_(outcomes),
+          functional_(make_functional({request.platform, request.stream.header().pools, blocks_, layouts}, events)), outcomes_(outcomes),
           results_(layouts.size()) {
         const std::string isa = lanes::chosen_isa();
         if (outcomes != nullptr) clock_ = make_clock(request.platform, blocks_, unsigned(layouts.size()), layouts.size() == 1 ? "one" : isa);
@@ -105,17 +106,22 @@ private:
 std::vector<LayoutCounts> replay(const Request& request, bool with_clock) {
     check_components(request.platform);
     const auto outcomes = with_clock ? std::make_unique<Outcomes>() : nullptr;
+    const bool lanes = lanes_lack(request.platform).empty();
+    const auto events = lanes ? nullptr : std::make_unique<scalar::EventLog>(request.platform, request.stream.blocks());
     std::vector<Group> groups;
-    if (lanes_lack(request.platform).empty()) groups.emplace_back(request, request.layouts, outcomes.get());
+    if (lanes) groups.emplace_back(request, request.layouts, outcomes.get(), nullptr);
     else
-        for (const Layout* layout : request.layouts) groups.emplace_back(request, std::vector{layout}, outcomes.get());
+        for (const Layout* layout : request.layouts) groups.emplace_back(request, std::vector{layout}, outcomes.get(), events.get());
     PlanCursor cursor(request.plan, request.stream.blocks());
     trace::Frame frame;
     request.stream.rewind();
     while (request.stream.next(frame)) {
         const auto& segments = cursor.cut(frame);
-        for (Group& group : groups)
+        if (events) events->begin_frame();
+        for (Group& group : groups) {
+            if (events) events->rewind();
             for (const Segment& segment : segments) group.segment(frame, segment);
+        }
         request.progress(frame.addresses.size());
     }
     std::vector<LayoutCounts> results;

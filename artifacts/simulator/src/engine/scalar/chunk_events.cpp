@@ -18,7 +18,7 @@ bool TouchedRegions::add(uint64_t address) {
     return bit = true;
 }
 
-ChunkEvents::ChunkEvents(const Platform& platform, const std::vector<trace::StaticBlock>& blocks) : instructions_(platform), prefetchers_(platform) {
+EventReader::EventReader(const Platform& platform, const std::vector<trace::StaticBlock>& blocks) : instructions_(platform), prefetchers_(platform) {
     for (const trace::StaticBlock& block : blocks) {
         Block row{block.pc, InstructionSide::bytes_of_block(block), {}};
         for (size_t access = 0; access < std::max<size_t>(block.slots.size(), 1); ++access) row.access_pcs.push_back(pc_of_access(block, access));
@@ -26,26 +26,26 @@ ChunkEvents::ChunkEvents(const Platform& platform, const std::vector<trace::Stat
     }
 }
 
-void ChunkEvents::read(const Chunk& chunk, bool prefetch) {
-    fetches_.clear();
-    asks_.clear();
-    first_touch_.resize(chunk.accesses);
+void EventReader::read(const Chunk& chunk, bool prefetch, ChunkEvents& out) {
+    out.fetches_.clear();
+    out.asks_.clear();
+    out.first_touch_.resize(chunk.accesses);
     size_t access = 0;
     for (size_t e = 0; e < chunk.executions; ++e) {
         const Block& block = blocks_[chunk.block_ids[e]];
-        instructions_.execute(block.pc, block.bytes, [&](VirtAddr page) { fetches_.push_back({uint32_t(e), page, regions_.add(page.value)}); });
+        instructions_.execute(block.pc, block.bytes, [&](VirtAddr page) { out.fetches_.push_back({uint32_t(e), page, regions_.add(page.value)}); });
         const size_t first = access, end = access + chunk.access_counts[e];
         for (; access < end; ++access) {
-            first_touch_[access] = regions_.add(chunk.addresses[access]);
-            if (prefetch && prefetchers_.exists()) observe(chunk, block, first, access);
+            out.first_touch_[access] = regions_.add(chunk.addresses[access]);
+            if (prefetch && prefetchers_.exists()) observe(chunk, block, first, access, out);
         }
     }
 }
 
-void ChunkEvents::observe(const Chunk& chunk, const Block& block, size_t first, size_t access) {
+void EventReader::observe(const Chunk& chunk, const Block& block, size_t first, size_t access, ChunkEvents& out) {
     const DemandAccess demand{block.access_pcs[std::min(access - first, block.access_pcs.size() - 1)], VirtAddr(chunk.addresses[access]),
                               chunk.is_store[access] != 0};
-    prefetchers_.observe(demand, [&](VirtAddr target, bool into_l1d) { asks_.push_back({uint32_t(access), target, into_l1d}); });
+    prefetchers_.observe(demand, [&](VirtAddr target, bool into_l1d) { out.asks_.push_back({uint32_t(access), target, into_l1d}); });
 }
 
 }  // namespace tessera::sim::scalar

@@ -35,31 +35,38 @@ struct Ask {
     bool into_l1d;
 };
 
+/// Of one chunk.
 class ChunkEvents {
 public:
-    ChunkEvents(const Platform& platform, const std::vector<trace::StaticBlock>& blocks);
-
-    /// In the order of chunks. prefetch: whether the prefetchers see this chunk.
-    void read(const Chunk& chunk, bool prefetch);
-
     const std::vector<Fetch>& fetches() const { return fetches_; }
     const std::vector<Ask>& asks() const { return asks_; }
     bool first_touch(size_t access) const { return first_touch_[access] != 0; }
+
+private:
+    friend class EventReader;
+    std::vector<Fetch> fetches_;
+    std::vector<Ask> asks_;
+    std::vector<uint8_t> first_touch_;
+};
+
+class EventReader {
+public:
+    EventReader(const Platform& platform, const std::vector<trace::StaticBlock>& blocks);
+
+    /// In the order of chunks; replaces what `out` held. prefetch: whether the prefetchers see this chunk.
+    void read(const Chunk& chunk, bool prefetch, ChunkEvents& out);
 
 private:
     struct Block {
         uint64_t pc, bytes;
         std::vector<uint64_t> access_pcs;  ///< of access i, or the last one beyond them
     };
-    void observe(const Chunk& chunk, const Block& block, size_t first, size_t access);
+    void observe(const Chunk& chunk, const Block& block, size_t first, size_t access, ChunkEvents& out);
 
     std::vector<Block> blocks_;
     InstructionSide instructions_;
     PrefetchSlots prefetchers_;
     TouchedRegions regions_;
-    std::vector<Fetch> fetches_;
-    std::vector<Ask> asks_;
-    std::vector<uint8_t> first_touch_;
 };
 
 }  // namespace tessera::sim::scalar

@@ -1,11 +1,12 @@
 // scalar_functional.cpp - the functional stage for any design: registered components, a layout at a time, flat caches.
 //
 // It is slower than engine/lanes, which supports only conventional designs, but much faster than the oracle: it computes
-// events that do not depend on the layout once per chunk (chunk_events.h). The property tests compare it with the oracle
+// events that do not depend on the layout once per chunk (event_log.h). The property tests compare it with the oracle
 // and with the lanes.
 #include <stdexcept>
 
 #include "engine/functional.h"
+#include "engine/scalar/event_log.h"
 #include "engine/scalar/layout_stage.h"
 #include "mmu/components.h"
 
@@ -18,31 +19,32 @@ bool identity_lines(const Platform& p) { return p.allocator == "identity" && p.m
 
 class ScalarFunctional final : public Functional {
 public:
-    explicit ScalarFunctional(const FunctionalContext& context)
+    ScalarFunctional(const FunctionalContext& context, EventLog* shared)
         : with_lines_(!identity_lines(context.platform)), one_lane_(scalar_needs_one_lane(context.platform)),
-          events_(context.platform, context.blocks) {
+          own_log_(shared == nullptr ? std::make_unique<EventLog>(context.platform, context.blocks) : nullptr),
+          log_(shared == nullptr ? *own_log_ : *shared) {
         for (const Layout* layout : context.layouts)
             stages_.push_back(std::make_unique<LayoutStage>(context, *layout, unsigned(stages_.size())));
     }
 
     void tlb_only(const Chunk& chunk) override {
-        events_.read(chunk, false);
-        for (auto& stage : stages_) stage->tlb_only(chunk, events_);
+        const ChunkEvents& events = events_of(chunk, false);
+        for (auto& stage : stages_) stage->tlb_only(chunk, events);
     }
     void warm(const Chunk& chunk) override {
-        events_.read(chunk, true);
-        for (auto& stage : stages_) stage->warm(chunk, events_);
+        const ChunkEvents& events = events_of(chunk, true);
+        for (auto& stage : stages_) stage->warm(chunk, events);
     }
     void counted(const Chunk& chunk, Outcomes* out) override {
-        events_.read(chunk, true);
+        const ChunkEvents& events = events_of(chunk, true);
         if (out == nullptr) {
-            for (auto& stage : stages_) stage->counted(chunk, events_, nullptr);
+            for (auto& stage : stages_) stage->counted(chunk, events, nullptr);
             return;
         }
         if (one_lane_ && stages_.size() != 1) throw std::logic_error("outcomes of layouts with different physical lines asked for in one pass");
         const uint64_t all_lanes = ~uint64_t{0} >> (max_lanes - stages_.size());
-        table_.begin(out, chunk, events_, all_lanes);
-        for (auto& stage : stages_) stage->counted(chunk, events_, &table_);
+        table_.begin(out, chunk, events, all_lanes);
+        for (auto& stage : stages_) stage->counted(chunk, events, &table_);
         table_.end(with_lines_ && stages_.size() == 1);
     }
     std::vector<FunctionalCounts> counts() override {
@@ -52,8 +54,14 @@ public:
     }
 
 private:
+    const ChunkEvents& events_of(const Chunk& chunk, bool prefetch) {
+        if (own_log_) log_.begin_frame();
+        return log_.next(chunk, prefetch);
+    }
+
     bool with_lines_, one_lane_;
-    ChunkEvents events_;
+    std::unique_ptr<EventLog> own_log_;
+    EventLog& log_;
     OutcomeTable table_;
     std::vector<std::unique_ptr<LayoutStage>> stages_;
 };
@@ -63,9 +71,9 @@ private:
 
 bool scalar_needs_one_lane(const Platform& platform) { return (platform.dram.channels > 0 || platform.write_backs != 0) && !scalar::identity_lines(platform); }
 
-std::unique_ptr<Functional> make_scalar_functional(const FunctionalContext& context) {
+std::unique_ptr<Functional> make_scalar_functional(const FunctionalContext& context, scalar::EventLog* events) {
     check_components(context.platform);
-    return std::make_unique<scalar::ScalarFunctional>(context);
+    return std::make_unique<scalar::ScalarFunctional>(context, events);
 }
 
 }  // namespace tessera::sim
