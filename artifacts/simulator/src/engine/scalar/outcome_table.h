@@ -19,7 +19,8 @@ public:
         out->accesses = chunk.accesses;
         for (uint64_t* masks : {out->looked_up, out->walks, out->walk_l1d_missed, out->l1d_missed, out->l2_missed, out->l3_missed})
             std::memset(masks, 0, chunk.accesses * sizeof *masks);
-        rows_.clear();
+        used_rows_ = 0;
+        one_lane_ = all_lanes == 1;
         fetches_.clear();
         for (const Fetch& fetch : events.fetches()) fetches_.push_back({fetch.execution, 0, 0, 0});
         walk_loads_.clear();
@@ -48,7 +49,7 @@ public:
 
     void end(bool with_lines) {
         out_->physical_line = with_lines ? lines_.data() : nullptr;
-        out_->cycles_rows = rows_.size();
+        out_->cycles_rows = used_rows_;
         out_->walk_cycles = reinterpret_cast<uint32_t(*)[max_lanes]>(rows_.data());
         out_->prefetches = prefetches_.size();
         out_->prefetch = prefetches_.data();
@@ -64,8 +65,9 @@ private:
 
     void walk(uint64_t& walks, uint64_t& l1d_missed, uint32_t& row, unsigned lane, const CheckedPort& port) {
         if (walks == 0) {
-            row = uint32_t(rows_.size());
-            rows_.push_back({});
+            row = uint32_t(used_rows_++);
+            if (row == rows_.size()) rows_.push_back({});
+            else if (!one_lane_) rows_[row] = {};  // with one lane, the others' numbers never change from 0
         }
         walks |= uint64_t{1} << lane;
         if (port.walk_l1d_missed()) l1d_missed |= uint64_t{1} << lane;
@@ -80,6 +82,8 @@ private:
 
     Outcomes* out_ = nullptr;
     std::vector<Row> rows_;
+    size_t used_rows_ = 0;
+    bool one_lane_ = false;
     std::vector<FetchOutcome> fetches_;
     std::vector<WalkLoad> walk_loads_;
     std::vector<PrefetchOutcome> prefetches_;

@@ -1,5 +1,4 @@
 // lru.cpp - true least recently used: the victim is the way whose last hit or fill is longest ago.
-#include <algorithm>
 #include <vector>
 
 #include "tlb/replacement.h"
@@ -13,8 +12,15 @@ public:
     void hit(size_t set, size_t way) override { used_[set * ways_ + way] = ++now_; }
     void fill(size_t set, size_t way) override { used_[set * ways_ + way] = ++now_; }
     size_t victim(size_t set) override {
-        const auto first = used_.begin() + static_cast<std::ptrdiff_t>(set * ways_);
-        return size_t(std::min_element(first, first + static_cast<std::ptrdiff_t>(ways_)) - first);
+        const uint64_t* const of_set = &used_[set * ways_];
+        size_t oldest = 0;
+        uint64_t when = of_set[0];
+        for (size_t way = 1; way < ways_; ++way) {  // two selects: branches on ages would be mispredicted
+            const bool older = of_set[way] < when;
+            oldest = older ? way : oldest;
+            when = older ? of_set[way] : when;
+        }
+        return oldest;
     }
 
 private:
