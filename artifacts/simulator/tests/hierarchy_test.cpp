@@ -102,7 +102,7 @@ TEST(SlicedL3, AStrideOf32KBStays) {
 TEST(Remainder, IsExactForAnyNumberOfSets) {
     std::mt19937_64 random(22);
     for (uint64_t sets : {1ull, 2ull, 3ull, 7ull, 12288ull, 49152ull, 1000003ull, (1ull << 26) - 1, 1ull << 26}) {
-        const scalar::Remainder remainder(sets);
+        const Remainder remainder(sets);
         for (int i = 0; i < 20000; ++i) {
             const uint64_t number = random() >> (random() % 64);
             ASSERT_EQ(remainder(number), number % sets) << number << " of " << sets;

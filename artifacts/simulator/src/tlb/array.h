@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/platform.h"
+#include "base/remainder.h"
 #include "base/types.h"
 #include "tlb/replacement.h"
 
@@ -20,7 +21,7 @@ class TlbArray {
 public:
     /// geometry.entries 0: an array that does not exist; it never hits. Throws Refusal on an unknown policy.
     TlbArray(const Geometry& geometry, const Chosen& replacement)
-        : sets_(geometry.sets()), ways_(geometry.ways), names_(sets_ * ways_, unused), used_(sets_, 0) {
+        : sets_(geometry.sets()), ways_(geometry.ways), set_of_(sets_), names_(sets_ * ways_, unused), used_(sets_, 0) {
         if (exists()) policy_ = replacements().make(replacement, sets_, ways_);
     }
 
@@ -29,7 +30,7 @@ public:
     /// True if present; the policy is then told about the hit.
     bool lookup(PageNumber page) {
         if (!exists()) return false;
-        const size_t set = page.number % sets_;
+        const size_t set = set_of_(page.number);
         const uint64_t* const first = &names_[set * ways_];
         const uint64_t name = name_of(page);
         for (size_t way = 0; way < ways_; ++way)
@@ -43,7 +44,7 @@ public:
     /// pre: the page is not present. True if another page was evicted; `evicted` is then that page.
     bool fill(PageNumber page, PageNumber* evicted = nullptr) {
         if (!exists()) return false;
-        const size_t set = page.number % sets_;
+        const size_t set = set_of_(page.number);
         const bool full = used_[set] == ways_;
         const size_t way = full ? policy_->victim(set) : used_[set]++;
         uint64_t& name = names_[set * ways_ + way];
@@ -58,6 +59,7 @@ private:
     static uint64_t name_of(PageNumber page) { return page.number << 6 | shift_of(page.size); }
 
     size_t sets_, ways_;
+    Remainder set_of_;
     std::vector<uint64_t> names_;  ///< [set][way]
     std::vector<size_t> used_;     ///< [set]: ways in use
     std::unique_ptr<Replacement> policy_;

@@ -7,25 +7,11 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/remainder.h"
 #include "cache/memory_level.h"
 #include "cache/slice_hash.h"
 
 namespace tessera::sim::scalar {
-
-/// number mod sets without a division: exact for any number, since the quotient is at most one too large.
-class Remainder {
-public:
-    explicit Remainder(uint64_t sets) : sets_(sets), reciprocal_((sets & (sets - 1)) == 0 ? 0 : ~uint64_t{0} / sets + 1) {}
-    uint64_t operator()(uint64_t number) const {
-        if (reciprocal_ == 0) return number & (sets_ - 1);
-        const uint64_t quotient = uint64_t((static_cast<unsigned __int128>(number) * reciprocal_) >> 64);
-        const uint64_t rest = number - quotient * sets_;
-        return rest < sets_ ? rest : rest + sets_;
-    }
-
-private:
-    uint64_t sets_, reciprocal_;
-};
 
 class FlatCache {
 public:
