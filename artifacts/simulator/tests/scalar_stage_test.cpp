@@ -2,6 +2,7 @@
 // the oracle's runtime: random programs, layouts and platforms with every built-in component.
 #include <gtest/gtest.h>
 
+#include "engine/scalar/event_log.h"
 #include "support/outcome_player.h"
 #include "support/random_inputs.h"
 
@@ -52,6 +53,59 @@ TEST(ScalarStage, RefusesOutcomesOfLayoutsWithDifferentLinesInOnePass) {
     EXPECT_TRUE(scalar_needs_one_lane(platform));
     EXPECT_THROW(OutcomePlayer(platform, stream, two).run(SamplePlan({}, stream.header()), true), std::logic_error);
     EXPECT_NO_THROW(OutcomePlayer(platform, stream, two).run(SamplePlan({}, stream.header()), false));
+}
+
+/// Chunks of four executions of a frame.
+std::vector<Chunk> chunks_of(const trace::Frame& frame) {
+    std::vector<Chunk> chunks;
+    for (size_t e = 0, at = 0; e < frame.block_ids.size();) {
+        Chunk chunk{0, frame.addresses.data() + at, frame.is_store.data() + at, 0, frame.block_ids.data() + e, frame.access_counts.data() + e};
+        for (; chunk.executions < 4 && e < frame.block_ids.size(); ++chunk.executions) chunk.accesses += frame.access_counts[e++];
+        at += chunk.accesses;
+        chunks.push_back(chunk);
+    }
+    return chunks;
+}
+
+TEST(EventLog, GivesEveryStageWhatTheFirstComputed) {
+    Platform platform = haswell();
+    platform.l1i = {2, 2}, platform.prefetch_l2 = {"stream", 8, 2, 4};
+    RandomInputs random(11);
+    MemoryStream stream = random.stream(3000);
+    scalar::EventReader alone(platform, stream.blocks());
+    scalar::EventLog log(platform, stream.blocks());
+    scalar::ChunkEvents expected;
+    size_t fetches = 0, asks = 0, touches = 0;
+    for (const trace::Frame& frame : stream.frames()) {
+        log.begin_frame();
+        for (const Chunk& chunk : chunks_of(frame)) log.next(chunk, true);
+        log.rewind();
+        for (const Chunk& chunk : chunks_of(frame)) {
+            alone.read(chunk, true, expected);
+            const scalar::ChunkEvents& found = log.next(chunk, true);
+            ASSERT_EQ(found.fetches().size(), expected.fetches().size());
+            for (size_t i = 0; i < expected.fetches().size(); ++i) EXPECT_EQ(found.fetches()[i].page, expected.fetches()[i].page);
+            ASSERT_EQ(found.asks().size(), expected.asks().size());
+            for (size_t i = 0; i < expected.asks().size(); ++i) EXPECT_EQ(found.asks()[i].target, expected.asks()[i].target);
+            for (size_t i = 0; i < chunk.accesses; ++i) ASSERT_EQ(found.first_touch(i), expected.first_touch(i));
+            fetches += expected.fetches().size(), asks += expected.asks().size();
+            for (size_t i = 0; i < chunk.accesses; ++i) touches += expected.first_touch(i);
+        }
+    }
+    EXPECT_GT(fetches, 0u);
+    EXPECT_GT(asks, 0u);
+    EXPECT_GT(touches, 0u);
+}
+
+TEST(EventLog, RefusesAStageThatReadsOtherChunks) {
+    RandomInputs random(12);
+    MemoryStream stream = random.stream(300);
+    scalar::EventLog log(haswell(), stream.blocks());
+    const std::vector<Chunk> chunks = chunks_of(stream.frames().front());
+    log.begin_frame();
+    log.next(chunks.at(0), true);
+    log.rewind();
+    EXPECT_THROW(log.next(chunks.at(1), true), std::logic_error);
 }
 
 }  // namespace
