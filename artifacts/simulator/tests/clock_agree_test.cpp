@@ -30,12 +30,16 @@ void expect_agreement(Random& random, const Platform& platform, const OutcomeSha
     const auto blocks = random_program(random);
     std::vector<std::unique_ptr<Clock>> clocks;
     for (const std::string& isa : instruction_sets(shape.lanes)) clocks.push_back(make_clock(platform, blocks, shape.lanes, isa));
+    Redirects redirects(platform, blocks);
     for (int unit = 0; unit < 2; ++unit) {
         std::vector<ReferenceCore> cores(shape.lanes, ReferenceCore(platform));
+        redirects.forget();
         for (const auto& clock : clocks) clock->begin_unit();
         for (int chunk = 0; chunk < 3; ++chunk) {
             const RandomChunk input(random, blocks, shape, executions);
-            for (unsigned lane = 0; lane < shape.lanes; ++lane) input.replay(cores[lane], blocks, lane);
+            std::vector<bool> redirected;
+            for (size_t e = 0; e < executions; ++e) redirected.push_back(redirects.enter(input.chunk().block_ids[e]));
+            for (unsigned lane = 0; lane < shape.lanes; ++lane) input.replay(cores[lane], blocks, redirected, lane);
             for (size_t c = 0; c < clocks.size(); ++c) {
                 clocks[c]->run(input.chunk(), input.outcomes());
                 uint64_t cycles[max_lanes];
@@ -46,6 +50,18 @@ void expect_agreement(Random& random, const Platform& platform, const OutcomeSha
             }
         }
     }
+}
+
+/// Each off in some platforms, and all of them in some.
+void core_features(Random& random, Platform& p) {
+    if (below(random, 5) == 0) return;
+    const char* const predictors[] = {"perfect", "gshare", "tage"};
+    p.branch_predictor = predictors[below(random, 3)];
+    p.branch_refill_cycles = below(random, 3) * 11;
+    p.return_stack_entries = below(random, 5), p.target_entries = below(random, 3) * 3;
+    p.early_registers = below(random, 2);
+    p.string = {below(random, 2) * 30, below(random, 4)};
+    p.ports = {below(random, 4), below(random, 3), below(random, 5)};
 }
 
 Platform random_platform(Random& random) {
@@ -60,6 +76,7 @@ Platform random_platform(Random& random) {
     p.walker_uses_mshrs = below(random, 2);
     p.memory_cycles_per_line = below(random, 3) * 7;
     p.write_backs = below(random, 2);
+    core_features(random, p);
     if (below(random, 2)) {
         p.dram = {1 + below(random, 4), 1 + below(random, 9), uint64_t{64} << below(random, 8),
                   below(random, 60),    below(random, 80),    below(random, 30)};
@@ -108,6 +125,7 @@ Platform at_the_bounds() {
     for (const PlatformKey& key : platform_keys())
         if (key.field != nullptr) key.field(p) = key.most;
     p.memory_load_cycles = 100'000;
+    p.branch_predictor = "gshare";
     p.dram.banks = 16;  // 65536 banks make no time longer, only the test
     p.dram_queues_walks = 0;  // with it, the transfer of a line has a lower bound: below
     return p;

@@ -2,7 +2,9 @@
 //
 // It is written for readability: the property tests compare the fast engines with it. In program order, it translates the
 // code pages that miss the L1 ITLB before each execution; then it translates, walks and serves each access; then the
-// prefetchers run. Between samples only TLBs and ITLB change. Expect some hundred thousand accesses x layouts per second.
+// prefetchers run. Branches are predicted from block to block. Between samples only TLBs and ITLB change. Expect some hundred
+// thousand accesses x layouts per second.
+#include "branch/redirects.h"
 #include "cache/hierarchy.h"
 #include "cache/prefetch_slots.h"
 #include "engine/engine.h"
@@ -41,7 +43,8 @@ public:
     Replay(const Request& request, const Layout& layout)
         : platform_(request.platform), space_(request.stream.header().pools, layout),
           design_(designs().make(platform_.mmu_design, DesignContext{platform_, space_})), instructions_(platform_),
-          prefetchers_(platform_), caches_(platform_), port_(platform_, caches_), core_(platform_) {
+          prefetchers_(platform_), caches_(platform_), port_(platform_, caches_),
+          redirects_(platform_, request.stream.blocks()), core_(platform_) {
         counts.units.resize(request.plan.units());
     }
 
@@ -50,10 +53,13 @@ public:
         if (unit != nullptr && s.unit != core_unit_) {
             core_ = ReferenceCore(platform_);
             core_unit_ = s.unit;
+            redirects_.forget();
         }
+        if (s.part == Part::tlb_only) redirects_.forget();
         size_t at = s.begin_access;
         for (size_t e = s.begin_execution; e < s.end_execution; ++e) {
             const trace::StaticBlock& block = blocks[frame.block_ids[e]];
+            const bool redirected = s.part != Part::tlb_only && redirects_.enter(frame.block_ids[e]);
             fetches_.clear();
             instructions_.execute(block.pc, InstructionSide::bytes_of_block(block), [&](VirtAddr page) { fetches_.push_back(fetch(page, s.part)); });
             accesses_.clear();
@@ -63,7 +69,7 @@ public:
             }
             if (unit == nullptr) continue;
             unit->instructions += instructions_of(block);
-            core_.execute(block, fetches_, accesses_);
+            core_.execute(block, fetches_, accesses_, redirected);
         }
         if (unit != nullptr) unit->runtime_cycles = core_.elapsed().value;
     }
@@ -130,6 +136,7 @@ private:
     PrefetchSlots prefetchers_;
     DataCaches caches_;
     OraclePort port_;
+    Redirects redirects_;
     ReferenceCore core_;
     size_t core_unit_ = SIZE_MAX;
     std::vector<FetchRequest> fetches_;      ///< of the execution at hand

@@ -2,11 +2,14 @@
 
 #include <bit>
 
+#include "engine/instruction_kind.h"
+
 namespace tessera::sim {
 
 ReferenceCore::ReferenceCore(const Platform& p)
     : platform_(&p), dispatches_(p.dispatch_width), window_(p.rob_entries), loads_(p.load_queue_entries),
-      stores_(p.store_buffer_entries), mshrs_(p.mshrs), walkers_(p.walkers), memory_(p) {}
+      stores_(p.store_buffer_entries), load_ports_(p.ports.load), store_ports_(p.ports.store), alu_ports_(p.ports.alu),
+      mshrs_(p.mshrs), walkers_(p.walkers), memory_(p) {}
 
 uint64_t ReferenceCore::registers_ready(uint64_t set) const {
     uint64_t ready = 0;
@@ -99,8 +102,25 @@ void ReferenceCore::prefetch(const PrefetchRequest& request, uint64_t issue, uin
     table.set(line, done);
 }
 
+/// `early`: when the address registers are there. The stack pointer is then ready at once, others after an addition.
+void ReferenceCore::write_registers(const trace::StaticInsn& insn, uint64_t result, uint64_t early) {
+    const uint64_t early_set = platform_->early_registers != 0 ? insn.early_writes : 0;
+    for (uint64_t set = insn.writes; set != 0; set &= set - 1) {
+        const unsigned r = unsigned(std::countr_zero(set));
+        const bool is_early = (early_set >> r & 1) != 0;
+        registers_[r] = !is_early ? result : r == stack_pointer ? early : early + platform_->latency.alu;
+    }
+}
+
+/// How long an instruction keeps those behind it from being dispatched.
+uint64_t ReferenceCore::string_hold(trace::StringPart part) const {
+    const StringCosts& s = platform_->string;
+    return part == trace::StringPart::none ? 0 : s.line_cycles + (part == trace::StringPart::begin ? s.begin_cycles : 0);
+}
+
 void ReferenceCore::execute(const trace::StaticBlock& block, const std::vector<FetchRequest>& fetches,
-                            const std::vector<AccessOutcome>& accesses) {
+                            const std::vector<AccessOutcome>& accesses, bool redirected) {
+    if (redirected) dispatched_ = std::max(dispatched_, redirect_);
     for (const FetchRequest& fetch : fetches) {  // nothing enters while a code page is being translated
         const uint64_t began = dispatched_;
         dispatched_ += platform_->stlb_hit_cycles;
@@ -124,7 +144,8 @@ void ReferenceCore::execute(const trace::StaticBlock& block, const std::vector<F
             const AccessOutcome& a = accesses[access];
             History& queue = a.is_store ? stores_ : loads_;
             dispatch = std::max(dispatch, queue.oldest());
-            const uint64_t physical = translated(a, std::max(dispatch, base_address), dispatch);
+            const uint64_t port = (a.is_store ? store_ports_ : load_ports_).take(dispatch);
+            const uint64_t physical = translated(a, std::max({dispatch, base_address, port}), dispatch);
             const uint64_t data = arrived(a, physical, dispatch);
             write_back(a, dispatch);
             for (const PrefetchRequest& request : a.prefetches) prefetch(request, physical, dispatch);
@@ -138,13 +159,15 @@ void ReferenceCore::execute(const trace::StaticBlock& block, const std::vector<F
                 queue.push(std::max(retired_, data));
             }
         }
-        const uint64_t result = std::max(dispatch, ready) + latency(insn.kind);
+        const uint64_t port = computes(insn.kind) ? alu_ports_.take(dispatch) : 0;
+        const uint64_t result = std::max({dispatch, ready, port}) + latency(insn.kind);
         complete = std::max(complete, result);
         retired_ = std::max(retired_, complete);
-        dispatched_ = dispatch;
+        dispatched_ = dispatch + string_hold(insn.string);
         dispatches_.push(dispatch + 1);
         window_.push(retired_);
-        for (uint64_t set = insn.writes; set != 0; set &= set - 1) registers_[std::countr_zero(set)] = result;
+        write_registers(insn, result, std::max(dispatch, base_address));
+        if (insn.branch != trace::BranchKind::none) redirect_ = result + platform_->branch_refill_cycles;
     }
 }
 

@@ -5,8 +5,9 @@
 // issues when its source registers are ready; address registers alone gate memory accesses, so independent
 // misses overlap and dependent ones do not. Translation: an STLB look-up adds its time, a walk needs one of the
 // walkers for its whole latency. An L1D miss needs one of the MSHRs until its line is there; later accesses to a line or
-// page in flight wait for it. Retirement is in order; stores drain in order behind it. Not modelled: branch
-// mispredictions, execution ports, instruction bytes, memory disambiguation, store-to-load forwarding.
+// page in flight wait for it. Retirement is in order; stores drain in order behind it. Behind a mispredicted branch nothing
+// enters until it is resolved; ports begin so many loads, stores and computations in a cycle; string instructions hold
+// dispatch. Not modelled: wrong paths, instruction bytes, memory disambiguation.
 #pragma once
 
 #include <vector>
@@ -51,8 +52,10 @@ struct FetchRequest {
 class ReferenceCore {
 public:
     explicit ReferenceCore(const Platform& p);
-    /// Runs one block execution; access i belongs to slot i, or to the last slot beyond it.
-    void execute(const trace::StaticBlock& block, const std::vector<FetchRequest>& fetches, const std::vector<AccessOutcome>& accesses);
+    /// Runs one block execution; access i belongs to slot i, or to the last slot beyond it. `redirected`: the branch at the end of the
+    /// execution before was mispredicted.
+    void execute(const trace::StaticBlock& block, const std::vector<FetchRequest>& fetches, const std::vector<AccessOutcome>& accesses,
+                 bool redirected = false);
     void execute(const trace::StaticBlock& block, const std::vector<AccessOutcome>& accesses) { execute(block, {}, accesses); }
     /// Retirement of the youngest instruction.
     Cycles elapsed() const { return Cycles(retired_); }
@@ -65,11 +68,15 @@ private:
     void prefetch(const PrefetchRequest& request, uint64_t issue, uint64_t dispatch);
     uint64_t registers_ready(uint64_t set) const;
     uint64_t latency(trace::InsnKind kind) const;
+    void write_registers(const trace::StaticInsn& insn, uint64_t result, uint64_t early);
+    uint64_t string_hold(trace::StringPart part) const;
 
     const Platform* platform_;
     uint64_t retired_ = 0, dispatched_ = 0, drained_ = 0;
+    uint64_t redirect_ = 0;  ///< when the instruction behind the last branch can enter, if that branch was mispredicted
     std::vector<uint64_t> registers_ = std::vector<uint64_t>(64, 0);
     History dispatches_, window_, loads_, stores_;
+    PortRing load_ports_, store_ports_, alu_ports_;
     Servers mshrs_;
     Walkers walkers_;
     InFlight pages_, lines_, lines_to_l2_;  ///< lines_: into L1D; lines_to_l2_: prefetches into L2

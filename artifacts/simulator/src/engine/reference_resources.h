@@ -71,6 +71,24 @@ private:
     size_t at_ = 0;
 };
 
+/// Ports, of which each begins one job a cycle. A job takes the port that was taken longest ago. It books from its dispatch on,
+/// so that one whose address or operands come late does not hold up those behind it. count 0: any number.
+class PortRing {
+public:
+    explicit PortRing(size_t count) : count_(count), free_(std::max<size_t>(count, 1)) {}
+    /// When the job can begin.
+    uint64_t take(uint64_t dispatch) {
+        if (count_ == 0) return 0;
+        const uint64_t free = free_.oldest();
+        free_.push(std::max(free, dispatch) + 1);
+        return free;
+    }
+
+private:
+    size_t count_;
+    History free_;
+};
+
 /// When the thing last seen in each slot (line or page, direct mapped) arrives.
 class InFlight {
 public:

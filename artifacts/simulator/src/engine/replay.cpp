@@ -59,6 +59,8 @@ public:
 
 private:
     void run(const Chunk& chunk, Part part) {
+        if (clock_ && part == Part::tlb_only) clock_->skip();
+        if (clock_ && part == Part::warm) clock_->warm(chunk);
         if (part == Part::tlb_only) return functional_->tlb_only(chunk);
         if (part == Part::warm) return functional_->warm(chunk);
         functional_->counted(chunk, outcomes_);

@@ -6,6 +6,7 @@
 #include <array>
 #include <memory>
 
+#include "branch/redirects.h"
 #include "engine/reference_core.h"
 #include "engine/timing/clock.h"
 
@@ -24,13 +25,14 @@ inline Platform round_numbers() {
 class ClockScript {
 public:
     ClockScript(const Platform& platform, std::vector<trace::StaticBlock> blocks)
-        : platform_(platform), blocks_(std::move(blocks)), core_(platform_), clock_(make_clock(platform_, blocks_, 1, "scalar")) {
+        : platform_(platform), blocks_(std::move(blocks)), redirects_(platform_, blocks_), core_(platform_),
+          clock_(make_clock(platform_, blocks_, 1, "scalar")) {
         clock_->begin_unit();
     }
 
     /// One execution of blocks[block], in a chunk of its own.
     void run(uint32_t block, const std::vector<AccessOutcome>& accesses = {}, const std::vector<FetchRequest>& fetches = {}) {
-        core_.execute(blocks_[block], fetches, accesses);
+        core_.execute(blocks_[block], fetches, accesses, redirects_.enter(block));
         const auto o = std::make_unique<Outcomes>();
         std::vector<std::array<uint32_t, max_lanes>> rows;
         const auto row_of = [&](Cycles walk) {
@@ -76,6 +78,25 @@ public:
         clock_->run({accesses.size(), addresses.data(), stores.data(), 1, &block, &count}, *o);
     }
 
+    /// One execution without accesses in a warm part.
+    void warm(uint32_t block) {
+        redirects_.enter(block);
+        const uint16_t none = 0;
+        clock_->warm({0, nullptr, nullptr, 1, &block, &none});
+    }
+
+    /// A part of TLBs only.
+    void skip() {
+        redirects_.forget();
+        clock_->skip();
+    }
+
+    void begin_unit() {
+        redirects_.forget();
+        core_ = ReferenceCore(platform_);
+        clock_->begin_unit();
+    }
+
     /// Both engines' runtime, which must be one.
     uint64_t cycles() const {
         uint64_t lanes[max_lanes];
@@ -87,6 +108,7 @@ public:
 private:
     Platform platform_;
     std::vector<trace::StaticBlock> blocks_;
+    Redirects redirects_;
     ReferenceCore core_;
     std::unique_ptr<Clock> clock_;
 };

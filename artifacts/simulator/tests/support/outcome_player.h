@@ -3,6 +3,7 @@
 // It combines engine/scalar and the oracle's core, so that tests can check a stage without the clock for sixteen lanes.
 #pragma once
 
+#include "branch/redirects.h"
 #include "engine/functional.h"
 #include "engine/reference_core.h"
 #include "support/synthetic.h"
@@ -13,7 +14,8 @@ class OutcomePlayer {
 public:
     OutcomePlayer(const Platform& p, Stream& stream, const std::vector<const Layout*>& layouts)
         : platform_(p), stream_(stream), layouts_(layouts),
-          stage_(make_scalar_functional({p, stream.header().pools, stream.blocks(), layouts_})), out_(std::make_unique<Outcomes>()) {}
+          stage_(make_scalar_functional({p, stream.header().pools, stream.blocks(), layouts_})), redirects_(p, stream.blocks()),
+          out_(std::make_unique<Outcomes>()) {}
 
     std::vector<LayoutCounts> run(const SamplePlan& plan, bool with_core) {
         std::vector<LayoutCounts> results(layouts_.size());
@@ -39,13 +41,17 @@ private:
         if (s.part == Part::timed && s.unit != unit_) {
             unit_ = s.unit;
             cores_.assign(layouts_.size(), ReferenceCore(platform_));
+            redirects_.forget();
         }
+        if (s.part == Part::tlb_only) redirects_.forget();
         for (size_t e = s.begin_execution, at = s.begin_access; e < s.end_execution;) {
             const size_t first = e, first_access = at;
             do at += f.access_counts[e++];
             while (e < s.end_execution && e - first < 100 && at - first_access < 150);
             const Chunk chunk{at - first_access, f.addresses.data() + first_access, f.is_store.data() + first_access,
                               e - first, f.block_ids.data() + first, f.access_counts.data() + first};
+            redirected_.clear();
+            for (size_t k = first; k < e && s.part != Part::tlb_only; ++k) redirected_.push_back(redirects_.enter(f.block_ids[k]));
             if (s.part == Part::tlb_only) stage_->tlb_only(chunk);
             else if (s.part == Part::warm) stage_->warm(chunk);
             else timed(chunk, with_core, results);
@@ -58,7 +64,7 @@ private:
         const auto after = stage_->counts();
         for (size_t l = 0; l < layouts_.size(); ++l) {
             UnitCounts& unit = results[l].units[unit_];
-            for (size_t e = 0; e < chunk.executions; ++e) unit.instructions += stream_.blocks()[chunk.block_ids[e]].insns.size();
+            for (size_t e = 0; e < chunk.executions; ++e) unit.instructions += trace::instructions_of(stream_.blocks()[chunk.block_ids[e]]);
             unit.accesses += chunk.accesses;
             unit.stlb_misses += after[l].counted_misses - before[l].counted_misses;
             unit.walk_cycles += after[l].walk_cycles - before[l].walk_cycles;
@@ -103,7 +109,7 @@ private:
                 }
                 accesses.push_back(a);
             }
-            cores_[lane].execute(stream_.blocks()[chunk.block_ids[e]], fetches, accesses);
+            cores_[lane].execute(stream_.blocks()[chunk.block_ids[e]], fetches, accesses, redirected_[e]);
         }
     }
 
@@ -118,6 +124,8 @@ private:
     Stream& stream_;
     std::vector<const Layout*> layouts_;
     std::unique_ptr<Functional> stage_;
+    Redirects redirects_;
+    std::vector<bool> redirected_;  ///< of the chunk's executions
     std::unique_ptr<Outcomes> out_;
     std::vector<ReferenceCore> cores_;
     size_t unit_ = SIZE_MAX;

@@ -77,10 +77,21 @@ public:
         p.write_backs = below(2);
         p.prefetch_l1d = below(2) ? PrefetchSlot{"stride", 1 + below(8), 1 + below(3), 1 + below(3)} : PrefetchSlot{};
         p.prefetch_l2 = below(2) ? PrefetchSlot{"stream", 1 + below(8), 1 + below(4), 1 + below(12)} : PrefetchSlot{};
+        core_features(p);
         return p;
     }
 
 private:
+    /// Each feature of the core off in some platforms.
+    void core_features(Platform& p) {
+        p.branch_predictor = any<std::string>({"perfect", "gshare", "tage"});
+        p.branch_refill_cycles = below(3) * 9;
+        p.return_stack_entries = below(4), p.target_entries = below(2) * 4;
+        p.early_registers = below(2);
+        p.string = {below(2) * 25, below(3)};
+        p.ports = {below(4), below(3), below(5)};
+    }
+
     static constexpr uint64_t pool_bytes = uint64_t{4} << 30;
 
     Geometry geometry(uint64_t most_sets, uint64_t most_ways) {
@@ -103,7 +114,10 @@ private:
             insns.back().length_bytes = uint8_t(1 + below(200));  // long, so that a dozen blocks are in several code pages
             if (loads) slots.push_back({i, 0, 8});
             if (stores) slots.push_back({i, 1, 8});
+            insns.back().early_writes = below(3) == 0 ? insns.back().writes : 0;
+            if (below(6) == 0) insns.back().string = static_cast<trace::StringPart>(1 + below(2));
         }
+        if (below(4) != 0) insns.back().branch = static_cast<trace::BranchKind>(1 + below(6));
         slot_counts.push_back(slots.size());
         return builder.block(insns, slots);
     }

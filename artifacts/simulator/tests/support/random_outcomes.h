@@ -5,6 +5,7 @@
 #include <memory>
 #include <random>
 
+#include "branch/redirects.h"
 #include "engine/functional.h"
 #include "engine/reference_core.h"
 
@@ -23,7 +24,7 @@ inline uint64_t sparse_mask(Random& random, unsigned rarity) {
 
 inline trace::StaticBlock random_static_block(Random& random) {
     using trace::InsnKind;
-    trace::StaticBlock block{0x400000, {}, {}};
+    trace::StaticBlock block{0x400000 + below(random, 64) * 64, {}, {}};
     const size_t count = 1 + below(random, 8);
     for (uint16_t i = 0; i < count; ++i) {
         const unsigned slots = unsigned(below(random, 3));
@@ -31,7 +32,11 @@ inline trace::StaticBlock random_static_block(Random& random) {
         const uint64_t address = slots > 0 ? some(2) | some(2) : some(8);
         block.insns.push_back({address | some(2) | some(4), some(2) | some(2), address, static_cast<InsnKind>(below(random, 12)), uint8_t(slots), 4});
         for (unsigned s = 0; s < slots; ++s) block.slots.push_back({i, uint8_t(below(random, 2)), 8});
+        trace::StaticInsn& insn = block.insns.back();
+        insn.early_writes = below(random, 3) == 0 ? insn.writes & random() : 0;
+        if (below(random, 8) == 0) insn.string = static_cast<trace::StringPart>(1 + below(random, 2));
     }
+    if (below(random, 4) != 0) block.insns.back().branch = static_cast<trace::BranchKind>(1 + below(random, 6));
     return block;
 }
 
@@ -77,7 +82,8 @@ public:
     const Outcomes& outcomes() const { return *outcomes_; }
 
     /// Feeds one layout's share to the reference core.
-    void replay(ReferenceCore& core, const std::vector<trace::StaticBlock>& blocks, unsigned lane) const {
+    /// redirected: of each execution.
+    void replay(ReferenceCore& core, const std::vector<trace::StaticBlock>& blocks, const std::vector<bool>& redirected, unsigned lane) const {
         size_t next = 0, prefetch = 0, fetch = 0;
         for (size_t e = 0; e < block_ids_.size(); ++e) {
             std::vector<FetchRequest> pages;
@@ -89,7 +95,7 @@ public:
             }
             std::vector<AccessOutcome> accesses;
             for (size_t i = 0; i < access_counts_[e]; ++i, ++next) accesses.push_back(of_lane(next, prefetch, lane));
-            core.execute(blocks[block_ids_[e]], pages, accesses);
+            core.execute(blocks[block_ids_[e]], pages, accesses, redirected[e]);
         }
     }
 

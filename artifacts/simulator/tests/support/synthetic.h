@@ -41,8 +41,8 @@ public:
         f.access_counts.push_back(uint16_t(addresses.size()));
         f.addresses.insert(f.addresses.end(), addresses.begin(), addresses.end());
         f.is_store.insert(f.is_store.end(), stores.begin(), stores.end());
-        f.instructions += blocks_[block].insns.size();
-        header_.instructions += blocks_[block].insns.size();
+        f.instructions += trace::instructions_of(blocks_[block]);
+        header_.instructions += trace::instructions_of(blocks_[block]);
         header_.accesses += addresses.size();
         ++header_.block_executions;
     }

@@ -11,11 +11,18 @@
 
 namespace tessera::sim::timing {
 
-/// A static instruction. Registers are listed at regs[first_reg]: address sources, other sources, destinations.
+enum OpFlags : uint8_t {
+    needs_alu_port = 1,  ///< and there are so many and no more
+    redirects = 2,       ///< a branch, whose misprediction holds up what follows
+    early_stack = 4,     ///< the first of early_regs is the stack pointer
+};
+
+/// A static instruction. Registers are listed at regs[first_reg]: address sources, other sources, destinations, early destinations.
 struct Op {
     uint32_t first_reg;
-    uint16_t slots, latency_cycles;
-    uint8_t address_regs, other_regs, written_regs;
+    uint16_t slots, latency_cycles, hold_cycles;  ///< hold: of dispatch, by string instructions
+    uint8_t address_regs, other_regs, written_regs, early_regs;
+    uint8_t flags;
 };
 
 enum StepFlags : uint16_t {
@@ -23,6 +30,7 @@ enum StepFlags : uint16_t {
     fetch = 2,       ///< not an instruction: fetch[op] of the outcomes holds up dispatch
     continued = 4,   ///< the instruction began in an earlier step
     unfinished = 8,  ///< and goes on in the next
+    redirected = 16, ///< the branch before it was mispredicted
 };
 
 /// One instruction, with this many of the chunk's accesses.

@@ -12,7 +12,8 @@ namespace tessera::sim::timing {
 
 size_t group_memory_bytes(const ClockConfig& c, unsigned lanes) {
     const size_t vectors = 64 + size_t{c.dispatch_width} + c.rob_entries + c.load_queue_entries + c.store_buffer_entries + c.mshrs +
-                           c.walkers + 2 * idle_intervals + 3 * in_flight_slots + 1 + c.channels + 3 * size_t{c.banks};
+                           c.walkers + c.load_ports + c.store_ports + c.alu_ports + 2 * idle_intervals + 3 * in_flight_slots + 1 + c.channels +
+                           3 * size_t{c.banks};
     return (vectors * lanes * sizeof(uint32_t) + 63) / 64 * 64;
 }
 
@@ -55,6 +56,9 @@ public:
             throw Refusal("page walks of less than " + std::to_string(walk_bound_cycles) + " cycles", "a longer walk",
                           "lower the platform's load times, or the number of loads in a walk of this design");
     }
+
+    void warm(const Chunk& chunk) override { schedule_.warm(chunk); }
+    void skip() override { schedule_.skip(); }
 
     void elapsed(uint64_t cycles[max_lanes]) const override { group_->elapsed(cycles); }
 

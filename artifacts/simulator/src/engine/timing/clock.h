@@ -26,6 +26,10 @@ public:
     /// with prefetches and fetches in program order, and every prefetch that was asked for, whether or not a lane missed.
     /// Throws Refusal when a walk took 2^19 cycles or more (times are kept in 32 bits).
     virtual void run(const Chunk& chunk, const Outcomes& outcomes) = 0;
+    /// The program goes on without time, but branch predictors learn (a warm part of the plan).
+    virtual void warm(const Chunk& chunk) = 0;
+    /// The program goes on unseen: no block follows the last one.
+    virtual void skip() = 0;
     /// Cycles of each layout since begin_unit(): the retirement of its youngest instruction.
     virtual void elapsed(uint64_t cycles[max_lanes]) const = 0;
 };

@@ -31,6 +31,9 @@ public:
         w.stores = history(c.store_buffer_entries);
         w.mshrs = {take(c.mshrs), c.mshrs};
         w.walkers = {{take(c.walkers), c.walkers}, take(idle_intervals), take(idle_intervals)};
+        w.load_ports = {history(c.load_ports)};
+        w.store_ports = {history(c.store_ports)};
+        w.alu_ports = {history(c.alu_ports)};
         w.pages = take(in_flight_slots);
         w.lines = take(in_flight_slots);
         w.lines_to_l2 = take(in_flight_slots + 1);
@@ -50,12 +53,25 @@ public:
         w.l1d_cycles = c.l1d_load_cycles;
         w.l2_cycles = c.l2_load_cycles;
         w.l3_cycles = c.l3_load_cycles;
+        w.alu_cycles = c.alu_cycles;
+        w.refill_cycles = c.refill_cycles;
         w.overlap = c.overlap;
         w.walker_uses_mshrs = c.walker_uses_mshrs;
-        w.retired = w.dispatched = w.drained = w.dispatch = w.base = w.ready = w.complete = w.longest_walk = broadcast<parts>(0);
+        w.retired = w.dispatched = w.drained = w.redirect = w.dispatch = w.base = w.ready = w.complete = w.longest_walk = broadcast<parts>(0);
     }
 
-    bool run(const Batch& b) override {
+    bool run(const Batch& b) override { return config_.extended ? run_as<true>(b) : run_as<false>(b); }
+
+    void elapsed(uint64_t cycles[max_lanes]) const override {
+        uint32_t now[lanes];
+        store_row(now, window_.retired);
+        for (unsigned lane = 0; lane < lanes; ++lane) cycles[lane] = origin_[lane] + now[lane];
+    }
+
+private:
+    /// extended: with what most platforms of before do without, so that those pay nothing for it.
+    template <bool extended>
+    bool run_as(const Batch& b) {
         const Outcomes& o = *b.outcomes;
         Window<parts> w = window_;
         w.first_walk_load = b.first_walk_load, w.walk_loads = b.walk_loads;
@@ -64,6 +80,7 @@ public:
         for (const Step *s = b.steps, *last = s + b.step_count; s != last; ++s) {
             const uint32_t flags = s->flags;
             if (flags & rebase) [[unlikely]] move_origin(w);
+            if (extended && flags & redirected) [[unlikely]] w.enter_redirected();
             if (flags & fetch) [[unlikely]] {
                 w.fetch_page(o.fetch[s->op], o);
                 continue;
@@ -73,11 +90,11 @@ public:
             if (!(flags & continued)) w.begin(op, regs);
             for (unsigned k = 0; k < s->accesses; ++k, ++access) {
                 const Reference& r = b.accesses[access];
-                const V translated = w.access(r, o, access);
+                const V translated = w.template access<extended>(r, o, access);
                 if (r.flags & writes_back) [[unlikely]] w.write_back(*written++);
                 for (uint32_t p = 0; p < r.prefetches; ++p, ++prefetch) w.prefetch(b.prefetches[prefetch], o.prefetch[prefetch], translated);
             }
-            if (!(flags & unfinished)) w.end(op, regs);
+            if (!(flags & unfinished)) w.template end<extended>(op, regs);
         }
         window_ = w;
         uint32_t longest[lanes];
@@ -87,20 +104,13 @@ public:
         return bits < walk_bound_cycles;
     }
 
-    void elapsed(uint64_t cycles[max_lanes]) const override {
-        uint32_t now[lanes];
-        store_row(now, window_.retired);
-        for (unsigned lane = 0; lane < lanes; ++lane) cycles[lane] = origin_[lane] + now[lane];
-    }
-
-private:
     CLOCK_MEMBER void move_origin(Window<parts>& w) {
         const V origin = w.dispatched;
         uint32_t by[lanes];
         store_row(by, origin);
         for (unsigned lane = 0; lane < lanes; ++lane) origin_[lane] += by[lane];
         const auto moved = [origin](V time) { return max(time, origin) - origin; };
-        w.retired = moved(w.retired), w.dispatched = moved(w.dispatched), w.drained = moved(w.drained);
+        w.retired = moved(w.retired), w.dispatched = moved(w.dispatched), w.drained = moved(w.drained), w.redirect = moved(w.redirect);
         w.dispatch = moved(w.dispatch), w.base = moved(w.base), w.ready = moved(w.ready), w.complete = moved(w.complete);
         for (V *v = vectors_, *last = v + times_; v != last; ++v) store(v, moved(load(v)));
     }

@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "engine/instruction_kind.h"
+
 namespace tessera::sim::timing {
 namespace {
 
@@ -17,6 +19,11 @@ uint16_t latency_of(trace::InsnKind kind, const CoreLatencies& l) {
         case alu: case branch: case load_store: case other: break;
     }
     return uint16_t(l.alu);
+}
+
+uint16_t hold_of(trace::StringPart part, const StringCosts& costs) {
+    if (part == trace::StringPart::none) return 0;
+    return uint16_t(costs.line_cycles + (part == trace::StringPart::begin ? costs.begin_cycles : 0));
 }
 
 uint8_t list(uint64_t set, std::vector<uint8_t>& out) {
@@ -40,7 +47,8 @@ std::vector<uint64_t> useful_writes(const trace::StaticBlock& block) {
 
 }  // namespace
 
-ProgramTable::ProgramTable(const std::vector<trace::StaticBlock>& blocks, const CoreLatencies& latencies) {
+ProgramTable::ProgramTable(const std::vector<trace::StaticBlock>& blocks, const Platform& p) {
+    const bool predicts = p.branch_predictor != "perfect";
     for (const trace::StaticBlock& block : blocks) {
         blocks_.push_back({uint32_t(ops_.size()), uint32_t(block.insns.size()), uint32_t(block.slots.size()), nullptr});
         const std::vector<uint64_t> writes = useful_writes(block);
@@ -50,8 +58,14 @@ ProgramTable::ProgramTable(const std::vector<trace::StaticBlock>& blocks, const 
             op.first_reg = uint32_t(regs_.size());
             op.address_regs = list(insn.address_reads, regs_);
             op.other_regs = list(insn.reads & ~insn.address_reads, regs_);
-            op.written_regs = list(writes[i], regs_);
-            op.latency_cycles = latency_of(insn.kind, latencies);
+            const uint64_t early = p.early_registers != 0 ? writes[i] & insn.early_writes : 0, stack = early & uint64_t{1} << stack_pointer;
+            op.written_regs = list(writes[i] & ~early, regs_);
+            op.early_regs = list(stack, regs_);
+            op.early_regs = uint8_t(op.early_regs + list(early & ~stack, regs_));
+            op.latency_cycles = latency_of(insn.kind, p.latency);
+            op.hold_cycles = hold_of(insn.string, p.string);
+            op.flags = uint8_t((p.ports.alu != 0 && computes(insn.kind)) * needs_alu_port | (stack != 0) * early_stack |
+                               (predicts && insn.branch != trace::BranchKind::none) * redirects);
             for (const trace::MemorySlot& slot : block.slots) op.slots = uint16_t(op.slots + (slot.insn == i));
             ops_.push_back(op);
             steps_.push_back({uint32_t(ops_.size() - 1), op.slots, 0});

@@ -16,7 +16,7 @@ struct Block {
 
 class ProgramTable {
 public:
-    ProgramTable(const std::vector<trace::StaticBlock>& blocks, const CoreLatencies& latencies);
+    ProgramTable(const std::vector<trace::StaticBlock>& blocks, const Platform& platform);
     const Block& block(uint32_t id) const { return blocks_[id]; }
     const Op* ops() const { return ops_.data(); }
     const uint8_t* regs() const { return regs_.data(); }

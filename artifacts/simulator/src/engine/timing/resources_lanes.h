@@ -21,6 +21,20 @@ struct History {
     }
 };
 
+/// Ports (PortRing in engine/reference_resources.h): when each was free, the one that was taken longest ago first.
+template <unsigned parts>
+struct Ports {
+    using V = Vec<parts>;
+    History<parts> ring;
+    CLOCK_MEMBER bool exist() const { return ring.begin != ring.end; }
+    /// When jobs that are dispatched at `dispatch` can begin.
+    CLOCK_MEMBER V take(V dispatch) {
+        const V free = ring.oldest();
+        ring.push(max(free, dispatch) + broadcast<parts>(1));
+        return free;
+    }
+};
+
 /// Identical servers, kept sorted by when they are free: servers are alike, so only the sorted times matter.
 template <unsigned parts>
 struct Servers {

@@ -7,12 +7,19 @@
 namespace tessera::sim::timing {
 
 Schedule::Schedule(const Platform& platform, const std::vector<trace::StaticBlock>& blocks, uint32_t steps_between_rebases)
-    : dram_(platform.dram), program_(blocks, platform.latency), steps_between_rebases_(steps_between_rebases), writes_back_(platform.write_backs != 0) {}
+    : dram_(platform.dram), program_(blocks, platform), redirects_(platform, blocks), steps_between_rebases_(steps_between_rebases),
+      writes_back_(platform.write_backs != 0) {}
 
 void Schedule::begin_unit() {
     for (InFlightKeys* keys : {&pages_, &lines_, &lines_to_l2_}) keys->clear();
     unwritten_.clear();
     since_rebase_ = 0;
+    redirects_.forget();
+}
+
+void Schedule::warm(const Chunk& chunk) {
+    if (!redirects_.exist()) return;
+    for (size_t e = 0; e < chunk.executions; ++e) redirects_.enter(chunk.block_ids[e]);
 }
 
 Place Schedule::locate(uint64_t physical_line) const {
@@ -132,6 +139,7 @@ Batch Schedule::make(const Chunk& chunk, const Outcomes& outcomes) {
     steps_.clear();
     size_t fetched = 0;
     for (size_t e = 0; e < chunk.executions; ++e) {
+        const size_t first = steps_.size();
         for (; fetched < outcomes.fetches && outcomes.fetch[fetched].execution == e; ++fetched) {
             since_rebase_ += 1;
             const bool move = since_rebase_ > steps_between_rebases_;
@@ -142,6 +150,7 @@ Batch Schedule::make(const Chunk& chunk, const Outcomes& outcomes) {
         const uint32_t count = chunk.access_counts[e];
         if (count == block.slots && block.ops + block.slots <= steps_between_rebases_) usual_execution(block);
         else execution(block, count);
+        if (redirects_.enter(chunk.block_ids[e])) steps_[first].flags |= redirected;
     }
     if (outcomes.walk_loads != 0) place_walk_loads(outcomes);
     return {program_.ops(), program_.regs(), steps_.data(), steps_.size(), accesses_.data(), prefetches_.data(), &outcomes,

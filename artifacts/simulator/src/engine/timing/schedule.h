@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "branch/redirects.h"
 #include "engine/functional.h"
 #include "engine/timing/program_table.h"
 #include "engine/unwritten_lines.h"
@@ -36,6 +37,10 @@ class Schedule {
 public:
     Schedule(const Platform& platform, const std::vector<trace::StaticBlock>& blocks, uint32_t steps_between_rebases);
     void begin_unit();
+    /// Predictors learn the chunk's branches.
+    void warm(const Chunk& chunk);
+    /// The block that is executed next does not follow the last one.
+    void skip() { redirects_.forget(); }
     /// Valid until the next call.
     Batch make(const Chunk& chunk, const Outcomes& outcomes);
 
@@ -52,6 +57,7 @@ private:
 
     Dram dram_;
     ProgramTable program_;
+    Redirects redirects_;
     uint32_t steps_between_rebases_, since_rebase_ = 0;
     InFlightKeys pages_, lines_, lines_to_l2_;
     std::vector<Step> steps_;

@@ -15,11 +15,12 @@ struct Window {
     using V = Vec<parts>;
     using M = Mask<parts>;
     // What does not change.
-    uint32_t stlb_cycles, l1d_cycles, l2_cycles, l3_cycles;
+    uint32_t stlb_cycles, l1d_cycles, l2_cycles, l3_cycles, alu_cycles, refill_cycles;
     bool overlap, walker_uses_mshrs;
     // Views of the group's memory.
     V* registers;
     History<parts> dispatches, window, loads, stores;
+    Ports<parts> load_ports, store_ports, alu_ports;
     Servers<parts> mshrs;
     Walkers<parts> walkers;
     V *pages, *lines, *lines_to_l2;  ///< arrivals; lines_to_l2[in_flight_slots] stays 0
@@ -28,6 +29,7 @@ struct Window {
     const PlacedLine* walk_loads;
     // Times.
     V retired, dispatched, drained;
+    V redirect;                         ///< when what follows the last branch can enter, if that was mispredicted
     V dispatch, base, ready, complete;  ///< of the instruction at hand
     V longest_walk;                     ///< bits of all walks' cycles
 
@@ -40,22 +42,39 @@ struct Window {
         for (unsigned r = 0; r < op.other_regs; ++r) ready = max(ready, load(registers + *regs++));
     }
 
+    template <bool extended>
     CLOCK_MEMBER void end(const Op& op, const uint8_t* regs) {
-        const V result = max(dispatch, ready) + broadcast<parts>(op.latency_cycles);
+        V begins = max(dispatch, ready);
+        if (extended && op.flags & needs_alu_port) begins = max(begins, alu_ports.take(dispatch));
+        const V result = begins + broadcast<parts>(op.latency_cycles);
         retired = max(retired, max(complete, result));
-        dispatched = dispatch;
+        dispatched = extended ? dispatch + broadcast<parts>(op.hold_cycles) : dispatch;
         dispatches.push(dispatch + broadcast<parts>(1));
         window.push(retired);
         regs += op.address_regs + op.other_regs;
         for (unsigned r = 0; r < op.written_regs; ++r) store(registers + regs[r], result);
+        if (!extended) return;
+        if (op.flags & redirects) redirect = result + broadcast<parts>(refill_cycles);
+        if (op.early_regs == 0) return;
+        regs += op.written_regs;
+        const V early = max(dispatch, base), added = early + broadcast<parts>(alu_cycles);
+        for (unsigned r = 0; r < op.early_regs; ++r) store(registers + regs[r], r == 0 && op.flags & early_stack ? early : added);
     }
 
+    /// The branch before was mispredicted.
+    CLOCK_MEMBER void enter_redirected() { dispatched = max(dispatched, redirect); }
+
     /// Returns when the access is translated, at which its prefetches go out.
+    template <bool extended>
     CLOCK_MEMBER V access(const Reference& r, const Outcomes& o, size_t i) {
         const bool stores_it = r.flags & is_store;
         dispatch = max(dispatch, stores_it ? stores.oldest() : loads.oldest());
         if (r.flags & new_page) store(pages + r.page_slot, broadcast<parts>(0));
         V physical = max(max(dispatch, base), load(pages + r.page_slot));
+        if (extended) {
+            Ports<parts>& ports = stores_it ? store_ports : load_ports;
+            if (ports.exist()) physical = max(physical, ports.take(dispatch));
+        }
         if (const uint64_t looked_up = o.looked_up[i]; looked_up != 0)
             physical = translate(r, o, i, add_if(mask_of<parts>(looked_up), physical, broadcast<parts>(stlb_cycles)));
         if (r.flags & new_line) store(lines + r.line_slot, broadcast<parts>(0));
