@@ -1,7 +1,8 @@
 """TLBs, page walks and caches of one layout in plain Python: an oracle apart from the simulator.
 
 Written from artifacts/simulator/README.md: LRU everywhere, a shared second level for 4KB and 2MB pages and
-one for 1GB pages, walk caches per level, table frames in order of first touch, L2 asked after L1D, then L3.
+one for 1GB pages, walk caches per level, table frames in order of first touch, L2 asked after L1D, then L3,
+whose sets a hash chooses (any number of slices but 1, 2, 4 and 8).
 """
 
 from __future__ import annotations
@@ -39,6 +40,15 @@ class Lru:
                 entries.popitem(last=False)
 
 
+def l3_set(line: int, sets: int, slices: int) -> int:
+    """The slice is a fraction of a multiple of the golden ratio; its set has the 2MB region mixed in."""
+    if slices == 0:
+        return line
+    assert slices not in (1, 2, 4, 8)
+    fraction = line * 0x9E3779B97F4A7C15 % 2**64 // 2**32
+    return fraction * slices // 2**32 * (sets // slices) + (line ^ line // 2**15) % (sets // slices)
+
+
 class Machine:
     """H, M, C and references by serving level of one layout.
 
@@ -63,6 +73,7 @@ class Machine:
         self.caches = [cache("l1d"), cache("l2"), cache("l3")]
         latency = [p[f"cache.{name}.load_cycles"] for name in ("l1d", "l2", "l3")]
         self.latency = [*latency, p["memory.load_cycles"]]
+        self.begin, self.slices = p["walker.begin_cycles"], p["cache.l3.slices"]
         self.frames = {("root", 0): 0}
         self.hits = self.misses = self.walk_cycles = 0
         self.program, self.walker = [0] * 4, [0] * 4
@@ -92,6 +103,7 @@ class Machine:
             if self.kept[path[i]].hit(address >> path[i], address >> path[i]):
                 begin = i + 1
                 break
+        self.walk_cycles += self.begin
         for shift in path[begin:]:
             above = ("root", 0) if shift == 39 else (shift + 9, address >> (shift + 9))
             level = self.load(TABLES + self.frames[above] * 4096 + (address >> shift) % 512 * 8)
@@ -104,7 +116,8 @@ class Machine:
         """The level that serves the line: 0 to 2 caches, 3 memory. A level that misses fills."""
         line = address >> 6
         for level, cache in enumerate(self.caches):
-            if cache.hit(line, line):
+            number = l3_set(line, len(cache.sets), self.slices) if level == 2 else line
+            if cache.hit(number, line):
                 return level
-            cache.fill(line, line)
+            cache.fill(number, line)
         return 3

@@ -37,6 +37,7 @@ CHANGES = {
     "pwc.pml5e.entries": 0,
     "pwc.pml5e.ways": 0,
     "walker.pollutes": 1,
+    "walker.begin_cycles": 17,
     "memory.allocator": "identity",
     # Small caches, so that page tables and data push each other out in a short trace.
     "cache.l1d.bytes": 16 << 10,

@@ -19,8 +19,14 @@ inline void stride(Platform& p) { p.prefetch_l1d = {"stride", 24, 1, 1}; }
 inline void stream(Platform& p) { p.prefetch_l2 = {"stream", 32, 2, 20}; }
 /// Four channels of sixteen banks with 8KB rows, DDR3-1600 at 2.1 GHz, as in config/platforms/haswell-sim.yaml.
 inline void dram_rows(Platform& p) { p.dram = {4, 16, 8192, 29, 29, 10}; }
+inline void slices(Platform& p) { p.l3_slices = 12; }
+inline void queued_walks(Platform& p) {
+    dram_rows(p);
+    p.dram_queues_walks = 1;
+}
+inline void write_backs(Platform& p) { p.write_backs = 1; }
 inline void everything(Platform& p) {
-    for (const auto enable : {walker_mshrs, instruction_side, stride, stream, dram_rows}) enable(p);
+    for (const auto enable : {walker_mshrs, instruction_side, stride, stream, slices, queued_walks, write_backs}) enable(p);
 }
 
 inline constexpr Feature features[] = {
@@ -30,6 +36,9 @@ inline constexpr Feature features[] = {
     {"R, stride", stride},
     {"R, stream", stream},
     {"R, DRAM rows", dram_rows},
+    {"R, slices of L3", slices},
+    {"R, walks in DRAM queues", queued_walks},
+    {"R, write-backs", write_backs},
     {"R, everything", everything},
 };
 

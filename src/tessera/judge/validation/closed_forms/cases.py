@@ -154,9 +154,10 @@ def walk_cycles(platform: Platform) -> Iterator[Case]:
     """
     memory, l1d = _value(platform, "memory.load_cycles"), _value(platform, "cache.l1d.load_cycles")
     addresses = ANON_BASE + np.arange(512) * PAGE_4KB + 2048
-    expected = 3 * memory + 64 * memory + 448 * l1d
+    begin = _value(platform, "walker.begin_cycles")
+    expected = 512 * begin + 3 * memory + 64 * memory + 448 * l1d
     yield Case(
-        "512 cold walks in order", "C = 3 mem + 64 mem + 448 L1D", loads(addresses), platform,
+        "512 cold walks in order", "C = 512 begin + 3 mem + 64 mem + 448 L1D", loads(addresses), platform,
         {"walk_cycles": (expected, 0), "walker_l1d_loads": (515, 0), "walker_dram_loads": (67, 0)},
     )  # fmt: skip
 
@@ -180,15 +181,15 @@ def runtime(platform: Platform) -> Iterator[Case]:
             {"runtime_cycles": (count * step, ENDS_CYCLES)},
             sampling=f"units=1,warmup_accesses={2 * n},timed_instructions={count - 3 * n}",
         )  # fmt: skip
-    cold = 5 * _value(platform, "memory.load_cycles") + hit
+    cold = _value(platform, "walker.begin_cycles") + 5 * _value(platform, "memory.load_cycles") + hit
     hidden = _value(platform, "core.rob_entries") / width
     yield Case(
-        "chain of additions", "R = a + 5 mem + STLB", arithmetic(count, True), platform,
+        "chain of additions", "R = a + begin + 5 mem + STLB", arithmetic(count, True), platform,
         {"runtime_cycles": (count + cold, ENDS_CYCLES)},
     )  # fmt: skip
     yield Case(
         "independent additions",
-        "R = a / width + 5 mem + STLB - ROB / width",
+        "R = a / width + begin + 5 mem + STLB - ROB / width",
         arithmetic(count, False),
         platform,
         {"runtime_cycles": (count / width + cold - hidden, ENDS_CYCLES)},
