@@ -62,6 +62,7 @@ void core_features(Random& random, Platform& p) {
     p.early_registers = below(random, 2);
     p.string = {below(random, 2) * 30, below(random, 4)};
     p.ports = {below(random, 4), below(random, 3), below(random, 5)};
+    p.store_forward_cycles = below(random, 3) * 4;
 }
 
 Platform random_platform(Random& random) {

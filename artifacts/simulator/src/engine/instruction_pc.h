@@ -16,6 +16,12 @@ inline size_t owner_of_access(const trace::StaticBlock& block, size_t access) {
     return block.slots[std::min(access, block.slots.size() - 1)].insn;
 }
 
+/// 1 in a block without slots.
+inline uint64_t bytes_of_access(const trace::StaticBlock& block, size_t access) {
+    if (block.slots.empty()) return 1;
+    return block.slots[std::min(access, block.slots.size() - 1)].size_bytes;
+}
+
 inline uint64_t pc_of_access(const trace::StaticBlock& block, size_t access) {
     uint64_t pc = block.pc;
     for (size_t before = 0; before < owner_of_access(block, access); ++before) pc += block.insns[before].length_bytes;

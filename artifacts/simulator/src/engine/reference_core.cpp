@@ -3,12 +3,14 @@
 #include <bit>
 
 #include "engine/instruction_kind.h"
+#include "engine/instruction_pc.h"
 
 namespace tessera::sim {
 
 ReferenceCore::ReferenceCore(const Platform& p)
     : platform_(&p), dispatches_(p.dispatch_width), window_(p.rob_entries), loads_(p.load_queue_entries),
-      stores_(p.store_buffer_entries), load_ports_(p.ports.load), store_ports_(p.ports.store), alu_ports_(p.ports.alu),
+      stores_(p.store_buffer_entries), store_data_(p.store_buffer_entries), store_words_(p.store_buffer_entries),
+      load_ports_(p.ports.load), store_ports_(p.ports.store), alu_ports_(p.ports.alu),
       mshrs_(p.mshrs), walkers_(p.walkers), memory_(p) {}
 
 uint64_t ReferenceCore::registers_ready(uint64_t set) const {
@@ -102,6 +104,16 @@ void ReferenceCore::prefetch(const PrefetchRequest& request, uint64_t issue, uin
     table.set(line, done);
 }
 
+/// When a load's data is there that the caches have at `cached`. A store that is not written yet gives it if it covers the load, and
+/// must be written first if it covers a part.
+uint64_t ReferenceCore::forwarded(const StoreMatch& match, uint64_t physical, uint64_t cached) const {
+    if (match.kind == StoreMatch::Kind::none) return cached;
+    const uint64_t written = stores_.in_slot(match.slot);
+    if (written <= physical) return cached;
+    if (match.kind == StoreMatch::Kind::part) return written + platform_->l1d.load_cycles;
+    return std::max(physical, store_data_.in_slot(match.slot)) + platform_->store_forward_cycles;
+}
+
 /// `early`: when the address registers are there. The stack pointer is then ready at once, others after an addition.
 void ReferenceCore::write_registers(const trace::StaticInsn& insn, uint64_t result, uint64_t early) {
     const uint64_t early_set = platform_->early_registers != 0 ? insn.early_writes : 0;
@@ -126,15 +138,11 @@ void ReferenceCore::execute(const trace::StaticBlock& block, const std::vector<F
         dispatched_ += platform_->stlb_hit_cycles;
         if (fetch.translation == Translation::miss) dispatched_ = walked(dispatched_, fetch.walk, fetch.walk_missed_l1d, fetch.walk_lines, began);
     }
-    const auto owner = [&](size_t i) -> size_t {
-        if (block.slots.empty()) return block.insns.size() - 1;
-        return block.slots[std::min(i, block.slots.size() - 1)].insn;
-    };
     size_t access = 0;
     for (size_t index = 0; index < block.insns.size(); ++index) {
         const trace::StaticInsn& insn = block.insns[index];
         size_t end = access;
-        while (end < accesses.size() && owner(end) == index) ++end;
+        while (end < accesses.size() && owner_of_access(block, end) == index) ++end;
 
         uint64_t dispatch = std::max({dispatched_, dispatches_.oldest(), window_.oldest()});
         if (platform_->overlap == 0) dispatch = std::max({dispatch, retired_, drained_});
@@ -146,15 +154,21 @@ void ReferenceCore::execute(const trace::StaticBlock& block, const std::vector<F
             dispatch = std::max(dispatch, queue.oldest());
             const uint64_t port = (a.is_store ? store_ports_ : load_ports_).take(dispatch);
             const uint64_t physical = translated(a, std::max({dispatch, base_address, port}), dispatch);
-            const uint64_t data = arrived(a, physical, dispatch);
+            uint64_t data = arrived(a, physical, dispatch);
             write_back(a, dispatch);
             for (const PrefetchRequest& request : a.prefetches) prefetch(request, physical, dispatch);
+            StoreMatch match;
+            if (platform_->store_forward_cycles != 0)
+                match = store_words_.access({a.address.value, bytes_of_access(block, access), a.is_store,
+                                             insn.string != trace::StringPart::none});
             if (a.is_store) {
                 complete = std::max(complete, physical);
                 drained_ = std::max({drained_, retired_, ready, data});
                 queue.push(drained_);
+                store_data_.push(std::max(dispatch, ready) + latency(insn.kind));
                 ++drained_;  // the next store leaves a cycle later at the earliest
             } else {
+                data = forwarded(match, physical, data);
                 ready = std::max(ready, data);
                 queue.push(std::max(retired_, data));
             }

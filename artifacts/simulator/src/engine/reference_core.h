@@ -7,7 +7,8 @@
 // walkers for its whole latency. An L1D miss needs one of the MSHRs until its line is there; later accesses to a line or
 // page in flight wait for it. Retirement is in order; stores drain in order behind it. Behind a mispredicted branch nothing
 // enters until it is resolved; ports begin so many loads, stores and computations in a cycle; string instructions hold
-// dispatch. Not modelled: wrong paths, instruction bytes, memory disambiguation.
+// dispatch. A load takes the bytes of a store that waits in the store buffer from there. Not modelled: wrong paths, instruction
+// bytes, memory disambiguation.
 #pragma once
 
 #include <vector>
@@ -15,6 +16,7 @@
 #include "base/types.h"
 #include "cache/memory_level.h"
 #include "engine/reference_resources.h"
+#include "engine/store_words.h"
 #include "engine/unwritten_lines.h"
 #include "tlb/translation.h"
 #include "tessera/trace/trace.h"
@@ -68,6 +70,7 @@ private:
     void prefetch(const PrefetchRequest& request, uint64_t issue, uint64_t dispatch);
     uint64_t registers_ready(uint64_t set) const;
     uint64_t latency(trace::InsnKind kind) const;
+    uint64_t forwarded(const StoreMatch& match, uint64_t physical, uint64_t cached) const;
     void write_registers(const trace::StaticInsn& insn, uint64_t result, uint64_t early);
     uint64_t string_hold(trace::StringPart part) const;
 
@@ -76,6 +79,8 @@ private:
     uint64_t redirect_ = 0;  ///< when the instruction behind the last branch can enter, if that branch was mispredicted
     std::vector<uint64_t> registers_ = std::vector<uint64_t>(64, 0);
     History dispatches_, window_, loads_, stores_;
+    History store_data_;     ///< when the data of each store is ready
+    StoreWords store_words_;
     PortRing load_ports_, store_ports_, alu_ports_;
     Servers mshrs_;
     Walkers walkers_;

@@ -61,6 +61,8 @@ class History {
 public:
     explicit History(size_t n) : values_(n, 0) {}
     uint64_t oldest() const { return values_[at_]; }
+    /// Value k is in slot k % n, from 0.
+    uint64_t in_slot(size_t slot) const { return values_[slot]; }
     void push(uint64_t value) {
         values_[at_] = value;
         at_ = (at_ + 1) % values_.size();

@@ -90,6 +90,7 @@ private:
         p.early_registers = below(2);
         p.string = {below(2) * 25, below(3)};
         p.ports = {below(4), below(3), below(5)};
+        p.store_forward_cycles = below(3) * 3;
     }
 
     static constexpr uint64_t pool_bytes = uint64_t{4} << 30;
@@ -112,8 +113,9 @@ private:
             const uint64_t reads = address | (below(2) ? reg(unsigned(below(6))) : 0) | (below(8) ? 0 : reg(16) | reg(20));
             insns.push_back(insn(kind, reads, below(3) ? reg(unsigned(below(6))) : 0, address, uint8_t(loads + stores)));
             insns.back().length_bytes = uint8_t(1 + below(200));  // long, so that a dozen blocks are in several code pages
-            if (loads) slots.push_back({i, 0, 8});
-            if (stores) slots.push_back({i, 1, 8});
+            const uint8_t bytes = uint8_t(1 << below(6));
+            if (loads) slots.push_back({i, 0, bytes});
+            if (stores) slots.push_back({i, 1, bytes});
             insns.back().early_writes = below(3) == 0 ? insns.back().writes : 0;
             if (below(6) == 0) insns.back().string = static_cast<trace::StringPart>(1 + below(2));
         }

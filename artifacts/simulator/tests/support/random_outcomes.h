@@ -31,7 +31,7 @@ inline trace::StaticBlock random_static_block(Random& random) {
         const auto some = [&](unsigned share) { return below(random, share) == 0 ? uint64_t{1} << below(random, 8) : uint64_t{0}; };
         const uint64_t address = slots > 0 ? some(2) | some(2) : some(8);
         block.insns.push_back({address | some(2) | some(4), some(2) | some(2), address, static_cast<InsnKind>(below(random, 12)), uint8_t(slots), 4});
-        for (unsigned s = 0; s < slots; ++s) block.slots.push_back({i, uint8_t(below(random, 2)), 8});
+        for (unsigned s = 0; s < slots; ++s) block.slots.push_back({i, uint8_t(below(random, 2)), uint8_t(1 << below(random, 7))});
         trace::StaticInsn& insn = block.insns.back();
         insn.early_writes = below(random, 3) == 0 ? insn.writes & random() : 0;
         if (below(random, 8) == 0) insn.string = static_cast<trace::StringPart>(1 + below(random, 2));

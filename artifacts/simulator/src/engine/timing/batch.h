@@ -39,7 +39,7 @@ struct Step {
     uint16_t accesses, flags;
 };
 
-enum ReferenceFlags : uint8_t { new_page = 1, new_line = 2, is_store = 4, into_l1d = 8, writes_back = 16 };
+enum ReferenceFlags : uint8_t { new_page = 1, new_line = 2, is_store = 4, into_l1d = 8, writes_back = 16, covered = 32, overlapped = 64 };
 
 /// Where memory keeps a line: the same in all lanes.
 struct Place {
@@ -58,6 +58,7 @@ struct Reference {
     uint8_t page_slot, line_slot;
     uint8_t l2_slot;                ///< of the table of lines on their way into L2; in_flight_slots: not in it
     uint8_t flags;                  ///< new_page, new_line: the slot held something else until now
+    uint32_t store_slot;            ///< of a load, the store in the buffer that covered or overlapped it
     uint32_t prefetches;            ///< that follow this access
     Place place;                    ///< for lanes that load from memory
 };

@@ -27,8 +27,8 @@ struct ClockConfig {
     uint32_t bank_busy_cycles, row_hit_cycles, row_conflict_cycles;  ///< load times of an open row, of another row's
     uint32_t prefetch_queue_lines, write_queue_lines;
     uint32_t load_ports, store_ports, alu_ports;  ///< 0: any number
-    uint32_t alu_cycles, refill_cycles;
-    uint32_t extended;                            ///< any of ports, redirects, early registers, strings is on
+    uint32_t alu_cycles, refill_cycles, forward_cycles;  ///< forward: 0: loads do not see stores
+    uint32_t extended;                            ///< any of ports, redirects, early registers, strings, forwarding is on
     uint32_t steps_between_rebases;
 };
 

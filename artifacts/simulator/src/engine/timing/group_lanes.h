@@ -29,6 +29,7 @@ public:
         w.window = history(c.rob_entries);
         w.loads = history(c.load_queue_entries);
         w.stores = history(c.store_buffer_entries);
+        w.store_data = take(c.forward_cycles != 0 ? c.store_buffer_entries : 0);
         w.mshrs = {take(c.mshrs), c.mshrs};
         w.walkers = {{take(c.walkers), c.walkers}, take(idle_intervals), take(idle_intervals)};
         w.load_ports = {history(c.load_ports)};
@@ -55,6 +56,7 @@ public:
         w.l3_cycles = c.l3_load_cycles;
         w.alu_cycles = c.alu_cycles;
         w.refill_cycles = c.refill_cycles;
+        w.forward_cycles = c.forward_cycles;
         w.overlap = c.overlap;
         w.walker_uses_mshrs = c.walker_uses_mshrs;
         w.retired = w.dispatched = w.drained = w.redirect = w.dispatch = w.base = w.ready = w.complete = w.longest_walk = broadcast<parts>(0);
@@ -90,7 +92,7 @@ private:
             if (!(flags & continued)) w.begin(op, regs);
             for (unsigned k = 0; k < s->accesses; ++k, ++access) {
                 const Reference& r = b.accesses[access];
-                const V translated = w.template access<extended>(r, o, access);
+                const V translated = w.template access<extended>(op, r, o, access);
                 if (r.flags & writes_back) [[unlikely]] w.write_back(*written++);
                 for (uint32_t p = 0; p < r.prefetches; ++p, ++prefetch) w.prefetch(b.prefetches[prefetch], o.prefetch[prefetch], translated);
             }

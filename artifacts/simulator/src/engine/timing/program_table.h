@@ -9,8 +9,14 @@
 
 namespace tessera::sim::timing {
 
+/// What an access of a memory slot is.
+struct SlotUse {
+    uint8_t bytes;
+    bool is_string;
+};
+
 struct Block {
-    uint32_t first_op, ops, slots;
+    uint32_t first_op, ops, slots, first_use;
     const Step* steps;  ///< of an execution with one access a slot
 };
 
@@ -18,12 +24,17 @@ class ProgramTable {
 public:
     ProgramTable(const std::vector<trace::StaticBlock>& blocks, const Platform& platform);
     const Block& block(uint32_t id) const { return blocks_[id]; }
+    /// Of access i of an execution.
+    const SlotUse& use(const Block& block, uint32_t i) const {
+        return uses_[block.first_use + (i < block.slots ? i : block.slots == 0 ? 0 : block.slots - 1)];
+    }
     const Op* ops() const { return ops_.data(); }
     const uint8_t* regs() const { return regs_.data(); }
 
 private:
     std::vector<Block> blocks_;
     std::vector<Op> ops_;
+    std::vector<SlotUse> uses_;  ///< a block without slots has one, of its last instruction
     std::vector<Step> steps_;  ///< parallel to ops_
     std::vector<uint8_t> regs_;
 };

@@ -7,12 +7,14 @@
 namespace tessera::sim::timing {
 
 Schedule::Schedule(const Platform& platform, const std::vector<trace::StaticBlock>& blocks, uint32_t steps_between_rebases)
-    : dram_(platform.dram), program_(blocks, platform), redirects_(platform, blocks), steps_between_rebases_(steps_between_rebases),
+    : dram_(platform.dram), program_(blocks, platform), redirects_(platform, blocks), store_words_(platform.store_buffer_entries),
+      forwards_(platform.store_forward_cycles != 0), steps_between_rebases_(steps_between_rebases),
       writes_back_(platform.write_backs != 0) {}
 
 void Schedule::begin_unit() {
     for (InFlightKeys* keys : {&pages_, &lines_, &lines_to_l2_}) keys->clear();
     unwritten_.clear();
+    store_words_.clear();
     since_rebase_ = 0;
     redirects_.forget();
 }
@@ -94,6 +96,21 @@ void Schedule::refer(const Chunk& chunk, const Outcomes& outcomes) {
     }
 }
 
+/// Which loads may take bytes of which stores.
+void Schedule::match_stores(const Chunk& chunk) {
+    size_t at = 0;
+    for (size_t e = 0; e < chunk.executions; ++e) {
+        const Block& block = program_.block(chunk.block_ids[e]);
+        for (uint32_t i = 0; i < chunk.access_counts[e]; ++i, ++at) {
+            const SlotUse& use = program_.use(block, i);
+            const StoreMatch match = store_words_.access({chunk.addresses[at], use.bytes, chunk.is_store[at] != 0, use.is_string});
+            if (match.kind == StoreMatch::Kind::none) continue;
+            accesses_[at].flags |= match.kind == StoreMatch::Kind::whole ? covered : overlapped;
+            accesses_[at].store_slot = match.slot;
+        }
+    }
+}
+
 void Schedule::step(uint32_t op, uint32_t accesses) {
     for (uint32_t done = 0;;) {
         const uint32_t now = std::min(accesses - done, steps_between_rebases_ - 1);
@@ -136,6 +153,7 @@ void Schedule::execution(const Block& block, uint32_t accesses) {
 
 Batch Schedule::make(const Chunk& chunk, const Outcomes& outcomes) {
     refer(chunk, outcomes);
+    if (forwards_) match_stores(chunk);
     steps_.clear();
     size_t fetched = 0;
     for (size_t e = 0; e < chunk.executions; ++e) {

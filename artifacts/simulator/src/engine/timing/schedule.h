@@ -8,6 +8,7 @@
 
 #include "branch/redirects.h"
 #include "engine/functional.h"
+#include "engine/store_words.h"
 #include "engine/timing/program_table.h"
 #include "engine/unwritten_lines.h"
 
@@ -51,6 +52,7 @@ private:
     Place locate(uint64_t physical_line) const;
     void write_back(Reference& access, uint64_t physical_line, uint64_t from_memory);
     void place_walk_loads(const Outcomes& outcomes);
+    void match_stores(const Chunk& chunk);
     void usual_execution(const Block& block);
     void execution(const Block& block, uint32_t accesses);
     void step(uint32_t op, uint32_t accesses);
@@ -58,6 +60,8 @@ private:
     Dram dram_;
     ProgramTable program_;
     Redirects redirects_;
+    StoreWords store_words_;
+    bool forwards_;
     uint32_t steps_between_rebases_, since_rebase_ = 0;
     InFlightKeys pages_, lines_, lines_to_l2_;
     std::vector<Step> steps_;

@@ -15,11 +15,12 @@ struct Window {
     using V = Vec<parts>;
     using M = Mask<parts>;
     // What does not change.
-    uint32_t stlb_cycles, l1d_cycles, l2_cycles, l3_cycles, alu_cycles, refill_cycles;
+    uint32_t stlb_cycles, l1d_cycles, l2_cycles, l3_cycles, alu_cycles, refill_cycles, forward_cycles;
     bool overlap, walker_uses_mshrs;
     // Views of the group's memory.
     V* registers;
     History<parts> dispatches, window, loads, stores;
+    V* store_data;                   ///< of the stores in `stores`, when each one's data is ready
     Ports<parts> load_ports, store_ports, alu_ports;
     Servers<parts> mshrs;
     Walkers<parts> walkers;
@@ -66,7 +67,7 @@ struct Window {
 
     /// Returns when the access is translated, at which its prefetches go out.
     template <bool extended>
-    CLOCK_MEMBER V access(const Reference& r, const Outcomes& o, size_t i) {
+    CLOCK_MEMBER V access(const Op& op, const Reference& r, const Outcomes& o, size_t i) {
         const bool stores_it = r.flags & is_store;
         dispatch = max(dispatch, stores_it ? stores.oldest() : loads.oldest());
         if (r.flags & new_page) store(pages + r.page_slot, broadcast<parts>(0));
@@ -83,9 +84,12 @@ struct Window {
         if (stores_it) {
             complete = max(complete, physical);
             drained = max(max(drained, retired), max(ready, arrival));
+            if (extended && forward_cycles != 0)
+                store(store_data + (stores.at - stores.begin), max(dispatch, ready) + broadcast<parts>(op.latency_cycles));
             stores.push(drained);
             drained = drained + broadcast<parts>(1);
         } else {
+            if (extended && r.flags & (covered | overlapped)) arrival = forward(r, physical, arrival);
             ready = max(ready, arrival);
             loads.push(max(retired, arrival));
         }
@@ -123,6 +127,14 @@ struct Window {
     }
 
 private:
+    /// When a load's data is there that the caches have at `cached`.
+    CLOCK_MEMBER V forward(const Reference& r, V physical, V cached) const {
+        const V written = load(stores.begin + r.store_slot);
+        const V given = r.flags & covered ? max(physical, load(store_data + r.store_slot)) + broadcast<parts>(forward_cycles)
+                                          : written + broadcast<parts>(l1d_cycles);
+        return select(at_most(written, physical), cached, given);
+    }
+
     /// `from` in lanes that do not walk, the end of the walk in those that do. `asks`: when its instruction was dispatched.
     CLOCK_MEMBER V walk(M lanes, uint64_t missed_l1d, const Outcomes& o, uint32_t row, V from, V asks) {
         V duration = load_row<parts>(o.walk_cycles[row]);
