@@ -8,11 +8,17 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/platform.h"
+#include "tessera/trace/trace.h"
+
 namespace tessera::sim::benchmark {
 
 struct FloorInput {
     std::vector<uint64_t> offsets;        ///< pool offset of each access
     std::vector<uint8_t> region_is_2mb;   ///< by 2MB region of the pool
+    std::vector<uint32_t> block_ids;      ///< of each access; each execution has one
+    std::vector<uint8_t> redirected;      ///< of each access: the branch before its block was mispredicted
+    const std::vector<trace::StaticBlock>* blocks = nullptr;
 };
 
 struct FloorCounts {
@@ -23,6 +29,10 @@ FloorCounts floor_hm(const FloorInput& input);
 FloorCounts floor_hmc(const FloorInput& input);
 /// Six instructions an access (streams.h), 192-entry window, one walker.
 FloorCounts floor_r(const FloorInput& input);
+/// The same with everything of model_features.h: its C and R are the engine's, to the cycle.
+FloorCounts floor_everything(const FloorInput& input);
+/// For floor_everything: predicts all branches once for all layouts, as a loop over layouts would, too.
+void predict(FloorInput& input, const Platform& platform);
 
 /// Set-associative move-to-front LRU. Tags are non-zero.
 template <unsigned sets, unsigned ways>

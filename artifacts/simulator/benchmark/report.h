@@ -31,7 +31,8 @@ double shortest_seconds(size_t runs, const Run& run) {
 struct Speed {
     std::string row, stream, unit;
     double floor, engine;
-    bool counts_equal;  ///< H and M of engine and floor
+    bool counts_equal;  ///< H and M of engine and floor; with `complete` also C and R
+    bool complete = false;
 };
 
 class Report {

@@ -29,6 +29,17 @@ public:
         return uint32_t(blocks_.size() - 1);
     }
 
+    /// A block that ends with a conditional branch, directly behind the block before it if that is one, too.
+    uint32_t loop_block(std::vector<trace::StaticInsn> insns, std::vector<trace::MemorySlot> slots) {
+        insns.back().branch = trace::BranchKind::conditional;
+        const uint32_t made = block(std::move(insns), std::move(slots));
+        if (made > 0 && !blocks_[made - 1].insns.empty() && blocks_[made - 1].insns.back().branch == trace::BranchKind::conditional) {
+            blocks_[made].pc = blocks_[made - 1].pc;
+            for (const trace::StaticInsn& insn : blocks_[made - 1].insns) blocks_[made].pc += insn.length_bytes;
+        }
+        return made;
+    }
+
     void run(uint32_t block, const std::vector<uint64_t>& addresses, const std::vector<uint8_t>& stores) {
         if (frames_.empty() || frames_.back().addresses.size() >= frame_accesses_) {
             frames_.emplace_back();
