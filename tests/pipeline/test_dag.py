@@ -28,10 +28,12 @@ def finished(tmp_path_factory) -> Checkout:
         assert sum(line.count("/cells/") for line in named(first, step)) == pairs, step
         assert len(named(first, step)) == len(config(checkout)["platforms"]), step
     asked = config(checkout)["studies"]["ablations"]
-    every = len(asked["workloads"]) * len(asked["platforms"])
+    some = len(asked["workloads"]) * len(asked["platforms"])
     ablated = named(first, "study ablations")  # all ablations of some pairs, mispredictions of all
     assert len(ablated) == pairs
-    assert sum("--only no-mispredictions" in line for line in ablated) == pairs - every
+    assert sum("--only" not in line for line in ablated) == len(asked["workloads"]) * len(asked["every_on"])
+    assert sum("--only no-overlap" in line for line in ablated) == some - 3 * len(asked["every_on"])
+    assert sum("--only no-mispredictions" in line for line in ablated) == pairs - 3
     return checkout
 
 

@@ -151,3 +151,9 @@ def test_the_slopes_with_and_without_mispredictions_and_their_sentence(cells):
     said = sentences.mispredictions(found)
     assert "exceeds 1 in 1 of 1 pairs; without them, in 0." in said and "from 0.50 to 2.00" in said
     assert len(sentences.slopes(ablations.shapes(cells[cells["variant"] == "baseline"]))) == 0
+
+
+def test_explanations_are_the_variants_of_the_hypotheses_and_mispredictions():
+    tested = {one.variant for one in hypotheses.HYPOTHESES}
+    assert tested | {variants.NO_MISPREDICTIONS} == set(variants.EXPLANATIONS)
+    assert {v.name for v in variants.named(variants.EXPLANATIONS)} == {"baseline", *variants.EXPLANATIONS}

@@ -23,6 +23,7 @@ def test_names_exist(config):
         asked = study.get("platforms", [study.get("platform")])
         assert set(asked) <= set(platforms.names()) & set(config["platforms"])
         assert set(study.get("layouts", [])) <= known
+        assert set(study.get("every_on", asked)) <= set(asked)
 
 
 def test_plans_are_samples_of_their_window(config):

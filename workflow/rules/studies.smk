@@ -2,6 +2,8 @@
 
 Each simulates a window in the middle of a recorded trace. `snakemake studies` runs only the studies."""
 
+from tessera.judge.studies.variants import EXPLANATIONS, NO_MISPREDICTIONS
+
 STUDIES = config.get("studies", {})
 STUDY_CODE = code("tessera.judge.studies.steps")
 
@@ -18,11 +20,14 @@ def layout_options(study):
 
 
 def ablated():
-    """(workload, platform) -> what its ablations simulate: all of them, or `mispredictions` for the other pairs."""
+    """(workload, platform) -> plan and names of its ablations (none: all); `mispredictions` is for the other pairs."""
     asked = STUDIES.get("ablations", {})
-    found = {(w, p): asked for w in asked.get("workloads", []) for p in asked.get("platforms", [])}
+    every, found = asked.get("every_on", asked.get("platforms")), {}
+    for p in asked.get("platforms", []):
+        one = asked | {"only": [] if p in every else EXPLANATIONS}
+        found |= {(w, p): one for w in asked["workloads"]}
     if "mispredictions" in asked:
-        others = asked["mispredictions"] | {"only": "no-mispredictions"}
+        others = asked["mispredictions"] | {"only": [NO_MISPREDICTIONS]}
         found = {(w, p): others for w in config["workloads"] for p in config["platforms"]} | found
     return found
 
@@ -96,7 +101,7 @@ rule study_ablations:
     benchmark: TREE.benchmark("study-ablations-{workload}-{platform}")
     params:
         layouts=layout_options("ablations"), sampling=lambda w: ABLATED[w.workload, w.platform]["sampling"],
-        only=lambda w: f"--only {one}" if (one := ABLATED[w.workload, w.platform].get("only")) else "",
+        only=lambda w: " ".join(f"--only {name}" for name in ABLATED[w.workload, w.platform]["only"]),
         cache=TREE.cache, code=STUDY_CODE,
         files=lambda w: platform_content(w.platform),
     priority: 15

@@ -56,6 +56,10 @@ ABLATIONS: tuple[Variant, ...] = (
 )
 
 
+#: those that test explanations of slope and curvature (hypotheses.py), and mispredictions
+EXPLANATIONS = ("no-pollution", "infinite-walkers", "no-overlap", NO_MISPREDICTIONS)
+
+
 def named(names: Sequence[str]) -> tuple[Variant, ...]:
     """The baseline and the ablations with these names; without names, all.
 
