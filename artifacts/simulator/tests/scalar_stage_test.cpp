@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/scalar/event_log.h"
+#include "engine/timing/redirect_log.h"
 #include "support/outcome_player.h"
 #include "support/random_inputs.h"
 
@@ -95,6 +96,36 @@ TEST(EventLog, GivesEveryStageWhatTheFirstComputed) {
     EXPECT_GT(fetches, 0u);
     EXPECT_GT(asks, 0u);
     EXPECT_GT(touches, 0u);
+}
+
+/// Three clocks read each frame, with gaps where the plan has them; each finds what a predictor of its own finds.
+TEST(RedirectLog, GivesEveryClockWhatTheFirstPredicted) {
+    Platform platform = haswell();
+    platform.branch_predictor = "gshare", platform.return_stack_entries = 4, platform.target_entries = 8;
+    RandomInputs random(13);
+    MemoryStream stream = random.stream(3000);
+    timing::RedirectLog log(platform, stream.blocks());
+    std::vector<Redirects> alone;
+    for (int clock = 0; clock < 3; ++clock) alone.emplace_back(platform, stream.blocks());
+    size_t wrong = 0;
+    for (const trace::Frame& frame : stream.frames()) {
+        log.begin_frame();
+        for (Redirects& own : alone) {
+            log.rewind();
+            size_t number = 0;
+            for (const Chunk& chunk : chunks_of(frame)) {
+                if (number++ % 7 == 0) log.forget(), own.forget();
+                const std::vector<uint8_t>& found = log.next(chunk);
+                ASSERT_EQ(found.size(), chunk.executions);
+                for (size_t e = 0; e < chunk.executions; ++e) {
+                    ASSERT_EQ(found[e] != 0, own.enter(chunk.block_ids[e]));
+                    wrong += found[e];
+                }
+            }
+            log.forget(), own.forget();
+        }
+    }
+    EXPECT_GT(wrong, 0u);
 }
 
 TEST(EventLog, RefusesAStageThatReadsOtherChunks) {

@@ -4,25 +4,38 @@
 #include "engine/lanes/isa.h"
 #include "engine/scalar/event_log.h"
 #include "engine/timing/clock.h"
+#include "engine/timing/redirect_log.h"
 #include "mmu/components.h"
 
 namespace tessera::sim {
 namespace {
 
-std::unique_ptr<Functional> make_functional(const FunctionalContext& context, scalar::EventLog* events) {
-    return events == nullptr ? make_lane_functional(context) : make_scalar_functional(context, events);
+/// What is the same in all layouts: computed by the first group that reads a frame.
+struct Shared {
+    explicit Shared(const Request& request)
+        : events(request.platform, request.stream.blocks()), redirects(request.platform, request.stream.blocks()) {}
+    void begin_frame() { events.begin_frame(), redirects.begin_frame(); }
+    void rewind() { events.rewind(), redirects.rewind(); }
+    scalar::EventLog events;
+    timing::RedirectLog redirects;
+};
+
+std::unique_ptr<Functional> make_functional(const FunctionalContext& context, Shared* shared) {
+    return shared == nullptr ? make_lane_functional(context) : make_scalar_functional(context, &shared->events);
 }
 
 /// The stages of a group of layouts that share them: one group on the lanes, one for each layout on the scalar path.
 class Group {
 public:
-    /// Groups run one after the other and share outcomes (null without a clock) and events (null on the lanes).
-    Group(const Request& request, const std::vector<const Layout*>& layouts, Outcomes* outcomes, scalar::EventLog* events)
+    /// Groups run one after the other and share outcomes (null without a clock) and what is the same in all (null on the lanes).
+    Group(const Request& request, const std::vector<const Layout*>& layouts, Outcomes* outcomes, Shared* shared)
         : plan_(request.plan), blocks_(request.stream.blocks()), instruction_counts_(trace::instruction_counts(blocks_)),
-          functional_(make_functional({request.platform, request.stream.header().pools, blocks_, layouts}, events)), outcomes_(outcomes),
+          functional_(make_functional({request.platform, request.stream.header().pools, blocks_, layouts}, shared)), outcomes_(outcomes),
           results_(layouts.size()) {
         const std::string isa = lanes::chosen_isa();
-        if (outcomes != nullptr) clock_ = make_clock(request.platform, blocks_, unsigned(layouts.size()), layouts.size() == 1 ? "one" : isa);
+        if (outcomes != nullptr)
+            clock_ = make_clock(request.platform, blocks_, unsigned(layouts.size()), layouts.size() == 1 ? "one" : isa,
+                                shared == nullptr ? nullptr : &shared->redirects);
         for (LayoutCounts& r : results_) r.units.resize(plan_.units());
     }
 
@@ -109,19 +122,19 @@ std::vector<LayoutCounts> replay(const Request& request, bool with_clock) {
     check_components(request.platform);
     const auto outcomes = with_clock ? std::make_unique<Outcomes>() : nullptr;
     const bool lanes = lanes_lack(request.platform).empty();
-    const auto events = lanes ? nullptr : std::make_unique<scalar::EventLog>(request.platform, request.stream.blocks());
+    const auto shared = lanes ? nullptr : std::make_unique<Shared>(request);
     std::vector<Group> groups;
     if (lanes) groups.emplace_back(request, request.layouts, outcomes.get(), nullptr);
     else
-        for (const Layout* layout : request.layouts) groups.emplace_back(request, std::vector{layout}, outcomes.get(), events.get());
+        for (const Layout* layout : request.layouts) groups.emplace_back(request, std::vector{layout}, outcomes.get(), shared.get());
     PlanCursor cursor(request.plan, request.stream.blocks());
     trace::Frame frame;
     request.stream.rewind();
     while (request.stream.next(frame)) {
         const auto& segments = cursor.cut(frame);
-        if (events) events->begin_frame();
+        if (shared) shared->begin_frame();
         for (Group& group : groups) {
-            if (events) events->rewind();
+            if (shared) shared->rewind();
             for (const Segment& segment : segments) group.segment(frame, segment);
         }
         request.progress(frame.addresses.size());

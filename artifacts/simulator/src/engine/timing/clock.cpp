@@ -37,8 +37,8 @@ struct Free {
 
 class LaneClock final : public Clock {
 public:
-    LaneClock(const Platform& platform, const std::vector<trace::StaticBlock>& blocks, unsigned layouts, MakeGroup make)
-        : config_(clock_config(platform)), schedule_(platform, blocks, config_.steps_between_rebases) {
+    LaneClock(const Platform& platform, const std::vector<trace::StaticBlock>& blocks, unsigned layouts, MakeGroup make, RedirectLog* redirects)
+        : config_(clock_config(platform)), schedule_(platform, blocks, config_.steps_between_rebases, redirects) {
         const unsigned parts = (layouts + part_lanes - 1) / part_lanes;
         const unsigned lanes = make == make_group_one ? 1 : parts * part_lanes;
         memory_.reset(std::aligned_alloc(64, group_memory_bytes(config_, lanes)));
@@ -74,8 +74,9 @@ private:
 
 namespace tessera::sim {
 
-std::unique_ptr<Clock> make_clock(const Platform& platform, const std::vector<trace::StaticBlock>& blocks, unsigned layouts, const std::string& isa) {
-    return std::make_unique<timing::LaneClock>(platform, blocks, layouts, timing::maker_of(isa, layouts));
+std::unique_ptr<Clock> make_clock(const Platform& platform, const std::vector<trace::StaticBlock>& blocks, unsigned layouts, const std::string& isa,
+                                  timing::RedirectLog* redirects) {
+    return std::make_unique<timing::LaneClock>(platform, blocks, layouts, timing::maker_of(isa, layouts), redirects);
 }
 
 }  // namespace tessera::sim

@@ -6,8 +6,9 @@
 
 namespace tessera::sim::timing {
 
-Schedule::Schedule(const Platform& platform, const std::vector<trace::StaticBlock>& blocks, uint32_t steps_between_rebases)
-    : dram_(platform.dram), program_(blocks, platform), redirects_(platform, blocks), store_words_(platform.store_buffer_entries),
+Schedule::Schedule(const Platform& platform, const std::vector<trace::StaticBlock>& blocks, uint32_t steps_between_rebases, RedirectLog* shared)
+    : dram_(platform.dram), program_(blocks, platform), own_redirects_(shared == nullptr ? std::make_unique<RedirectLog>(platform, blocks) : nullptr),
+      redirects_(shared == nullptr ? own_redirects_.get() : shared), store_words_(platform.store_buffer_entries),
       forwards_(platform.store_forward_cycles != 0), steps_between_rebases_(steps_between_rebases),
       writes_back_(platform.write_backs != 0) {}
 
@@ -16,12 +17,16 @@ void Schedule::begin_unit() {
     unwritten_.clear();
     store_words_.clear();
     since_rebase_ = 0;
-    redirects_.forget();
+    redirects_->forget();
 }
 
-void Schedule::warm(const Chunk& chunk) {
-    if (!redirects_.exist()) return;
-    for (size_t e = 0; e < chunk.executions; ++e) redirects_.enter(chunk.block_ids[e]);
+void Schedule::warm(const Chunk& chunk) { redirects_of(chunk); }
+
+/// Of each execution; null: no branch is ever mispredicted.
+const uint8_t* Schedule::redirects_of(const Chunk& chunk) {
+    if (!redirects_->exist()) return nullptr;
+    if (own_redirects_) redirects_->begin_frame();
+    return redirects_->next(chunk).data();
 }
 
 Place Schedule::locate(uint64_t physical_line) const {
@@ -155,6 +160,7 @@ Batch Schedule::make(const Chunk& chunk, const Outcomes& outcomes) {
     refer(chunk, outcomes);
     if (forwards_) match_stores(chunk);
     steps_.clear();
+    const uint8_t* const mispredicted = redirects_of(chunk);
     size_t fetched = 0;
     for (size_t e = 0; e < chunk.executions; ++e) {
         const size_t first = steps_.size();
@@ -168,7 +174,7 @@ Batch Schedule::make(const Chunk& chunk, const Outcomes& outcomes) {
         const uint32_t count = chunk.access_counts[e];
         if (count == block.slots && block.ops + block.slots <= steps_between_rebases_) usual_execution(block);
         else execution(block, count);
-        if (redirects_.enter(chunk.block_ids[e])) steps_[first].flags |= redirected;
+        if (mispredicted != nullptr && mispredicted[e]) steps_[first].flags |= redirected;
     }
     if (outcomes.walk_loads != 0) place_walk_loads(outcomes);
     return {program_.ops(), program_.regs(), steps_.data(), steps_.size(), accesses_.data(), prefetches_.data(), &outcomes,

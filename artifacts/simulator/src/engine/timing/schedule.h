@@ -6,10 +6,10 @@
 
 #include <vector>
 
-#include "branch/redirects.h"
 #include "engine/functional.h"
 #include "engine/store_words.h"
 #include "engine/timing/program_table.h"
+#include "engine/timing/redirect_log.h"
 #include "engine/unwritten_lines.h"
 
 namespace tessera::sim::timing {
@@ -36,16 +36,18 @@ private:
 
 class Schedule {
 public:
-    Schedule(const Platform& platform, const std::vector<trace::StaticBlock>& blocks, uint32_t steps_between_rebases);
+    /// shared: of clocks that read each frame one after the other; null: the schedule has its own.
+    Schedule(const Platform& platform, const std::vector<trace::StaticBlock>& blocks, uint32_t steps_between_rebases, RedirectLog* shared);
     void begin_unit();
     /// Predictors learn the chunk's branches.
     void warm(const Chunk& chunk);
     /// The block that is executed next does not follow the last one.
-    void skip() { redirects_.forget(); }
+    void skip() { redirects_->forget(); }
     /// Valid until the next call.
     Batch make(const Chunk& chunk, const Outcomes& outcomes);
 
 private:
+    const uint8_t* redirects_of(const Chunk& chunk);
     void refer(const Chunk& chunk, const Outcomes& outcomes);
     Reference access(uint64_t address, bool is_store, uint64_t physical_line, bool from_memory);
     Reference prefetch(const PrefetchOutcome& outcome, uint64_t physical_line);
@@ -59,7 +61,8 @@ private:
 
     Dram dram_;
     ProgramTable program_;
-    Redirects redirects_;
+    std::unique_ptr<RedirectLog> own_redirects_;
+    RedirectLog* redirects_;
     StoreWords store_words_;
     bool forwards_;
     uint32_t steps_between_rebases_, since_rebase_ = 0;
