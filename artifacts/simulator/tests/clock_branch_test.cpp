@@ -9,7 +9,7 @@ using trace::InsnKind;
 
 constexpr uint64_t reg(unsigned r) { return uint64_t{1} << r; }
 
-enum Blocks : uint32_t { nop, load, ret, ret_loaded, jump };
+enum Blocks : uint32_t { nop, load, ret, ret_loaded, jump, empty };
 
 /// A load writes r5, which the second return reads. The return stack is empty, so that all returns are mispredicted.
 std::vector<trace::StaticBlock> blocks() {
@@ -17,7 +17,8 @@ std::vector<trace::StaticBlock> blocks() {
             {0x2000, {{reg(2), reg(5), reg(2), InsnKind::load, 1, 4}}, {{0, 0, 8}}},
             {0x3000, {{0, 0, 0, InsnKind::branch, 0, 1, 0, BranchKind::ret}}, {}},
             {0x4000, {{reg(5), 0, 0, InsnKind::branch, 0, 1, 0, BranchKind::ret}}, {}},
-            {0x5000, {{0, 0, 0, InsnKind::branch, 0, 2, 0, BranchKind::indirect_jump}}, {}}};
+            {0x5000, {{0, 0, 0, InsnKind::branch, 0, 2, 0, BranchKind::indirect_jump}}, {}},
+            {0x6000, {}, {}}};
 }
 
 /// Refilling takes 20 cycles.
@@ -89,6 +90,12 @@ TEST(ClockBranch, ABranchThatWasLearntHoldsUpNothing) {
     ClockScript script(predicting(), blocks());
     for (int i = 0; i < 2; ++i) script.run(jump), script.run(nop);
     EXPECT_EQ(script.cycles(), 1u + 20 + 1);  // the first is wrong; the second enters in cycle 21, as does what follows it
+}
+
+TEST(ClockBranch, ABlockWithoutInstructionsChangesNothing) {
+    ClockScript script(predicting(), blocks());
+    script.run(ret), script.run(empty), script.run(nop);
+    EXPECT_EQ(script.cycles(), 1u + 20);
 }
 
 TEST(ClockBranch, WarmPartsTrainWithoutTime) {

@@ -15,15 +15,15 @@ public:
     /// Throws Refusal where the platform names a predictor that does not exist. Ends of blocks are kept only if there is one.
     Redirects(const Platform& platform, const std::vector<trace::StaticBlock>& blocks) : unit_(platform) {
         if (!unit_.exists()) return;
-        for (const trace::StaticBlock& block : blocks) blocks_.push_back({block.pc, block_end(block)});
+        for (const trace::StaticBlock& block : blocks) blocks_.push_back({block.pc, block_end(block), block.insns.empty()});
     }
 
-    /// False: no branch is ever mispredicted, and neither of the following methods needs to be called.
+    /// False: no branch is ever mispredicted.
     bool exist() const { return unit_.exists(); }
 
-    /// The program goes on with this block. True: the branch before it was mispredicted.
+    /// The program goes on with this block. True: the branch before it was mispredicted. A block without instructions changes nothing.
     bool enter(uint32_t block) {
-        if (!exist()) return false;
+        if (!exist() || blocks_[block].is_empty) return false;
         const bool wrong = last_ && unit_.mispredicted(blocks_[*last_].end, blocks_[block].pc);
         last_ = block;
         return wrong;
@@ -36,6 +36,7 @@ private:
     struct Block {
         uint64_t pc;
         BlockEnd end;
+        bool is_empty;
     };
     BranchUnit unit_;
     std::vector<Block> blocks_;

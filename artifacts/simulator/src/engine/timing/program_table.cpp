@@ -52,7 +52,8 @@ ProgramTable::ProgramTable(const std::vector<trace::StaticBlock>& blocks, const 
     const bool predicts = p.branch_predictor != "perfect";
     for (const trace::StaticBlock& block : blocks) {
         blocks_.push_back({uint32_t(ops_.size()), uint32_t(block.insns.size()), uint32_t(block.slots.size()), uint32_t(uses_.size()), nullptr});
-        for (size_t i = 0; i < std::max<size_t>(block.slots.size(), 1); ++i)
+        if (block.insns.empty()) uses_.push_back({1, false});
+        for (size_t i = 0; i < std::max<size_t>(block.slots.size(), 1) && !block.insns.empty(); ++i)
             uses_.push_back({uint8_t(bytes_of_access(block, i)), block.insns[owner_of_access(block, i)].string != trace::StringPart::none});
         const std::vector<uint64_t> writes = useful_writes(block);
         for (size_t i = 0; i < block.insns.size(); ++i) {
