@@ -43,6 +43,11 @@ def test_a_policy_becomes_each_of_the_others():
     assert set(found) == {"tlb.stlb.replacement lru", "tlb.stlb.replacement tree-plru"}
 
 
+def test_a_branch_predictor_becomes_each_of_the_others():
+    found, _ = made([key("branch.predictor", "name")], branch__predictor=("tage", ASSUMED))
+    assert set(found) == {"branch.predictor perfect", "branch.predictor gshare"}
+
+
 def test_sets_stay_whole():
     keys = [key("pwc.pde.entries", "entries"), key("pwc.pde.ways", "ways", 0, 64)]
     found, _ = made(keys, pwc__pde__entries=(32, ASSUMED), pwc__pde__ways=(4, ASSUMED))

@@ -1,8 +1,8 @@
 """The variations of the sweep: every assumed value of a platform, one at a time.
 
-A number is halved and doubled, a switch is flipped, a replacement policy becomes each of the others, and a
-mechanism with assumed values (a prefetcher, the DRAM model) is switched off, or on. Values that
-cannot be varied are listed with the reason, so no assumed value is left out silently.
+A number is halved and doubled, a switch is flipped, a replacement policy or a branch predictor becomes each of
+the others, and a mechanism with assumed values (a prefetcher, the DRAM model) is switched off, or on. Values
+that cannot be varied are listed with the reason, so no assumed value is left out silently.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from tessera.platforms.keys import Key
 FACTORS = (0.5, 2.0)
 FLAG = "0 or 1"  #: unit of a switch
 POLICIES = ("lru", "tree-plru", "srrip")
+PREDICTORS = ("perfect", "gshare", "tage")
 Changes = dict[str, int | str]
 
 
@@ -102,10 +103,10 @@ def _switched(platform: Platform) -> Iterator[Point]:
 def _of(key: str, value: int | float | str, platform: Platform, bounds: Key) -> Iterator[Point | str]:
     """Points of one key, or sentences why there are none."""
     if isinstance(value, str):
-        if key.endswith(".replacement"):
-            for policy in POLICIES:
-                if policy != value:
-                    yield Point(key, policy, {key: policy})
+        names = PREDICTORS if key == "branch.predictor" else POLICIES if key.endswith(".replacement") else ()
+        for name in names:
+            if name != value:
+                yield Point(key, name, {key: name})
         return
     if bounds.unit == FLAG:
         yield Point(key, str(1 - int(value)), {key: 1 - int(value)})
