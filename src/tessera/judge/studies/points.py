@@ -1,8 +1,8 @@
 """The variations of the sweep: every assumed value of a platform, one at a time.
 
 A number is halved and doubled, a switch is flipped, a replacement policy or a branch predictor becomes each
-of the others, and a mechanism with assumed values (a prefetcher, the DRAM model) is switched off, or on. Values
-that cannot be varied are listed with the reason, so no assumed value is left out silently.
+of the others, and a mechanism with assumed values (a prefetcher, the DRAM model) is switched off, or on.
+Values that cannot be varied are listed with the reason, so no assumed value is left out silently.
 """
 
 from __future__ import annotations
