@@ -1,0 +1,58 @@
+// strings.cpp - memset and memcpy by string instructions, from sizes in L1D to sizes beyond L2.
+#include "clockmarks/mark.h"
+
+namespace tessera::workloads {
+namespace {
+
+constexpr uint64_t kKB = 1 << 10, kMB = 1 << 20;
+
+template <uint64_t bytes, uint64_t times>
+TESSERA_KERNEL uint64_t set(const Arena& arena) {
+    for (uint64_t k = 0; k < times; ++k) {
+        void* to = arena.base;
+        uint64_t count = bytes;
+        __asm__ volatile("rep stosb" : "+D"(to), "+c"(count) : "a"(7) : "memory");
+    }
+    return uint64_t(arena.base[bytes - 1]);
+}
+
+template <uint64_t bytes, uint64_t times>
+TESSERA_KERNEL uint64_t copy(const Arena& arena) {
+    for (uint64_t k = 0; k < times; ++k) {
+        void *to = arena.base, *from = arena.base + bytes;
+        uint64_t count = bytes;
+        __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(count) : : "memory");
+    }
+    return uint64_t(arena.base[bytes - 1]);
+}
+
+void sevens(const Arena& arena) {
+    for (uint64_t i = 0; i < arena.bytes; ++i) arena.base[i] = 7;
+}
+
+template <uint64_t bytes, uint64_t times>
+Mark sets(const char* name) {
+    return {name, "line", times * (bytes / 64), bytes, no_preparation, set<bytes, times>, constant<7>};
+}
+template <uint64_t bytes, uint64_t times>
+Mark copies(const char* name) {
+    return {name, "line", times * (bytes / 64), 2 * bytes, sevens, copy<bytes, times>, constant<7>};
+}
+
+}  // namespace
+
+std::vector<Mark> string_marks() {
+    return {
+        sets<1 * kKB, 2000>("memset-1kb"),
+        sets<16 * kKB, 200>("memset-16kb"),
+        sets<256 * kKB, 20>("memset-256kb"),
+        sets<1 * kMB, 5>("memset-1mb"),
+        sets<32 * kMB, 1>("memset-32mb"),
+        copies<1 * kKB, 2000>("memcpy-1kb"),
+        copies<16 * kKB, 200>("memcpy-16kb"),
+        copies<64 * kKB, 20>("memcpy-64kb"),
+        copies<1 * kMB, 5>("memcpy-1mb"),
+    };
+}
+
+}  // namespace tessera::workloads
