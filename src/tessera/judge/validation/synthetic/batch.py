@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import shlex
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -82,19 +82,21 @@ class Batch:
     ) -> Path:
         """A simulation; give the returned path to :meth:`rows` after :meth:`run`."""
         argv = [built("simulator", "tessera-sim"), "run", "--trace", trace, "--platform", platform]
-        argv += ["--layouts", layouts, "--engine", engine, "--sampling", sampling]
+        argv += ["--layouts", layouts, "--engine", engine]
+        if "--interval-file" not in (options or {}):
+            argv += ["--sampling", sampling]
         for option, value in (options or {}).items():
             argv += [option, value]
         out = self._new("csv")
         self._add(argv, out, env)
         return out
 
-    def run(self) -> None:
-        """Run what was added since the last call."""
+    def run(self, paths: Sequence[Path] = ()) -> None:
+        """Run what was added since the last call. ``paths``: files and folders outside that it reads."""
         script = self._new("sh")
         script.write_text("\n".join(self._script) + "\n")
         self._script.clear()
-        toolchain().run(["sh", script], paths=[self.folder], capture=True)
+        toolchain().run(["sh", script], paths=[self.folder, *paths], capture=True)
 
     def rows(self, out: Path) -> Rows:
         """The rows of a finished simulation."""

@@ -1,0 +1,131 @@
+"""Cycles of marks and programs on this machine: clock time times a frequency that is measured beside it.
+
+There are no counters in a guest. So a chain of one-cycle instructions runs right before each measurement,
+and its time gives the frequency of this moment (``clockmarks``). Everything runs on one processor, under
+libmosalloc, so its pages are those that were asked for or it fails. Measurements of all marks take turns.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import quantile_test
+
+from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.paths import built
+from tessera.core.units import MB, PAGE_2MB, round_up
+from tessera.layouts.model import Layout, Window, write_layout
+from tessera.machine.container import RunOptions, toolchain
+from tessera.machine.reserve import reserve_huge_pages
+from tessera.measure.identity import launcher
+from tessera.measure.launch import last_words
+
+PAGES = ("4KB", "2MB")
+CLOCK = "clock"
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Cycles:
+    """Cycles of one round: the median, and its 95% interval without a model of the noise (None: too few)."""
+
+    median: float
+    low: float | None
+    high: float | None
+    runs: int
+
+
+def cycles_of(values: Sequence[float]) -> Cycles:
+    """Median and order-statistic interval of at least one measurement."""
+    low, high = quantile_test(values, q=float(np.median(values)), p=0.5).confidence_interval()
+    known = [None if np.isnan(bound) else float(bound) for bound in (low, high)]
+    return Cycles(float(np.median(values)), *known, len(values))
+
+
+def layout_of(pages: str, anon_bytes: int, heap_bytes: int = 64 * MB) -> Layout:
+    """All 4KB, or both pools in 2MB pages."""
+    pools = {"brk": round_up(heap_bytes, PAGE_2MB), "mmap": round_up(anon_bytes, PAGE_2MB)}
+    windows = tuple(Window(pool, 0, size, PAGE_2MB) for pool, size in pools.items()) if pages == "2MB" else ()
+    return Layout(f"clock-{pages.lower()}", pools, windows)
+
+
+def run_under(layout: Layout, argv: Sequence[str], paths: Sequence[Path] = ()) -> str:
+    """Standard output of a program under a layout, on the last processor that this process may use.
+
+    Raises:
+        TesseraError: it failed, with its last words.
+    """
+    processor = str(max(os.sched_getaffinity(0)))
+    with tempfile.TemporaryDirectory(prefix="tessera-clock-") as name:
+        path = Path(name) / "layout.csv"
+        write_layout(layout, path)
+        command = ["taskset", "-c", processor, str(launcher()), "--layout", str(path), "--", *argv]
+        options = RunOptions(huge_pages=bool(layout.windows))
+        with reserve_huge_pages(layout.pages(PAGE_2MB)):
+            done = toolchain().run(
+                command, paths=[path.parent, *paths], capture=True, check=False, options=options
+            )
+    if done.returncode != 0:
+        raise TesseraError(
+            f"run {Path(argv[0]).name} with {layout.name}",
+            f"status {done.returncode}: {last_words(done.stderr) or 'no message'}",
+            "run it alone to see more",
+            exit_code=EXIT_FAILED,
+        )
+    return done.stdout
+
+
+def array_bytes() -> dict[str, int]:
+    """The array of each mark, in bytes, as ``clockmarks --list`` says."""
+    table = toolchain().run([str(built("workloads", "clockmarks")), "--list"], capture=True).stdout
+    lines = [line for line in table.splitlines() if not line.startswith("{")]
+    return {row["mark"]: int(row["bytes"]) for row in csv.DictReader(lines)}
+
+
+def measure_marks(names: Sequence[str], pages: str, rounds: int) -> dict[str, Cycles]:
+    """Cycles of a round of each mark."""
+    sizes = array_bytes()
+    anon = sum(round_up(sizes[name], PAGE_2MB) + PAGE_2MB for name in names) + 64 * MB
+    argv = [str(built("workloads", "clockmarks")), "--marks", ",".join(names), "--rounds", str(rounds)]
+    return parse_marks(run_under(layout_of(pages, anon), argv))
+
+
+def parse_marks(output: str) -> dict[str, Cycles]:
+    """From the rows of ``clockmarks``: each mark's time with the frequency that was measured right before it."""
+    found: dict[str, list[float]] = {}
+    gigahertz = float("nan")
+    for row in csv.DictReader(line for line in output.splitlines() if not line.startswith("{")):
+        if row["mark"] == CLOCK:
+            gigahertz = int(row["units"]) / int(row["ns"])
+        else:
+            found.setdefault(row["mark"], []).append(int(row["ns"]) * gigahertz)
+    return {name: cycles_of(values) for name, values in found.items()}
+
+
+def frequency_ghz() -> float:
+    """Cycles per nanosecond now: the median of some chains of one-cycle instructions."""
+    argv = [str(built("workloads", "clockmarks")), "--marks", "chain-alu", "--rounds", "9"]
+    rows = csv.DictReader(run_under(layout_of("4KB", 64 * MB), argv).splitlines())
+    clock = [int(row["units"]) / int(row["ns"]) for row in rows if row["mark"] == CLOCK]
+    return float(np.median(clock))
+
+
+def roi_ns(output: str) -> int:
+    """The time of the region of interest, from the last line of a workload.
+
+    Raises:
+        TesseraError: the program did not verify its answer.
+    """
+    result = json.loads(output.strip().splitlines()[-1])
+    if result.get("verified") is not True:
+        raise TesseraError(
+            "time a program", "its answer was not verified", "run it alone to see more", exit_code=EXIT_FAILED
+        )
+    return int(result["roi_ns"])
