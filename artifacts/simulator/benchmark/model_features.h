@@ -27,7 +27,7 @@ inline void branches(Platform& p) {
 inline void ports(Platform& p) { p.ports = {2, 1, 4}; }
 inline void forwarding(Platform& p) { p.store_forward_cycles = 5; }
 inline void early_registers(Platform& p) { p.early_registers = 1; }
-inline void strings(Platform& p) { p.string = {35, 2}; }
+inline void strings(Platform& p) { p.string = {35, 128}; }
 inline void slices(Platform& p) { p.l3_slices = 12; }
 inline void write_backs(Platform& p) { p.write_backs = 1; }
 inline void queued_walks(Platform& p) { dram_rows(p), p.dram_queues_walks = 1; }

@@ -60,7 +60,7 @@ void core_features(Random& random, Platform& p) {
     p.branch_refill_cycles = below(random, 3) * 11;
     p.return_stack_entries = below(random, 5), p.target_entries = below(random, 3) * 3;
     p.early_registers = below(random, 2);
-    p.string = {below(random, 2) * 30, below(random, 4)};
+    p.string = {below(random, 2) * 30, below(random, 300)};
     p.ports = {below(random, 4), below(random, 3), below(random, 5)};
     p.store_forward_cycles = below(random, 3) * 4;
 }

@@ -145,17 +145,30 @@ TEST(ClockStrings, TheBeginningAndEachLineHoldDispatch) {
         return script.cycles();
     };
     EXPECT_EQ(cycles(), 1u);  // five enter at four a cycle
-    p.string = {30, 2};
+    p.string = {30, 128};
     EXPECT_EQ(cycles(), 30u + 4 * 2);
     p.string = {30, 0};
     EXPECT_EQ(cycles(), 30u);
-    p.string = {0, 2};
+    p.string = {0, 128};
     EXPECT_EQ(cycles(), 4u * 2);
+    p.string = {0, 96};  // one and a half for each line
+    EXPECT_EQ(cycles(), 6u);
+    p.string = {0, 64 + 63};  // 1, 2, 2, 2: after n lines 127 n / 64, rounded down
+    EXPECT_EQ(cycles(), 7u);
+}
+
+TEST(ClockStrings, EachInstructionCountsItsLinesAnew) {
+    Platform p = round_numbers();
+    p.string = {0, 96};
+    ClockScript script(p, blocks());
+    for (int i = 0; i < 4; ++i) script.run(begin);
+    script.run(nop);
+    EXPECT_EQ(script.cycles(), 4u);  // each is a first line, which takes one cycle
 }
 
 TEST(ClockStrings, LinesAreLoadedAtTheSameTime) {
     Platform p = round_numbers();
-    p.string = {30, 2};
+    p.string = {30, 128};
     ClockScript script(p, blocks());
     script.run(begin);
     for (uint64_t i = 0; i < 3; ++i) script.run(line, {at(i, false, MemoryLevel::dram)});

@@ -44,7 +44,7 @@ struct CoreLatencies {
 
 /// What `rep movs`, `rep stos` and a kernel's copies hold dispatch for; 0: nothing but their accesses.
 struct StringCosts {
-    uint64_t begin_cycles = 0, line_cycles = 0;
+    uint64_t begin_cycles = 0, page_cycles = 0;
 };
 
 /// Execution ports: so many begin in a cycle; 0: any number.

@@ -10,7 +10,7 @@ namespace tessera::sim {
 ReferenceCore::ReferenceCore(const Platform& p)
     : platform_(&p), dispatches_(p.dispatch_width), window_(p.rob_entries), loads_(p.load_queue_entries),
       stores_(p.store_buffer_entries), store_data_(p.store_buffer_entries), store_words_(p.store_buffer_entries),
-      load_ports_(p.ports.load), store_ports_(p.ports.store), alu_ports_(p.ports.alu),
+      string_hold_(p.string), load_ports_(p.ports.load), store_ports_(p.ports.store), alu_ports_(p.ports.alu),
       mshrs_(p.mshrs), walkers_(p.walkers), memory_(p) {}
 
 uint64_t ReferenceCore::registers_ready(uint64_t set) const {
@@ -124,12 +124,6 @@ void ReferenceCore::write_registers(const trace::StaticInsn& insn, uint64_t resu
     }
 }
 
-/// How long an instruction keeps those behind it from being dispatched.
-uint64_t ReferenceCore::string_hold(trace::StringPart part) const {
-    const StringCosts& s = platform_->string;
-    return part == trace::StringPart::none ? 0 : s.line_cycles + (part == trace::StringPart::begin ? s.begin_cycles : 0);
-}
-
 void ReferenceCore::execute(const trace::StaticBlock& block, const std::vector<FetchRequest>& fetches,
                             const std::vector<AccessOutcome>& accesses, bool redirected) {
     if (redirected) dispatched_ = std::max(dispatched_, redirect_);
@@ -177,7 +171,7 @@ void ReferenceCore::execute(const trace::StaticBlock& block, const std::vector<F
         const uint64_t result = std::max({dispatch, ready, port}) + latency(insn.kind);
         complete = std::max(complete, result);
         retired_ = std::max(retired_, complete);
-        dispatched_ = dispatch + string_hold(insn.string);
+        dispatched_ = dispatch + string_hold_.next(insn.string);
         dispatches_.push(dispatch + 1);
         window_.push(retired_);
         write_registers(insn, result, std::max(dispatch, base_address));

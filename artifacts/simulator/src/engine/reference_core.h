@@ -17,6 +17,7 @@
 #include "cache/memory_level.h"
 #include "engine/reference_resources.h"
 #include "engine/store_words.h"
+#include "engine/string_hold.h"
 #include "engine/unwritten_lines.h"
 #include "tlb/translation.h"
 #include "tessera/trace/trace.h"
@@ -72,7 +73,6 @@ private:
     uint64_t latency(trace::InsnKind kind) const;
     uint64_t forwarded(const StoreMatch& match, uint64_t physical, uint64_t cached) const;
     void write_registers(const trace::StaticInsn& insn, uint64_t result, uint64_t early);
-    uint64_t string_hold(trace::StringPart part) const;
 
     const Platform* platform_;
     uint64_t retired_ = 0, dispatched_ = 0, drained_ = 0;
@@ -81,6 +81,7 @@ private:
     History dispatches_, window_, loads_, stores_;
     History store_data_;     ///< when the data of each store is ready
     StoreWords store_words_;
+    StringHold string_hold_;
     PortRing load_ports_, store_ports_, alu_ports_;
     Servers mshrs_;
     Walkers walkers_;

@@ -88,7 +88,7 @@ private:
         p.branch_refill_cycles = below(3) * 9;
         p.return_stack_entries = below(4), p.target_entries = below(2) * 4;
         p.early_registers = below(2);
-        p.string = {below(2) * 25, below(3)};
+        p.string = {below(2) * 25, below(2) * below(200)};
         p.ports = {below(4), below(3), below(5)};
         p.store_forward_cycles = below(3) * 3;
     }

@@ -45,7 +45,7 @@ ABLATIONS: tuple[Variant, ...] = (
     Variant(
         "no-string-costs",
         "string instructions and copies of the kernel take no time but that of their accesses",
-        {"core.string.begin_cycles": 0, "core.string.line_cycles": 0},
+        {"core.string.begin_cycles": 0, "core.string.page_cycles": 0},
     ),
     Variant("late-registers", "the stack pointer waits for loaded data", {"core.early_registers": 0}),
     Variant("no-write-backs", "written lines are not sent back to memory", {"cache.write_backs": 0}),

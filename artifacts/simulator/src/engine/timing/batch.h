@@ -15,6 +15,8 @@ enum OpFlags : uint8_t {
     needs_alu_port = 1,  ///< and there are so many and no more
     redirects = 2,       ///< a branch, whose misprediction holds up what follows
     early_stack = 4,     ///< the first of early_regs is the stack pointer
+    begins_string = 8,
+    goes_on_with_string = 16,
 };
 
 /// A static instruction. Registers are listed at regs[first_reg]: address sources, other sources, destinations, early destinations.
@@ -31,6 +33,7 @@ enum StepFlags : uint16_t {
     continued = 4,   ///< the instruction began in an earlier step
     unfinished = 8,  ///< and goes on in the next
     redirected = 16, ///< the branch before it was mispredicted
+    longer = 32,     ///< it holds dispatch a cycle longer than its Op says
 };
 
 /// One instruction, with this many of the chunk's accesses.

@@ -96,7 +96,7 @@ private:
                 if (r.flags & writes_back) [[unlikely]] w.write_back(*written++);
                 for (uint32_t p = 0; p < r.prefetches; ++p, ++prefetch) w.prefetch(b.prefetches[prefetch], o.prefetch[prefetch], translated);
             }
-            if (!(flags & unfinished)) w.template end<extended>(op, regs);
+            if (!(flags & unfinished)) w.template end<extended>(op, regs, flags);
         }
         window_ = w;
         uint32_t longest[lanes];

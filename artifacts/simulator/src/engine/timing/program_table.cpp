@@ -4,6 +4,7 @@
 
 #include "engine/instruction_kind.h"
 #include "engine/instruction_pc.h"
+#include "engine/string_hold.h"
 
 namespace tessera::sim::timing {
 namespace {
@@ -22,9 +23,10 @@ uint16_t latency_of(trace::InsnKind kind, const CoreLatencies& l) {
     return uint16_t(l.alu);
 }
 
+/// The least that it may hold dispatch; Schedule adds a cycle where it is due (string_hold.h).
 uint16_t hold_of(trace::StringPart part, const StringCosts& costs) {
     if (part == trace::StringPart::none) return 0;
-    return uint16_t(costs.line_cycles + (part == trace::StringPart::begin ? costs.begin_cycles : 0));
+    return uint16_t(costs.page_cycles / lines_of_4kb + (part == trace::StringPart::begin ? costs.begin_cycles : 0));
 }
 
 uint8_t list(uint64_t set, std::vector<uint8_t>& out) {
@@ -51,7 +53,7 @@ std::vector<uint64_t> useful_writes(const trace::StaticBlock& block) {
 ProgramTable::ProgramTable(const std::vector<trace::StaticBlock>& blocks, const Platform& p) {
     const bool predicts = p.branch_predictor != "perfect";
     for (const trace::StaticBlock& block : blocks) {
-        blocks_.push_back({uint32_t(ops_.size()), uint32_t(block.insns.size()), uint32_t(block.slots.size()), uint32_t(uses_.size()), nullptr});
+        blocks_.push_back({uint32_t(ops_.size()), uint32_t(block.insns.size()), uint32_t(block.slots.size()), uint32_t(uses_.size()), false, nullptr});
         if (block.insns.empty()) uses_.push_back({1, false});
         for (size_t i = 0; i < std::max<size_t>(block.slots.size(), 1) && !block.insns.empty(); ++i)
             uses_.push_back({uint8_t(bytes_of_access(block, i)), block.insns[owner_of_access(block, i)].string != trace::StringPart::none});
@@ -69,7 +71,9 @@ ProgramTable::ProgramTable(const std::vector<trace::StaticBlock>& blocks, const 
             op.latency_cycles = latency_of(insn.kind, p.latency);
             op.hold_cycles = hold_of(insn.string, p.string);
             op.flags = uint8_t((p.ports.alu != 0 && computes(insn.kind)) * needs_alu_port | (stack != 0) * early_stack |
-                               (predicts && insn.branch != trace::BranchKind::none) * redirects);
+                               (predicts && insn.branch != trace::BranchKind::none) * redirects |
+                               (insn.string == trace::StringPart::begin) * begins_string | (insn.string == trace::StringPart::middle) * goes_on_with_string);
+            blocks_.back().strings |= insn.string != trace::StringPart::none;
             for (const trace::MemorySlot& slot : block.slots) op.slots = uint16_t(op.slots + (slot.insn == i));
             ops_.push_back(op);
             steps_.push_back({uint32_t(ops_.size() - 1), op.slots, 0});

@@ -17,6 +17,7 @@ struct SlotUse {
 
 struct Block {
     uint32_t first_op, ops, slots, first_use;
+    bool strings;       ///< it has parts of string instructions
     const Step* steps;  ///< of an execution with one access a slot
 };
 

@@ -9,13 +9,14 @@ namespace tessera::sim::timing {
 Schedule::Schedule(const Platform& platform, const std::vector<trace::StaticBlock>& blocks, uint32_t steps_between_rebases, RedirectLog* shared)
     : dram_(platform.dram), program_(blocks, platform), own_redirects_(shared == nullptr ? std::make_unique<RedirectLog>(platform, blocks) : nullptr),
       redirects_(shared == nullptr ? own_redirects_.get() : shared), store_words_(platform.store_buffer_entries),
-      forwards_(platform.store_forward_cycles != 0), steps_between_rebases_(steps_between_rebases),
+      string_hold_(platform.string), uneven_strings_(platform.string.page_cycles % lines_of_4kb != 0), forwards_(platform.store_forward_cycles != 0), steps_between_rebases_(steps_between_rebases),
       writes_back_(platform.write_backs != 0) {}
 
 void Schedule::begin_unit() {
     for (InFlightKeys* keys : {&pages_, &lines_, &lines_to_l2_}) keys->clear();
     unwritten_.clear();
     store_words_.clear();
+    string_hold_.reset();
     since_rebase_ = 0;
     redirects_->forget();
 }
@@ -132,6 +133,18 @@ void Schedule::step(uint32_t op, uint32_t accesses) {
     }
 }
 
+/// String instructions among the steps from `first_step` on, which are of one execution.
+void Schedule::hold_longer(size_t first_step) {
+    for (size_t i = first_step; i < steps_.size(); ++i) {
+        Step& step = steps_[i];
+        if (step.flags & (fetch | unfinished)) continue;
+        const Op& op = program_.ops()[step.op];
+        if (!(op.flags & (begins_string | goes_on_with_string))) continue;
+        const auto part = op.flags & begins_string ? trace::StringPart::begin : trace::StringPart::middle;
+        if (string_hold_.next(part) != op.hold_cycles) step.flags |= longer;
+    }
+}
+
 /// An execution with one access a slot, which nearly all are: the block's steps as they stand.
 void Schedule::usual_execution(const Block& block) {
     const size_t first = steps_.size();
@@ -174,6 +187,7 @@ Batch Schedule::make(const Chunk& chunk, const Outcomes& outcomes) {
         const uint32_t count = chunk.access_counts[e];
         if (count == block.slots && block.ops + block.slots <= steps_between_rebases_) usual_execution(block);
         else execution(block, count);
+        if (uneven_strings_ && block.strings) hold_longer(first);
         if (mispredicted != nullptr && mispredicted[e]) steps_[first].flags |= redirected;
     }
     if (outcomes.walk_loads != 0) place_walk_loads(outcomes);

@@ -8,6 +8,7 @@
 
 #include "engine/functional.h"
 #include "engine/store_words.h"
+#include "engine/string_hold.h"
 #include "engine/timing/program_table.h"
 #include "engine/timing/redirect_log.h"
 #include "engine/unwritten_lines.h"
@@ -55,6 +56,7 @@ private:
     void write_back(Reference& access, uint64_t physical_line, uint64_t from_memory);
     void place_walk_loads(const Outcomes& outcomes);
     void match_stores(const Chunk& chunk);
+    void hold_longer(size_t first_step);
     void usual_execution(const Block& block);
     void execution(const Block& block, uint32_t accesses);
     void step(uint32_t op, uint32_t accesses);
@@ -64,6 +66,8 @@ private:
     std::unique_ptr<RedirectLog> own_redirects_;
     RedirectLog* redirects_;
     StoreWords store_words_;
+    StringHold string_hold_;
+    bool uneven_strings_;  ///< page_cycles are no multiple of its lines
     bool forwards_;
     uint32_t steps_between_rebases_, since_rebase_ = 0;
     InFlightKeys pages_, lines_, lines_to_l2_;

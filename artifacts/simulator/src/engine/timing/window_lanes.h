@@ -44,12 +44,12 @@ struct Window {
     }
 
     template <bool extended>
-    CLOCK_MEMBER void end(const Op& op, const uint8_t* regs) {
+    CLOCK_MEMBER void end(const Op& op, const uint8_t* regs, uint32_t flags) {
         V begins = max(dispatch, ready);
         if (extended && op.flags & needs_alu_port) begins = max(begins, alu_ports.take(dispatch));
         const V result = begins + broadcast<parts>(op.latency_cycles);
         retired = max(retired, max(complete, result));
-        dispatched = extended ? dispatch + broadcast<parts>(op.hold_cycles) : dispatch;
+        dispatched = extended ? dispatch + broadcast<parts>(op.hold_cycles + ((flags & longer) != 0)) : dispatch;
         dispatches.push(dispatch + broadcast<parts>(1));
         window.push(retired);
         regs += op.address_regs + op.other_regs;
