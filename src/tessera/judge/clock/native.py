@@ -82,11 +82,19 @@ def run_under(layout: Layout, argv: Sequence[str], paths: Sequence[Path] = ()) -
     return done.stdout
 
 
-def array_bytes() -> dict[str, int]:
-    """The array of each mark, in bytes, as ``clockmarks --list`` says."""
+def _list() -> list[dict[str, str]]:
     table = toolchain().run([str(built("workloads", "clockmarks")), "--list"], capture=True).stdout
-    lines = [line for line in table.splitlines() if not line.startswith("{")]
-    return {row["mark"]: int(row["bytes"]) for row in csv.DictReader(lines)}
+    return list(csv.DictReader(line for line in table.splitlines() if not line.startswith("{")))
+
+
+def units() -> dict[str, int]:
+    """What a round of each mark counts, as ``clockmarks --list`` says."""
+    return {row["mark"]: int(row["units"]) for row in _list()}
+
+
+def array_bytes() -> dict[str, int]:
+    """The array of each mark, in bytes."""
+    return {row["mark"]: int(row["bytes"]) for row in _list()}
 
 
 def measure_marks(names: Sequence[str], pages: str, rounds: int) -> dict[str, Cycles]:
@@ -98,7 +106,7 @@ def measure_marks(names: Sequence[str], pages: str, rounds: int) -> dict[str, Cy
 
 
 def parse_marks(output: str) -> dict[str, Cycles]:
-    """From the rows of ``clockmarks``: each mark's time with the frequency that was measured right before it."""
+    """From the rows of ``clockmarks``: each time with the frequency that was measured right before it."""
     found: dict[str, list[float]] = {}
     gigahertz = float("nan")
     for row in csv.DictReader(line for line in output.splitlines() if not line.startswith("{")):

@@ -41,7 +41,9 @@ def record_marks(names: Sequence[str], folder: Path) -> dict[str, Recording]:
     return record_all(commands, folder)
 
 
-def record_all(commands: dict[str, list[str]], folder: Path, paths: Sequence[Path] = ()) -> dict[str, Recording]:
+def record_all(
+    commands: dict[str, list[str]], folder: Path, paths: Sequence[Path] = ()
+) -> dict[str, Recording]:
     """Records commands, a few at once: name -> recording."""
     folder.mkdir(parents=True, exist_ok=True)
     with ThreadPoolExecutor(RECORDERS) as pool:
@@ -64,26 +66,34 @@ def _record(argv: list[str], trace: Path, paths: Sequence[Path]) -> Recording:
 def simulate_all(
     work: Batch, recordings: dict[str, Recording], platform: Platform, pages: str, *, halves: bool
 ) -> dict[str, float | str]:
-    """Cycles of each recording on a platform, or why there are none. ``halves``: marks, of two rounds each."""
+    """Cycles of each recording on a platform, or why there are none (``halves``: marks, of two rounds)."""
     flat = work.add_platform(platform.flat())
     runs = {}
     for name, recording in recordings.items():
         if recording.error:
             continue
         pools = {pool["kind"]: pool["used_bytes"] for pool in traces.info(recording.trace)["pools"]}
-        layout = layout_of(pages, round_up(max(pools.get("mmap", 0), 1), GB), round_up(max(pools.get("brk", 0), 1), GB))
+        layout = layout_of(
+            pages, round_up(max(pools.get("mmap", 0), 1), GB), round_up(max(pools.get("brk", 0), 1), GB)
+        )
         layouts = work.add_layouts([layout])
         warm = recording.accesses // 2 if halves and recording.accesses > recording.instructions // 64 else 0
         options = {}
         if warm:
-            intervals, units = work.folder / f"{name}.intervals", work.folder / f"{name}-{platform.name}-{pages}.units"
+            intervals, units = (
+                work.folder / f"{name}.intervals",
+                work.folder / f"{name}-{platform.name}-{pages}.units",
+            )
             intervals.write_text(
-                "start_access,warmup_accesses,timed_instructions,weight\n" + f"0,{warm},{recording.instructions},1\n"
+                "start_access,warmup_accesses,timed_instructions,weight\n"
+                + f"0,{warm},{recording.instructions},1\n"
             )
             options = {"--interval-file": str(intervals), "--interval-out": str(units)}
         runs[name] = (work.add_run(recording.trace, flat, layouts, "timing", options=options), warm, options)
     work.run(sorted({recording.trace.parent for recording in recordings.values()}))
-    found: dict[str, float | str] = {name: recording.error for name, recording in recordings.items() if recording.error}
+    found: dict[str, float | str] = {
+        name: recording.error for name, recording in recordings.items() if recording.error
+    }
     for name, (out, warm, options) in runs.items():
         rows = work.rows(out)
         if rows.error:
