@@ -63,6 +63,7 @@ void core_features(Random& random, Platform& p) {
     p.string = {below(random, 2) * 30, below(random, 300)};
     p.ports = {below(random, 4), below(random, 3), below(random, 5)};
     p.store_forward_cycles = below(random, 3) * 4;
+    p.call_cycles = below(random, 3) * 2;
 }
 
 Platform random_platform(Random& random) {

@@ -11,7 +11,7 @@ using trace::StringPart;
 constexpr uint64_t reg(unsigned r) { return uint64_t{1} << r; }
 constexpr uint64_t rsp = reg(4), rsi = reg(6);
 
-enum Blocks : uint32_t { nop, alu, divide, load, load_late, store, divide_loaded, pop, lods, divide_rsp, begin, middle, line };
+enum Blocks : uint32_t { nop, alu, divide, load, load_late, store, divide_loaded, pop, lods, divide_rsp, begin, middle, line, call, ret };
 
 /// r3 is the divider's result, r5 what was loaded.
 std::vector<trace::StaticBlock> blocks() {
@@ -28,7 +28,9 @@ std::vector<trace::StaticBlock> blocks() {
             {0, {{rsp, rsp, 0, InsnKind::divide, 0, 4}}, {}},
             {0, {{0, 0, 0, InsnKind::nop, 0, 4, 0, BranchKind::none, StringPart::begin}}, {}},
             {0, {{0, 0, 0, InsnKind::nop, 0, 4, 0, BranchKind::none, StringPart::middle}}, {}},
-            {0, {{rsi, 0, rsi, InsnKind::load, 1, 4, 0, BranchKind::none, StringPart::middle}}, one}};
+            {0, {{rsi, 0, rsi, InsnKind::load, 1, 4, 0, BranchKind::none, StringPart::middle}}, one},
+            {0, {{0, 0, 0, InsnKind::branch, 0, 4, 0, BranchKind::call}}, {}},
+            {0, {{0, 0, 0, InsnKind::branch, 0, 4, 0, BranchKind::ret}}, {}}};
 }
 
 /// The n-th line of its own page.
@@ -69,6 +71,30 @@ TEST(ClockPorts, SoManyStoresAreTranslatedInACycle) {
     p.ports.store = 2;
     EXPECT_EQ(run_accesses(p, store, 8, true), 3u);
     EXPECT_EQ(run_accesses(p, load, 8), 1u + 4) << "loads need no store port";
+}
+
+TEST(ClockPorts, SoManyStoresLeaveTheBufferInACycle) {
+    Platform p = round_numbers();
+    p.store_buffer_entries = 4;
+    // Four enter in cycle 0, have their lines in cycle 4, and leave in cycles 4 to 7: the next four enter then. The last of twelve
+    // enters with the eighth's departure in cycle 11.
+    EXPECT_EQ(run_accesses(p, store, 12, true), 11u);
+    p.ports.store = 1;
+    EXPECT_EQ(run_accesses(p, store, 12, true), 11u);
+    p.ports.store = 2;  // two leave in cycle 4, two in 5, two in 8, two in 9
+    EXPECT_EQ(run_accesses(p, store, 12, true), 9u);
+}
+
+TEST(ClockCalls, CallsAndReturnsHoldDispatch) {
+    Platform p = round_numbers();
+    const auto cycles = [&] {
+        ClockScript script(p, blocks());
+        for (const uint32_t block : {call, ret, call, ret, nop}) script.run(block);
+        return script.cycles();
+    };
+    EXPECT_EQ(cycles(), 1u);  // four in cycle 0, done in cycle 1, as is the nop
+    p.call_cycles = 3;
+    EXPECT_EQ(cycles(), 4u * 3);
 }
 
 TEST(ClockPorts, SoManyInstructionsComputeInACycle) {

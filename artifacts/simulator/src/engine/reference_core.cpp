@@ -10,7 +10,7 @@ namespace tessera::sim {
 ReferenceCore::ReferenceCore(const Platform& p)
     : platform_(&p), dispatches_(p.dispatch_width), window_(p.rob_entries), loads_(p.load_queue_entries),
       stores_(p.store_buffer_entries), store_data_(p.store_buffer_entries), store_words_(p.store_buffer_entries),
-      string_hold_(p.string), load_ports_(p.ports.load), store_ports_(p.ports.store), alu_ports_(p.ports.alu),
+      string_hold_(p.string), load_ports_(p.ports.load), store_ports_(p.ports.store), alu_ports_(p.ports.alu), store_drains_(p.ports.store),
       mshrs_(p.mshrs), walkers_(p.walkers), memory_(p) {}
 
 uint64_t ReferenceCore::registers_ready(uint64_t set) const {
@@ -157,10 +157,12 @@ void ReferenceCore::execute(const trace::StaticBlock& block, const std::vector<F
                                              insn.string != trace::StringPart::none});
             if (a.is_store) {
                 complete = std::max(complete, physical);
-                drained_ = std::max({drained_, retired_, ready, data});
+                const uint64_t drain = std::max({store_drains_.first_free(drained_), retired_, ready, data});
+                store_drains_.push(drain);
+                drained_ = drain;
                 queue.push(drained_);
                 store_data_.push(std::max(dispatch, ready) + latency(insn.kind));
-                ++drained_;  // the next store leaves a cycle later at the earliest
+                ++drained_;  // all stores up to here are written
             } else {
                 data = forwarded(match, physical, data);
                 ready = std::max(ready, data);
@@ -171,7 +173,7 @@ void ReferenceCore::execute(const trace::StaticBlock& block, const std::vector<F
         const uint64_t result = std::max({dispatch, ready, port}) + latency(insn.kind);
         complete = std::max(complete, result);
         retired_ = std::max(retired_, complete);
-        dispatched_ = dispatch + string_hold_.next(insn.string);
+        dispatched_ = dispatch + string_hold_.next(insn.string) + (calls_or_returns(insn.branch) ? platform_->call_cycles : 0);
         dispatches_.push(dispatch + 1);
         window_.push(retired_);
         write_registers(insn, result, std::max(dispatch, base_address));

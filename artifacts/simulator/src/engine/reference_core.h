@@ -83,6 +83,7 @@ private:
     StoreWords store_words_;
     StringHold string_hold_;
     PortRing load_ports_, store_ports_, alu_ports_;
+    StoreDrains store_drains_;
     Servers mshrs_;
     Walkers walkers_;
     InFlight pages_, lines_, lines_to_l2_;  ///< lines_: into L1D; lines_to_l2_: prefetches into L2

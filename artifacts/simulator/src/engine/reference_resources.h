@@ -91,6 +91,21 @@ private:
     History free_;
 };
 
+/// Stores leave their buffer in order, at most `ports` in a cycle (0: one).
+class StoreDrains {
+public:
+    explicit StoreDrains(uint64_t ports) : several_(ports > 1), last_(several_ ? ports : 1) {}
+    /// When the next one can leave at the earliest. `behind_last`: a cycle after the one before it, or 0.
+    uint64_t first_free(uint64_t behind_last) const {
+        return several_ ? std::max(std::max<uint64_t>(behind_last, 1) - 1, last_.oldest()) : behind_last;
+    }
+    void push(uint64_t drain) { last_.push(drain + 1); }
+
+private:
+    bool several_;
+    History last_;  ///< of so many stores, a cycle after each
+};
+
 /// When the thing last seen in each slot (line or page, direct mapped) arrives.
 class InFlight {
 public:

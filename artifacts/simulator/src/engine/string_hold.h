@@ -15,6 +15,11 @@ class StringHold {
 public:
     explicit StringHold(const StringCosts& costs) : costs_(costs) {}
 
+    /// The least that this part ever holds; next() is this or a cycle more.
+    uint64_t least(trace::StringPart part) const {
+        if (part == trace::StringPart::none) return 0;
+        return costs_.page_cycles / lines_of_4kb + (part == trace::StringPart::begin ? costs_.begin_cycles : 0);
+    }
     /// Of the next instruction in program order, in cycles.
     uint64_t next(trace::StringPart part) {
         if (part == trace::StringPart::none) return 0;

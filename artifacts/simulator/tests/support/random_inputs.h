@@ -91,6 +91,7 @@ private:
         p.string = {below(2) * 25, below(2) * below(200)};
         p.ports = {below(4), below(3), below(5)};
         p.store_forward_cycles = below(3) * 3;
+        p.call_cycles = below(3);
     }
 
     static constexpr uint64_t pool_bytes = uint64_t{4} << 30;

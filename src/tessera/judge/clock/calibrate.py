@@ -3,7 +3,9 @@
 Units are cycles per unit of the mark (``clockmarks --list``). Latencies of caches below L2, of memory and of
 walks, sizes and walkers come from the pointer chases (:mod:`tessera.judge.validation.chase.calibrate`).
 
-- Chains: a latency is the time of a step. Widths: instructions per cycle, rounded.
+- Chains: a latency is the time of a step. Widths: instructions per cycle, rounded; for ``width-nop`` all
+  instructions of its recorded loop, which share the width.
+- ``branch.call_cycles``: half the time of a call and its return in ``calls``, which do little else.
 - Strings: two sizes give the beginning and the time of 4KB: with n lines, t(n) = begin + n page / 64.
 - A line that is written moves twice, so ``memory.cycles_per_line`` is at most half the time of a line of
   ``stream-write``, and at most that of ``stream-read``.
@@ -36,6 +38,7 @@ TIMES = {
     "cache.l1d.load_cycles": "chain-l1",
     "cache.l2.load_cycles": "chain-l2",
 }
+CALLS = "calls"
 #: key -> mark with so many units in a cycle
 WIDTHS = {
     "core.dispatch_width": "width-nop",
@@ -43,6 +46,7 @@ WIDTHS = {
     "core.ports.load": "width-load",
     "core.ports.store": "width-store",
 }
+ALL_SHARE = "width-nop"  #: its units are all instructions of its loop
 SHORT, LONG = "memset-1kb", "memset-16kb"
 SHORT_LINES, LONG_LINES, LINES_OF_4KB = 16, 256, 64
 READ, WRITE = "stream-read", "stream-write"
@@ -70,6 +74,9 @@ def from_marks(measured: Mapping[str, Cycles], units: Mapping[str, int]) -> list
         for key, mark in WIDTHS.items()
         if mark in measured
     ]
+    if CALLS in measured:
+        cycles = max(0, round(_per_unit(measured, units, CALLS) / 2))
+        found.append(Set("branch.call_cycles", cycles, (CALLS,), _text(measured, units, CALLS)))
     if SHORT in measured and LONG in measured:
         found += _strings(measured, units)
     if READ in measured and WRITE in measured:

@@ -114,7 +114,10 @@ def _keys(
     """Keys from the marks that calibrate and were measured. The refill time is last: it needs the others."""
     halves = {mark.name for mark in marks_of("default") if mark.half == CALIBRATE}
     usable = {n: c for n, c in measured.items() if n in halves and isinstance(c, Cycles)}
-    keys = calibrate.from_marks(usable, native.units())
+    units = native.units()
+    if calibrate.ALL_SHARE in recordings:  # two rounds
+        units[calibrate.ALL_SHARE] = recordings[calibrate.ALL_SHARE].instructions // 2
+    keys = calibrate.from_marks(usable, units)
     if RANDOM not in usable or recordings[RANDOM].error or base.values["branch.predictor"].value == "perfect":
         return keys
 

@@ -21,7 +21,7 @@ uint32_t rebase_interval(const Platform& p, const ClockConfig& c) {
     const uint64_t slot = c.transfer_cycles + c.bank_busy_cycles;
     // Each load of a walk that waits in memory's queues has memory_load_cycles of the walk's cycles, so that their number is bounded.
     const uint64_t queued_walk = p.dram_queues_walks == 0 ? 0 : walk_bound_cycles / p.memory_load_cycles * (slot + p.dram.row_conflict_adds_cycles);
-    const uint64_t front_end = c.refill_cycles + p.string.begin_cycles + p.string.page_cycles / 64 + 1 + c.alu_cycles + c.forward_cycles, ports = 3;
+    const uint64_t front_end = c.refill_cycles + p.call_cycles + p.string.begin_cycles + p.string.page_cycles / 64 + 1 + c.alu_cycles + c.forward_cycles, ports = 3;
     const uint64_t growth = front_end + ports + queued_walk + c.stlb_hit_cycles + walk_bound_cycles + slot + 3 * slowest_load + slowest_latency + 2;
     const uint64_t write_back = p.write_backs != 0 ? slot : 0;  // of a store
     const uint64_t queued = uint64_t{(p.write_backs != 0 ? c.write_queue_lines : c.prefetch_queue_lines) + 1} * std::max(c.transfer_cycles, c.bank_busy_cycles) + 2 * slowest_load;
@@ -65,7 +65,7 @@ ClockConfig clock_config(const Platform& p) {
     c.alu_cycles = uint32_t(p.latency.alu);
     c.refill_cycles = uint32_t(p.branch_refill_cycles);
     c.forward_cycles = uint32_t(p.store_forward_cycles);
-    c.extended = p.branch_predictor != "perfect" || p.early_registers != 0 || p.string.begin_cycles + p.string.page_cycles != 0 ||
+    c.extended = p.branch_predictor != "perfect" || p.early_registers != 0 || p.string.begin_cycles + p.string.page_cycles + p.call_cycles != 0 ||
                  p.ports.load + p.ports.store + p.ports.alu != 0 || p.store_forward_cycles != 0;
     c.steps_between_rebases = rebase_interval(p, c);
     return c;

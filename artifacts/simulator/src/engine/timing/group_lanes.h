@@ -35,6 +35,8 @@ public:
         w.load_ports = {history(c.load_ports)};
         w.store_ports = {history(c.store_ports)};
         w.alu_ports = {history(c.alu_ports)};
+        w.several_drains = c.store_ports > 1;
+        w.drains = history(c.store_ports);
         w.pages = take(in_flight_slots);
         w.lines = take(in_flight_slots);
         w.lines_to_l2 = take(in_flight_slots + 1);

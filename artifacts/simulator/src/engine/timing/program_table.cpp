@@ -23,10 +23,9 @@ uint16_t latency_of(trace::InsnKind kind, const CoreLatencies& l) {
     return uint16_t(l.alu);
 }
 
-/// The least that it may hold dispatch; Schedule adds a cycle where it is due (string_hold.h).
-uint16_t hold_of(trace::StringPart part, const StringCosts& costs) {
-    if (part == trace::StringPart::none) return 0;
-    return uint16_t(costs.page_cycles / lines_of_4kb + (part == trace::StringPart::begin ? costs.begin_cycles : 0));
+/// How long it holds dispatch; of strings the least, to which Schedule adds a cycle where it is due.
+uint16_t hold_of(const trace::StaticInsn& insn, const Platform& p) {
+    return uint16_t(StringHold(p.string).least(insn.string) + (calls_or_returns(insn.branch) ? p.call_cycles : 0));
 }
 
 uint8_t list(uint64_t set, std::vector<uint8_t>& out) {
@@ -69,7 +68,7 @@ ProgramTable::ProgramTable(const std::vector<trace::StaticBlock>& blocks, const 
             op.early_regs = list(stack, regs_);
             op.early_regs = uint8_t(op.early_regs + list(early & ~stack, regs_));
             op.latency_cycles = latency_of(insn.kind, p.latency);
-            op.hold_cycles = hold_of(insn.string, p.string);
+            op.hold_cycles = hold_of(insn, p);
             op.flags = uint8_t((p.ports.alu != 0 && computes(insn.kind)) * needs_alu_port | (stack != 0) * early_stack |
                                (predicts && insn.branch != trace::BranchKind::none) * redirects |
                                (insn.string == trace::StringPart::begin) * begins_string | (insn.string == trace::StringPart::middle) * goes_on_with_string);

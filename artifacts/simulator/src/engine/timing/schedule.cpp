@@ -141,7 +141,7 @@ void Schedule::hold_longer(size_t first_step) {
         const Op& op = program_.ops()[step.op];
         if (!(op.flags & (begins_string | goes_on_with_string))) continue;
         const auto part = op.flags & begins_string ? trace::StringPart::begin : trace::StringPart::middle;
-        if (string_hold_.next(part) != op.hold_cycles) step.flags |= longer;
+        if (string_hold_.next(part) != string_hold_.least(part)) step.flags |= longer;
     }
 }
 

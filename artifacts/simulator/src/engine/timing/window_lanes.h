@@ -16,12 +16,13 @@ struct Window {
     using M = Mask<parts>;
     // What does not change.
     uint32_t stlb_cycles, l1d_cycles, l2_cycles, l3_cycles, alu_cycles, refill_cycles, forward_cycles;
-    bool overlap, walker_uses_mshrs;
+    bool overlap, walker_uses_mshrs, several_drains;
     // Views of the group's memory.
     V* registers;
     History<parts> dispatches, window, loads, stores;
     V* store_data;                   ///< of the stores in `stores`, when each one's data is ready
     Ports<parts> load_ports, store_ports, alu_ports;
+    History<parts> drains;           ///< a cycle after each of the last stores that leave in one cycle
     Servers<parts> mshrs;
     Walkers<parts> walkers;
     V *pages, *lines, *lines_to_l2;  ///< arrivals; lines_to_l2[in_flight_slots] stays 0
@@ -83,11 +84,13 @@ struct Window {
         if (const uint64_t missed = o.l1d_missed[i]; missed != 0) arrival = fill(r, o, i, mask_of<parts>(missed), physical, arrival);
         if (stores_it) {
             complete = max(complete, physical);
+            if (extended && several_drains) drained = max(max(drained, broadcast<parts>(1)) - broadcast<parts>(1), drains.oldest());
             drained = max(max(drained, retired), max(ready, arrival));
             if (extended && forward_cycles != 0)
                 store(store_data + (stores.at - stores.begin), max(dispatch, ready) + broadcast<parts>(op.latency_cycles));
             stores.push(drained);
             drained = drained + broadcast<parts>(1);
+            if (extended && several_drains) drains.push(drained);
         } else {
             if (extended && r.flags & (covered | overlapped)) arrival = forward(r, physical, arrival);
             ready = max(ready, arrival);
