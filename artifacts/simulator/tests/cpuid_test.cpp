@@ -90,6 +90,21 @@ TEST(Cpuid, Zen) {
                         16}});
 }
 
+/// 128 units of 32 entries: 4096, as Zen 5 has. With the bit that says so, or without it from a hypervisor that hides it.
+TEST(Cpuid, ZenFiveCountsTheSecondLevelInUnitsOf32) {
+    const CpuidRegisters first = {0xff60ff40, 0xff60ff40, 0x300c0140, 0x20080140}, second = {0x40802040, 0x60804040, 0x04008140, 0x0c009140};
+    const uint32_t zen_5 = 0x00b20f21, zen_1 = 0x00800f12;
+    const auto entries = [&](uint32_t version, uint32_t features) {
+        return decode({{{0, 0}, amd}, {{1, 0}, {version, 0, 0, 0}}, {{0x80000005, 0}, first}, {{0x80000006, 0}, second},
+                       {{0x80000021, 0}, {features, 0, 0, 0}}}).values.all().at("tlb.stlb.entries");
+    };
+    EXPECT_EQ(entries(zen_5, 1u << 14), 4096u);
+    EXPECT_EQ(entries(zen_5, 0x204), 4096u);
+    EXPECT_EQ(entries(zen_1, 0), 128u);
+    expect(decode({{{0, 0}, amd}, {{1, 0}, {zen_5, 0, 0, 0}}, {{0x80000005, 0}, first}, {{0x80000006, 0}, second}}),
+           {{"tlb.stlb.entries", 4096}, {"tlb.stlb.ways", 8}, {"tlb.stlb.holds_2mb", 1}, {"tlb.l1i.entries", 64}});
+}
+
 TEST(Cpuid, SilentHypervisorsLeaveEverythingOpen) {
     // As one cloud's virtual machines report: leaf 2 refers to leaf 18h, which is all zero.
     Leaves leaves = {{{0, 0}, intel}, {{1, 0}, {0x000c06f2, 0, 0x80000000, 0}}, {{2, 0}, {0x00feff01, 0xf0, 0, 0}}, {{0x16, 0}, {}}};

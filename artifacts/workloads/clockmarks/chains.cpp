@@ -4,7 +4,7 @@
 namespace tessera::workloads {
 namespace {
 
-constexpr uint64_t kSteps = 1 << 18;
+constexpr uint64_t kSteps = 1 << 20;
 
 /// Repeats an instruction on %0 with the operand %1 sixteen times in a loop.
 #define CHAIN(constraint, value, operand, instruction, clobbers)                                              \

@@ -4,7 +4,7 @@
 namespace tessera::workloads {
 namespace {
 
-constexpr uint64_t kCount = 1 << 19;
+constexpr uint64_t kCount = 1 << 21;
 
 TESSERA_KERNEL uint64_t nops(const Arena&) {
     for (uint64_t k = 0; k < kCount; k += 32)

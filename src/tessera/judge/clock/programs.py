@@ -1,7 +1,8 @@
 """Real programs in sizes of their own: ``programs.csv``. They judge and never calibrate.
 
 Each prints the time of its region of interest and verifies its answer. A region is recorded whole (below
-100 M instructions, below 2 GB), so nothing is sampled or scaled.
+100 M instructions, below 2 GB), so nothing is sampled or scaled. A recording begins with cold caches, which
+the program's own preparation had filled. So sizes are chosen such that a region uses its data many times.
 """
 
 from __future__ import annotations
