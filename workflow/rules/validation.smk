@@ -64,7 +64,7 @@ rule explain_chase:
         platform=TREE.platform("host-sim"),
     output:
         [TREE.validation(name) for name in ("steps", "findings", "chase_latency", "calibration")],
-        calibrated=TREE.host_calibrated,
+        chased=TREE.host_chased,
     log: TREE.log("explain-chase"),
     benchmark: TREE.benchmark("explain-chase")
     params:
@@ -74,7 +74,28 @@ rule explain_chase:
     message: "Calibrating the platform file of this machine on the pointer chases"
     shell:
         "tessera validate explain --chase {input.chase} --platform {input.platform} --scale {params.scale}"
-        " --seed {params.seed} --out {params.out} --calibrated {output.calibrated} 2> >(tee {log} >&2)"
+        " --seed {params.seed} --out {params.out} --calibrated {output.chased} 2> >(tee {log} >&2)"
+
+
+rule clock:
+    input:
+        component_stamps("mosalloc", "workloads", "tracer", "simulator"),
+        platform=TREE.host_chased,
+    output:
+        [TREE.validation(name) for name in ("clock_marks", "clock_programs", "clock_keys")],
+        calibrated=TREE.host_calibrated,
+    log: TREE.log("clock"),
+    benchmark: TREE.benchmark("clock")
+    params:
+        scale="default" if THOROUGH else "smoke", out=TREE.all_validation,
+        code=code("tessera.judge.clock.run"),
+        files=content("src/tessera/judge/clock/marks.csv", "src/tessera/judge/clock/programs.csv"),
+    threads: workflow.cores
+    priority: 45  # soon after the chases, before anything else runs
+    message: "Holding the simulated core against this machine's clock"
+    shell:
+        "tessera validate clock --platform {input.platform} --scale {params.scale} --out {params.out}"
+        " --calibrated {output.calibrated} 2> >(tee {log} >&2)"
 
 
 rule calibrated_cells:
@@ -126,5 +147,5 @@ rule invariants:
 
 
 VALIDATION_TABLES = [
-    TREE.validation(name) for name in ("engines", "closed_forms", "steps", "mosaics", "invariants")
+    TREE.validation(name) for name in ("engines", "closed_forms", "steps", "clock_marks", "mosaics", "invariants")
 ]

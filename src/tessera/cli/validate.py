@@ -174,17 +174,17 @@ def invariants(results: Path, out: Path) -> None:
     show_default=True,
     help="Number of marks.",
 )
-@click.option("--reserve", is_flag=True, help="Also with 2MB pages, which are reserved for the run.")
 @click.option("--out", type=PATH, required=True, help="Folder of the tables.")
 @click.option("--calibrated", type=PATH, required=True, help="Platform file to write.")
-def clock(platform: Path, scale: str, reserve: bool, out: Path, calibrated: Path) -> None:
+def clock(platform: Path, scale: str, out: Path, calibrated: Path) -> None:
     """Compare micro-benchmarks and programs on this machine's clock with the simulated core.
 
-    One half of the micro-benchmarks sets keys of the core; the other half and the programs judge.
+    One half of the micro-benchmarks sets keys of the core; the other half and the programs judge. Without
+    reserved pages, the rows with 2MB pages are skipped.
 
-    Example: ./run tessera validate clock --platform host-sim.yaml --scale smoke --out clock --calibrated core.yaml
+    Example: ./run tessera validate clock --platform host-sim.yaml --out clock --calibrated core.yaml
     """
     from tessera.judge.clock.run import against_this_machine
 
-    against_this_machine(platform, calibrated, out, scale, reserve, _say)
+    against_this_machine(platform, calibrated, out, scale, _say)
     click.echo(f"tables -> {out}; platform -> {calibrated}")

@@ -63,8 +63,8 @@ def _tables(tree: Tree, unmeasured: frozenset) -> Iterator[tuple[Path, frozenset
     def alone(path: Path) -> tuple[Path, ...]:
         return ()
 
-    def with_sibling(name: str) -> Callable[[Path], tuple[Path, ...]]:
-        return lambda path: (path.with_name(f"{name}.csv"),)
+    def with_sibling(*names: str) -> Callable[[Path], tuple[Path, ...]]:
+        return lambda path: tuple(path.with_name(f"{name}.csv") for name in names)
 
     yield tree.cells_of("*", "*"), NOT_DONE, alone
     yield tree.host_simulated, NOT_DONE, alone
@@ -74,6 +74,8 @@ def _tables(tree: Tree, unmeasured: frozenset) -> Iterator[tuple[Path, frozenset
     yield tree.sweep("*", "*"), NOT_DONE, alone
     yield tree.host_cells, unmeasured, with_sibling("comparison")
     yield tree.validation("chase_series"), unmeasured, with_sibling("chase")
+    yield tree.validation("clock_marks"), unmeasured, with_sibling("clock_programs", "clock_keys")
+    yield tree.validation("clock_programs"), unmeasured, with_sibling("clock_marks", "clock_keys")
 
 
 def _recordings(tree: Tree) -> Iterator[Failure]:

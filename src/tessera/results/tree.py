@@ -123,8 +123,13 @@ class Tree:
         return self.host_manifest.with_name(f"{name}.csv")
 
     @property
+    def host_chased(self) -> Path:
+        """The platform of this machine with sizes and latencies fitted to its chases."""
+        return self.host / "host-chased.yaml"
+
+    @property
     def host_calibrated(self) -> Path:
-        """The platform of this machine with latencies fitted to its chases."""
+        """The same with keys of the core set by micro-benchmarks."""
         return self.host / "host-calibrated.yaml"
 
     # -- models

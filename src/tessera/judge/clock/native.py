@@ -42,6 +42,16 @@ class Cycles:
     runs: int
 
 
+@dataclass(frozen=True)
+class Skipped:
+    """Why something was not tried."""
+
+    why: str
+
+
+Found = Cycles | Skipped | str  #: a measurement, or why there is none (text: it failed)
+
+
 def cycles_of(values: Sequence[float]) -> Cycles:
     """Median and order-statistic interval of at least one measurement."""
     low, high = quantile_test(values, q=float(np.median(values)), p=0.5).confidence_interval()

@@ -16,14 +16,16 @@ from tessera.core.errors import TesseraError
 from tessera.core.paths import built
 from tessera.core.units import GB, MB
 from tessera.judge.clock.native import (
-    Cycles,
+    Found,
     Progress,
+    Skipped,
     cycles_of,
     frequency_ghz,
     layout_of,
     roi_ns,
     run_under,
 )
+from tessera.machine.reserve import HugePagesUnavailable
 
 ANON_BYTES = {"4KB": 2 * GB, "2MB": 640 * MB}  #: of 2MB pages, as many as the largest program needs
 
@@ -53,7 +55,7 @@ def programs_of(scale: str) -> list[Program]:
 
 def measure_programs(
     programs: Sequence[Program], pages: str, rounds: int, progress: Progress
-) -> dict[str, Cycles | str]:
+) -> dict[str, Found]:
     """Cycles of each program's region, or why there are none. Rounds take turns, each with its frequency."""
     values: dict[str, list[float]] = {program.name: [] for program in programs}
     failed: dict[str, str] = {}
@@ -66,6 +68,9 @@ def measure_programs(
             try:
                 said = run_under(layout_of(pages, ANON_BYTES[pages]), program.argv())
                 values[program.name].append(roi_ns(said) * gigahertz)
+            except HugePagesUnavailable as error:
+                why = Skipped(f"{error.asked}: {error.found}; {error.remedy}")
+                return {one.name: why for one in programs}
             except TesseraError as error:
                 failed[program.name] = f"{error.asked}: {error.found}"
     return failed | {name: cycles_of(found) for name, found in values.items() if found and name not in failed}

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.paths import built
 from tessera.judge.clock import calibrate, native, simulated
 from tessera.judge.clock.marks import CALIBRATE, marks_of
-from tessera.judge.clock.native import PAGES, Cycles, Progress
+from tessera.judge.clock.native import PAGES, Cycles, Found, Progress, Skipped
 from tessera.judge.clock.programs import Program, measure_programs, programs_of
 from tessera.judge.validation.chase.explain import write_platform
 from tessera.judge.validation.synthetic.batch import Batch, batch
@@ -32,23 +31,22 @@ def against_this_machine(
     calibrated: Path,
     out: Path,
     scale: str,
-    reserve: bool,
     progress: Progress = lambda text: None,
 ) -> None:
     """Write ``calibrated`` (a platform file) and the three tables of results.schema.clock below ``out``.
 
     Args:
         platform: this machine, with sizes and latencies from the pointer chases.
-        reserve: whether 2MB pages may be reserved; without, their rows are ``skipped``.
+        scale: ``default`` or ``smoke``. Rows with 2MB pages are ``skipped`` if none can be reserved.
     """
     marks, programs = marks_of(scale), programs_of(scale)
     names = [mark.name for mark in marks]
-    measured: dict[str, dict[str, Cycles | str]] = {}
-    of_programs: dict[str, dict[str, Cycles | str]] = {}
+    measured: dict[str, dict[str, Found]] = {}
+    of_programs: dict[str, dict[str, Found]] = {}
     for pages in PAGES:
         progress(f"clock: measuring {len(names)} micro-benchmarks with {pages} pages")
-        measured[pages] = _marks(names, pages, scale, reserve)
-        of_programs[pages] = _programs(programs, pages, scale, reserve, progress)
+        measured[pages] = _marks(names, pages, scale)
+        of_programs[pages] = measure_programs(programs, pages, PROGRAM_ROUNDS[scale], progress)
     folder = out / "clock-recordings" / _built_key(programs)
     progress(f"clock: recording {len(names)} micro-benchmarks and {len(programs)} programs")
     recordings = simulated.record_marks(names, folder)
@@ -83,29 +81,14 @@ def _built_key(programs: list[Program]) -> str:
     return content_key(*[file_sha256(built("workloads", name)) for name in names])[:16]
 
 
-@dataclass(frozen=True)
-class Skipped:
-    """Why pages were not tried."""
-
-    why: str
-
-
-def _marks(names: list[str], pages: str, scale: str, reserve: bool) -> dict[str, Cycles | str | Skipped]:
+def _marks(names: list[str], pages: str, scale: str) -> dict[str, Found]:
     """Measured marks; a run that fails as a whole fails each of them, with its reason."""
-    if pages == "2MB" and not reserve:
-        return {name: Skipped("2MB pages need --reserve") for name in names}
     try:
         return dict(native.measure_marks(names, pages, ROUNDS[scale]))
     except HugePagesUnavailable as error:
         return {name: Skipped(f"{error.asked}: {error.found}; {error.remedy}") for name in names}
     except TesseraError as error:
         return {name: f"{error.asked}: {error.found}" for name in names}
-
-
-def _programs(programs, pages, scale, reserve, progress) -> dict[str, Cycles | str | Skipped]:
-    if pages == "2MB" and not reserve:
-        return {program.name: Skipped("2MB pages need --reserve") for program in programs}
-    return measure_programs(programs, pages, PROGRAM_ROUNDS[scale], progress)
 
 
 def _keys(
@@ -156,7 +139,7 @@ def _rows(heads, measured, cells, platform: str) -> list[dict]:
     return rows
 
 
-def _native(found: Cycles | str | Skipped | None) -> dict:
+def _native(found: Found | None) -> dict:
     if isinstance(found, Skipped):
         return {"status": "skipped", "message": found.why}
     if not isinstance(found, Cycles):
