@@ -98,6 +98,7 @@ def outputs(step: str, out: Path | None) -> list[Path]:
     }
     inside = {
         "validate explain": ["steps.csv", "findings.csv", "chase_latency.csv", "calibration.csv"],
+        "validate clock": ["clock_marks.csv", "clock_programs.csv", "clock_keys.csv"],
         "models collect": [f"{name}.csv" for names in OF_PAIRS.values() for name in names],
     }
     of_run = {

@@ -30,13 +30,15 @@ void sevens(const Arena& arena) {
     for (uint64_t i = 0; i < arena.bytes; ++i) arena.base[i] = 7;
 }
 
+constexpr uint64_t at_least_a_page(uint64_t bytes) { return bytes < 4096 ? 4096 : bytes; }
+
 template <uint64_t bytes, uint64_t times>
 Mark sets(const char* name) {
-    return {name, "line", times * (bytes / 64), bytes, no_preparation, set<bytes, times>, constant<7>};
+    return {name, "line", times * (bytes / 64), at_least_a_page(bytes), no_preparation, set<bytes, times>, constant<7>};
 }
 template <uint64_t bytes, uint64_t times>
 Mark copies(const char* name) {
-    return {name, "line", times * (bytes / 64), 2 * bytes, sevens, copy<bytes, times>, constant<7>};
+    return {name, "line", times * (bytes / 64), at_least_a_page(2 * bytes), sevens, copy<bytes, times>, constant<7>};
 }
 
 }  // namespace

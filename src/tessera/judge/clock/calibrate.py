@@ -5,7 +5,8 @@ walks, sizes and walkers come from the pointer chases (:mod:`tessera.judge.valid
 
 - Chains: a latency is the time of a step. Widths: instructions per cycle, rounded; for ``width-nop`` all
   instructions of its recorded loop, which share the width.
-- ``branch.call_cycles``: half the time of a call and its return in ``calls``, which do little else.
+- ``branch.call_cycles``: half the time of a call and its return in ``calls``, which do little else. Its time
+  has several states from run to run; the lower end of the interval stands for the fastest.
 - Strings: two sizes give the beginning and the time of 4KB: with n lines, t(n) = begin + n page / 64.
 - A line that is written moves twice, so ``memory.cycles_per_line`` is at most half the time of a line of
   ``stream-write``, and at most that of ``stream-read``.
@@ -75,7 +76,8 @@ def from_marks(measured: Mapping[str, Cycles], units: Mapping[str, int]) -> list
         if mark in measured
     ]
     if CALLS in measured:
-        cycles = max(0, round(_per_unit(measured, units, CALLS) / 2))
+        fastest = measured[CALLS].low or measured[CALLS].median
+        cycles = max(0, round(fastest / units[CALLS] / 2))
         found.append(Set("branch.call_cycles", cycles, (CALLS,), _text(measured, units, CALLS)))
     if SHORT in measured and LONG in measured:
         found += _strings(measured, units)

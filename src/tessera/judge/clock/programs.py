@@ -2,7 +2,7 @@
 
 Each prints the time of its region of interest and verifies its answer. A region is recorded whole (below
 100 M instructions, below 2 GB), so nothing is sampled or scaled. A recording begins with cold caches, which
-the program's own preparation had filled. So sizes are chosen such that a region uses its data many times.
+the program's own preparation had filled; short regions of large data therefore take too long in it.
 """
 
 from __future__ import annotations

@@ -169,6 +169,14 @@ FIGURES: tuple[Entry, ...] = (
         group="validation",
     ),
     Entry(
+        "validation-clock",
+        "validation_clock:draw",
+        "Simulated core against this machine's clock",
+        "Simulated cycles over native cycles of micro-benchmarks and programs. Whiskers: 95% interval of the "
+        "measured median. Band: within 10%, the aim for the median of those that judge.",
+        group="validation",
+    ),
+    Entry(
         "validation-mosaics",
         "validation_mosaics:draw",
         "Differences between layouts: simulated against measured",

@@ -31,6 +31,7 @@ OWN_PAGES = {
     "ablations": "ablations.html",
     "sweep": "assumptions.html",
     "validation-chase": "validation.html",
+    "validation-clock": "clock.html",
     "validation-mosaics": "validation.html",
 }
 
