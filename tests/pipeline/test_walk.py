@@ -174,8 +174,8 @@ def test_huge_pages_later_or_first_give_the_same(fresh, tmp_path):
     assert different(state(first.results), expected) == set()
 
     again = MODELS | {
-        "validate chase", "validate explain", "validate clock", "pipeline cells", "pipeline host", "validate mosaics",
-        "pipeline one-gb",
+        "validate chase", "validate explain", "validate clock", "pipeline cells", "pipeline host",
+        "validate mosaics", "pipeline one-gb",
     }  # fmt: skip
     assert kinds(fresh.steps("smoke", **RESERVED)) == again
     assert different(state(fresh.results), expected) == set()
