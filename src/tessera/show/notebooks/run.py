@@ -14,6 +14,13 @@ CELL_SECONDS = 300
 INJECTED = "injected-parameters"
 
 
+def _sockets_in(folder: str):
+    """Kernels listen on sockets in ``folder``: TCP ports that two kernels take at once kill one of them."""
+    from traitlets.config import Config
+
+    return Config({"KernelManager": {"transport": "ipc", "connection_file": f"{folder}/kernel.json"}})
+
+
 def execute(entry: Entry, parameters: dict[str, str]):
     """The executed notebook (nbformat); ``parameters`` that it does not declare are left out.
 
@@ -39,6 +46,7 @@ def execute(entry: Entry, parameters: dict[str, str]):
                 progress_bar=False,
                 log_output=False,
                 execution_timeout=CELL_SECONDS,
+                config=_sockets_in(folder),
             )
         except PapermillExecutionError as error:
             raise TesseraError(
