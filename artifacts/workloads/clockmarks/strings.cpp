@@ -1,4 +1,6 @@
-// strings.cpp - memset and memcpy by string instructions, from sizes in L1D to sizes beyond L2.
+// strings.cpp - memset and memcpy by string instructions, from sizes in L1D to sizes beyond L2; and those of the C library.
+#include <cstring>
+
 #include "clockmarks/mark.h"
 
 namespace tessera::workloads {
@@ -22,6 +24,24 @@ TESSERA_KERNEL uint64_t copy(const Arena& arena) {
         void *to = arena.base, *from = arena.base + bytes;
         uint64_t count = bytes;
         __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(count) : : "memory");
+    }
+    return uint64_t(arena.base[bytes - 1]);
+}
+
+/// The C library's, which chooses instructions by processor and size.
+template <uint64_t bytes, uint64_t times>
+TESSERA_KERNEL uint64_t library_set(const Arena& arena) {
+    for (uint64_t k = 0; k < times; ++k) {
+        std::memset(arena.base, 7, bytes);
+        __asm__ volatile("" : : "r"(arena.base) : "memory");
+    }
+    return uint64_t(arena.base[bytes - 1]);
+}
+template <uint64_t bytes, uint64_t times>
+TESSERA_KERNEL uint64_t library_copy(const Arena& arena) {
+    for (uint64_t k = 0; k < times; ++k) {
+        std::memcpy(arena.base, arena.base + bytes, bytes);
+        __asm__ volatile("" : : "r"(arena.base) : "memory");
     }
     return uint64_t(arena.base[bytes - 1]);
 }
@@ -54,6 +74,8 @@ std::vector<Mark> string_marks() {
         copies<16 * kKB, 200>("memcpy-16kb"),
         copies<64 * kKB, 20>("memcpy-64kb"),
         copies<1 * kMB, 5>("memcpy-1mb"),
+        {"libc-memset-64kb", "line", 50 * 1024, 64 * kKB, no_preparation, library_set<64 * kKB, 50>, constant<7>},
+        {"libc-memcpy-64kb", "line", 50 * 1024, 128 * kKB, sevens, library_copy<64 * kKB, 50>, constant<7>},
     };
 }
 

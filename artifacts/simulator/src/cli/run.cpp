@@ -99,6 +99,7 @@ int run_command(int argc, char** argv) {
     FileStream first(options["trace"]);
     const trace::Header header = first.header();
     const SamplePlan plan = plan_of(options, header);
+    const uint64_t warm_passes = options.whole("warm-passes", 0);
     catch_signals();
 
     std::vector<std::string> inputs = paths;
@@ -106,14 +107,14 @@ int run_command(int argc, char** argv) {
     Output output(paths.size(), options["interval-out"], inputs);
     const std::vector<Listed> layouts = read_layouts(paths, header.pools, output);
     const Division division = divide(layouts.size(), threads, asked_group, engine->most_layouts(), engine->has_runtime());
-    Progress progress(header.accesses * layouts.size());
+    Progress progress(header.accesses * layouts.size() * (1 + warm_passes));
     Crew crew;
     const auto simulate_group = [&](size_t worker, size_t group) {
         const size_t begin = group * division.group, end = std::min(begin + division.group, layouts.size());
         FileStream file(options["trace"]);
         ReadAhead ahead(file);
         Stream& stream = worker < division.read_ahead ? static_cast<Stream&>(ahead) : file;
-        Request request{platform, stream, plan, {}};
+        Request request{platform, stream, plan, {}, warm_passes};
         for (size_t i = begin; i < end; ++i) request.layouts.push_back(&layouts[i].layout);
         request.progress = [&](uint64_t accesses) {
             if (signal_received() != 0 || crew.failed()) throw Stopped();

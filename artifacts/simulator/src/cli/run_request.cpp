@@ -23,6 +23,7 @@ const CommandHelp& run_help() {
          {"timed", "N", "1000000", "instructions timed in each unit (with --intervals)"},
          {"interval-file", "FILE", "", "CSV file of units: start_access,warmup_accesses,timed_instructions,weight"},
          {"interval-out", "FILE", "", "write the unscaled counts of each unit of each layout to FILE"},
+         {"warm-passes", "N", "0", "replay the trace N times before, without counts, so that caches and TLBs do not begin empty"},
          {"threads", "N", "1", "number of threads, for groups of layouts and for decoding"},
          {"group", "N", "auto", "number of layouts in one pass over the trace"}},
         {"tessera-sim run --trace gups.tst --platform haswell.flat --layouts list --engine partial",

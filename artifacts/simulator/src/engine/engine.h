@@ -41,7 +41,9 @@ struct Request {
     Stream& stream;
     const SamplePlan& plan;
     std::vector<const Layout*> layouts;
-    /// Called after each frame with the accesses of that frame.
+    /// Replays before, without counts: caches, TLBs and predictors then begin as the stream leaves them.
+    uint64_t warm_passes = 0;
+    /// Called after each frame of each pass with the accesses of that frame.
     std::function<void(uint64_t)> progress = [](uint64_t) {};
 };
 

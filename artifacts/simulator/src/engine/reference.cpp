@@ -74,6 +74,9 @@ public:
         if (unit != nullptr) unit->runtime_cycles = core_.elapsed().value;
     }
 
+    /// Forgets the hits and misses of warm passes; contents stay.
+    void begin_counts() { counts.stlb_hits = counts.stlb_misses = counts.instruction_stlb_hits = counts.instruction_stlb_misses = 0; }
+
     LayoutCounts counts;
 
 private:
@@ -151,15 +154,19 @@ public:
         check_components(request.platform);
         std::vector<std::unique_ptr<Replay>> replays;
         for (const Layout* layout : request.layouts) replays.push_back(std::make_unique<Replay>(request, *layout));
-        PlanCursor cursor(request.plan, request.stream.blocks());
-        trace::Frame frame;
-        request.stream.rewind();
-        while (request.stream.next(frame)) {
-            const auto& segments = cursor.cut(frame);
-            for (auto& replay : replays)
-                for (const Segment& segment : segments) replay->segment(frame, request.stream.blocks(), segment);
-            request.progress(frame.addresses.size());
-        }
+        const auto pass = [&](auto cursor) {
+            trace::Frame frame;
+            request.stream.rewind();
+            while (request.stream.next(frame)) {
+                const std::vector<Segment>& segments = cursor.cut(frame);
+                for (auto& replay : replays)
+                    for (const Segment& segment : segments) replay->segment(frame, request.stream.blocks(), segment);
+                request.progress(frame.addresses.size());
+            }
+        };
+        for (uint64_t i = 0; i < request.warm_passes; ++i) pass(WarmCursor());
+        for (auto& replay : replays) replay->begin_counts();
+        pass(PlanCursor(request.plan, request.stream.blocks()));
         std::vector<LayoutCounts> results;
         for (auto& replay : replays) results.push_back(std::move(replay->counts));
         return results;

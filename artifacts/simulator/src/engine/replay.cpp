@@ -54,15 +54,18 @@ public:
         }
     }
 
+    /// Forgets the hits and misses of warm passes; contents stay.
+    void begin_counts() { start_ = functional_->counts(); }
+
     std::vector<LayoutCounts> finish() {
         leave();
         const auto counts = functional_->counts();
         for (size_t i = 0; i < results_.size(); ++i) {
             LayoutCounts& r = results_[i];
-            r.stlb_hits = counts[i].stlb_hits;
-            r.stlb_misses = counts[i].stlb_misses;
-            r.instruction_stlb_hits = counts[i].instruction_stlb_hits;
-            r.instruction_stlb_misses = counts[i].instruction_stlb_misses;
+            r.stlb_hits = counts[i].stlb_hits - start_[i].stlb_hits;
+            r.stlb_misses = counts[i].stlb_misses - start_[i].stlb_misses;
+            r.instruction_stlb_hits = counts[i].instruction_stlb_hits - start_[i].instruction_stlb_hits;
+            r.instruction_stlb_misses = counts[i].instruction_stlb_misses - start_[i].instruction_stlb_misses;
             r.instruction_walk_cycles = counts[i].instruction_walk_cycles;
             r.program = counts[i].program;
             r.walker = counts[i].walker;
@@ -109,12 +112,28 @@ private:
     std::unique_ptr<Functional> functional_;
     std::unique_ptr<Clock> clock_;
     Outcomes* outcomes_;
-    std::vector<FunctionalCounts> before_;
+    std::vector<FunctionalCounts> start_, before_;  ///< at the begin of the stream; of the unit
     std::vector<LayoutCounts> results_;
     size_t unit_ = 0;
     bool in_unit_ = false;
     uint64_t accesses_ = 0, instructions_ = 0;
 };
+
+/// All groups over the stream.
+template <class Cursor>
+void pass(const Request& request, Shared* shared, std::vector<Group>& groups, Cursor cursor) {
+    trace::Frame frame;
+    request.stream.rewind();
+    while (request.stream.next(frame)) {
+        const std::vector<Segment>& segments = cursor.cut(frame);
+        if (shared != nullptr) shared->begin_frame();
+        for (Group& group : groups) {
+            if (shared != nullptr) shared->rewind();
+            for (const Segment& segment : segments) group.segment(frame, segment);
+        }
+        request.progress(frame.addresses.size());
+    }
+}
 
 }  // namespace
 
@@ -127,18 +146,9 @@ std::vector<LayoutCounts> replay(const Request& request, bool with_clock) {
     if (lanes) groups.emplace_back(request, request.layouts, outcomes.get(), nullptr);
     else
         for (const Layout* layout : request.layouts) groups.emplace_back(request, std::vector{layout}, outcomes.get(), shared.get());
-    PlanCursor cursor(request.plan, request.stream.blocks());
-    trace::Frame frame;
-    request.stream.rewind();
-    while (request.stream.next(frame)) {
-        const auto& segments = cursor.cut(frame);
-        if (shared) shared->begin_frame();
-        for (Group& group : groups) {
-            if (shared) shared->rewind();
-            for (const Segment& segment : segments) group.segment(frame, segment);
-        }
-        request.progress(frame.addresses.size());
-    }
+    for (uint64_t i = 0; i < request.warm_passes; ++i) pass(request, shared.get(), groups, WarmCursor());
+    for (Group& group : groups) group.begin_counts();
+    pass(request, shared.get(), groups, PlanCursor(request.plan, request.stream.blocks()));
     std::vector<LayoutCounts> results;
     for (Group& group : groups)
         for (LayoutCounts& counts : group.finish()) results.push_back(std::move(counts));

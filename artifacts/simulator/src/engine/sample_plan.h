@@ -61,6 +61,18 @@ private:
     std::vector<Interval> intervals_;
 };
 
+/// A pass before all units that only warms: each frame is one segment.
+class WarmCursor {
+public:
+    const std::vector<Segment>& cut(const trace::Frame& frame) {
+        segments_[0] = {Part::warm, 0, 0, frame.block_ids.size(), 0, frame.addresses.size()};
+        return segments_;
+    }
+
+private:
+    std::vector<Segment> segments_{1};
+};
+
 /// Walks a plan along the stream, frame by frame.
 class PlanCursor {
 public:

@@ -1,8 +1,8 @@
 """Real programs in sizes of their own: ``programs.csv``. They judge and never calibrate.
 
 Each prints the time of its region of interest and verifies its answer. A region is recorded whole (below
-100 M instructions, below 2 GB), so nothing is sampled or scaled. A recording begins with cold caches, which
-the program's own preparation had filled; short regions of large data therefore take too long in it.
+100 M instructions, below 2 GB), so nothing is sampled or scaled. A recording has no preparation, which fills
+caches and TLBs natively; so it is replayed once before it counts (clock/simulated.py).
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 A mark's region holds a round that warms and a round that counts, which are alike. So the accesses of the
 first half warm caches, TLBs and predictors, and the clock runs over the rest (an interval file). A mark
-without accesses is timed as a whole and halved. Programs are timed as a whole.
+without accesses is timed as a whole and halved. Programs are timed as a whole, after a pass over the whole
+recording that warms: it stands for the preparation of the program, which a recording leaves out.
 """
 
 from __future__ import annotations
@@ -89,6 +90,8 @@ def simulate_all(
                 + f"0,{warm},{recording.instructions},1\n"
             )
             options = {"--interval-file": str(intervals), "--interval-out": str(units)}
+        if not halves:
+            options = {"--warm-passes": "1"}
         runs[name] = (work.add_run(recording.trace, flat, layouts, "timing", options=options), warm, options)
     work.run(sorted({recording.trace.parent for recording in recordings.values()}))
     found: dict[str, float | str] = {
