@@ -73,6 +73,7 @@ const char* broken_rule(trace::Reader& reader) {
     }
     if (accesses != reader.header().accesses || instructions != reader.header().instructions) return "the header's sums are those of the frames";
     for (const trace::StaticBlock& block : reader.blocks())
+        if (block.insns.empty()) return "a block has instructions";
         for (const trace::StaticInsn& insn : block.insns) {
             if ((insn.early_writes & ~insn.writes) != 0) return "early writes are writes";
             if (insn.branch != trace::BranchKind::none && &insn != &block.insns.back()) return "a branch ends its block";

@@ -41,7 +41,7 @@ bool table_from_text(const std::string& text, std::vector<StaticBlock>& blocks) 
     for (StaticBlock& block : blocks) {
         block.pc = in.get<uint64_t>();
         const uint64_t insns = in.get_varint(), slots = in.get_varint();
-        if (insns > in.left() / insn_bytes || slots > in.left() / slot_bytes || slots > UINT16_MAX) return false;
+        if (insns == 0 || insns > in.left() / insn_bytes || slots > in.left() / slot_bytes || slots > UINT16_MAX) return false;
         block.insns.resize(insns);
         block.slots.resize(slots);
         for (size_t i = 0; i < insns; ++i) {

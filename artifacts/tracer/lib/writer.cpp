@@ -47,6 +47,8 @@ Writer::~Writer() = default;
 Writer Writer::create(const std::string& path) { return Writer(std::make_unique<Impl>(path)); }
 
 uint32_t Writer::add_block(StaticBlock block) {
+    if (block.insns.empty())
+        throw TraceError("block at " + std::to_string(block.pc) + ": no instructions\n  what to do: give it at least one, which makes its accesses");
     if (block.slots.size() > UINT16_MAX)
         throw TraceError("block at " + std::to_string(block.pc) + ": " + std::to_string(block.slots.size()) +
                          " memory slots, but a block has at most 65535\n  what to do: split the block");

@@ -199,6 +199,12 @@ TEST(Writer, FollowsALinkAndRefusesWhatIsNoFile) {
     EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
 }
 
+TEST(Writer, ABlockHasInstructions) {
+    Writer writer = Writer::create(temporary_path("empty-block"));
+    EXPECT_THROW(writer.add_block({0x1000, {}, {}}), TraceError);
+    EXPECT_EQ(writer.add_block(make_block(0x1000, 0)), 0u) << "the refused one has no number";
+}
+
 TEST(Writer, LeavesNothingWithoutFinish) {
     const std::string path = temporary_path("unfinished");
     { Writer::create(path).add_block(make_block(1, 1)); }

@@ -170,7 +170,7 @@ public:
     Writer& operator=(Writer&&) noexcept;
     ~Writer();
 
-    /// Registers a block and returns its id (0, 1, 2, ...).
+    /// Registers a block of at least one instruction and returns its id (0, 1, 2, ...).
     uint32_t add_block(StaticBlock block);
     /// Corrects the length of an instruction, for importers that learn it from later records. Throws TraceError for one that is not there.
     void set_length(uint32_t block, size_t insn, uint8_t length_bytes);
