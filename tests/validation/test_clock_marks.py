@@ -139,8 +139,9 @@ def test_sources_name_the_mark_its_time_and_interval_and_values_keep_their_bound
 def test_times_are_multiplied_by_the_frequency_beside_them():
     said = "mark,round,units,ns\nclock,0,4000,1000\na,0,10,50\nclock,0,2000,1000\nb,0,10,50\n"
     said += "clock,1,3000,1000\na,1,10,50\n" + json.dumps({"verified": True})
-    found = native.parse_marks(said)
+    found = native.parse_marks([said])
     assert (found["a"].median, found["a"].runs) == (175, 2)  # 4 GHz and 3 GHz
+    assert native.parse_marks([said, said])["a"].runs == 4
     assert found["b"].median == 100
 
 
@@ -199,7 +200,7 @@ def test_failed_and_skipped_measurements_become_rows_with_reasons():
 
 
 def test_marks_that_all_fail_keep_the_reason(monkeypatch):
-    def measure(names, pages, rounds):
+    def measure(names, pages, rounds, processes):
         raise TesseraError("run clockmarks with clock-4kb", "status 1: out of memory", "")
 
     monkeypatch.setattr(native, "measure_marks", measure)

@@ -39,10 +39,23 @@ def test_what_walks_take_to_begin_is_in_no_latency():
     assert fit.fit_latencies(chases(begin=25.0)).cycles == pytest.approx(TRUE, rel=1e-3)
 
 
-def test_a_few_spoilt_chases_change_little():
+@pytest.mark.parametrize("factor", [2, 0.5])
+def test_a_few_spoilt_chases_change_little(factor):
     table = chases()
-    table.loc[[5, 15, 25], "measured_cycles"] *= 2
-    assert fit.fit_latencies(table).cycles == pytest.approx(TRUE, rel=0.1)
+    table.loc[[5, 15, 25], "measured_cycles"] *= factor
+    assert fit.fit_latencies(table).cycles == pytest.approx(TRUE, rel=0.1, abs=1)
+
+
+def test_a_footprint_between_two_levels_does_not_make_memory_fast():
+    """Three footprints that memory serves take 520 to 670 cycles; one that half fits L3 takes 180."""
+    table = chases()
+    table["measured_cycles"] -= 400 * table["dram_loads"]
+    table["dram_loads"] = 0.0
+    deep = table.index[-4:]
+    table.loc[deep, table.columns[5:]] = 0.0
+    table.loc[deep, "dram_loads"] = 1.0
+    table.loc[deep, "measured_cycles"] = [180.0, 520.0, 610.0, 670.0]
+    assert fit.fit_latencies(table).cycles["memory.load_cycles"] > 500
 
 
 def test_no_level_is_faster_than_the_one_above_it():
@@ -88,10 +101,26 @@ def test_overlap_is_latency_over_time_per_access():
     assert overlap.walks_at_once(table) == pytest.approx((180 - 80) / 25)
 
 
+def test_walks_are_not_read_where_more_chains_still_help():
+    rows = chains("line-chains", 100, {1: 400, 12: 40, 24: 40}) + chains("lines", 100, {1: 80})
+    rows += chains("lines", 10_000, {1: 80}) + chains("page-chains", 1000, {1: 180, 12: 25, 24: 13})
+    assert overlap.walks_at_once(pd.DataFrame(rows)) is None
+
+
 def test_walks_are_not_read_where_data_are_the_limit():
     rows = chains("line-chains", 100, {1: 400, 12: 40}) + chains("lines", 100, {1: 300})
     rows += chains("lines", 10_000, {1: 300}) + chains("page-chains", 1000, {1: 350, 12: 31})
     assert overlap.walks_at_once(pd.DataFrame(rows)) is None
+
+
+def test_a_limit_that_was_not_reached_is_read_at_the_most_chains():
+    """From 12 to 24 chains an access takes half the time; walks are at their limit all the same."""
+    rows = chains("line-chains", 100, {1: 56, 12: 5.3, 16: 4.1, 24: 2.8})
+    rows += chains("page-chains", 1000, {1: 156, 12: 16, 16: 16, 24: 16})
+    rows += chains("lines", 100, {1: 50}) + chains("lines", 10_000, {1: 50})
+    table = pd.DataFrame(rows)
+    assert overlap.misses_at_once(table) == pytest.approx(56 / 2.8)
+    assert overlap.walks_at_once(table) == pytest.approx((156 - 50) / 16)
 
 
 def test_an_implausible_reading_is_none():

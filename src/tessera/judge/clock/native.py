@@ -107,23 +107,27 @@ def array_bytes() -> dict[str, int]:
     return {row["mark"]: int(row["bytes"]) for row in _list()}
 
 
-def measure_marks(names: Sequence[str], pages: str, rounds: int) -> dict[str, Cycles]:
-    """Cycles of a round of each mark."""
+def measure_marks(names: Sequence[str], pages: str, rounds: int, processes: int = 1) -> dict[str, Cycles]:
+    """Cycles of a round of each mark, over so many rounds in each of so many processes.
+
+    Where code and stack lie differs from process to process, and the time of a call with it.
+    """
     sizes = array_bytes()
     anon = sum(round_up(sizes[name], PAGE_2MB) + PAGE_2MB for name in names) + 64 * MB
     argv = [str(built("workloads", "clockmarks")), "--marks", ",".join(names), "--rounds", str(rounds)]
-    return parse_marks(run_under(layout_of(pages, anon), argv))
+    return parse_marks([run_under(layout_of(pages, anon), argv) for _ in range(processes)])
 
 
-def parse_marks(output: str) -> dict[str, Cycles]:
-    """From the rows of ``clockmarks``: each time with the frequency that was measured right before it."""
+def parse_marks(outputs: Sequence[str]) -> dict[str, Cycles]:
+    """From the rows of runs of ``clockmarks``: each time with the frequency that was measured right before it."""
     found: dict[str, list[float]] = {}
-    gigahertz = float("nan")
-    for row in csv.DictReader(line for line in output.splitlines() if not line.startswith("{")):
-        if row["mark"] == CLOCK:
-            gigahertz = int(row["units"]) / int(row["ns"])
-        else:
-            found.setdefault(row["mark"], []).append(int(row["ns"]) * gigahertz)
+    for output in outputs:
+        gigahertz = float("nan")
+        for row in csv.DictReader(line for line in output.splitlines() if not line.startswith("{")):
+            if row["mark"] == CLOCK:
+                gigahertz = int(row["units"]) / int(row["ns"])
+            else:
+                found.setdefault(row["mark"], []).append(int(row["ns"]) * gigahertz)
     return {name: cycles_of(values) for name, values in found.items()}
 
 

@@ -20,7 +20,7 @@ from tessera.results.schema.clock import CLOCK_KEYS, CLOCK_MARKS, CLOCK_PROGRAMS
 from tessera.results.write import frame_of, write
 from tessera.simulate.cache import content_key, file_sha256
 
-ROUNDS = {"default": 15, "smoke": 5}  #: measurements of a mark
+ROUNDS, PROCESSES = 5, {"default": 3, "smoke": 1}  #: measurements of a mark in a process
 PROGRAM_ROUNDS = {"default": 6, "smoke": 2}
 NATIVE = "native"
 RANDOM = "branch-random"
@@ -84,7 +84,7 @@ def _built_key(programs: list[Program]) -> str:
 def _marks(names: list[str], pages: str, scale: str) -> dict[str, Found]:
     """Measured marks; a run that fails as a whole fails each of them, with its reason."""
     try:
-        return dict(native.measure_marks(names, pages, ROUNDS[scale]))
+        return dict(native.measure_marks(names, pages, ROUNDS, PROCESSES[scale]))
     except HugePagesUnavailable as error:
         return {name: Skipped(f"{error.asked}: {error.found}; {error.remedy}") for name in names}
     except TesseraError as error:
