@@ -119,7 +119,7 @@ def measure_marks(names: Sequence[str], pages: str, rounds: int, processes: int 
 
 
 def parse_marks(outputs: Sequence[str]) -> dict[str, Cycles]:
-    """From the rows of runs of ``clockmarks``: each time with the frequency that was measured right before it."""
+    """From the rows of runs of ``clockmarks``: each time with the frequency measured right before it."""
     found: dict[str, list[float]] = {}
     for output in outputs:
         gigahertz = float("nan")

@@ -2,10 +2,10 @@
 
 By Little's law what is under way is latency over time per access. Many chains keep the core at its limit:
 the latency of one chain, divided by the time per access of many, is the number at once. If the last chains
-still make an access faster, the limit was not reached, and what the most chains keep under way counts. For walks the
-latency is that of translation alone (one chain over pages minus one over as many adjacent lines), and the
-limit counts only where it is not that of the data misses. Everything is taken from the fastest rounds: the
-number is a property of the core, and interference only adds time.
+still make an access faster, the limit was not reached, and what the most chains keep under way counts. For
+walks the latency is that of translation alone (one chain over pages minus one over as many adjacent lines),
+and the limit counts only where it is not that of the data misses. Everything is taken from the fastest
+rounds: the number is a property of the core, and interference only adds time.
 """
 
 from __future__ import annotations
