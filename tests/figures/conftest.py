@@ -30,6 +30,8 @@ def complete_tree(full_tree, tmp_path_factory):
         head = "layout,heuristic,parameter,pages_2mb,pages_1gb,duplicate_of"
         (folder / "manifest.csv").write_text("\n".join([head, *rows]) + "\n")
     write_allocator_runs(tree)
+    (tree / "traces" / "gups").mkdir(parents=True, exist_ok=True)
+    (tree / "traces" / "gups" / "info.json").write_text('{"status": "ok", "distinct_4kb_pages": 16384}')
     return tree
 
 

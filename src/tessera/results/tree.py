@@ -219,6 +219,10 @@ class Tree:
         return self.root / "workloads.csv"
 
     @property
+    def regime(self) -> Path:
+        return self.root / "regime.csv"
+
+    @property
     def figures(self) -> Path:
         return self.root / "figures"
 

@@ -69,6 +69,32 @@ WORKLOADS = Table(
     float_format="%.6g",
 )  # fmt: skip
 
+REGIME = Table(
+    "regime", lambda t: t.regime, "tessera report render", "column",
+    "how much each pair asks of address translation, beside the same of printed numbers",
+    (*PAIR, *columns("""
+    source                text    -        this run, or paper and table
+    touched_bytes         count   bytes    4KB pages that the recording touches, in bytes
+    published_bytes       count   bytes    footprint of the published row
+    touched_share         number  1        touched over published bytes
+    touched_per_reach     number  1        touched bytes over the reach of the STLB in 4KB pages
+    leaf_bytes_per_l2     number  1        bytes of leaf entries of touched pages over the size of L2
+    leaf_bytes_per_l3     number  1        the same over the size of L3
+    walk_cycles_per_miss  number  cycles   C over M with 4KB pages
+    walk_share            number  1        C over R with 4KB pages
+    hits_per_miss         number  1        H over M with 4KB pages
+    walker_l1d_share      number  1        walker loads served by L1D, of all walker loads, with 4KB pages
+    walker_l2_share       number  1        the same, L2
+    walker_l3_share       number  1        the same, L3
+    walker_dram_share     number  1        the same, memory
+    saved_2mb             number  1        share of the runtime that 2MB pages save
+    saved_1gb             number  1        share of the runtime that 1GB pages save
+    as_published          text    -        yes: 90% of the published footprint is touched; empty: unknown
+    provenance            text    -        simulated, measured or published
+    """)),
+    float_format="%.6g",
+)  # fmt: skip
+
 _PLACE = columns("""
 paper     text  -  paper
 location  text  -  figure or table
@@ -129,4 +155,4 @@ REFERENCE = {
         note    text  -  consequence for the comparison
         """)),
 }  # fmt: skip
-TABLES = (CLAIMS, WORKLOADS, *REFERENCE.values())
+TABLES = (CLAIMS, WORKLOADS, REGIME, *REFERENCE.values())

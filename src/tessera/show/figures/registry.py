@@ -110,6 +110,15 @@ FIGURES: tuple[Entry, ...] = (
         "workload.",
     ),
     Entry(
+        "regime",
+        "regime:draw",
+        "The regime of each pair",
+        "Cycles of a walk and share of walk cycles with 4KB pages. Filled marks: the recording touches at "
+        "least 90% of the published footprint. Hollow marks: less, or the footprint is unknown. Dashed: "
+        "printed numbers.",
+        group="workloads",
+    ),
+    Entry(
         "sensitivity",
         "sensitivity:draw",
         "How much huge pages help",

@@ -10,6 +10,7 @@ import pandas as pd
 
 from tessera.core.paths import repo_root
 from tessera.results.pair import platform_order
+from tessera.show.figures import regime_table as regime
 from tessera.show.figures.render import Drawn, stem_of
 from tessera.show.report import workload_table
 from tessera.show.results import Results
@@ -28,6 +29,7 @@ class Facts:
     figures: list[Drawn]
     provenance: dict[str, dict]
     notebooks: list[str] = field(default_factory=list)
+    reference: Path = field(default_factory=lambda: repo_root() / "reference-results")  #: printed numbers
     pdf_written: bool = False
     pdf_problem: str = ""  #: why report.pdf is missing although it was requested
 
@@ -65,6 +67,11 @@ class Facts:
         """Workloads of the configuration, then others that have cells; each once."""
         asked = self.config.get("workloads") or []
         return list(dict.fromkeys([*asked, *sorted(self.results.cells["workload"].unique())]))
+
+    @cached_property
+    def regime(self) -> pd.DataFrame:
+        """What each pair asks of address translation, and printed numbers (:mod:`.figures.regime_table`)."""
+        return regime.table(self.results, self.reference)
 
     @cached_property
     def workload_table(self) -> pd.DataFrame:

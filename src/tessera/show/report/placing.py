@@ -25,6 +25,7 @@ OPTIONAL = ("kernel.html",)
 #: figures that a page of their own, or another page than their group's, shows
 OWN_PAGES = {
     "sensitivity": "workloads.html",
+    "regime": "regime.html",
     "host": "host.html",
     "sampling": "sampling.html",
     "sampling-phases": "sampling.html",

@@ -9,7 +9,7 @@ import jinja2
 
 from tessera.core.paths import repo_root
 from tessera.results.provenance import collect
-from tessera.results.schema.shown import WORKLOADS
+from tessera.results.schema.shown import REGIME, WORKLOADS
 from tessera.results.write import write
 from tessera.show.figures.render import Drawn
 from tessera.show.notebooks import page as notebook
@@ -60,6 +60,7 @@ def render(
         figures=drawn,
         provenance=collect(results_dir, config),
         notebooks=sorted(path.name for path in tree.found(tree.notebook("*"))),
+        reference=reference,
     )
     _copy(out, facts)
     env = environment()
@@ -85,7 +86,8 @@ def _copy(out: Path, facts: Facts) -> None:
         page = (tree.notebooks / name).read_text()
         (out / "notebooks" / name).write_text(page.replace(notebook.HOME, notebook.HOME_IN_SITE))
     write(WORKLOADS, facts.workload_table, tree.workloads)
-    for path in (tree.claims, tree.cells, tree.workloads):
+    write(REGIME, facts.regime, tree.regime)
+    for path in (tree.claims, tree.cells, tree.workloads, tree.regime):
         if path.exists():
             shutil.copy(path, out / "data")
     for name, path in kernel.files(facts).items():

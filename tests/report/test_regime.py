@@ -1,0 +1,110 @@
+"""The regime page: ratios from counts, printed numbers beside them, errors with and without gups."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tessera import platforms
+from tessera.core.paths import repo_root
+from tessera.record import workloads
+from tessera.show.figures import regime_table as regime
+from tessera.show.report import site
+from tessera.show.report.pages.regime import sentences
+from tessera.show.results import Results
+
+REFERENCE = repo_root() / "reference-results"
+
+
+def write_info(tree: Path, workload: str, pages: int) -> None:
+    path = tree / "traces" / workload / "info.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"workload": workload, "status": "ok", "distinct_4kb_pages": pages}))
+
+
+def row_of(tree: Path, workload: str) -> dict:
+    rows = regime.table(Results(tree), REFERENCE)
+    (row,) = rows[rows["workload"] == workload].to_dict("records")
+    return row
+
+
+def test_ratios_are_those_of_the_all_4kb_cell(small_tree):
+    cells = Results(small_tree).simulated.set_index("layout")
+    small, large = cells.loc["growing-0"], cells.loc["growing-8"]
+    row = row_of(small_tree, "gups")
+    assert row["walk_cycles_per_miss"] == pytest.approx(small["walk_cycles"] / small["stlb_misses"])
+    assert row["walk_share"] == pytest.approx(small["walk_cycles"] / small["runtime_cycles"])
+    assert row["hits_per_miss"] == pytest.approx(small["stlb_hits"] / small["stlb_misses"])
+    assert row["saved_2mb"] == pytest.approx(1 - large["runtime_cycles"] / small["runtime_cycles"])
+    assert row["provenance"] == "simulated" and pd.isna(row["touched_bytes"])
+
+
+def test_sizes_are_touched_ones(tmp_path):
+    """1,000,000 pages of 4096 bytes; 8 bytes of leaf entry each."""
+    name = "gups-8gb"
+    tree = sys.modules["synthetic"].make_tree(
+        tmp_path / "tree", (name,), ("haswell-sim",), host=False, broken=False
+    )
+    write_info(tree, name, 1_000_000)
+    row = row_of(tree, name)
+    haswell = platforms.load("haswell-sim").values
+    published = workloads.load(name).size("paper").footprint
+    assert row["touched_bytes"] == 4_096_000_000
+    assert row["touched_share"] == pytest.approx(4_096_000_000 / published)
+    assert row["as_published"] == "no"
+    assert row["touched_per_reach"] == pytest.approx(1_000_000 / haswell["tlb.stlb.entries"].value)
+    assert row["leaf_bytes_per_l2"] == pytest.approx(8_000_000 / haswell["cache.l2.bytes"].value)
+    assert row["leaf_bytes_per_l3"] == pytest.approx(8_000_000 / haswell["cache.l3.bytes"].value)
+    write_info(tree, name, -(-published * 9 // 10 // 4096))
+    assert row_of(tree, name)["as_published"] == "yes"
+
+
+def test_printed_counters_stand_beside_them():
+    """MICRO'20 Table 7: C = 76e9, M = 2e9, R = 1320e9 and 1155e9 with 2MB pages."""
+    (row,) = [r for r in regime._printed(REFERENCE) if r["workload"].endswith("xalancbmk_s")]
+    assert row["walk_cycles_per_miss"] == pytest.approx(38)
+    assert row["walk_share"] == pytest.approx(76 / 1320)
+    assert row["saved_2mb"] == pytest.approx(0.125)
+    assert row["provenance"] == "published"
+
+
+def test_errors_with_and_without_gups(monkeypatch, small_tree):
+    errors = pd.DataFrame(
+        [("gups-8gb", 0.9), ("gups-16gb", 0.5), ("pr", 0.2), ("bfs", 0.1), ("bc", 0.3)],
+        columns=["workload", "max_error"],
+    ).assign(platform="haswell-sim", model="yaniv", protocol="all")
+    results = Results(small_tree)
+    monkeypatch.setattr(results, "models", lambda name: errors)
+    (row,) = regime.errors_without_gups(results)
+    assert (row["pairs"], row["median"], row["largest"], row["worst"]) == (
+        5,
+        0.3,
+        0.9,
+        "gups-8gb on haswell-sim",
+    )
+    assert (row["other_pairs"], row["other_median"], row["other_largest"]) == (3, 0.2, 0.3)
+    assert row["other_worst"] == "bc on haswell-sim"
+
+
+def test_sentences_count():
+    ours = pd.DataFrame(
+        {"workload": ["a", "a", "b"], "walk_cycles_per_miss": [10.0, 20.0, 60.0],
+         "as_published": ["no", "no", "yes"], "leaf_bytes_per_l3": [0.5, 1.5, 2.0]}
+    )  # fmt: skip
+    printed = pd.DataFrame({"source": ["Paper"], "workload": ["x"], "walk_cycles_per_miss": [38.0]})
+    said = " ".join(sentences(ours, printed))
+    # Median, least, most; printed; workloads of published size, all, limit in percent; (L)3, pairs, all.
+    assert re.findall(r"\d+", said) == ["20", "10", "60", "38", "1", "2", "90", "3", "2", "3"]
+
+
+def test_the_page_and_its_table_are_written(small_tree):
+    site.render(small_tree, only=["regime"], with_pdf=False)
+    page = (small_tree / "report" / "regime.html").read_text()
+    assert "xalancbmk_s" in page and 'id="errors"' in page
+    written = pd.read_csv(small_tree / "report" / "data" / "regime.csv")
+    assert set(written["source"]) == {regime.THIS_RUN, "MICRO'20 Table 7"}
