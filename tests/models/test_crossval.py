@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tessera.fit.models.base import CannotFit
-from tessera.fit.models.crossval import FOLDS, held_out_errors, held_out_predictions, split
+from tessera.fit.models.crossval import FOLDS, apart, held_out_errors, held_out_predictions, split
 from tessera.fit.models.registry import create
 
 from .builders import make_samples, noisy
@@ -55,6 +55,39 @@ def test_scaling_happens_inside_the_folds(name):
     before = held_out_predictions(create(name), s, 6)
     after = held_out_predictions(create(name), make_samples(s.R, s.H, s.M, C), 6)
     np.testing.assert_array_equal(before[test[1:]], after[test[1:]])
+
+
+def copied(n: int, times: int):
+    """``n`` distinct samples, each ``times`` in a row: noise alone, so only a copy predicts a sample."""
+    s = noisy().subset(range(n))
+    R = 5e9 * (1 + np.random.default_rng(0).random(n))
+    return make_samples(*(np.repeat(values, times) for values in (R, s.H, s.M, s.C)))
+
+
+@pytest.mark.parametrize("folds", [3, 6, 27, 54])
+def test_copies_are_never_in_two_folds(folds):
+    """A fit to a subset of copies that sees none of the tested sample is the fit without that sample."""
+    s = copied(18, 3)
+    seen = []
+
+    def fit(rows):
+        seen.append(set(rows))
+        return create("poly1").fit(s.subset(rows))
+
+    held_out_predictions(create("poly1"), s, folds, fit=fit)
+    assert len(seen) == min(folds, 18)
+    for rows in seen:
+        assert {row // 3 for row in rows}.isdisjoint({row // 3 for row in set(range(54)) - rows})
+
+
+def test_apart_gives_the_plain_folds_of_the_rows():
+    s = copied(18, 3)
+    predicted = held_out_predictions(create("poly1"), s, 6, groups=apart(s))
+    test = split(54, 6)[0]
+    rest = s.subset(np.setdiff1d(np.arange(54), test))
+    by_hand = create("poly1").fit(rest).predict(s.H[test], s.M[test], s.C[test])
+    np.testing.assert_array_equal(predicted[test], by_hand)
+    assert not np.array_equal(predicted, held_out_predictions(create("poly1"), s, 6))
 
 
 def test_leave_one_out_by_hand():

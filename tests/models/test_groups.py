@@ -24,11 +24,15 @@ def test_equal_rows_and_manifest_join():
     assert list(groups_of(joined, {"growing-5": "growing-4", "growing-9": "growing-0"})) == [0, 1, 2, 3, 1, 1]
 
 
-def test_one_differing_number_is_no_duplicate():
+@pytest.mark.parametrize(
+    "symbol, expected", [("H", [0, 0, 1]), ("M", [0, 0, 1]), ("C", [0, 0, 1]), ("R", [0, 0, 0])]
+)
+def test_one_differing_input_is_no_duplicate_a_differing_runtime_is_one(symbol, expected):
     s = noisy().subset([0, 0, 0])
-    R = s.R.copy()
-    R[2] = np.nextafter(R[2], np.inf)
-    assert list(groups_of(make_samples(R, s.H, s.M, s.C))) == [0, 0, 1]
+    columns = {name: getattr(s, name).copy() for name in "RHMC"}
+    columns[symbol][2] = np.nextafter(columns[symbol][2], np.inf)
+    changed = make_samples(*(columns[name] for name in "RHMC"))
+    assert list(groups_of(changed)) == expected and changed.effective_n == len(set(expected))
 
 
 def test_manifest(tmp_path):

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tessera.fit.models.base import CannotFit
+from tessera.fit.models.fitting import check_one_in_ten
 from tessera.fit.models.registry import create
 from tessera.fit.models.terms import TERMS
 
@@ -189,3 +190,13 @@ def test_the_one_in_ten_rule_is_recorded(n, follows):
     model = create("mosmodel").fit(noisy().subset(range(n)))
     assert len(model.coefficients_) == 6
     assert model.details_["one_in_ten"] is follows
+
+
+def test_copies_are_no_samples_for_the_one_in_ten_rule():
+    rows = [*range(49), *range(11)]  # 60 rows, 49 of them distinct
+    s = noisy().subset(rows)
+    model = create("mosmodel").fit(make_samples(s.R, s.H, s.M, s.C))
+    assert model.details_["effective_n"] == 49 and model.details_["one_in_ten"] is False
+    assert check_one_in_ten(model, 60, "flag").endswith(
+        "5 coefficients from 49 distinct samples (60 layouts)"
+    )

@@ -105,6 +105,19 @@ def duplicated():
 def test_duplicates_stay_in_one_fold():
     judged = run_protocols(table(duplicated(), gb=False), ["poly3", "gp"], ["kfold", "1gb"])
     assert number(judged, model="gp", protocol="kfold", setting="6") > 0.1  # a copy would give 0
+    assert set(rows(judged, protocol="kfold", setting="6")["effective_n"]) == {15}
+    cv = fit_all(table(duplicated(), gb=False), models=["poly3"]).cv.set_index("folds")
+    assert cv.at[6, "max_error"] == number(judged, model="poly3", protocol="kfold", setting="6")
+    alone = number(judged, model="poly3", protocol="kfold", setting="leave-one-out")
+    assert cv.at[27, "max_error"] == cv.at[54, "max_error"] == alone
+    assert cv.at[54, "message"] == "18 folds: each distinct sample is one" and set(cv["effective_n"]) == {18}
+    copies = fit_all(table(duplicated(), gb=False), models=["poly3"], duplicates="apart").cv.set_index(
+        "folds"
+    )
+    assert (
+        copies.at[54, "max_error"] < cv.at[54, "max_error"]
+        and copies.at[54, "message"] != cv.at[54, "message"]
+    )
     blocked = rows(judged, model="poly3", protocol="kfold", setting="27").iloc[0]
     assert blocked["message"] == "27 folds are not possible with 18 distinct layouts"
     assert np.isfinite(number(judged, model="poly3", protocol="kfold", setting="leave-one-out"))

@@ -73,6 +73,13 @@ def list_models() -> None:
     help="What to do with a model that has fewer than ten samples per coefficient.",
 )
 @click.option(
+    "--duplicates",
+    type=click.Choice(["together", "apart"]),
+    default="together",
+    show_default=True,
+    help="Cross validation: samples of equal (H, M, C) share a fold, or each row is a sample of its own.",
+)
+@click.option(
     "--measured-walk-cycles-4kb",
     type=float,
     help="C under 4KB pages on a real machine, in cycles; for alam-scaled.",
@@ -89,6 +96,7 @@ def fit(
     folds: str,
     seed: int,
     one_in_ten: str,
+    duplicates: str,
     measured_walk_cycles_4kb: float | None,
     simulated_walk_cycles_4kb: float | None,
 ) -> None:
@@ -115,6 +123,7 @@ def fit(
         parameters={"alam-scaled": scale},
         intervals=True,
         one_in_ten=one_in_ten,
+        duplicates=duplicates,
     )
     for name, message in result.failures.items():
         click.echo(f"tessera models fit: {name} not fitted: {message}", err=True)
@@ -126,6 +135,7 @@ def fit(
     for row in result.errors[result.errors["protocol"] == "all"].itertuples():
         if not row.message:
             click.echo(f"{row.model:12} max {row.max_error:8.3%}  geomean {row.geomean_error:8.3%}")
+    click.echo(f"effective n  {result.effective_n} distinct (H, M, C) rows of {result.samples} layouts")
 
 
 @models.command()

@@ -63,6 +63,8 @@ def protocols(samples, out, names, protocols, manifest, draws, seed, one_in_ten)
     headline = judged[(judged["protocol"] == "kfold") & (judged["setting"] == "6")]
     for row in headline[headline["max_error"].notna()].itertuples():
         click.echo(f"{row.model:12} 6 folds: max {row.max_error:8.3%}  geomean {row.geomean_error:8.3%}")
+    of = f"{table.fitted.effective_n} distinct (H, M, C) rows of {len(table.fitted)} layouts"
+    click.echo(f"effective n  {of}")
 
 
 @click.command()

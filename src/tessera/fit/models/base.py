@@ -68,7 +68,7 @@ class RuntimeModel(RegressorMixin, BaseEstimator):
         samples = X if isinstance(X, Samples) else samples_of(self, X, y, layouts)
         self.n_features_in_ = 3
         self.fit_samples(samples.in_order())
-        self.details_ |= self._one_in_ten(len(samples))
+        self.details_ |= self._one_in_ten(samples.effective_n)
         return self
 
     def fit_samples(self, samples: Samples) -> RuntimeModel:
@@ -115,11 +115,14 @@ class RuntimeModel(RegressorMixin, BaseEstimator):
         """Learned coefficients, the intercept aside (what the one-in-ten rule counts)."""
         return len(set(self.coefficients_) - {"1"})
 
-    def _one_in_ten(self, samples: int) -> dict:
-        """Whether there are ten samples per coefficient; {} for models that the anchors define."""
-        if not self.cross_validated or "one_in_ten" in self.details_:
+    def _one_in_ten(self, effective_n: int) -> dict:
+        """Distinct (H, M, C) rows, and whether ten stand behind each coefficient; {} if anchors define it."""
+        if not self.cross_validated:
             return {}
-        return {"one_in_ten": samples >= SAMPLES_PER_COEFFICIENT * self.size()}
+        return {
+            "effective_n": effective_n,
+            "one_in_ten": effective_n >= SAMPLES_PER_COEFFICIENT * self.size(),
+        }
 
     def _learn(self, coefficients: dict[str, float], **details) -> RuntimeModel:
         """Store coefficients in summing order; refuse those that left the range of doubles."""

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 
+import numpy as np
 import pandas as pd
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.fit.models.accuracy import accuracy, relative_errors
 from tessera.fit.models.base import CannotFit, RuntimeModel
-from tessera.fit.models.crossval import FOLDS, SEED, held_out_errors
+from tessera.fit.models.crossval import FOLDS, SEED, apart, held_out_errors
 from tessera.fit.models.fits import FitRows, Fits, shared
+from tessera.fit.models.groups import groups_of
 from tessera.fit.models.intervals import calibrate
 from tessera.fit.models.registry import create, select
 from tessera.fit.models.result import TABLES, FitResult
@@ -25,6 +27,8 @@ from tessera.fit.models.terms import INPUTS
 from tessera.layouts.names import ALL_1GB
 from tessera.results.schema.models import OF_PAIR
 from tessera.results.write import frame_of
+
+TOGETHER, APART = "together", "apart"  #: what cross validation does with samples of equal (H, M, C)
 
 
 def fit_all(
@@ -37,6 +41,7 @@ def fit_all(
     intervals: bool = False,
     one_in_ten: str = "flag",
     fits: Fits | None = None,
+    duplicates: str = TOGETHER,
 ) -> FitResult:
     """Fit, predict, judge and cross-validate.
 
@@ -50,6 +55,8 @@ def fit_all(
         one_in_ten: ``flag`` keeps models with fewer than ten samples per coefficient and marks them in
             their details; ``refuse`` counts them as not fitted.
         fits: of ``samples.fitted``, to share with `run_protocols`.
+        duplicates: samples of equal (H, M, C) are in one fold (``together``), or each row is a sample of its
+            own (``apart``). Fits take every row in both cases.
 
     Raises:
         TesseraError: the samples or the names are wrong, or no model at all could be fitted.
@@ -84,17 +91,21 @@ def fit_all(
                     for layout, value in zip(part.layouts, predicted, strict=True)
                 ]
                 judgement = asdict(accuracy(relative_errors(part.R, predicted)))
-                rows["errors"].append({"model": name, "protocol": protocol, **judgement})
-    fits = shared(fits, table.fitted)
+                row = {"model": name, "protocol": protocol, "effective_n": table.fitted.effective_n}
+                rows["errors"].append(row | judgement)
+    fits, groups = shared(fits, table.fitted), _groups(table.fitted, duplicates)
     for model in chosen.values():
         if model.cross_validated:
-            rows["cv"] += [_cross_validate(model, table.fitted, k, seed, fits.of(model)) for k in folds]
+            rows["cv"] += [
+                _cross_validate(model, table.fitted, k, seed, fits.of(model), groups) for k in folds
+            ]
     # a model that refits in a way of its own does not share the fits of cross validation
     refits = {
         name: None if type(m).refit is not RuntimeModel.refit else fits.of(m) for name, m in fitted.items()
     }
     rows["rsquared"] = [
-        {"input": symbol, "r_squared": value} for symbol, value in by_input(table.fitted).items()
+        {"input": symbol, "r_squared": value, "effective_n": table.fitted.effective_n}
+        for symbol, value in by_input(table.fitted).items()
     ]
     return FitResult(
         **{name: frame_of(OF_PAIR[name], rows[name]) for name in TABLES},
@@ -102,6 +113,7 @@ def fit_all(
         failures=failures,
         ranges={symbol: _extent(table.fitted, symbol) for symbol in INPUTS},
         samples=len(table.fitted),
+        effective_n=table.fitted.effective_n,
         folds=tuple(folds),
         seed=seed,
         notes=list(table.notes),
@@ -126,21 +138,38 @@ def _fit(
 
 
 def check_one_in_ten(model: RuntimeModel, samples: int, rule: str) -> str:
-    """A warning, "" if ten samples stand behind each coefficient; CannotFit if ``rule`` is ``refuse``."""
+    """A warning, "" if ten distinct samples stand behind each coefficient; ``refuse`` raises CannotFit.
+
+    ``samples``: layouts that were fitted, duplicates too; the model knows how many are distinct.
+    """
     if rule not in ("flag", "refuse"):
         raise TesseraError(f"one-in-ten rule '{rule}'", "no such rule", "use flag or refuse")
     if model.details_.get("one_in_ten", True):
         return ""
-    found = f"breaks the one-in-ten rule: {model.size()} coefficients from {samples} samples"
+    distinct = model.details_.get("effective_n", samples)
+    of = "samples" if distinct == samples else f"distinct samples ({samples} layouts)"
+    found = f"breaks the one-in-ten rule: {model.size()} coefficients from {distinct} {of}"
     if rule == "refuse":
         raise CannotFit(model.name, found, f"add layouts, up to {10 * model.size()}")
     return found
 
 
-def _cross_validate(model: RuntimeModel, samples: Samples, folds: int, seed: int, fit: FitRows) -> dict:
+def _groups(samples: Samples, duplicates: str) -> np.ndarray:
+    if duplicates not in (TOGETHER, APART):
+        raise TesseraError(f"duplicates '{duplicates}'", "no such choice", f"use {TOGETHER} or {APART}")
+    return groups_of(samples) if duplicates == TOGETHER else apart(samples)
+
+
+def _cross_validate(
+    model: RuntimeModel, samples: Samples, folds: int, seed: int, fit: FitRows, groups: np.ndarray
+) -> dict:
     row = {"model": model.name, "folds": folds, "seed": seed, "samples": len(samples)}
+    row["effective_n"] = samples.effective_n
+    distinct = int(groups.max()) + 1
+    if distinct < folds <= len(samples):
+        row["message"] = f"{distinct} folds: each distinct sample is one"
     try:
-        return row | asdict(accuracy(held_out_errors(model, samples, folds, seed, fit)))
+        return row | asdict(accuracy(held_out_errors(model, samples, folds, seed, fit, groups)))
     except CannotFit as error:
         return row | {"message": error.found}
 

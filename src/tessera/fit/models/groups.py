@@ -1,7 +1,8 @@
 """Which samples are the same layout twice: they must never lie on both sides of a test.
 
-Two samples are one group if all of H, M, C, R are equal to the last digit (a simulated duplicate is), or
-if a layouts' manifest says `duplicate_of`. Of 54 layouts of a small workload a third may be duplicates.
+Two samples are one group if H, M and C are equal to the last digit, or if a layouts' manifest says
+`duplicate_of`. R does not count: a model sees H, M and C only, so it cannot tell the two apart. Of 54 layouts
+of a small workload a third may be duplicates.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ def groups_of(samples: Samples, duplicate_of: Mapping[str, str] | None = None) -
     Args:
         duplicate_of: layout -> the earlier layout that it repeats (column of `manifest.csv`).
     """
-    rows = list(zip(samples.H, samples.M, samples.C, samples.R, strict=True))
+    rows = list(zip(samples.H, samples.M, samples.C, strict=True))
     first: dict[object, int] = {}
     parent = list(range(len(rows)))
 
@@ -39,6 +40,17 @@ def groups_of(samples: Samples, duplicate_of: Mapping[str, str] | None = None) -
         parent[high] = low
     numbering: dict[int, int] = {}
     return np.array([numbering.setdefault(root(row), len(numbering)) for row in range(len(rows))])
+
+
+def grouped_folds(groups: np.ndarray, folds: int, seed: int) -> list[np.ndarray]:
+    """Test rows of each fold: groups shuffled once with a pinned seed and cut into ``folds`` parts.
+
+    Without duplicates these are the folds of :func:`tessera.fit.models.crossval.split`.
+    """
+    # RandomState: its stream is frozen, that of numpy's Generator may change between versions
+    order = np.random.RandomState(seed).permutation(int(groups.max()) + 1)
+    parts = np.array_split(order, folds)
+    return [np.concatenate([np.flatnonzero(groups == group) for group in part]) for part in parts]
 
 
 def read_duplicates(manifest: str | Path) -> dict[str, str]:

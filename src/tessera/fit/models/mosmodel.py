@@ -28,7 +28,8 @@ class Mosmodel(RuntimeModel):
     """Learned: ``coefficients_`` of 1 and of the selected monomials.
 
     ``details_``: ``penalty`` and ``largest_penalty`` of the path (cycles), ``knots`` passed,
-    ``constant_terms``, ``one_in_ten`` (ten samples per coefficient, intercept aside).
+    ``constant_terms``; from the base class ``effective_n`` (distinct samples) and ``one_in_ten`` (ten of
+    them per coefficient, intercept aside).
 
     Args:
         max_nonzero: most coefficients kept, the intercept aside (paper: 5).
@@ -54,14 +55,12 @@ class Mosmodel(RuntimeModel):
             )
         design = build(samples, monomials(3))
         segments, chosen = self._select(design, samples)
-        selected = list(chosen.active) if chosen else []
         return self._learn(
             self._coefficients(design, samples, chosen),
             penalty=float(chosen.lower) if chosen else None,
             largest_penalty=float(segments[0].upper) if segments else None,
             knots=len(segments),
             constant_terms=design.constant,
-            one_in_ten=len(samples) >= 10 * len(selected),
         )
 
     def _select(self, design: DesignMatrix, samples: Samples) -> tuple[list[Segment], Segment | None]:

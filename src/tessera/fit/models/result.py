@@ -45,6 +45,7 @@ class FitResult:
     samples: int
     folds: tuple[int, ...]
     seed: int
+    effective_n: int = 0  #: distinct (H, M, C) rows among the samples
     notes: list[str] = field(default_factory=list)
     calibrations: dict[str, Calibration] = field(default_factory=dict)
 
@@ -71,6 +72,7 @@ class FitResult:
         return {
             "format": FORMAT,
             "samples": self.samples,
+            "effective_n": self.effective_n,
             "folds": list(self.folds),
             "seed": self.seed,
             "notes": self.notes,

@@ -35,6 +35,11 @@ class Samples:
     def __len__(self) -> int:
         return len(self.layouts)
 
+    @property
+    def effective_n(self) -> int:
+        """Number of distinct (H, M, C) rows: a layout that repeats a row tells a model nothing new."""
+        return len(set(zip(self.H, self.M, self.C, strict=True)))
+
     def subset(self, rows) -> Samples:
         """The samples at these row numbers, in this order."""
         rows = np.asarray(rows, dtype=int)

@@ -10,14 +10,15 @@ from tessera.results.tree import ADAPTIVE_TABLES, FIT_TABLES, MODEL_TABLES
 
 #: The tables of one pair, by name: :data:`tessera.results.tree.MODEL_TABLES`.
 OF_PAIR: dict[str, Table] = {}
+ADDED = ("effective_n",)  #: columns that older files lack
 
 
-def _declare(name: str, about: str, text: str, needs: str = "") -> None:
+def _declare(name: str, about: str, text: str, needs: str = "", added: tuple[str, ...] = ()) -> None:
     own = columns(text)
     says_itself = any(column.name.endswith("provenance") for column in own)
     OF_PAIR[name] = Table(
         name, lambda t, w="*", p="*": t.models_of(w, p, name), _writer(name),
-        "column" if says_itself else "that of the pair's cells", about, own, needs,
+        "column" if says_itself else "that of the pair's cells", about, own, needs, added,
     )  # fmt: skip
 
 
@@ -45,8 +46,9 @@ _declare("errors", "errors of each model when fitted to all layouts, and on the 
     geomean_error        number  1        geometric mean of the errors that are not zero
     zero_errors          count   layouts  samples with error 0
     dropped_zero_errors  count   layouts  samples that the geometric mean leaves out
+    effective_n          count   1        distinct (H, M, C) rows among the fitted samples of the pair
     message              text    -        why there are no numbers
-""", "max_error")  # fmt: skip
+""", "max_error", ADDED)  # fmt: skip
 _declare("cv", "errors under cross validation", """
     model                text    -        name of a model
     folds                count   1        number of folds, K
@@ -56,12 +58,14 @@ _declare("cv", "errors under cross validation", """
     samples              count   layouts  tested samples
     zero_errors          count   layouts  samples with error 0
     dropped_zero_errors  count   layouts  samples that the geometric mean leaves out
-    message              text    -        why there are no numbers
-""", "max_error")  # fmt: skip
+    effective_n          count   1        distinct (H, M, C) rows among the fitted samples of the pair
+    message              text    -        a remark, or why there are no numbers
+""", "max_error", ADDED)  # fmt: skip
 _declare("rsquared", "R squared of a straight line in one input (MICRO'20 Table 8)", """
-    input      text    -  C, M or H
-    r_squared  number  1  squared correlation with R
-""", "r_squared")  # fmt: skip
+    input        text    -  C, M or H
+    r_squared    number  1  squared correlation with R
+    effective_n  count   1  distinct (H, M, C) rows among the fitted samples of the pair
+""", "r_squared", ADDED)  # fmt: skip
 _declare("protocols", "errors of every model under every protocol", """
     model          text    -        name of a model
     protocol       text    -        how training and test samples are chosen (docs/models.md)
@@ -71,8 +75,9 @@ _declare("protocols", "errors of every model under every protocol", """
     test_samples   count   layouts  tested samples
     max_error      number  1        largest error
     geomean_error  number  1        geometric mean of the errors that are not zero
+    effective_n    count   1        distinct (H, M, C) rows among the training samples of the smallest fit
     message        text    -        a warning, or why the numbers are missing
-""", "max_error")  # fmt: skip
+""", "max_error", ADDED)  # fmt: skip
 _declare("learning_curve", "errors against the number of fitted layouts", """
     model                 text    -        name of a model
     train_samples         count   layouts  fitted layouts

@@ -32,7 +32,8 @@ def register(model: type[RuntimeModel]) -> type[RuntimeModel]:
 def judge_models(pair: Pair, names=(), folds: int = 6, seed: int = 0) -> pd.DataFrame:
     """Errors on layouts that a model has not been fitted to, best first.
 
-    Trained models: ``folds``-fold cross validation. Models that the 4KB and 2MB runs define train on
+    Trained models: ``folds``-fold cross validation, duplicates in one fold; `effective n` is the number of
+    distinct (H, M, C) rows. Models that the 4KB and 2MB runs define train on
     nothing else, so their errors on all layouts are already those (but for the anchors themselves).
     """
     samples, rows = pair.table.fitted, []
@@ -46,11 +47,11 @@ def judge_models(pair: Pair, names=(), folds: int = 6, seed: int = 0) -> pd.Data
                 predicted = fitted.predict(samples.H, samples.M, samples.C)
                 errors, how = relative_errors(samples.R, predicted), ANCHORED
         except CannotFit as error:
-            rows.append((name, float("nan"), float("nan"), "", error.found))
+            rows.append((name, float("nan"), float("nan"), "", samples.effective_n, error.found))
             continue
         found = accuracy(errors)
-        rows.append((name, found.max_error, found.geomean_error, fitted.size(), how))
-    columns = ["model", "largest error", "geometric mean", "coefficients", "errors from"]
+        rows.append((name, found.max_error, found.geomean_error, fitted.size(), samples.effective_n, how))
+    columns = ["model", "largest error", "geometric mean", "coefficients", "effective n", "errors from"]
     table = pd.DataFrame(rows, columns=columns).set_index("model").sort_values("largest error")
     numbers = shares(table[columns[1:3]])
     return pd.concat([numbers, table[columns[3:]]], axis=1).rename_axis(None)

@@ -49,7 +49,8 @@ def error_table(fit: FitResult) -> pd.DataFrame:
     """Largest error of each model on the fitted layouts, in 6-fold cross validation and at 1GB (shares)."""
     table = fit.errors.pivot(index="model", columns="protocol", values="max_error")
     table["cv"] = fit.cv[fit.cv["folds"] == fit.cv["folds"].min()].set_index("model")["max_error"]
-    words = {"all": "fitted layouts", "cv": "cross validation", ALL_1GB: "1GB, never fitted"}
+    fitted = f"fitted layouts (effective n {fit.effective_n})"
+    words = {"all": fitted, "cv": "cross validation", ALL_1GB: "1GB, never fitted"}
     kept = [name for name in words if name in table]
     order = [*(name for name in fit.models), *(name for name in fit.failures)]
     return shares(table.reindex(order)[kept].rename(columns=words)).rename_axis(index=None, columns=None)

@@ -59,10 +59,10 @@ def fit_on(pair: Pair, models: Iterable[str], families: Iterable[str], training:
         far = float("nan")
         if pair.table.test is not None:
             far = judged(fitted[name], pair.table.test)["largest"]
-        warning = (
-            "" if fitted[name].details_.get("one_in_ten", True) else "fewer than 10 layouts a coefficient"
-        )
+        enough = fitted[name].details_.get("one_in_ten", True)
+        warning = "" if enough else "fewer than 10 distinct layouts a coefficient"
         rows.append((name, known["largest"], new.get("largest", float("nan")), far, warning))
-    columns = ["model", f"fitted ({len(trains)} layouts)", f"held out ({len(held_out)})", "1GB pages", "note"]
+    known = f"fitted ({len(trains)} layouts, effective n {trains.effective_n})"
+    columns = ["model", known, f"held out ({len(held_out)})", "1GB pages", "note"]
     table = pd.DataFrame(rows, columns=columns).set_index("model").rename_axis(None)
     return fitted, (trains, held_out), pd.concat([shares(table[columns[1:4]]), table[["note"]]], axis=1)

@@ -58,8 +58,16 @@ def draw(results, reference, workload: str, platform: str):
     for axes, (column, words, models) in zip(both, AXES, strict=True):
         panel(axes, rows, column, words, (*models, *others))
     style.legend_below(figure, both, columns=4)
-    style.headline(figure, f"{workload} on {platform}", rows["provenance"].iloc[0])
+    style.headline(
+        figure, f"{workload} on {platform}, effective n = {effective_n(rows)}", rows["provenance"].iloc[0]
+    )
     return figure, rows
+
+
+def effective_n(rows: pd.DataFrame) -> int:
+    """Distinct (H, M, C) rows that models are fitted to."""
+    fitted = rows[(rows["series"] == "samples") & (rows["layout"] != ALL_1GB)]
+    return len(fitted.drop_duplicates(["stlb_hits", "stlb_misses", "walk_cycles"]))
 
 
 def panel(axes, rows: pd.DataFrame, column: str, words: str, models, aliases=None) -> None:

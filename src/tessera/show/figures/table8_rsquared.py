@@ -18,7 +18,7 @@ _TEXT = "#101010"  #: not style.INK, which becomes light in dark mode; the shade
 
 
 def table(results, reference) -> pd.DataFrame:
-    """Columns: source, provenance, workload, platform, input, r_squared, paper_workload."""
+    """Columns: source, provenance, workload, platform, input, r_squared, effective_n, paper_workload."""
     mine = Results.of(results).models("rsquared")
     mine = mine[mine["input"].isin(INPUTS)]
     if mine.empty:
@@ -31,7 +31,16 @@ def table(results, reference) -> pd.DataFrame:
         if twin:
             part = paper[paper["paper_workload"] == twin]
             rows.append(part.assign(source="paper", provenance="published", workload=workload))
-    columns = ["source", "provenance", "workload", "platform", "input", "r_squared", "paper_workload"]
+    columns = [
+        "source",
+        "provenance",
+        "workload",
+        "platform",
+        "input",
+        "r_squared",
+        "effective_n",
+        "paper_workload",
+    ]
     return pd.concat(rows).reindex(columns=columns).reset_index(drop=True)
 
 

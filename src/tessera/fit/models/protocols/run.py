@@ -1,9 +1,9 @@
 """Run protocols on models: the table `protocols.csv`.
 
-Columns: `model,protocol,setting,samples,train_samples,test_samples,max_error,geomean_error,message`.
-`samples` may be fitted in all; `train_samples` is the smallest training set of a setting; `test_samples`
-are all tested ones. Errors are fractions. `message` says why a row has no numbers, or warns beside them
-(fewer than ten samples per coefficient).
+Columns: `model,protocol,setting,samples,train_samples,test_samples,max_error,geomean_error,effective_n,
+message`. `samples` may be fitted in all; `train_samples` is the smallest training set of a setting,
+`effective_n` its distinct (H, M, C) rows; `test_samples` are all tested ones. Errors are fractions. `message`
+says why a row has no numbers, or warns beside them (fewer than ten distinct samples per coefficient).
 """
 
 from __future__ import annotations
@@ -68,12 +68,13 @@ def _judge(model: RuntimeModel, data: Data, setting: Setting, one_in_ten: str, f
     if setting.message:
         return {"message": setting.message}
     target = data.test if setting.on_test_point else data.samples
-    errors, sizes, warning = [], [], ""
+    errors, sizes, warning, distinct = [], [], "", len(data.samples)
     for number, (train, test) in enumerate(setting.splits, 1):
         if not model.cross_validated:
             train = [data.samples.layouts.index(name) for name in (ALL_4KB, ALL_2MB)]
         asked = target.subset(test)
         sizes.append(len(train))
+        distinct = min(distinct, data.samples.subset(train).effective_n)
         try:
             fitted = fit(train)
             warning = warning or check_one_in_ten(fitted, len(train), one_in_ten)
@@ -84,6 +85,6 @@ def _judge(model: RuntimeModel, data: Data, setting: Setting, one_in_ten: str, f
     pooled = np.concatenate(errors)
     judged = accuracy(pooled)
     return {
-        "train_samples": min(sizes), "test_samples": len(pooled), "message": warning,
+        "train_samples": min(sizes), "test_samples": len(pooled), "effective_n": distinct, "message": warning,
         "max_error": judged.max_error, "geomean_error": judged.geomean_error,
     }  # fmt: skip

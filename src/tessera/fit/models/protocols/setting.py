@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tessera.fit.models.groups import grouped_folds
 from tessera.fit.models.samples import Samples
 
 Split = tuple[np.ndarray, np.ndarray]  #: row numbers to fit, row numbers to test
@@ -52,17 +53,6 @@ class Protocol:
     sentence: str
     settings: Callable[[Data], list[Setting]]
     trains: bool = False
-
-
-def grouped_folds(groups: np.ndarray, folds: int, seed: int) -> list[np.ndarray]:
-    """Test rows of each fold: groups shuffled once with a pinned seed and cut into ``folds`` parts.
-
-    Without duplicates these are the folds of :func:`tessera.fit.models.crossval.split`.
-    """
-    # RandomState: its stream is frozen, that of numpy's Generator may change between versions
-    order = np.random.RandomState(seed).permutation(int(groups.max()) + 1)
-    parts = np.array_split(order, folds)
-    return [np.concatenate([np.flatnonzero(groups == group) for group in part]) for part in parts]
 
 
 def fold_splits(data: Data, rows: np.ndarray, folds: int) -> Setting:

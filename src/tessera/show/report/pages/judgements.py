@@ -45,6 +45,7 @@ def protocols(facts) -> dict | None:
                 "setting": setting.replace("->", " \u2192 "),
                 "words": WORDS.get(protocol, ""),
                 "pairs": len(pairs_of(good)),
+                "effective_n": _effective(good),
                 "cells": [worst.loc[name].to_dict() if name in worst.index else None for name, _ in models],
             }
         )
@@ -56,6 +57,13 @@ def protocols(facts) -> dict | None:
         "pairs": len(pairs_of(table)),
         "words": words,
     }
+
+
+def _effective(rows) -> str:
+    """Distinct training samples: median over the pairs, and the range; a model that anchors define has 2."""
+    known = rows[[looks.is_trained(name) for name in rows["model"]]]["effective_n"].dropna()
+    known = known if len(known) else rows["effective_n"].dropna()
+    return f"{known.median():g} ({known.min():g} to {known.max():g})" if len(known) else ""
 
 
 def learning(facts) -> dict | None:

@@ -83,6 +83,7 @@ def _worst(facts) -> list[dict]:
                     "max_error": worst["max_error"],
                     "geomean_error": every["geomean_error"].max(),
                     "test_error": test["max_error"].max() if len(test) else None,
+                    "effective_n": worst["effective_n"],
                 }
             )
     return rows

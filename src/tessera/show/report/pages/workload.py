@@ -62,6 +62,9 @@ def _summary(results, workload: str, platform: str, samples: pd.DataFrame) -> st
     if len(squares):
         each = ", ".join(f"{row.input} {row.r_squared:.2f}" for row in squares.itertuples())
         text += f" R\u00b2 of a straight line in one input: {each}."
+        known = squares["effective_n"].dropna()
+        if len(known):
+            text += f" Models are fitted to effective n = {known.iloc[0]:g} distinct (H, M, C) rows."
     return text
 
 
