@@ -17,7 +17,8 @@ ROOT = Path(os.environ["TESSERA_ROOT"])
 #: the tables that the models' links write for each cells file
 OF_PAIRS = {
     "pipeline fit": [
-        "errors", "cv", "rsquared", "predictions", "coefficients", "protocols", "learning_curve",
+        "errors", "cv", "rsquared", "predictions", "coefficients", "protocols", "anchored",
+        "learning_curve",
     ],
     "pipeline adaptive": ["adaptive", "adaptive_curve"],
     "pipeline one-gb": ["one_gb", "budget"],

@@ -1,9 +1,9 @@
 """Measure the time of fitting and judging models: `python -m tessera.fit.benchmark [RESULTS]`.
 
 All nine models fitted to every (workload, platform) pair, cross-validated with their intervals, under every
-protocol. Learning curves and adaptive orders are timed separately. RESULTS is a results folder
-(`results/default`) with `cells/<workload>/<platform>.csv`; without one, 57 generated sets of 54 layouts. Each
-process loads the libraries first, which the last line counts too.
+protocol and with anchors in training. Learning curves and adaptive orders are timed separately. RESULTS is a
+results folder (`results/default`) with `cells/<workload>/<platform>.csv`; without one, 57 generated sets of
+54 layouts. Each process loads the libraries first, which the last line counts too.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tessera.results.tree import Tree
 
 SETS = 57
 LIMIT_SECONDS = 60  #: for the models and protocols, with two processes
-PARTS = ("fit and cross-validate", "protocols", "learning curves", "adaptive orders")
+PARTS = ("fit and cross-validate", "protocols", "anchored", "learning curves", "adaptive orders")
 
 
 def generated(seed: int) -> Table:
@@ -39,6 +39,7 @@ def generated(seed: int) -> Table:
 def seconds(source: Path | int, extras: bool = True) -> list[float]:
     """Processor seconds of each of :data:`PARTS` for one set: a cells file, or a seed."""
     from tessera.fit.adaptive import replay
+    from tessera.fit.models.anchored import anchored
     from tessera.fit.models.fits import Fits
     from tessera.fit.models.fitting import fit_all
     from tessera.fit.models.protocols import learning_curve, run_protocols
@@ -48,6 +49,7 @@ def seconds(source: Path | int, extras: bool = True) -> list[float]:
     steps = [
         lambda: fit_all(table, intervals=True, fits=fits),
         lambda: run_protocols(table, fits=fits),
+        lambda: anchored(table, fits=fits),
         lambda: extras and learning_curve(table, fits=fits),
         lambda: extras and replay(table.fitted, seeds=10),
     ]
@@ -76,7 +78,7 @@ def main(arguments: list[str] | None = None) -> int:
         spent = np.array(list(pool.map(seconds, sources, [extras] * len(sources))))
     wall = time.perf_counter() - begin
     for part, total in zip(PARTS, spent.sum(axis=0), strict=True):
-        if extras or part in PARTS[:2]:
+        if extras or part in PARTS[:3]:
             print(f"{part:24} {total:7.1f} s of processor time for {len(sources)} sets")
     print(f"{'together':24} {wall:7.1f} s of wall time with {given.processes} processes, loading included")
     if extras:

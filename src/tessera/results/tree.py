@@ -16,7 +16,8 @@ LAYOUTS_NOTE = "note.txt"  #: beside the layouts of a pair
 #: In a subfolder, because readers of a folder of layouts take every CSV file in it.
 PROFILE = Path("profile", "misses.csv")
 #: Tables of ``models/``, by the step that writes them; for each pair and for the whole run.
-FIT_TABLES = ("errors", "cv", "rsquared", "predictions", "coefficients", "protocols", "learning_curve")
+FIT_TABLES = ("errors", "cv", "rsquared", "predictions", "coefficients", "protocols", "anchored",
+              "learning_curve")  # fmt: skip
 ADAPTIVE_TABLES = ("adaptive", "adaptive_curve")
 ONE_GB_TABLES = ("one_gb", "budget")
 MODEL_TABLES = (*FIT_TABLES, *ADAPTIVE_TABLES, *ONE_GB_TABLES)

@@ -78,6 +78,20 @@ _declare("protocols", "errors of every model under every protocol", """
     effective_n    count   1        distinct (H, M, C) rows among the training samples of the smallest fit
     message        text    -        a warning, or why the numbers are missing
 """, "max_error", ADDED)  # fmt: skip
+_declare("anchored", "errors with both anchors always in training; no claim of a paper uses them", """
+    model           text    -     name of a model
+    protocol        text    -     anchored (6 folds of the other distinct rows), or 1gb (the test point)
+    part            text    -     tested rows: all, low-leverage (at most 0.9), interpolation or extrapolation
+    seeds           count   1     number of shuffles into folds; 1 for the test point
+    failed_seeds    count   1     shuffles with a fold to which the model cannot be fitted
+    effective_n     count   1     distinct (H, M, C) rows among the fitted samples of the pair
+    tested_rows     count   rows  tested rows of this part, over all shuffles
+    max_error       number  1     median over shuffles of the largest error
+    max_error_low   number  1     its smallest value over the shuffles
+    max_error_high  number  1     its largest value over the shuffles
+    geomean_error   number  1     median over shuffles of the geometric mean of the errors that are not zero
+    message         text    -     a remark, or why there are no numbers
+""", "max_error")  # fmt: skip
 _declare("learning_curve", "errors against the number of fitted layouts", """
     model                 text    -        name of a model
     train_samples         count   layouts  fitted layouts

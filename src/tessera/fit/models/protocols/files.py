@@ -1,4 +1,4 @@
-"""The files of a judgement: `protocols.csv` and `learning_curve.csv` in the folder of a fit."""
+"""The files of a judgement: `protocols.csv`, `anchored.csv`, `learning_curve.csv` in the folder of a fit."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from tessera.fit.models.anchored import anchored
 from tessera.fit.models.crossval import FOLDS, SEED
 from tessera.fit.models.fits import Fits, shared
 from tessera.fit.models.protocols import learning, run
@@ -16,7 +17,7 @@ from tessera.results.read import empty
 from tessera.results.schema.models import OF_PAIR
 from tessera.results.write import write
 
-FILES = (OF_PAIR["protocols"], OF_PAIR["learning_curve"])
+FILES = (OF_PAIR["protocols"], OF_PAIR["anchored"], OF_PAIR["learning_curve"])
 
 
 def write_judgement(
@@ -32,7 +33,7 @@ def write_judgement(
     one_in_ten: str = "flag",
     fits: Fits | None = None,
 ) -> pd.DataFrame:
-    """Write both files and return the table of protocols; arguments as `run_protocols`.
+    """Write the files and return the table of protocols; arguments as `run_protocols`.
 
     No learning curve is written if ``draws`` is 0 or no named model learns from samples.
     """
@@ -42,6 +43,8 @@ def write_judgement(
         duplicate_of=duplicate_of, one_in_ten=one_in_ten, fits=fits,
     )  # fmt: skip
     out = Path(out)
+    held = anchored(table, models, duplicate_of=duplicate_of, fits=fits)
+    write(OF_PAIR["anchored"], held, out / OF_PAIR["anchored"].file)
     write(OF_PAIR["protocols"], judged, out / OF_PAIR["protocols"].file)
     trained = [name for name in select(models) if EVERY[name].cross_validated]
     (out / OF_PAIR["learning_curve"].file).unlink(missing_ok=True)
