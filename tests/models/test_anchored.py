@@ -145,10 +145,7 @@ def test_the_1gb_run_is_one_row_for_every_model():
         predicted = create(model).fit(s).predict(H=3, M=2, C=70)
         assert rows["all"]["max_error"] == pytest.approx(abs(1 - predicted / 5.2e9), rel=1e-9)
         assert rows["extrapolation"]["max_error"] == rows["all"]["max_error"]
-        assert (
-            np.isnan(rows["interpolation"]["max_error"])
-            and "no tested row" in rows["interpolation"]["message"]
-        )
+        assert np.isnan(rows["interpolation"]["max_error"]) and rows["interpolation"]["tested_rows"] == 0
     assert not (found[found["model"] == "yaniv"]["protocol"] == "anchored").any()
     assert not (anchored(table(gb=None), ["yaniv", "poly1"], seeds=[1])["protocol"] == "1gb").any()
 
@@ -160,4 +157,5 @@ def test_reasons_are_given():
     assert row["message"] == "6 folds are not possible with 3 distinct rows"
     found = anchored(table(), ["gp"], seeds=[1])
     assert np.isfinite(part(found, protocol="anchored", part="all")["max_error"])
-    assert "not a polynomial" in part(found, protocol="anchored", part="low-leverage")["message"]
+    row = part(found, protocol="anchored", part="low-leverage")
+    assert np.isnan(row["max_error"]) and row["message"] and np.isnan(row["tested_rows"])

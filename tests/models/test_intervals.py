@@ -108,7 +108,7 @@ def test_a_model_that_one_layout_holds_up():
     """Without the only layout of a fourth C, poly3 does not exist: no interval, and why."""
     C = np.array([1.0, 2, 3, 4] + [1.0, 2, 3] * 8)
     R = 100 + C + np.arange(28) / 100
-    s = make_samples(R, 0 * C, 0 * C, C)
+    s = make_samples(R, np.arange(28), 0 * C, C)  # H differs: rows of equal H, M and C would be copies
     calibration = calibrate(create("poly3").fit(s), s)
     assert re.search("growing-3: 4 .* 3 ", calibration.message)
 
