@@ -1,6 +1,7 @@
 """Cross validation with anchors in training, and the leverage and range of tested rows, by hand."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tessera.fit.models.anchored import FOLDS, PARTS, SEEDS, anchored, distinct_rows
@@ -158,4 +159,4 @@ def test_reasons_are_given():
     found = anchored(table(), ["gp"], seeds=[1])
     assert np.isfinite(part(found, protocol="anchored", part="all")["max_error"])
     row = part(found, protocol="anchored", part="low-leverage")
-    assert np.isnan(row["max_error"]) and row["message"] and np.isnan(row["tested_rows"])
+    assert np.isnan(row["max_error"]) and row["message"] and pd.isna(row["tested_rows"])
