@@ -23,7 +23,7 @@ PROFILE = {0: 5, 3: 50, 4: 25, 5: 20}
 
 def write(root: Path) -> None:
     """Add them below a tree of :func:`synthetic.make_tree`; only for gups, on both platforms."""
-    rows = {name: [] for name in ("protocols", "learning_curve", "adaptive", "one_gb", "budget")}
+    rows = {name: [] for name in ("protocols", "anchored", "learning_curve", "adaptive", "one_gb", "budget")}
     for p, platform in enumerate(("sandybridge-sim", "broadwell-sim")):
         pair = {"workload": "gups", "platform": platform}
         for name, found in _tables(p).items():
@@ -45,6 +45,10 @@ def write(root: Path) -> None:
     )
 
 
+#: part of the tested rows -> error relative to that of all layouts
+PARTS = {"all": 1.25, "low-leverage": 1.1, "interpolation": 1, "extrapolation": 1.25}
+
+
 def _tables(p: int) -> dict[str, list[dict]]:
     protocols = [
         {
@@ -57,6 +61,15 @@ def _tables(p: int) -> dict[str, list[dict]]:
         for m in MODELS
         for protocol, setting, factor in (("all", "", 1), ("kfold", "6", 1.5), ("1gb", "", 0.5))
     ]
+    anchored = [
+        {"model": m, "protocol": protocol, "part": part, "seeds": 20 if protocol == "anchored" else 1,
+         "max_error": ERRORS[m][p] * factor, "max_error_low": ERRORS[m][p] * factor / 2,
+         "max_error_high": ERRORS[m][p] * factor * 2}
+        for m in MODELS
+        for protocol in ("anchored", "1gb")
+        for part, factor in PARTS.items()
+        if m != "yaniv" or protocol == "1gb"
+    ]  # fmt: skip
     learning = [
         {"model": m, "train_samples": n, "max_error": ERRORS[m][p] * 54 / n}
         for m in MODELS
@@ -93,6 +106,7 @@ def _tables(p: int) -> dict[str, list[dict]]:
     ]
     return {
         "protocols": protocols,
+        "anchored": anchored,
         "learning_curve": learning,
         "adaptive": adaptive,
         "one_gb": [one | {"inside_hull": p == 0, "message": ""}],

@@ -36,6 +36,14 @@ def table(results, reference) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)[columns]
 
 
+def worse(errors: pd.DataFrame, model: str = "mosmodel", other: str = "yaniv") -> tuple[int, int]:
+    """(pairs where ``model`` has the larger error at 1GB, pairs with both errors), from models/errors.csv."""
+    at_1gb = errors[(errors["protocol"] == ALL_1GB) & errors["model"].isin([model, other])]
+    both = at_1gb.pivot_table(index=["workload", "platform"], columns="model", values="max_error")
+    both = both.reindex(columns=[model, other]).dropna()
+    return int((both[model] > both[other]).sum()), len(both)
+
+
 def draw(results, reference):
     """A panel per model, a row per workload; published errors are lines."""
     rows = table(results, reference)
@@ -56,6 +64,10 @@ def draw(results, reference):
         above = int((mine["error"] > 0.01).sum())
         axes.set_title(f"{looks.look(model).label}: above 1% in {above} of {len(mine)} pairs")
         style.percent_axis(axes.xaxis)
+    larger, pairs = worse(Results.of(results).models("errors"))
+    if pairs:
+        shown = all_axes[MODELS.index("mosmodel")]
+        shown.set_title(f"{shown.get_title()}; larger than Yaniv's in {larger} of {pairs}")
     all_axes[0].set_xlim(_FLOOR / 1.5, max(1.0, ours["error"].max() * 1.5))
     all_axes[-1].set_xlabel("error at 1GB, relative to the runtime (log scale)")
     style.legend_below(figure, all_axes, columns=2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tessera.layouts.names import ALL_1GB
 from tessera.results.schema.models import OF_RUN
-from tessera.show.figures import looks
+from tessera.show.figures import finding_one_gb, looks
 
 PARTS = ("model", "simulator", "sampling", "noise", "total")
 
@@ -31,6 +31,12 @@ def one_gb(facts) -> list[dict]:
             }
         )
     return rows
+
+
+def one_gb_worse(facts) -> tuple[int, int] | None:
+    """(pairs where Mosmodel's error at 1GB exceeds Yaniv's, pairs with both); None if there are none."""
+    worse, pairs = finding_one_gb.worse(facts.results.models("errors"))
+    return (worse, pairs) if pairs else None
 
 
 def budget(facts) -> dict | None:

@@ -21,6 +21,10 @@ WORDS = {
     ALL_1GB: "fitted to all layouts, tested on the layout of 1GB pages only (VII-D)",
 }
 
+#: protocol of anchored.csv -> what its rows are called
+ANCHORED_WORDS = {"anchored": "6 folds", ALL_1GB: "1GB pages"}
+ANCHORED_PARTS = ("all", "low-leverage", "interpolation", "extrapolation")
+
 
 def _labels(models) -> list[tuple[str, str]]:
     """(name, label) in the order of the registry."""
@@ -57,6 +61,37 @@ def protocols(facts) -> dict | None:
         "pairs": len(pairs_of(table)),
         "words": words,
     }
+
+
+def anchored(facts) -> dict | None:
+    """Largest errors with both anchors in training, by kind of tested row; medians over shuffles.
+
+    ``low`` and ``high``: range over the shuffles of the pair with the largest error over all tested rows.
+    """
+    table = facts.results.models("anchored")
+    if table.empty:
+        return None
+    rows = []
+    for protocol, words in ANCHORED_WORDS.items():
+        for name, label in _labels(table["model"]):
+            mine = table[(table["protocol"] == protocol) & (table["model"] == name)]
+            every = mine[mine["part"] == "all"]
+            if every.empty:
+                continue
+            seen = mine.groupby("part")["max_error"].agg(["max", "median", "count"])
+            worst = every.loc[every["max_error"].idxmax()]
+            rows.append(
+                {
+                    "protocol": words,
+                    "label": label,
+                    "pairs": len(pairs_of(every)),
+                    "cells": [seen.loc[p].to_dict() if p in seen.index else None for p in ANCHORED_PARTS],
+                    "low": worst["max_error_low"],
+                    "high": worst["max_error_high"],
+                    "worst": f"{worst['workload']} on {worst['platform']}",
+                }
+            )
+    return {"parts": list(ANCHORED_PARTS), "rows": rows, "seeds": int(table["seeds"].max())}
 
 
 def _effective(rows) -> str:

@@ -42,6 +42,8 @@ def page(facts) -> dict:
         "parts": _parts(facts),
         "worst": _worst(facts),
         "protocols": judgements.protocols(facts),
+        "anchored": judgements.anchored(facts),
+        "one_gb_worse": budgets.one_gb_worse(facts),
         "learning": judgements.learning(facts),
         "adaptive": judgements.adaptive(facts),
         "one_gb": budgets.one_gb(facts),
