@@ -21,7 +21,7 @@ def profile(hot_start, hot_end, per_page=10):
 
 
 def test_growing_goes_from_no_page_to_every_page():
-    pages = [(end - start) // MB2 for _, start, end in heuristics.growing(SPACE)]
+    pages = [end - start for _, start, end in heuristics.growing(SPACE)]
     assert pages == [0, 20, 40, 60, 80, 100, 120, 140, 160]
 
 
@@ -41,20 +41,20 @@ def test_54_layouts_and_the_1gb_test_point():
 
 
 def test_sliding_starts_on_the_hot_region_and_leaves_it_away_from_the_nearer_border():
-    spans = {name: (s // MB2, e // MB2) for name, s, e in heuristics.sliding(SPACE, hot(100, 140))}
+    spans = {name: (s, e) for name, s, e in heuristics.sliding(SPACE, hot(100, 140))}
     assert spans["sliding-80-0"] == (100, 132)  # 80% of 40 equal pages; the lowest of the smallest
     assert spans["sliding-80-1"] == (96, 128)  # top of the space: towards low addresses by 32/8
     assert spans["sliding-80-8"] == (68, 100)
-    spans = {name: (s // MB2, e // MB2) for name, s, e in heuristics.sliding(SPACE, hot(0, 40))}
+    spans = {name: (s, e) for name, s, e in heuristics.sliding(SPACE, hot(0, 40))}
     assert spans["sliding-40-4"] == (8, 24)  # bottom of the space: towards high addresses
     assert spans["sliding-40-8"] == (16, 32)
 
 
 def test_sliding_from_the_middle_ties_upward():
-    spans = {name: s // MB2 for name, s, _ in heuristics.sliding(SPACE, hot(60, 100))}
+    spans = {name: s for name, s, _ in heuristics.sliding(SPACE, hot(60, 100))}
     # X = 20% is 8 pages from page 60: 60 below, 92 above, so the nearer border is the low one.
     assert spans["sliding-20-8"] == 68
-    even = {name: s // MB2 for name, s, _ in heuristics.sliding(SPACE, hot(79, 81))}
+    even = {name: s for name, s, _ in heuristics.sliding(SPACE, hot(79, 81))}
     assert even["sliding-80-8"] == 81
 
 
@@ -94,3 +94,60 @@ def test_random_windows_repeat_with_the_seed_and_only_with_it():
 def test_a_program_without_pools_is_refused():
     with pytest.raises(TesseraError, match="allocated nothing"):
         Space.from_trace_info({"program": "true", "pools": []})
+
+
+TOUCHED = [*range(3, 9), *range(50, 60), *range(130, 150)]  # 36 of 160 pages, in three spans
+
+
+def sparse_profile():
+    rows = [("brk" if page < 40 else "mmap", (page if page < 40 else page - 40) * MB2, 7) for page in TOUCHED]
+    return pd.DataFrame(rows, columns=["pool", "offset_bytes", "stlb_misses"])
+
+
+def reached(layout):
+    """Touched pages of S that a layout's windows hold: all that its counts can depend on."""
+    held = set()
+    for window in layout.windows:
+        before = 0 if window.pool == "brk" else 40
+        held |= set(range(before + window.start // MB2, before + window.end // MB2))
+    return frozenset(held & set(TOUCHED))
+
+
+def test_windows_start_and_end_on_touched_pages():
+    space = generate.on_touched(SPACE, sparse_profile())
+    assert space.places == 36 and list(space.touched) == TOUCHED and SPACE.places == 160
+    made = {layout.name: layout for layout in generate.generate(space, sparse_profile())}
+    assert not made["growing-0"].windows and made["growing-8"].pages(MB2) == 160  # all-2MB is all of S
+    for name, layout in made.items():
+        if name not in ("growing-0", "growing-8", "1gb"):
+            first, last = layout.windows[0], layout.windows[-1]
+            ends = [
+                (w.pool == "mmap") * 40 + at // MB2 for w, at in ((first, first.start), (last, last.end - 1))
+            ]
+            assert set(ends) <= set(TOUCHED), name
+    assert generate.miss_vector(space, sparse_profile()).tolist() == [7] * 36
+
+
+def test_touched_places_give_more_samples_than_the_papers_space():
+    def samples(space):
+        made = generate.generate(space, sparse_profile())
+        return len({reached(layout) for layout in made if layout.name != "1gb"})
+
+    assert samples(generate.on_touched(SPACE, sparse_profile())) > samples(SPACE)
+
+
+def test_steps_are_at_least_one_touched_page():
+    hot_page = pd.DataFrame([("mmap", 20 * MB2, 900)], columns=["pool", "offset_bytes", "stlb_misses"])
+    profile = pd.concat([sparse_profile(), hot_page])  # page 60 of S, next to a touched span
+    space = generate.on_touched(SPACE, profile)
+    spans = {name: (s, e) for name, s, e in heuristics.sliding(space, generate.miss_vector(space, profile))}
+    assert [spans[f"sliding-20-{i}"][0] for i in range(9)] == list(range(16, 25))
+    papers = [
+        s for name, s, _ in heuristics.sliding(SPACE, generate.miss_vector(SPACE, profile)) if "-20-" in name
+    ]
+    assert len(set(papers)) == 2  # steps of 1/8 page
+
+
+def test_a_recording_without_misses_keeps_the_papers_space():
+    empty = sparse_profile().iloc[:0]
+    assert generate.on_touched(SPACE, empty) == SPACE

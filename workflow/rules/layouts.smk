@@ -23,6 +23,7 @@ rule layouts:
     benchmark: TREE.benchmark("layouts-{workload}-{platform}")
     params:
         seed=config["seed"], random_count=config["random_count"],
+        windows=config.get("layout_windows", "touched"),
         code=code("tessera.pipeline.layouts"),
         files=lambda w: platform_content(w.platform),
     priority: 12  # cells wait for them
@@ -30,4 +31,4 @@ rule layouts:
     message: "Choosing layouts of {wildcards.workload} on {wildcards.platform}"
     shell:
         "tessera pipeline layouts --info {input.info} --platform {input.platform} --seed {params.seed}"
-        " --random-count {params.random_count} --out {output.manifest} 2> >(tee {log} >&2)"
+        " --random-count {params.random_count} --windows {params.windows} --out {output.manifest} 2> >(tee {log} >&2)"

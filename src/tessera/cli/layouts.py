@@ -37,11 +37,18 @@ def layouts() -> None:
     show_default=True,
     help="Number of random layouts; 55 gives 100 layouts.",
 )
-def generate(trace: Path, platform: str, out: Path, seed: int, random_count: int) -> None:
+@click.option(
+    "--windows",
+    type=click.Choice(["touched", "allocated"]),
+    default="touched",
+    show_default=True,
+    help="Windows lie on 2MB pages that the trace touches, or anywhere in the used pools (MICRO'20).",
+)
+def generate(trace: Path, platform: str, out: Path, seed: int, random_count: int, windows: str) -> None:
     """Generate the 54 layouts of MICRO'20 section VI-B, and the 1GB layout for tests of models.
 
-    Growing and random layouts depend only on the pools of the trace. Sliding layouts follow the regions with
-    the most STLB misses: the command first simulates the trace under 4KB pages on the platform.
+    Windows start and end on pages that the trace touches. Sliding layouts follow the regions with the most
+    STLB misses: the command first simulates the trace under 4KB pages on the platform.
 
     \b
     Example (the trace: tessera trace record --help):
@@ -53,10 +60,17 @@ def generate(trace: Path, platform: str, out: Path, seed: int, random_count: int
     from tessera.simulate.choose_layouts import make_layouts
 
     made = make_layouts(
-        trace, traces.info(trace), platforms.load(platform), out, seed=seed, random_count=random_count
+        trace,
+        traces.info(trace),
+        platforms.load(platform),
+        out,
+        seed=seed,
+        random_count=random_count,
+        windows=windows,
     )
     total, count, size = len(made.manifest), distinct(made.manifest), format_bytes(made.space.size)
-    click.echo(f"{total} layouts, {count} distinct (1gb not counted), over {size} -> {out}")
+    places = f"{made.space.places} {windows} pages of 2MB"
+    click.echo(f"{total} layouts, {count} distinct (1gb not counted), over {size}, {places} -> {out}")
     if made.reason:
         click.echo(f"note: {made.reason}", err=True)
 

@@ -47,8 +47,15 @@ def record(workload: str, size: str, max_accesses: int | None, out: Path) -> Non
 @click.option("--platform", type=PATH, required=True, help="Platform file (YAML).")
 @click.option("--seed", type=int, required=True, help="Seed of the random layouts.")
 @click.option("--random-count", type=int, required=True, help="Number of random layouts.")
+@click.option(
+    "--windows",
+    type=click.Choice(["touched", "allocated"]),
+    default="touched",
+    show_default=True,
+    help="2MB pages that windows start and end on.",
+)
 @click.option("--out", type=PATH, required=True, help="manifest.csv to write; the layouts go to its folder.")
-def layouts(info: Path, platform: Path, seed: int, random_count: int, out: Path) -> None:
+def layouts(info: Path, platform: Path, seed: int, random_count: int, windows: str, out: Path) -> None:
     """Generate the layouts of a workload for a platform.
 
     \b
@@ -58,7 +65,7 @@ def layouts(info: Path, platform: Path, seed: int, random_count: int, out: Path)
     """
     from tessera.pipeline.layouts import make_layouts
 
-    make_layouts(info, platform, seed, random_count, out)
+    make_layouts(info, platform, seed, random_count, out, windows)
 
 
 @pipeline.command()

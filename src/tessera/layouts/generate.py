@@ -16,8 +16,23 @@ ENOUGH_DISTINCT = 45
 RANDOM_COUNT = 9
 
 
+#: Where windows start and end: on pages that the recording touches, or anywhere in the paper's S.
+TOUCHED, ALLOCATED = "touched", "allocated"
+
+
+def on_touched(space: Space, profile: pd.DataFrame) -> Space:
+    """S with the pages of the profile as places: the first access to a page misses, so these are touched."""
+    return space.on_touched(np.flatnonzero(_by_page(space, profile)).tolist())
+
+
 def miss_vector(space: Space, profile: pd.DataFrame) -> np.ndarray:
-    """Misses per 2MB of S from the simulator's profile (``pool,offset_bytes,stlb_misses``)."""
+    """Misses of each place of S from the simulator's profile (``pool,offset_bytes,stlb_misses``)."""
+    misses = _by_page(space, profile)
+    return misses[list(space.touched)] if space.touched else misses
+
+
+def _by_page(space: Space, profile: pd.DataFrame) -> np.ndarray:
+    """Misses per 2MB of S, shape (S / 2MB,)."""
     misses = np.zeros(space.size // PAGE_2MB)
     for row in profile.itertuples(index=False):
         span = space.used_bytes.get(row.pool, 0)
@@ -35,7 +50,7 @@ def generate(
         *heuristics.random(space, random_count, seed),
         *heuristics.sliding(space, miss_vector(space, profile)),
     ]
-    return [space.layout(*span) for span in spans] + [space.layout_1gb()]
+    return [space.layout(name, *space.span(*places)) for name, *places in spans] + [space.layout_1gb()]
 
 
 def manifest(layouts: list[Layout]) -> pd.DataFrame:
@@ -62,6 +77,7 @@ def too_few_reason(table: pd.DataFrame, space: Space) -> str:
     if count >= ENOUGH_DISTINCT:
         return ""
     return (
-        f"{count} distinct layouts (fewer than {ENOUGH_DISTINCT}): the program uses only "
-        f"{space.size // PAGE_2MB} pages of 2MB, too few for steps of 1/8 of its hot regions"
+        f"{count} distinct layouts (fewer than {ENOUGH_DISTINCT}): the program "
+        f"{'touches' if space.touched else 'uses'} only {space.places} pages of 2MB, too few for steps of "
+        "1/8 of its hot regions"
     )

@@ -1,6 +1,6 @@
 """The three layout heuristics of MICRO'20 VI-B: growing, random and sliding window.
 
-Each is a function of the space S and yields (name, start, end): one 2MB window in positions of S.
+Each is a function of the space S and yields (name, start, end): one 2MB window over the places [start, end).
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tessera.core.units import PAGE_2MB
 from tessera.layouts.space import Space
 
 STEPS = 8  #: N of the paper: N + 1 layouts a heuristic
@@ -20,15 +19,14 @@ Span = tuple[str, int, int]
 
 def growing(space: Space) -> Iterator[Span]:
     """Windows that start at 0 and cover i/8 of S: growing-0 is all 4KB, growing-8 all 2MB."""
-    pages = space.size // PAGE_2MB
     for i in range(STEPS + 1):
-        yield f"growing-{i}", 0, round(i * pages / STEPS) * PAGE_2MB
+        yield f"growing-{i}", 0, round(i * space.places / STEPS)
 
 
 def random(space: Space, count: int, seed: int) -> Iterator[Span]:
     """Windows with random length and start; no two alike as long as S has enough pages."""
     rng = np.random.default_rng(seed)
-    pages = space.size // PAGE_2MB
+    pages = space.places
     possible = pages * (pages + 1) // 2
     seen: set[tuple[int, int]] = set()
     for i in range(count):
@@ -38,27 +36,31 @@ def random(space: Space, count: int, seed: int) -> Iterator[Span]:
             if (start, length) not in seen or len(seen) >= possible:
                 break
         seen.add((start, length))
-        yield f"random-{i}", start * PAGE_2MB, (start + length) * PAGE_2MB
+        yield f"random-{i}", start, start + length
 
 
 def sliding(space: Space, misses: np.ndarray) -> Iterator[Span]:
     """Windows that start on the hot region and leave it in steps of 1/8 of its size.
 
+    On touched places a step is at least one place: a step of less repeats the window before it.
+
     Args:
-        misses: STLB misses under 4KB pages, one number per 2MB of S (shape ``(S / 2MB,)``).
+        misses: STLB misses under 4KB pages of each place (shape ``(places,)``).
     """
-    pages = space.size // PAGE_2MB
+    pages = space.places
     for percent in HOT_PERCENT:
         start, end = hot_region(misses, percent / 100)
         direction = _direction(start, end, pages)
+        step = (end - start) / STEPS
+        step = max(step, 1) if space.touched else step
         for i in range(STEPS + 1):
-            shift = direction * round(i * (end - start) / STEPS)
+            shift = direction * round(i * step)
             low, high = max(start + shift, 0), min(end + shift, pages)
-            yield f"sliding-{percent}-{i}", low * PAGE_2MB, max(high, low) * PAGE_2MB
+            yield f"sliding-{percent}-{i}", low, max(high, low)
 
 
 def hot_region(misses: np.ndarray, share: float) -> tuple[int, int]:
-    """Smallest [start, end) in 2MB pages that holds at least ``share`` of all misses.
+    """Smallest [start, end) in places that holds at least ``share`` of all misses.
 
     Of several smallest regions the one with most misses is taken, then the lowest. Without any
     miss the region is the first page.

@@ -1,8 +1,14 @@
-"""The address space S of a traced program: its pools' used spans laid end to end (MICRO'20 VI-B)."""
+"""The address space S of a traced program: its pools' used spans laid end to end (MICRO'20 VI-B).
+
+Windows are chosen by *places*, pages of 2MB that are numbered from 0. In the paper's S every page of the used
+spans is a place. With `on_touched`, only pages that the recorded part touches are places: a window starts and
+ends on one, so a step never moves it over memory that no access reaches, which would repeat a sample.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from tessera.core.errors import TesseraError
 from tessera.core.units import PAGE_1GB, PAGE_2MB, round_up
@@ -18,6 +24,7 @@ class Space:
 
     used_bytes: dict[str, int]
     pool_bytes: dict[str, int]
+    touched: tuple[int, ...] = ()  #: pages of S that are places, in order; empty: all of them
 
     @classmethod
     def from_trace_info(cls, info: dict) -> Space:
@@ -42,6 +49,28 @@ class Space:
     def size(self) -> int:
         """Bytes of S (a multiple of 2MB)."""
         return sum(self.used_bytes.get(pool, 0) for pool in ORDER)
+
+    @property
+    def places(self) -> int:
+        """Number of pages of 2MB that windows start and end on."""
+        return len(self.touched) or self.size // PAGE_2MB
+
+    def on_touched(self, pages: Iterable[int]) -> Space:
+        """The same S with these pages as places; with no page at all it stays as it is."""
+        return replace(self, touched=tuple(sorted(set(pages))))
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Bytes [low, high) of S from the first to the last of the places in [start, end).
+
+        All places together are all of S, so all-2MB is the same layout with every choice of places.
+        """
+        if start >= end:
+            return 0, 0
+        if not self.touched:
+            return start * PAGE_2MB, end * PAGE_2MB
+        if (start, end) == (0, self.places):
+            return 0, self.size
+        return self.touched[start] * PAGE_2MB, (self.touched[end - 1] + 1) * PAGE_2MB
 
     def position(self, pool: str, offset: int) -> int:
         """Position in S of an offset in a pool."""

@@ -10,6 +10,7 @@ import pandas as pd
 from tessera import platforms
 from tessera.core.errors import TesseraError
 from tessera.core.files import write_text
+from tessera.layouts.generate import TOUCHED
 from tessera.layouts.model import canonical_name
 from tessera.results.read import empty, read_file
 from tessera.results.recordings import recorded
@@ -20,7 +21,9 @@ from tessera.results.write import write
 from tessera.simulate.choose_layouts import make_layouts as write_layouts
 
 
-def make_layouts(info_path: Path, platform: Path, seed: int, random_count: int, out: Path) -> pd.DataFrame:
+def make_layouts(
+    info_path: Path, platform: Path, seed: int, random_count: int, out: Path, windows: str = TOUCHED
+) -> pd.DataFrame:
     """Write layouts, miss profile and manifest.csv (``out``); for a failed recording, write empty tables."""
     info, trace = recorded(info_path)
     for stale in out.parent.glob("*.csv"):
@@ -30,7 +33,13 @@ def make_layouts(info_path: Path, platform: Path, seed: int, random_count: int, 
     if not is_ok(info):
         return write(schema.MANIFEST, empty(schema.MANIFEST), out)
     made = write_layouts(
-        trace, info, platforms.load(platform), out.parent, seed=seed, random_count=random_count
+        trace,
+        info,
+        platforms.load(platform),
+        out.parent,
+        seed=seed,
+        random_count=random_count,
+        windows=windows,
     )
     write_text(out.with_name(LAYOUTS_NOTE), f"{made.reason}\n" if made.reason else "")
     return made.manifest

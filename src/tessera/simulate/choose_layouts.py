@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from tessera.core.errors import TesseraError
 from tessera.layouts import generate
 from tessera.layouts.model import write_layout
 from tessera.layouts.space import Space
@@ -28,18 +29,35 @@ class Made:
 
 
 def make_layouts(
-    trace: Path, info: dict, platform: Platform, out: Path, *, seed: int, random_count: int
+    trace: Path,
+    info: dict,
+    platform: Platform,
+    out: Path,
+    *,
+    seed: int,
+    random_count: int,
+    windows: str = generate.TOUCHED,
 ) -> Made:
     """Write the 54 + 1 layouts of a trace to ``out``, with ``manifest.csv`` and the misses that they follow.
 
     Args:
         info: ``tessera.record.traces.info`` of the trace.
         platform: its misses under 4KB pages place the sliding windows.
+        windows: ``touched`` or ``allocated``, where windows may start and end (`layouts.space`).
+
+    Raises:
+        TesseraError: no such choice of ``windows``.
     """
+    if windows not in (generate.TOUCHED, generate.ALLOCATED):
+        raise TesseraError(
+            f"windows '{windows}'", "no such choice", f"use {generate.TOUCHED} or {generate.ALLOCATED}"
+        )
     space = Space.from_trace_info(info)
     kept = out / PROFILE
     kept.parent.mkdir(parents=True, exist_ok=True)
     profile = read_file(schema.PROFILE, miss_profile(trace, platform, kept))
+    if windows == generate.TOUCHED:
+        space = generate.on_touched(space, profile)
     layouts = generate.generate(space, profile, seed=seed, random_count=random_count)
     table = generate.manifest(layouts)
     for layout in layouts:
