@@ -13,7 +13,7 @@ from tessera.core.errors import TesseraError
 from tessera.core.paths import repo_root
 from tessera.fit.models.base import RuntimeModel
 from tessera.fit.models.registry import EVERY
-from tessera.show.figures import looks, published, registry, style
+from tessera.show.figures import finding_one_gb, looks, published, registry, style
 from tessera.show.figures.fig2_max_errors import table as fig2
 from tessera.show.figures.real_runs import table as host
 from tessera.show.figures.render import render
@@ -181,3 +181,17 @@ def test_figures_show_the_models_that_were_fitted_and_no_others(complete_tree, t
         "samples",
         *kept.values(),
     }
+
+
+def test_pairs_where_one_model_is_worse_than_another_at_1gb_are_counted():
+    rows = [
+        ("a", "p", "1gb", "mosmodel", 0.2), ("a", "p", "1gb", "yaniv", 0.1),
+        ("a", "p", "all", "mosmodel", 0.1), ("a", "p", "all", "yaniv", 0.9),
+        ("b", "p", "1gb", "mosmodel", 0.1), ("b", "p", "1gb", "yaniv", 0.2),
+        ("a", "q", "1gb", "mosmodel", 0.3), ("a", "q", "1gb", "poly1", 0.1),
+    ]  # fmt: skip
+    errors = pd.DataFrame(rows, columns=["workload", "platform", "protocol", "model", "max_error"])
+    assert finding_one_gb.worse(errors) == (1, 2)
+    assert finding_one_gb.worse(errors, "yaniv", "mosmodel") == (1, 2)
+    assert finding_one_gb.worse(errors, "mosmodel", "poly1") == (1, 1)
+    assert finding_one_gb.worse(errors[errors["protocol"] == "all"]) == (0, 0)

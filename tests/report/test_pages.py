@@ -220,3 +220,19 @@ def test_every_rule_of_a_tolerance_has_words():
 def test_a_markdown_log_breaks_where_the_page_does():
     text = "# Log\n\nOne line\ngoes on.\n\n- item\n  goes on\n- next\n\n| a |\n| b |\n"
     assert unwrapped(text) == "# Log\n\nOne line goes on.\n\n- item goes on\n- next\n\n| a |\n| b |\n"
+
+
+def test_cross_validation_with_anchors_stands_beside_the_paper_s(rendered):
+    text = (rendered / "models.html").read_text()
+    section = text[text.index('<section id="anchored">') :].split("</section>")[0]
+    rows = re.findall(r"<tr><td>(.*?)</td></tr>", section)
+    cells = [[re.sub(r"<.*?>", "", cell) for cell in row.split("</td>")] for row in rows]
+    by = {tuple(row[:2]): row[2:] for row in cells}
+    assert set(by) == {("6 folds", "poly1"), ("6 folds", "Mosmodel")} | {
+        ("1GB pages", label) for label in ("Yaniv", "poly1", "Mosmodel")
+    }
+    # 20% and 8% on the two pairs, times 1.25 over all tested rows; its range is half to double of that
+    assert by["6 folds", "poly1"][:3] == ["2", "25% (18%)", "22% (15%)"]
+    assert (
+        by["6 folds", "poly1"][5] == "12% to 50%" and by["6 folds", "poly1"][6] == "gups on sandybridge-sim"
+    )
