@@ -100,6 +100,8 @@ def _record(run: Run, size: workloads.Size, max_accesses: int | None, trace: Pat
             where=workloads_toolchain() if run.image == WORKLOADS else None,
             folder=run.folder,
             target=run.target,
+            # A script and a server's load name files and programs outside the recorded program.
+            fixed_names=run.target is None and run.companion is None,
         )
     seconds = time.monotonic() - began
     result = run.verify(Finished(done.returncode, done.stdout, done.stderr, folder))

@@ -30,12 +30,16 @@ class RunOptions:
         capabilities: Linux capabilities added, as ``SYS_ADMIN``.
         huge_pages: the program uses reserved huge pages; adds IPC_LOCK and hugetlbfs's mount.
         unconfined: no system call filter, for programs that switch address randomisation off.
+        also: second mounts, as pairs of a path and its other name in the container.
+        hostname: the container's name for itself; docker's own is random.
     """
 
     network: str = "none"
     capabilities: tuple[str, ...] = ()
     huge_pages: bool = False
     unconfined: bool = False
+    also: tuple[tuple[Path, str], ...] = ()
+    hostname: str = ""
 
     def arguments(self) -> list[str]:
         """The options as docker spells them."""
@@ -49,6 +53,10 @@ class RunOptions:
             arguments += ["--volume", "/dev/hugepages:/dev/hugepages"]
         if self.unconfined:
             arguments += ["--security-opt", "seccomp=unconfined"]
+        for path, name in self.also:
+            arguments += ["--volume", f"{path}:{name}"]
+        if self.hostname:
+            arguments += ["--hostname", self.hostname]
         return arguments
 
 

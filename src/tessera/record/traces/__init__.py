@@ -1,9 +1,10 @@
 """Traces: record, inspect, convert.
 
-From the bottom: :mod:`header` (the header of a trace), :mod:`guest` (QEMU's command line),
-:mod:`sysroot` (programs of this machine for the image), :mod:`options` (what is recorded), :mod:`place`
-(where the program is and who starts it), :mod:`switch` and :mod:`companion` (servers),
-:mod:`passing` (output, shown and kept), :mod:`record`, :mod:`convert`, :mod:`cut` and :mod:`cli`.
+From the bottom: :mod:`header` (the header of a trace), :mod:`guest` (QEMU's command line), :mod:`sysroot`
+(programs of this machine for the image), :mod:`options` (what is recorded), :mod:`place` (where the program
+is and who starts it), :mod:`switch` and :mod:`companion` (servers), :mod:`passing` (output, shown and
+kept), :mod:`fixed` (names that make recordings repeat), :mod:`record`, :mod:`convert`, :mod:`cut` and
+:mod:`cli`.
 """
 
 from tessera.record.traces.convert import export_champsim, import_champsim, verify

@@ -19,12 +19,14 @@ import click
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import check_target, with_names
+from tessera.core.paths import repo_root
 from tessera.core.units import GB, format_bytes, parse_bytes
 from tessera.machine.container import RunOptions
 from tessera.machine.container.command import caller_folder
 from tessera.machine.container.process import stopped_at_exit
-from tessera.machine.container.toolchain import Toolchain
+from tessera.machine.container.toolchain import HostToolchain, Toolchain
 from tessera.record.traces.companion import Companion, beside
+from tessera.record.traces.fixed import FixedNames
 from tessera.record.traces.guest import Guest
 from tessera.record.traces.header import info
 from tessera.record.traces.options import Options
@@ -69,6 +71,7 @@ def record(
     where: Toolchain | None = None,
     folder: Path | None = None,
     target: str | None = None,
+    fixed_names: bool = False,
 ) -> Recorded:
     """Run ``argv`` under QEMU and write its trace to ``out``.
 
@@ -91,6 +94,8 @@ def record(
             default a program of this machine, in the toolchain.
         folder: working folder of the program.
         target: executable to record when ``argv`` is a script that starts it.
+        fixed_names: the program sees its files under names that no folder of this machine decides, so that
+            recordings repeat (:mod:`.fixed`). Needs a container; without one the names stay.
 
     Raises:
         TesseraError: nothing was recorded, for the reason given; ``out`` does not exist then.
@@ -123,8 +128,14 @@ def record(
         guest = place.guest(words, scratch, pools)
         guest = replace(guest, variables=dict(environment or {}))
         partial = scratch / "trace.tst"
-        guest.write_files({"out": partial, "program": command_line.replace("\n", " "), **options.settings()})
-        status, stdout, stderr = _run(place, guest, words, visible, show_stdout, companion)
+        contained = not isinstance(place.engine, HostToolchain)
+        names = FixedNames({})
+        if fixed_names and contained:
+            names = FixedNames.of(repo_root(), scratch, folder, paths)
+        header = names.text(command_line.replace("\n", " "))
+        guest.write_files({"out": partial, "program": header, **options.settings()})
+        status, stdout, stderr = _run(place, guest, words, visible, show_stdout, companion, names)
+        stderr = with_names(stderr, names.back())
         stderr = with_names(stderr, {partial: out, f"{scratch}/": ""})
         stopped = partial.exists() and info(partial)["stopped"]
         _check(command_line, guest, partial, status, stdout, stderr)
@@ -156,12 +167,19 @@ def _run(
     paths: Sequence[Path],
     show_stdout: bool,
     companion: Companion | None,
+    names: FixedNames,
 ) -> tuple[int, str, str]:
+    command, variables, options = place.command(guest, argv), guest.environment(), RunOptions()
+    if names.names:
+        command, variables = names.command(command, variables), {}
+        options = replace(options, also=tuple(names.names.items()), hostname="tessera")
+    if companion:
+        options = replace(options, network="host")
     process = place.engine.popen(
-        place.command(guest, argv),
+        command,
         paths,
-        guest.environment(),
-        options=RunOptions(network="host") if companion else None,
+        variables,
+        options=options,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

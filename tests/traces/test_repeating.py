@@ -1,0 +1,97 @@
+"""Two recordings of one program, from folders with paths of different lengths, have the same bytes."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from tessera.machine.container import toolchain
+from tessera.machine.container.toolchain import HostToolchain
+from tessera.record import traces
+from tessera.record.traces.fixed import FixedNames
+
+SHORT, LONG = "a", "a-folder-with-a-much-longer-name/and-another-one"
+
+#: Its accesses depend on the lengths of its argument and of its environment: the stack, and copies of both.
+KERNEL = """
+#include <string.h>
+int main(int argc, char** argv) {
+  volatile char on_stack[256];
+  char* copy = strdup(argv[argc - 1]);
+  TESSERA_ROI_BEGIN();
+  for (int i = 0; i < 256; i++) on_stack[i] = copy[i % (strlen(copy) + 1)];
+  TESSERA_ROI_END();
+  printf("{\\"verified\\":true}\\n");
+  return 0;
+}
+"""
+
+
+def test_whole_paths_get_the_innermost_name():
+    names = FixedNames.of(Path("/c"), Path("/c/results/s"), Path("/run"), [Path("/run"), Path("/data")])
+    words = [
+        "/c/build/gups",
+        "--graph=/data/x.bin",
+        "/c/results/s/layout",
+        "/run",
+        "/running",
+        "/x/run",
+        "/cc",
+    ]
+    assert names.words(words) == [
+        "/.tessera/checkout/build/gups",
+        "--graph=/.tessera/input-1/x.bin",
+        "/.tessera/recording/layout",
+        "/.tessera/folder",
+        "/running",
+        "/x/run",
+        "/cc",
+    ]
+
+
+def test_without_names_nothing_changes():
+    assert FixedNames({}).text("/c/build/gups") == "/c/build/gups"
+
+
+def hashes(tmp_path: Path, record) -> tuple[str, str]:
+    """SHA-256 of the files that ``record(folder)`` writes in two folders."""
+    if isinstance(toolchain(), HostToolchain):
+        pytest.skip("without containers the program sees the real paths")
+    found = []
+    for name in (SHORT, LONG):
+        folder = tmp_path / name
+        folder.mkdir(parents=True)
+        (folder / "input.txt").write_text("".join(f"{i * 7919 % 1000}\n" for i in range(1000)))
+        found.append(hashlib.sha256(record(folder).trace.read_bytes()).hexdigest())
+    return tuple(found)
+
+
+@pytest.mark.toolchain
+def test_a_kernel_repeats(compiled, tmp_path: Path, monkeypatch):
+    program = compiled("repeats", KERNEL)
+
+    def record(folder: Path, fixed: bool = True) -> traces.Recorded:
+        monkeypatch.setenv("A_VARIABLE_OF_THE_USER", str(folder))
+        return traces.record(
+            [program, folder / "input.txt"], folder / "t.tst", paths=[folder], fixed_names=fixed
+        )
+
+    first, second = hashes(tmp_path / "fixed", record)
+    assert first == second
+    first, second = hashes(tmp_path / "free", lambda folder: record(folder, fixed=False))
+    assert first != second  # so the test can fail
+
+
+@pytest.mark.toolchain
+def test_a_program_of_debian_repeats(components, tmp_path: Path):
+    def record(folder: Path) -> traces.Recorded:
+        # sort sizes its buffer by the machine's free memory unless it is told a size.
+        argv = ["sort", "-n", "--parallel=1", "-S", "1M", folder / "input.txt", "-o", folder / "output.txt"]
+        return traces.record(
+            argv, folder / "t.tst", paths=[folder], folder=folder, where=toolchain(), fixed_names=True
+        )
+
+    first, second = hashes(tmp_path, record)
+    assert first == second
