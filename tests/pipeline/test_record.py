@@ -19,7 +19,8 @@ from tessera.record.workloads import Size, Workload
 from tessera.record.workloads.run import Run
 from tessera.results.cells import read_cells
 
-INFO = {"accesses": 100, "file_bytes": 300, "complete_roi": True}
+POOL = {"kind": "mmap", "used_bytes": 1 << 20}
+INFO = {"accesses": 100, "file_bytes": 300, "complete_roi": True, "distinct_4kb_pages": 3, "pools": [POOL]}
 #: What is missing of a row that the user must supply.
 SUPPLIED = {"absent": "SPEC CPU2017: not supplied; SPEC_CPU2017=DIR"}
 SIZES = {"tiny": Size("tiny", (), footprint=1 << 21, heap_pool=1 << 21, anon_pool=1 << 22)}
@@ -30,12 +31,16 @@ def workload(name, kind="kernel"):
 
 
 @pytest.fixture
-def world(monkeypatch):
+def world(monkeypatch, tmp_path):
     """Workloads by name; recording writes a file that is no trace, `traces.info` describes it."""
     kinds = {"good": "kernel", "wrong": "kernel", "licensed": "spec", "absent": "spec", "odd": "kernel"}
     monkeypatch.setattr(workloads, "load", lambda name: workload(name, kinds[name]))
     monkeypatch.setattr(workloads, "missing", lambda found, label: SUPPLIED.get(found.name, ""))
     monkeypatch.setattr(record.needs, "check_memory", lambda *a: None)
+    monkeypatch.setattr(record.repeats, "exception", lambda run: "")
+    monkeypatch.setattr(record.repeats, "key", lambda run, *_: run.argv[1])
+    compare = record.repeats.compare
+    monkeypatch.setattr(record.repeats, "compare", lambda *a: compare(*a, tmp_path / "known"))
     monkeypatch.setattr(record, "execute", lambda run, folder: (None, {"roi_ns": 2_000_000}))
 
     def prepare(found, size, folder):
@@ -84,6 +89,30 @@ def test_a_good_row_says_what_it_cost(world, tmp_path):
     assert costs["accesses_per_second"] == pytest.approx(100 / 0.008)
     assert costs["seconds"] > 0 and costs["peak_memory_bytes"] is None
     assert sorted(path.name for path in out.parent.iterdir()) == ["info.json", "trace.tst"]
+
+
+def test_another_trace_of_the_same_key_fails_the_row(world, tmp_path, monkeypatch):
+    assert recorded(tmp_path / "a", "good")[0]["repeats"] == {"key": "good", "seen": "first", "exception": ""}
+    info = recorded(tmp_path / "longer", "good")[0]
+    assert info["repeats"]["seen"] == "same" and len(info["sha256"]) == 64
+    traced = record.traces.record
+
+    def other(argv, out, **more):
+        done = traced(argv, out, **more)
+        Path(out).write_bytes(b"y" * 300)
+        return done
+
+    monkeypatch.setattr(record.traces, "record", other)
+    info, out = recorded(tmp_path / "b", "good")
+    assert info["status"] == "failed" and "SHA-256" in info["message"]
+    assert not out.with_name("trace.tst").exists()
+
+
+def test_touched_is_not_allocated(world, tmp_path, monkeypatch):
+    whole = {"allocated_bytes": 1 << 20, "touched_bytes": 3 * 4096, "recorded_share": 1.0}
+    assert recorded(tmp_path, "good")[0]["memory"] == whole
+    monkeypatch.setattr(record.traces, "info", lambda path: INFO | {"complete_roi": False})
+    assert recorded(tmp_path, "good")[0]["memory"] == whole | {"recorded_share": None}
 
 
 def test_a_recording_that_ends_before_the_region_has_neither_rate_nor_slowdown(world, tmp_path, monkeypatch):

@@ -14,8 +14,9 @@ import click
 from tessera.core.errors import TesseraError
 from tessera.core.files import write_text
 from tessera.core.progress import growth
+from tessera.core.units import PAGE_4KB
 from tessera.machine.container.toolchain import workloads_toolchain
-from tessera.pipeline import needs
+from tessera.pipeline import needs, repeats
 from tessera.pipeline.peak import PeakMemory
 from tessera.record import traces, workloads
 from tessera.record.workloads.execute import ROI_NS, execute
@@ -35,6 +36,7 @@ def record_workload(name: str, size: str, max_accesses: int | None, out: Path) -
 
     The file holds ``tessera.record.traces.info`` plus ``workload, size, status`` (``ok``, ``failed``, or
     ``skipped`` where the user's part is absent), ``message``, ``missing`` (that part, if it is why),
+    ``sha256`` of the trace, ``repeats`` (key, ``seen``: ``first`` or ``same``, exception), ``memory``,
     ``about`` (kind, published rows, stand_in_for, threads, footprint_bytes), ``result`` (what the workload
     says of itself), and ``recording``: ``seconds``, ``peak_memory_bytes`` (None if not seen),
     ``bytes_per_access``, ``native_roi_seconds`` and ``recorded_roi_seconds`` (None where a program does not
@@ -82,6 +84,8 @@ def _about(workload: workloads.Workload) -> dict:
 def _record(run: Run, size: workloads.Size, max_accesses: int | None, trace: Path) -> dict:
     """Time the program natively, record it, and let its kind verify the result."""
     folder = trace.with_name(RUN_FOLDER)
+    reason = repeats.exception(run)
+    key = "" if reason else repeats.key(run, size, max_accesses, folder)
     native = _native_roi_ns(run, folder)
     began = time.monotonic()
     watched = growth(f"recording {trace.parent.name}", trace.parent, ".record-*/*.tst")
@@ -105,11 +109,16 @@ def _record(run: Run, size: workloads.Size, max_accesses: int | None, trace: Pat
         )
     seconds = time.monotonic() - began
     result = run.verify(Finished(done.returncode, done.stdout, done.stderr, folder))
+    digest = repeats.sha256(trace)
+    seen = "" if reason else repeats.compare(trace.parent.name, key, digest)
     found = traces.info(trace)
     recorded_ns = result.get(ROI_NS) if native else None
     timed = recorded_ns if recorded_ns and found.get("complete_roi") else None
     return found | {
         "result": result,
+        "sha256": digest,
+        "repeats": {"key": key, "seen": seen, "exception": reason},
+        "memory": _memory(found),
         "recording": {
             "seconds": seconds,
             "peak_memory_bytes": peak.bytes,
@@ -120,6 +129,19 @@ def _record(run: Run, size: workloads.Size, max_accesses: int | None, trace: Pat
             # Behind the last access that is recorded the program runs on without the plugin.
             "slowdown": timed / native if native and timed else None,
         },
+    }
+
+
+def _memory(found: dict) -> dict:
+    """What the program allocated, and what the recording touched of it and of all else, in bytes.
+
+    ``recorded_share`` of the region of interest is 1 for a whole one; else it is unknown (None), because
+    nothing counts the accesses behind the limit.
+    """
+    return {
+        "allocated_bytes": sum(pool["used_bytes"] for pool in found["pools"]),
+        "touched_bytes": found["distinct_4kb_pages"] * PAGE_4KB,
+        "recorded_share": 1.0 if found["complete_roi"] else None,
     }
 
 
