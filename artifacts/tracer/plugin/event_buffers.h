@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "event.h"
+#include "tessera/trace/trace.h"
 
 namespace tessera::tracer {
 
@@ -20,6 +21,7 @@ struct EventBuffer {
     static constexpr size_t margin = size_t{1} << 16;
     std::unique_ptr<Event[]> events{new Event[capacity + 1]};  ///< one more for the builder's sentinel
     size_t count = 0;
+    std::vector<trace::Pool> pools;  ///< as far as they were used when the buffer was full
 };
 
 class EventBuffers {

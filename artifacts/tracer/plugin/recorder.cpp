@@ -37,6 +37,7 @@ void Recorder::next_buffer() {
 
 bool Recorder::hand_over() {
     current_->count = static_cast<size_t>(cursor_.at - current_->events.get());
+    if (settings_.max_accesses != 0) current_->pools = pools_now();
     buffers_.give_full(current_);
     next_buffer();
     return !limit_reached_.load(std::memory_order_relaxed);
@@ -52,7 +53,10 @@ void Recorder::build() {
         StreamBuilder builder(*writer_, settings_.max_accesses);
         while (EventBuffer* buffer = buffers_.take_full()) {
             Event* events = buffer->events.get();
-            if (!limit_reached_ && !builder.add(events, events + buffer->count)) limit_reached_ = true;
+            if (!limit_reached_ && !builder.add(events, events + buffer->count)) {
+                pools_at_limit_ = std::move(buffer->pools);
+                limit_reached_ = true;
+            }
             buffers_.give_free(buffer);
         }
     } catch (const std::exception& error) {
@@ -61,14 +65,16 @@ void Recorder::build() {
     }
 }
 
-void Recorder::snapshot_pools() {
-    if (settings_.pool_map.empty()) return;
+std::vector<trace::Pool> Recorder::pools_now() const {
+    if (settings_.pool_map.empty()) return {};
     try {
-        pools_ = read_pools(settings_.pool_map);
+        return read_pools(settings_.pool_map);
     } catch (const std::exception& error) {
         die(error.what());
     }
 }
+
+void Recorder::snapshot_pools() { pools_ = pools_now(); }
 
 void Recorder::finish(uint32_t threads, bool stopped) {
     hand_over();
@@ -77,7 +83,7 @@ void Recorder::finish(uint32_t threads, bool stopped) {
     trace::Header header;
     header.program = settings_.program;
     header.origin = "qemu";
-    header.pools = pools_;
+    header.pools = limit_reached_ ? pools_at_limit_ : pools_;
     header.threads = threads;
     header.complete_roi = !limit_reached_;
     header.kernel_modelled = settings_.kernel_accesses;

@@ -40,7 +40,8 @@ public:
         return true;
     }
 
-    /// Remembers how far the pools are used now; the last call counts.
+    /// Remembers how far the pools are used now. The last call counts, unless the limit was reached: then it is the state at
+    /// the end of the buffer that reached it. The program runs on until the other thread says so, and how far depends on time.
     void snapshot_pools();
     /// Completes the trace. `threads`: how many made accesses in the region of interest; `stopped`: the program
     /// is ended because of the limit.
@@ -49,6 +50,7 @@ public:
     void abandon();
 
 private:
+    std::vector<trace::Pool> pools_now() const;
     void next_buffer();
     void build();  // the thread
 
@@ -57,7 +59,7 @@ private:
     EventBuffers buffers_;
     Settings settings_;
     std::optional<trace::Writer> writer_;
-    std::vector<trace::Pool> pools_;
+    std::vector<trace::Pool> pools_, pools_at_limit_;
     std::atomic<bool> limit_reached_ = false;
     std::thread builder_;
 };
