@@ -58,7 +58,6 @@ def test_the_key_knows_limits_and_variables(run, tmp_path: Path):
         ({"companion": print}, repeats.SERVER),
         ({"threads": True}, repeats.THREADS),
         ({"target": "/bin/true"}, repeats.SCRIPT),
-        ({"argv": ("/build/event_network", "--events", "1")}, repeats.PROGRAMS["event_network"]),
     ],
 )
 def test_exceptions_have_reasons(run, monkeypatch, changed, reason):

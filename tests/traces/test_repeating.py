@@ -84,6 +84,39 @@ def test_a_kernel_repeats(compiled, tmp_path: Path, monkeypatch):
     assert first != second  # so the test can fail
 
 
+#: Grows its heap all the time, so that how far it is used tells when the recording saw its limit.
+GROWING = """
+#include <unistd.h>
+int main(int argc, char** argv) {
+  TESSERA_ROI_BEGIN();
+  for (int page = 0; page < 4096; page++) {
+    volatile char* at = (char*)sbrk(4096);
+    for (int i = 0; i < 4096; i++) at[i] = 1;
+  }
+  TESSERA_ROI_END();
+  printf("{\\"verified\\":true}\\n");
+  return 0;
+}
+"""
+
+
+@pytest.mark.toolchain
+def test_used_bytes_are_those_at_the_limit(compiled, tmp_path: Path):
+    program = compiled("growing", GROWING)
+
+    def used(number: int, max_accesses: int | None) -> int:
+        found = traces.record(
+            [program], tmp_path / f"{number}.tst", heap_pool=64 << 20, max_accesses=max_accesses
+        )
+        return next(pool["used_bytes"] for pool in traces.info(found.trace)["pools"] if pool["kind"] == "brk")
+
+    limited = [used(number, 1_000_000) for number in range(3)]
+    # The limit lies in the second or third buffer of 2^19 events, each access one; the whole heap has 16 MB.
+    assert len(set(limited)) == 1
+    assert 1_000_000 <= limited[0] <= 3 << 19
+    assert used(3, None) >= 16 << 20
+
+
 @pytest.mark.toolchain
 def test_a_program_of_debian_repeats(components, tmp_path: Path):
     def record(folder: Path) -> traces.Recorded:

@@ -25,8 +25,6 @@ SCRIPT, NO_CONTAINER = (
     "a script starts the program",
     "the program sees the paths and variables of this machine",
 )
-#: program -> why its recordings differ from time to time
-PROGRAMS = {"event_network": "its recordings differ at times; the cause is not found"}
 
 
 def exception(run: Run) -> str:
@@ -37,8 +35,6 @@ def exception(run: Run) -> str:
         return THREADS
     if run.target is not None:
         return SCRIPT
-    if known := PROGRAMS.get(Path(run.argv[0]).name):
-        return known
     return NO_CONTAINER if engine.engine_name() == engine.NONE or run.image == HOST else ""
 
 
