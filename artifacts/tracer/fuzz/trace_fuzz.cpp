@@ -72,12 +72,13 @@ const char* broken_rule(trace::Reader& reader) {
         instructions += insns;
     }
     if (accesses != reader.header().accesses || instructions != reader.header().instructions) return "the header's sums are those of the frames";
-    for (const trace::StaticBlock& block : reader.blocks())
+    for (const trace::StaticBlock& block : reader.blocks()) {
         if (block.insns.empty()) return "a block has instructions";
         for (const trace::StaticInsn& insn : block.insns) {
             if ((insn.early_writes & ~insn.writes) != 0) return "early writes are writes";
             if (insn.branch != trace::BranchKind::none && &insn != &block.insns.back()) return "a branch ends its block";
         }
+    }
     for (const trace::StaticBlock& block : reader.blocks())
         for (const trace::MemorySlot& slot : block.slots)
             if (slot.insn >= block.insns.size() || slot.is_store > 1) return "slots belong to instructions of their block";
