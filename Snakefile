@@ -52,18 +52,18 @@ include: "workflow/rules/report.smk"
 localrules: reproduce, smoke, kernel, kernel_smoke, kernel_bisect
 
 onstart:  # only of runs with jobs; not of dry runs, listings, or jobs of a cluster
-    begin(TREE.root)
+    begin(TREE.root, left_out())
     watch(TREE.timeline, workflow, logger)
 
 rule reproduce:
     """The main job: run everything, then print the claims; the exit status is that of the check."""
     default_target: True
-    input: TREE.report,
+    input: TREE.report, dropped_files(),
     message: "Checking the claims"
     shell: f"tessera report check --results {TREE.root}"
 
 rule smoke:
     """All steps on tiny inputs: ./run smoke."""
-    input: TREE.report,
+    input: TREE.report, dropped_files(),
     message: "Checking the claims"
     shell: f"tessera report check --results {TREE.root}"

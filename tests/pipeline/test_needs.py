@@ -10,15 +10,46 @@ from tessera.core.units import GB, MB
 from tessera.pipeline import needs
 from tessera.pipeline.peak import PeakMemory
 from tessera.record.workloads import Size
+from tessera.record.workloads.model import Prepared
 
+#: QEMU's table over reserved pages: 25 bytes for each 4KB.
+TABLE = 25 * (4 * GB + 64 * MB) // 4096
 SIZE = Size("tiny", (), footprint=3 * GB, heap_pool=64 * MB, anon_pool=4 * GB)
 
 
 def test_needs_are_both_pools_and_the_worst_trace():
-    assert needs.memory_bytes(SIZE) == 64 * MB + 4 * GB + 600 * MB
+    assert needs.memory_bytes(SIZE) == 64 * MB + 4 * GB + 600 * MB + TABLE
     heap = Size("tiny", (), footprint=2 * GB, heap_pool=3 * GB, anon_pool=1 * GB)  # as xalan's
-    assert needs.memory_bytes(heap) == 4 * GB + 600 * MB
+    assert needs.memory_bytes(heap) == 4 * GB + 600 * MB + 25 * MB
     assert needs.disk_bytes(100_000_000) == 450_000_000
+
+
+def test_reserved_memory_that_is_not_touched_costs_only_tables():
+    # 32 GB read and never written: page tables of 64 MB, the emulator's table of 200 MB
+    unwritten = Size("p", (), footprint=32 * GB, heap_pool=1 * GB, anon_pool=33 * GB, touched=100 * MB)
+    assert needs.memory_bytes(unwritten) == (100 + 600) * MB + 34 * 256 * 1024 * 25
+    assert needs.memory_bytes(unwritten) < 1 * GB
+
+
+FILE = Prepared("graph", "pr", (), bytes=8 * GB, memory=12 * GB)
+ROWS = {
+    "small": (SIZE, 1_000_000),
+    "loads": (Size("p", (), 8 * GB, 1 * GB, 8 * GB, touched=8 * GB, prepared=FILE), 100_000_000),
+}
+
+
+def machine(monkeypatch, tmp_path, memory, disk):
+    monkeypatch.setattr(needs, "total_memory_bytes", lambda: memory)
+    monkeypatch.setattr(needs.shutil, "disk_usage", lambda folder: SimpleNamespace(free=disk))
+    return needs.left_out(ROWS, tmp_path)
+
+
+def test_rows_are_left_out_for_memory_of_preparing_or_for_disk(monkeypatch, tmp_path):
+    assert machine(monkeypatch, tmp_path, 24 * GB, 30 * GB) == []
+    (memory,) = machine(monkeypatch, tmp_path, 12 * GB, 30 * GB)  # 12 GB and tools to build the file
+    assert memory.startswith("loads: ") and "of memory" in memory and "12GB" in memory
+    (disk,) = machine(monkeypatch, tmp_path, 24 * GB, 8 * GB)  # 8 GB and a trace
+    assert disk.startswith("loads: ") and "of disk" in disk and "8GB are free" in disk
 
 
 def check(monkeypatch, tmp_path, *, memory, disk, accesses=100_000_000):
@@ -28,11 +59,11 @@ def check(monkeypatch, tmp_path, *, memory, disk, accesses=100_000_000):
 
 
 def test_enough_is_enough(monkeypatch, tmp_path):
-    check(monkeypatch, tmp_path, memory=4 * GB + 664 * MB, disk=450_000_000)
+    check(monkeypatch, tmp_path, memory=4 * GB + 664 * MB + TABLE, disk=450_000_000)
 
 
 def test_too_little_memory_names_both_numbers(monkeypatch, tmp_path):
-    with pytest.raises(TesseraError, match="4760MB.* 4GB ") as refused:
+    with pytest.raises(TesseraError, match="needs .*, 4GB are free") as refused:
         check(monkeypatch, tmp_path, memory=4 * GB, disk=10 * GB)
     assert refused.value.asked.startswith("memory ") and "w (tiny)" in refused.value.asked
 

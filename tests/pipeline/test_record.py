@@ -43,7 +43,7 @@ def world(monkeypatch, tmp_path):
     monkeypatch.setattr(record.repeats, "compare", lambda *a: compare(*a, tmp_path / "known"))
     monkeypatch.setattr(record, "execute", lambda run, folder: (None, {"roi_ns": 2_000_000}))
 
-    def prepare(found, size, folder):
+    def prepare(found, size, folder, prepared):
         folder.mkdir(parents=True)
         if found.kind == "spec":
             raise TesseraError("SPEC CPU2006", "not installed", "tessera workload spec --root DIR")
@@ -129,7 +129,9 @@ def test_kinds_and_tracer_get_absolute_paths_from_the_workflows_relative_ones(wo
     monkeypatch.chdir(tmp_path)
     prepare, traced = workloads.prepare, record.traces.record
     monkeypatch.setattr(
-        workloads, "prepare", lambda w, s, folder: [seen.append(folder), prepare(w, s, folder)][1]
+        workloads,
+        "prepare",
+        lambda w, s, folder, file: [seen.append(folder), prepare(w, s, folder, file)][1],
     )
     monkeypatch.setattr(
         record.traces, "record", lambda argv, out, **more: [seen.append(out), traced(argv, out, **more)][1]

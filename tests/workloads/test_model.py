@@ -131,3 +131,39 @@ def test_read_names_a_broken_size(tmp_path, change, said):
     size = VALID["sizes"]["tiny"] | change
     with pytest.raises(TesseraError, match=said):
         read_workload(written(tmp_path, VALID | {"sizes": {"tiny": size}}))
+
+
+PREPARED = {"file": "graph-1", "program": "pr", "args": ["--scale", "4"], "bytes": "1MB", "memory": "2MB"}
+
+
+def loading(folder, prepared, args=("--prepared", "{prepared}"), **more):
+    size = VALID["sizes"]["tiny"] | {"args": list(args), "prepared": prepared} | more
+    return read_workload(written(folder, VALID | {"sizes": {"published": size}})).size("published")
+
+
+def test_a_size_states_what_it_loads_and_touches(tmp_path):
+    size = loading(tmp_path, PREPARED, touched="3MB", share=0.5)
+    assert (size.prepared.file, size.prepared.program, size.prepared.args) == (
+        "graph-1",
+        "pr",
+        ("--scale", "4"),
+    )
+    assert (size.prepared.bytes, size.prepared.memory, size.touched) == (1 << 20, 2 << 20, 3 << 20)
+    assert size.share == 0.5
+
+
+@pytest.mark.parametrize(
+    ("prepared", "more", "said"),
+    [
+        ({"file": "graph-1"}, {}, "missing or unknown args, bytes, memory, program"),
+        (PREPARED | {"file": "../graph"}, {}, "small letters"),
+        (PREPARED | {"args": ["--scale", 4]}, {}, "quote numbers"),
+        (PREPARED, {"args": ["--n", "1"]}, "need each other"),
+        (PREPARED, {"share": 1.5}, "between 0 and 1"),
+        (PREPARED, {"share": "half"}, "between 0 and 1"),
+        (PREPARED, {"touched": "many"}, "many"),
+    ],
+)
+def test_wrong_statements_about_a_prepared_file_are_refused(tmp_path, prepared, more, said):
+    with pytest.raises(TesseraError, match=said):
+        loading(tmp_path, prepared, **more)

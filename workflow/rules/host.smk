@@ -3,9 +3,6 @@
 The runs take every core, so that no other job disturbs a measurement. A run with --reserve drops cells that were
 skipped without huge pages (tessera.pipeline.failures); a run without --reserve keeps measured cells."""
 
-HOST = config["host"]
-HOST_SIZE = config["workloads"][HOST["workload"]]["size"]
-
 
 rule host_platform:
     input: component_stamps("simulator"), ancient("config/platforms/host-template.yaml"),
@@ -57,7 +54,7 @@ rule host_run:
     log: TREE.log("host-run"),
     benchmark: TREE.benchmark("host-run")
     params:
-        workload=HOST["workload"], size=HOST_SIZE, half_width=HOST["half_width"],
+        workload=HOST["workload"], size=label_of(HOST["workload"]), half_width=HOST["half_width"],
         repeats=HOST["max_repeats"], minutes=HOST["max_minutes"], seed=config["seed"],
         code=code("tessera.pipeline.real_runs"),
         files=workload_files(HOST["workload"]),

@@ -1,8 +1,14 @@
 """Record one trace per workload. info.json is the declared output. If a recording fails, info.json has the reason,
 and the other workloads continue. trace.tst is in the same folder."""
 
-from tessera.record import workloads
+from snakemake.exceptions import WorkflowError
+
+from tessera.core.errors import TesseraError
+from tessera.core.units import GB
 from tessera.pipeline import needs
+from tessera.pipeline.prepare import wait_for
+from tessera.record import workloads
+from tessera.record.workloads import prepared
 
 #: Kinds of workloads whose programs come from Debian and have their own image.
 INSTALLED_KINDS = ("debian", "server")
@@ -16,9 +22,22 @@ if "mem_mb" in workflow.global_resources:
     )
 
 
+#: Prepared files that lie on the disk at once; traces and results need up to 12 GB beside them.
+PREPARED_BYTES = 16 * GB
+HOST = config["host"]
+if HOST["workload"] not in WORKLOADS and "size" not in HOST:
+    raise WorkflowError(f"host: {HOST['workload']} is not one of the workloads; name its size (host: size)")
+RECORDED = list(dict.fromkeys([*WORKLOADS, HOST["workload"]]))  # the real runs' workload can have a size of its own
+
+
+def label_of(name):
+    """Label of the size of a workload in this configuration."""
+    return config["workloads"][name]["size"] if name in config["workloads"] else HOST["size"]
+
+
 def size_of(name):
     """The size of a workload in this configuration."""
-    return workloads.load(name).size(config["workloads"][name]["size"])
+    return workloads.load(name).size(label_of(name))
 
 
 def recording_mb(name):
@@ -28,8 +47,19 @@ def recording_mb(name):
 
 def limit(name):
     """The option that stops a recording after a number of accesses; empty if there is no limit."""
-    accesses = config["workloads"][name].get("max_accesses", config.get("max_accesses"))
+    accesses = most_accesses(name)
     return f"--max-accesses {accesses}" if accesses else ""
+
+
+def most_accesses(name):
+    """Accesses at which a recording stops; None if there is no limit."""
+    return config["workloads"].get(name, {}).get("max_accesses", config.get("max_accesses"))
+
+
+def left_out():
+    """Rows without a recording that this machine has too little memory or disk for."""
+    rows = {name: (size_of(name), most_accesses(name)) for name in RECORDED if not TREE.info(name).is_file()}
+    return needs.left_out(rows, Path("."))
 
 
 def installed(name):
@@ -43,16 +73,67 @@ def workload_files(name):
     return content(f"config/workloads/{name}.yaml", *datasets)
 
 
+try:
+    PREPARED = prepared.of(size_of(name) for name in RECORDED)
+except TesseraError as error:
+    raise WorkflowError(str(error)) from None
+WAITS = wait_for({name: one.bytes for name, one in PREPARED.items()}, PREPARED_BYTES)
+
+
+def rows_of(file):
+    """Workloads that load a prepared file."""
+    return [name for name in RECORDED if (one := size_of(name).prepared) and one.file == file]
+
+
+def dropped_files():
+    """Removals of prepared files, which end a run."""
+    return [TREE.prepared_dropped(file) for file in PREPARED]
+
+
+rule prepare:
+    input:
+        component_stamps("workloads"),
+        # not so many at once that they fill the disk
+        lambda w: [ancient(TREE.prepared_dropped(file)) for file in WAITS[w.file]],
+    output: TREE.prepared_outcome("{file}"),
+    log: TREE.log("prepare-{file}"),
+    benchmark: TREE.benchmark("prepare-{file}")
+    wildcard_constraints: file="|".join(PREPARED) or "none"
+    params:
+        row=lambda w: rows_of(w.file)[0], size=lambda w: label_of(rows_of(w.file)[0]),
+        recipe=lambda w: PREPARED[w.file].args, path=lambda w: TREE.prepared(w.file),
+        code=code("tessera.pipeline.prepare"),
+    priority: 15  # below recordings, so that files are removed before others are built
+    threads: workflow.cores
+    resources: mem_mb=lambda w: needs.preparing_bytes(size_of(rows_of(w.file)[0])) // MB
+    message: "Building the prepared file {wildcards.file}"
+    shell:
+        "tessera pipeline prepare --workload {params.row} --size {params.size} --file {params.path}"
+        " --out {output} 2> >(tee {log} >&2)"
+
+
+rule drop:
+    input: lambda w: [TREE.info(name) for name in rows_of(w.file)],
+    output: TREE.prepared_dropped("{file}"),
+    log: TREE.log("drop-{file}"),
+    wildcard_constraints: file="|".join(PREPARED) or "none"
+    params: path=lambda w: TREE.prepared(w.file),
+    priority: 30
+    message: "Removing the prepared file {wildcards.file}"
+    shell: "tessera pipeline drop --file {params.path} --out {output} 2> >(tee {log} >&2)"
+
+
 rule trace:
     input:
         component_stamps("mosalloc", "tracer", "workloads"),
         lambda w: workloads_image() if installed(w.workload) else [],
         ancient("config/workloads/{workload}.yaml"),
+        lambda w: TREE.prepared_outcome(size_of(w.workload).prepared.file) if size_of(w.workload).prepared else [],
     output: TREE.info("{workload}"),
     log: TREE.log("trace-{workload}"),
     benchmark: TREE.benchmark("trace-{workload}")
     params:
-        size=lambda w: config["workloads"][w.workload]["size"], limit=lambda w: limit(w.workload),
+        size=lambda w: label_of(w.workload), limit=lambda w: limit(w.workload),
         # a recording does not depend on layouts or platforms
         code=code("tessera.pipeline.record", without=("tessera.layouts.", "tessera.platforms.")),
         files=lambda w: workload_files(w.workload),

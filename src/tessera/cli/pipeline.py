@@ -43,6 +43,39 @@ def record(workload: str, size: str, max_accesses: int | None, out: Path) -> Non
 
 
 @pipeline.command()
+@click.option("--workload", required=True, help="A workload whose size loads the file.")
+@click.option("--size", required=True, help="That size.")
+@click.option("--file", "path", type=PATH, required=True, help="File to build.")
+@click.option("--out", type=PATH, required=True, help="JSON file with the outcome to write.")
+def prepare(workload: str, size: str, path: Path, out: Path) -> None:
+    """Build a prepared file natively, for the programs that load it under emulation.
+
+    \b
+    Example: ./run tessera pipeline prepare --workload graph500-2gb --size tiny-prepared \\
+      --file /tmp/prepared/graph --out /tmp/prepared/outcome.json
+    """
+    from tessera.pipeline.prepare import prepare_file
+
+    found = prepare_file(workload, size, path, out)
+    click.echo(
+        found["message"] or f"{path.name}: {found['bytes'] / 1e9:.2f} GB in {found['seconds']} s", err=True
+    )
+
+
+@pipeline.command()
+@click.option("--file", "path", type=PATH, required=True, help="Prepared file to remove.")
+@click.option("--out", type=PATH, required=True, help="JSON file to write.")
+def drop(path: Path, out: Path) -> None:
+    """Remove a prepared file whose rows are recorded; $TESSERA_KEEP_DATA=1 keeps it.
+
+    Example: ./run tessera pipeline drop --file /tmp/prepared/graph --out /tmp/prepared/dropped.json
+    """
+    from tessera.pipeline.prepare import drop_file
+
+    click.echo(drop_file(path, out), err=True)
+
+
+@pipeline.command()
 @click.option("--info", type=PATH, required=True, help="info.json of a trace.")
 @click.option("--platform", type=PATH, required=True, help="Platform file (YAML).")
 @click.option("--seed", type=int, required=True, help="Seed of the random layouts.")

@@ -65,6 +65,8 @@ def show(name: str, platform: str | None) -> None:
         click.echo(f"  {label}: {found.executable} {' '.join(size.args)}")
         pools = f"heap pool {_mb(size.heap_pool)}, anonymous pool {_mb(size.anon_pool)}"
         click.echo(f"    footprint {_mb(size.footprint)}, {pools}")
+        if size.prepared:
+            click.echo(f"    loads {size.prepared.file}, {_mb(size.prepared.bytes)} on disk")
         if target:
             ratios = workloads.regime(found, label, target)
             reach = f"{ratios.footprint_per_4kb_reach:.3g} (4KB), {ratios.footprint_per_2mb_reach:.3g} (2MB)"
@@ -85,9 +87,45 @@ def run(name: str, size: str) -> None:
     from tessera.record.workloads.execute import execute
 
     folder = build_dir("runs") / name / size
-    prepared = workloads.prepare(workloads.load(name), size, folder)
-    _, result = execute(prepared, folder)
+    found = workloads.load(name)
+    made = workloads.prepare(found, size, folder, _prepared(found.size(size)))
+    _, result = execute(made, folder)
     click.echo(json.dumps(result))
+
+
+@workload.command()
+@click.argument("name")
+@click.option("--size", required=True, help="Size, as in: tessera workload show NAME.")
+def prepare(name: str, size: str) -> None:
+    """Build the prepared file that a size loads, in build/prepared, and print its path.
+
+    `tessera workload run` builds it, too. It stays until you remove it.
+
+    Example: ./run tessera workload prepare graph500-2gb --size published
+    """
+    from tessera.core.errors import TesseraError
+    from tessera.record import workloads
+
+    path = _prepared(workloads.load(name).size(size))
+    if path is None:
+        raise TesseraError(
+            f"prepared file of {name} ({size})",
+            "this size loads none; the program makes its input itself",
+            f"run it as it is: tessera workload run {name} --size {size}",
+        )
+    click.echo(path)
+
+
+def _prepared(size):
+    """The size's prepared file in build/prepared, built if need be; None if it loads none."""
+    from tessera.core.paths import build_dir
+    from tessera.record.workloads import prepared
+
+    if size.prepared is None:
+        return None
+    path = build_dir("prepared") / size.prepared.file
+    prepared.ensure(size.prepared, path)
+    return path
 
 
 def _mb(count: int) -> str:

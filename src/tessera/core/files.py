@@ -15,6 +15,7 @@ leave a temporary file: it is hidden and ends in :data:`SUFFIX`.
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import re
 import secrets
@@ -110,6 +111,12 @@ def write_csv(table, path: Path | str, *, index: bool = False, **options) -> Non
     """A pandas ``table`` as CSV; ``options`` are those of its ``to_csv``."""
     with writing(path) as stream:
         table.to_csv(stream, index=index, **options)
+
+
+def sha256_of(path: Path) -> str:
+    """SHA-256 (hex) of a file's bytes."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def with_names(text: str, names: Mapping[Path | str, object]) -> str:

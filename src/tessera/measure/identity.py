@@ -6,9 +6,10 @@ import json
 import platform
 from pathlib import Path
 
+from tessera.core.files import sha256_of
 from tessera.core.paths import built
 from tessera.machine.container import toolchain
-from tessera.simulate.cache import content_key, file_sha256
+from tessera.simulate.cache import content_key
 
 
 def launcher() -> Path:
@@ -20,7 +21,7 @@ def common_key(command: list[str]) -> str:
     """Everything but the layout: programs, libraries, arguments, toolchain, processor and kernel."""
     programs = [launcher(), built("mosalloc", "libmosalloc.so"), Path(command[0])]
     return content_key(
-        *[file_sha256(path) for path in programs],
+        *[sha256_of(path) for path in programs],
         json.dumps(command[1:]),
         json.dumps(toolchain().describe(), sort_keys=True),
         processor(),
@@ -30,7 +31,7 @@ def common_key(command: list[str]) -> str:
 
 def run_key(common: str, layout: Path) -> str:
     """The key of a run under one layout file."""
-    return content_key(common, file_sha256(layout))
+    return content_key(common, sha256_of(layout))
 
 
 def processor() -> str:

@@ -1,7 +1,7 @@
 """What a recording needs of this machine, and the refusal to start one that cannot end well.
 
-Both numbers are bounds, known before the program starts: memory by the heap pool and the anonymous
-pool that are set aside for it, disk by the most that an access costs in a trace (random 8-byte reads, which
+Both numbers are bounds, known before the program starts: memory by what the size touches, or else by the
+pools that are set aside for it; disk by the most that an access costs in a trace (random 8-byte reads, which
 nothing can predict).
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
-from tessera.core.units import MB, format_bytes
+from tessera.core.units import MB, PAGE_4KB, format_bytes
 from tessera.record.workloads import Size
 
 #: QEMU, the tracer's buffers and compression, Python.
@@ -26,9 +26,41 @@ BYTES_PER_ACCESS = 4.5
 UNLIMITED_ACCESSES = 100_000_000
 
 
+#: QEMU keeps a table over reserved pages, touched or not: 200 MB for 33 GB.
+EMULATOR_BYTES_PER_PAGE = 25
+
+
 def memory_bytes(size: Size) -> int:
-    """Memory of a recording: data in both pools, full, and what traces them."""
-    return size.heap_pool + size.anon_pool + TOOLS_BYTES
+    """Memory of a recording: what the program touches (else both pools, full), and what traces it."""
+    reserved = size.heap_pool + size.anon_pool
+    touched = reserved if size.touched is None else size.touched
+    return touched + reserved // PAGE_4KB * EMULATOR_BYTES_PER_PAGE + TOOLS_BYTES
+
+
+def preparing_bytes(size: Size) -> int:
+    """Memory of building the size's prepared file; 0 if it has none."""
+    return size.prepared.memory + TOOLS_BYTES if size.prepared else 0
+
+
+def left_out(rows: dict[str, tuple[Size, int | None]], folder: Path) -> list[str]:
+    """Rows that this machine can't record, each with the reason; said before the first job.
+
+    Args:
+        rows: size and limit of accesses by workload.
+        folder: a folder on the disk of the results.
+    """
+    memory, disk = total_memory_bytes(), shutil.disk_usage(folder).free
+    found = []
+    for name, (size, max_accesses) in rows.items():
+        needed = max(memory_bytes(size), preparing_bytes(size))
+        data = disk_bytes(max_accesses) + (size.prepared.bytes if size.prepared else 0)
+        if needed > memory:
+            found.append(
+                f"{name}: needs {format_bytes(needed)} of memory, this machine has {format_bytes(memory)}"
+            )
+        elif data > disk:
+            found.append(f"{name}: needs {format_bytes(data)} of disk, {format_bytes(disk)} are free")
+    return found
 
 
 def disk_bytes(max_accesses: int | None) -> int:

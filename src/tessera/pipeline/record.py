@@ -12,17 +12,19 @@ from pathlib import Path
 import click
 
 from tessera.core.errors import TesseraError
-from tessera.core.files import write_text
+from tessera.core.files import sha256_of, write_text
 from tessera.core.progress import growth
 from tessera.core.units import PAGE_4KB
 from tessera.machine.container.toolchain import workloads_toolchain
 from tessera.pipeline import needs, repeats
 from tessera.pipeline.peak import PeakMemory
 from tessera.record import traces, workloads
+from tessera.record.workloads import prepared
 from tessera.record.workloads.execute import ROI_NS, execute
 from tessera.record.workloads.run import WORKLOADS, Finished, Run, last_line_json
 from tessera.results.recordings import TRACE_NAME
 from tessera.results.status import is_ok
+from tessera.results.tree import PREPARED_FOLDER
 
 #: Folder beside the trace for the inputs that a kind makes.
 RUN_FOLDER = "run"
@@ -31,7 +33,9 @@ RUN_FOLDER = "run"
 SUPPLIED_BY_USER = ("spec",)
 
 
-def record_workload(name: str, size: str, max_accesses: int | None, out: Path) -> dict:
+def record_workload(
+    name: str, size: str, max_accesses: int | None, out: Path, prepared_folder: Path | None = None
+) -> dict:
     """Record ``trace.tst`` beside ``out`` and write ``out`` (info.json).
 
     The file holds ``tessera.record.traces.info`` plus ``workload, size, status`` (``ok``, ``failed``, or
@@ -42,6 +46,9 @@ def record_workload(name: str, size: str, max_accesses: int | None, out: Path) -
     ``bytes_per_access``, ``native_roi_seconds`` and ``recorded_roi_seconds`` (None where a program does not
     time its region of interest), ``accesses_per_second`` and ``slowdown`` there (None also if not all of it
     was recorded). A recording that failed leaves no trace.
+
+    ``prepared_folder`` has the prepared files; by default it is ``prepared`` beside the folder of all
+    traces. A file that is absent or damaged is built again.
     """
     out = out.absolute()  # the workflow's paths are relative; a program may run in a folder of its own
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -58,7 +65,9 @@ def record_workload(name: str, size: str, max_accesses: int | None, out: Path) -
         else:
             needs.check_memory(f"recording {name} ({size})", chosen, max_accesses, out.parent)
             supplied = workload.kind in SUPPLIED_BY_USER
-            run = workloads.prepare(workload, size, out.parent / RUN_FOLDER)
+            folder = prepared_folder or out.parent.parent.with_name(PREPARED_FOLDER)
+            file = _prepared(chosen, folder)
+            run = workloads.prepare(workload, size, out.parent / RUN_FOLDER, file)
             supplied = False
             info |= _record(run, chosen, max_accesses, trace)
     except TesseraError as error:
@@ -73,6 +82,15 @@ def record_workload(name: str, size: str, max_accesses: int | None, out: Path) -
         (out.parent / RUN_FOLDER).rmdir()
     write_text(out, json.dumps(info, indent=1, sort_keys=True) + "\n")
     return info
+
+
+def _prepared(size: workloads.Size, folder: Path) -> Path | None:
+    """The size's prepared file, whole; None if it has none."""
+    if size.prepared is None:
+        return None
+    file = folder / size.prepared.file
+    prepared.ensure(size.prepared, file)
+    return file
 
 
 def _about(workload: workloads.Workload) -> dict:
@@ -109,7 +127,7 @@ def _record(run: Run, size: workloads.Size, max_accesses: int | None, trace: Pat
         )
     seconds = time.monotonic() - began
     result = run.verify(Finished(done.returncode, done.stdout, done.stderr, folder))
-    digest = repeats.sha256(trace)
+    digest = sha256_of(trace)
     seen = "" if reason else repeats.compare(trace.parent.name, key, digest)
     found = traces.info(trace)
     recorded_ns = result.get(ROI_NS) if native else None

@@ -11,12 +11,12 @@ import json
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
-from tessera.core.files import write_text
+from tessera.core.files import sha256_of, write_text
 from tessera.core.paths import built, repo_root
 from tessera.machine.container import engine
 from tessera.machine.container.image_inputs import toolchain_tag, workloads_tag
 from tessera.record.traces.fixed import FixedNames
-from tessera.record.workloads import Size
+from tessera.record.workloads import Size, prepared
 from tessera.record.workloads.run import HOST, WORKLOADS, Run
 
 #: Why two recordings may differ; such rows are not compared. docs/trace.md has the list for readers.
@@ -42,25 +42,25 @@ def key(run: Run, size: Size, max_accesses: int | None, folder: Path) -> str:
     """Hash of all that decides the trace of ``run``, whose inputs are in ``folder`` and ``run.paths``."""
     names = FixedNames.of(repo_root(), folder.parent / "no-scratch", run.folder, [folder, *run.paths])
     parts = {
-        "program": sha256(Path(run.argv[0])) if Path(run.argv[0]).is_file() else run.argv[0],
+        "program": sha256_of(Path(run.argv[0])) if Path(run.argv[0]).is_file() else run.argv[0],
         "libraries": [
-            sha256(built("tracer", "libtessera-trace.so")),
-            sha256(built("mosalloc", "libmosalloc.so")),
+            sha256_of(built("tracer", "libtessera-trace.so")),
+            sha256_of(built("mosalloc", "libmosalloc.so")),
         ],
         "image": workloads_tag() if run.image == WORKLOADS else toolchain_tag(),
         "arguments": names.words(list(run.argv)),
         "variables": sorted((name, names.text(value)) for name, value in run.environment.items()),
         "region": [run.roi, max_accesses, size.heap_pool, size.anon_pool],
-        "made": [(p.name, sha256(p)) for p in sorted(folder.glob("*")) if p.is_file()],
-        "given": [(p.name, p.stat().st_size) for p in run.paths if p.is_file()],
+        "made": [(p.name, sha256_of(p)) for p in sorted(folder.glob("*")) if p.is_file()],
+        "given": [(p.name, _given(p)) for p in run.paths if p.is_file()],
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def sha256(path: Path) -> str:
-    """SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def _given(path: Path) -> str | int:
+    """What is known of an input of the user's or a prepared one without reading gigabytes again."""
+    beside = prepared.note(path)
+    return json.loads(beside.read_text())["sha256"] if beside.exists() else path.stat().st_size
 
 
 def compare(name: str, key: str, trace: str, known: Path | None = None) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from tessera.core.errors import TesseraError
@@ -18,12 +19,15 @@ RETRY = "TESSERA_RETRY"  #: `1` in a run that tries again what failed, as `./run
 RESERVE = "TESSERA_RESERVE"
 
 
-def begin(results: Path) -> None:
+def begin(results: Path, left_out: Sequence[str] = ()) -> None:
     """Hold ``results`` until this process ends; with $TESSERA_RETRY=1 drop failures and start over without
     them.
 
     Which jobs there are was decided before this, so a run that drops something starts again, in this same
     process and with the lock that it holds.
+
+    Args:
+        left_out: rows that this machine has too little memory or disk for, with the numbers; said at once.
 
     Raises:
         SystemExit: another run is at work on ``results``; said so, since Snakemake would add a traceback.
@@ -33,6 +37,8 @@ def begin(results: Path) -> None:
     except TesseraError as error:
         print(f"tessera: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
+    for row in left_out:
+        print(f"tessera: this row will be left out: {row}", file=sys.stderr)
     if os.environ.get(RETRY) != "1":
         return
     os.environ[RETRY] = "0"  # once is enough

@@ -12,6 +12,7 @@ from pathlib import Path
 
 TRACE_NAME = "trace.tst"
 LOCK = ".lock"
+PREPARED_FOLDER = "prepared"
 LAYOUTS_NOTE = "note.txt"  #: beside the layouts of a pair
 #: In a subfolder, because readers of a folder of layouts take every CSV file in it.
 PROFILE = Path("profile", "misses.csv")
@@ -55,6 +56,18 @@ class Tree:
 
     def trace(self, workload: str) -> Path:
         return self.root / "traces" / workload / TRACE_NAME
+
+    def prepared(self, file: str) -> Path:
+        """A file of arrays that recorded programs load; absent when its rows are recorded."""
+        return self.root / PREPARED_FOLDER / file
+
+    def prepared_outcome(self, file: str) -> Path:
+        """Outcome of the job that builds it: seconds, or why it failed."""
+        return self.root / PREPARED_FOLDER / f"{file}.outcome.json"
+
+    def prepared_dropped(self, file: str) -> Path:
+        """Says when the file was removed."""
+        return self.root / PREPARED_FOLDER / f"{file}.dropped.json"
 
     # -- layouts
 

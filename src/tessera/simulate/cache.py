@@ -22,12 +22,6 @@ def content_key(*parts: str | bytes) -> str:
     return digest.hexdigest()
 
 
-def file_sha256(path: Path) -> str:
-    """SHA-256 (hex) of a file's bytes."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
 class CellCache:
     """A folder of cells; ``get`` and ``put`` by key. ``None`` as folder: nothing is kept."""
 

@@ -10,14 +10,14 @@ from pathlib import Path
 import click
 
 from tessera.core.errors import TesseraError
-from tessera.core.files import making, with_names
+from tessera.core.files import making, sha256_of, with_names
 from tessera.core.paths import built
 from tessera.layouts.model import canonical_name
 from tessera.machine.container import toolchain
 from tessera.platforms import Platform
 from tessera.results import cells
 from tessera.results.status import is_ok
-from tessera.simulate.cache import CellCache, content_key, file_sha256
+from tessera.simulate.cache import CellCache, content_key
 from tessera.simulate.inputs import layout_bytes
 from tessera.simulate.plan import Plan
 from tessera.simulate.process import Job, Progress, died, run_simulator
@@ -62,7 +62,7 @@ def simulate(
         platform.flat(),
         engine,
         sampling.argument(),
-        file_sha256(simulator),
+        sha256_of(simulator),
     ]
     contents: dict[Path, bytes] = {}
     unreadable: dict[Path, dict] = {}

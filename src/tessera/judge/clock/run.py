@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.files import sha256_of
 from tessera.core.paths import built
 from tessera.judge.clock import calibrate, native, simulated
 from tessera.judge.clock.marks import CALIBRATE, marks_of
@@ -18,7 +19,7 @@ from tessera.machine.reserve import HugePagesUnavailable
 from tessera.platforms import Platform, load
 from tessera.results.schema.clock import CLOCK_KEYS, CLOCK_MARKS, CLOCK_PROGRAMS
 from tessera.results.write import frame_of, write
-from tessera.simulate.cache import content_key, file_sha256
+from tessera.simulate.cache import content_key
 
 ROUNDS, PROCESSES = 5, {"default": 3, "smoke": 1}  #: measurements of a mark in a process
 PROGRAM_ROUNDS = {"default": 6, "smoke": 2}
@@ -78,7 +79,7 @@ def against_this_machine(
 def _built_key(programs: list[Program]) -> str:
     """Names the programs as they are built: recordings of others are not used."""
     names = sorted({"clockmarks", *(program.command[0] for program in programs)})
-    return content_key(*[file_sha256(built("workloads", name)) for name in names])[:16]
+    return content_key(*[sha256_of(built("workloads", name)) for name in names])[:16]
 
 
 def _marks(names: list[str], pages: str, scale: str) -> dict[str, Found]:

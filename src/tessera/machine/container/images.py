@@ -8,7 +8,6 @@ the same packages) and ``<name>-<hash>.log``.
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import json
 import os
 import shutil
@@ -19,6 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.files import sha256_of
 from tessera.core.paths import build_dir
 from tessera.machine.container.command import docker_run
 from tessera.machine.container.engine import docker, docker_client, require_docker
@@ -128,7 +128,7 @@ def _import(tag: str, arguments: BaseArguments, folder: Path) -> tuple[Path, str
     rootfs = folder / f"{_stem(tag)}.tar"
     script = _folder_of(tag) / "build.sh"
     _logged([str(script), str(rootfs)], tag, folder, arguments.as_environment())
-    sha256 = _sha256(rootfs)
+    sha256 = sha256_of(rootfs)
     _logged([docker_client(), "import", str(rootfs), tag], tag, folder)
     return rootfs, sha256
 
@@ -207,11 +207,6 @@ def _folder_of(tag: str) -> Path:
 
 def _stem(tag: str) -> str:
     return tag.removeprefix("tessera-").replace(":", "-")
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 @contextmanager

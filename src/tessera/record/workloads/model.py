@@ -8,6 +8,7 @@ A size's pools hold everything that the program asks for, its verifier included.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,10 +21,29 @@ from tessera.core.units import PAGE_2MB, format_bytes, parse_bytes
 _KEYS = {"name", "executable", "description", "source", "sizes"}
 _MORE_KEYS = {"kind", "rows", "stand_in_for", "threads"}
 _SIZE_KEYS = {"args", "footprint", "heap_pool", "anon_pool"}
-_MORE_SIZE_KEYS = {"datasets"}
+_MORE_SIZE_KEYS = {"datasets", "touched", "prepared", "share"}
+_PREPARED_KEYS = {"file", "program", "args", "bytes", "memory"}
+_FILE_NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
+
+#: Stands in a size's arguments for the path of its prepared file.
+PREPARED = "{prepared}"
 
 #: Published tables that a row can belong to: MICRO'20 Table 5, OPERA D5.10 Table 4, Mitosis Table 1.
 TABLES = ("micro20", "opera", "mitosis")
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A file of flat arrays that a program builds once, natively, and that recorded programs load.
+
+    Rows share a file by its name; :func:`tessera.record.workloads.prepared.of` refuses two files of one name.
+    """
+
+    file: str
+    program: str  #: builds it with ``args --prepare FILE``
+    args: tuple[str, ...]
+    bytes: int  #: on disk
+    memory: int  #: while it is built
 
 
 @dataclass(frozen=True)
@@ -36,6 +56,9 @@ class Size:
     heap_pool: int
     anon_pool: int
     datasets: tuple[str, ...] = ()  #: names in ``datasets/manifest.csv`` that the program reads
+    touched: int | None = None  #: memory that a recorded run touches; None for all of both pools
+    prepared: Prepared | None = None  #: what ``{prepared}`` in ``args`` stands for
+    share: float | None = None  #: footprint / published footprint, where it is smaller on purpose
 
 
 @dataclass(frozen=True)
@@ -133,7 +156,29 @@ def _size(path: Path, label: str, node: dict) -> Size:
     datasets = node.get("datasets", [])
     if not isinstance(datasets, list) or not all(isinstance(name, str) for name in datasets):
         raise _bad(path, f"size {label}: datasets must be a list of names")
-    return Size(label, tuple(args), **found, datasets=tuple(datasets))
+    if "touched" in node:
+        found["touched"] = parse_bytes(node["touched"], owner=f"{path}: {label}.touched")
+    share = node.get("share")
+    if share is not None and not (isinstance(share, int | float) and 0 < share < 1):
+        raise _bad(path, f"size {label}: share {share!r} must be a number between 0 and 1")
+    prepared = _prepared(path, label, node["prepared"]) if "prepared" in node else None
+    if (prepared is not None) != any(PREPARED in word for word in args):
+        raise _bad(path, f"size {label}: {PREPARED} in args and the key prepared need each other")
+    return Size(label, tuple(args), **found, datasets=tuple(datasets), prepared=prepared, share=share)
+
+
+def _prepared(path: Path, label: str, node: object) -> Prepared:
+    where = f"size {label}: prepared"
+    _keys(path, node, _PREPARED_KEYS, set(), where)
+    args = node["args"]
+    if not isinstance(args, list) or not all(isinstance(a, str) for a in args):
+        raise _bad(path, f"{where}: args must be a list of texts (quote numbers)")
+    if not _FILE_NAME.fullmatch(str(node["file"])):
+        raise _bad(path, f"{where}: file '{node['file']}' must have small letters, digits, '.' and '-' only")
+    sizes = {
+        key: parse_bytes(node[key], owner=f"{path}: {label}.prepared.{key}") for key in ("bytes", "memory")
+    }
+    return Prepared(str(node["file"]), str(node["program"]), tuple(args), **sizes)
 
 
 def _keys(path: Path, node: object, wanted: set[str], allowed: set[str], where: str) -> None:

@@ -18,11 +18,12 @@ which returns one line that names the missing program, or an empty text if nothi
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
-from tessera.core.errors import unknown_name
-from tessera.record.workloads.model import Size, Workload
+from tessera.core.errors import TesseraError, unknown_name
+from tessera.record.workloads.model import PREPARED, Size, Workload
 from tessera.record.workloads.run import Run
 
 KINDS = {
@@ -35,17 +36,30 @@ KINDS = {
 }
 
 
-def prepare(workload: Workload, label: str, folder: Path) -> Run:
+def prepare(workload: Workload, label: str, folder: Path, prepared: Path | None = None) -> Run:
     """The run of this size of the workload.
+
+    Args:
+        prepared: the file that ``{prepared}`` in the size's arguments stands for.
 
     Raises:
         TesseraError: an unknown size or kind, or something that the run needs is missing.
     """
     size: Size = workload.size(label)
+    if size.prepared is not None:
+        if prepared is None:
+            raise TesseraError(
+                f"size {label} of {workload.name}",
+                f"it loads the prepared file '{size.prepared.file}', and none is given",
+                f"build it: tessera workload prepare {workload.name} --size {label}",
+            )
+        prepared = prepared.absolute()
+        size = replace(size, args=tuple(word.replace(PREPARED, str(prepared)) for word in size.args))
     module = _module(workload)
     folder = folder.absolute()  # programs may work in another folder
     folder.mkdir(parents=True, exist_ok=True)
-    return module.prepare(workload, size, folder)
+    run = module.prepare(workload, size, folder)
+    return replace(run, paths=(*run.paths, prepared)) if size.prepared is not None else run
 
 
 def missing(workload: Workload, label: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tessera.core.paths import built
 from tessera.record import datasets
 from tessera.record.workloads.model import Size, Workload
 from tessera.record.workloads.run import Run
@@ -11,4 +12,5 @@ from tessera.record.workloads.run import Run
 
 def prepare(workload: Workload, size: Size, folder: Path) -> Run:
     """The built program with the size's arguments, datasets' paths filled in."""
-    return Run(tuple(datasets.expand(workload.command(size.label))))
+    program = str(built("workloads", workload.executable))
+    return Run(tuple(datasets.expand([program, *size.args])))
