@@ -30,7 +30,7 @@ def builds(monkeypatch, tmp_path):
         target = argv[-1]
         with open(target, "wb") as file:
             file.write(BYTES if not state.fail else BYTES[:5])
-        return subprocess.CompletedProcess(argv, state.fail, json.dumps(state.answer) + "\n", "out of room\n")
+        return subprocess.CompletedProcess(argv, state.fail, json.dumps(state.answer) + "\n", "E28\n")
 
     monkeypatch.setattr(prepared, "toolchain", lambda: SimpleNamespace(run=run))
     return state
@@ -70,7 +70,7 @@ def test_what_is_not_the_file_that_was_built_is_built_again(builds, tmp_path, da
 
 def test_a_program_that_fails_leaves_no_file_and_its_last_lines(builds, tmp_path):
     builds.fail = 1
-    with pytest.raises(TesseraError, match="status 1:\nout of room"):
+    with pytest.raises(TesseraError, match="status 1:\nE28"):
         prepared.ensure(ASKED, tmp_path / "graph")
     assert not (tmp_path / "graph").exists() and not prepared.note(tmp_path / "graph").exists()
     builds.fail = 0
@@ -111,5 +111,6 @@ def sized(**more):
 def test_rows_share_a_file_by_name_and_must_agree():
     other = Prepared("graph", "maker", ("--scale", "9"), bytes=1, memory=1)
     assert prepared.of([sized(prepared=ASKED), sized(), sized(prepared=ASKED)]) == {"graph": ASKED}
-    with pytest.raises(TesseraError, match="build it differently"):
+    with pytest.raises(TesseraError) as refused:
         prepared.of([sized(prepared=ASKED), sized(prepared=other)])
+    assert refused.value.code == "prepared-twice"

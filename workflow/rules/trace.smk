@@ -117,7 +117,7 @@ rule drop:
     output: TREE.prepared_dropped("{file}"),
     log: TREE.log("drop-{file}"),
     wildcard_constraints: file="|".join(PREPARED) or "none"
-    params: path=lambda w: TREE.prepared(w.file),
+    params: path=lambda w: TREE.prepared(w.file), code=code("tessera.pipeline.prepare"),
     priority: 30
     message: "Removing the prepared file {wildcards.file}"
     shell: "tessera pipeline drop --file {params.path} --out {output} 2> >(tee {log} >&2)"

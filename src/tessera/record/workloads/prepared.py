@@ -49,6 +49,7 @@ def of(sizes: Iterable[Size]) -> dict[str, Prepared]:
                 f"prepared file '{asked.file}'",
                 f"two sizes build it differently: {found[asked.file]} and {asked}",
                 "give one of them another name in config/workloads",
+                code="prepared-twice",
             )
     return found
 
