@@ -5,7 +5,7 @@
 #include "betweenness.h"
 #include "betweenness_oracle.h"
 #include "common/anonymous_array.h"
-#include "common/graph_input.h"
+#include "common/prepared_graph.h"
 #include "common/sources.h"
 
 using namespace tessera::workloads;
@@ -17,8 +17,8 @@ namespace {
 constexpr double kAllowedDifference = 2e-3;
 
 template <class EdgeSource>
-Outcome rank(const Arguments& arguments, const EdgeSource& edge) {
-    std::optional outgoing(build_csr<int32_t>(edge, Direction::outgoing));
+Outcome rank(const Arguments& arguments, const EdgeSource& edge, const std::optional<PreparedFile>& prepared) {
+    std::optional outgoing(graph_rows<int32_t>(prepared, edge, Direction::outgoing));
     const uint64_t vertices = edge.vertices(), arcs = outgoing->offsets[vertices];
     const std::vector<int32_t> sources =
         choose_sources("bc", *outgoing, arguments.count("sources"), arguments.count("seed"));
@@ -65,7 +65,8 @@ Outcome rank(const Arguments& arguments, const EdgeSource& edge) {
 }
 
 Outcome run(const Arguments& arguments) {
-    return with_graph("bc", arguments, false, [&](const auto& edge) { return rank(arguments, edge); });
+    return run_on_graph("bc", arguments, Weights::no,
+                        [&](const auto& edge, const auto& prepared) { return rank(arguments, edge, prepared); });
 }
 
 }  // namespace
@@ -73,6 +74,7 @@ Outcome run(const Arguments& arguments) {
 int main(int argc, char** argv) {
     std::vector<Parameter> table = graph_parameters("20", "16");
     table.push_back({"sources", Kind::count, "4", 1, 64, "number of random source vertices"});
+    add_preparation(table);
     table.push_back(corrupt_parameter());
     return run_program("bc", "compute betweenness centrality of a directed graph", table, argc, argv, run);
 }

@@ -7,9 +7,8 @@
 #include <optional>
 
 #include "common/anonymous_array.h"
-#include "common/graph_input.h"
+#include "common/prepared_graph.h"
 #include "common/sources.h"
-#include "common/transpose.h"
 #include "direction_optimising_bfs.h"
 #include "directed_tree_check.h"
 
@@ -18,9 +17,9 @@ using namespace tessera::workloads;
 namespace {
 
 template <class EdgeSource>
-Outcome search(const Arguments& arguments, const EdgeSource& edge) {
-    std::optional outgoing(build_csr<int32_t>(edge, Direction::outgoing));
-    std::optional incoming(transposed(*outgoing));
+Outcome search(const Arguments& arguments, const EdgeSource& edge, const std::optional<PreparedFile>& prepared) {
+    std::optional outgoing(graph_rows<int32_t>(prepared, edge, Direction::outgoing));
+    std::optional incoming(graph_rows<int32_t>(prepared, edge, Direction::incoming));
     const uint64_t vertices = edge.vertices(), arcs = outgoing->offsets[vertices];
     const std::vector<int32_t> sources =
         choose_sources("bfs", *outgoing, arguments.count("sources"), arguments.count("seed"));
@@ -65,7 +64,8 @@ Outcome search(const Arguments& arguments, const EdgeSource& edge) {
 }
 
 Outcome run(const Arguments& arguments) {
-    return with_graph("bfs", arguments, false, [&](const auto& edge) { return search(arguments, edge); });
+    return run_on_graph("bfs", arguments, Weights::no,
+                        [&](const auto& edge, const auto& prepared) { return search(arguments, edge, prepared); });
 }
 
 }  // namespace
@@ -73,6 +73,7 @@ Outcome run(const Arguments& arguments) {
 int main(int argc, char** argv) {
     std::vector<Parameter> table = graph_parameters("22", "8");
     table.push_back({"sources", Kind::count, "1", 1, 64, "number of searches, each from a different random vertex"});
+    add_preparation(table);
     table.push_back(corrupt_parameter());
     return run_program("bfs", "search a directed graph breadth-first (direction-optimising)", table, argc, argv, run);
 }

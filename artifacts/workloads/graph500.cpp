@@ -12,26 +12,11 @@
 #include "bfs_validation.h"
 #include "common/anonymous_array.h"
 #include "common/program.h"
+#include "prepared_graph500.h"
 
 using namespace tessera::workloads;
 
 namespace {
-
-struct EdgeList {
-    AnonymousArray<Edge> edges;
-    uint64_t vertex_count;
-
-    uint64_t vertices() const { return vertex_count; }
-    uint64_t count() const { return edges.size(); }
-    const Edge& operator()(uint64_t k) const { return edges[k]; }
-};
-
-EdgeList generate(const KroneckerEdges& edge) {
-    EdgeList list{AnonymousArray<Edge>("edge list", edge.count()), edge.vertices()};
-    list.edges.prefault();
-    for (uint64_t k = 0; k < edge.count(); ++k) list.edges[k] = edge(k);
-    return list;
-}
 
 /// Distinct vertices that have a neighbour, in random order (specification, section 7).
 std::vector<int64_t> choose_roots(const Csr<int64_t>& graph, uint64_t count, uint64_t seed) {
@@ -52,8 +37,19 @@ Outcome run(const Arguments& arguments) {
     const auto scale = static_cast<unsigned>(arguments.count("scale"));
     const uint64_t degree = arguments.count("edge-factor");
     const uint64_t seed = arguments.count("seed");
-    const EdgeList list = generate(KroneckerEdges(scale, degree << scale, seed));
-    std::optional csr(build_csr<int64_t>(list, Direction::both));
+    const KroneckerEdges edge(scale, degree << scale, seed);
+    const Shape shape = graph500_shape(scale, degree, seed);
+    const bool files = arguments.given("prepare") || arguments.given("prepared") || arguments.given("check-prepared");
+    if (files && scale > kMostPreparedScale)
+        throw Error("graph500: --scale " + std::to_string(scale), "prepared files have at most 2^31 vertices",
+                    "choose --scale 31 or less, or let the program build the graph");
+    if (auto done = prepare_or_check("graph500", arguments, shape, (48 * degree + 17) << scale,
+                                     [&](Preparation& preparation) { prepare_graph500(preparation, edge); }))
+        return std::move(*done);
+    const auto prepared = open_prepared("graph500", arguments, shape);
+    const EdgeList list = prepared ? load_edges(*prepared, edge) : generate(edge);
+    std::optional csr(prepared ? load_rows<int64_t>(*prepared, "both", edge.vertices())
+                               : build_csr<int64_t>(list, Direction::both));
     const Csr<int64_t>& graph = *csr;
     const std::vector<int64_t> roots = choose_roots(graph, arguments.count("roots"), seed);
 
@@ -93,10 +89,11 @@ Outcome run(const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    return run_program("graph500", "search a Kronecker graph breadth-first",
-                       {{"scale", Kind::count, "21", 2, 40, "log2 of the number of vertices"},
-                        {"edge-factor", Kind::count, "16", 1, 1024, "edges per vertex"},
-                        {"roots", Kind::count, "1", 1, 64, "number of searches, each from a different random root"},
-                        seed_parameter(), corrupt_parameter()},
-                       argc, argv, run);
+    std::vector<Parameter> table{{"scale", Kind::count, "21", 2, 40, "log2 of the number of vertices"},
+                                {"edge-factor", Kind::count, "16", 1, 1024, "edges per vertex"},
+                                {"roots", Kind::count, "1", 1, 64, "number of searches, each from a different random root"},
+                                seed_parameter()};
+    add_preparation(table);
+    table.push_back(corrupt_parameter());
+    return run_program("graph500", "search a Kronecker graph breadth-first", table, argc, argv, run);
 }

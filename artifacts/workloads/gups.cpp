@@ -14,7 +14,9 @@ Outcome reads(AnonymousArray<uint64_t>& array, const Arguments& arguments) {
     const uint64_t elements = array.size();
     const uint64_t count = arguments.count("reads");
     const uint64_t seed = arguments.count("seed");
-    for (uint64_t i = 0; i < elements; ++i) array[i] = element_value(i);
+    const bool unwritten = arguments.flag("unwritten");
+    if (!unwritten)
+        for (uint64_t i = 0; i < elements; ++i) array[i] = element_value(i);
     if (arguments.flag("self-test-corrupt")) {
         Lcg64 addresses(seed);
         array[below(addresses.next(), elements)] ^= 1;  // the first element that will be read
@@ -22,14 +24,14 @@ Outcome reads(AnonymousArray<uint64_t>& array, const Arguments& arguments) {
 
     uint64_t checksum = 0;
     const uint64_t roi_ns = region_of_interest_ns(
-        [&] { checksum = read_at_random(array.data(), elements, count, seed); });
+        [&] { checksum = (unwritten ? read_unwritten_at_random : read_at_random)(array.data(), elements, count, seed); });
 
-    const uint64_t expected = expected_checksum(elements, count, seed);
+    const uint64_t expected = (unwritten ? expected_index_sum : expected_checksum)(elements, count, seed);
     std::string complaint;
     if (checksum != expected)
         complaint = "checksum " + std::to_string(checksum) + ", expected " + std::to_string(expected);
     Result result("gups");
-    result.add("size_bytes", array.bytes()).add("reads", count).add("seed", seed)
+    result.add("size_bytes", array.bytes()).add("reads", count).add("seed", seed).add("unwritten", unwritten)
         .add("footprint_bytes", array.bytes()).add("roi_ns", roi_ns).add("checksum", checksum);
     return {result, complaint};
 }
@@ -61,8 +63,11 @@ Outcome updates(AnonymousArray<uint64_t>& table, const Arguments& arguments) {
 
 Outcome run(const Arguments& arguments) {
     AnonymousArray<uint64_t> array("gups array", arguments.count("size") / sizeof(uint64_t));
-    array.prefault();
-    return arguments.text("mode") == "update" ? updates(array, arguments) : reads(array, arguments);
+    const bool update = arguments.text("mode") == "update";
+    if (update && arguments.flag("unwritten"))
+        throw Error("gups: --unwritten", "--mode update writes to the array", "leave one of them out");
+    if (!arguments.flag("unwritten")) array.prefault();
+    return update ? updates(array, arguments) : reads(array, arguments);
 }
 
 }  // namespace
@@ -73,6 +78,8 @@ int main(int argc, char** argv) {
                         {"size", Kind::size, "4GB", 4096, 1024.0 * 1073741824, "size of the array"},
                         {"reads", Kind::count, "100000000", 1, 1e12,
                          "number of reads (with --mode update: updates) in the region of interest"},
+                        {"unwritten", Kind::flag, "", 0, 0,
+                         "read memory that is reserved and was never written (zeros); the sequence of indices is verified"},
                         seed_parameter(), corrupt_parameter()},
                        argc, argv, run);
 }

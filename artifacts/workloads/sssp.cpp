@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "common/anonymous_array.h"
-#include "common/graph_input.h"
+#include "common/prepared_graph.h"
 #include "common/sources.h"
 #include "delta_stepping.h"
 #include "distance_check.h"
@@ -14,8 +14,8 @@ using namespace tessera::workloads;
 namespace {
 
 template <class EdgeSource>
-Outcome search(const Arguments& arguments, const EdgeSource& edge) {
-    std::optional outgoing(build_csr<WeightedVertex>(edge, Direction::outgoing));
+Outcome search(const Arguments& arguments, const EdgeSource& edge, const std::optional<PreparedFile>& prepared) {
+    std::optional outgoing(graph_rows<WeightedVertex>(prepared, edge, Direction::outgoing));
     const uint64_t vertices = edge.vertices(), arcs = outgoing->offsets[vertices];
     const int32_t source = choose_sources("sssp", *outgoing, 1, arguments.count("seed"))[0];
     // A vertex is in the bins once for each time its distance fell; half as many entries at a time as
@@ -52,7 +52,8 @@ Outcome search(const Arguments& arguments, const EdgeSource& edge) {
 }
 
 Outcome run(const Arguments& arguments) {
-    return with_graph("sssp", arguments, true, [&](const auto& edge) { return search(arguments, edge); });
+    return run_on_graph("sssp", arguments, Weights::yes,
+                        [&](const auto& edge, const auto& prepared) { return search(arguments, edge, prepared); });
 }
 
 }  // namespace
@@ -60,6 +61,7 @@ Outcome run(const Arguments& arguments) {
 int main(int argc, char** argv) {
     std::vector<Parameter> table = graph_parameters("21", "8");
     table.push_back({"delta", Kind::count, "2", 1, 1e9, "width of a bin, in units of edge weight"});
+    add_preparation(table);
     table.push_back(corrupt_parameter());
     return run_program("sssp", "compute shortest paths from one source by delta-stepping", table, argc, argv, run);
 }

@@ -3,6 +3,7 @@
 #include "xsbench.h"
 
 #include "common/program.h"
+#include "prepared_xsbench.h"
 #include "xsbench_check.h"
 #include "xsbench_data.h"
 
@@ -16,7 +17,13 @@ Outcome run(const Arguments& arguments) {
     const uint64_t points = arguments.count("gridpoints");
     const uint64_t lookups = arguments.count("lookups-per-particle");
     const uint64_t seed = arguments.count("seed");
-    const SyntheticData synthetic = make_data(nuclides, points, seed);
+    const Shape shape = grid_shape(nuclides, points, seed);
+    if (auto done = prepare_or_check("xsbench", arguments, shape, most_grid_bytes(nuclides, points),
+                                     [&](Preparation& preparation) { prepare_data(preparation, nuclides, points, seed); }))
+        return std::move(*done);
+    const auto prepared = open_prepared("xsbench", arguments, shape);
+    const SyntheticData synthetic =
+        prepared ? load_data(*prepared, nuclides, points, seed) : make_data(nuclides, points, seed);
     const CrossSections data = synthetic.view();
     AnonymousArray<History> histories("histories", arguments.count("particles"));
     histories.prefault();
@@ -39,15 +46,15 @@ Outcome run(const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    return run_program("xsbench", "look up macroscopic cross sections of Monte Carlo neutron transport",
-                       {{"model", Kind::choice, "large", 0, 0, "size of the Hoogenboom-Martin model: large has 355 nuclides, small has 68",
-                         {"large", "small"}},
-                        {"gridpoints", Kind::count, "11303", 2, 1e7, "number of energies of each nuclide"},
-                        {"particles", Kind::count, "10000", 1, 1e9, "number of histories"},
-                        {"lookups-per-particle", Kind::count, "34", 1, 1e9,
-                         "number of lookups in a history; 1 makes all lookups independent (event-based)"},
-                        {"check-every", Kind::count, "1", 1, 1e9,
-                         "verify one of this many histories"},
-                        seed_parameter(), corrupt_parameter()},
-                       argc, argv, run);
+    std::vector<Parameter> table{{"model", Kind::choice, "large", 0, 0, "size of the Hoogenboom-Martin model: large has 355 nuclides, small has 68",
+                                 {"large", "small"}},
+                                {"gridpoints", Kind::count, "11303", 2, 1e7, "number of energies of each nuclide"},
+                                {"particles", Kind::count, "10000", 1, 1e9, "number of histories"},
+                                {"lookups-per-particle", Kind::count, "34", 1, 1e9,
+                                 "number of lookups in a history; 1 makes all lookups independent (event-based)"},
+                                {"check-every", Kind::count, "1", 1, 1e9, "verify one of this many histories"},
+                                seed_parameter()};
+    add_preparation(table);
+    table.push_back(corrupt_parameter());
+    return run_program("xsbench", "look up macroscopic cross sections of Monte Carlo neutron transport", table, argc, argv, run);
 }

@@ -58,36 +58,42 @@ struct SyntheticData {
     }
 };
 
-/// Fills the nuclides' grids; returns the points of all of them, in the order of their energies.
-inline AnonymousArray<UnionizedPoint> fill_grid(SyntheticData& data, uint64_t seed) {
-    AnonymousArray<UnionizedPoint> all("points in order", data.nuclides * data.points);
-    std::vector<uint64_t> sorted(data.points);
-    uint64_t number = 0;
-    for (uint64_t nuclide = 0; nuclide < data.nuclides; ++nuclide) {
-        for (uint64_t& energy : sorted) energy = mix64(seed, number++);
-        std::ranges::sort(sorted);
-        sorted.front() = 0;  // so that no lookup lies outside a nuclide's grid
-        sorted.back() = UINT64_MAX;
-        for (uint64_t point = 0; point < data.points; ++point) {
-            const uint64_t at = nuclide * data.points + point;
-            all[at] = {sorted[point], static_cast<uint32_t>(nuclide)};
-            data.grid[at].energy = unit_interval(sorted[point]);
-            for (double& value : data.grid[at].cross_section) value = unit_interval(mix64(seed, number++));
-        }
+/// Fills one nuclide's grid, and its points as unionized ones.
+inline void fill_nuclide(uint64_t nuclide, uint64_t points, uint64_t seed, GridPoint* grid, UnionizedPoint* unionized) {
+    uint64_t number = nuclide * points * (1 + kReactions);  // of the random stream that all nuclides share
+    std::vector<uint64_t> sorted(points);
+    for (uint64_t& energy : sorted) energy = mix64(seed, number++);
+    std::ranges::sort(sorted);
+    sorted.front() = 0;  // so that no lookup lies outside a nuclide's grid
+    sorted.back() = UINT64_MAX;
+    for (uint64_t point = 0; point < points; ++point) {
+        unionized[point] = {sorted[point], static_cast<uint32_t>(nuclide)};
+        grid[point].energy = unit_interval(sorted[point]);
+        for (double& value : grid[point].cross_section) value = unit_interval(mix64(seed, number++));
     }
-    std::sort(all.data(), all.data() + all.size(),
-              [](const UnionizedPoint& a, const UnionizedPoint& b) { return a.energy < b.energy; });
-    return all;
 }
 
-/// In the order of the energies, each point moves its own nuclide one further; the others stay.
-inline void fill_index(SyntheticData& data, const AnonymousArray<UnionizedPoint>& all) {
-    std::vector<uint32_t> current(data.nuclides, 0), passed(data.nuclides, 0);
-    for (uint64_t u = 0; u < all.size(); ++u) {
-        const uint32_t nuclide = all[u].nuclide;
-        current[nuclide] = static_cast<uint32_t>(std::min<uint64_t>(passed[nuclide]++, data.points - 2));
-        data.energies[u] = unit_interval(all[u].energy);
-        std::memcpy(&data.index[u * data.nuclides], current.data(), data.nuclides * sizeof(uint32_t));
+/// A total order: the energies 0 and 1 are in every nuclide's grid.
+inline void sort_by_energy(AnonymousArray<UnionizedPoint>& all) {
+    std::sort(all.data(), all.data() + all.size(), [](const UnionizedPoint& a, const UnionizedPoint& b) {
+        return a.energy != b.energy ? a.energy < b.energy : a.nuclide < b.nuclide;
+    });
+}
+
+/// Fills rows of the index. In the order of the energies, each point moves its own nuclide one further; the others stay.
+/// `passed` counts each nuclide's points before the first row, and is advanced.
+inline void fill_rows(const UnionizedPoint* order, uint64_t rows, uint64_t points, std::vector<uint32_t>& passed,
+                      double* energies, uint32_t* index) {
+    const uint64_t nuclides = passed.size();
+    const auto last = static_cast<uint32_t>(points - 2);  // a next point follows it
+    std::vector<uint32_t> current(nuclides);
+    for (uint64_t nuclide = 0; nuclide < nuclides; ++nuclide)
+        current[nuclide] = std::min(passed[nuclide] - (passed[nuclide] > 0 ? 1 : 0), last);
+    for (uint64_t u = 0; u < rows; ++u) {
+        const uint32_t nuclide = order[u].nuclide;
+        current[nuclide] = std::min(passed[nuclide]++, last);
+        energies[u] = unit_interval(order[u].energy);
+        std::memcpy(index + u * nuclides, current.data(), nuclides * sizeof(uint32_t));
     }
 }
 
@@ -98,7 +104,12 @@ inline SyntheticData make_data(uint64_t nuclides, uint64_t points, uint64_t seed
                        AnonymousArray<double>("unionized energies", all),
                        AnonymousArray<uint32_t>("unionized index", all * nuclides),
                        make_materials(nuclides, seed)};
-    fill_index(data, fill_grid(data, seed));
+    AnonymousArray<UnionizedPoint> order("points in order", all);
+    for (uint64_t nuclide = 0; nuclide < nuclides; ++nuclide)
+        fill_nuclide(nuclide, points, seed, data.grid.data() + nuclide * points, order.data() + nuclide * points);
+    sort_by_energy(order);
+    std::vector<uint32_t> passed(nuclides, 0);
+    fill_rows(order.data(), all, points, passed, data.energies.data(), data.index.data());
     return data;
 }
 

@@ -69,7 +69,7 @@ Arguments::Arguments(std::string program, std::vector<Parameter> table, int argc
         values_[name] = value;
     }
     for (const Parameter& parameter : table_)
-        if (parameter.kind != Kind::flag) values_.try_emplace(parameter.name, parameter.fallback);
+        if (!parameter.fallback.empty()) values_.try_emplace(parameter.name, parameter.fallback);
 }
 
 void Arguments::check(const Parameter& parameter, const std::string& text) const {
@@ -77,6 +77,9 @@ void Arguments::check(const Parameter& parameter, const std::string& text) const
     switch (parameter.kind) {
         case Kind::flag:
         case Kind::text: return;
+        case Kind::path:
+            if (text.empty()) throw Error(owner(parameter), "the name of the file is empty", "give the name of a file");
+            return;
         case Kind::counts:
             for (const std::string_view part : parts_of(text))
                 check_bounds(parameter, std::string(part), static_cast<double>(parse_count(owner(parameter), part)));
@@ -120,7 +123,7 @@ std::string Arguments::help(const std::string& summary) const {
         if (parameter.hidden) continue;
         out << "  --" << parameter.name;
         if (parameter.kind == Kind::choice) out << " {" << joined(parameter.choices) << "}";
-        if (parameter.kind != Kind::flag) out << " (default " << parameter.fallback << ")";
+        if (!parameter.fallback.empty()) out << " (default " << parameter.fallback << ")";
         out << "\n      " << parameter.help << "\n";
     }
     if (!table_.empty()) out << "\nExample: " << program_ << " --" << table_[0].name << " " << table_[0].fallback << "\n";
@@ -151,7 +154,9 @@ const std::string& Arguments::text(const std::string& name) const {
     return values_.at(name);
 }
 
-bool Arguments::flag(const std::string& name) const {
+bool Arguments::flag(const std::string& name) const { return given(name); }
+
+bool Arguments::given(const std::string& name) const {
     find(name);
     return values_.contains(name);
 }

@@ -11,12 +11,12 @@
 
 namespace tessera::workloads {
 
-enum class Kind { count, counts, size, real, choice, text, flag };  // text: checked by who reads it
+enum class Kind { count, counts, size, real, choice, text, path, flag };  // text: checked by who reads it; path: not empty
 
 struct Parameter {
     std::string name;      ///< without the leading dashes
     Kind kind;
-    std::string fallback;  ///< default, as it would be typed; "" for flags
+    std::string fallback;  ///< default, as it would be typed; "" for flags and for what has none
     double least;          ///< inclusive bounds of count, each of counts, size (bytes) and real
     double most;
     std::string help;
@@ -37,6 +37,7 @@ public:
     double real(const std::string& name) const;
     const std::string& text(const std::string& name) const;
     bool flag(const std::string& name) const;
+    bool given(const std::string& name) const;  ///< typed, or has a default; the other readers need that
 
 private:
     const Parameter& find(const std::string& name) const;

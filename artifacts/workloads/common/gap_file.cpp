@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <utility>
 
 #include "common/error.h"
 
@@ -41,35 +40,24 @@ GapFileEdges::GapFileEdges(const std::string& path) {
                     "use a synthetic graph (--graph kronecker, uniform, road, web)");
     struct stat status;
     const bool sized = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
-    bytes_ = sized ? static_cast<uint64_t>(status.st_size) : 0;
-    if (bytes_ < kHeaderBytes) {
+    const uint64_t bytes = sized ? static_cast<uint64_t>(status.st_size) : 0;
+    if (bytes < kHeaderBytes) {
         close(file);
-        refuse(path, "it has " + std::to_string(bytes_) + " bytes, fewer than the header's 17");
+        refuse(path, "it has " + std::to_string(bytes) + " bytes, fewer than the header's 17");
     }
-    void* start = mmap(nullptr, bytes_, PROT_READ, MAP_PRIVATE, file, 0);
+    void* start = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file, 0);
     const int problem = errno;
     close(file);
     if (start == MAP_FAILED) throw Error("graph file " + path, std::strerror(problem), "free memory, or use a machine with more");
-    start_ = static_cast<const unsigned char*>(start);
-    try {
-        check(path, bytes_);
-    } catch (...) {
-        munmap(start, bytes_);
-        throw;
-    }
-}
-
-GapFileEdges::GapFileEdges(GapFileEdges&& other) noexcept
-    : start_(std::exchange(other.start_, nullptr)), offsets_(other.offsets_), ends_(other.ends_), bytes_(other.bytes_),
-      vertices_(other.vertices_), arcs_(other.arcs_), entry_bytes_(other.entry_bytes_), row_(other.row_) {}
-
-GapFileEdges::~GapFileEdges() {
-    if (start_ != nullptr) munmap(const_cast<unsigned char*>(start_), bytes_);
+    start_ = {static_cast<const unsigned char*>(start),
+              [bytes](const unsigned char* mapping) { munmap(const_cast<unsigned char*>(mapping), bytes); }};
+    check(path, bytes);
 }
 
 void GapFileEdges::check(const std::string& path, uint64_t bytes) {
-    const unsigned directed = start_[0];
-    const int64_t arcs = int64_at(start_ + 1), vertices = int64_at(start_ + 9);
+    const unsigned char* start = start_.get();
+    const unsigned directed = start[0];
+    const int64_t arcs = int64_at(start + 1), vertices = int64_at(start + 9);
     if (directed > 1) refuse(path, "its first byte, 'directed', is " + std::to_string(directed) + ", not 0 or 1");
     if (vertices < 1 || vertices > INT32_MAX)
         refuse(path, "it claims " + std::to_string(vertices) + " vertices, but must have 1 to 2147483647");
@@ -82,7 +70,7 @@ void GapFileEdges::check(const std::string& path, uint64_t bytes) {
     if (bytes != expected)
         refuse(path, "it has " + std::to_string(bytes) + " bytes, but " + std::to_string(vertices_) + " vertices and " +
                          std::to_string(arcs_) + " arcs take " + std::to_string(expected));
-    offsets_ = start_ + kHeaderBytes;
+    offsets_ = start + kHeaderBytes;
     ends_ = offsets_ + (vertices_ + 1) * sizeof(int64_t);
     if (offset(0) != 0 || offset(vertices_) != arcs_)
         refuse(path, "its offsets do not run from 0 to the number of arcs");

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string>
 
 #include "common/kronecker.h"
@@ -19,16 +20,12 @@ class GapFileEdges {
 public:
     /// The suffix decides: .sg has no weights, .wsg has.
     explicit GapFileEdges(const std::string& path);
-    GapFileEdges(GapFileEdges&& other) noexcept;
-    GapFileEdges(const GapFileEdges&) = delete;
-    GapFileEdges& operator=(const GapFileEdges&) = delete;
-    ~GapFileEdges();
 
     uint64_t vertices() const { return vertices_; }
     uint64_t count() const { return arcs_; }
     bool weighted() const { return entry_bytes_ == 8; }
 
-    /// Ascending k is fast: the row that k lies in is remembered. Not for several threads at once.
+    /// Ascending k is fast: the row that k lies in is remembered. Each thread needs its own copy, which shares the mapping.
     Edge operator()(uint64_t k) const {
         if (k < offset(row_)) row_ = 0;
         while (offset(row_ + 1) <= k) ++row_;
@@ -54,10 +51,10 @@ private:
     }
     void check(const std::string& path, uint64_t bytes);
 
-    const unsigned char* start_ = nullptr;
+    std::shared_ptr<const unsigned char> start_;  ///< the mapping
     const unsigned char* offsets_ = nullptr;
     const unsigned char* ends_ = nullptr;
-    uint64_t bytes_ = 0, vertices_ = 0, arcs_ = 0, entry_bytes_ = 4;
+    uint64_t vertices_ = 0, arcs_ = 0, entry_bytes_ = 4;
     mutable uint64_t row_ = 0;
 };
 
