@@ -106,6 +106,8 @@ def _record(run: Run, size: workloads.Size, max_accesses: int | None, trace: Pat
             target=run.target,
             # A script and a server's load name files and programs outside the recorded program.
             fixed_names=run.target is None and run.companion is None,
+            windows=size.windows,
+            region_accesses=size.region_accesses,
         )
     seconds = time.monotonic() - began
     result = run.verify(Finished(done.returncode, done.stdout, done.stderr, folder))
@@ -118,7 +120,7 @@ def _record(run: Run, size: workloads.Size, max_accesses: int | None, trace: Pat
         "result": result,
         "sha256": digest,
         "repeats": {"key": key, "seen": seen, "exception": reason},
-        "memory": _memory(found),
+        "memory": _memory(found, size.region_accesses),
         "recording": {
             "seconds": seconds,
             "peak_memory_bytes": peak.bytes,
@@ -132,16 +134,17 @@ def _record(run: Run, size: workloads.Size, max_accesses: int | None, trace: Pat
     }
 
 
-def _memory(found: dict) -> dict:
+def _memory(found: dict, region_accesses: int | None) -> dict:
     """What the program allocated, and what the recording touched of it and of all else, in bytes.
 
-    ``recorded_share`` of the region of interest is 1 for a whole one; else it is unknown (None), because
-    nothing counts the accesses behind the limit.
+    ``recorded_share`` of the region of interest is 1 for a whole one. Else its accesses must have been
+    counted to the end, or declared (``region_accesses``); without either the share is unknown (None).
     """
+    total = found.get("region_accesses_seen") if found.get("region_ended") else region_accesses
     return {
         "allocated_bytes": sum(pool["used_bytes"] for pool in found["pools"]),
         "touched_bytes": found["distinct_4kb_pages"] * PAGE_4KB,
-        "recorded_share": 1.0 if found["complete_roi"] else None,
+        "recorded_share": 1.0 if found["complete_roi"] else found["accesses"] / total if total else None,
     }
 
 

@@ -20,7 +20,8 @@ from tessera.core.units import PAGE_2MB, format_bytes, parse_bytes
 _KEYS = {"name", "executable", "description", "source", "sizes"}
 _MORE_KEYS = {"kind", "rows", "stand_in_for", "threads"}
 _SIZE_KEYS = {"args", "footprint", "heap_pool", "anon_pool"}
-_MORE_SIZE_KEYS = {"datasets"}
+_COUNT_KEYS = ("windows", "region_accesses")
+_MORE_SIZE_KEYS = {"datasets", *_COUNT_KEYS}
 
 #: Published tables that a row can belong to: MICRO'20 Table 5, OPERA D5.10 Table 4, Mitosis Table 1.
 TABLES = ("micro20", "opera", "mitosis")
@@ -36,6 +37,8 @@ class Size:
     heap_pool: int
     anon_pool: int
     datasets: tuple[str, ...] = ()  #: names in ``datasets/manifest.csv`` that the program reads
+    windows: int = 1  #: parts of the region that a recording has, if the region is longer than the limit
+    region_accesses: int | None = None  #: of the whole region, as ``tessera trace count`` prints them
 
 
 @dataclass(frozen=True)
@@ -133,7 +136,17 @@ def _size(path: Path, label: str, node: dict) -> Size:
     datasets = node.get("datasets", [])
     if not isinstance(datasets, list) or not all(isinstance(name, str) for name in datasets):
         raise _bad(path, f"size {label}: datasets must be a list of names")
-    return Size(label, tuple(args), **found, datasets=tuple(datasets))
+    return Size(label, tuple(args), **found, datasets=tuple(datasets), **_counts(path, label, node))
+
+
+def _counts(path: Path, label: str, node: dict) -> dict[str, int]:
+    counts = {key: node[key] for key in _COUNT_KEYS if key in node}
+    for key, number in counts.items():
+        if type(number) is not int or number < 1:
+            raise _bad(path, f"size {label}: {key} {number!r} must be a whole number of at least 1")
+    if counts.get("windows", 1) > 1 and "region_accesses" not in counts:
+        raise _bad(path, f"size {label}: windows {counts['windows']} needs region_accesses")
+    return counts
 
 
 def _keys(path: Path, node: object, wanted: set[str], allowed: set[str], where: str) -> None:
