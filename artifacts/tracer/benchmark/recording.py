@@ -36,8 +36,8 @@ def roi_seconds(command: list[str], runs: int) -> float:
     return min(once() for _ in range(runs))
 
 
-#: Lines of the plugin's settings by what is measured. `gap`: a window of one access and then the gap to one that
-#: never comes; `counted`: behind the last window, where nothing compares the position.
+#: Lines of the plugin's settings by what is measured. `gap`: a window of one access and then the gap to one
+#: that never comes; `counted`: behind the last window, where nothing compares the position.
 MEASURED = {
     "recorded": "",
     "gap": f"count_region=1\nwindows=2\nwindow_accesses=1\ngap_accesses={1 << 50}\n",

@@ -90,6 +90,24 @@ def run(name: str, size: str) -> None:
     click.echo(json.dumps(result))
 
 
+@workload.command()
+@click.argument("name")
+@click.option("--size", required=True, help="Size, as in: tessera workload show NAME.")
+def count(name: str, size: str) -> None:
+    """Count the data accesses and the instructions of the region of interest, as JSON.
+
+    The program runs under QEMU as it is recorded. The first number is `region_accesses` of the size in
+    config/workloads/NAME.yaml.
+
+    Example: ./run tessera workload count gups --size tiny
+    """
+    from tessera.core.paths import build_dir
+    from tessera.record import workloads
+
+    found = workloads.count_region(workloads.load(name), size, build_dir("runs") / name / size)
+    click.echo(json.dumps({"accesses": found.accesses, "instructions": found.instructions}))
+
+
 def _mb(count: int) -> str:
     """Bytes as megabytes of 2^20, rounded."""
     return f"{count / (1 << 20):.0f} MB"

@@ -15,12 +15,12 @@ from tessera.core.errors import TesseraError
 from tessera.core.files import write_text
 from tessera.core.progress import growth
 from tessera.core.units import PAGE_4KB
-from tessera.machine.container.toolchain import workloads_toolchain
 from tessera.pipeline import needs, repeats
 from tessera.pipeline.peak import PeakMemory
 from tessera.record import traces, workloads
 from tessera.record.workloads.execute import ROI_NS, execute
-from tessera.record.workloads.run import WORKLOADS, Finished, Run, last_line_json
+from tessera.record.workloads.run import Finished, Run, last_line_json
+from tessera.record.workloads.tracing import tracing_options
 from tessera.results.recordings import TRACE_NAME
 from tessera.results.status import is_ok
 
@@ -93,21 +93,10 @@ def _record(run: Run, size: workloads.Size, max_accesses: int | None, trace: Pat
         done = traces.record(
             run.argv,
             out=trace,
-            heap_pool=size.heap_pool,
-            anon_pool=size.anon_pool,
             max_accesses=max_accesses,
-            roi=run.roi,
-            threads=run.threads,
-            companion=run.companion,
-            paths=[folder, *run.paths],
-            environment=dict(run.environment),
-            where=workloads_toolchain() if run.image == WORKLOADS else None,
-            folder=run.folder,
-            target=run.target,
-            # A script and a server's load name files and programs outside the recorded program.
-            fixed_names=run.target is None and run.companion is None,
             windows=size.windows,
             region_accesses=size.region_accesses,
+            **tracing_options(run, size, folder),
         )
     seconds = time.monotonic() - began
     result = run.verify(Finished(done.returncode, done.stdout, done.stderr, folder))

@@ -99,13 +99,23 @@ class Options:
 
     def _check_windows(self, roi: str) -> None:
         plan(self.windows, self.max_accesses, self.region_accesses)
-        asked = f"--windows {self.windows}" if self.windows != 1 else f"--region-accesses {self.region_accesses}"
-        if self.counts and self.threads:
-            found = "the accesses of a region are counted for one thread, but --threads allows several"
-            raise TesseraError(asked, found, "record one window, without --region-accesses", code="windows-threads")
-        if self.counts and roi == "switch":
+        if not self.counts or not (self.threads or roi == "switch"):
+            return
+        declared = f"--region-accesses {self.region_accesses}"
+        asked = (
+            f"--windows {self.windows}"
+            if self.windows > 1
+            else declared
+            if self.windows
+            else "count a region"
+        )
+        found = "the accesses of a region can be counted for one thread only, but --threads allows several"
+        if roi == "switch":
             found = f"--roi {self.roi} follows another process, so the region has no fixed number of accesses"
-            raise TesseraError(asked, found, "record one window, without --region-accesses", code="windows-switch")
+        remedy = "record one window, without --region-accesses"
+        raise TesseraError(
+            asked, found, remedy, code="windows-switch" if roi == "switch" else "windows-threads"
+        )
 
     @property
     def counts(self) -> bool:

@@ -43,7 +43,9 @@ def plan(windows: int, max_accesses: int | None, region_accesses: int | None) ->
     """
     asked = f"--windows {windows}"
     if windows < 0:
-        raise TesseraError(asked, "a recording has at least 1 window", "give 1 or more", code="windows-number")
+        raise TesseraError(
+            asked, "a recording has at least 1 window", "give 1 or more", code="windows-number"
+        )
     if region_accesses is not None and region_accesses <= 0:
         found = "a region has at least 1 access"
         raise TesseraError(f"--region-accesses {region_accesses}", found, _COUNT, code="windows-region")
