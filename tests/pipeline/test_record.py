@@ -55,7 +55,7 @@ def world(monkeypatch, tmp_path):
             raise RuntimeError("a bug")
         Path(out).write_bytes(b"x" * 300)
         line = {"verified": argv[1] != "wrong", "roi_ns": 8_000_000}
-        return SimpleNamespace(returncode=0, stdout=json.dumps(line) + "\n", stderr="")
+        return SimpleNamespace(returncode=0, stdout=json.dumps(line) + "\n", stderr="", stopped=False)
 
     monkeypatch.setattr(workloads, "prepare", prepare)
     monkeypatch.setattr(record.traces, "record", traced)
@@ -121,6 +121,22 @@ def test_a_recording_that_ends_before_the_region_has_neither_rate_nor_slowdown(w
     costs = recorded(tmp_path, "good")[0]["recording"]
     assert costs["slowdown"] is None and costs["accesses_per_second"] is None
     assert costs["recorded_roi_seconds"] == 0.008
+
+
+def test_a_kernel_whose_native_run_verified_ends_with_its_recording(world, tmp_path, monkeypatch):
+    asked = []
+
+    def stopped(argv, out, **options):
+        asked.append(options["stop_when_recorded"])
+        Path(out).write_bytes(b"x" * 300)
+        return SimpleNamespace(returncode=0, stdout="", stderr="", stopped=True)
+
+    monkeypatch.setattr(record.traces, "record", stopped)
+    monkeypatch.setattr(record, "execute", lambda run, folder: (None, {"roi_ns": 2_000_000, "answer": 42}))
+    info, _ = recorded(tmp_path, "good")
+    assert asked == [True] and info["result"]["answer"] == 42
+    assert info["recording"]["native_roi_seconds"] == 0.002
+    assert info["recording"]["recorded_roi_seconds"] is None and info["recording"]["slowdown"] is None
 
 
 def test_kinds_and_tracer_get_absolute_paths_from_the_workflows_relative_ones(world, tmp_path, monkeypatch):

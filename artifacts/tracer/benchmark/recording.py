@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Measure the speed of recording: seconds of the region of interest natively, under QEMU, and recorded.
+"""Measure the speed of recording: seconds of the region of interest natively, under QEMU, recorded, and counted.
 
     artifacts/tracer/benchmark/recording.py build [runs]
 
 `build` is the folder with workloads/ and tracer/. The times come from the program (`roi_ns` of its JSON
 line), without start-up and verification; the script keeps the best of `runs` (default 3). It needs
 qemu-x86_64. The ratio to QEMU without the plugin is the cost of recording itself.
+`M counted` are the accesses of the region as gaps between windows count them.
 """
 
 from __future__ import annotations
@@ -35,31 +36,48 @@ def roi_seconds(command: list[str], runs: int) -> float:
     return min(once() for _ in range(runs))
 
 
+#: Lines of the plugin's settings by what is measured. `gap`: a window of one access and then the gap to one
+#: that never comes; `counted`: behind the last window, where nothing compares the position.
+MEASURED = {
+    "recorded": "",
+    "gap": f"count_region=1\nwindows=2\nwindow_accesses=1\ngap_accesses={1 << 50}\n",
+    "counted": "count_region=1\nwindows=0\n",
+}
+
+
+def header(build: Path, trace: Path) -> dict:
+    """The header of a trace."""
+    tool = [str(build / "tracer" / "tessera-trace"), "info", str(trace), "--json"]
+    return json.loads(subprocess.run(tool, capture_output=True, text=True, check=True).stdout)
+
+
 def main() -> int:
     """Print one row for each kernel."""
     if len(sys.argv) < 2:
         print(__doc__.strip(), file=sys.stderr)
         return 2
     build, runs = Path(sys.argv[1]).resolve(), int(sys.argv[2]) if len(sys.argv) > 2 else 3
-    heads = ("kernel", "M accesses", "native s", "QEMU s", "recorded s", "M accesses/s", "bytes/access")
+    columns = ("native", "QEMU", *MEASURED)
+    heads = ["kernel", "M accesses", "M counted", *(f"{name} s" for name in columns)]
+    heads += [*(f"{name} M/s" for name in columns[1:]), "bytes/access"]
     print(("{:>13} " * len(heads)).format(*heads))
     for name, arguments in KERNELS.items():
         program = [str(build / "workloads" / name), *arguments]
         with tempfile.TemporaryDirectory() as folder:
-            trace, settings = Path(folder) / "t.tst", Path(folder) / "settings"
-            settings.write_text(f"out={trace}\nprogram={name}\nroi=markers\n")
-            plugin = f"{build}/tracer/libtessera-trace.so,settings={settings}"
-            native = roi_seconds(program, runs)
-            emulated = roi_seconds(["qemu-x86_64", "-cpu", "max", *program], runs)
-            recorded = roi_seconds(["qemu-x86_64", "-cpu", "max", "-plugin", plugin, *program], runs)
-            tool = [str(build / "tracer" / "tessera-trace"), "info", str(trace), "--json"]
-            info = json.loads(subprocess.run(tool, capture_output=True, text=True, check=True).stdout)
-        million = info["accesses"] / 1e6
-        size = info["file_bytes"] / info["accesses"]
-        print(
-            f"{name:>13} {million:13.1f} {native:13.2f} {emulated:13.2f} {recorded:13.2f} "
-            f"{million / recorded:13.1f} {size:13.2f}"
-        )
+            seconds = {"native": roi_seconds(program, runs)}
+            seconds["QEMU"] = roi_seconds(["qemu-x86_64", "-cpu", "max", *program], runs)
+            found = {}
+            for what, lines in MEASURED.items():
+                trace, settings = Path(folder) / f"{what}.tst", Path(folder) / what
+                settings.write_text(f"out={trace}\nprogram={name}\nroi=markers\n{lines}")
+                plugin = f"{build}/tracer/libtessera-trace.so,settings={settings}"
+                seconds[what] = roi_seconds(["qemu-x86_64", "-cpu", "max", "-plugin", plugin, *program], runs)
+                found[what] = header(build, trace)
+        million = found["recorded"]["accesses"] / 1e6
+        counted = found["counted"]["region_accesses_seen"] / 1e6
+        row = [million, counted, *seconds.values(), *(million / seconds[one] for one in columns[1:])]
+        row.append(found["recorded"]["file_bytes"] / found["recorded"]["accesses"])
+        print(f"{name:>13} " + " ".join(f"{number:13.2f}" for number in row))
     return 0
 
 

@@ -33,6 +33,7 @@ void cut(const std::string& in, const std::string& out, uint64_t start_access, u
     }
     Header header = reader.header();
     header.complete_roi = header.complete_roi && written == available;
+    header.region = {};  // the windows are those of the whole trace
     writer.finish(header);
 }
 

@@ -25,10 +25,16 @@ void print_json(const Header& h, const std::vector<StaticBlock>& blocks, size_t 
     std::printf("{\"program\": %s, \"origin\": %s, \"accesses\": %" PRIu64 ", \"stores\": %" PRIu64
                 ", \"instructions\": %" PRIu64 ", \"block_executions\": %" PRIu64 ", \"distinct_4kb_pages\": %" PRIu64
                 ", \"threads\": %u, \"complete_roi\": %s, \"checksum\": \"%s\", \"checksum_verified\": true, \"file_bytes\": %" PRIu64
-                ", \"blocks\": %zu, \"frames\": %zu, \"pools\": [",
+                ", \"blocks\": %zu, \"frames\": %zu, ",
                 json_string(h.program).c_str(), json_string(h.origin).c_str(), h.accesses, h.stores, h.instructions,
                 h.block_executions, h.distinct_4kb_pages, h.threads, h.complete_roi ? "true" : "false", h.checksum.c_str(),
                 file_bytes, blocks.size(), frames);
+    if (const RegionCount& region = h.region; region.counted)
+        std::printf("\"windows\": %" PRIu64 ", \"window_accesses\": %" PRIu64 ", \"gap_accesses\": %" PRIu64 ", \"region_accesses_seen\": %" PRIu64
+                    ", \"region_instructions_seen\": %" PRIu64 ", \"region_ended\": %s, ",
+                    region.windows, region.window_accesses, region.gap_accesses, region.accesses_seen, region.instructions_seen,
+                    region.ended ? "true" : "false");
+    std::printf("\"pools\": [");
     for (size_t i = 0; i < h.pools.size(); ++i)
         std::printf("%s{\"kind\": \"%s\", \"base\": %" PRIu64 ", \"size_bytes\": %" PRIu64 ", \"used_bytes\": %" PRIu64
                     ", \"distinct_4kb_pages\": %" PRIu64 "}",
@@ -48,9 +54,12 @@ void info(const std::string& path, bool json) {
     const uint64_t file_bytes = std::filesystem::file_size(path);
     if (json) return print_json(h, reader.blocks(), reader.frame_count(), file_bytes);
     std::printf("program             %s\n", h.program.c_str());
-    std::printf("origin              %s%s\n", h.origin.c_str(), h.complete_roi ? "" : " (stopped at the limit of accesses: incomplete region of interest)");
+    std::printf("origin              %s%s\n", h.origin.c_str(), h.complete_roi ? "" : h.region.windows > 1 ? " (windows of an incomplete region of interest)" : " (stopped at the limit of accesses: incomplete region of interest)");
     std::printf("accesses            %" PRIu64 " (%.1f%% loads, %.1f%% stores)\n", h.accesses, share(h.accesses - h.stores, h.accesses), share(h.stores, h.accesses));
     std::printf("instructions        %" PRIu64 " in %" PRIu64 " executions of %zu blocks\n", h.instructions, h.block_executions, reader.blocks().size());
+    if (const RegionCount& region = h.region; region.counted)
+        std::printf("region              %" PRIu64 " accesses, %" PRIu64 " instructions%s; recorded: %" PRIu64 " windows, %.2f%% of the accesses\n",
+                    region.accesses_seen, region.instructions_seen, region.ended ? "" : " up to the limit", region.windows, share(h.accesses, region.accesses_seen));
     std::printf("threads             %u%s\n", h.threads, h.threads > 1 ? " (one of them is recorded)" : "");
     if (h.kernel_modelled) std::printf("system calls        %" PRIu64 " accesses of 64 bytes, modelled from their arguments\n", h.kernel_accesses);
     if (h.stopped) std::printf("result              unverified: the program was stopped at the limit\n");

@@ -95,7 +95,9 @@ int main(int count, char** arguments) {
     for (uint64_t seed = 0; seed < 4; ++seed) {
         fuzz::MemoryFile file;
         const std::string path = trace::testing::temporary_path("fuzz");
-        trace::testing::write_stream(path, trace::testing::random_stream(seed, seed == 0 ? 20 : 700, 1 + static_cast<int>(seed) * 5));
+        trace::Header header = trace::testing::plain_header();
+        if (seed == 3) header.region = {true, 2, 300, 900, 5000, 9000, false};
+        trace::testing::write_stream(path, trace::testing::random_stream(seed, seed == 0 ? 20 : 700, 1 + static_cast<int>(seed) * 5), header);
         good.push_back(fuzz::take_apart(trace::testing::read_bytes(path)));
         std::remove(path.c_str());
     }

@@ -3,7 +3,7 @@
 // `pool=<brk|mmap> <base> <size_bytes> <used_bytes> <distinct_4kb_pages>`, once per pool. In values, `%`
 // and line breaks are written %25 and %0A. The last line is `sha256=<of the lines before it>`, for readers
 // in languages without this library's digest. A reader takes each key once, and no header without all of
-// them.
+// them. The keys of the region's count (windows ... region_ended) are there together or not at all.
 #include <charconv>
 #include <map>
 #include <set>
@@ -76,6 +76,10 @@ std::string header_to_text(const Header& h) {
         << "\nthreads=" << h.threads << "\ncomplete_roi=" << (h.complete_roi ? 1 : 0)
         << "\nkernel_modelled=" << (h.kernel_modelled ? 1 : 0) << "\nkernel_accesses=" << h.kernel_accesses
         << "\nstopped=" << (h.stopped ? 1 : 0) << "\nchecksum=" << h.checksum << '\n';
+    if (const RegionCount& region = h.region; region.counted)
+        out << "windows=" << region.windows << "\nwindow_accesses=" << region.window_accesses << "\ngap_accesses=" << region.gap_accesses
+            << "\nregion_accesses_seen=" << region.accesses_seen << "\nregion_instructions_seen=" << region.instructions_seen
+            << "\nregion_ended=" << (region.ended ? 1 : 0) << '\n';
     for (const Pool& pool : h.pools)
         out << "pool=" << (pool.kind == PoolKind::heap ? "brk" : "mmap") << ' ' << pool.base << ' '
             << pool.size_bytes << ' ' << pool.used_bytes << ' ' << pool.distinct_4kb_pages << '\n';
@@ -86,11 +90,15 @@ std::string header_from_text(const std::string& text, Header& h) {
     const size_t sum_at = text.rfind("sha256=");
     if (sum_at == std::string::npos || text.substr(sum_at) != "sha256=" + sha256_hex(text.substr(0, sum_at)) + '\n')
         return "its last line is not the sha256 of the lines before it";
-    uint64_t threads = 0, complete_roi = 0, kernel_modelled = 0, stopped = 0;
+    uint64_t threads = 0, complete_roi = 0, kernel_modelled = 0, stopped = 0, ended = 0;
     const std::map<std::string, uint64_t*> numbers = {
         {"accesses", &h.accesses}, {"stores", &h.stores}, {"instructions", &h.instructions}, {"block_executions", &h.block_executions},
         {"distinct_4kb_pages", &h.distinct_4kb_pages}, {"threads", &threads}, {"complete_roi", &complete_roi},
         {"kernel_modelled", &kernel_modelled}, {"kernel_accesses", &h.kernel_accesses}, {"stopped", &stopped}};
+    const std::map<std::string, uint64_t*> counts = {
+        {"windows", &h.region.windows}, {"window_accesses", &h.region.window_accesses}, {"gap_accesses", &h.region.gap_accesses},
+        {"region_accesses_seen", &h.region.accesses_seen}, {"region_instructions_seen", &h.region.instructions_seen},
+        {"region_ended", &ended}};
     const std::map<std::string, std::string*> words = {{"program", &h.program}, {"origin", &h.origin}, {"checksum", &h.checksum}};
     std::set<std::string> seen;
     std::istringstream lines(text.substr(0, sum_at));
@@ -100,22 +108,25 @@ std::string header_from_text(const std::string& text, Header& h) {
         const std::string key = line.substr(0, equals), value = line.substr(equals + 1);
         const auto number = numbers.find(key);
         const auto word = words.find(key);
+        const auto count = counts.find(key);
         bool ok = true;
         if (key == "pool") ok = to_pool(value, h.pools.emplace_back());
         else if (!seen.insert(key).second) return "header key '" + shown(key) + "' is given twice";
         else if (number != numbers.end()) ok = to_number(value, *number->second);
+        else if (count != counts.end()) ok = to_number(value, *count->second), h.region.counted = true;
         else if (word != words.end()) *word->second = key == "checksum" ? value : unescape(value);
         else return "unknown header key '" + shown(key) + "'";
         if (!ok) return "header line '" + shown(line) + "' is malformed";
     }
-    const size_t keys = numbers.size() + words.size();
+    const size_t keys = numbers.size() + words.size() + (h.region.counted ? counts.size() : 0);
     if (seen.size() != keys) return "header keys are missing: it has " + std::to_string(seen.size()) + " of " + std::to_string(keys);
-    if (threads > UINT32_MAX || complete_roi > 1 || kernel_modelled > 1 || stopped > 1)
-        return "header numbers threads, complete_roi, kernel_modelled and stopped are out of range";
+    if (threads > UINT32_MAX || complete_roi > 1 || kernel_modelled > 1 || stopped > 1 || ended > 1)
+        return "header numbers threads, complete_roi, kernel_modelled, stopped and region_ended are out of range";
     h.threads = static_cast<uint32_t>(threads);
     h.complete_roi = complete_roi != 0;
     h.kernel_modelled = kernel_modelled != 0;
     h.stopped = stopped != 0;
+    h.region.ended = ended != 0;
     return wrong_pools(h.pools);
 }
 

@@ -30,6 +30,9 @@ struct TranslatedBlock {
     Event head_tag = 0;               ///< tag of that access
     bool kernel = false;              ///< no code: one line that a system call copies (kernel_blocks.h)
     bool kernel_begin = false;        ///< the first line of the copy
+    bool begins_window = false;       ///< no code: the events behind it belong to the next window (window.h)
+    uint64_t access_units = 0;        ///< what one execution adds to the position in the region (access_units.h)
+    uint64_t insns = 0;               ///< instructions that one execution retires
 };
 
 inline Event block_event(const TranslatedBlock* block) { return reinterpret_cast<uint64_t>(block) | block_flag; }

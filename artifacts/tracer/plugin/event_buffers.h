@@ -22,7 +22,15 @@ struct EventBuffer {
     std::unique_ptr<Event[]> events{new Event[capacity + 1]};  ///< one more for the builder's sentinel
     size_t count = 0;
     std::vector<trace::Pool> pools;  ///< as far as they were used when the buffer was full
+    uint64_t full_windows = 0;       ///< complete ones of the trace when this buffer had been read, before it is filled again
 };
+
+constexpr int buffer_count = 4;
+
+/// Least accesses between two windows. The program learns that a window is full when it gets that buffer back, after
+/// filling at most all others; an event is at most one access. So the gap begins before the next window must.
+constexpr uint64_t min_gap_accesses = uint64_t{1} << 22;
+static_assert(min_gap_accesses > (buffer_count + 1) * EventBuffer::capacity);
 
 class EventBuffers {
 public:
@@ -34,7 +42,6 @@ public:
     void close();
 
 private:
-    static constexpr int buffer_count = 4;
     std::vector<std::unique_ptr<EventBuffer>> all_;
     std::mutex mutex_;
     std::condition_variable changed_;

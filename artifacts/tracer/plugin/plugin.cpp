@@ -10,11 +10,13 @@
 
 #include <string>
 
+#include "access_units.h"
 #include "guest_memory.h"
 #include "keep_arrays.h"
 #include "kernel_blocks.h"
 #include "syscalls.h"
 #include "translate.h"
+#include "window.h"
 
 extern "C" {
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t* info, int argc, char** argv);
@@ -27,6 +29,8 @@ namespace tessera::tracer {
 namespace {
 
 bool is_recorded(unsigned vcpu) { return vcpu == recorded_vcpu.load(std::memory_order_relaxed); }
+/// The thread is recorded, or counted in a gap between windows (then it is the only one).
+bool is_followed(unsigned vcpu) { return is_recorded(vcpu) || (region.windows.in_gap && region.inside && !region.child); }
 
 /// QEMU 7.2 keeps the direction in bit 17 of its description of an access. qemu_plugin_mem_is_store() returns this bit,
 /// but the call takes as long as the rest of the callback. So only the first accesses compare the bit with the function.
@@ -43,8 +47,10 @@ void compare_store_flag(qemu_plugin_meminfo_t info) {
 
 /// Hands the buffer over; false when the recording has ended.
 bool new_buffer(unsigned vcpu) {
-    if (recorder->hand_over()) return true;
-    end_region(vcpu, true);
+    const bool more = recorder->hand_over(), counts = recorder->settings().count_region && !recorder->settings().stop_when_recorded;
+    if (more && !recorder->window_is_full()) return true;
+    if (more || counts) begin_gap(vcpu);
+    else end_region(vcpu, true);
     return false;
 }
 
@@ -58,8 +64,9 @@ void record_copies(unsigned vcpu, int64_t result) {
         const Event tag = memory_tag(0, copy.stores);
         const uint64_t first = copy.begin & ~(kernel_line_bytes - 1);
         for (uint64_t line = first; line < copy.begin + copy.bytes; line += kernel_line_bytes) {
-            const TranslatedBlock* block = kernel_blocks.of(pending.number, copy.stores, line == first, next_block_number);
-            if (!recorder->single(block, (line & address_mask) | tag)) return end_region(vcpu, true);
+            count_now(units_per_access, line == first);
+            if (!is_recorded(vcpu) || !room_for_block(vcpu)) continue;
+            recorder->single(kernel_blocks.of(pending.number, copy.stores, line == first, next_block_number), (line & address_mask) | tag);
         }
     }
 }
@@ -77,12 +84,12 @@ void follow_switch(unsigned vcpu) {
 void on_syscall(qemu_plugin_id_t, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5,
                 uint64_t a6, uint64_t, uint64_t) {
     follow_switch(vcpu);
-    if (is_recorded(vcpu)) pending = {number, {a1, a2, a3, a4, a5, a6}};
+    if (is_followed(vcpu)) pending = {number, {a1, a2, a3, a4, a5, a6}};
 }
 
 void on_syscall_return(qemu_plugin_id_t, unsigned vcpu, int64_t number, int64_t result) {
-    if (is_recorded(vcpu) && recorder->settings().kernel_accesses && pending.number == number) record_copies(vcpu, result);
-    if (is_recorded(vcpu)) pending.number = -1;
+    if (is_followed(vcpu) && recorder->settings().kernel_accesses && pending.number == number) record_copies(vcpu, result);
+    if (is_followed(vcpu)) pending.number = -1;
     follow_switch(vcpu);
 }
 
@@ -104,9 +111,9 @@ void on_exit(qemu_plugin_id_t, void*) {
     if (!region.chosen)
         die("record " + settings.program + ": the thread to record makes no accesses in the region of interest\n  what to do: "
             "record with --thread first, or with another thread number");
-    if (!is_recorded(nobody)) recorder->snapshot_pools();
+    if (region.inside) recorder->snapshot_pools();
     recorded_vcpu = nobody;
-    recorder->finish(region.threads_seen(), false);
+    recorder->finish(region.threads_seen(), false, region_count(false));
 }
 
 void register_callbacks() {
@@ -166,7 +173,10 @@ void on_counted_block(unsigned vcpu, void*) {
 
 void on_begin(unsigned vcpu, void* tail) {
     begin_region(vcpu);
-    if (tail && region.inside) on_block(vcpu, tail);
+    if (!tail || !region.inside) return;
+    const auto* const block = static_cast<const TranslatedBlock*>(tail);
+    count_now(block->access_units, block->insns);
+    on_block(vcpu, tail);
 }
 
 /// The first block of the program's own code is a begin marker, or begins the count.
@@ -178,7 +188,7 @@ void on_program_start(unsigned vcpu, void* block) {
 }
 
 void on_end(unsigned vcpu, void*) {
-    if (is_recorded(vcpu)) end_region(vcpu, false);
+    if (is_followed(vcpu)) end_region(vcpu, false);
 }
 
 }  // namespace tessera::tracer

@@ -30,6 +30,7 @@ Recorder::Recorder(Settings settings, Cursor& cursor)
 
 void Recorder::next_buffer() {
     current_ = buffers_.take_free();
+    full_windows_ = current_->full_windows;
     cursor_.at = current_->events.get();
     cursor_.soft_end = cursor_.at + EventBuffer::capacity - EventBuffer::margin;
     cursor_.hard_end = cursor_.at + EventBuffer::capacity;
@@ -43,6 +44,17 @@ bool Recorder::hand_over() {
     return !limit_reached_.load(std::memory_order_relaxed);
 }
 
+void Recorder::begin_window() {
+    static const TranslatedBlock* const mark = [] {
+        auto* const block = new TranslatedBlock;
+        block->begins_window = true;
+        return block;
+    }();
+    ++begun_windows_;
+    if (cursor_.at >= cursor_.soft_end) hand_over();
+    *cursor_.at++ = block_event(mark);
+}
+
 void Recorder::overflow() {
     die("record " + settings_.out + ": one basic block made more than " + std::to_string(EventBuffer::margin) +
         " accesses\n  what to do: report this program, or raise EventBuffer::margin and build the tracer again");
@@ -50,13 +62,14 @@ void Recorder::overflow() {
 
 void Recorder::build() {
     try {
-        StreamBuilder builder(*writer_, settings_.max_accesses);
+        StreamBuilder builder(*writer_, settings_.windows > 1 ? settings_.window_accesses : settings_.max_accesses, settings_.windows);
         while (EventBuffer* buffer = buffers_.take_full()) {
             Event* events = buffer->events.get();
             if (!limit_reached_ && !builder.add(events, events + buffer->count)) {
                 pools_at_limit_ = std::move(buffer->pools);
                 limit_reached_ = true;
             }
+            buffer->full_windows = builder.full_windows();
             buffers_.give_free(buffer);
         }
     } catch (const std::exception& error) {
@@ -76,7 +89,7 @@ std::vector<trace::Pool> Recorder::pools_now() const {
 
 void Recorder::snapshot_pools() { pools_ = pools_now(); }
 
-void Recorder::finish(uint32_t threads, bool stopped) {
+void Recorder::finish(uint32_t threads, bool stopped, const trace::RegionCount& count) {
     hand_over();
     buffers_.close();
     builder_.join();
@@ -85,7 +98,8 @@ void Recorder::finish(uint32_t threads, bool stopped) {
     header.origin = "qemu";
     header.pools = limit_reached_ ? pools_at_limit_ : pools_;
     header.threads = threads;
-    header.complete_roi = !limit_reached_;
+    header.complete_roi = !limit_reached_ && settings_.windows == 1;
+    header.region = count;
     header.kernel_modelled = settings_.kernel_accesses;
     header.stopped = stopped;
     try {

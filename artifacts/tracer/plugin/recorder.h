@@ -32,20 +32,24 @@ public:
     bool hand_over();
     [[noreturn]] void overflow();
 
-    /// Appends one access in a separate block (a line that the kernel copied); false if the limit is reached.
-    bool single(const TranslatedBlock* block, Event access) {
-        if (cursor_.at >= cursor_.soft_end && !hand_over()) return false;
+    /// Whether the window that is recorded was full at the end of the buffer that came back last: the program gets its buffers back
+    /// in order, so this depends on events only, not on the speed of the other thread.
+    bool window_is_full() const { return full_windows_ > begun_windows_; }
+    /// Events behind this call belong to the next window.
+    void begin_window();
+
+    /// Appends one access in a separate block (a line that the kernel copied). The caller made room.
+    void single(const TranslatedBlock* block, Event access) {
         *cursor_.at++ = block_event(block);
         *cursor_.at++ = access;
-        return true;
     }
 
     /// Remembers how far the pools are used now. The last call counts, unless the limit was reached: then it is the state at
     /// the end of the buffer that reached it. The program runs on until the other thread says so, and how far depends on time.
     void snapshot_pools();
     /// Completes the trace. `threads`: how many made accesses in the region of interest; `stopped`: the program
-    /// is ended because of the limit.
-    void finish(uint32_t threads, bool stopped);
+    /// is ended because of the limit; `count`: of accesses of the whole region, if it was counted.
+    void finish(uint32_t threads, bool stopped, const trace::RegionCount& count);
     /// After fork, in the child: the compressing thread is not there.
     void abandon();
 
@@ -61,6 +65,7 @@ private:
     std::optional<trace::Writer> writer_;
     std::vector<trace::Pool> pools_, pools_at_limit_;
     std::atomic<bool> limit_reached_ = false;
+    uint64_t full_windows_ = 0, begun_windows_ = 0;  // behind the first window
     std::thread builder_;
 };
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <string>
 
+#include "window.h"
+
 namespace tessera::tracer {
 
 std::atomic<unsigned> recorded_vcpu = nobody;
@@ -28,6 +30,11 @@ void begin_region(unsigned vcpu) {
     region.begun = region.inside = true;
     region.looking = settings.choice != Choice::first;
     if (!region.looking) recorded_vcpu = vcpu, region.chosen = true;
+    if (settings.count_region && region.windows.begun == 0 && settings.windows > 0) region.windows.begun = 1;
+    if (region.windows.in_gap || settings.windows == 0) {
+        elected(vcpu);
+        return begin_gap(vcpu);
+    }
     const bool has_callbacks = region.instrument == Instrument::events;
     region.instrument = Instrument::events;
     elected(vcpu);
@@ -42,7 +49,7 @@ void end_region(unsigned vcpu, bool for_good) {
     region.stopped = for_good;
     if (for_good) region.control.set_limit_reached();
     if (for_good && settings.stop_when_recorded) {
-        recorder->finish(region.threads_seen(), true);
+        recorder->finish(region.threads_seen(), true, region_count(true));
         _exit(0);
     }
     if (settings.threads) return;

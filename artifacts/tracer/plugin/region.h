@@ -34,7 +34,17 @@ extern Recorder* recorder;
 /// Most threads with separate counts; later threads share the last count.
 constexpr unsigned max_threads = 1024;
 
-enum class Instrument { nothing, counts, events };
+enum class Instrument { nothing, counts, events, gap };
+
+/// Position in the region and in its windows (window.h).
+struct Windows {
+    uint64_t units = 0;     ///< the position: of all blocks of the region that ran
+    uint64_t insns = 0;     ///< their instructions
+    uint64_t next_at = 0;   ///< in a gap, the position where the next window begins
+    uint64_t begun = 0;
+    bool in_gap = false;
+    bool last = false;      ///< no window follows this gap
+};
 
 struct Region {
     qemu_plugin_id_t id = 0;
@@ -49,6 +59,7 @@ struct Region {
     bool child = false;                ///< a forked child: it is not recorded
     unsigned vcpus = 0;
     uint64_t skipped = 0;              ///< accesses counted under Roi::skip
+    Windows windows;
     Control control;
     std::mutex mutex;                  ///< of translating threads
     /// Blocks that threads executed in the region without being recorded. No lock: a busy thread would starve the others.

@@ -17,6 +17,8 @@ constexpr uint64_t rbp_bit = uint64_t{1} << 5;
 constexpr uint64_t rsi_bit = uint64_t{1} << 6;
 constexpr uint64_t rdi_bit = uint64_t{1} << 7;
 
+constexpr uint64_t all_registers = (uint64_t{1} << 33) - 1;
+
 /// The bit of the full register that holds `reg` (al, ax, eax and rax are one), or 0.
 uint64_t register_bit(unsigned reg);
 

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "event_buffers.h"
 #include "marker.h"
 
 namespace tessera::tracer {
@@ -16,7 +17,8 @@ namespace {
 [[noreturn]] void refuse(const std::string& path, const std::string& line, const std::string& found) {
     throw std::runtime_error("settings " + path + ", line '" + line + "': " + found +
                              "\n  what to do: use the keys out, program, pool_map, roi (auto, markers, whole, skip:N, switch:FILE), "
-                             "max_accesses, threads, kernel_accesses, stop_when_recorded (0, 1), thread (first, busiest, N); "
+                             "max_accesses, threads, kernel_accesses, stop_when_recorded, count_region (0, 1), thread (first, busiest, N), "
+                             "windows, window_accesses, gap_accesses; "
                              "`tessera trace record` writes this file");
 }
 
@@ -66,8 +68,22 @@ bool set(const std::string& key, const std::string& value, Settings& settings) {
     else if (key == "kernel_accesses") return set_flag(value, settings.kernel_accesses);
     else if (key == "stop_when_recorded") return set_flag(value, settings.stop_when_recorded);
     else if (key == "max_accesses") return to_number(value, settings.max_accesses);
+    else if (key == "count_region") return set_flag(value, settings.count_region);
+    else if (key == "windows") return to_number(value, settings.windows);
+    else if (key == "window_accesses") return to_number(value, settings.window_accesses);
+    else if (key == "gap_accesses") return to_number(value, settings.gap_accesses);
     else return false;
     return true;
+}
+
+/// Which rule of windows is broken; empty if none.
+std::string wrong_windows(const Settings& settings) {
+    if (settings.windows == 1 && !settings.count_region) return {};
+    if (!settings.count_region) return "other numbers than 1 need count_region=1";
+    if (settings.threads || settings.roi == Roi::control) return "counting works for one thread, and not with roi=switch:FILE";
+    if (settings.windows > 1 && (settings.window_accesses == 0 || settings.gap_accesses < min_gap_accesses))
+        return "several windows need window_accesses, and gap_accesses of at least " + std::to_string(min_gap_accesses);
+    return {};
 }
 
 }  // namespace
@@ -82,6 +98,7 @@ Settings read_settings(const std::string& path) {
         if (!set(line.substr(0, equals), line.substr(equals + 1), settings)) refuse(path, line, "unknown key or value");
     }
     if (settings.out.empty()) refuse(path, "", "the line 'out=<trace>' is missing");
+    if (const std::string wrong = wrong_windows(settings); !wrong.empty()) refuse(path, "windows=" + std::to_string(settings.windows), wrong);
     return settings;
 }
 

@@ -32,6 +32,10 @@ struct Settings {
     unsigned thread = 0;              ///< for Choice::number
     bool kernel_accesses = false;     ///< model what system calls do (syscalls.h)
     bool stop_when_recorded = false;  ///< end the program when the limit is reached
+    bool count_region = false;        ///< count the accesses of the whole region, recorded or not (window.h)
+    uint64_t windows = 1;             ///< 0: only count
+    uint64_t window_accesses = 0;     ///< in each of several windows
+    uint64_t gap_accesses = 0;        ///< from the end of a window to the next one; 0: one window
 };
 
 /// Throws std::runtime_error naming the file and the line.

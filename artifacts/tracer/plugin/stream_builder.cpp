@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "kernel_blocks.h"
+#include "registers.h"
 
 namespace tessera::tracer {
 namespace {
@@ -185,26 +186,64 @@ bool StreamBuilder::append_string(const TranslatedBlock& block, Known& entry, co
     return true;
 }
 
-bool StreamBuilder::add(Event* at, Event* end) {
-    *end = block_flag;
+Event* StreamBuilder::add_to_window(Event* at, Event* end) {
     while (at < end) {
+        Event* const execution = at;
         const TranslatedBlock& block = *block_of(*at);
         const Event* const begin = at + 1;
         const bool is_known = block.number < known_.size() && !known_[block.number].insns.empty();
         Known& entry = is_known ? known_[block.number] : decode_new(block);
         if (entry.before_string) {
             while (!(*++at & block_flag)) {}
-            if (!append_string(block, entry, begin, at)) return false;
+            if (!append_string(block, entry, begin, at)) return execution;
             continue;
         }
         string_.pc = 0;
         if (const Match found = match(entry, begin); found.variant) {
             at += found.end - at;
-            if (!append(*found.variant, begin)) return false;
+            if (!append(*found.variant, begin)) return execution;
             continue;
         }
         while (!(*++at & block_flag)) {}
-        if (!append_other(block, entry, begin, static_cast<size_t>(at - begin))) return false;
+        if (!append_other(block, entry, begin, static_cast<size_t>(at - begin))) return execution;
+    }
+    return end;
+}
+
+Event* StreamBuilder::next_window(Event* at, Event* end) {
+    for (; at < end; ++at) {
+        if (!(*at & block_flag) || !block_of(*at)->begins_window) continue;
+        between_windows_ = false;
+        limit_ = accesses_ + window_accesses_;
+        string_ = {};
+        append_bridge();
+        return at + 1;
+    }
+    return end;
+}
+
+// The outcome of a branch is the pc of the next block, so the last branch of a window needs that block. Registers that the
+// first instructions of the next window read were set in the gap.
+void StreamBuilder::append_bridge() {
+    trace::StaticInsn insn{};
+    insn.writes = insn.early_writes = all_registers;
+    insn.kind = trace::InsnKind::alu;
+    insn.length_bytes = 1;
+    writer_.start(writer_.add_block({left_at_pc_, {insn}, {}}), 0);
+}
+
+bool StreamBuilder::add(Event* at, Event* end) {
+    *end = block_flag;
+    while (at < end) {
+        if (between_windows_) {
+            at = next_window(at, end);
+            continue;
+        }
+        at = add_to_window(at, end);
+        if (at == end) break;
+        if (++full_windows_ == windows_) return false;
+        between_windows_ = true;
+        left_at_pc_ = block_of(*at)->pc;
     }
     return true;
 }

@@ -26,13 +26,16 @@ namespace tessera::tracer {
 
 class StreamBuilder {
 public:
-    /// Stops before the execution that would exceed `max_accesses` (0: no limit).
-    StreamBuilder(trace::Writer& writer, uint64_t max_accesses) : writer_(writer), max_accesses_(max_accesses) {}
+    /// Each of `windows` windows ends before the execution that would exceed `window_accesses` (0: no limit). The next one
+    /// begins behind a block event with `begins_window`; what lies in between is left out.
+    StreamBuilder(trace::Writer& writer, uint64_t window_accesses, uint64_t windows = 1)
+        : writer_(writer), window_accesses_(window_accesses), limit_(window_accesses), windows_(windows) {}
 
     /// Events of whole executions: the first one is a block event, and `*end` may be read and written (a block
-    /// event is put there as a sentinel). False once the limit is reached.
+    /// event is put there as a sentinel). False once the last window is full.
     bool add(Event* begin, Event* end);
     uint64_t accesses() const { return accesses_; }
+    uint64_t full_windows() const { return full_windows_; }
 
 private:
     static constexpr size_t max_variants = 16;
@@ -73,10 +76,21 @@ private:
     uint32_t string_block(const TranslatedBlock& block, Known& entry, trace::StringPart part, bool loads, bool stores);
     bool append(const Variant& variant, const Event* begin);
     bool append_irregular(const TranslatedBlock& block, const Known& entry, const Event* begin, size_t count);
-    bool over_limit(size_t count) const { return max_accesses_ && accesses_ + count > max_accesses_; }
+    bool over_limit(size_t count) const { return limit_ && accesses_ + count > limit_; }
+    /// Appends executions up to `end`; returns the first one that is beyond the window, or `end`.
+    Event* add_to_window(Event* begin, Event* end);
+    /// Leaves events out up to the begin of the next window; returns the first event in it, or `end`.
+    Event* next_window(Event* begin, Event* end);
+    /// One instruction where the program went on behind the last window, without accesses, which sets all registers.
+    void append_bridge();
 
     trace::Writer& writer_;
-    uint64_t max_accesses_;
+    uint64_t window_accesses_;
+    uint64_t limit_;                 ///< of accesses_ in this window; 0: none
+    uint64_t windows_;
+    uint64_t full_windows_ = 0;
+    bool between_windows_ = false;
+    uint64_t left_at_pc_ = 0;        ///< the first execution that the last window left out
     uint64_t accesses_ = 0;
     Decoder decoder_;
     std::vector<Known> known_;

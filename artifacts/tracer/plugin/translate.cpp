@@ -7,9 +7,11 @@
 #include <string>
 #include <utility>
 
+#include "access_units.h"
 #include "guest_memory.h"
 #include "head.h"
 #include "marker.h"
+#include "window.h"
 
 namespace tessera::tracer {
 namespace {
@@ -65,6 +67,25 @@ void find_head(qemu_plugin_tb* tb, size_t first, size_t last, TranslatedBlock& b
     }
 }
 
+/// What one execution counts. Call it under region.mutex.
+void measure(qemu_plugin_tb* tb, size_t first, size_t last, TranslatedBlock& block) {
+    static Decoder decoder;
+    for (size_t i = first; i < last; ++i) {
+        const qemu_plugin_insn* insn = qemu_plugin_tb_get_insn(tb, i);
+        const Counted counted = counted_of(decoder, static_cast<const uint8_t*>(qemu_plugin_insn_data(insn)), qemu_plugin_insn_size(insn),
+                                           qemu_plugin_insn_vaddr(insn), i == 0);
+        block.access_units += counted.units;
+        block.insns += counted.insns;
+    }
+}
+
+/// QEMU's own code adds what one execution counts.
+void count_inline(qemu_plugin_tb* tb, const TranslatedBlock& block) {
+    if (block.access_units)
+        qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64, &region.windows.units, block.access_units);
+    if (block.insns) qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64, &region.windows.insns, block.insns);
+}
+
 bool touches_nothing(qemu_plugin_tb* tb, size_t i) {
     std::lock_guard lock(region.mutex);
     return access_at(tb, i) == Access::none;
@@ -90,6 +111,7 @@ TranslatedBlock* remember(qemu_plugin_tb* tb, size_t first, size_t last) {
         slot->first_insn = static_cast<uint32_t>(first);
         slot->number = code.blocks++;
         find_head(tb, first, last, *slot);
+        if (recorder->settings().count_region) measure(tb, first, last, *slot);
     }
     return slot.get();
 }
@@ -121,6 +143,7 @@ size_t record_block(qemu_plugin_tb* tb, size_t count, bool starts) {
     const size_t last = up_to_marker(tb, 0, count);
     if (last == 0) return 0;
     TranslatedBlock* block = remember(tb, 0, last);
+    if (recorder->settings().count_region && !starts) count_inline(tb, *block);  // on_begin counts the first one
     if (starts || !block->has_head) {
         record_accesses(tb, 0, last, count);
         qemu_plugin_register_vcpu_tb_exec_cb(tb, starts ? on_program_start : on_block, QEMU_PLUGIN_CB_NO_REGS, block);
@@ -129,6 +152,17 @@ size_t record_block(qemu_plugin_tb* tb, size_t count, bool starts) {
     const size_t head = insn_of(block->head_tag);
     qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, head), on_head, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, block);
     record_accesses(tb, 0, last, head);
+    return last;
+}
+
+/// Counts the block up to its first marker; returns where that is.
+size_t count_in_gap(qemu_plugin_tb* tb, size_t count) {
+    const size_t last = up_to_marker(tb, 0, count);
+    if (last == 0) return 0;
+    const TranslatedBlock* block = remember(tb, 0, last);
+    count_inline(tb, *block);
+    if (block->access_units && !region.windows.last)
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, on_gap_block, QEMU_PLUGIN_CB_NO_REGS, reinterpret_cast<void*>(block->access_units));
     return last;
 }
 
@@ -173,6 +207,7 @@ void on_translate(qemu_plugin_id_t, qemu_plugin_tb* tb) {
     if (region.instrument == Instrument::counts) return count_block(tb, count);
     const bool starts = code.start_pending && !region.begun && pc >= code.begin && pc < code.end;
     size_t covered = 0;  // instructions below have their callbacks
+    if (region.instrument == Instrument::gap) covered = count_in_gap(tb, count);
     if (region.instrument == Instrument::events || starts) covered = record_block(tb, count, starts);
     if (code.markers) watch_markers(tb, covered, count);
 }

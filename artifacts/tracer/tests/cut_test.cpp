@@ -70,7 +70,11 @@ TEST_F(Cut, HoldsTheSameExecutionsWhereverItLies) {
 }
 
 TEST_F(Cut, KeepsPoolsAndBlocksAndSaysThatTheRegionIsIncomplete) {
+    Header header = plain_header();
+    header.region = {true, 2, 300, 900, 5000, 9000, true};
+    write_stream(whole, stream, header);
     cli::cut(whole, part, total / 2, 1000);
+    EXPECT_FALSE(Reader::open(part).header().region.counted) << "windows are those of the whole trace";
     const Reader reader = Reader::open(part);
     EXPECT_EQ(reader.blocks().size(), stream.blocks.size());
     EXPECT_EQ(reader.header().program, plain_header().program);

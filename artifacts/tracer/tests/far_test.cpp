@@ -89,5 +89,29 @@ TEST(Versions, AHeaderWithoutAKeyIsRefused) {
     EXPECT_EQ(header_from_text(text + "sha256=" + sha256_hex(text) + "\n", back), "header keys are missing: it has 12 of 13");
 }
 
+/// The header's text with one line taken out, and its checksum made again.
+std::string without(std::string text, const std::string& line) {
+    text.erase(text.find(line), line.size());
+    text.erase(text.rfind("sha256="));
+    return text + "sha256=" + sha256_hex(text) + "\n";
+}
+
+TEST(Header, CountsOfTheRegionAreThereTogetherOrNotAtAll) {
+    Header counted, back;
+    counted.region = {true, 3, 1'000'000, 5'000'000, 18'000'000, 90'000'000, true};
+    ASSERT_EQ(header_from_text(header_to_text(counted), back), "");
+    EXPECT_TRUE(back.region.counted && back.region.ended);
+    EXPECT_EQ(back.region.windows, 3u);
+    EXPECT_EQ(back.region.window_accesses, 1'000'000u);
+    EXPECT_EQ(back.region.gap_accesses, 5'000'000u);
+    EXPECT_EQ(back.region.accesses_seen, 18'000'000u);
+    EXPECT_EQ(back.region.instructions_seen, 90'000'000u);
+    for (const char* line : {"windows=3\n", "region_ended=1\n", "gap_accesses=5000000\n"}) {
+        Header partial;
+        EXPECT_EQ(header_from_text(without(header_to_text(counted), line), partial), "header keys are missing: it has 18 of 19") << line;
+    }
+    EXPECT_EQ(header_to_text({}).find("region"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace tessera::trace::testing

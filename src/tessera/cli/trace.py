@@ -39,6 +39,16 @@ def trace() -> None:
     is_flag=True,
     help="Stop the program at --max-accesses; its result is not verified.",
 )
+@click.option(
+    "--windows",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Record so many equal parts of --max-accesses, spread over the region; needs --region-accesses.",
+)
+@click.option(
+    "--region-accesses", type=int, help="Data accesses of the region, as `tessera trace count` prints them."
+)
 @click.option("--roi", default="auto", show_default=True, help=f"Region to record: {', '.join(ROI_FORMS)}.")
 @click.option("--threads", is_flag=True, help="Allow a program with threads; record one of them.")
 @click.option(
@@ -79,6 +89,41 @@ def record(out, pool_size, heap_pool, anon_pool, max_accesses, kernel_accesses, 
         f"{format_bytes(found['file_bytes'])} -> {done.trace}",
         err=True,
     )
+
+
+@trace.command(context_settings={"ignore_unknown_options": True})
+@click.option("--pool-size", default="1GB", show_default=True, help="Size of each pool, with unit.")
+@click.option("--heap-pool", help="Size of the heap pool.  [default: --pool-size]")
+@click.option("--anon-pool", help="Size of the anonymous pool.  [default: --pool-size]")
+@click.option(
+    "--roi", default="auto", show_default=True, help="Region to count: auto, markers, whole, skip:N."
+)
+@click.option(
+    "--kernel-accesses",
+    type=click.Choice(["on", "off"]),
+    default="off",
+    show_default=True,
+    help="Count the accesses of system calls to the program's memory.",
+)
+@click.option("--folder", type=_PATH, help="Working folder of the program.")
+@click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
+def count(pool_size, heap_pool, anon_pool, kernel_accesses, program, **options) -> None:
+    """Count the data accesses and the instructions of PROGRAM in its region of interest, as JSON.
+
+    `tessera trace record --region-accesses` takes the first number.
+
+    \b
+    Example (after: tessera build):
+      ./run tessera trace count -- build/workloads/gups --size 64MB --reads 1000000
+    """
+    found = traces.count(
+        program,
+        heap_pool=heap_pool or pool_size,
+        anon_pool=anon_pool or pool_size,
+        kernel_accesses=kernel_accesses == "on",
+        **options,
+    )
+    click.echo(json.dumps({"accesses": found.accesses, "instructions": found.instructions}))
 
 
 @trace.command()

@@ -116,6 +116,26 @@ def prepare(name: str, size: str) -> None:
     click.echo(path)
 
 
+@workload.command()
+@click.argument("name")
+@click.option("--size", required=True, help="Size, as in: tessera workload show NAME.")
+def count(name: str, size: str) -> None:
+    """Count the data accesses and the instructions of the region of interest, as JSON.
+
+    The program runs under QEMU as it is recorded. The first number is `region_accesses` of the size in
+    config/workloads/NAME.yaml.
+
+    Example: ./run tessera workload count gups --size tiny
+    """
+    from tessera.core.paths import build_dir
+    from tessera.record import workloads
+
+    asked = workloads.load(name)
+    file = _prepared(asked.size(size))
+    found = workloads.count_region(asked, size, build_dir("runs") / name / size, file)
+    click.echo(json.dumps({"accesses": found.accesses, "instructions": found.instructions}))
+
+
 def _prepared(size):
     """The size's prepared file in build/prepared, built if need be; None if it loads none."""
     from tessera.core.paths import build_dir

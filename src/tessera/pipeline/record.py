@@ -15,13 +15,13 @@ from tessera.core.errors import TesseraError
 from tessera.core.files import sha256_of, write_text
 from tessera.core.progress import growth
 from tessera.core.units import PAGE_4KB
-from tessera.machine.container.toolchain import workloads_toolchain
 from tessera.pipeline import needs, repeats
 from tessera.pipeline.peak import PeakMemory
 from tessera.record import traces, workloads
 from tessera.record.workloads import prepared
 from tessera.record.workloads.execute import ROI_NS, execute
-from tessera.record.workloads.run import WORKLOADS, Finished, Run, last_line_json
+from tessera.record.workloads.run import Finished, Run, last_line_json
+from tessera.record.workloads.tracing import tracing_options
 from tessera.results.recordings import TRACE_NAME
 from tessera.results.status import is_ok
 from tessera.results.tree import PREPARED_FOLDER
@@ -100,43 +100,41 @@ def _about(workload: workloads.Workload) -> dict:
 
 
 def _record(run: Run, size: workloads.Size, max_accesses: int | None, trace: Path) -> dict:
-    """Time the program natively, record it, and let its kind verify the result."""
+    """Time the program natively, record it, and let its kind verify the result.
+
+    A kernel's native run verifies its result, so its recording ends at the limit; other programs run to
+    their end.
+    """
     folder = trace.with_name(RUN_FOLDER)
     reason = repeats.exception(run)
     key = "" if reason else repeats.key(run, size, max_accesses, folder)
-    native = _native_roi_ns(run, folder)
+    alone = execute(run, folder)[1] if run.verify is last_line_json else None
+    native = alone.get(ROI_NS) if alone else None
     began = time.monotonic()
     watched = growth(f"recording {trace.parent.name}", trace.parent, ".record-*/*.tst")
     with PeakMemory(str(trace.parent.absolute())) as peak, watched:
         done = traces.record(
             run.argv,
             out=trace,
-            heap_pool=size.heap_pool,
-            anon_pool=size.anon_pool,
             max_accesses=max_accesses,
-            roi=run.roi,
-            threads=run.threads,
-            companion=run.companion,
-            paths=[folder, *run.paths],
-            environment=dict(run.environment),
-            where=workloads_toolchain() if run.image == WORKLOADS else None,
-            folder=run.folder,
-            target=run.target,
-            # A script and a server's load name files and programs outside the recorded program.
-            fixed_names=run.target is None and run.companion is None,
+            windows=size.windows,
+            region_accesses=size.counted_accesses,
+            stop_when_recorded=alone is not None and max_accesses is not None,
+            **tracing_options(run, size, folder),
         )
     seconds = time.monotonic() - began
-    result = run.verify(Finished(done.returncode, done.stdout, done.stderr, folder))
+    whole = Finished(done.returncode, done.stdout, done.stderr, folder)
+    result = alone if done.stopped else run.verify(whole)
     digest = sha256_of(trace)
     seen = "" if reason else repeats.compare(trace.parent.name, key, digest)
     found = traces.info(trace)
-    recorded_ns = result.get(ROI_NS) if native else None
+    recorded_ns = result.get(ROI_NS) if native and not done.stopped else None
     timed = recorded_ns if recorded_ns and found.get("complete_roi") else None
     return found | {
         "result": result,
         "sha256": digest,
         "repeats": {"key": key, "seen": seen, "exception": reason},
-        "memory": _memory(found),
+        "memory": _memory(found, size.region_accesses),
         "recording": {
             "seconds": seconds,
             "peak_memory_bytes": peak.bytes,
@@ -150,21 +148,15 @@ def _record(run: Run, size: workloads.Size, max_accesses: int | None, trace: Pat
     }
 
 
-def _memory(found: dict) -> dict:
+def _memory(found: dict, region_accesses: int | None) -> dict:
     """What the program allocated, and what the recording touched of it and of all else, in bytes.
 
-    ``recorded_share`` of the region of interest is 1 for a whole one; else it is unknown (None), because
-    nothing counts the accesses behind the limit.
+    ``recorded_share`` of the region of interest is 1 for a whole one. Else its accesses must have been
+    counted to the end, or declared (``region_accesses``); without either the share is unknown (None).
     """
+    total = found.get("region_accesses_seen") if found.get("region_ended") else region_accesses
     return {
         "allocated_bytes": sum(pool["used_bytes"] for pool in found["pools"]),
         "touched_bytes": found["distinct_4kb_pages"] * PAGE_4KB,
-        "recorded_share": 1.0 if found["complete_roi"] else None,
+        "recorded_share": 1.0 if found["complete_roi"] else found["accesses"] / total if total else None,
     }
-
-
-def _native_roi_ns(run: Run, folder: Path) -> int | None:
-    """Clock time of the region of interest without tracing, of programs that measure it themselves."""
-    if run.verify is not last_line_json:
-        return None
-    return execute(run, folder)[1].get(ROI_NS)

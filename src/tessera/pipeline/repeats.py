@@ -50,7 +50,14 @@ def key(run: Run, size: Size, max_accesses: int | None, folder: Path) -> str:
         "image": workloads_tag() if run.image == WORKLOADS else toolchain_tag(),
         "arguments": names.words(list(run.argv)),
         "variables": sorted((name, names.text(value)) for name, value in run.environment.items()),
-        "region": [run.roi, max_accesses, size.heap_pool, size.anon_pool],
+        "region": [
+            run.roi,
+            max_accesses,
+            size.heap_pool,
+            size.anon_pool,
+            size.windows,
+            size.counted_accesses,
+        ],
         "made": [(p.name, sha256_of(p)) for p in sorted(folder.glob("*")) if p.is_file()],
         "given": [(p.name, _given(p)) for p in run.paths if p.is_file()],
     }

@@ -3,14 +3,26 @@
 From the bottom: :mod:`header` (the header of a trace), :mod:`guest` (QEMU's command line), :mod:`sysroot`
 (programs of this machine for the image), :mod:`options` (what is recorded), :mod:`place` (where the program
 is and who starts it), :mod:`switch` and :mod:`companion` (servers), :mod:`passing` (output, shown and
-kept), :mod:`fixed` (names that make recordings repeat), :mod:`record`, :mod:`convert`, :mod:`cut` and
-:mod:`cli`.
+kept), :mod:`windows` (parts of a region), :mod:`fixed` (names that make recordings repeat), :mod:`record`,
+:mod:`count`, :mod:`convert`, :mod:`cut` and :mod:`cli`.
 """
 
 from tessera.record.traces.convert import export_champsim, import_champsim, verify
+from tessera.record.traces.count import Counted, count
 from tessera.record.traces.cut import cut
 from tessera.record.traces.header import info
 from tessera.record.traces.record import Recorded, record
 from tessera.record.traces.switch import Switch
 
-__all__ = ["Recorded", "Switch", "cut", "export_champsim", "import_champsim", "info", "record", "verify"]
+__all__ = [
+    "Counted",
+    "Recorded",
+    "Switch",
+    "count",
+    "cut",
+    "export_champsim",
+    "import_champsim",
+    "info",
+    "record",
+    "verify",
+]

@@ -29,6 +29,9 @@ _NUMBERS = (
 )
 _FLAGS = ("complete_roi", "stopped", "kernel_modelled")
 _REQUIRED = {"program", "origin", "checksum", *_FLAGS, *_NUMBERS}
+#: Keys of a recording that counted its region: all of them or none.
+_COUNTS = ("windows", "window_accesses", "gap_accesses", "region_accesses_seen", "region_instructions_seen")
+_ENDED = "region_ended"
 
 
 def info(path: Path | str) -> dict:
@@ -37,6 +40,9 @@ def info(path: Path | str) -> dict:
     Keys: ``program, origin, accesses, stores, instructions, block_executions, distinct_4kb_pages,
     threads, complete_roi, stopped, kernel_modelled, kernel_accesses, checksum, pools, file_bytes``; each
     pool has ``kind`` (``brk`` or ``mmap``), ``base, size_bytes, used_bytes, distinct_4kb_pages``.
+    If the recording counted its region: ``windows`` of the trace (0: it was only counted),
+    ``window_accesses``, ``gap_accesses``, ``region_accesses_seen`` and ``region_instructions_seen`` (recorded
+    or not), ``region_ended`` (they are those of the whole region). Else these are None.
 
     Raises:
         TesseraError: the file is missing, not a trace, truncated, or its header is damaged; ``code`` is
@@ -79,14 +85,15 @@ def _parse(path: Path, offset: int, text: bytes) -> dict:
             kind, *numbers = value.split()
             names = ("base", "size_bytes", "used_bytes", "distinct_4kb_pages")
             found["pools"].append({"kind": kind} | dict(zip(names, map(int, numbers), strict=True)))
-        elif key in _FLAGS:
+        elif key in (*_FLAGS, _ENDED):
             found[key] = value == "1"
         else:
-            found[key] = int(value) if key in _NUMBERS else _unescape(value)
-    if missing := sorted(_REQUIRED - found.keys()):
+            found[key] = int(value) if key in _NUMBERS + _COUNTS else _unescape(value)
+    counted = {*_COUNTS, _ENDED}
+    if missing := sorted((_REQUIRED | (counted if counted & found.keys() else set())) - found.keys()):
         found = f"the header has no {', '.join(missing)}"
         raise _refused(path, f"header at byte {offset}", found, "trace-header")
-    return found
+    return dict.fromkeys(sorted(counted)) | found
 
 
 def _unescape(value: str) -> str:

@@ -11,10 +11,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from tessera.core.errors import TesseraError, unknown_name
+from tessera.record.traces.windows import plan
 
 #: Regions of interest without an argument, and those with one.
 ROI_CHOICES = ("auto", "whole", "markers")
@@ -36,6 +37,8 @@ class Options:
             the number of a thread (0: the main one).
         kernel_accesses: also record what system calls read and write of the program's memory.
         stop_when_recorded: end the program once ``max_accesses`` are recorded.
+        windows: how many parts of the region are recorded (:mod:`.windows`); 0 to count the region only.
+        region_accesses: data accesses of the whole region; None if unknown.
     """
 
     roi: str = "auto"
@@ -44,6 +47,8 @@ class Options:
     thread: str = "first"
     kernel_accesses: bool = False
     stop_when_recorded: bool = False
+    windows: int = 1
+    region_accesses: int | None = None
 
     def __post_init__(self):
         kind, colon, argument = self.roi.partition(":")
@@ -90,6 +95,32 @@ class Options:
                 "add --max-accesses N",
                 code="stop-without-limit",
             )
+        self._check_windows(kind)
+
+    def _check_windows(self, roi: str) -> None:
+        plan(self.windows, self.max_accesses, self.region_accesses)
+        if not self.counts or not (self.threads or roi == "switch"):
+            return
+        declared = f"--region-accesses {self.region_accesses}"
+        asked = (
+            f"--windows {self.windows}"
+            if self.windows > 1
+            else declared
+            if self.windows
+            else "count a region"
+        )
+        found = "the accesses of a region can be counted for one thread only, but --threads allows several"
+        if roi == "switch":
+            found = f"--roi {self.roi} follows another process, so the region has no fixed number of accesses"
+        remedy = "record one window, without --region-accesses"
+        raise TesseraError(
+            asked, found, remedy, code="windows-switch" if roi == "switch" else "windows-threads"
+        )
+
+    @property
+    def counts(self) -> bool:
+        """Whether the accesses of the whole region are counted, recorded or not."""
+        return self.windows != 1 or self.region_accesses is not None
 
     @property
     def switch(self) -> Path | None:
@@ -100,9 +131,12 @@ class Options:
     def settings(self) -> dict[str, object]:
         """Lines of the plugin's settings file."""
         roi = f"switch:{self.switch}" if self.switch else self.roi
+        windows = plan(self.windows, self.max_accesses, self.region_accesses)
         return {
             "roi": roi,
             "max_accesses": self.max_accesses or 0,
+            "count_region": int(self.counts),
+            **asdict(windows),
             "threads": int(self.threads),
             "thread": self.thread,
             "kernel_accesses": int(self.kernel_accesses),

@@ -32,6 +32,7 @@ from tessera.record.traces.header import info
 from tessera.record.traces.options import Options
 from tessera.record.traces.passing import communicate
 from tessera.record.traces.place import Place
+from tessera.record.traces.windows import check_region
 
 #: QEMU keeps a table over reserved pages, touched or not: 64GB cost it 400MB.
 MAX_POOL_BYTES = 64 * GB
@@ -72,6 +73,8 @@ def record(
     folder: Path | None = None,
     target: str | None = None,
     fixed_names: bool = False,
+    windows: int = 1,
+    region_accesses: int | None = None,
 ) -> Recorded:
     """Run ``argv`` under QEMU and write its trace to ``out``.
 
@@ -96,6 +99,9 @@ def record(
         target: executable to record when ``argv`` is a script that starts it.
         fixed_names: the program sees its files under names that no folder of this machine decides, so that
             recordings repeat (:mod:`.fixed`). Needs a container; without one the names stay.
+        windows: record so many parts, spread over the region (:mod:`.windows`).
+        region_accesses: data accesses of the region (:func:`tessera.record.traces.count`); needed for several
+            windows. If the program runs to the end of its region, another number is an error.
 
     Raises:
         TesseraError: nothing was recorded, for the reason given; ``out`` does not exist then.
@@ -110,6 +116,8 @@ def record(
         thread or ("busiest" if threads and roi.startswith("switch:") else "first"),
         (server or where is not None) if kernel_accesses is None else kernel_accesses,
         stop_when_recorded,
+        windows,
+        region_accesses,
     )
     pools = {
         "heap_pool_bytes": _pool(heap_pool, "--heap-pool"),
@@ -139,6 +147,7 @@ def record(
         stderr = with_names(stderr, {partial: out, f"{scratch}/": ""})
         stopped = partial.exists() and info(partial)["stopped"]
         _check(command_line, guest, partial, status, stdout, stderr)
+        check_region(command_line, region_accesses, info(partial))
         partial.rename(out)
     seen = info(out)["threads"]
     if seen > 1:

@@ -4,5 +4,18 @@ from tessera.record.workloads.kinds import missing, prepare
 from tessera.record.workloads.model import Size, Workload, load, names
 from tessera.record.workloads.regime import Regime, regime
 from tessera.record.workloads.run import Finished, Run
+from tessera.record.workloads.tracing import count_region
 
-__all__ = ["Finished", "Regime", "Run", "Size", "Workload", "load", "missing", "names", "prepare", "regime"]
+__all__ = [
+    "Finished",
+    "Regime",
+    "Run",
+    "Size",
+    "Workload",
+    "count_region",
+    "load",
+    "missing",
+    "names",
+    "prepare",
+    "regime",
+]

@@ -21,7 +21,8 @@ from tessera.core.units import PAGE_2MB, format_bytes, parse_bytes
 _KEYS = {"name", "executable", "description", "source", "sizes"}
 _MORE_KEYS = {"kind", "rows", "stand_in_for", "threads"}
 _SIZE_KEYS = {"args", "footprint", "heap_pool", "anon_pool"}
-_MORE_SIZE_KEYS = {"datasets", "touched", "prepared", "share"}
+_COUNT_KEYS = ("windows", "region_accesses", "window_span")
+_MORE_SIZE_KEYS = {"datasets", "touched", "prepared", "share", *_COUNT_KEYS}
 _PREPARED_KEYS = {"file", "program", "args", "bytes", "memory"}
 _FILE_NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
 
@@ -59,6 +60,14 @@ class Size:
     touched: int | None = None  #: memory that a recorded run touches; None for all of both pools
     prepared: Prepared | None = None  #: what ``{prepared}`` in ``args`` stands for
     share: float | None = None  #: footprint / published footprint, where it is smaller on purpose
+    windows: int = 1  #: parts of the region that a recording has, if the region is longer than the limit
+    region_accesses: int | None = None  #: of the whole region, as ``tessera trace count`` prints them
+    window_span: int | None = None  #: windows lie in so many first accesses; None for the whole region
+
+    @property
+    def counted_accesses(self) -> int | None:
+        """Accesses over which the windows of a recording are spread."""
+        return self.window_span or self.region_accesses
 
 
 @dataclass(frozen=True)
@@ -164,6 +173,7 @@ def _size(path: Path, label: str, node: dict) -> Size:
     prepared = _prepared(path, label, node["prepared"]) if "prepared" in node else None
     if (prepared is not None) != any(PREPARED in word for word in args):
         raise _bad(path, f"size {label}: {PREPARED} in args and the key prepared need each other")
+    found |= _counts(path, label, node)
     return Size(label, tuple(args), **found, datasets=tuple(datasets), prepared=prepared, share=share)
 
 
@@ -179,6 +189,18 @@ def _prepared(path: Path, label: str, node: object) -> Prepared:
         key: parse_bytes(node[key], owner=f"{path}: {label}.prepared.{key}") for key in ("bytes", "memory")
     }
     return Prepared(str(node["file"]), str(node["program"]), tuple(args), **sizes)
+
+
+def _counts(path: Path, label: str, node: dict) -> dict[str, int]:
+    counts = {key: node[key] for key in _COUNT_KEYS if key in node}
+    for key, number in counts.items():
+        if type(number) is not int or number < 1:
+            raise _bad(path, f"size {label}: {key} {number!r} must be a whole number of at least 1")
+    if counts.get("windows", 1) > 1 and "region_accesses" not in counts:
+        raise _bad(path, f"size {label}: windows {counts['windows']} needs region_accesses")
+    if counts.get("window_span", 0) > counts.get("region_accesses", 0):
+        raise _bad(path, f"size {label}: window_span exceeds region_accesses")
+    return counts
 
 
 def _keys(path: Path, node: object, wanted: set[str], allowed: set[str], where: str) -> None:

@@ -95,6 +95,17 @@ inline std::vector<uint32_t> instruction_counts(const std::vector<StaticBlock>& 
 constexpr uint64_t kernel_page = 0x7ffffffff000;
 inline bool is_kernel_block(const StaticBlock& block) { return block.pc >= kernel_page; }
 
+/// How much of the region of interest the trace has, of a recording that counted the region.
+struct RegionCount {
+    bool counted = false;            ///< false: the rest is unknown
+    uint64_t windows = 0;            ///< that the trace has; 0: the region was only counted
+    uint64_t window_accesses = 0;    ///< of each of several windows, at most
+    uint64_t gap_accesses = 0;       ///< between two of them
+    uint64_t accesses_seen = 0;      ///< of the region while it was counted, recorded or not
+    uint64_t instructions_seen = 0;
+    bool ended = false;              ///< the region was counted to its end: both are whole
+};
+
 struct Header {
     std::string program;          ///< command line of the traced program
     std::string origin;           ///< "qemu" or "champsim"
@@ -109,6 +120,7 @@ struct Header {
     bool kernel_modelled = false; ///< the stream has the accesses of system calls to the program's memory
     uint64_t kernel_accesses = 0; ///< accesses of such blocks, filled in by the writer
     bool stopped = false;         ///< the program was stopped at the limit, so its verifier did not run
+    RegionCount region;
     std::string checksum;         ///< sha256 (hex) of the content (README: Checksum), independent of compression
 };
 
