@@ -7,8 +7,8 @@ import pytest
 
 from tessera.core.paths import repo_root
 from tessera.judge.claims import load_claims
-from tessera.judge.claims.evidence import Evidence
 from tessera.judge.claims.evaluators.worked_examples import interval_faults, raw_events, released_at_top
+from tessera.judge.claims.evidence import Evidence
 from tessera.judge.claims.tolerance import holds
 
 REFERENCE = repo_root() / "reference-results"

@@ -1,4 +1,4 @@
-"""Examples that a paper works through in its text: event numbers, intervals of a pool, and holes in a heap."""
+"""Examples that a paper works through in its text: event numbers, intervals of a pool, holes in a heap."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def interval_faults(claim, evidence) -> Outcome:
 
 
 def released_at_top(claim, evidence, requests: list, freed: list) -> Outcome:
-    """Bytes that a heap returns, if it shrinks only at its top: one request above the other, then freed in order."""
+    """Bytes that a heap returns if it shrinks only at its top; ``freed`` is the order of calls of free."""
     sizes = {}
     for name in requests:
         row = evidence.rows(EXAMPLES, {"quantity": name}).iloc[0]
