@@ -41,6 +41,7 @@ def test_those_written_are_those_of_the_archived_default_run(claims_file):
     """By the verdicts in notebooks/data; only measured numbers may deviate in one run and not in another."""
     archived = pd.read_csv(repo_root() / "notebooks" / "data" / "claims.csv").set_index("id")
     written = {claim.id for claim in load_claims(claims_file) if claim.explanation}
+    written &= set(archived.index)  # a claim that is newer than the archive has no verdict there
     deviating = set(archived.index[archived["verdict"].isin(BAD)])
     assert deviating <= written
     assert set(archived["provenance"][list(written - deviating)]) <= {"measured"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import sys
@@ -108,3 +109,25 @@ def test_the_page_and_its_table_are_written(small_tree):
     assert "xalancbmk_s" in page and 'id="errors"' in page
     written = pd.read_csv(small_tree / "report" / "data" / "regime.csv")
     assert set(written["source"]) == {regime.THIS_RUN, "MICRO'20 Table 7"}
+
+
+def test_both_ends_of_a_walk_s_cost_are_on_the_pages(small_tree, five_claims, monkeypatch):
+    import tessera.judge.claims
+    from tessera.judge import walk_cost
+    from tessera.judge.walk_cost import verdicts
+
+    name = "mosmodel-max"
+    ends = verdicts.Ends(name, "HOLDS-IN-SIMULATION", "FAILS-IN-SIMULATION", "1.12", "3.45")
+    monkeypatch.setattr(walk_cost, "committed", lambda: (ends,))
+    table = five_claims.assign(
+        depends_on=(five_claims["id"] == name).map({True: "the walk's cost", False: ""})
+    )
+    monkeypatch.setattr(tessera.judge.claims, "evaluate", lambda *_: table.copy())
+    site.render(small_tree, only=["regime"], with_pdf=False)
+    page = (small_tree / "report" / "regime.html").read_text()
+    section = page[page.index('id="walk-cost"') :]
+    for source in walk_cost.sources():
+        assert html.escape(source.source, quote=False).split("'")[0] in section
+    assert f'href="claims.html#{name}"' in section and "3.45" in section
+    claims = (small_tree / "report" / "claims.html").read_text()
+    assert claims.count('href="regime.html#walk-cost"') == 1

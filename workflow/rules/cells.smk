@@ -13,7 +13,7 @@ rule cells:
     benchmark: TREE.benchmark("cells-{workload}-{platform}")
     params:
         engine=config["engine"], sampling=config["sampling"], cache=TREE.cache,
-        code=code("tessera.pipeline.cells"),
+        changes=CHANGES, code=code("tessera.pipeline.cells"),
         files=lambda w: platform_content(w.platform),
     priority: 10
     resources: mem_mb=2000
@@ -21,7 +21,7 @@ rule cells:
     shell:
         "tessera pipeline cells --info {input.info} --manifest {input.manifest} --platform {input.platform}"
         " --engine {params.engine} --sampling {params.sampling} --cache {params.cache}"
-        " --threads {threads} --out {output} 2> >(tee {log} >&2)"
+        " {params.changes} --threads {threads} --out {output} 2> >(tee {log} >&2)"
 
 
 def cells_of_pairs():

@@ -36,13 +36,13 @@ rule host_simulated:
     benchmark: TREE.benchmark("host-simulated")
     params:
         engine=config["engine"], sampling=config["sampling"], cache=TREE.cache,
-        code=code("tessera.pipeline.cells"),
+        changes=CHANGES, code=code("tessera.pipeline.cells"),
     resources: mem_mb=2000
     message: "Simulating the layouts of the real runs"
     shell:
         "tessera pipeline cells --info {input.info} --manifest {input.manifest} --platform {input.platform}"
         " --engine {params.engine} --sampling {params.sampling} --cache {params.cache}"
-        " --threads {threads} --out {output} 2> >(tee {log} >&2)"
+        " {params.changes} --threads {threads} --out {output} 2> >(tee {log} >&2)"
 
 
 rule host_run:

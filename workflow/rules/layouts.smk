@@ -13,6 +13,11 @@ def platform_content(platform):
     return "" if platform == "host-sim" else content(f"config/platforms/{platform}.yaml")
 
 
+
+#: Values of every simulated platform that the configuration changes, as options of a step.
+CHANGES = " ".join(f"--change {key}={value}" for key, value in sorted(config.get("changes", {}).items()))
+
+
 rule layouts:
     input:
         component_stamps("simulator"),
@@ -23,7 +28,7 @@ rule layouts:
     benchmark: TREE.benchmark("layouts-{workload}-{platform}")
     params:
         seed=config["seed"], random_count=config["random_count"],
-        windows=config.get("layout_windows", "touched"),
+        windows=config.get("layout_windows", "touched"), changes=CHANGES,
         code=code("tessera.pipeline.layouts"),
         files=lambda w: platform_content(w.platform),
     priority: 12  # cells wait for them
@@ -31,4 +36,4 @@ rule layouts:
     message: "Choosing layouts of {wildcards.workload} on {wildcards.platform}"
     shell:
         "tessera pipeline layouts --info {input.info} --platform {input.platform} --seed {params.seed}"
-        " --random-count {params.random_count} --windows {params.windows} --out {output.manifest} 2> >(tee {log} >&2)"
+        " --random-count {params.random_count} --windows {params.windows} {params.changes} --out {output.manifest} 2> >(tee {log} >&2)"

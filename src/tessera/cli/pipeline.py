@@ -12,6 +12,14 @@ from tessera.results.status import FAILED, is_ok, other_rows
 PATH = click.Path(path_type=Path)
 RESULTS = click.option("--results", type=PATH, required=True, help="Results folder, e.g. results/default.")
 
+CHANGES = click.option(
+    "--change",
+    "changes",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Value of the platform to use instead of the file's; may be repeated.",
+)
+
 
 @click.group()
 def pipeline() -> None:
@@ -87,8 +95,9 @@ def drop(path: Path, out: Path) -> None:
     show_default=True,
     help="2MB pages that windows start and end on.",
 )
+@CHANGES
 @click.option("--out", type=PATH, required=True, help="manifest.csv to write; the layouts go to its folder.")
-def layouts(info: Path, platform: Path, seed: int, random_count: int, windows: str, out: Path) -> None:
+def layouts(info, platform, seed, random_count, windows, changes, out) -> None:
     """Generate the layouts of a workload for a platform.
 
     \b
@@ -97,8 +106,9 @@ def layouts(info: Path, platform: Path, seed: int, random_count: int, windows: s
         --platform config/platforms/haswell-sim.yaml --out /tmp/gups/layouts/manifest.csv
     """
     from tessera.pipeline.layouts import make_layouts
+    from tessera.platforms.change import parse
 
-    make_layouts(info, platform, seed, random_count, out, windows)
+    make_layouts(info, platform, seed, random_count, out, windows, parse(changes))
 
 
 @pipeline.command()
@@ -126,8 +136,9 @@ def select(manifest: Path, names: str, out: Path) -> None:
 @click.option("--sampling", required=True, help="Sampling plan; see tessera simulate --help.")
 @click.option("--cache", type=PATH, required=True, help="Folder of finished cells.")
 @click.option("--threads", type=int, default=1, show_default=True, help="Threads of the simulator.")
+@CHANGES
 @click.option("--out", type=PATH, required=True, help="Cells file to write (CSV).")
-def cells(info, manifest, platform, engine, sampling, cache, threads, out) -> None:
+def cells(info, manifest, platform, engine, sampling, cache, threads, changes, out) -> None:
     """Simulate all layouts of a manifest on one platform.
 
     \b
@@ -138,6 +149,7 @@ def cells(info, manifest, platform, engine, sampling, cache, threads, out) -> No
         --sampling units=4,warmup_accesses=100000,timed_instructions=200000
     """
     from tessera.pipeline.cells import simulate_cells
+    from tessera.platforms.change import parse
     from tessera.simulate.progress import Ticker
 
     ticker = Ticker(f"{info.parent.name} on {platform.stem}")
@@ -149,6 +161,7 @@ def cells(info, manifest, platform, engine, sampling, cache, threads, out) -> No
         sampling=sampling,
         cache=cache,
         threads=threads,
+        changes=parse(changes),
         out=out,
         progress=ticker,
     )

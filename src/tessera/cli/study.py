@@ -1,4 +1,4 @@
-"""``tessera study``: effects of sampling, of single mechanisms, and of assumed values."""
+"""``tessera study``: effects of sampling, of single mechanisms, of assumed values, and of a walk's cost."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _close(table, out: Path) -> None:
 
 @click.group()
 def study() -> None:
-    """Study the simulator: sampling, ablations, and a sweep over assumed values.
+    """Study the simulator: sampling, ablations, a sweep over assumed values, and the cost of a walk.
 
     Studies simulate a window: a part of a trace, written as a trace. The cache keeps finished simulations, so
     the same command continues after an interruption. See docs/studies.md.
@@ -202,3 +202,27 @@ def sweep(info, manifest, platform, cache, out, names, plan, jobs, only) -> None
 
     job = _job(info, manifest, platform, names, cache, out)
     _close(sweep_study(job, plan, jobs, only), out)
+
+
+@study.command("walk-cost")
+@click.option("--lower", type=PATH, required=True, help="Results of the run where a walk begins at once.")
+@click.option("--upper", type=PATH, required=True, help="Results of config/walk-cost.yaml.")
+@click.option("--out", type=PATH, required=True, help="CSV file to write: verdicts at both ends.")
+def walk_cost(lower, upper, out) -> None:
+    """Compare the verdicts of two runs: walks that cost 0 and 22 cycles before their first load.
+
+    Both runs need a report, and the same good cells. Claims whose verdict differs depend on the walk's cost.
+
+    \b
+    Example, after ./run reproduce and ./run reproduce --configfile config/walk-cost.yaml:
+      ./run tessera study walk-cost --lower results/default --upper results/walk-cost --out /tmp/verdicts.csv
+    """
+    from tessera.judge.studies.walk_cost import compare
+
+    rows = compare(lower, upper, out)
+    for row in rows:
+        if row.differs:
+            click.echo(
+                f"{row.id}: {row.verdict_lower} at the lower end, {row.verdict_upper} at the upper end"
+            )
+    click.echo(f"{len(rows)} claims -> {out}; {sum(row.differs for row in rows)} depend on the walk's cost")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -10,6 +11,7 @@ from tessera import platforms
 from tessera.core.errors import TesseraError
 from tessera.layouts import generate, heuristics
 from tessera.layouts.names import ALL_1GB
+from tessera.platforms.change import changed
 from tessera.results import cells
 from tessera.results.read import read_file
 from tessera.results.recordings import recorded
@@ -32,13 +34,16 @@ def simulate_cells(
     out: Path,
     progress: Progress,
     threads: int = 1,
+    changes: Mapping[str, int | str] | None = None,
 ) -> pd.DataFrame:
     """Simulate all layouts of a manifest; a failure becomes a ``failed`` row with the reason.
+
+    ``changes`` are values of the platform that the configuration sets. They are part of a cell's key.
 
     If the recording was skipped (the user has not supplied its inputs), all rows are ``skipped``.
     """
     info, trace = recorded(info_path)
-    platform = platforms.load(platform_path)
+    platform = changed(platforms.load(platform_path), changes or {})
     names = list(read_file(schema.MANIFEST, manifest).layout)
     status = SKIPPED if info["status"] == SKIPPED else FAILED
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -12,6 +13,7 @@ from tessera.core.errors import TesseraError
 from tessera.core.files import write_text
 from tessera.layouts.generate import TOUCHED
 from tessera.layouts.model import canonical_name
+from tessera.platforms.change import changed
 from tessera.results.read import empty, read_file
 from tessera.results.recordings import recorded
 from tessera.results.schema import cells as schema
@@ -22,9 +24,18 @@ from tessera.simulate.choose_layouts import make_layouts as write_layouts
 
 
 def make_layouts(
-    info_path: Path, platform: Path, seed: int, random_count: int, out: Path, windows: str = TOUCHED
+    info_path: Path,
+    platform: Path,
+    seed: int,
+    random_count: int,
+    out: Path,
+    windows: str = TOUCHED,
+    changes: Mapping[str, int | str] | None = None,
 ) -> pd.DataFrame:
-    """Write layouts, miss profile and manifest.csv (``out``); for a failed recording, write empty tables."""
+    """Write layouts, miss profile and manifest.csv (``out``); for a failed recording, write empty tables.
+
+    ``changes`` are values of the platform that the configuration sets.
+    """
     info, trace = recorded(info_path)
     for stale in out.parent.glob("*.csv"):
         stale.unlink()
@@ -35,7 +46,7 @@ def make_layouts(
     made = write_layouts(
         trace,
         info,
-        platforms.load(platform),
+        changed(platforms.load(platform), changes or {}),
         out.parent,
         seed=seed,
         random_count=random_count,

@@ -19,6 +19,7 @@ from tessera.judge.claims.model import Claim
 from tessera.judge.claims.outcome import Missing, Outcome
 from tessera.judge.claims.tolerance import text
 from tessera.judge.claims.verdicts import DEVIATES, FAILS, Verdict, verdict
+from tessera.judge.walk_cost.verdicts import DEPENDS_ON, dependent
 from tessera.results.schema.shown import CLAIMS
 from tessera.results.write import frame_of
 
@@ -76,7 +77,14 @@ def _row(claim: Claim, evidence: Evidence) -> dict:
         "required": claim.required,
         "figure": claim.figure,
         "explanation": claim.explanation if judged.name in (DEVIATES, FAILS) else "",
+        "depends_on": _depends_on(claim, outcome),
     }
+
+
+def _depends_on(claim: Claim, outcome: Outcome | None) -> str:
+    """The assumption that a simulated verdict depends on; measured and printed values depend on none."""
+    simulated = outcome is None or outcome.provenance == "simulated"
+    return DEPENDS_ON if simulated and claim.id in dependent() else ""
 
 
 def _judge(claim: Claim, evidence: Evidence) -> tuple[Outcome | None, Verdict]:

@@ -44,6 +44,7 @@ FAMILIES: tuple[str, ...] = (
     "rsquared_rows",
     "runtimes",
     "shape",
+    "worked_examples",
 )
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from tessera.core.errors import unknown_name
 from tessera.platforms import Platform
-from tessera.platforms.model import Value
+from tessera.platforms.change import with_values
 
 BASELINE = "baseline"
 NO_MISPREDICTIONS = "no-mispredictions"
@@ -73,13 +73,9 @@ def named(names: Sequence[str]) -> tuple[Variant, ...]:
 
 
 def varied(platform: Platform, changes: dict[str, int | str], why: str) -> Platform:
-    """``platform`` with ``changes``; each new value's source is ``why``.
+    """``platform`` with ``changes``; each new value's source is ``why``. The simulator checks the values.
 
     Raises:
         TesseraError: a key that the platform does not have.
     """
-    if absent := sorted(set(changes) - set(platform.values)):
-        raise unknown_name(f"parameter of {platform.name}", absent[0], list(platform.values))
-    return replace(
-        platform, values=platform.values | {key: Value(value, why) for key, value in changes.items()}
-    )
+    return with_values(platform, changes, why)

@@ -25,7 +25,9 @@ CLAIMS = Table(
     required        truth  -  whether a run fails if the claim fails
     figure          text   -  figure that shows the claim
     explanation     text   -  why the claim deviates or fails, written by a person
+    depends_on      text   -  assumption that the verdict depends on (docs/studies.md), or empty
     """),
+    added=("depends_on",),
 )  # fmt: skip
 WORKLOADS = Table(
     "workloads", lambda t: t.workloads, "tessera report render", "measured; improvement_1gb is simulated",

@@ -36,7 +36,13 @@ def _row(claim: dict) -> tuple[str, ...]:
     claim = shown(claim)
     unit = f" {claim['unit']}" if claim["unit"] else ""
     values = [claim[name] + unit if claim[name] else "-" for name in ("published", "obtained")]
-    return (claim["id"], *values, claim["tolerance"] or "-", claim["verdict"])
+    return (claim["id"], *values, claim["tolerance"] or "-", _verdict(claim))
+
+
+def _verdict(claim: dict) -> str:
+    """The verdict, with the assumption that it depends on."""
+    depends = claim.get("depends_on", "")
+    return f"{claim['verdict']}, depends on {depends}" if depends else claim["verdict"]
 
 
 def _short(value: str) -> str:

@@ -16,12 +16,14 @@ def page(facts) -> dict:
 
 def _platform(facts, name: str) -> dict:
     from tessera import platforms
+    from tessera.platforms.change import changed
 
     detected = facts.results.tree.platform(name)
     cells = facts.results.simulated
     about = {"name": name, "cells": int((cells["platform"] == name).sum())}
     try:
         platform = platforms.load(detected if detected.exists() else name)
+        platform = changed(platform, facts.config.get("changes") or {})
     except TesseraError as error:
         return {**about, "problem": f"{error.asked}: {error.found}.", "todo": error.remedy}
     values = [

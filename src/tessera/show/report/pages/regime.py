@@ -6,6 +6,7 @@ import pandas as pd
 
 from tessera.show.figures import looks
 from tessera.show.figures import regime_table as regime
+from tessera.show.report.pages import walk_cost
 
 
 def page(facts) -> dict:
@@ -17,6 +18,7 @@ def page(facts) -> dict:
         "sentences": sentences(ours, rows[rows["source"] != regime.THIS_RUN]) if len(ours) else [],
         "rows": [_known(row) for row in rows.to_dict("records")],
         "this_run": regime.THIS_RUN,
+        "walk_cost": walk_cost.section(facts),
         "errors": [
             row | {"label": looks.look(row["model"]).label}
             for row in regime.errors_without_gups(facts.results)

@@ -1,0 +1,96 @@
+"""Values of a platform that a configuration changes: parsed, in bounds, part of a cell's key."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+
+from tessera import platforms
+from tessera.core.errors import TesseraError
+from tessera.core.paths import repo_root
+from tessera.platforms.change import changed, parse
+
+KEY = "walker.begin_cycles"
+SAME = (
+    "seed", "max_accesses", "workloads", "platforms", "engine", "sampling", "random_count", "layout_windows",
+    "models", "host", "explore",
+)  # fmt: skip
+
+
+def config(name: str) -> dict:
+    return yaml.safe_load((repo_root() / "config" / f"{name}.yaml").read_text())
+
+
+def test_digits_are_a_number_and_other_values_a_name():
+    assert parse([f"{KEY}=22", "branch.predictor=perfect"]) == {KEY: 22, "branch.predictor": "perfect"}
+
+
+@pytest.mark.parametrize("text", ["", "=", "key", "key=", "=22"])
+def test_what_is_no_change_is_refused(text):
+    with pytest.raises(TesseraError, match=f"'{text}'"):
+        parse([text])
+
+
+def test_a_key_is_changed_once():
+    with pytest.raises(TesseraError, match=KEY):
+        parse([f"{KEY}=1", f"{KEY}=1"])
+
+
+def test_only_the_named_value_changes_and_it_is_marked_as_assumed():
+    before = platforms.load("haswell-sim")
+    after = changed(before, {KEY: 22})
+    assert {key for key in before.values if before.values[key] != after.values[key]} == {KEY}
+    assert after.values[KEY].value == 22 and after.values[KEY].assumed
+    # The text that the simulator reads is part of a cell's key in the cache.
+    old, new = before.flat().splitlines(), after.flat().splitlines()
+    assert set(new) - set(old) == {f"{KEY} = 22"} and len(old) == len(new)
+    assert changed(before, {}) == before
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"walker.begin_cycle": 22}, "walker.begin_cycle"),
+        ({KEY: -1}, "-1"),
+        ({KEY: 10**12}, "1000000000000"),
+        ({KEY: "many"}, "many"),
+        ({KEY: True}, "a boolean"),
+    ],
+)
+def test_an_unknown_key_or_a_value_out_of_bounds_is_refused(change, message):
+    with pytest.raises(TesseraError, match=message):
+        changed(platforms.load("haswell-sim"), change)
+
+
+def test_the_upper_end_has_the_cells_of_the_default_run():
+    lower, upper = config("default"), config("walk-cost")
+    assert {key: lower.get(key) for key in SAME} == {key: upper.get(key) for key in SAME}
+    assert set(lower) - set(upper) == {"studies", "kernel"}
+    assert set(upper) - set(lower) == {"changes", "validation"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"changes": {"tlb.stlb.entries": 64}},  # the report reads sizes from the platforms' files
+        {"changes": {}},
+        {"changes": {KEY: 1.5}},
+        {"studies": {}},
+    ],
+)
+def test_the_schema_refuses(change):
+    schema = json.loads((repo_root() / "workflow" / "schemas" / "config.schema.json").read_text())
+    tree = config("walk-cost")
+    jsonschema.validate(tree, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(tree | change, schema)
+
+
+@pytest.mark.parametrize("rule", ["layouts", "cells", "host"])
+def test_the_steps_that_simulate_pass_the_changes_on(rule):
+    text = Path(repo_root() / "workflow" / "rules" / f"{rule}.smk").read_text()
+    assert "changes=CHANGES" in text and "{params.changes}" in text
