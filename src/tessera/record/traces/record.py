@@ -72,13 +72,15 @@ def record(
     folder: Path | None = None,
     target: str | None = None,
     fixed_names: bool = False,
+    fixed_clocks: bool = False,
 ) -> Recorded:
     """Run ``argv`` under QEMU and write its trace to ``out``.
 
     Args:
         heap_pool, anon_pool: sizes of libmosalloc's pools (bytes or ``1GB``).
         max_accesses: stop recording after so many accesses; the program runs on to its end.
-        roi: ``markers``, ``whole``, ``auto``, ``skip:N`` or ``switch:FILE`` (:mod:`.options`).
+        roi: ``markers``, ``whole``, ``auto``, ``skip:N``, ``switch:FILE``, ``closed:NAME`` or
+            ``written:NAME`` (:mod:`.options`).
         threads: the program starts threads; one of them is recorded.
         thread: ``first``, ``busiest`` or a number; by default ``busiest`` for a program with threads and a
             switch (a server), else ``first``.
@@ -96,6 +98,8 @@ def record(
         target: executable to record when ``argv`` is a script that starts it.
         fixed_names: the program sees its files under names that no folder of this machine decides, so that
             recordings repeat (:mod:`.fixed`). Needs a container; without one the names stay.
+        fixed_clocks: the program sees a clock that advances by one microsecond with each look at it. Not for
+            programs that time their own region of interest.
 
     Raises:
         TesseraError: nothing was recorded, for the reason given; ``out`` does not exist then.
@@ -110,6 +114,7 @@ def record(
         thread or ("busiest" if threads and roi.startswith("switch:") else "first"),
         (server or where is not None) if kernel_accesses is None else kernel_accesses,
         stop_when_recorded,
+        fixed_clocks,
     )
     pools = {
         "heap_pool_bytes": _pool(heap_pool, "--heap-pool"),
