@@ -24,7 +24,7 @@ std::string text_at(uint64_t address, const ReadMemory& read_memory) {
         const size_t count = page_bytes - at % page_bytes;
         if (!read_memory(at, bytes, count)) return {};
         const char* const end = std::find(bytes, bytes + count, '\0');
-        text.append(bytes, end);
+        text.append(bytes, static_cast<size_t>(end - bytes));
         if (end != bytes + count) return text.size() < most_bytes ? text : std::string{};
     }
     return {};
