@@ -2,8 +2,8 @@
 
 A size's args say how large the document is and where the recorded part begins:
 
-- ``--factor F``: XMark's tables times F (:func:`.auction.scaled`); or ``--people --items --bids --categories``,
-  each with its own count. ``--seed`` chooses among documents of one size.
+- ``--factor F``: XMark's tables times F (:func:`.auction.scaled`); or ``--people``, ``--items``, ``--bids``
+  and ``--categories``, each with its own count. ``--seed`` chooses among documents of one size.
 - ``--begin tree``: xalan has built the tree of the document, and the transformation begins; it closes the
   document there. ``--begin output``: the first line of the report leaves xalan, all keys are built.
   ``--skip N``: after N data accesses. Without either, the program's beginning.
