@@ -75,7 +75,7 @@ def _close(table, out: Path) -> None:
 
 @click.group()
 def study() -> None:
-    """Study the simulator: sampling, ablations, a sweep over assumed values, a grid over an input's parameters.
+    """Study the simulator: sampling, ablations, a sweep over assumed values, a grid over one input.
 
     Studies simulate a window: a part of a trace, written as a trace. The cache keeps finished simulations, so
     the same command continues after an interruption. See docs/studies.md.
@@ -224,8 +224,9 @@ def sweep(info, manifest, platform, cache, out, names, plan, jobs, only) -> None
 def xml_grid(size, names, cache, out) -> None:
     """Vary the parameters of xml-transform; report the numbers of the claims about it.
 
-    Varies the document's factor, its number of categories, and where the recorded region begins. Prints for each
-    point the slope of R over C, the best polynomial degree, the shortfall of R = C + R2M - C2M, and gains.
+    Varies the document's factor, its number of categories, and where the recorded region begins. Prints for
+    each point the slope of R over C, the best polynomial degree, the shortfall of R = C + R2M - C2M, and
+    what 1GB pages gain.
     The folder of --cache keeps finished points, so the same command continues after an interruption.
 
     \b
@@ -240,7 +241,8 @@ def xml_grid(size, names, cache, out) -> None:
     for row in table[table["status"] != FAILED].itertuples():
         click.echo(
             f"factor {row.factor:g}, {row.categories} categories, {row.begin}, {row.platform}: "
-            f"slope {row.slope:.2f} ({row.slope_two_point:.2f} from 4KB to 2MB), best degree {row.best_degree}, "
-            f"shortfall {row.shortfall_percent:.2f}%, 1GB pages gain {row.gain_1gb_percent:.1f}%"
+            f"slope {row.slope:.2f} ({row.slope_two_point:.2f} from 4KB to 2MB), "
+            f"best degree {row.best_degree}, shortfall {row.shortfall_percent:.2f}%, "
+            f"1GB pages gain {row.gain_1gb_percent:.1f}%"
         )
     _close(table, out)

@@ -106,7 +106,7 @@ def _record(run: Run, size: workloads.Size, max_accesses: int | None, trace: Pat
             target=run.target,
             # A script and a server's load name files and programs outside the recorded program.
             fixed_names=run.target is None and run.companion is None,
-            # A program with its result in its last line may time its region; a server's clock is its client's.
+            # A program with its result in its last line may time its region; a server has its client's clock.
             fixed_clocks=run.verify is not last_line_json and run.target is None and run.companion is None,
         )
     seconds = time.monotonic() - began

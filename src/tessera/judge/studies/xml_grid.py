@@ -1,9 +1,9 @@
 """The grid: what the claims about xml-transform obtain at other parameters of its document and region.
 
-For each point xalan transforms the document natively, which checks its report, and is recorded from the point's
-beginning until enough accesses are recorded. On each platform all layouts are simulated, the models are fitted,
-and the numbers of the claims are computed (:func:`numbers`). Traces and cells are kept, so a killed study
-continues where it stopped; a point that failed is a row with the reason, and is tried again.
+For each point xalan transforms the document natively, which checks its report, and is recorded from the
+point's beginning until enough accesses are recorded. On each platform all layouts are simulated, the models
+are fitted, and the numbers of the claims are computed (:func:`numbers`). Traces and cells are kept, so a
+killed study continues where it stopped; a point that failed is a row with the reason, and is tried again.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def xml_grid(study: Study, out: Path) -> pd.DataFrame:
 
 
 def numbers(fit: Fitted) -> dict[str, float | int]:
-    """What the claims about xml-transform obtain from one platform's cells; gains and shortfall in percent."""
+    """What the claims about xml-transform obtain from one platform's cells; gains in percent."""
     runtime = dict(zip(fit.samples.layouts, fit.samples.R, strict=True))
     predicted = fit.predictions[fit.predictions["model"] == SHORTFALL_MODEL].set_index("layout")
     at_4kb = float(predicted["predicted_runtime_cycles"][ALL_4KB])

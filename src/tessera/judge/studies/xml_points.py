@@ -1,7 +1,7 @@
 """The points of the grid over xml-transform's parameters.
 
-The size ``published`` follows one rule (config/workloads/xml-transform.yaml): XMark's ratios, one factor, and a
-region that begins with the transformation. The rule leaves three choices that a reader can doubt: how large
+The size ``published`` follows one rule (config/workloads/xml-transform.yaml): XMark's ratios, one factor, and
+a region that begins with the transformation. The rule leaves three choices that a reader can doubt: how large
 the factor is, how many categories a factor brings, and where the region begins. The grid varies these three,
 so claims about the row can be judged over them and not at one point.
 """

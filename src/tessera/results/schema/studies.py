@@ -97,7 +97,7 @@ XML_GRID = Table(
     (*PAIR, *columns("""
     factor                 number  1         XMark's factor of the document's tables
     categories_per_factor  count   1         categories per factor; XMark has 1000
-    begin                  text    -         where the region begins: tree (the transformation), output (first line)
+    begin                  text    -         beginning of the region: tree (the transformation) or output
     published_rule         truth   -         whether categories and region are those of the size `published`
     people                 count   elements  people in the document
     items                  count   elements  items in the document
@@ -115,7 +115,7 @@ XML_GRID = Table(
     max_error_degree_1     number  1         largest error of the line, as a fraction of R
     max_error_degree_2     number  1         the same of the quadratic
     max_error_degree_3     number  1         the same of the cubic
-    shortfall_percent      number  percent   by how much the 4KB run exceeds R = C + R2M - C2M, of the prediction
+    shortfall_percent      number  percent   excess of the 4KB run over R = C + R2M - C2M, of the latter
     gain_2mb_percent       number  percent   runtime that 2MB pages save, of the 4KB run
     gain_1gb_percent       number  percent   runtime that 1GB pages save, of the 4KB run
     """), *PROVENANCE), needs="slope",
