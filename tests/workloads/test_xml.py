@@ -5,12 +5,13 @@ from __future__ import annotations
 import shutil
 import xml.etree.ElementTree as ET
 from collections import Counter
+from decimal import Decimal
 
 import pytest
 
 from tessera.core.errors import TesseraError
 from tessera.record import workloads
-from tessera.record.workloads.debian.auction import Auction, mix64
+from tessera.record.workloads.debian.auction import Auction, mix64, scaled
 from tessera.record.workloads.debian.auction_report import report
 from tessera.record.workloads.debian.options import counts
 from tessera.record.workloads.execute import execute
@@ -137,6 +138,14 @@ def test_a_missing_report_is_refused(tmp_path):
         (("--items",), ": --items: .* --items "),
         (("--items", "3", "--items", "4"), ": --items: .*twice"),
         (("--items", "0"), "--items 0: "),
+        (("--factor", "0"), "(?s)--factor 0: .*9.5"),
+        (("--factor", "inf"), "(?s)--factor inf: .*9.5"),
+        (("--factor", "1", "--items", "3"), "--factor and --items: "),
+        (("--factor", "0.0001"), "--categories 0: "),
+        (("--factor", "1", "--factor", "2"), "(?s)--factor: .*twice"),
+        (("--begin", "middle"), "(?s)'middle'.*: output, tree"),
+        (("--begin", "tree", "--skip", "3"), "--begin and --skip: "),
+        (("--begin",), "(?s)--begin.*: .*has no value"),
     ],
     ids=[
         "args0-use one of: --bids, --categories, --items",
@@ -145,6 +154,14 @@ def test_a_missing_report_is_refused(tmp_path):
         "args3-has no value",
         "args4-given twice",
         "args5-may not be empty",
+        "factor-zero",
+        "factor-infinite",
+        "factor-and-table",
+        "factor-without-category",
+        "factor-twice",
+        "begin-unknown",
+        "begin-and-skip",
+        "begin-without-value",
     ],
 )
 def test_wrong_options_are_named(tmp_path, args, said):
@@ -158,8 +175,27 @@ def test_options_have_their_defaults():
 
 def test_the_recorded_part_begins_after_parsing(tmp_path):
     assert prepare(row("--skip", "25"), "s", tmp_path).roi == "skip:25"
+    assert prepare(row("--begin", "tree"), "s", tmp_path).roi == "closed:auction.xml"
+    assert prepare(row("--begin", "output"), "s", tmp_path).roi == "written:report.txt"
     found = workloads.load("xml-transform")
-    assert all("--skip" in size.args for size in found.sizes.values())
+    assert all({"--skip", "--begin"} & set(size.args) for size in found.sizes.values())
+
+
+def test_a_factor_keeps_the_ratios_of_xmark(tmp_path):
+    # Schmidt et al. (VLDB 2002): 12,000 open and 9,750 closed auctions at factor 1.
+    assert scaled(Decimal("8")) == {"people": 204_000, "items": 174_000, "bids": 174_000, "categories": 8_000}
+    assert scaled(Decimal("0.0001")) == {"people": 3, "items": 2, "bids": 2, "categories": 0}
+    run = prepare(row("--factor", "0.002", "--seed", "3"), "s", tmp_path)
+    site = ET.parse(tmp_path / "auction.xml").getroot()
+    assert [len(site.find(table)) for table in ("people", "items", "bids")] == [51, 44, 44]
+    assert {int(item.get("category")) for item in site.find("items")} == {0, 1}
+    assert run.roi == "auto"
+
+
+def test_the_published_size_follows_the_rule_alone():
+    published = workloads.load("xml-transform").size("published")
+    assert published.args == ("--factor", "8", "--begin", "tree")
+    assert abs(published.footprint - 475e6) < 0.005 * 475e6
 
 
 @pytest.mark.toolchain

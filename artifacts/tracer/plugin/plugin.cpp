@@ -8,9 +8,13 @@
 // the differences for programs with threads.
 #include <pthread.h>
 
+#include <mutex>
+#include <optional>
 #include <string>
 
 #include "access_units.h"
+#include "file_event.h"
+#include "fixed_results.h"
 #include "guest_memory.h"
 #include "keep_arrays.h"
 #include "kernel_blocks.h"
@@ -56,7 +60,10 @@ bool new_buffer(unsigned vcpu) {
 
 bool room_for_block(unsigned vcpu) { return cursor.at < cursor.soft_end || new_buffer(vcpu); }
 
-SystemCall pending;         // of the recorded thread
+thread_local SystemCall pending;  // between a call's callbacks; a thread of the program is a thread of QEMU
+std::optional<FixedResults> fixed_results;
+std::mutex fixed_results_mutex;
+std::optional<FileEvent> file_event;
 KernelBlocks kernel_blocks;
 
 void record_copies(unsigned vcpu, int64_t result) {
@@ -84,12 +91,25 @@ void follow_switch(unsigned vcpu) {
 void on_syscall(qemu_plugin_id_t, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5,
                 uint64_t a6, uint64_t, uint64_t) {
     follow_switch(vcpu);
-    if (is_followed(vcpu)) pending = {number, {a1, a2, a3, a4, a5, a6}};
+    pending = {number, {a1, a2, a3, a4, a5, a6}};
+}
+
+/// Nothing is recorded of this: the kernel's own stores are what record_copies() models.
+void fix_results(int64_t result) {
+    std::lock_guard lock(fixed_results_mutex);
+    for (const Overwrite& over : fixed_results->after(pending, result, read_guest))
+        if (!write_guest(over.address, over.bytes.data(), over.bytes.size()))
+            die("record " + recorder->settings().program + ": the result of system call " + std::to_string(pending.number) +
+                " can't be replaced by a fixed one\n  what to do: allow the process to write /proc/self/mem");
 }
 
 void on_syscall_return(qemu_plugin_id_t, unsigned vcpu, int64_t number, int64_t result) {
-    if (is_followed(vcpu) && recorder->settings().kernel_accesses && pending.number == number) record_copies(vcpu, result);
-    if (is_followed(vcpu)) pending.number = -1;
+    if (pending.number == number) {
+        fix_results(result);
+        if (is_followed(vcpu) && recorder->settings().kernel_accesses) record_copies(vcpu, result);
+        if (file_event && !region.begun && file_event->is(pending, result, read_guest)) begin_region(vcpu);
+    }
+    pending.number = -1;
     follow_switch(vcpu);
 }
 
@@ -106,6 +126,8 @@ void on_exit(qemu_plugin_id_t, void*) {
     if (!region.begun)
         die("record " + settings.program + ": the region of interest never began\n  what to do: " +
             (settings.roi == Roi::control ? "turn the switch on while the program runs"
+             : settings.roi == Roi::closed  ? "name a file that the program opens and closes: " + settings.file
+             : settings.roi == Roi::written ? "name a file that the program opens and writes: " + settings.file
              : settings.roi == Roi::skip  ? "skip fewer accesses than the program makes: " + std::to_string(region.skipped)
                                           : "call TESSERA_ROI_BEGIN(), or record with --roi whole"));
     if (!region.chosen)
@@ -117,11 +139,9 @@ void on_exit(qemu_plugin_id_t, void*) {
 }
 
 void register_callbacks() {
-    const Settings& settings = recorder->settings();
     qemu_plugin_register_vcpu_tb_trans_cb(region.id, on_translate);
     qemu_plugin_register_vcpu_init_cb(region.id, on_vcpu);
     qemu_plugin_register_atexit_cb(region.id, on_exit, nullptr);
-    if (!settings.kernel_accesses && settings.roi != Roi::control) return;
     qemu_plugin_register_vcpu_syscall_cb(region.id, on_syscall);
     qemu_plugin_register_vcpu_syscall_ret_cb(region.id, on_syscall_return);
 }
@@ -203,7 +223,11 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
     try {
         keep_arrays();
         recorder = new Recorder(read_settings(argument.substr(key.size())), cursor);
-        if (recorder->settings().roi == Roi::control) region.control.open(recorder->settings().control);
+        const Settings& settings = recorder->settings();
+        if (settings.roi == Roi::control) region.control.open(settings.control);
+        if (settings.roi == Roi::closed) file_event.emplace(FileEvent::Kind::closed, settings.file);
+        if (settings.roi == Roi::written) file_event.emplace(FileEvent::Kind::written, settings.file);
+        fixed_results.emplace(settings.fixed_clocks);
     } catch (const std::exception& error) {
         die(error.what());
     }

@@ -16,8 +16,9 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& path, const std::string& line, const std::string& found) {
     throw std::runtime_error("settings " + path + ", line '" + line + "': " + found +
-                             "\n  what to do: use the keys out, program, pool_map, roi (auto, markers, whole, skip:N, switch:FILE), "
-                             "max_accesses, threads, kernel_accesses, stop_when_recorded, count_region (0, 1), thread (first, busiest, N), "
+                             "\n  what to do: use the keys out, program, pool_map, roi (auto, markers, whole, skip:N, switch:FILE, "
+                             "closed:NAME, written:NAME), max_accesses, threads, kernel_accesses, fixed_clocks, "
+                             "stop_when_recorded, count_region (0, 1), thread (first, busiest, N), "
                              "windows, window_accesses, gap_accesses; "
                              "`tessera trace record` writes this file");
 }
@@ -29,7 +30,7 @@ bool to_number(std::string_view text, uint64_t& out) {
 }
 
 bool set_roi(std::string_view value, Settings& settings) {
-    constexpr std::string_view skip = "skip:", control = "switch:";
+    constexpr std::string_view skip = "skip:", control = "switch:", closed = "closed:", written = "written:";
     if (value == "auto") settings.roi = Roi::automatic;
     else if (value == "markers") settings.roi = Roi::markers;
     else if (value == "whole") settings.roi = Roi::whole;
@@ -40,6 +41,10 @@ bool set_roi(std::string_view value, Settings& settings) {
         settings.roi = Roi::control;
         settings.control = value.substr(control.size());
         return !settings.control.empty();
+    } else if (value.starts_with(closed) || value.starts_with(written)) {
+        settings.roi = value.starts_with(closed) ? Roi::closed : Roi::written;
+        settings.file = value.substr(value.find(':') + 1);
+        return !settings.file.empty() && settings.file.find('/') == std::string::npos;
     } else return false;
     return true;
 }
@@ -66,6 +71,7 @@ bool set(const std::string& key, const std::string& value, Settings& settings) {
     else if (key == "thread") return set_thread(value, settings);
     else if (key == "threads") return set_flag(value, settings.threads);
     else if (key == "kernel_accesses") return set_flag(value, settings.kernel_accesses);
+    else if (key == "fixed_clocks") return set_flag(value, settings.fixed_clocks);
     else if (key == "stop_when_recorded") return set_flag(value, settings.stop_when_recorded);
     else if (key == "max_accesses") return to_number(value, settings.max_accesses);
     else if (key == "count_region") return set_flag(value, settings.count_region);

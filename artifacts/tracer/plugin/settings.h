@@ -15,6 +15,8 @@ enum class Roi {
     whole,      ///< from the first instruction of the program's own code to its end
     skip,       ///< like whole, after so many accesses
     control,    ///< while the companion process has the switch on, see control.h
+    closed,     ///< after the program closed a file, to its end, see file_event.h
+    written,    ///< after its first write to a file, to its end
 };
 
 enum class Choice { first, busiest, number };
@@ -26,11 +28,13 @@ struct Settings {
     Roi roi = Roi::automatic;
     uint64_t skip_accesses = 0;
     std::string control;       ///< file of Roi::control
+    std::string file;          ///< name of the file of Roi::closed and Roi::written
     uint64_t max_accesses = 0; ///< 0: no limit
     bool threads = false;      ///< the program starts threads (plugin.cpp says what changes)
     Choice choice = Choice::first;    ///< which thread is recorded
     unsigned thread = 0;              ///< for Choice::number
     bool kernel_accesses = false;     ///< model what system calls do (syscalls.h)
+    bool fixed_clocks = false;        ///< clocks are part of the fixed results (fixed_results.h)
     bool stop_when_recorded = false;  ///< end the program when the limit is reached
     bool count_region = false;        ///< count the accesses of the whole region, recorded or not (window.h)
     uint64_t windows = 1;             ///< 0: only count

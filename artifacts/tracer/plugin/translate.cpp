@@ -44,7 +44,7 @@ void check_base(qemu_plugin_tb* tb) {
     const qemu_plugin_insn* insn = qemu_plugin_tb_get_insn(tb, 0);
     if (!check_guest_base(qemu_plugin_insn_vaddr(insn), qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn)))
         die("record " + recorder->settings().program + ": QEMU maps the program's memory at other addresses (guest base is not 0)\n  what to do: "
-            "record it with --kernel-accesses off");
+            "use the QEMU of the toolchain image");
     code.base_checked = true;
 }
 
@@ -203,7 +203,7 @@ void on_translate(qemu_plugin_id_t, qemu_plugin_tb* tb) {
     if (region.stopped || region.child) return;
     const size_t count = qemu_plugin_tb_n_insns(tb);
     const uint64_t pc = qemu_plugin_tb_vaddr(tb);
-    if (!code.base_checked && recorder->settings().kernel_accesses) check_base(tb);
+    if (!code.base_checked) check_base(tb);
     if (region.instrument == Instrument::counts) return count_block(tb, count);
     const bool starts = code.start_pending && !region.begun && pc >= code.begin && pc < code.end;
     size_t covered = 0;  // instructions below have their callbacks

@@ -1,4 +1,4 @@
-"""``tessera study``: effects of sampling, of single mechanisms, of assumed values, and of a walk's cost."""
+"""``tessera study``: effects of sampling, of single mechanisms, of assumed values, of a walk's cost, of inputs."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _close(table, out: Path) -> None:
 
 @click.group()
 def study() -> None:
-    """Study the simulator: sampling, ablations, a sweep over assumed values, and the cost of a walk.
+    """Study the simulator: sampling, ablations, a sweep, the cost of a walk, a grid over one input.
 
     Studies simulate a window: a part of a trace, written as a trace. The cache keeps finished simulations, so
     the same command continues after an interruption. See docs/studies.md.
@@ -226,3 +226,47 @@ def walk_cost(lower, upper, out) -> None:
                 f"{row.id}: {row.verdict_lower} at the lower end, {row.verdict_upper} at the upper end"
             )
     click.echo(f"{len(rows)} claims -> {out}; {sum(row.differs for row in rows)} depend on the walk's cost")
+
+
+@study.command("xml-grid")
+@click.option("--size", default="published", show_default=True,
+              help="Grid: tiny, half (of the published footprint) or published.")  # fmt: skip
+@click.option(
+    "--platform",
+    "names",
+    multiple=True,
+    default=("broadwell-sim",),
+    show_default=True,
+    help="Platform name or YAML file; may be repeated.",
+)
+@click.option(
+    "--cache",
+    type=PATH,
+    help="Folder of finished traces and simulations.  [default: .xml-grid in the folder of --out]",
+)
+@click.option("--out", type=PATH, required=True, help="CSV file to write.")
+def xml_grid(size, names, cache, out) -> None:
+    """Vary the parameters of xml-transform; report the numbers of the claims about it.
+
+    Varies the document's factor, its number of categories, and where the recorded region begins. Prints for
+    each point the slope of R over C, the best polynomial degree, the shortfall of R = C + R2M - C2M, and
+    what 1GB pages gain.
+    The folder of --cache keeps finished points, so the same command continues after an interruption.
+
+    \b
+    Example (after: tessera build, tessera build --workloads-image):
+      ./run tessera study xml-grid --size tiny --out /tmp/xml-grid/grid.csv
+    """
+    from tessera.judge.studies.xml_grid import Study, xml_grid
+    from tessera.judge.studies.xml_points import grid
+
+    folder = cache or out.absolute().parent / ".xml-grid"
+    table = xml_grid(Study(grid(size), names, folder.absolute(), progress=Log("xml-grid")), out)
+    for row in table[table["status"] != FAILED].itertuples():
+        click.echo(
+            f"factor {row.factor:g}, {row.categories} categories, {row.begin}, {row.platform}: "
+            f"slope {row.slope:.2f} ({row.slope_two_point:.2f} from 4KB to 2MB), "
+            f"best degree {row.best_degree}, shortfall {row.shortfall_percent:.2f}%, "
+            f"1GB pages gain {row.gain_1gb_percent:.1f}%"
+        )
+    _close(table, out)

@@ -198,6 +198,10 @@ class Tree:
         return self.studies / "sweep" / workload / platform / "sweep.csv"
 
     @property
+    def xml_grid(self) -> Path:
+        return self.studies / "xml-grid" / "grid.csv"
+
+    @property
     def all_validation(self) -> Path:
         return self.root / "validation"
 

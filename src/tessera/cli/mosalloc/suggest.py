@@ -43,7 +43,7 @@ STOP_SIGNALS = ("TERM", "INT", "QUIT", "HUP", "USR1", "USR2")
 @click.option("--max-accesses", type=click.IntRange(1), default=100_000_000, show_default=True,
               help="Most accesses to record; about 0.15 s per million.")  # fmt: skip
 @click.option("--roi", default="auto", show_default=True, metavar="REGION",
-              help="Region to record: auto, whole, markers, skip:N, switch:FILE.")  # fmt: skip
+              help="auto, whole, markers, skip:N, closed:NAME, written:NAME or switch:FILE.")  # fmt: skip
 @click.option("--heap-pool", default="4GB", show_default=True, help="Size of the heap pool.")
 @click.option("--anon-pool", default="12GB", show_default=True, help="Size of the anonymous pool.")
 @click.option(

@@ -24,6 +24,9 @@ FILE_POOL_BYTES = 64 * MB
 #: ``max`` has AVX2 (the workloads are built for x86-64-v3); QEMU 7.2 emulates nothing newer.
 CPU = "max"
 
+#: What ``uname`` says; the C library reads it, and without the option it is this machine's kernel.
+KERNEL_RELEASE = "6.1.0"
+
 #: QEMU has no AVX-512, so a real run must not pick glibc's AVX-512 routines if it is to run the same code.
 PINNED_TUNABLES = "glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW,-AVX512DQ,-AVX512CD"
 
@@ -83,7 +86,8 @@ class Guest:
                 raise TesseraError(
                     f"path {path}", "QEMU splits its options at commas", "use a path without one"
                 )
-        command = [QEMU, "-cpu", CPU, "-seed", "1", "-plugin", f"{plugin},settings={self.settings}"]
+        command = [QEMU, "-cpu", CPU, "-seed", "1", "-r", KERNEL_RELEASE]
+        command += ["-plugin", f"{plugin},settings={self.settings}"]
         if self.sysroot:
             command += ["-L", str(self.sysroot)]
         return [*command, "-E", f"LD_PRELOAD={library}", "-0"]

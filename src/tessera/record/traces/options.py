@@ -7,6 +7,8 @@
 - ``skip:N``: like whole, but recording begins after N instructions that access memory, in the program's
   own code and all code that it calls (counted per block, so the program runs slower than under QEMU alone).
 - ``switch:FILE``: while a companion enables it through FILE (:class:`tessera.record.traces.switch.Switch`).
+- ``closed:NAME``, ``written:NAME``: from the close of, or the first write to, a file with this name (the last
+  part of its path) to the program's end. Nothing is counted for it, so the part before runs at QEMU's speed.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ from tessera.record.traces.windows import plan
 
 #: Regions of interest without an argument, and those with one.
 ROI_CHOICES = ("auto", "whole", "markers")
-ROI_FORMS = (*ROI_CHOICES, "skip:N", "switch:FILE")
+ROI_FORMS = (*ROI_CHOICES, "skip:N", "switch:FILE", "closed:NAME", "written:NAME")
+_WITH_ARGUMENT = ("skip", "switch", "closed", "written")
+_ONE_THREAD = ("skip", "closed", "written")
 
 #: Which thread is recorded, besides a number (0 is the main thread, in the order of their start).
 THREAD_CHOICES = ("first", "busiest")
@@ -39,6 +43,7 @@ class Options:
         stop_when_recorded: end the program once ``max_accesses`` are recorded.
         windows: how many parts of the region are recorded (:mod:`.windows`); 0 to count the region only.
         region_accesses: data accesses of the whole region; None if unknown.
+        fixed_clocks: the program sees a clock that only its own calls advance.
     """
 
     roi: str = "auto"
@@ -49,10 +54,11 @@ class Options:
     stop_when_recorded: bool = False
     windows: int = 1
     region_accesses: int | None = None
+    fixed_clocks: bool = False
 
     def __post_init__(self):
         kind, colon, argument = self.roi.partition(":")
-        if kind not in (*ROI_CHOICES, "skip", "switch") or bool(colon) != (kind in ("skip", "switch")):
+        if kind not in (*ROI_CHOICES, *_WITH_ARGUMENT) or bool(colon) != (kind in _WITH_ARGUMENT):
             raise unknown_name("region of interest", self.roi, ROI_FORMS)
         if kind == "skip" and not (argument.isdecimal() and int(argument) > 0):
             raise TesseraError(
@@ -61,12 +67,19 @@ class Options:
                 "give, for example, --roi skip:1000000",
                 code="roi-skip-count",
             )
-        if kind == "skip" and self.threads:
+        if kind in ("closed", "written") and (not argument or "/" in argument or "\n" in argument):
             raise TesseraError(
                 f"--roi {self.roi}",
-                "skip counts the accesses of one thread, but --threads allows several",
+                f"the form is {kind}:NAME with the name of a file without its folder",
+                f"give, for example, --roi {kind}:input.xml",
+                code="roi-file-name",
+            )
+        if kind in _ONE_THREAD and self.threads:
+            raise TesseraError(
+                f"--roi {self.roi}",
+                f"{kind} watches one thread, but --threads allows several",
                 "use --roi markers or --roi switch:FILE",
-                code="roi-skip-threads",
+                code=f"roi-{kind}-threads",
             )
         if kind == "switch" and not Path(argument).is_file():
             raise TesseraError(
@@ -140,5 +153,6 @@ class Options:
             "threads": int(self.threads),
             "thread": self.thread,
             "kernel_accesses": int(self.kernel_accesses),
+            "fixed_clocks": int(self.fixed_clocks),
             "stop_when_recorded": int(self.stop_when_recorded),
         }

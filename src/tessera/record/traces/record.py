@@ -75,13 +75,15 @@ def record(
     fixed_names: bool = False,
     windows: int = 1,
     region_accesses: int | None = None,
+    fixed_clocks: bool = False,
 ) -> Recorded:
     """Run ``argv`` under QEMU and write its trace to ``out``.
 
     Args:
         heap_pool, anon_pool: sizes of libmosalloc's pools (bytes or ``1GB``).
         max_accesses: stop recording after so many accesses; the program runs on to its end.
-        roi: ``markers``, ``whole``, ``auto``, ``skip:N`` or ``switch:FILE`` (:mod:`.options`).
+        roi: ``markers``, ``whole``, ``auto``, ``skip:N``, ``switch:FILE``, ``closed:NAME`` or
+            ``written:NAME`` (:mod:`.options`).
         threads: the program starts threads; one of them is recorded.
         thread: ``first``, ``busiest`` or a number; by default ``busiest`` for a program with threads and a
             switch (a server), else ``first``.
@@ -102,6 +104,8 @@ def record(
         windows: record so many parts, spread over the region (:mod:`.windows`).
         region_accesses: data accesses of the region (:func:`tessera.record.traces.count`); needed for several
             windows. If the program runs to the end of its region, another number is an error.
+        fixed_clocks: the program sees a clock that advances by one microsecond with each look at it. Not for
+            programs that time their own region of interest.
 
     Raises:
         TesseraError: nothing was recorded, for the reason given; ``out`` does not exist then.
@@ -118,6 +122,7 @@ def record(
         stop_when_recorded,
         windows,
         region_accesses,
+        fixed_clocks,
     )
     pools = {
         "heap_pool_bytes": _pool(heap_pool, "--heap-pool"),

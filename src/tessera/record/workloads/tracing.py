@@ -9,7 +9,7 @@ from tessera.machine.container.toolchain import workloads_toolchain
 from tessera.record import traces
 from tessera.record.workloads.kinds import prepare
 from tessera.record.workloads.model import Size, Workload
-from tessera.record.workloads.run import WORKLOADS, Run
+from tessera.record.workloads.run import WORKLOADS, Run, last_line_json
 
 
 def tracing_options(run: Run, size: Size, folder: Path) -> dict[str, Any]:
@@ -27,6 +27,8 @@ def tracing_options(run: Run, size: Size, folder: Path) -> dict[str, Any]:
         "target": run.target,
         # A script and a server's load name files and programs outside the recorded program.
         "fixed_names": run.target is None and run.companion is None,
+        # A program with its result in its last line may time its region; a server has its client's clock.
+        "fixed_clocks": run.verify is not last_line_json and run.target is None and run.companion is None,
     }
 
 
