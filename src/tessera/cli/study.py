@@ -1,4 +1,4 @@
-"""``tessera study``: effects of sampling, of single mechanisms, of assumed values, of a walk's cost, of inputs."""
+"""``tessera study``: sampling, single mechanisms, assumed values, the cost of a walk, inputs of one row."""
 
 from __future__ import annotations
 
