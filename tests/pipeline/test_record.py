@@ -115,6 +115,31 @@ def test_touched_is_not_allocated(world, tmp_path, monkeypatch):
     assert recorded(tmp_path, "good")[0]["memory"] == whole | {"recorded_share": None}
 
 
+@pytest.mark.parametrize(
+    ("header", "declared", "share"),
+    [
+        ({}, None, None),
+        ({}, 400, 0.25),
+        ({"region_accesses_seen": 200, "region_ended": False}, 400, 0.25),
+        ({"region_accesses_seen": 200, "region_ended": True}, None, 0.5),
+        ({"complete_roi": True}, 400, 1.0),
+    ],
+)
+def test_the_recorded_share_needs_a_count_or_a_declared_region(header, declared, share):
+    found = INFO | {"complete_roi": False} | header
+    assert record._memory(found, declared)["recorded_share"] == share
+
+
+def test_windows_of_a_size_reach_the_tracer(world, tmp_path, monkeypatch):
+    seen = {}
+    size = Size("tiny", (), 1 << 21, 1 << 21, 1 << 22, windows=4, region_accesses=10**9)
+    monkeypatch.setitem(SIZES, "tiny", size)
+    traced = record.traces.record
+    monkeypatch.setattr(record.traces, "record", lambda *a, **more: seen.update(more) or traced(*a, **more))
+    assert recorded(tmp_path, "good")[0]["status"] == "ok"
+    assert (seen["windows"], seen["region_accesses"], seen["max_accesses"]) == (4, 10**9, 1000)
+
+
 def test_a_recording_that_ends_before_the_region_has_neither_rate_nor_slowdown(world, tmp_path, monkeypatch):
     """Behind its last recorded access the program runs untraced: its clock says nothing of the recording."""
     monkeypatch.setattr(record.traces, "info", lambda path: INFO | {"complete_roi": False})

@@ -71,6 +71,23 @@ def test_a_missing_file_and_a_missing_key_are_named(tmp_path: Path):
     assert caught.value.code == "trace-header"
 
 
+COUNTS = (
+    "windows=3\nwindow_accesses=10\ngap_accesses=20\nregion_accesses_seen=85\n"
+    "region_instructions_seen=400\nregion_ended=1\n"
+)
+
+
+def test_counts_of_the_region_are_there_together_or_not_at_all(tmp_path: Path):
+    keys = [line.partition("=")[0] for line in COUNTS.splitlines()]
+    without = traces.info(write_trace(tmp_path / "without.tst"))
+    assert [without[key] for key in keys] == [None] * 6
+    found = traces.info(write_trace(tmp_path / "with.tst", LINES + COUNTS))
+    assert [found[key] for key in keys] == [3, 10, 20, 85, 400, True]
+    with pytest.raises(TesseraError, match="gap_accesses") as caught:
+        traces.info(write_trace(tmp_path / "t.tst", LINES + COUNTS.replace("gap_accesses=20\n", "")))
+    assert caught.value.code == "trace-header"
+
+
 @pytest.mark.parametrize("version", ["1", "2"])
 def test_an_older_version_is_named(tmp_path: Path, version: str):
     path = write_trace(tmp_path / "old.tst")

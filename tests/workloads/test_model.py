@@ -46,6 +46,31 @@ def test_pools_fit_their_pages(name):
             assert size.anon_pool + size.heap_pool <= 16 * GB
 
 
+@pytest.mark.parametrize(
+    ("keys", "found"),
+    [
+        ({"windows": 0, "region_accesses": 5}, "windows 0"),
+        ({"windows": "4", "region_accesses": 5}, "windows '4'"),
+        ({"windows": 4}, "needs region_accesses"),
+        ({"region_accesses": True}, "region_accesses True"),
+        ({"region_accesses": -5}, "region_accesses -5"),
+    ],
+)
+def test_windows_that_cannot_work_are_refused(tmp_path, keys, found):
+    sizes = {"tiny": VALID["sizes"]["tiny"] | keys}
+    with pytest.raises(TesseraError, match=found) as caught:
+        read_workload(written(tmp_path, VALID | {"sizes": sizes}))
+    assert "size tiny" in caught.value.found
+
+
+def test_windows_and_accesses_of_the_region_are_optional(tmp_path):
+    plain = read_workload(written(tmp_path, VALID)).size("tiny")
+    assert (plain.windows, plain.region_accesses) == (1, None)
+    sizes = {"tiny": VALID["sizes"]["tiny"] | {"windows": 4, "region_accesses": 10**11}}
+    windowed = read_workload(written(tmp_path, VALID | {"sizes": sizes})).size("tiny")
+    assert (windowed.windows, windowed.region_accesses) == (4, 10**11)
+
+
 def test_each_row_of_table_5_has_an_open_workload_and_spec_its_own_too(root):
     """Every row of MICRO'20 Table 5 once without a licence; the licensed ones twice, one a named stand-in."""
     with (root / "reference-results" / "table5_workloads.csv").open() as table:

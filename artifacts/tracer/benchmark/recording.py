@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measure the speed of recording: seconds of the region of interest natively, under QEMU, recorded, and counted.
+"""Measure the speed of recording: seconds of the region of interest natively, under QEMU, recorded, counted.
 
     artifacts/tracer/benchmark/recording.py build [runs]
 
