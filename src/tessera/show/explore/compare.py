@@ -9,11 +9,9 @@ from tessera.results.schema.shown import CLAIMS
 from tessera.show.explore.source import Source
 from tessera.show.figures import style
 from tessera.show.figures.fig2_max_errors import table as largest_errors
+from tessera.show.verdicts import SCORES, VERDICTS
 
 UNPRINTED = "not published as data"
-VERDICTS = (
-    "REPRODUCED", "DEVIATES", "HOLDS-IN-SIMULATION", "FAILS-IN-SIMULATION", "NOT-MEASURABLE-HERE",
-)  # fmt: skip
 
 
 def claims(source: Source) -> pd.DataFrame:
@@ -30,8 +28,9 @@ def claims(source: Source) -> pd.DataFrame:
 
 
 def verdict_counts(table: pd.DataFrame) -> pd.DataFrame:
-    """How many claims of each paper and kind got which verdict."""
-    counts = pd.crosstab([table["paper"], table["kind"]], table["verdict"])
+    """How many claims of each score and paper got which verdict; scores are never added."""
+    scores = table["kind"].map({kind: score.name for kind, score in SCORES.items()}).rename("score")
+    counts = pd.crosstab([scores, table["paper"]], table["verdict"])
     return counts.reindex(columns=[name for name in VERDICTS if name in counts])
 
 

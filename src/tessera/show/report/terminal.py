@@ -8,6 +8,7 @@ import pandas as pd
 
 from tessera.core.tables import print_table, table_text
 from tessera.show.report.claims import shown
+from tessera.show.verdicts import SCORES, Score, of_kind
 
 LONGEST_VALUE = 36  #: characters of a value in a log; claims.csv has all of it
 HEADS = ("claim", "published", "obtained", "tolerance", "verdict")
@@ -27,9 +28,18 @@ def show(claims: pd.DataFrame) -> None:
 
 
 def counts(claims: pd.DataFrame) -> str:
-    """``3 REPRODUCED, 5 HOLDS-IN-SIMULATION``."""
-    found = claims["verdict"].value_counts()
-    return ", ".join(f"{number} {name}" for name, number in found.items()) or "no claims"
+    """A line for each score, each with its own words and counts; no count is over two scores.
+
+    ``findings: 3 REPRODUCED, 5 HOLDS-IN-SIMULATION``.
+    """
+    return "\n".join(_score(score, claims) for score in SCORES.values())
+
+
+def _score(score: Score, claims: pd.DataFrame) -> str:
+    mine = claims.loc[claims["kind"] == score.kind, "verdict"].tolist()
+    known = [(mine.count(one.name), one.name) for one in of_kind(score.kind)]
+    words = ", ".join(f"{number} {name}" for number, name in known if number)
+    return f"{score.name}: {words or 'none'}"
 
 
 def _row(claim: dict) -> tuple[str, ...]:
