@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from tessera.show import verdicts
 from tessera.show.report import claims, terminal
 
 
@@ -43,13 +44,13 @@ def test_a_log_has_a_line_per_claim_and_one_long_value_does_not_widen_all(table,
 
 def test_each_score_has_a_line_and_words_of_its_own(table):
     """Nine claims, one of each verdict: five findings, two proof-readings, two self-checks; no count of 9."""
-    assert terminal.counts(table).splitlines() == [
+    assert verdicts.counts(table).splitlines() == [
         "findings: 1 REPRODUCED, 1 DEVIATES, 1 HOLDS-IN-SIMULATION, 1 FAILS-IN-SIMULATION, "
         "1 NOT-MEASURABLE-HERE",
         "proof-reading of papers: 1 CONSISTENT, 1 CONTRADICTED",
         "self-checks of Tessera: 1 PASS, 1 FAIL",
     ]
-    assert terminal.counts(table.head(0)).splitlines()[0] == "findings: none"
+    assert verdicts.counts(table.head(0)).splitlines()[0] == "findings: none"
 
 
 def test_conftest_shares_one_module():

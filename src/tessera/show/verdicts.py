@@ -121,6 +121,21 @@ def of_kind(kind: str) -> list[Verdict]:
     return [one for one in VERDICTS.values() if kind in one.kinds]
 
 
+def counts(claims: pd.DataFrame) -> str:
+    """A line for each score, each with its own words and counts; no count is over two scores.
+
+    ``findings: 3 REPRODUCED, 5 HOLDS-IN-SIMULATION``.
+    """
+    return "\n".join(_line(score, claims) for score in SCORES.values())
+
+
+def _line(score: Score, claims: pd.DataFrame) -> str:
+    mine = claims.loc[claims["kind"] == score.kind, "verdict"].tolist()
+    known = [(mine.count(one.name), one.name) for one in of_kind(score.kind)]
+    words = ", ".join(f"{number} {name}" for number, name in known if number)
+    return f"{score.name}: {words or 'none'}"
+
+
 def objection(claim: dict) -> str:
     """Why the claim's verdict is not allowed; empty when it is."""
     verdict, provenance, kind = claim["verdict"], claim["provenance"], claim["kind"]

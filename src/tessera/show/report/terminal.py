@@ -8,7 +8,6 @@ import pandas as pd
 
 from tessera.core.tables import print_table, table_text
 from tessera.show.report.claims import shown
-from tessera.show.verdicts import SCORES, Score, of_kind
 
 LONGEST_VALUE = 36  #: characters of a value in a log; claims.csv has all of it
 HEADS = ("claim", "published", "obtained", "tolerance", "verdict")
@@ -25,21 +24,6 @@ def show(claims: pd.DataFrame) -> None:
     if not sys.stdout.isatty():
         rows = [(name, *map(_short, values), verdict) for name, *values, verdict in rows]
     print_table(HEADS, rows, whole=(4,))
-
-
-def counts(claims: pd.DataFrame) -> str:
-    """A line for each score, each with its own words and counts; no count is over two scores.
-
-    ``findings: 3 REPRODUCED, 5 HOLDS-IN-SIMULATION``.
-    """
-    return "\n".join(_score(score, claims) for score in SCORES.values())
-
-
-def _score(score: Score, claims: pd.DataFrame) -> str:
-    mine = claims.loc[claims["kind"] == score.kind, "verdict"].tolist()
-    known = [(mine.count(one.name), one.name) for one in of_kind(score.kind)]
-    words = ", ".join(f"{number} {name}" for number, name in known if number)
-    return f"{score.name}: {words or 'none'}"
 
 
 def _row(claim: dict) -> tuple[str, ...]:
