@@ -8,6 +8,7 @@ The rule is checked three times: on the claims table before a page is written, o
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
@@ -121,6 +122,12 @@ def of_kind(kind: str) -> list[Verdict]:
     return [one for one in VERDICTS.values() if kind in one.kinds]
 
 
+def in_order(found: Iterable[str]) -> list[str]:
+    """Each verdict once, in the order of :data:`VERDICTS`; words of older tables that are none come last."""
+    names = dict.fromkeys(found)
+    return [name for name in VERDICTS if name in names] + [name for name in names if name not in VERDICTS]
+
+
 def counts(claims: pd.DataFrame) -> str:
     """A line for each score, each with its own words and counts; no count is over two scores.
 
@@ -131,8 +138,7 @@ def counts(claims: pd.DataFrame) -> str:
 
 def _line(score: Score, claims: pd.DataFrame) -> str:
     mine = claims.loc[claims["kind"] == score.kind, "verdict"].tolist()
-    known = [(mine.count(one.name), one.name) for one in of_kind(score.kind)]
-    words = ", ".join(f"{number} {name}" for number, name in known if number)
+    words = ", ".join(f"{mine.count(name)} {name}" for name in in_order(mine))
     return f"{score.name}: {words or 'none'}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tessera.judge.claims.outcome import TO_MEASURE
 from tessera.show.report.claims import shown
 from tessera.show.report.placing import anchor
-from tessera.show.verdicts import SCORES, UNDECIDED, VERDICTS, objection, of_kind
+from tessera.show.verdicts import SCORES, UNDECIDED, VERDICTS, objection
 
 KINDS = tuple(SCORES)  #: in the order of the page: what is most asked for first
 #: rule of a tolerance -> words without and with slack
@@ -111,9 +111,9 @@ def bars(claims: list[dict]) -> list[dict]:
     for kind, score in SCORES.items():
         mine = [row["verdict"] for row in claims if row["kind"] == kind]
         parts = [
-            {"verdict": one, "count": mine.count(one.name), "share": 100 * mine.count(one.name) / len(mine)}
-            for one in of_kind(kind)
-            if one.name in mine
+            {"verdict": one, "count": mine.count(name), "share": 100 * mine.count(name) / len(mine)}
+            for name, one in VERDICTS.items()
+            if name in mine
         ]
         if mine:
             found.append(
