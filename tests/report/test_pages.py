@@ -84,9 +84,9 @@ def test_summary_counts_add_up(rendered):
     assert shares == [1] * 9  # one claim of each verdict
     totals = re.findall(r'<div class="verdict-bar"><p><b>(\d+)</b> ([A-Za-z -]+) <small>', text)
     assert totals == [("5", "findings"), ("2", "proof-reading of papers"), ("2", "self-checks of Tessera")]
-    tiles = dict(re.findall(r"<dt>([^<]+)</dt><dd>(\d+ of \d+)<small>", text))
+    tiles = dict(re.findall(r"<dt>([^<]+)</dt><dd>(\d+ of[\d of,]+)<small>", text))
     assert tiles == {
-        "findings": "2 of 4", "proof-reading of papers": "1 of 2", "self-checks of Tessera": "1 of 2",
+        "findings": "1 of 2, 1 of 2", "proof-reading of papers": "1 of 2", "self-checks of Tessera": "1 of 2",
     }  # fmt: skip
     assert not re.search(r"\b9 (claims|verdicts)\b", text)  # no sum over scores
 
@@ -95,7 +95,7 @@ def test_claims_page_filters_by_score_and_shows_what_stands_beside_a_value(rende
     text = (rendered / "claims.html").read_text()
     groups = re.findall(r'<span class="score"[^>]*>([^<]+) <b>(\d+)</b></span>', text)
     assert groups == [("findings", "5"), ("proof-reading of papers", "2"), ("self-checks of Tessera", "2")]
-    assert '<option value="finding">findings (5)</option>' in text
+    assert '<option value="finding">findings</option>' in text
     assert '<span class="spread">median 0.9, 90% 1.1, max 1.12 of 9 pairs</span>' in text
     assert "obtained with Tessera&#39;s allocator" in text
 

@@ -34,21 +34,30 @@ class Score:
     kind: str
     name: str
     about: str
+    pairs: tuple[tuple[str, str], ...]  #: verdicts of claims that hold and that do not, for each provenance
 
 
+STRONG, SIMULATED = ("REPRODUCED", "DEVIATES"), ("HOLDS-IN-SIMULATION", "FAILS-IN-SIMULATION")
 SCORES: dict[str, Score] = {
     s.kind: s
     for s in (
-        Score("finding", "findings", "What the papers found, against what this run obtained."),
+        Score(
+            "finding",
+            "findings",
+            "What the papers found, against what this run obtained.",
+            (STRONG, SIMULATED),
+        ),
         Score(
             "arithmetic",
             "proof-reading of papers",
             "Printed numbers against each other and against algebra. They say nothing about this run.",
+            (("CONSISTENT", "CONTRADICTED"),),
         ),
         Score(
             "invariant",
             "self-checks of Tessera",
             "Rules that this run's own data obey. They say nothing about the papers.",
+            (("PASS", "FAIL"),),
         ),
     )
 }
@@ -111,9 +120,8 @@ VERDICTS: dict[str, Verdict] = {
         ),
     )
 }
-HELD = ("REPRODUCED", "HOLDS-IN-SIMULATION", "CONSISTENT", "PASS")
+HELD = tuple(good for score in SCORES.values() for good, _ in score.pairs)
 UNDECIDED = "NOT-MEASURABLE-HERE"
-STRONG, SIMULATED = ("REPRODUCED", "DEVIATES"), ("HOLDS-IN-SIMULATION", "FAILS-IN-SIMULATION")
 CYCLES_OR_TIME = ("cycles", "instructions", "s", "ms", "ns", "h")  #: units that a guest measures differently
 
 

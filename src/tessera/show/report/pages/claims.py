@@ -97,11 +97,8 @@ def part(row: dict) -> str:
 
 
 def choice(key: str, label: str, values: list[tuple[str, str]]) -> dict:
-    """A list to choose from: each value once with its words and number, by words."""
-    number: dict[tuple[str, str], int] = {}
-    for value in values:
-        number[value] = number.get(value, 0) + 1
-    options = [{"value": v, "label": words, "count": n} for (v, words), n in number.items()]
+    """A list to choose from: each value once, by its words. No counts, because rows are of all scores."""
+    options = [{"value": value, "label": words} for value, words in dict.fromkeys(values)]
     return {"key": key, "label": label, "options": sorted(options, key=lambda one: one["label"])}
 
 

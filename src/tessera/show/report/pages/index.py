@@ -8,7 +8,7 @@ from tessera.show.report.pages import claims as claims_page
 from tessera.show.report.pages.headlines import HEADLINES, judged
 from tessera.show.report.pages.origins import origins
 from tessera.show.report.placing import others
-from tessera.show.verdicts import HELD, SCORES, UNDECIDED, VERDICTS
+from tessera.show.verdicts import HELD, SCORES, Score, in_order
 
 
 def page(facts) -> dict:
@@ -65,7 +65,7 @@ def _tiles(facts, claims: list[dict]) -> list[dict]:
     missing = [f"{status[name]} {name}" for name in ("failed", "skipped") if status.get(name)]
     return [
         *(
-            _tile(score.name, [row["verdict"] for row in claims if row["kind"] == kind])
+            _tile(score, [row["verdict"] for row in claims if row["kind"] == kind])
             for kind, score in SCORES.items()
         ),
         {
@@ -82,14 +82,13 @@ def _tiles(facts, claims: list[dict]) -> list[dict]:
     ]
 
 
-def _tile(label: str, verdicts: list[str]) -> dict:
-    """One score: how many of its decided claims hold, and the words that they got."""
-    judged = [name for name in verdicts if name != UNDECIDED]
-    words = [f"{verdicts.count(name)} {name}" for name in VERDICTS if name in verdicts]
+def _tile(score: Score, verdicts: list[str]) -> dict:
+    """One score: how many of its decided claims hold, and their words; measured and simulated ones apart."""
+    parts = [(verdicts.count(good), verdicts.count(bad)) for good, bad in score.pairs]
     return {
-        "label": label,
-        "value": f"{sum(name in HELD for name in judged)} of {len(judged)}",
-        "detail": ", ".join(words) or "none",
+        "label": score.name,
+        "value": ", ".join(f"{good} of {good + bad}" for good, bad in parts if good + bad) or "0 of 0",
+        "detail": ", ".join(f"{verdicts.count(name)} {name}" for name in in_order(verdicts)) or "none",
     }
 
 
