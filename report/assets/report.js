@@ -71,7 +71,7 @@
   }
 
   const press = (group, chosen) => {
-    for (const button of group.children) button.setAttribute("aria-pressed", String(button === chosen));
+    for (const button of group.querySelectorAll("button")) button.setAttribute("aria-pressed", String(button === chosen));
   };
 
   const asked = new URLSearchParams(location.search); // claims.html?verdict=REPRODUCED

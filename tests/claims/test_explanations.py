@@ -8,7 +8,7 @@ import pytest
 from tessera.core.paths import repo_root
 from tessera.judge.claims import evaluate, load_claims, unexplained
 
-BAD = ("DEVIATES", "FAILS-IN-SIMULATION")
+BAD = ("CONTRADICTED", "FAIL", "DEVIATES", "FAILS-IN-SIMULATION")
 
 
 def test_shown_only_where_a_claim_deviates(make_tree, tmp_path, claims_file):
@@ -19,16 +19,17 @@ def test_shown_only_where_a_claim_deviates(make_tree, tmp_path, claims_file):
     assert table.loc[bad, "explanation"].tolist() == [written[name] for name in table.loc[bad, "id"]]
     # These deviate whatever the results, since they are about printed numbers.
     always = table.set_index("id").loc[["opera-l1-data-cache", "micro20-poly1-below-existing"]]
-    assert set(always["verdict"]) == {"DEVIATES"} and (always["explanation"] != "").all()
+    assert set(always["verdict"]) == {"CONTRADICTED"} and (always["explanation"] != "").all()
 
 
 def test_what_lacks_one_is_named():
     rows = pd.DataFrame(
         [("a", "DEVIATES", ""), ("b", "FAILS-IN-SIMULATION", "why"), ("c", "REPRODUCED", ""),
-         ("d", "FAILS-IN-SIMULATION", None), ("e", "NOT-MEASURABLE-HERE", "")],
+         ("d", "FAILS-IN-SIMULATION", None), ("e", "NOT-MEASURABLE-HERE", ""),
+         ("f", "CONTRADICTED", ""), ("g", "FAIL", ""), ("h", "PASS", "")],
         columns=["id", "verdict", "explanation"],
     )  # fmt: skip
-    assert unexplained(rows) == ["a", "d"]
+    assert unexplained(rows) == ["a", "d", "f", "g"]
 
 
 def test_each_is_a_sentence_and_hides_nothing(claims_file):

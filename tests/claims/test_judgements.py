@@ -134,7 +134,7 @@ def test_errors_outside_the_anchors_do_not_count_between_them(value, tree):
 
 def test_inputs_whose_coefficients_are_zero_are_not_used(value, tree):
     both = Scope(("gups-8gb", "graph500-2gb"), ("sandybridge",))
-    assert value("input_sets", scope=both, model="mosmodel") == 1
+    assert value("most_common_inputs", scope=both, model="mosmodel") == 100
     rows = (tree.coefficients["workload"] == "gups-8gb") & (tree.coefficients["term"] == "M")
     tree.coefficients.loc[rows, "coefficient"] = 1.0
-    assert value("input_sets", scope=both, model="mosmodel") == 2
+    assert value("most_common_inputs", scope=both, model="mosmodel") == 50

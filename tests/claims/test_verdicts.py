@@ -7,7 +7,8 @@ from itertools import product
 import pytest
 
 from tessera.judge.claims.model import KINDS, Claim, Tolerance, class_matches
-from tessera.judge.claims.verdicts import VERDICTS, verdict
+from tessera.judge.claims.outcome import PLACEMENT
+from tessera.judge.claims.verdicts import BAD, GOOD, VERDICTS, verdict
 from tessera.show.verdicts import objection
 
 PROVENANCES = ("published", "simulated", "measured", "hybrid", "")
@@ -24,9 +25,9 @@ def expected(kind: str, provenance: str, same_class: bool, good: bool) -> str:
     if kind == "arithmetic":
         if provenance != "published":
             return "NOT-MEASURABLE-HERE"
-        return "REPRODUCED" if good else "DEVIATES"
+        return "CONSISTENT" if good else "CONTRADICTED"
     if kind == "invariant":
-        return "REPRODUCED" if good else "DEVIATES"
+        return "PASS" if good else "FAIL"
     if provenance == "simulated":
         return "HOLDS-IN-SIMULATION" if good else "FAILS-IN-SIMULATION"
     if provenance == "measured" and same_class:
@@ -42,7 +43,36 @@ def test_truth_table(kind, provenance, machine, obtained):
     judged = verdict(claim(kind), obtained, provenance, machine)
     assert judged.name == expected(kind, provenance, machine == "broadwell", obtained == 1.0)
     assert judged.name in VERDICTS
-    assert bool(judged.reason) == (judged.name not in ("REPRODUCED", "HOLDS-IN-SIMULATION"))
+    assert bool(judged.reason) == (
+        judged.name not in ("CONSISTENT", "PASS", "REPRODUCED", "HOLDS-IN-SIMULATION")
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "quantity", "name"),
+    [
+        ("finding", PLACEMENT, "REPRODUCED"),
+        ("finding", "", "NOT-MEASURABLE-HERE"),
+        ("finding", "instructions", "NOT-MEASURABLE-HERE"),
+        ("invariant", "", "PASS"),
+    ],
+)
+def test_a_guest_decides_findings_about_placement_only(kind, quantity, name):
+    """Cycles, times and instructions of a guest reproduce nothing, even for a claim of class 'any'."""
+    assert verdict(claim(kind, "any"), 1.0, "measured", "guest", quantity=quantity).name == name
+
+
+def test_no_word_belongs_to_two_scores():
+    """A count of one word is then a count of one score."""
+    words = [
+        {
+            verdict(claim(kind, "any"), value, provenance, "haswell").name
+            for value, provenance in product((1.0, 2.0), PROVENANCES)
+        }
+        - {"NOT-MEASURABLE-HERE"}
+        for kind in KINDS
+    ]
+    assert sum(map(len, words)) == len(set.union(*words)) == len(VERDICTS) - 1 == len(GOOD) + len(BAD)
 
 
 @pytest.mark.parametrize(("kind", "provenance"), list(product(KINDS, PROVENANCES)))

@@ -215,7 +215,7 @@ def _set(tree, column, value, claim):
 def test_check_fails_on_a_required_claim_but_not_on_a_finding(small_tree, five_claims):
     site.render(small_tree, only=["fig2"], with_pdf=False)
     assert check.problems(small_tree) == []  # a failing finding and a failing optional claim are in it
-    _set(small_tree, "verdict", "DEVIATES", "mosmodel-features")
+    _set(small_tree, "verdict", "CONTRADICTED", "mosmodel-features")
     assert any("mosmodel-features" in problem for problem in check.problems(small_tree))
 
 

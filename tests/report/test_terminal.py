@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from tessera.show import verdicts
 from tessera.show.report import claims, terminal
 
 
@@ -39,6 +40,19 @@ def test_a_log_has_a_line_per_claim_and_one_long_value_does_not_widen_all(table,
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 1 + len(table) and max(map(len, lines)) < 170
     assert "..." in lines[1] and lines[1].endswith(table["verdict"].iloc[0])
+
+
+def test_each_score_has_a_line_and_words_of_its_own(table):
+    """Nine claims, one of each verdict: five findings, two proof-readings, two self-checks; no count of 9."""
+    assert verdicts.counts(table).splitlines() == [
+        "findings: 1 REPRODUCED, 1 DEVIATES, 1 HOLDS-IN-SIMULATION, 1 FAILS-IN-SIMULATION, "
+        "1 NOT-MEASURABLE-HERE",
+        "proof-reading of papers: 1 CONSISTENT, 1 CONTRADICTED",
+        "self-checks of Tessera: 1 PASS, 1 FAIL",
+    ]
+    older = table.assign(verdict=table["verdict"].replace("CONSISTENT", "REPRODUCED"))
+    assert verdicts.counts(older).splitlines()[1] == "proof-reading of papers: 1 REPRODUCED, 1 CONTRADICTED"
+    assert verdicts.counts(table.head(0)).splitlines()[0] == "findings: none"
 
 
 def test_conftest_shares_one_module():

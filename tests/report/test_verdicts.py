@@ -13,9 +13,12 @@ def _claim(verdict, kind, provenance, hardware="haswell"):
 
 
 ALLOWED = [
-    ("REPRODUCED", "arithmetic", "published"),
-    ("DEVIATES", "arithmetic", "published"),
-    ("REPRODUCED", "invariant", "simulated"),
+    ("CONSISTENT", "arithmetic", "published"),
+    ("CONTRADICTED", "arithmetic", "published"),
+    ("PASS", "invariant", "simulated"),
+    ("FAIL", "invariant", "measured"),
+    ("NOT-MEASURABLE-HERE", "invariant", ""),
+    ("NOT-MEASURABLE-HERE", "arithmetic", ""),
     ("REPRODUCED", "finding", "measured"),
     ("DEVIATES", "finding", "measured"),
     ("HOLDS-IN-SIMULATION", "finding", "simulated"),
@@ -27,7 +30,16 @@ FORBIDDEN = [
     ("DEVIATES", "finding", "simulated"),
     ("REPRODUCED", "finding", "published"),
     ("REPRODUCED", "finding", ""),
-    ("REPRODUCED", "arithmetic", "simulated"),
+    ("REPRODUCED", "arithmetic", "published"),
+    ("DEVIATES", "arithmetic", "published"),
+    ("REPRODUCED", "invariant", "simulated"),
+    ("CONSISTENT", "arithmetic", "simulated"),
+    ("CONSISTENT", "finding", "published"),
+    ("CONSISTENT", "invariant", "published"),
+    ("PASS", "finding", "measured"),
+    ("PASS", "arithmetic", "published"),
+    ("FAIL", "finding", "simulated"),
+    ("HOLDS-IN-SIMULATION", "invariant", "simulated"),
     ("HOLDS-IN-SIMULATION", "finding", "measured"),
     ("HOLDS-IN-SIMULATION", "arithmetic", "published"),
     ("FAILS-IN-SIMULATION", "finding", ""),
@@ -47,6 +59,32 @@ def test_forbidden(verdict, kind, provenance):
 
 def test_a_measurement_needs_its_hardware_class():
     assert verdicts.objection(_claim("REPRODUCED", "finding", "measured", hardware=""))
+
+
+@pytest.mark.parametrize(("unit", "allowed"), [("percent", True), ("cycles", False), ("s", False)])
+def test_a_guest_reproduces_no_cycles_and_no_times(unit, allowed):
+    ours = {"implementation": "Tessera's patches on Linux 6.12, in a guest", "unit": unit}
+    assert (verdicts.objection(_claim("REPRODUCED", "finding", "measured") | ours) == "") is allowed
+    assert verdicts.objection(_claim("HOLDS-IN-SIMULATION", "finding", "simulated") | ours) == ""
+
+
+def test_words_of_scores_overlap_only_where_nothing_is_decided():
+    words = {kind: {one.name for one in verdicts.of_kind(kind)} for kind in verdicts.SCORES}
+    assert words["finding"] & words["arithmetic"] == words["finding"] & words["invariant"]
+    assert words["arithmetic"] & words["invariant"] == {"NOT-MEASURABLE-HERE"}
+    assert set.union(*words.values()) == set(verdicts.VERDICTS)
+    assert [one.name for one in verdicts.SCORES.values()] == [
+        "findings", "proof-reading of papers", "self-checks of Tessera",
+    ]  # fmt: skip
+
+
+def test_the_page_check_sees_a_guest(tmp_path):
+    page = tmp_path / "claims.html"
+    page.write_text(
+        '<tr data-claim="a" data-verdict="REPRODUCED" data-kind="finding" data-provenance="measured" '
+        'data-hardware="any" data-implementation="a kernel, in a guest" data-unit="cycles"></tr>'
+    )
+    assert "guest" in verdicts.objections(verdicts.shown(page))["a"]
 
 
 def test_a_page_that_shows_a_forbidden_verdict_is_found(tmp_path):

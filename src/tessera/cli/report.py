@@ -52,7 +52,7 @@ def render(results_dir: Path, out: Path | None, claims, reference, config) -> No
     facts = site.render(_existing(results_dir), out, claims, reference, config)
     if len(facts.claims):
         terminal.show(facts.claims)
-        click.echo(f"\n{terminal.counts(facts.claims)}")
+        click.echo(f"\n{verdicts.counts(facts.claims)}")
     else:
         click.echo(f"no claims judged: {facts.claims_reason}")
     for name, why in verdicts.objections(facts.claims).items():
@@ -71,6 +71,7 @@ def check(results_dir: Path) -> None:
 
     Example: ./run tessera report check --results results/default
     """
+    from tessera.show import verdicts
     from tessera.show.report import check as checks
     from tessera.show.report import claims, terminal
 
@@ -78,7 +79,7 @@ def check(results_dir: Path) -> None:
     table = claims.read_claims(results_dir)
     if len(table):
         terminal.show(table)
-        click.echo(f"\n{terminal.counts(table)}")
+        click.echo(f"\n{verdicts.counts(table)}")
     page = Tree(results_dir).report
     click.echo(f"report: {page}")
     for problem in found:

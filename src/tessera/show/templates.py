@@ -9,7 +9,7 @@ import jinja2
 
 from tessera.core.paths import repo_root
 from tessera.show.figures import style
-from tessera.show.verdicts import VERDICTS
+from tessera.show.verdicts import SCORES, VERDICTS, of_kind
 
 
 def environment() -> jinja2.Environment:
@@ -23,6 +23,8 @@ def environment() -> jinja2.Environment:
     )
     env.filters["percent"] = lambda value: "" if value is None or value != value else style.percent(value)
     env.globals["verdicts"] = VERDICTS
+    env.globals["scores"] = SCORES
+    env.globals["verdicts_of"] = of_kind
     return env
 
 

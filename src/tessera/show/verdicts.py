@@ -1,4 +1,6 @@
-"""Verdicts, their meanings, and the provenance that each needs (docs/contracts.md, "Claims").
+"""Verdicts, their meanings, the score that each counts for, and the provenance that each needs.
+
+docs/contracts.md, "Claims", has the words. Claims of one kind are one score, and scores are never added.
 
 The rule is checked three times: on the claims table before a page is written, on the written page (from its
 ``data-*`` attributes) by ``tessera report check``, and by tests.
@@ -6,6 +8,7 @@ The rule is checked three times: on the claims table before a page is written, o
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
@@ -19,10 +22,46 @@ class Verdict:
 
     name: str
     mark: str
-    tone: str  #: css class: good, good-soft, bad, bad-soft, none
+    tone: str  #: css class: good, bad; -soft: in simulation; -own: no evidence about processors; none
     meaning: str
+    kinds: tuple[str, ...]  #: kinds of claims that can have it
 
 
+@dataclass(frozen=True)
+class Score:
+    """Claims of one kind, counted by themselves: counts of two scores are never added."""
+
+    kind: str
+    name: str
+    about: str
+    pairs: tuple[tuple[str, str], ...]  #: verdicts of claims that hold and that do not, for each provenance
+
+
+STRONG, SIMULATED = ("REPRODUCED", "DEVIATES"), ("HOLDS-IN-SIMULATION", "FAILS-IN-SIMULATION")
+SCORES: dict[str, Score] = {
+    s.kind: s
+    for s in (
+        Score(
+            "finding",
+            "findings",
+            "What the papers found, against what this run obtained.",
+            (STRONG, SIMULATED),
+        ),
+        Score(
+            "arithmetic",
+            "proof-reading of papers",
+            "Printed numbers against each other and against algebra. They say nothing about this run.",
+            (("CONSISTENT", "CONTRADICTED"),),
+        ),
+        Score(
+            "invariant",
+            "self-checks of Tessera",
+            "Rules that this run's own data obey. They say nothing about the papers.",
+            (("PASS", "FAIL"),),
+        ),
+    )
+}
+_ONE = {kind: (kind,) for kind in SCORES}
 VERDICTS: dict[str, Verdict] = {
     v.name: v
     for v in (
@@ -30,21 +69,23 @@ VERDICTS: dict[str, Verdict] = {
             "REPRODUCED",
             "\u2713",
             "good",
-            "Within the tolerance. Only for arithmetic on printed numbers, for invariants of this run's "
-            "data, and for measurements on hardware of the claim's class.",
+            "A measurement on hardware of the claim's class is within the tolerance. Where page tables lie "
+            "can be counted in a guest with our own kernel. Its cycles and times decide nothing.",
+            _ONE["finding"],
         ),
         Verdict(
             "DEVIATES",
             "\u2260",
             "bad",
-            "Outside the tolerance. Only for arithmetic on printed numbers, for invariants of this run's "
-            "data, and for measurements on hardware of the claim's class.",
+            "A measurement on hardware of the claim's class is outside the tolerance.",
+            _ONE["finding"],
         ),
         Verdict(
             "HOLDS-IN-SIMULATION",
             "\u25d0",
             "good-soft",
             "The mechanism appears on simulated platforms. This is no evidence about a real processor.",
+            _ONE["finding"],
         ),
         Verdict(
             "FAILS-IN-SIMULATION",
@@ -52,31 +93,84 @@ VERDICTS: dict[str, Verdict] = {
             "bad-soft",
             "The mechanism does not appear on simulated platforms. The published measurement can still be "
             "right.",
+            _ONE["finding"],
         ),
+        Verdict(
+            "CONSISTENT",
+            "=",
+            "good-own",
+            "The printed numbers agree with each other, or with algebra. No run is needed.",
+            _ONE["arithmetic"],
+        ),
+        Verdict(
+            "CONTRADICTED",
+            "!",
+            "bad-own",
+            "Two printed numbers disagree, or a printed number disagrees with algebra.",
+            _ONE["arithmetic"],
+        ),
+        Verdict("PASS", "+", "good-own", "The data of this run obey the rule.", _ONE["invariant"]),
+        Verdict("FAIL", "\u00d7", "bad-own", "The data of this run break the rule.", _ONE["invariant"]),
         Verdict(
             "NOT-MEASURABLE-HERE",
             "\u25cb",
             "none",
             "An input is missing on this machine. The row names it and the command that measures it.",
+            tuple(SCORES),
         ),
     )
 }
-STRONG, SIMULATED = ("REPRODUCED", "DEVIATES"), ("HOLDS-IN-SIMULATION", "FAILS-IN-SIMULATION")
+HELD = tuple(good for score in SCORES.values() for good, _ in score.pairs)
+UNDECIDED = "NOT-MEASURABLE-HERE"
+CYCLES_OR_TIME = ("cycles", "instructions", "s", "ms", "ns", "h")  #: units that a guest measures differently
+
+
+def of_kind(kind: str) -> list[Verdict]:
+    """The verdicts that claims of a kind can have, in order."""
+    return [one for one in VERDICTS.values() if kind in one.kinds]
+
+
+def in_order(found: Iterable[str]) -> list[str]:
+    """Each verdict once, in the order of :data:`VERDICTS`; words of older tables that are none come last."""
+    names = dict.fromkeys(found)
+    return [name for name in VERDICTS if name in names] + [name for name in names if name not in VERDICTS]
+
+
+def counts(claims: pd.DataFrame) -> str:
+    """A line for each score, each with its own words and counts; no count is over two scores.
+
+    ``findings: 3 REPRODUCED, 5 HOLDS-IN-SIMULATION``.
+    """
+    return "\n".join(_line(score, claims) for score in SCORES.values())
+
+
+def _line(score: Score, claims: pd.DataFrame) -> str:
+    mine = claims.loc[claims["kind"] == score.kind, "verdict"].tolist()
+    words = ", ".join(f"{mine.count(name)} {name}" for name in in_order(mine))
+    return f"{score.name}: {words or 'none'}"
 
 
 def objection(claim: dict) -> str:
     """Why the claim's verdict is not allowed; empty when it is."""
-    verdict, provenance, finding = claim["verdict"], claim["provenance"], claim["kind"] == "finding"
+    verdict, provenance, kind = claim["verdict"], claim["provenance"], claim["kind"]
     if verdict not in VERDICTS:
         return f"'{verdict}' is not a verdict"
-    if verdict in STRONG and finding and provenance != "measured":
+    if kind not in VERDICTS[verdict].kinds:
+        return f"{verdict} is a verdict of {', '.join(VERDICTS[verdict].kinds)}, but the claim is '{kind}'"
+    if verdict in STRONG and provenance != "measured":
         return f"{verdict} of a finding needs a measurement, but the provenance is '{provenance or 'empty'}'"
-    if verdict in STRONG and finding and not claim.get("hardware_class"):
+    if verdict in STRONG and not claim.get("hardware_class"):
         return f"{verdict} of a finding needs the hardware class of its measurement"
-    if verdict in STRONG and claim["kind"] == "arithmetic" and provenance not in ("published", ""):
+    if (
+        verdict in STRONG
+        and "guest" in claim.get("implementation", "")
+        and claim.get("unit") in CYCLES_OR_TIME
+    ):
+        return f"{verdict} of a finding needs a processor, but a guest measured its {claim['unit']}"
+    if kind == "arithmetic" and verdict != UNDECIDED and provenance not in ("published", ""):
         return f"arithmetic uses printed numbers only, but the provenance is '{provenance}'"
-    if verdict in SIMULATED and not (finding and provenance == "simulated"):
-        return f"{verdict} needs a simulated finding, not: {claim['kind']}, '{provenance or 'empty'}'"
+    if verdict in SIMULATED and provenance != "simulated":
+        return f"{verdict} needs a simulated finding, but the provenance is '{provenance or 'empty'}'"
     return ""
 
 
@@ -103,6 +197,8 @@ class _Rows(HTMLParser):
                     "kind": found.get("kind", ""),
                     "provenance": found.get("provenance", ""),
                     "hardware_class": found.get("hardware", ""),
+                    "implementation": found.get("implementation", ""),
+                    "unit": found.get("unit", ""),
                 }
             )
 
@@ -112,5 +208,5 @@ def shown(page: Path) -> pd.DataFrame:
     parser, text = _Rows(), page.read_text()
     if "data-claim=" in text:  # most pages show no claim, and parsing takes time
         parser.feed(text)
-    columns = ["id", "verdict", "kind", "provenance", "hardware_class"]
+    columns = ["id", "verdict", "kind", "provenance", "hardware_class", "implementation", "unit"]
     return pd.DataFrame(parser.claims, columns=columns)

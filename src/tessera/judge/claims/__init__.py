@@ -1,8 +1,8 @@
 """Check the claims of the papers: ``evaluate`` gives the table, ``failing_claims`` required ones that fail.
 
-Bottom-up: ``model`` (what a claim is) < ``tolerance`` < ``verdicts`` (the one judgement) < ``outcome``
-< ``evidence`` (inputs of evaluators) < ``selection`` (which pairs decide) < ``evaluators/`` (how a value is
-obtained) < ``registry`` < ``load`` < ``evaluate``.
+Bottom-up: ``model`` (what a claim is) < ``tolerance`` < ``outcome`` < ``verdicts`` (the one judgement)
+< ``distribution`` < ``evidence`` (inputs of evaluators) < ``selection`` (which pairs decide)
+< ``evaluators/`` (how a value is obtained) < ``registry`` < ``load`` < ``evaluate``.
 """
 
 from tessera.judge.claims.evaluate import evaluate, failing_claims, unexplained

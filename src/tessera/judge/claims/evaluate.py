@@ -18,7 +18,7 @@ from tessera.judge.claims.load import load_claims
 from tessera.judge.claims.model import Claim
 from tessera.judge.claims.outcome import Missing, Outcome
 from tessera.judge.claims.tolerance import text
-from tessera.judge.claims.verdicts import DEVIATES, FAILS, Verdict, verdict
+from tessera.judge.claims.verdicts import BAD, Verdict, verdict
 from tessera.judge.walk_cost.verdicts import DEPENDS_ON, dependent
 from tessera.results.schema.shown import CLAIMS
 from tessera.results.write import frame_of
@@ -45,14 +45,14 @@ def evaluate(
 def failing_claims(claims: pd.DataFrame) -> list[dict]:
     """Rows of required claims that don't hold, as dictionaries; empty when all is well."""
     required = claims["required"].map(lambda value: str(value).lower() == "true")
-    bad = claims["verdict"].isin([DEVIATES, FAILS])
+    bad = claims["verdict"].isin(BAD)
     broken = claims["reason"].fillna("").str.startswith(BROKEN)
     return claims[required & (bad | broken)].to_dict("records")
 
 
 def unexplained(claims: pd.DataFrame) -> list[str]:
     """Ids of the rows that deviate or fail and carry no explanation."""
-    bad = claims["verdict"].isin([DEVIATES, FAILS])
+    bad = claims["verdict"].isin(BAD)
     return list(claims.loc[bad & (claims["explanation"].fillna("") == ""), "id"])
 
 
@@ -66,6 +66,7 @@ def _row(claim: Claim, evidence: Evidence) -> dict:
         "kind": claim.kind,
         "published": text(claim.published),
         "obtained": text(outcome.value) if outcome else "",
+        "distribution": outcome.distribution if outcome else "",
         "unit": claim.unit,
         "tolerance": str(claim.tolerance),
         "verdict": judged.name,
@@ -74,9 +75,10 @@ def _row(claim: Claim, evidence: Evidence) -> dict:
         "scope": str(claim.scope),
         "provenance": outcome.provenance if outcome else "",
         "hardware_class": claim.hardware_class,
+        "implementation": claim.implementation,
         "required": claim.required,
         "figure": claim.figure,
-        "explanation": claim.explanation if judged.name in (DEVIATES, FAILS) else "",
+        "explanation": claim.explanation if judged.name in BAD else "",
         "depends_on": _depends_on(claim, outcome),
     }
 
@@ -91,7 +93,13 @@ def _judge(claim: Claim, evidence: Evidence) -> tuple[Outcome | None, Verdict]:
     try:
         evaluator = registry.find(claim.evaluator, claim.parameters)
         outcome = evaluator(claim, evidence, **claim.parameters)
-        judged = verdict(claim, outcome.value, outcome.provenance, outcome.hardware_class)
+        judged = verdict(
+            claim,
+            outcome.value,
+            outcome.provenance,
+            outcome.hardware_class,
+            quantity=outcome.quantity,
+        )
         return outcome, judged
     except Missing as missing:
         return None, verdict(claim, None, "", "", str(missing))

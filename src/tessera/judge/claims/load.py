@@ -47,7 +47,19 @@ def load_claims(
             )
         seen.add(claim.id)
         registry.find(claim.evaluator, claim.parameters)
+        _check_implementation(claim, path)
     return claims
+
+
+def _check_implementation(claim: Claim, path: Path) -> None:
+    """A finding about a kernel or an allocator is obtained with ours, so the claim says whose it is."""
+    if claim.kind == "finding" and not claim.implementation and registry.uses_our_system(claim.evaluator):
+        raise TesseraError(
+            f"claim '{claim.id}' of {path}, implementation",
+            f"no text, but evaluator '{claim.evaluator}' measures a kernel or an allocator of Tessera",
+            "add the key, for example: implementation: Tessera's allocator",
+            code="claims-implementation",
+        )
 
 
 def _read(path: Path) -> dict:
@@ -107,6 +119,7 @@ def _claim(entry: dict, reference_dir: Path | str | None) -> Claim:
         required=entry["required"],
         figure=entry["figure"],
         explanation=entry.get("explanation", "").strip(),
+        implementation=entry.get("implementation", ""),
     )
 
 

@@ -67,6 +67,7 @@ class Claim:
     required: bool = False
     figure: str = ""
     explanation: str = ""  #: why it deviates or fails, in a person's words
+    implementation: str = ""  #: whose kernel or allocator the obtained value comes from
 
 
 def class_matches(wanted: str, machine: str) -> bool:

@@ -8,6 +8,8 @@ from tessera.judge.claims.model import Value
 
 REPRODUCE = "./run reproduce"
 TO_MEASURE = "; to measure it: "  #: between the reason and the command in a reason of claims.csv
+GUEST = "guest"  #: hardware class of a virtual machine with our kernel
+PLACEMENT = "placement of page tables"  #: quantity that is the same in a guest and on a machine
 
 
 @dataclass(frozen=True)
@@ -17,11 +19,16 @@ class Outcome:
     ``provenance`` is ``published`` (computed from printed numbers or algebra), ``measured``, or
     ``simulated`` (as soon as one simulated number went into it).
     ``hardware_class`` is the class of the machine that measured; empty otherwise.
+    ``quantity`` is what a guest counted; empty otherwise.
+    ``distribution`` describes the values of which ``value`` is an extreme
+    (:mod:`tessera.judge.claims.distribution`); empty if there is one value.
     """
 
     value: Value
     provenance: str
     hardware_class: str = ""
+    quantity: str = ""
+    distribution: str = ""
 
 
 class Missing(Exception):

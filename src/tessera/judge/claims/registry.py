@@ -19,6 +19,7 @@ from tessera.core.errors import TesseraError, unknown_name
 
 #: Files of ``judge/claims/evaluators/``.
 FAMILIES: tuple[str, ...] = (
+    "allocator_cost",
     "bias",
     "counters",
     "counting",
@@ -47,6 +48,9 @@ FAMILIES: tuple[str, ...] = (
     "worked_examples",
 )
 
+#: Families whose values come from the kernel or the allocator of this repository.
+OUR_SYSTEM: tuple[str, ...] = ("allocator_cost", "kernel_cost", "kernel_placement")
+
 
 def merge(families: Mapping[str, Mapping[str, Callable]]) -> dict[str, Callable]:
     """All evaluators of ``families``; a name that is registered twice aborts."""
@@ -69,6 +73,11 @@ def evaluators() -> dict[str, Callable]:
     """Every evaluator, by name."""
     package = "tessera.judge.claims.evaluators"
     return merge({name: importlib.import_module(f"{package}.{name}").EVALUATORS for name in FAMILIES})
+
+
+def uses_our_system(name: str) -> bool:
+    """Does the evaluator measure our kernel or allocator, in place of the paper's?"""
+    return evaluators()[name].__module__.rpartition(".")[2] in OUR_SYSTEM
 
 
 def find(name: str, parameters: Mapping[str, object]) -> Callable:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tessera.core.errors import unknown_name
+from tessera.judge.claims import distribution
 from tessera.judge.claims.evidence import Evidence
 from tessera.judge.claims.model import Claim, Value, class_matches
 from tessera.judge.claims.outcome import Missing, Outcome
@@ -50,12 +51,13 @@ class Selection:
     provenance: str
     hardware_class: str
 
-    def outcome(self, value: Value) -> Outcome:
-        return Outcome(value, self.provenance, self.hardware_class)
+    def outcome(self, value: Value, spread: str = "") -> Outcome:
+        return Outcome(value, self.provenance, self.hardware_class, distribution=spread)
 
     def each(self, function: Callable[[Pair], float], how: str) -> Outcome:
-        """The aggregate of ``function`` over the pairs."""
-        return self.outcome(aggregate([function(pair) for pair in self.pairs], how))
+        """The aggregate of ``function`` over the pairs; a maximum or minimum with its distribution."""
+        values = [function(pair) for pair in self.pairs]
+        return self.outcome(aggregate(values, how), distribution.describe(values, how))
 
 
 def select(claim: Claim, evidence: Evidence, *, insensitive: bool = False) -> Selection:

@@ -1,15 +1,17 @@
 """The verdict of a claim, from its obtained value.
 
-The possible verdicts depend on the provenance of the value:
+Claims of different kinds have different words, so their counts cannot be mistaken for one score:
 
 ===================  ==========================  ==========================================
 claim                provenance                  verdict
 ===================  ==========================  ==========================================
-arithmetic           published                   REPRODUCED or DEVIATES
+arithmetic           published                   CONSISTENT or CONTRADICTED
 arithmetic           anything else               NOT-MEASURABLE-HERE
-invariant            any                         REPRODUCED or DEVIATES: a rule about our own data
+invariant            any                         PASS or FAIL: a rule about our own data
 finding              measured, claim's class     REPRODUCED or DEVIATES
 finding              measured, another class     NOT-MEASURABLE-HERE
+finding              measured in a guest         REPRODUCED or DEVIATES if the value counts where
+                                                 page tables lie, else NOT-MEASURABLE-HERE
 finding              simulated                   HOLDS-IN-SIMULATION or FAILS-IN-SIMULATION
 finding              published or empty          NOT-MEASURABLE-HERE
 any                  nothing obtained            NOT-MEASURABLE-HERE
@@ -25,14 +27,18 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from tessera.judge.claims.model import Claim, Value, class_matches
+from tessera.judge.claims.outcome import GUEST, PLACEMENT
 from tessera.judge.claims.tolerance import holds, text
 
-REPRODUCED = "REPRODUCED"
-DEVIATES = "DEVIATES"
-HOLDS = "HOLDS-IN-SIMULATION"
-FAILS = "FAILS-IN-SIMULATION"
+CONSISTENT, CONTRADICTED = "CONSISTENT", "CONTRADICTED"
+PASS, FAIL = "PASS", "FAIL"
+REPRODUCED, DEVIATES = "REPRODUCED", "DEVIATES"
+HOLDS, FAILS = "HOLDS-IN-SIMULATION", "FAILS-IN-SIMULATION"
 NOT_MEASURABLE = "NOT-MEASURABLE-HERE"
-VERDICTS = (REPRODUCED, DEVIATES, HOLDS, FAILS, NOT_MEASURABLE)
+#: Verdicts of claims that hold, and of claims that do not.
+GOOD = (CONSISTENT, PASS, REPRODUCED, HOLDS)
+BAD = (CONTRADICTED, FAIL, DEVIATES, FAILS)
+VERDICTS = (REPRODUCED, DEVIATES, HOLDS, FAILS, CONSISTENT, CONTRADICTED, PASS, FAIL, NOT_MEASURABLE)
 
 
 class Verdict(NamedTuple):
@@ -46,28 +52,22 @@ def verdict(
     provenance: str,
     hardware_class: str,
     missing: str = "no value was obtained",
+    quantity: str = "",
 ) -> Verdict:
-    """Judge ``obtained``; ``missing`` is the reason when it is None."""
+    """Judge ``obtained``; ``missing`` is the reason when it is None.
+
+    Args:
+        quantity: what the value counts, if a guest counted it (:mod:`tessera.judge.claims.outcome`).
+    """
     if obtained is None:
         return Verdict(NOT_MEASURABLE, missing)
     if any(math.isnan(number) for number in _numbers(obtained)):
         return Verdict(NOT_MEASURABLE, f"the evaluator '{claim.evaluator}' gave no number")
-    if claim.kind == "arithmetic" and provenance != "published":
-        return Verdict(
-            NOT_MEASURABLE, f"an arithmetic claim needs printed numbers, but these are '{provenance}'"
-        )
-    if claim.kind == "finding":
-        if provenance not in ("measured", "simulated"):
-            return Verdict(NOT_MEASURABLE, f"a value of provenance '{provenance}' cannot decide a claim")
-        if provenance == "measured" and not class_matches(claim.hardware_class, hardware_class):
-            machine = hardware_class or "unknown"
-            reason = f"measured on class '{machine}', but the claim is about '{claim.hardware_class}'"
-            return Verdict(NOT_MEASURABLE, reason)
+    refused = _refused(claim, provenance, hardware_class, quantity)
+    if refused:
+        return Verdict(NOT_MEASURABLE, refused)
     good = holds(obtained, claim.published, claim.tolerance)
-    reason = "" if good else deviation(claim, obtained)
-    if claim.kind == "finding" and provenance == "simulated":
-        return Verdict(HOLDS if good else FAILS, reason)
-    return Verdict(REPRODUCED if good else DEVIATES, reason)
+    return Verdict(_words(claim.kind, provenance)[not good], "" if good else deviation(claim, obtained))
 
 
 def deviation(claim: Claim, obtained: Value) -> str:
@@ -76,6 +76,31 @@ def deviation(claim: Claim, obtained: Value) -> str:
         f"obtained {text(obtained)} {claim.unit}, published {text(claim.published)}, "
         f"tolerance {claim.tolerance}"
     )
+
+
+def _refused(claim: Claim, provenance: str, hardware_class: str, quantity: str) -> str:
+    """Why a value of this provenance cannot decide the claim; empty if it can."""
+    if claim.kind == "arithmetic" and provenance != "published":
+        return f"an arithmetic claim needs printed numbers, but these are '{provenance}'"
+    if claim.kind != "finding" or provenance == "simulated":
+        return ""
+    if provenance != "measured":
+        return f"a value of provenance '{provenance}' cannot decide a claim"
+    if not class_matches(claim.hardware_class, hardware_class):
+        machine = hardware_class or "unknown"
+        return f"measured on class '{machine}', but the claim is about '{claim.hardware_class}'"
+    if hardware_class == GUEST and quantity != PLACEMENT:
+        return "a guest decides only where page tables lie, not cycles, times or instructions"
+    return ""
+
+
+def _words(kind: str, provenance: str) -> tuple[str, str]:
+    """The two verdicts of a value that can decide: it holds, it does not."""
+    if kind == "arithmetic":
+        return CONSISTENT, CONTRADICTED
+    if kind == "invariant":
+        return PASS, FAIL
+    return (HOLDS, FAILS) if provenance == "simulated" else (REPRODUCED, DEVIATES)
 
 
 def _numbers(value: Value) -> list[float]:

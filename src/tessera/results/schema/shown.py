@@ -14,6 +14,7 @@ CLAIMS = Table(
     kind            text   -  arithmetic, invariant or finding
     published       text   -  printed number or numbers
     obtained        text   -  our number or numbers
+    distribution    text   -  values behind an obtained maximum or minimum, in `unit`
     unit            text   -  unit of both
     tolerance       text   -  allowed difference
     verdict         text   -  verdict; docs/contracts.md, "Claims", lists all
@@ -22,12 +23,13 @@ CLAIMS = Table(
     scope           text   -  workloads and platforms of the claim
     provenance      text   -  provenance of the obtained number
     hardware_class  text   -  hardware class that can decide the claim
+    implementation  text   -  whose kernel or allocator our number comes from
     required        truth  -  whether a run fails if the claim fails
     figure          text   -  figure that shows the claim
-    explanation     text   -  why the claim deviates or fails, written by a person
+    explanation     text   -  why the claim does not hold, written by a person
     depends_on      text   -  assumption that the verdict depends on (docs/studies.md), or empty
     """),
-    added=("depends_on",),
+    added=("distribution", "implementation", "depends_on"),
 )  # fmt: skip
 WORKLOADS = Table(
     "workloads", lambda t: t.workloads, "tessera report render", "measured; improvement_1gb is simulated",

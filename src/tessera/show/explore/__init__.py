@@ -5,7 +5,7 @@ Bottom up: `look` < `source` (which data, which workload and platform) < `fits`,
 numbers come from `tessera.fit.models`, `tessera.fit.predict`, `tessera.layouts`, `tessera.judge.claims`.
 """
 
-from tessera.show.explore.compare import claims, findings, published_errors, verdict_counts
+from tessera.show.explore.compare import claims, findings, published_errors, scores, verdict_counts
 from tessera.show.explore.controls import controls
 from tessera.show.explore.designs import Design, simulate_designs
 from tessera.show.explore.estimators import judge_models, register
@@ -26,5 +26,5 @@ __all__ = [
     "Design", "FAMILIES", "Pair", "Source", "anchors", "claims", "coefficient_shares", "controls",
     "draw_fits", "draw_heat", "draw_inputs", "draw_windows", "error_table", "findings", "hot_regions",
     "judge_models", "look", "open_results", "profile", "published_errors", "register",
-    "simulate_designs", "split_by_family", "suggestion", "tidy", "verdict_counts",
+    "scores", "simulate_designs", "split_by_family", "suggestion", "tidy", "verdict_counts",
 ]  # fmt: skip

@@ -9,11 +9,9 @@ from tessera.results.schema.shown import CLAIMS
 from tessera.show.explore.source import Source
 from tessera.show.figures import style
 from tessera.show.figures.fig2_max_errors import table as largest_errors
+from tessera.show.verdicts import SCORES, VERDICTS, counts
 
 UNPRINTED = "not published as data"
-VERDICTS = (
-    "REPRODUCED", "DEVIATES", "HOLDS-IN-SIMULATION", "FAILS-IN-SIMULATION", "NOT-MEASURABLE-HERE",
-)  # fmt: skip
 
 
 def claims(source: Source) -> pd.DataFrame:
@@ -29,10 +27,16 @@ def claims(source: Source) -> pd.DataFrame:
     return evaluate(source.results.directory)
 
 
+def scores(table: pd.DataFrame) -> str:
+    """The three scores, a line each: how many claims, and which verdicts they got."""
+    return counts(table)
+
+
 def verdict_counts(table: pd.DataFrame) -> pd.DataFrame:
-    """How many claims of each paper and kind got which verdict."""
-    counts = pd.crosstab([table["paper"], table["kind"]], table["verdict"])
-    return counts.reindex(columns=[name for name in VERDICTS if name in counts])
+    """How many claims of each score and paper got which verdict; scores are never added."""
+    names = table["kind"].map({kind: score.name for kind, score in SCORES.items()}).rename("score")
+    found = pd.crosstab([names, table["paper"]], table["verdict"])
+    return found.reindex(columns=[name for name in VERDICTS if name in found])
 
 
 def findings(table: pd.DataFrame, paper: str = "", verdict: str = "", words: str = "") -> pd.DataFrame:
@@ -69,4 +73,4 @@ def published_errors(source: Source) -> pd.DataFrame:
     return table.rename_axis(None)
 
 
-__all__ = ["claims", "findings", "published_errors", "verdict_counts"]
+__all__ = ["claims", "findings", "published_errors", "scores", "verdict_counts"]

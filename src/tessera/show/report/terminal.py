@@ -26,12 +26,6 @@ def show(claims: pd.DataFrame) -> None:
     print_table(HEADS, rows, whole=(4,))
 
 
-def counts(claims: pd.DataFrame) -> str:
-    """``3 REPRODUCED, 5 HOLDS-IN-SIMULATION``."""
-    found = claims["verdict"].value_counts()
-    return ", ".join(f"{number} {name}" for name, number in found.items()) or "no claims"
-
-
 def _row(claim: dict) -> tuple[str, ...]:
     claim = shown(claim)
     unit = f" {claim['unit']}" if claim["unit"] else ""

@@ -5,8 +5,6 @@ Optimism is (R - predicted) / R: positive where a model promises a shorter runti
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pandas as pd
 
 from tessera.judge.claims.evidence import Evidence
@@ -106,20 +104,23 @@ def largest_error_between(claim, evidence, models: list) -> Outcome:
 
 def runtime_over_prediction(claim, evidence, model: str, layout: str, how: str) -> Outcome:
     """Runtime of one layout over its prediction."""
+    return select(claim, evidence).each(
+        lambda pair: _runtime_over_prediction(evidence, pair, model, layout), how
+    )
 
-    def of(pair: Pair) -> float:
-        row = _at(evidence, pair, model, layout)
-        if row["predicted"] <= 0:
-            raise Missing(f"{pair}: {model} predicts a runtime of 0 or less")
-        return float(row["runtime_cycles"] / row["predicted"])
 
-    return select(claim, evidence).each(of, how)
+def _runtime_over_prediction(evidence: Evidence, pair: Pair, model: str, layout: str) -> float:
+    row = _at(evidence, pair, model, layout)
+    if row["predicted"] <= 0:
+        raise Missing(f"{pair}: {model} predicts a runtime of 0 or less")
+    return float(row["runtime_cycles"] / row["predicted"])
 
 
 def prediction_shortfall(claim, evidence, model: str, layout: str, how: str) -> Outcome:
     """By how much the runtime of one layout exceeds its prediction, percent of the prediction."""
-    ratio = runtime_over_prediction(claim, evidence, model, layout, how)
-    return replace(ratio, value=100 * (ratio.value - 1))
+    return select(claim, evidence).each(
+        lambda pair: 100 * (_runtime_over_prediction(evidence, pair, model, layout) - 1), how
+    )
 
 
 def prediction_excess(claim, evidence, model: str, layout: str, how: str) -> Outcome:

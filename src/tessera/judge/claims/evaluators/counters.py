@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tessera.judge.claims import distribution
 from tessera.judge.claims.evidence import Evidence
 from tessera.judge.claims.outcome import Missing, Outcome
 from tessera.judge.claims.selection import aggregate, select
@@ -28,6 +29,18 @@ def walk_cycles_over_runtime(claim, evidence, layout: str, how: str) -> Outcome:
 def load_ratio(claim, evidence, column: str, layout: str, base: str, how: str) -> Outcome:
     """Any column of the cells, one layout over another."""
     return select(claim, evidence).each(lambda p: ratio(evidence, p, column, layout, base), how)
+
+
+def share_of_loads(claim, evidence, column: str, of: str, layout: str, how: str) -> Outcome:
+    """One column of the cells over another, for the same layout."""
+
+    def part(pair: Pair) -> float:
+        whole = evidence.cell(pair, layout, of)
+        if whole == 0:
+            raise Missing(f"{pair}: {of} of {layout} is zero, so there is no share")
+        return evidence.cell(pair, layout, column) / whole
+
+    return select(claim, evidence).each(part, how)
 
 
 def miss_ratio(claim, evidence, layout: str, base: str, how: str) -> Outcome:
@@ -61,12 +74,13 @@ def miss_ratio_within_reach(claim, evidence, layout: str, base: str, entries) ->
     if not within:
         raise Missing(f"no footprint fits in the reach of {reach:g} entries")
     ratios = [ratio(evidence, pair, "stlb_misses", layout, base) for pair in within]
-    return selection.outcome(aggregate(ratios, "max"))
+    return selection.outcome(aggregate(ratios, "max"), distribution.describe(ratios, "max"))
 
 
 EVALUATORS = {
     "walk_cycles_over_runtime": walk_cycles_over_runtime,
     "load_ratio": load_ratio,
+    "share_of_loads": share_of_loads,
     "miss_ratio": miss_ratio,
     "miss_ratios": miss_ratios,
     "miss_ratio_within_reach": miss_ratio_within_reach,

@@ -22,6 +22,10 @@ def _worst(evidence: Evidence, selection: Selection, model: str, folds: int) -> 
     return aggregate(errors, "max")
 
 
+def _each(evidence: Evidence, selection: Selection, model: str, folds: int) -> Outcome:
+    return selection.each(lambda pair: _cv_percent(evidence, pair, model, folds), "max")
+
+
 def cv_max_error(claim, evidence, model: str, folds: int, samples_from=None) -> Outcome:
     """Worst error over pairs and folds; with ``samples_from``, only of runs with so many samples."""
     selection = select(claim, evidence)
@@ -34,7 +38,14 @@ def cv_max_error(claim, evidence, model: str, folds: int, samples_from=None) -> 
                     f"{pair} has {int(row['samples'])} samples, the claim is about {wanted}",
                     "./run reproduce with random_count: 55 in the configuration",
                 )
-    return selection.outcome(_worst(evidence, selection, model, folds))
+    return _each(evidence, selection, model, folds)
+
+
+def cv_share_above(claim, evidence, model: str, folds: int, above_percent) -> Outcome:
+    """Share of pairs whose worst error over the folds is above a bound, percent."""
+    selection, above = select(claim, evidence), evidence.number(above_percent)
+    errors = [_cv_percent(evidence, pair, model, folds) for pair in selection.pairs]
+    return selection.outcome(100 * sum(error > above for error in errors) / len(errors))
 
 
 def cv_rank(claim, evidence, model: str, models: list, folds: int) -> Outcome:
@@ -47,7 +58,7 @@ def cv_rank(claim, evidence, model: str, models: list, folds: int) -> Outcome:
 def cv_best_k(claim, evidence, model: str, folds: list) -> Outcome:
     """The smallest worst error over the values of K: what the paper may have printed without its K."""
     selection = select(claim, evidence)
-    return selection.outcome(min(_worst(evidence, selection, model, k) for k in folds))
+    return min((_each(evidence, selection, model, k) for k in folds), key=lambda found: found.value)
 
 
 def cv_best_rank(claim, evidence, model: str, models: list, folds: list) -> Outcome:
@@ -71,6 +82,7 @@ def cv_over_all(claim, evidence, models: list, folds: int) -> Outcome:
 
 EVALUATORS = {
     "cv_max_error": cv_max_error,
+    "cv_share_above": cv_share_above,
     "cv_rank": cv_rank,
     "cv_best_k": cv_best_k,
     "cv_best_rank": cv_best_rank,

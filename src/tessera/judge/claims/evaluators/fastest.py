@@ -11,9 +11,8 @@ from tessera.results.pair import Pair
 RUNTIME = "runtime_cycles"
 
 
-def _fastest(evidence: Evidence, pair: Pair, but: str = ALL_1GB) -> str:
-    left_out = [ALL_1GB, but]
-    runtimes = evidence.samples(pair)[RUNTIME].drop(index=left_out, errors="ignore").dropna()
+def _fastest(evidence: Evidence, pair: Pair) -> str:
+    runtimes = evidence.samples(pair)[RUNTIME].drop(index=ALL_1GB, errors="ignore").dropna()
     if runtimes.empty:
         raise Missing(f"{pair}: no fitted layout has a runtime")
     return str(runtimes.idxmin())
@@ -42,10 +41,10 @@ def least_over_fastest(claim, evidence, column: str, how: str) -> Outcome:
 
 
 def layout_over_fastest(claim, evidence, column: str, layout: str, how: str) -> Outcome:
-    """``column`` of ``layout`` over that of the fastest other fitted layout."""
+    """``column`` of ``layout`` over that of the fastest fitted layout: 1 if ``layout`` is the fastest."""
 
     def of(pair: Pair) -> float:
-        best = evidence.cell(pair, _fastest(evidence, pair, layout), column)
+        best = evidence.cell(pair, _fastest(evidence, pair), column)
         if best == 0:
             raise Missing(f"{pair}: {column} of the fastest layout is zero, so there is no ratio")
         return evidence.cell(pair, layout, column) / best

@@ -73,15 +73,8 @@ def alam_against_yaniv(claim, evidence) -> Outcome:
     return Outcome(float(sum(abs(a - b) for a, b in pairs)), "published")
 
 
-def basu_ideal_runtime(claim, evidence, runtime_cycles: float, walk_cycles: float) -> Outcome:
-    """Intercept of the Basu line for a 4KB run with these counts, cycles."""
-    run = (F(0), F(1), F(walk_cycles), F(runtime_cycles))
-    return Outcome(float(coefficients("basu", run, run)[3]), "published")
-
-
 EVALUATORS = {
     "line_residual": line_residual,
     "smallest_residual": smallest_residual,
     "alam_against_yaniv": alam_against_yaniv,
-    "basu_ideal_runtime": basu_ideal_runtime,
 }

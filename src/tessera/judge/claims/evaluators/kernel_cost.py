@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.core.paths import repo_root
-from tessera.judge.claims.outcome import Missing, Outcome
+from tessera.judge.claims.outcome import GUEST, Missing, Outcome
 from tessera.judge.claims.selection import aggregate
 from tessera.kernel import ALL_PARTS
 from tessera.kernel.overhead import table_bytes
@@ -20,7 +20,6 @@ from tessera.results.schema.kernel import TABLE4_MEASURED, TABLE5, TABLE6
 from tessera.results.schema.table import Table
 from tessera.results.status import is_ok
 
-GUEST = "guest"  #: class of the machine that measured
 OFF_COLUMN = "off_ratio"
 REPLICATED_COLUMN = "replicated_ratio"
 

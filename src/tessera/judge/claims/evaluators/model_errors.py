@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from math import inf, log10
 
+from tessera.judge.claims import distribution
 from tessera.judge.claims.evidence import Evidence
 from tessera.judge.claims.outcome import Missing, Outcome
 from tessera.judge.claims.selection import Selection, aggregate, select
@@ -25,11 +26,17 @@ def error_percent(
     return 100 * float(row[column])
 
 
-def _worst(evidence: Evidence, selection: Selection, models: list, how: str = "max") -> dict[str, float]:
+def _errors(evidence: Evidence, selection: Selection, models: list) -> dict[str, list[float]]:
+    """Model -> its largest error for each pair."""
     return {
-        model: aggregate([error_percent(evidence, pair, model, ALL_SAMPLES) for pair in selection.pairs], how)
+        model: [error_percent(evidence, pair, model, ALL_SAMPLES) for pair in selection.pairs]
         for model in models
     }
+
+
+def _worst(evidence: Evidence, selection: Selection, models: list) -> dict[str, float]:
+    errors = _errors(evidence, selection, models)
+    return {model: aggregate(values, "max") for model, values in errors.items()}
 
 
 def max_error(claim, evidence, model: str, how: str) -> Outcome:
@@ -47,19 +54,16 @@ def geomean_error(claim, evidence, model: str, how: str) -> Outcome:
 def max_errors(claim, evidence, models: list, how: str) -> Outcome:
     """The same for several models, by name."""
     selection = select(claim, evidence)
-    return selection.outcome(_worst(evidence, selection, models, how))
+    errors = _errors(evidence, selection, models)
+    worst = {model: aggregate(values, how) for model, values in errors.items()}
+    return selection.outcome(worst, distribution.describe_each(errors, how))
 
 
 def largest_error(claim, evidence, models: list) -> Outcome:
     """The worst error of the worst of ``models``, percent."""
-    selection = select(claim, evidence)
-    return selection.outcome(max(_worst(evidence, selection, models).values()))
-
-
-def smallest_max_error(claim, evidence, models: list) -> Outcome:
-    """The worst error of the best of ``models``, percent."""
-    selection = select(claim, evidence)
-    return selection.outcome(min(_worst(evidence, selection, models).values()))
+    return select(claim, evidence).each(
+        lambda pair: max(error_percent(evidence, pair, model, ALL_SAMPLES) for model in models), "max"
+    )
 
 
 def max_error_rank(claim, evidence, model: str, models: list) -> Outcome:
@@ -110,7 +114,6 @@ EVALUATORS = {
     "max_errors": max_errors,
     "geomean_error": geomean_error,
     "largest_error": largest_error,
-    "smallest_max_error": smallest_max_error,
     "max_error_rank": max_error_rank,
     "worse_workloads": worse_workloads,
     "orders_better": orders_better,

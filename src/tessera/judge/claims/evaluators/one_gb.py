@@ -46,6 +46,16 @@ def error_1gb_ratio(claim, evidence, model: str, base: str) -> Outcome:
     return selection.outcome(worst[model] / worst[base])
 
 
+def error_1gb_advantage(claim, evidence, model: str, base: str, how: str) -> Outcome:
+    """By how many percentage points the error of ``model`` at the 1GB layout is below that of ``base``."""
+    return select(claim, evidence).each(
+        lambda pair: (
+            error_percent(evidence, pair, base, ALL_1GB) - error_percent(evidence, pair, model, ALL_1GB)
+        ),
+        how,
+    )
+
+
 def rescued_pairs(claim, evidence, model: str, base: str, good_percent, bad_percent) -> Outcome:
     """Pairs whose 1GB run ``model`` predicts within ``good_percent``, ``base`` not within ``bad_percent``."""
     selection = select(claim, evidence)
@@ -63,5 +73,6 @@ EVALUATORS = {
     "largest_error_1gb": largest_error_1gb,
     "predictions_1gb_differ": predictions_1gb_differ,
     "error_1gb_ratio": error_1gb_ratio,
+    "error_1gb_advantage": error_1gb_advantage,
     "rescued_pairs": rescued_pairs,
 }

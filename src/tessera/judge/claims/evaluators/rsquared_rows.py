@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from tessera.judge.claims.evaluators.inputs import r_squared
+from tessera.judge.claims.evidence import Evidence
 from tessera.judge.claims.outcome import Missing, Outcome
 from tessera.judge.claims.selection import aggregate, select
 from tessera.record import workloads
@@ -18,15 +19,19 @@ def _row(workload: str) -> str:
     return workloads.load(workload).rows.get("micro20", "")
 
 
+def _printed(evidence: Evidence, input: str) -> dict[tuple[str, str], float]:
+    """(published row, generation) -> printed R^2 of the input."""
+    rows = evidence.rows("table8_rsquared", {"input": input}).dropna(subset=["value"])
+    return {(row.workload, row.platform): float(row.value) for row in rows.itertuples()}
+
+
 def rsquared_rows_within(claim, evidence, input: str, within: float) -> Outcome:
     """Share of the printed values of one input whose pair obtains a value at most ``within`` away, percent.
 
     Printed pairs that are not TLB-sensitive here count on neither side.
     """
     selection = select(claim, evidence)
-    printed = evidence.rows("table8_rsquared", {"input": input})
-    printed = printed.dropna(subset=["value"])
-    values = {(row.workload, row.platform): float(row.value) for row in printed.itertuples()}
+    values = _printed(evidence, input)
     keys = {pair: (_row(pair.workload), pair.generation) for pair in selection.pairs}
     hits = [
         abs(r_squared(evidence, pair)[input] - values[key]) <= within
@@ -38,10 +43,24 @@ def rsquared_rows_within(claim, evidence, input: str, within: float) -> Outcome:
     return selection.outcome(100 * sum(hits) / len(hits))
 
 
-def rsquared_of(claim, evidence, input: str, how: str) -> Outcome:
-    """R^2 of one input, ``how`` over the pairs."""
+def rsquared_where_printed(claim, evidence, input: str, printed: float, how: str) -> Outcome:
+    """R^2 of one input, ``how`` over the pairs for which Table 8 prints ``printed``.
+
+    Such pairs that are not TLB-sensitive here are left out.
+    """
     selection = select(claim, evidence)
-    return selection.outcome(aggregate([r_squared(evidence, pair)[input] for pair in selection.pairs], how))
+    values = _printed(evidence, input)
+    found = [
+        r_squared(evidence, pair)[input]
+        for pair in selection.pairs
+        if values.get((_row(pair.workload), pair.generation)) == printed
+    ]
+    if not found:
+        raise Missing(f"no pair of this run has {input} = {printed:g} in Table 8")
+    return selection.outcome(aggregate(found, how))
 
 
-EVALUATORS = {"rsquared_rows_within": rsquared_rows_within, "rsquared_of": rsquared_of}
+EVALUATORS = {
+    "rsquared_rows_within": rsquared_rows_within,
+    "rsquared_where_printed": rsquared_where_printed,
+}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from tessera.judge.claims.evidence import Evidence
 from tessera.judge.claims.outcome import Outcome
 from tessera.judge.claims.selection import select
@@ -33,20 +35,31 @@ def intercept_over_runtime(claim, evidence, model: str, how: str) -> Outcome:
     )
 
 
-def input_sets(claim, evidence, model: str) -> Outcome:
-    """How many different sets of inputs (H, M, C) the terms of ``model`` use over the pairs."""
+def workloads_above_slope(claim, evidence, model: str, above) -> Outcome:
+    """Number of workloads whose slope is above a bound on each platform that analyses them."""
+    selection, bound = select(claim, evidence), evidence.number(above)
+    lowest: dict[str, float] = {}
+    for pair in selection.pairs:
+        found = coefficient(evidence, pair, model, "C")
+        lowest[pair.workload] = min(found, lowest.get(pair.workload, found))
+    return selection.outcome(sum(slope > bound for slope in lowest.values()))
+
+
+def most_common_inputs(claim, evidence, model: str) -> Outcome:
+    """Share of pairs whose terms use the set of inputs (of H, M, C) that most pairs use, percent."""
     selection = select(claim, evidence)
-    found = set()
+    found: Counter[frozenset[str]] = Counter()
     for pair in selection.pairs:
         rows = evidence.of_pair("coefficients", pair, model=model)
         terms = rows.loc[rows["coefficient"] != 0, "term"].astype(str)
-        found.add(frozenset(symbol for term in terms for symbol in term if symbol in "HMC"))
-    return selection.outcome(len(found - {frozenset()}))
+        found[frozenset(symbol for term in terms for symbol in term if symbol in "HMC")] += 1
+    return selection.outcome(100 * max(found.values()) / len(selection.pairs))
 
 
 EVALUATORS = {
     "slope": slope,
     "curvature": curvature,
     "intercept_over_runtime": intercept_over_runtime,
-    "input_sets": input_sets,
+    "workloads_above_slope": workloads_above_slope,
+    "most_common_inputs": most_common_inputs,
 }

@@ -5,14 +5,9 @@ from __future__ import annotations
 from tessera.judge.claims.outcome import TO_MEASURE
 from tessera.show.report.claims import shown
 from tessera.show.report.placing import anchor
-from tessera.show.verdicts import VERDICTS, objection
+from tessera.show.verdicts import SCORES, UNDECIDED, VERDICTS, objection
 
-KINDS = ("finding", "arithmetic", "invariant")  #: in the order of the page: what is most asked for first
-KIND_WORDS = {
-    "finding": "findings",
-    "arithmetic": "arithmetic on printed numbers",
-    "invariant": "invariants of this run's data",
-}
+KINDS = tuple(SCORES)  #: in the order of the page: what is most asked for first
 #: rule of a tolerance -> words without and with slack
 WORDS_OF_RULES = {
     "exact": ("exactly", "exactly"),
@@ -37,13 +32,14 @@ def page(facts) -> dict:
         "claims": claims,
         "reasons": notes,
         "claims_reason": facts.claims_reason,
-        "counts": counts(claims),
+        "bars": bars(claims),
+        "undecided": VERDICTS[UNDECIDED],
         "choices": [
             choice(
                 "paper", "paper", [(row["paper"], PAPERS.get(row["paper"], row["paper"])) for row in claims]
             ),
             choice("part", "section", [(row["part"], row["part"]) for row in claims]),
-            choice("kind", "kind", [(row["kind"], row["kind"]) for row in claims]),
+            choice("kind", "score", [(row["kind"], SCORES[row["kind"]].name) for row in claims]),
             choice(
                 "provenance", "provenance", [(row["provenance"],) * 2 for row in claims if row["provenance"]]
             ),
@@ -100,35 +96,26 @@ def part(row: dict) -> str:
     return section if section.startswith(row["paper"]) else f"{row['paper']} {section}".strip()
 
 
-def counts(claims: list[dict]) -> list[dict]:
-    """How many claims got each verdict, in the order of the verdicts."""
-    return [
-        {"verdict": verdict, "count": sum(row["verdict"] == name for row in claims)}
-        for name, verdict in VERDICTS.items()
-    ]
-
-
 def choice(key: str, label: str, values: list[tuple[str, str]]) -> dict:
-    """A list to choose from: each value once with its words and number, by words."""
-    number: dict[tuple[str, str], int] = {}
-    for value in values:
-        number[value] = number.get(value, 0) + 1
-    options = [{"value": v, "label": words, "count": n} for (v, words), n in number.items()]
+    """A list to choose from: each value once, by its words. No counts, because rows are of all scores."""
+    options = [{"value": value, "label": words} for value, words in dict.fromkeys(values)]
     return {"key": key, "label": label, "options": sorted(options, key=lambda one: one["label"])}
 
 
 def bars(claims: list[dict]) -> list[dict]:
-    """Per kind the verdicts as parts of a bar: number and share in percent."""
+    """Per score the verdicts as parts of a bar: number and share in percent. No number is over two scores."""
     found = []
-    for kind in KINDS:
+    for kind, score in SCORES.items():
         mine = [row["verdict"] for row in claims if row["kind"] == kind]
         parts = [
-            {"verdict": verdict, "count": mine.count(name), "share": 100 * mine.count(name) / len(mine)}
-            for name, verdict in VERDICTS.items()
+            {"verdict": one, "count": mine.count(name), "share": 100 * mine.count(name) / len(mine)}
+            for name, one in VERDICTS.items()
             if name in mine
         ]
         if mine:
-            found.append({"kind": kind, "words": KIND_WORDS[kind], "total": len(mine), "parts": parts})
+            found.append(
+                {"kind": kind, "words": score.name, "about": score.about, "total": len(mine), "parts": parts}
+            )
     return found
 
 

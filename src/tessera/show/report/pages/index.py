@@ -8,8 +8,7 @@ from tessera.show.report.pages import claims as claims_page
 from tessera.show.report.pages.headlines import HEADLINES, judged
 from tessera.show.report.pages.origins import origins
 from tessera.show.report.placing import others
-
-PASSED = ("REPRODUCED", "HOLDS-IN-SIMULATION")
+from tessera.show.verdicts import HELD, SCORES, Score, in_order
 
 
 def page(facts) -> dict:
@@ -48,10 +47,14 @@ def summary(facts) -> str:
     )
 
 
-def _required(claims: list[dict]) -> dict:
-    """Required claims: how many, how many hold."""
-    mine = [row for row in claims if row["required"]]
-    return {"total": len(mine), "held": sum(row["verdict"] in PASSED for row in mine)}
+def _required(claims: list[dict]) -> list[dict]:
+    """Required claims of each score that has any: how many, how many hold."""
+    found = []
+    for score in SCORES.values():
+        mine = [row["verdict"] for row in claims if row["required"] and row["kind"] == score.kind]
+        if mine:
+            found.append({"name": score.name, "total": len(mine), "held": sum(v in HELD for v in mine)})
+    return found
 
 
 def _tiles(facts, claims: list[dict]) -> list[dict]:
@@ -59,12 +62,12 @@ def _tiles(facts, claims: list[dict]) -> list[dict]:
     pairs = facts.results.pairs()
     fitted = pairs_of(facts.results.models("errors", analysed=False))
     dropped = len(facts.results.dropped)
-    findings = [row["verdict"] for row in claims if row["kind"] == "finding"]
-    exact = [row["verdict"] for row in claims if row["kind"] != "finding"]
     missing = [f"{status[name]} {name}" for name in ("failed", "skipped") if status.get(name)]
     return [
-        _tile("findings that hold", findings),
-        _tile("arithmetic and invariants that hold", exact),
+        *(
+            _tile(score, [row["verdict"] for row in claims if row["kind"] == kind])
+            for kind, score in SCORES.items()
+        ),
         {
             "label": "good cells",
             "value": int(status.get("ok", 0)),
@@ -79,14 +82,13 @@ def _tiles(facts, claims: list[dict]) -> list[dict]:
     ]
 
 
-def _tile(label: str, verdicts: list[str]) -> dict:
-    judged = [name for name in verdicts if name != "NOT-MEASURABLE-HERE"]
-    passed = sum(name in PASSED for name in judged)
-    unknown = len(verdicts) - len(judged)
+def _tile(score: Score, verdicts: list[str]) -> dict:
+    """One score: how many of its decided claims hold, and their words; measured and simulated ones apart."""
+    parts = [(verdicts.count(good), verdicts.count(bad)) for good, bad in score.pairs]
     return {
-        "label": label,
-        "value": f"{passed} of {len(judged)}",
-        "detail": f"{unknown} more not measurable here" if unknown else "all evaluated",
+        "label": score.name,
+        "value": ", ".join(f"{good} of {good + bad}" for good, bad in parts if good + bad) or "0 of 0",
+        "detail": ", ".join(f"{verdicts.count(name)} {name}" for name in in_order(verdicts)) or "none",
     }
 
 

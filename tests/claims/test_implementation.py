@@ -1,0 +1,59 @@
+"""Findings that our kernel or allocator decides say so; the paper measured another one."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from tessera.core.errors import TesseraError
+from tessera.judge.claims import evaluate, load_claims, registry
+from tessera.judge.claims.evidence import Evidence
+from tessera.judge.claims.outcome import Missing
+from tessera.results.schema.kernel import PLACEMENT, TABLE4_MEASURED, TABLE5, TABLE6
+from tessera.results.schema.machine import ALLOCATOR
+
+OURS = {table.name for table in (PLACEMENT, TABLE4_MEASURED, TABLE5, TABLE6, ALLOCATOR)}
+
+
+class Asked(Evidence):
+    """Evidence without results that remembers which tables were asked for."""
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.asked: set[str] = set()
+
+    def table(self, table, command=None):
+        self.asked.add(table.name)
+        return super().table(table, command)
+
+
+def test_every_claim_that_reads_tables_of_our_kernel_or_allocator_names_it(tmp_path, claims_file):
+    found = set()
+    for claim in load_claims(claims_file):
+        evidence = Asked(tmp_path)
+        try:
+            registry.find(claim.evaluator, claim.parameters)(claim, evidence, **claim.parameters)
+        except Missing:
+            pass
+        assert bool(evidence.asked & OURS) == bool(claim.implementation), claim.id
+        assert bool(evidence.asked & OURS) == registry.uses_our_system(claim.evaluator), claim.id
+        if evidence.asked & OURS:
+            found.add(claim.implementation)
+    assert found == {"Tessera's patches on Linux 6.12, in a guest", "Tessera's allocator"}
+
+
+def test_a_finding_without_it_is_refused(tmp_path, claims_file):
+    document = yaml.safe_load(claims_file.read_text())
+    (entry,) = (one for one in document["claims"] if one["id"] == "micro20-allocator-memory")
+    del entry["implementation"]
+    path = tmp_path / "claims.yaml"
+    path.write_text(yaml.safe_dump({"claims": [entry]}))
+    with pytest.raises(TesseraError, match="micro20-allocator-memory.*allocator_overhead") as error:
+        load_claims(path)
+    assert error.value.code == "claims-implementation"
+
+
+def test_the_table_has_it(tmp_path, claims_file):
+    table = evaluate(tmp_path, claims_file).set_index("id")["implementation"]
+    assert table["opera-allocator-memory"] == "Tessera's allocator"
+    assert table["mitosis-first-touch-one"].startswith("Tessera's patches") and table["opera-slope"] == ""
