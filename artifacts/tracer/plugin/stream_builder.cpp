@@ -222,8 +222,6 @@ Event* StreamBuilder::next_window(Event* at, Event* end) {
     return end;
 }
 
-// The outcome of a branch is the pc of the next block, so the last branch of a window needs that block. Registers that the
-// first instructions of the next window read were set in the gap.
 void StreamBuilder::append_bridge() {
     trace::StaticInsn insn{};
     insn.writes = insn.early_writes = all_registers;

@@ -81,7 +81,9 @@ private:
     Event* add_to_window(Event* begin, Event* end);
     /// Leaves events out up to the begin of the next window; returns the first event in it, or `end`.
     Event* next_window(Event* begin, Event* end);
-    /// One instruction where the program went on behind the last window, without accesses, which sets all registers.
+    /// One instruction where the program went on behind the last window, without accesses, which sets all registers. The outcome
+    /// of a branch is the pc of the next block, so the last branch of a window needs that block. Registers that the first
+    /// instructions of the next window read were set in the gap.
     void append_bridge();
 
     trace::Writer& writer_;
