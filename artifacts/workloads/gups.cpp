@@ -62,11 +62,12 @@ Outcome updates(AnonymousArray<uint64_t>& table, const Arguments& arguments) {
 }
 
 Outcome run(const Arguments& arguments) {
-    AnonymousArray<uint64_t> array("gups array", arguments.count("size") / sizeof(uint64_t));
-    const bool update = arguments.text("mode") == "update";
-    if (update && arguments.flag("unwritten"))
+    const bool update = arguments.text("mode") == "update", unwritten = arguments.flag("unwritten");
+    if (update && unwritten)
         throw Error("gups: --unwritten", "--mode update writes to the array", "leave one of them out");
-    if (!arguments.flag("unwritten")) array.prefault();
+    AnonymousArray<uint64_t> array("gups array", arguments.count("size") / sizeof(uint64_t),
+                                   unwritten ? Commit::written : Commit::whole);
+    if (!unwritten) array.prefault();
     return update ? updates(array, arguments) : reads(array, arguments);
 }
 

@@ -19,15 +19,19 @@
 
 namespace tessera::workloads {
 
+/// Whether the kernel counts the whole array against its limit of memory, or only what is written.
+enum class Commit { whole, written };
+
 template <class T>
 class AnonymousArray {
 public:
-    AnonymousArray(const char* name, uint64_t elements) : elements_(elements) {
+    AnonymousArray(const char* name, uint64_t elements, Commit commit = Commit::whole) : elements_(elements) {
         if (elements == 0 || elements > SIZE_MAX / sizeof(T))
             throw Error(std::string("array '") + name + "'",
                         "cannot map " + std::to_string(elements) + " elements",
                         "choose another size");
-        void* start = mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        const int flags = MAP_PRIVATE | MAP_ANONYMOUS | (commit == Commit::written ? MAP_NORESERVE : 0);
+        void* start = mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, flags, -1, 0);
         if (start == MAP_FAILED)
             throw Error(std::string("array '") + name + "' of " + std::to_string(bytes()) + " bytes",
                         std::string("mmap failed: ") + std::strerror(errno),

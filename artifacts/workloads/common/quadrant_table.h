@@ -50,7 +50,9 @@ public:
 
     unsigned draw(uint32_t random) const {
         const Column& column = columns_[random >> 24];
-        return (random & 0xffffff) < column.own_below ? random >> 24 : column.alias;
+        // A mask, not a branch: the coin cannot be predicted, and a wrong guess costs more than all of this.
+        const uint32_t own = random >> 24, other = 0u - uint32_t{(random & 0xffffff) >= column.own_below};
+        return own ^ ((own ^ column.alias) & other);
     }
 
 private:

@@ -31,7 +31,7 @@ public:
     RowBuckets(uint64_t vertices, uint64_t most_entries, unsigned threads)
         : vertices_(vertices), threads_(threads), shift_(bucket_bits(vertices)),
           buckets_(((vertices - 1) >> shift_) + 1),
-          blocks_("entries of rows by bucket", most_entries / kBlockItems + 1 + buckets_ * threads) {
+          blocks_("entries of rows by bucket", most_entries / kBlockItems + 1 + buckets_ * threads, Commit::written) {
         // Reserved, not used yet; a hint, as preparing does not depend on huge pages.
         madvise(blocks_.data(), blocks_.bytes(), MADV_HUGEPAGE);
     }

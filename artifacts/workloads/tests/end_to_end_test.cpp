@@ -1,36 +1,19 @@
 // The built programs at tiny sizes: result line, exit statuses, and each verifier on a wrong answer.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 
+#include "run_program.h"
+
+using namespace tessera::workloads;
+
 namespace {
-
-struct Finished {
-    int status;
-    std::string output;  // stdout and stderr
-};
-
-Finished run(const std::string& arguments) {
-    const char* folder = std::getenv("WORKLOADS_BIN");  // set by ctest
-    if (folder == nullptr) return {-1, "WORKLOADS_BIN is not set: run these tests with ctest"};
-    const std::string command = std::string(folder) + "/" + arguments + " 2>&1";
-    FILE* pipe = popen(command.c_str(), "r");
-    if (pipe == nullptr) return {-1, "popen failed"};
-    std::string output;
-    std::array<char, 4096> buffer;
-    while (const size_t got = fread(buffer.data(), 1, buffer.size(), pipe)) output.append(buffer.data(), got);
-    const int status = pclose(pipe);
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, output};
-}
 
 const char* const kTiny[] = {
     "gups --size 1MB --reads 10000",
     "gups --mode update --size 1MB --reads 10000",
+    "gups --unwritten --size 1MB --reads 100000",
     "hashjoin --elements 3000 --probes 9000",
     "btree --elements 3000 --lookups 5000",
     "canneal --elements 1000 --width 40 --height 25 --swaps 300 --temperatures 10",
@@ -74,7 +57,7 @@ TEST(EndToEnd, ACorruptedAnswerExitsOne) {
 
 TEST(EndToEnd, AWrongRequestExitsTwo) {
     for (const char* command : {"gups --size 4KX", "gups --size 4095", "gups --mode write",
-                                "gups --mode update --size 3MB", "canneal --elements 100 --width 9 --height 11",
+                                "gups --mode update --size 3MB", "gups --mode update --unwritten --size 1MB", "canneal --elements 100 --width 9 --height 11",
                                 "xsbench --gridpoints 1", "graph500 --scale 41", "pr --graph ring",
                                 "bfs --graph file:/nonexistent.sg", "sssp --scale 1", "bc --sources 0",
                                 "sssp --graph road --scale 20 --delta 1",

@@ -47,6 +47,29 @@ TEST(RandomRead, OneWrongElementShows) {
     }
 }
 
+// One turn and one addition a read, recomputed with the generator stepped once a read and never jumped.
+TEST(UnwrittenRead, SumsTheIndicesInTheirOrder) {
+    const std::vector<uint64_t> zeros(1000);
+    for (const uint64_t reads : {1u, 65u, 65536u, 65537u, 200000u}) {
+        uint64_t state = 3, sum = 0;
+        for (uint64_t k = 0; k < reads; ++k) {
+            state = state * 6364136223846793005u + 1442695040888963407u;
+            sum = (sum << 1 | sum >> 63) + static_cast<uint64_t>((static_cast<uint128>(state) * 1000) >> 64);
+        }
+        EXPECT_EQ(read_unwritten_at_random(zeros.data(), 1000, reads, 3), sum);
+        EXPECT_EQ(expected_index_sum(1000, reads, 3), sum);
+    }
+}
+
+TEST(UnwrittenRead, OneWrittenElementShows) {
+    std::vector<uint64_t> array(64);
+    for (auto& element : array) {
+        element = 1;
+        EXPECT_NE(read_unwritten_at_random(array.data(), 64, 10000, 1), expected_index_sum(64, 10000, 1));
+        element = 0;
+    }
+}
+
 TEST(RandomRead, ReadsSpreadEvenly) {
     Lcg64 addresses(1);
     std::vector<int> hits(16, 0);
