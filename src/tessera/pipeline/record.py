@@ -89,7 +89,7 @@ def _record(run: Run, size: workloads.Size, max_accesses: int | None, trace: Pat
     native = _native_roi_ns(run, folder)
     began = time.monotonic()
     watched = growth(f"recording {trace.parent.name}", trace.parent, ".record-*/*.tst")
-    with PeakMemory(str(trace.parent.absolute())) as peak, watched:
+    with PeakMemory(f"{trace.parent.absolute()}/") as peak, watched:
         done = traces.record(
             run.argv,
             out=trace,
