@@ -95,6 +95,17 @@ def test_peak_memory_is_that_of_the_one_process(tmp_path):
     assert peak.bytes == 3000 << 10
 
 
+def test_a_process_with_fixed_names_is_found_by_its_mounts(tmp_path):
+    words = ["qemu-x86_64", "settings=/.tessera/recording/settings"]
+    for pid, name, peak_kb in ((10, "gups", 3000), (11, "gups-8gb", 9000)):
+        process(tmp_path, pid, "qemu-x86_64", words, peak_kb)
+        mount = f"163 136 254:0 /r/{name}/.record-1 /.tessera/recording rw - ext4 /dev/vda rw\n"
+        (tmp_path / str(pid) / "mountinfo").write_text(mount)
+    peak = PeakMemory("/r/gups/", tmp_path)
+    peak.look()
+    assert peak.bytes == 3000 << 10
+
+
 def test_peak_memory_of_nothing_is_unknown(tmp_path):
     peak = PeakMemory("/r/gups/", tmp_path)
     peak.look()

@@ -37,6 +37,22 @@ def test_a_point_has_its_own_document_and_region():
     assert GridPoint(Decimal("0.001"), 250, "tree").tables["categories"] == 1
 
 
+def test_the_committed_table_is_a_whole_run_of_its_grid_and_the_page_quotes_it(root):
+    table = read_file(XML_GRID, root / "src/tessera/judge/studies/xml_grid_half.csv")
+    asked = [(float(p.factor), p.tables["categories"], p.begin) for p in GRIDS["half"].points()]
+    assert list(zip(table["factor"], table["categories"], table["begin"], strict=True)) == asked
+    assert set(table["platform"]) == {"broadwell-sim"} and not table["message"].any()
+    page = (root / "docs" / "studies.md").read_text()
+    for (factor, begin), part in table.groupby(["factor", "begin"]):
+        slope, gain = part["slope"], part["gain_1gb_percent"]
+        row = next(line for line in page.splitlines() if line.startswith(f"| {factor:.0f} | {begin} |"))
+        assert f"| {slope.min():.2f} to {slope.max():.2f} |" in row
+        assert f"| {gain.min():.1f} to {gain.max():.1f}% |" in row
+        assert f"| {', '.join(str(degree) for degree in part['best_degree'])} |" in row
+    best = (table["best_degree"] == 3).sum()
+    assert f"at {best} of {len(table)} points" in page and (table["slope"] > 1).all()
+
+
 def test_an_unknown_size_names_those_there_are():
     with pytest.raises(TesseraError, match="(?s)'large'.*half, published, tiny"):
         grid("large")

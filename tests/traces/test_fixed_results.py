@@ -97,6 +97,8 @@ int main(int argc, char** argv) {
 CLOCKS = {"realtime", "monotonic", "processor time", "gettimeofday"}
 #: Not fixed: a plugin of QEMU 7.2 can change neither a call's return value nor an instruction's result.
 REST = {"time", "rdtsc"}
+#: Differs now and then: the container's first process starts QEMU when it has the next number or a later one.
+AT_TIMES = {"process"}
 
 
 @pytest.fixture
@@ -132,7 +134,7 @@ def differences(first: dict, second: dict) -> set[str]:
 @pytest.mark.toolchain
 def test_only_the_known_rest_differs(seen_twice):
     first, second = seen_twice(True)
-    assert differences(first, second) == REST
+    assert differences(first, second) - AT_TIMES == REST
     assert first["kernel"] == KERNEL_RELEASE and first["host"] == "tessera"
     assert first["folder"].startswith("/.tessera") and first["argument 1"] == "/.tessera/input-0/input.txt"
     variables = [text for name, text in first.items() if name.startswith("variable")]
@@ -142,4 +144,4 @@ def test_only_the_known_rest_differs(seen_twice):
 
 @pytest.mark.toolchain
 def test_a_program_that_times_itself_sees_the_clocks(seen_twice):
-    assert differences(*seen_twice(False)) == REST | CLOCKS
+    assert differences(*seen_twice(False)) - AT_TIMES == REST | CLOCKS

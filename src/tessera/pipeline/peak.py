@@ -1,14 +1,16 @@
 """Peak memory of a recorded program, read from /proc while it runs.
 
 QEMU may run in a container whose processes are no children of ours, so it is found by its name and by a word
-of its command line that no other process has. Without such a process (an engine in another machine) nothing
-is known. psutil 7 does not read VmHWM.
+of its command line or of its table of mounts that no other process has. (Programs with fixed names of files
+have the recording's folder in their mounts only.) Without such a process (an engine in another machine, or a
+results folder on a file system of its own) nothing is known. psutil 7 does not read VmHWM.
 """
 
 from __future__ import annotations
 
 import contextlib
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 from tessera.record.traces.guest import QEMU
@@ -37,13 +39,16 @@ class PeakMemory:
         while not self._end.wait(INTERVAL_SECONDS):
             self.look()
 
+    def _texts(self, process: Path) -> Iterator[Path]:
+        return (file for name in ("cmdline", "mountinfo") if (file := process / name).exists())
+
     def look(self) -> None:
         """Read VmHWM, the kernel's own record of the peak, of every process that matches."""
         for process in self._proc.glob("[0-9]*"):
             with contextlib.suppress(OSError, ValueError):  # it may end at any moment
                 if not self._name.startswith((process / "comm").read_text().strip()):
                     continue  # the kernel keeps 15 characters of a name
-                if self._word not in (process / "cmdline").read_bytes():
+                if not any(self._word in file.read_bytes() for file in self._texts(process)):
                     continue
                 status = (process / "status").read_text()
                 peak = int(status.split("VmHWM:")[1].split()[0]) << 10

@@ -112,7 +112,7 @@ def _record(run: Run, size: workloads.Size, max_accesses: int | None, trace: Pat
     native = alone.get(ROI_NS) if alone else None
     began = time.monotonic()
     watched = growth(f"recording {trace.parent.name}", trace.parent, ".record-*/*.tst")
-    with PeakMemory(str(trace.parent.absolute())) as peak, watched:
+    with PeakMemory(f"{trace.parent.absolute()}/") as peak, watched:
         done = traces.record(
             run.argv,
             out=trace,
