@@ -37,6 +37,8 @@ public:
         const std::string_view line = rest_.substr(0, end);
         rest_.remove_prefix(end + 1);
         ++line_;
+        for (const char c : line)  // so that messages can quote it
+            if (static_cast<unsigned char>(c) < 0x20) damaged("line " + std::to_string(line_) + " has a control character");
         return line;
     }
 

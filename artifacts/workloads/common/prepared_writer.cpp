@@ -17,7 +17,7 @@
 namespace tessera::workloads {
 
 PreparedWriter::PreparedWriter(const std::string& path, Shape shape, uint64_t most_bytes)
-    : path_(path), partial_(path + ".partial") {
+    : path_(path), partial_{path + ".partial"} {
     header_.shape = std::move(shape);
     struct stat status;
     if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
@@ -31,26 +31,26 @@ PreparedWriter::PreparedWriter(const std::string& path, Shape shape, uint64_t mo
                     "free space, or give a file elsewhere", kExitFailed);
 }
 
-PreparedWriter::~PreparedWriter() {
-    if (owns_partial_) unlink(partial_.c_str());
+PreparedWriter::Partial::~Partial() {
+    if (owned) unlink(path.c_str());
 }
 
 /// The lock belongs to the file, not to its name: when another preparation renamed or removed it meanwhile, the name has
 /// to be opened again.
 void PreparedWriter::lock_partial() {
     for (;;) {
-        file_ = Descriptor(open(partial_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
+        file_ = Descriptor(open(partial_.path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
         if (!file_.open())
-            throw Error("--prepare " + path_, partial_ + ": " + std::strerror(errno),
+            throw Error("--prepare " + path_, partial_.path + ": " + std::strerror(errno),
                         "give a file in a folder that exists and can be written");
         if (flock(file_.number(), LOCK_EX | LOCK_NB) != 0)
-            throw Error("--prepare " + path_, "another preparation writes " + partial_, "wait until it has ended", kExitFailed);
+            throw Error("--prepare " + path_, "another preparation writes " + partial_.path, "wait until it has ended", kExitFailed);
         struct stat opened, named;
-        if (fstat(file_.number(), &opened) == 0 && stat(partial_.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
+        if (fstat(file_.number(), &opened) == 0 && stat(partial_.path.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
             opened.st_dev == named.st_dev)
             break;
     }
-    owns_partial_ = true;
+    partial_.owned = true;
     if (ftruncate(file_.number(), 0) != 0) fail(errno, "emptying it");
 }
 
@@ -80,8 +80,8 @@ PreparedWriter::Totals PreparedWriter::finish() {
     put(table.data(), table.size() * sizeof(uint64_t), header_.table_offset);
     const std::string text = encode_header(header_);
     put(text.data(), text.size(), 0);
-    if (std::rename(partial_.c_str(), path_.c_str()) != 0) fail(errno, "renaming it");
-    owns_partial_ = false;
+    if (std::rename(partial_.path.c_str(), path_.c_str()) != 0) fail(errno, "renaming it");
+    partial_.owned = false;
     return {header_.file_bytes, header_.table_sum};
 }
 
@@ -90,7 +90,7 @@ void PreparedWriter::put(const void* data, uint64_t bytes, uint64_t offset) {
 }
 
 void PreparedWriter::fail(int problem, const std::string& doing) const {
-    throw Error("--prepare " + path_, partial_ + ": " + doing + ": " + std::strerror(problem),
+    throw Error("--prepare " + path_, partial_.path + ": " + doing + ": " + std::strerror(problem),
                 problem == ENOSPC || problem == EDQUOT || problem == EFBIG
                     ? "free " + std::to_string(header_.file_bytes) + " bytes, or give a file elsewhere"
                     : "check the file system", kExitFailed);

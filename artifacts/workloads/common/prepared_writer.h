@@ -21,7 +21,6 @@ public:
     PreparedWriter(const std::string& path, Shape shape, uint64_t most_bytes);
     PreparedWriter(const PreparedWriter&) = delete;
     PreparedWriter& operator=(const PreparedWriter&) = delete;
-    ~PreparedWriter();
 
     /// Gives each array its place. Only `name`, `element_bytes` and `elements` matter.
     void lay_out(std::vector<Section> sections);
@@ -42,16 +41,23 @@ public:
     Totals finish();
 
 private:
+    /// FILE.partial, removed at the end unless it got another name; also when the constructor of the writer throws.
+    struct Partial {
+        std::string path;
+        bool owned = false;
+        ~Partial();
+    };
+
     void lock_partial();
     void write_bytes(size_t section, uint64_t from, const void* data, uint64_t bytes);
     void put(const void* data, uint64_t bytes, uint64_t offset);
     [[noreturn]] void fail(int problem, const std::string& doing) const;
 
-    std::string path_, partial_;
+    std::string path_;
     PreparedHeader header_;
     Descriptor file_;
+    Partial partial_;  // after file_: removed before the lock ends
     std::vector<std::vector<std::atomic<uint64_t>>> sums_;
-    bool owns_partial_ = false;
 };
 
 }  // namespace tessera::workloads

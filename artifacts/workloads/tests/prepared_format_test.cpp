@@ -75,7 +75,7 @@ TEST(PreparedHeader, RefusesWhatLies) {
         {"another size", "bytes 9445408", "bytes 9445409", "9445409"},
         {"a number with letters", "small 4 3", "small 4x 3", "'4x' in line 4"},
         {"a number beyond 64 bits", "small 4 3", "small 4 99999999999999999999", "in line 4"},
-        {"an unknown item", "argument input", "argument\001", "argument"},
+        {"a control character", "argument input", "argument \001", "line 2"},
         {"an unknown item", "sums ", "seams ", "'seams'"},
     };
     for (const auto& lie : cases) {

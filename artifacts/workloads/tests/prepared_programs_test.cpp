@@ -42,8 +42,9 @@ TEST_F(PreparedPrograms, RunAsIfTheyHadBuilt) {
     for (const std::string command : kPrograms) {
         const Finished made = prepare(command, "f");
         EXPECT_EQ(made.status, 0) << made.output;
-        for (const std::string field : {"\"prepared\": \"" + folder_.path("f") + "\"", "\"bytes\": " + std::to_string(bytes_of(folder_.path("f")).size()),
-                                        std::string("\"seconds\": "), std::string("\"checksum\": "), std::string("\"verified\": true}\n")})
+        for (const std::string& field :
+             {"\"prepared\": \"" + folder_.path("f") + "\"", "\"bytes\": " + std::to_string(bytes_of(folder_.path("f")).size()),
+              std::string("\"seconds\": "), std::string("\"checksum\": "), std::string("\"verified\": true}\n")})
             EXPECT_NE(made.output.find(field), std::string::npos) << field << " in " << made.output;
         const std::string built = without_time(run(command).output);
         EXPECT_EQ(without_time(run(command + " --prepared " + folder_.path("f")).output), built);
@@ -90,7 +91,7 @@ TEST_F(PreparedPrograms, RefuseOtherArgumentsAndDamage) {
 
 TEST_F(PreparedPrograms, RefuseOptionsThatExcludeEachOther) {
     const std::string file = folder_.path("f");
-    for (const std::string options : {"--prepare " + file + " --prepared " + file, "--check-prepared " + file + " --prepare " + file,
+    for (const std::string& options : {"--prepare " + file + " --prepared " + file, "--check-prepared " + file + " --prepare " + file,
                                       std::string("--threads 2"), std::string("--verify-prepared"), std::string("--prepare ''"),
                                       "--prepare " + folder_.path("no/f"), "--prepare " + folder_.path("f\\\"g"),
                                       "--prepare " + file + " --threads 0", "--prepared " + file + " --threads 2",
