@@ -36,7 +36,8 @@ def test_names_what_exists(config):
     for name, options in tree["workloads"].items():
         workloads.load(name).size(options["size"])
     assert set(tree["platforms"]) <= set(platforms.names())
-    assert tree["host"]["workload"] in tree["workloads"]
+    host = tree["host"]
+    workloads.load(host["workload"]).size(tree["workloads"].get(host["workload"], host)["size"])
     assert set(tree["host"]["layouts"]) <= set(expected_names(tree["random_count"]))
     assert tree["explore"]["workload"] in tree["workloads"]
     assert tree["explore"]["platform"] in tree["platforms"]
