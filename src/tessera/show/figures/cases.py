@@ -76,7 +76,7 @@ MICRO20 = {
 }  # fmt: skip
 
 _PHAM = (("alam", "Pham in OPERA, Alam in MICRO'20"),)
-_OPERA_GUPS = ("gups-16gb", "gups")
+_OPERA_GUPS = ("gups-4gb", "gups-8gb", "gups")
 OPERA = {
     "opera-fig2": Case(
         "Linear prediction of the 1GB run", "GUPS/4GB, machine not named", _OPERA_GUPS, SANDYBRIDGE,
