@@ -6,7 +6,7 @@
 namespace tessera::workloads {
 namespace {
 
-/// Whether `name` is given without any of `partners`, or with another of `rivals`.
+/// At most one mode, and the options that go with it.
 void check_combination(const std::string& program, const Arguments& arguments) {
     const auto refuse = [&](const std::string& name, const std::string& found, const std::string& remedy) {
         throw Error(program + ": --" + name, found, remedy);
@@ -15,7 +15,8 @@ void check_combination(const std::string& program, const Arguments& arguments) {
     std::string given;
     for (const char* mode : modes) {
         if (!arguments.given(mode)) continue;
-        if (!given.empty()) refuse(mode, "--" + given + " is given, too", "give only one of --prepare, --check-prepared, --prepared");
+        if (!given.empty())
+            refuse(mode, "--" + given + " is given, too", "give only one of --prepare, --check-prepared, --prepared");
         given = mode;
     }
     if (arguments.given("threads") && given != "prepare" && given != "check-prepared")
@@ -55,7 +56,8 @@ std::optional<Outcome> prepare_or_check(const std::string& program, const Argume
     const unsigned threads = threads_of(arguments);
     const Seconds seconds;
     Outcome outcome{Result(program), {}};
-    outcome.result.add(writes ? "prepared" : "checked", path);  // first: a name that JSON cannot hold is refused before the work
+    // First, so that a name that JSON cannot hold is refused before the work.
+    outcome.result.add(writes ? "prepared" : "checked", path);
     PreparedWriter::Totals totals{};
     if (writes) {
         PreparedWriter writer(path, shape, most_bytes);

@@ -50,7 +50,8 @@ void PreparedFile::expect_shape(const Shape& asked) const {
 void PreparedFile::read_table() {
     table_.resize(header_.table_bytes() / sizeof(uint64_t));
     read_exactly(table_.data(), header_.table_bytes(), header_.table_offset);
-    if (sum_of_words(table_.data(), header_.table_bytes(), 0) != header_.table_sum) damaged("its table of checksums is damaged");
+    if (sum_of_words(table_.data(), header_.table_bytes(), 0) != header_.table_sum)
+        damaged("its table of checksums is damaged");
 }
 
 const Section& PreparedFile::find(const std::string& name, uint64_t element_bytes) const {
@@ -80,7 +81,9 @@ void PreparedFile::read_into(const Section& section, uint64_t from, void* to, ui
 
 void PreparedFile::read_exactly(void* to, uint64_t bytes, uint64_t offset) const {
     const int64_t got = file_.read_at(to, bytes, offset);
-    if (got < 0) throw Error("prepared file " + path_, std::string("reading: ") + std::strerror(errno), "check the disk", kExitFailed);
+    if (got < 0)
+        throw Error("prepared file " + path_, std::string("reading: ") + std::strerror(errno), "check the disk",
+                    kExitFailed);
     if (static_cast<uint64_t>(got) != bytes)
         damaged("it ended at byte " + std::to_string(offset + static_cast<uint64_t>(got)) + " while it was read");
 }

@@ -59,7 +59,8 @@ public:
         uint64_t value = 0;
         const auto [stop, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
         if (digits.empty() || status != std::errc{} || stop != digits.data() + digits.size())
-            damaged(std::string("'").append(digits.substr(0, 20)) + "' in line " + std::to_string(line_) + " is not a number");
+            damaged(std::string("'").append(digits.substr(0, 20)) + "' in line " + std::to_string(line_) +
+                    " is not a number");
         return value;
     }
 
@@ -76,7 +77,8 @@ void check_layout(const Decoder& decoder, const PreparedHeader& header) {
     PreparedHeader expected = header;
     for (const Section& section : header.sections) {
         if (section.element_bytes == 0 || section.element_bytes % 4 != 0 || section.element_bytes > kMostElementBytes)
-            decoder.damaged("an element of array '" + section.name + "' has " + std::to_string(section.element_bytes) + " bytes");
+            decoder.damaged("an element of array '" + section.name + "' has " +
+                            std::to_string(section.element_bytes) + " bytes");
         if (section.elements == 0 || section.elements > (uint64_t{1} << 56) / section.element_bytes)
             decoder.damaged("array '" + section.name + "' has " + std::to_string(section.elements) + " elements");
     }
@@ -115,7 +117,8 @@ std::string encode_header(const PreparedHeader& header) {
     for (const auto& [name, value] : header.shape) {
         for (const char c : name + value)
             if (static_cast<unsigned char>(c) < 0x20)
-                throw Error("prepared file: argument '" + name + "'", "its value has a control character", "rename the input");
+                throw Error("prepared file: argument '" + name + "'", "its value has a control character",
+                            "rename the input");
         text += "argument " + name + " " + value + "\n";
     }
     for (const Section& section : header.sections)
