@@ -194,11 +194,11 @@ def test_threads_and_the_switch_are_not_counted(windows, tmp_path: Path):
 
 def test_only_a_region_that_ended_is_compared_with_the_declared_number():
     header = {"region_accesses_seen": 5, "region_ended": False}
-    check_region("p", 6, header)
-    check_region("p", None, header | {"region_ended": True})
-    check_region("p", 5, header | {"region_ended": True})
+    check_region("p", 6, None, header)
+    check_region("p", None, None, header | {"region_ended": True})
+    check_region("p", 5, None, header | {"region_ended": True})
     with pytest.raises(TesseraError, match="has 5 accesses"):
-        check_region("p", 6, header | {"region_ended": True})
+        check_region("p", 6, None, header | {"region_ended": True})
 
 
 def test_without_windows_the_plugin_gets_one():

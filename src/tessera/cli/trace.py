@@ -49,6 +49,11 @@ def trace() -> None:
 @click.option(
     "--region-accesses", type=int, help="Data accesses of the region, as `tessera trace count` prints them."
 )
+@click.option(
+    "--window-span",
+    type=click.IntRange(min=1),
+    help="Accesses at the beginning of the region that the windows lie in.  [default: --region-accesses]",
+)
 @click.option("--roi", default="auto", show_default=True, help=f"Region to record: {', '.join(ROI_FORMS)}.")
 @click.option("--threads", is_flag=True, help="Allow a program with threads; record one of them.")
 @click.option(

@@ -118,7 +118,8 @@ def _record(run: Run, size: workloads.Size, max_accesses: int | None, trace: Pat
             out=trace,
             max_accesses=max_accesses,
             windows=size.windows,
-            region_accesses=size.counted_accesses,
+            region_accesses=size.region_accesses,
+            window_span=size.window_span,
             stop_when_recorded=alone is not None and max_accesses is not None,
             **tracing_options(run, size, folder),
         )

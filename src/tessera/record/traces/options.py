@@ -43,6 +43,7 @@ class Options:
         stop_when_recorded: end the program once ``max_accesses`` are recorded.
         windows: how many parts of the region are recorded (:mod:`.windows`); 0 to count the region only.
         region_accesses: data accesses of the whole region; None if unknown.
+        window_span: accesses at the beginning of the region that the windows lie in; None for all.
         fixed_clocks: the program sees a clock that only its own calls advance.
     """
 
@@ -54,6 +55,7 @@ class Options:
     stop_when_recorded: bool = False
     windows: int = 1
     region_accesses: int | None = None
+    window_span: int | None = None
     fixed_clocks: bool = False
 
     def __post_init__(self):
@@ -111,7 +113,7 @@ class Options:
         self._check_windows(kind)
 
     def _check_windows(self, roi: str) -> None:
-        plan(self.windows, self.max_accesses, self.region_accesses)
+        plan(self.windows, self.max_accesses, self.window_span or self.region_accesses)
         if not self.counts or not (self.threads or roi == "switch"):
             return
         declared = f"--region-accesses {self.region_accesses}"
@@ -144,7 +146,7 @@ class Options:
     def settings(self) -> dict[str, object]:
         """Lines of the plugin's settings file."""
         roi = f"switch:{self.switch}" if self.switch else self.roi
-        windows = plan(self.windows, self.max_accesses, self.region_accesses)
+        windows = plan(self.windows, self.max_accesses, self.window_span or self.region_accesses)
         return {
             "roi": roi,
             "max_accesses": self.max_accesses or 0,

@@ -75,6 +75,7 @@ def record(
     fixed_names: bool = False,
     windows: int = 1,
     region_accesses: int | None = None,
+    window_span: int | None = None,
     fixed_clocks: bool = False,
 ) -> Recorded:
     """Run ``argv`` under QEMU and write its trace to ``out``.
@@ -104,6 +105,7 @@ def record(
         windows: record so many parts, spread over the region (:mod:`.windows`).
         region_accesses: data accesses of the region (:func:`tessera.record.traces.count`); needed for several
             windows. If the program runs to the end of its region, another number is an error.
+        window_span: accesses at the beginning of the region that several windows lie in; all of them if None.
         fixed_clocks: the program sees a clock that advances by one microsecond with each look at it. Not for
             programs that time their own region of interest.
 
@@ -122,6 +124,7 @@ def record(
         stop_when_recorded,
         windows,
         region_accesses,
+        window_span,
         fixed_clocks,
     )
     pools = {
@@ -152,7 +155,7 @@ def record(
         stderr = with_names(stderr, {partial: out, f"{scratch}/": ""})
         stopped = partial.exists() and info(partial)["stopped"]
         _check(command_line, guest, partial, status, stdout, stderr)
-        check_region(command_line, region_accesses, info(partial))
+        check_region(command_line, region_accesses, window_span, info(partial))
         partial.rename(out)
     seen = info(out)["threads"]
     if seen > 1:

@@ -80,8 +80,8 @@ def plan(windows: int, max_accesses: int | None, region_accesses: int | None) ->
 _COUNT = "count the region: tessera trace count -- PROGRAM; then give --region-accesses N"
 
 
-def check_region(program: str, declared: int | None, header: dict) -> None:
-    """Refuse a recording whose region has another number of accesses than was declared.
+def check_region(program: str, declared: int | None, span: int | None, header: dict) -> None:
+    """Refuse a region with another number of accesses than was declared, or one that ends within its span.
 
     A region that was stopped before its end is not checked.
 
@@ -89,6 +89,14 @@ def check_region(program: str, declared: int | None, header: dict) -> None:
         TesseraError: the numbers differ; ``code`` is ``region-accesses``.
     """
     seen = header["region_accesses_seen"]
+    if span is not None and header["region_ended"] and seen < span:
+        raise TesseraError(
+            f"record '{program}' with windows in the first {span} accesses",
+            f"the region has {seen} accesses",
+            "give a smaller span (in a workload's file: window_span), or the region's own number",
+            exit_code=EXIT_FAILED,
+            code="region-accesses",
+        )
     if declared is None or not header["region_ended"] or seen == declared:
         return
     raise TesseraError(
