@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import re
 import resource
+from pathlib import Path
 
 import pytest
 import yaml
+
+from tessera.core.units import GB
+from tessera.record import workloads
+from tessera.record.workloads import prepared
 
 from .stub_checkout import Checkout
 
@@ -34,7 +39,34 @@ def finished(tmp_path_factory) -> Checkout:
     assert sum("--only" not in line for line in ablated) == len(asked["workloads"]) * len(asked["every_on"])
     assert sum("--only no-overlap" in line for line in ablated) == some - 3 * len(asked["every_on"])
     assert sum("--only no-mispredictions" in line for line in ablated) == pairs - 3
+    built_and_removed(checkout, first)
     return checkout
+
+
+def built_and_removed(checkout, steps: list[str]) -> None:
+    """Each prepared file is built once, before its rows are recorded, and removed behind them.
+
+    At most 16 GB of files are there at once.
+    """
+    sizes = {
+        name: workloads.load(name).size(one["size"]) for name, one in config(checkout)["workloads"].items()
+    }
+    files = prepared.of(sizes.values())
+    assert len(files) == 10 and sum(one.prepared is not None for one in sizes.values()) == 12
+    there: set[str] = set()
+    for line in steps:
+        words = line.split()
+        if line.startswith("pipeline prepare"):
+            name = Path(words[words.index("--file") + 1]).name
+            assert name not in there
+            there.add(name)
+            assert sum(files[one].bytes for one in there) <= 16 * GB
+        elif line.startswith("pipeline record"):
+            asked = sizes.get(words[words.index("--workload") + 1])
+            assert not asked or not asked.prepared or asked.prepared.file in there
+        elif line.startswith("pipeline drop"):
+            there.remove(Path(words[words.index("--file") + 1]).name)
+    assert not there and len(named(steps, "pipeline prepare")) == len(files)
 
 
 def named(steps: list[str], step: str) -> list[str]:
@@ -88,4 +120,5 @@ def test_recordings_are_limited_by_the_configuration_and_by_memory(tmp_path):
     said = checkout.snakemake("-n", "--printshellcmds", "reproduce")
     limit = config(checkout)["max_accesses"]
     commands = re.findall(r"tessera pipeline record --workload (\S+) .*--max-accesses (\d+)", said)
-    assert set(commands) == {(name, str(limit)) for name in config(checkout)["workloads"]}
+    recorded = {*config(checkout)["workloads"], config(checkout)["host"]["workload"]}
+    assert set(commands) == {(name, str(limit)) for name in recorded}
