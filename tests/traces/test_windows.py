@@ -207,3 +207,19 @@ def test_without_windows_the_plugin_gets_one():
         == Options(max_accesses=7).settings()
     )
     assert Options().settings()["count_region"] == 0
+
+
+def test_windows_may_lie_in_the_beginning_of_a_region():
+    most, span = 100_000_000, 2_000_000_000
+    spread = Options(windows=10, max_accesses=most, window_span=span).settings()
+    assert spread["window_accesses"] == most // 10 and spread["gap_accesses"] == (span - most) // 10
+    declared = Options(windows=10, max_accesses=most, window_span=span, region_accesses=5 * span).settings()
+    assert declared == spread
+
+
+def test_a_region_that_ends_within_the_span_is_refused():
+    header = {"region_accesses_seen": 5, "region_ended": True}
+    check_region("p", None, 5, header)
+    with pytest.raises(TesseraError) as caught:
+        check_region("p", None, 6, header)
+    assert caught.value.code == "region-accesses"
