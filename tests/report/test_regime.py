@@ -65,6 +65,25 @@ def test_sizes_are_touched_ones(tmp_path):
     assert row_of(tree, name)["as_published"] == "yes"
 
 
+def test_a_row_states_its_part_of_the_region_and_of_the_published_footprint(tmp_path):
+    name = "gapbs-sssp-twitter"
+    tree = sys.modules["synthetic"].make_tree(
+        tmp_path / "tree", (name,), ("haswell-sim",), host=False, broken=False
+    )
+    write_info(tree, name, 1_000_000)
+    path = tree / "traces" / name / "info.json"
+    more = {"size": "published", "accesses": 100_000_000, "windows": 10}
+    memory = {"allocated_bytes": 9_000_000_000, "touched_bytes": 4_096_000_000, "recorded_share": 0.025}
+    path.write_text(json.dumps(json.loads(path.read_text()) | more | {"memory": memory}))
+    row = row_of(tree, name)
+    assert (row["allocated_bytes"], row["touched_bytes"]) == (9_000_000_000, 4_096_000_000)
+    assert (row["recorded_share"], row["windows"], row["published_share"]) == (0.025, 10, 0.5)
+    site.render(tree, only=["regime"], with_pdf=False)
+    page = (tree / "report" / "regime.html").read_text()
+    assert "10 windows over the region" in page
+    assert 'data-sort="0.025"' in page and 'data-sort="0.5"' in page
+
+
 def test_printed_counters_stand_beside_them():
     """MICRO'20 Table 7: C = 76e9, M = 2e9, R = 1320e9 and 1155e9 with 2MB pages."""
     (row,) = [r for r in regime._printed(REFERENCE) if r["workload"].endswith("xalancbmk_s")]

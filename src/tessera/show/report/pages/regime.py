@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from tessera.show import recorded
 from tessera.show.figures import looks
 from tessera.show.figures import regime_table as regime
 from tessera.show.report.pages import walk_cost
@@ -16,7 +17,7 @@ def page(facts) -> dict:
         "title": "Regime",
         "figure": facts.figure("regime"),
         "sentences": sentences(ours, rows[rows["source"] != regime.THIS_RUN]) if len(ours) else [],
-        "rows": [_known(row) for row in rows.to_dict("records")],
+        "rows": [row | {"place": recorded.place(row)} for row in map(_known, rows.to_dict("records"))],
         "this_run": regime.THIS_RUN,
         "walk_cost": walk_cost.section(facts),
         "errors": [
