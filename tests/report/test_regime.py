@@ -114,12 +114,13 @@ def test_errors_with_and_without_gups(monkeypatch, small_tree):
 def test_sentences_count():
     ours = pd.DataFrame(
         {"workload": ["a", "a", "b"], "walk_cycles_per_miss": [10.0, 20.0, 60.0],
-         "as_published": ["no", "no", "yes"], "leaf_bytes_per_l3": [0.5, 1.5, 2.0]}
+         "as_published": ["no", "no", "yes"], "leaf_bytes_per_l3": [0.5, 1.5, 2.0],
+         "published_share": [0.33, 0.33, None]}
     )  # fmt: skip
     printed = pd.DataFrame({"source": ["Paper"], "workload": ["x"], "walk_cycles_per_miss": [38.0]})
     said = " ".join(sentences(ours, printed))
-    # Median, least, most; printed; workloads of published size, all, limit in percent; (L)3, pairs, all.
-    assert re.findall(r"\d+", said) == ["20", "10", "60", "38", "1", "2", "90", "3", "2", "3"]
+    # Median, least, most; printed; workloads of published size, all, limit in percent; declared; (L)3, pairs.
+    assert re.findall(r"\d+", said) == ["20", "10", "60", "38", "1", "2", "90", "33", "3", "2", "3"]
 
 
 def test_the_page_and_its_table_are_written(small_tree):

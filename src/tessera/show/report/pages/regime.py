@@ -40,10 +40,15 @@ def sentences(ours: pd.DataFrame, printed: pd.DataFrame) -> list[str]:
     known = ours[ours["as_published"].notna() & (ours["as_published"] != "")]
     programs = known.drop_duplicates("workload")
     if len(programs):
-        small = sorted(programs.loc[programs["as_published"] == "no", "workload"])
-        text = f"{len(programs) - len(small)} of {len(programs)} workloads touch at least 90% of the "
+        less = sorted(programs.loc[programs["as_published"] == "no", "workload"])
+        text = f"{len(programs) - len(less)} of {len(programs)} workloads touch at least 90% of the "
         text += "published footprint."
-        said.append(text + (f" Smaller are {', '.join(small)}." if small else ""))
+        said.append(text + (f" Those that touch less are {', '.join(less)}." if less else ""))
+        smaller = programs.dropna(subset=["published_share"]).sort_values("workload")
+        if len(smaller):
+            shares = zip(smaller["workload"], smaller["published_share"], strict=True)
+            listed = ", ".join(f"{name} ({share:.0%})" for name, share in shares)
+            said.append(f"By declaration, smaller than published are {listed}.")
     beyond = int((ours["leaf_bytes_per_l3"] > 1).sum())
     said.append(f"Leaf page-table entries exceed L3 in {beyond} of {len(ours)} pairs.")
     return said
