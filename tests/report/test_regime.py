@@ -65,6 +65,25 @@ def test_sizes_are_touched_ones(tmp_path):
     assert row_of(tree, name)["as_published"] == "yes"
 
 
+def test_a_row_states_its_part_of_the_region_and_of_the_published_footprint(tmp_path):
+    name = "gapbs-sssp-twitter"
+    tree = sys.modules["synthetic"].make_tree(
+        tmp_path / "tree", (name,), ("haswell-sim",), host=False, broken=False
+    )
+    write_info(tree, name, 1_000_000)
+    path = tree / "traces" / name / "info.json"
+    more = {"size": "published", "accesses": 100_000_000, "windows": 10}
+    memory = {"allocated_bytes": 9_000_000_000, "touched_bytes": 4_096_000_000, "recorded_share": 0.025}
+    path.write_text(json.dumps(json.loads(path.read_text()) | more | {"memory": memory}))
+    row = row_of(tree, name)
+    assert (row["allocated_bytes"], row["touched_bytes"]) == (9_000_000_000, 4_096_000_000)
+    assert (row["recorded_share"], row["windows"], row["published_share"]) == (0.025, 10, 0.5)
+    site.render(tree, only=["regime"], with_pdf=False)
+    page = (tree / "report" / "regime.html").read_text()
+    assert "10 windows over the region" in page
+    assert 'data-sort="0.025"' in page and 'data-sort="0.5"' in page
+
+
 def test_printed_counters_stand_beside_them():
     """MICRO'20 Table 7: C = 76e9, M = 2e9, R = 1320e9 and 1155e9 with 2MB pages."""
     (row,) = [r for r in regime._printed(REFERENCE) if r["workload"].endswith("xalancbmk_s")]
@@ -95,12 +114,13 @@ def test_errors_with_and_without_gups(monkeypatch, small_tree):
 def test_sentences_count():
     ours = pd.DataFrame(
         {"workload": ["a", "a", "b"], "walk_cycles_per_miss": [10.0, 20.0, 60.0],
-         "as_published": ["no", "no", "yes"], "leaf_bytes_per_l3": [0.5, 1.5, 2.0]}
+         "as_published": ["no", "no", "yes"], "leaf_bytes_per_l3": [0.5, 1.5, 2.0],
+         "published_share": [0.33, 0.33, None]}
     )  # fmt: skip
     printed = pd.DataFrame({"source": ["Paper"], "workload": ["x"], "walk_cycles_per_miss": [38.0]})
     said = " ".join(sentences(ours, printed))
-    # Median, least, most; printed; workloads of published size, all, limit in percent; (L)3, pairs, all.
-    assert re.findall(r"\d+", said) == ["20", "10", "60", "38", "1", "2", "90", "3", "2", "3"]
+    # Median, least, most; printed; workloads of published size, all, limit in percent; declared; (L)3, pairs.
+    assert re.findall(r"\d+", said) == ["20", "10", "60", "38", "1", "2", "90", "33", "3", "2", "3"]
 
 
 def test_the_page_and_its_table_are_written(small_tree):

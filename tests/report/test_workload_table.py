@@ -10,6 +10,7 @@ from tessera.show.report import workload_table
 from tessera.show.results import Results
 
 GOOD, BAD, PLATFORM = "gups", "graph500", "haswell-sim"
+L3_MB = 30  # of haswell-sim, MICRO'20 Table 3
 RECORDING = {
     "seconds": 20.0,
     "bytes_per_access": 2.5,
@@ -27,7 +28,8 @@ def results(tmp_path):
     root = sys.modules["synthetic"].make_tree(tmp_path / "tree", broken=False, host=False, models=False)
     infos = {
         GOOD: {"status": "ok", "message": "", "size": "tiny", "recording": RECORDING,
-               "accesses": 2_000_000, "distinct_4kb_pages": 32768},
+               "accesses": 2_000_000, "distinct_4kb_pages": 16384,
+               "memory": {"allocated_bytes": 130 << 20, "touched_bytes": 64 << 20, "recorded_share": 1.0}},
         BAD: {"status": "failed", "message": "memory for it: it needs 9GB, 2GB are free; free some",
               "size": "tiny"},
     }  # fmt: skip
@@ -51,18 +53,23 @@ def table(results):
 def test_a_good_row_has_its_trace_and_its_times(table):
     row = table.loc[GOOD, PLATFORM]
     assert (row.status, row["size"], row.kind) == ("ok", "tiny", "kernel")
-    assert (row.accesses, row.distinct_4kb_pages) == (2_000_000, 32768)
+    assert (row.accesses, row.distinct_4kb_pages) == (2_000_000, 16384)
     assert row.recording_bytes_per_access == 2.5 and row.recording_slowdown == 6
     assert row.simulation_seconds == 31.5 and pd.isna(row.layouts_seconds)
     assert pd.isna(table.loc[(GOOD, "sandybridge-sim"), "simulation_seconds"])
 
 
-def test_regime_ratios_are_those_of_the_size_and_of_the_papers(table):
-    """128 MB against 1,024 entries of 4KB; the paper's 8 GB are 64 times as much."""
+def test_regime_ratios_are_those_of_touched_memory_and_of_the_papers(table):
+    """64 of 128 MB touched, 1,024 entries of 4KB; 128 KB of leaf entries, 30 MB of L3; the paper has 8 GB."""
     row = table.loc[GOOD, PLATFORM]
     assert row.footprint_bytes == 128 << 20 and row.paper_footprint_bytes == 8 << 30
-    assert row.footprint_per_4kb_reach == pytest.approx(128 / 4)
-    assert row.paper_footprint_per_4kb_reach == pytest.approx(64 * 128 / 4)
+    assert (row.allocated_bytes, row.touched_bytes, row.recorded_share) == (130 << 20, 64 << 20, 1)
+    assert row.touched_per_4kb_reach == pytest.approx(64 / 4)
+    assert row.leaf_entries_per_l3 == pytest.approx(1 / 8 / L3_MB)
+    assert row.paper_footprint_per_4kb_reach == pytest.approx(8192 / 4)
+    assert row.paper_leaf_entries_per_l3 == pytest.approx(16 / L3_MB)
+    failed = table.loc[BAD, PLATFORM]
+    assert pd.isna(failed.touched_per_4kb_reach) and failed.paper_footprint_per_4kb_reach > 1
 
 
 def test_a_failed_and_an_absent_recording_keep_their_rows(table):

@@ -31,6 +31,8 @@ CLAIMS = Table(
     """),
     added=("distribution", "implementation", "depends_on"),
 )  # fmt: skip
+#: how much of a program a recording has; older files lack it
+_EXTENT = ("allocated_bytes", "recorded_share", "windows", "window_span_accesses", "published_share")
 WORKLOADS = Table(
     "workloads", lambda t: t.workloads, "tessera report render", "measured; improvement_1gb is simulated",
     "description, size and cost of each workload",
@@ -43,11 +45,17 @@ WORKLOADS = Table(
     status         text  -  outcome of the recording: ok, failed or skipped
     """), *MESSAGE, *columns("""
     footprint_bytes                 count   bytes         footprint of the recorded size
-    paper_footprint_bytes           count   bytes         footprint of the paper's size
+    paper_footprint_bytes           count   bytes         footprint of the published row
     accesses                        count   accesses      loads and stores in the trace
     stores                          count   accesses      stores in the trace
     instructions                    count   instructions  instructions in the trace
     distinct_4kb_pages              count   pages         4KB pages that the trace touches
+    allocated_bytes                 count   bytes         memory that the program allocated in the pools
+    touched_bytes                   count   bytes         4KB pages that the trace touches, in bytes
+    recorded_share                  number  1             part of the region's accesses; empty: unknown
+    windows                         count   1             parts of the region that the trace has
+    window_span_accesses            count   accesses      beginning of the region with all windows, or empty
+    published_share                 number  1             footprint over the published one, or empty for 1
     file_bytes                      count   bytes         size of the trace
     complete_roi                    truth   -             whether it reaches the end of the region of interest
     recording_seconds               number  s             time to record
@@ -57,12 +65,12 @@ WORKLOADS = Table(
     recording_recorded_roi_seconds  number  s             time of the region of interest with recording
     recording_slowdown              number  1             ratio of the two times
     recording_peak_memory_bytes     count   bytes         peak memory of the recording
-    footprint_per_4kb_reach         number  1             footprint over the reach of the STLB in 4KB pages
-    footprint_per_2mb_reach         number  1             footprint over the reach of the STLB in 2MB pages
-    leaf_entries_per_l3             number  1             bytes of leaf entries over the size of L3
-    paper_footprint_per_4kb_reach   number  1             the same for the paper's size, 4KB pages
-    paper_footprint_per_2mb_reach   number  1             the same for the paper's size, 2MB pages
-    paper_leaf_entries_per_l3       number  1             leaf_entries_per_l3 for the paper's size
+    touched_per_4kb_reach           number  1             touched bytes over the STLB's reach in 4KB pages
+    touched_per_2mb_reach           number  1             touched bytes over the STLB's reach in 2MB pages
+    leaf_entries_per_l3             number  1             leaf entries of touched pages over L3, in bytes
+    paper_footprint_per_4kb_reach   number  1             the published footprint over the reach in 4KB pages
+    paper_footprint_per_2mb_reach   number  1             the published footprint over the reach in 2MB pages
+    paper_leaf_entries_per_l3       number  1             leaf_entries_per_l3 for the published footprint
     improvement_1gb                 number  1             share of the runtime that 1GB pages save
     sensitive                       text    -             yes, no or empty (MICRO'20 VI-A)
     analysed                        text    -             yes if models, claims and figures use the pair
@@ -70,6 +78,7 @@ WORKLOADS = Table(
     layouts_seconds                 number  s             time to generate the layouts
     simulation_seconds              number  s             time to simulate the layouts
     """)),
+    added=(*_EXTENT, "touched_bytes", "touched_per_4kb_reach", "touched_per_2mb_reach"),
     float_format="%.6g",
 )  # fmt: skip
 
@@ -78,10 +87,15 @@ REGIME = Table(
     "how much each pair asks of address translation, beside the same of printed numbers",
     (*PAIR, *columns("""
     source                text    -        this run, or paper and table
+    allocated_bytes       count   bytes    memory that the program allocated in the pools
     touched_bytes         count   bytes    4KB pages that the recording touches, in bytes
     published_bytes       count   bytes    footprint of the published row
     touched_share         number  1        touched over published bytes
-    touched_per_reach     number  1        touched bytes over the reach of the STLB in 4KB pages
+    published_share       number  1        footprint of the size over the published one, if smaller on purpose
+    recorded_share        number  1        recorded part of the region's accesses; empty: unknown
+    windows               count   1        parts of the region that the recording has
+    window_span_accesses  count   accesses beginning of the region with all windows; empty: whole
+    touched_per_reach     number  1        touched bytes over the STLB's reach in 4KB pages
     leaf_bytes_per_l2     number  1        bytes of leaf entries of touched pages over the size of L2
     leaf_bytes_per_l3     number  1        the same over the size of L3
     walk_cycles_per_miss  number  cycles   C over M with 4KB pages
@@ -96,6 +110,7 @@ REGIME = Table(
     as_published          text    -        yes: 90% of the published footprint is touched; empty: unknown
     provenance            text    -        simulated, measured or published
     """)),
+    added=_EXTENT,
     float_format="%.6g",
 )  # fmt: skip
 

@@ -8,13 +8,13 @@ shown beside the printed ones, and beside each model's errors.
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
 
 from tessera import platforms
 from tessera.core.errors import TesseraError
-from tessera.core.units import PAGE_4KB
 from tessera.layouts.names import ALL_1GB, ALL_2MB, ALL_4KB
 from tessera.platforms import Platform
 from tessera.record import workloads
@@ -22,13 +22,12 @@ from tessera.record.workloads.regime import LEAF_ENTRY_BYTES
 from tessera.results.pair import Pair, pairs_of
 from tessera.results.schema.shown import REGIME
 from tessera.results.write import frame_of
+from tessera.show import recorded
 from tessera.show.figures import published
 from tessera.show.results import Results
 
 THIS_RUN = "this run"
 AS_PUBLISHED = 0.9  #: share of the published footprint that must be touched
-#: label of the size whose footprint is the paper's
-PAPER_SIZE = "paper"
 MACHINE = "host"
 LEVELS = ("l1d", "l2", "l3", "dram")
 #: the workload in which model errors are largest, in the papers and here
@@ -66,16 +65,16 @@ def _of_pair(results: Results, pair: Pair, cells: pd.DataFrame) -> dict | None:
 def _sizes(results: Results, pair: Pair) -> dict:
     """Touched and published bytes, and what they are over the hardware's sizes; unknown ones are left out."""
     row: dict = {}
-    try:
+    known = None
+    with suppress(TesseraError):  # results of a workload that has since been renamed or removed
         known = workloads.load(pair.workload)
-        row["published_bytes"] = known.size(PAPER_SIZE).footprint if PAPER_SIZE in known.sizes else None
-    except TesseraError:
-        pass  # results of a workload that has since been renamed or removed
+        row["published_bytes"] = recorded.published_bytes(known)
     try:
-        pages = json.loads(results.tree.info(pair.workload).read_text())["distinct_4kb_pages"]
+        info = json.loads(results.tree.info(pair.workload).read_text())
+        pages = info["distinct_4kb_pages"]
     except (OSError, ValueError, KeyError):
         return row
-    row["touched_bytes"] = pages * PAGE_4KB
+    row |= recorded.extent(info, known)
     if row.get("published_bytes"):
         row["touched_share"] = row["touched_bytes"] / row["published_bytes"]
         row["as_published"] = "yes" if row["touched_share"] >= AS_PUBLISHED else "no"

@@ -19,10 +19,9 @@ from tessera.record import workloads
 from tessera.results.schema.shown import WORKLOADS
 from tessera.results.tree import Tree
 from tessera.results.write import frame_of
+from tessera.show import recorded
 from tessera.show.results import Results
 
-#: Size whose footprint is the paper's.
-PAPER_SIZE = "paper"
 #: What a trace's info.json has under these names.
 _TRACE = ("accesses", "stores", "instructions", "distinct_4kb_pages", "file_bytes", "complete_roi")
 _RECORDING = (
@@ -34,7 +33,12 @@ _RECORDING = (
     "slowdown",
     "peak_memory_bytes",
 )
-_REGIME = ("footprint_per_4kb_reach", "footprint_per_2mb_reach", "leaf_entries_per_l3")
+#: Ratios of a footprint (:class:`tessera.record.workloads.Regime`), and their columns for touched bytes.
+_RATIOS = {
+    "footprint_per_4kb_reach": "touched_per_4kb_reach",
+    "footprint_per_2mb_reach": "touched_per_2mb_reach",
+    "leaf_entries_per_l3": "leaf_entries_per_l3",
+}
 
 
 def table(results: Results, names: list[str], on: list[str]) -> pd.DataFrame:
@@ -44,7 +48,7 @@ def table(results: Results, names: list[str], on: list[str]) -> pd.DataFrame:
     for name in names:
         recording = _recording(results.tree, name)
         for platform in on:
-            row = recording | {"platform": platform, **_regimes(name, recording.get("size"), platform)}
+            row = recording | {"platform": platform, **_regimes(name, recording, platform)}
             if seen := judged.get((name, platform)):
                 row |= {
                     "improvement_1gb": seen.improvement,
@@ -68,6 +72,7 @@ def _recording(tree: Tree, name: str) -> dict:
     row |= {key: info.get(key) for key in ("size", "status", "message", *_TRACE)}
     row |= {f"recording_{key}": info.get("recording", {}).get(key) for key in _RECORDING}
     known = _workload(name)
+    row |= recorded.extent(info, known)
     if known and info.get("size") in known.sizes:
         row["footprint_bytes"] = known.size(info["size"]).footprint
     return row
@@ -84,8 +89,7 @@ def _of_file(name: str) -> dict:
         "kind": known.kind,
         "threads": known.threads,
     }
-    if PAPER_SIZE in known.sizes:
-        row["paper_footprint_bytes"] = known.size(PAPER_SIZE).footprint
+    row["paper_footprint_bytes"] = recorded.published_bytes(known)
     return row
 
 
@@ -96,18 +100,22 @@ def _workload(name: str) -> workloads.Workload | None:
         return None  # results of a workload that has since been renamed or removed
 
 
-def _regimes(name: str, size: str | None, platform: str) -> dict:
-    """Regime ratios of our size and of the paper's."""
+def _regimes(name: str, recording: dict, platform: str) -> dict:
+    """Regime ratios of the touched memory, and of the published footprint."""
     known = _workload(name)
+    label = recording.get("size")
+    if known is None or label not in known.sizes:
+        return {}
     try:
-        target = platforms.load(platform)
+        ratios = workloads.regime(known, label, platforms.load(platform))
     except TesseraError:
         return {}
     row = {}
-    for prefix, label in (("", size), ("paper_", PAPER_SIZE)):
-        if known and label in known.sizes:
-            ratios = workloads.regime(known, label, target)
-            row |= {prefix + key: getattr(ratios, key) for key in _REGIME}
+    footprint = known.size(label).footprint  # all ratios are proportional to it
+    for ratio, column in _RATIOS.items():
+        per_byte = getattr(ratios, ratio) / footprint
+        for to, count in ((column, "touched_bytes"), (f"paper_{ratio}", "paper_footprint_bytes")):
+            row[to] = None if recording.get(count) is None else per_byte * recording[count]
     return row
 
 

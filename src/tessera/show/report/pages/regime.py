@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from tessera.show import recorded
 from tessera.show.figures import looks
 from tessera.show.figures import regime_table as regime
 from tessera.show.report.pages import walk_cost
@@ -16,7 +17,7 @@ def page(facts) -> dict:
         "title": "Regime",
         "figure": facts.figure("regime"),
         "sentences": sentences(ours, rows[rows["source"] != regime.THIS_RUN]) if len(ours) else [],
-        "rows": [_known(row) for row in rows.to_dict("records")],
+        "rows": [row | {"place": recorded.place(row)} for row in map(_known, rows.to_dict("records"))],
         "this_run": regime.THIS_RUN,
         "walk_cost": walk_cost.section(facts),
         "errors": [
@@ -39,10 +40,15 @@ def sentences(ours: pd.DataFrame, printed: pd.DataFrame) -> list[str]:
     known = ours[ours["as_published"].notna() & (ours["as_published"] != "")]
     programs = known.drop_duplicates("workload")
     if len(programs):
-        small = sorted(programs.loc[programs["as_published"] == "no", "workload"])
-        text = f"{len(programs) - len(small)} of {len(programs)} workloads touch at least 90% of the "
+        less = sorted(programs.loc[programs["as_published"] == "no", "workload"])
+        text = f"{len(programs) - len(less)} of {len(programs)} workloads touch at least 90% of the "
         text += "published footprint."
-        said.append(text + (f" Smaller are {', '.join(small)}." if small else ""))
+        said.append(text + (f" Those that touch less are {', '.join(less)}." if less else ""))
+        smaller = programs.dropna(subset=["published_share"]).sort_values("workload")
+        if len(smaller):
+            shares = zip(smaller["workload"], smaller["published_share"], strict=True)
+            listed = ", ".join(f"{name} ({share:.0%})" for name, share in shares)
+            said.append(f"By declaration, smaller than published are {listed}.")
     beyond = int((ours["leaf_bytes_per_l3"] > 1).sum())
     said.append(f"Leaf page-table entries exceed L3 in {beyond} of {len(ours)} pairs.")
     return said

@@ -7,6 +7,7 @@ import pandas as pd
 from tessera.layouts.names import ALL_1GB, ALL_4KB, PAGE_SIZE_OF
 from tessera.results.sensitivity import THRESHOLD
 from tessera.results.status import ok_rows
+from tessera.show import recorded
 from tessera.show.figures import style
 from tessera.show.report.placing import others
 
@@ -53,7 +54,8 @@ def _recordings(every: pd.DataFrame, linked: set[str]) -> list[dict]:
     rows = []
     for row in every.drop_duplicates("workload").to_dict("records"):
         row = {key: None if pd.isna(value) else value for key, value in row.items()}
-        rows.append(row | {"href": href(row["workload"]) if row["workload"] in linked else ""})
+        link = href(row["workload"]) if row["workload"] in linked else ""
+        rows.append(row | {"href": link, "place": recorded.place(row)})
     return rows
 
 
