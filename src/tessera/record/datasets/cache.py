@@ -76,7 +76,7 @@ def graph_file(name: str, suffix: str) -> Path:
         raise TesseraError(
             f"dataset {name}",
             f"it is {state(dataset).state} in {cache_folder(dataset)}",
-            f"run: tessera datasets fetch {name}; or use size `default`, whose graph is synthetic",
+            f"run: tessera datasets fetch {name}; or use size `published`, whose graph is synthetic",
             exit_code=EXIT_FAILED,
             code="dataset-missing",
         )

@@ -45,9 +45,9 @@ def fetch(
         dataset.url,
         part,
         asked=dataset.url,
-        if_refused="find its new address and correct datasets/manifest.csv; size `default` needs no download",
+        if_refused="find its new address and correct datasets/manifest.csv; size `published` needs no download",
         if_interrupted=f"check the network, then run: tessera datasets fetch {dataset.name}. The download "
-        "continues where it stopped. Without a network use size `default`, whose input is synthetic",
+        "continues where it stopped. Without a network use size `published`, whose input is synthetic",
         attempts=attempts,
         first_pause_s=first_pause_s,
     ).complete(progress)
