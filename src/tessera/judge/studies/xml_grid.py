@@ -18,6 +18,7 @@ import pandas as pd
 
 from tessera import platforms
 from tessera.core.errors import TesseraError
+from tessera.core.files import sha256_of
 from tessera.core.paths import built
 from tessera.core.units import PAGE_4KB
 from tessera.judge.studies.conclusions import Fitted, fitted
@@ -34,7 +35,7 @@ from tessera.results.recordings import TRACE_NAME
 from tessera.results.schema.studies import XML_GRID
 from tessera.results.status import is_ok
 from tessera.results.write import frame_of, write
-from tessera.simulate.cache import CellCache, content_key, file_sha256
+from tessera.simulate.cache import CellCache, content_key
 from tessera.simulate.choose_layouts import make_layouts
 from tessera.simulate.plan import parse_sampling
 from tessera.simulate.runner import simulate
@@ -167,7 +168,7 @@ def _key(grid: Grid, size: Size) -> str:
     sources = [Path(module.__file__ or "").read_bytes() for module in (auction, auction_report, xalan)]
     libraries = [built("tracer", "libtessera-trace.so"), built("mosalloc", "libmosalloc.so")]
     words = [*size.args, str(grid.max_accesses), str(grid.pool_bytes), workloads_tag()]
-    return content_key(*sources, *(file_sha256(path) for path in libraries), *words)
+    return content_key(*sources, *(sha256_of(path) for path in libraries), *words)
 
 
 def _judged(study: Study, trace: Path, platform_name: str) -> dict:

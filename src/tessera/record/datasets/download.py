@@ -45,7 +45,7 @@ def fetch(
         dataset.url,
         part,
         asked=dataset.url,
-        if_refused="find its new address and correct datasets/manifest.csv; size `published` needs no download",
+        if_refused="find its new address and correct datasets/manifest.csv; size `published` needs none",
         if_interrupted=f"check the network, then run: tessera datasets fetch {dataset.name}. The download "
         "continues where it stopped. Without a network use size `published`, whose input is synthetic",
         attempts=attempts,
