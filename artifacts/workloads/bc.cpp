@@ -1,10 +1,15 @@
 // bc - betweenness centrality of a directed graph from a few sources. Kernel and citations: betweenness.h;
-// oracle: betweenness_oracle.h.
+// verifiers: betweenness_check.h (one source), betweenness_oracle.h (several).
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "betweenness.h"
+#include "betweenness_check.h"
 #include "betweenness_oracle.h"
 #include "common/anonymous_array.h"
+#include "common/prepared_edges.h"
 #include "common/prepared_graph.h"
 #include "common/sources.h"
 
@@ -15,6 +20,30 @@ namespace {
 // Single-precision sums over a row of n entries err by about sqrt(n) * 6e-8 at random, and rows follow rows
 // through the levels. A wrong edge changes some score by far more.
 constexpr double kAllowedDifference = 2e-3;
+
+struct Verdict {
+    double largest_difference;
+    std::string complaint;
+};
+
+/// From one source, the kernel's own arrays say enough.
+template <class EdgeSource>
+Verdict checked(const BetweennessArrays& arrays, int32_t source, const EdgeSource& edge) {
+    BetweennessCheck check(arrays, edge.vertices(), source);
+    std::string complaint = check.complaint(edge);
+    return {check.largest_difference(), std::move(complaint)};
+}
+
+/// From several, scores are sums, and the arrays hold the last source only.
+template <class EdgeSource>
+Verdict compared(const float* score, const std::vector<int32_t>& sources, const EdgeSource& edge) {
+    BetweennessOracle oracle(edge);
+    for (const int32_t source : sources) oracle.add(source);
+    const double difference = oracle.largest_difference(score);
+    if (difference <= kAllowedDifference) return {difference, ""};
+    return {difference, "a score differs from the oracle's by " + std::to_string(difference) + " of its value, allowed " +
+                            std::to_string(kAllowedDifference)};
+}
 
 template <class EdgeSource>
 Outcome rank(const Arguments& arguments, const EdgeSource& edge, const std::optional<PreparedFile>& prepared) {
@@ -37,22 +66,19 @@ Outcome rank(const Arguments& arguments, const EdgeSource& edge, const std::opti
     const uint64_t footprint = outgoing->bytes() + depth.bytes() + queue.bytes() + paths.bytes() + dependency.bytes() +
                                score.bytes() + successor.bytes();
 
+    const BetweennessArrays arrays{*outgoing, depth.data(), paths.data(), dependency.data(), score.data(), queue.data(),
+                                   successor.data()};
     uint64_t reached = 0;
     const uint64_t roi_ns = region_of_interest_ns([&] {
-        reached = betweenness({*outgoing, depth.data(), paths.data(), dependency.data(), score.data(), queue.data(),
-                               successor.data()},
-                              sources, level_starts);
+        reached = betweenness(arrays, sources, level_starts);
     });
     outgoing.reset();
     if (arguments.flag("self-test-corrupt")) score[queue[0]] += 0.5f;  // the last source
 
-    BetweennessOracle oracle(edge);
-    for (const int32_t source : sources) oracle.add(source);
-    const double difference = oracle.largest_difference(score.data());
-    std::string complaint;
-    if (!(difference <= kAllowedDifference))
-        complaint = "a score differs from the oracle's by " + std::to_string(difference) + " of its value, allowed " +
-                    std::to_string(kAllowedDifference);
+    const auto [difference, complaint] =
+        sources.size() == 1 ? on_edges(prepared, Direction::incoming, edge,
+                                       [&](const auto& edges) { return checked(arrays, sources[0], edges); })
+                            : compared(score.data(), sources, edge);
     double sum = 0;
     for (uint64_t v = 0; v < vertices; ++v) sum += score[v];
 

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "common/anonymous_array.h"
+#include "common/prepared_edges.h"
 #include "common/prepared_graph.h"
 #include "common/sources.h"
 #include "direction_optimising_bfs.h"
@@ -44,7 +45,8 @@ Outcome search(const Arguments& arguments, const EdgeSource& edge, const std::op
     if (arguments.flag("self-test-corrupt")) parents[sources[0]] = -1;  // the source loses itself
 
     DirectedTreeCheck check(sources, parents.data(), vertices);
-    const std::string complaint = check.complaint(edge);
+    const std::string complaint =
+        on_edges(prepared, Direction::outgoing, edge, [&](const auto& edges) { return check.complaint(edges); });
     uint64_t checksum = 0, reached = 0, deepest = 0;
     for (uint64_t v = 0; v < vertices; ++v)  // depths, unlike parents, have one right answer
         for (uint64_t tree = 0; tree < sources.size(); ++tree) {

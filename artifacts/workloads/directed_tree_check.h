@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "common/anonymous_array.h"
+#include "common/verifier_array.h"
 #include "common/visit_edges.h"
 
 namespace tessera::workloads {
@@ -94,8 +94,8 @@ private:
     std::vector<int32_t> sources_;
     const int32_t* parents_;
     uint64_t vertices_;
-    AnonymousArray<int32_t> depth_;
-    AnonymousArray<uint8_t> seen_;
+    VerifierArray<int32_t> depth_;
+    VerifierArray<uint8_t> seen_;
 };
 
 }  // namespace tessera::workloads

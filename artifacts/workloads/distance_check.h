@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-#include "common/anonymous_array.h"
+#include "common/verifier_array.h"
 #include "common/visit_edges.h"
 
 namespace tessera::workloads {
@@ -19,7 +19,7 @@ std::string distance_complaint(const EdgeSource& edge, int32_t source, const int
     const uint64_t vertices = edge.vertices();
     const auto name = [&](int64_t v) { return "distance " + std::to_string(distance[v]) + " of " + std::to_string(v); };
     if (distance[source] != 0) return name(source) + ", the source, is not 0";
-    AnonymousArray<uint8_t> tight("vertices with a tight edge", vertices);
+    VerifierArray<uint8_t> tight("vertices with a tight edge", vertices);
     std::string complaint;
     visit_edges(
         edge,

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
+#include "betweenness_check.h"
 #include "betweenness_oracle.h"
 #include "common/road.h"
 #include "common/web.h"
@@ -14,17 +16,37 @@ using namespace tessera::workloads;
 
 namespace {
 
+/// What the kernel leaves behind.
+struct Computed {
+    template <class EdgeSource>
+    Computed(const EdgeSource& edge, const std::vector<int32_t>& sources)
+        : outgoing(build_csr<int32_t>(edge, Direction::outgoing)), depth(edge.vertices()), queue(edge.vertices()),
+          paths(edge.vertices()), dependency(edge.vertices()), score(edge.vertices(), 0),
+          successor(BetweennessArrays::successor_words(outgoing.offsets[edge.vertices()])) {
+        std::vector<uint64_t> levels;
+        betweenness(arrays(), sources, levels);
+    }
+
+    BetweennessArrays arrays() {
+        return {outgoing, depth.data(), paths.data(), dependency.data(), score.data(), queue.data(), successor.data()};
+    }
+
+    Csr<int32_t> outgoing;
+    std::vector<int32_t> depth, queue;
+    std::vector<double> paths;
+    std::vector<float> dependency, score;
+    std::vector<uint64_t> successor;
+};
+
 template <class EdgeSource>
 std::vector<float> centrality(const EdgeSource& edge, const std::vector<int32_t>& sources) {
-    const auto outgoing = build_csr<int32_t>(edge, Direction::outgoing);
-    const uint64_t n = edge.vertices();
-    std::vector<int32_t> depth(n), queue(n);
-    std::vector<double> paths(n);
-    std::vector<float> dependency(n), score(n, 0);
-    std::vector<uint64_t> successor(BetweennessArrays::successor_words(outgoing.offsets[n])), levels;
-    betweenness({outgoing, depth.data(), paths.data(), dependency.data(), score.data(), queue.data(), successor.data()},
-                sources, levels);
-    return score;
+    return Computed(edge, sources).score;
+}
+
+/// Of the numbers from one source, by the edges of `edge`.
+template <class EdgeSource>
+std::string complaint(Computed& computed, const EdgeSource& edge, int32_t source) {
+    return BetweennessCheck(computed.arrays(), edge.vertices(), source).complaint(edge);
 }
 
 // On 0->1->2->3->4, vertex v lies on the paths from 0 to everything behind it: 3, 2, 1, then none.
@@ -87,6 +109,65 @@ TEST(BetweennessOracle, NoticesAMissingEdge) {
     BetweennessOracle oracle(whole);
     oracle.add(0);
     EXPECT_GT(oracle.largest_difference(score.data()), 0.1);
+}
+
+template <class EdgeSource>
+void expect_the_check_agrees(const EdgeSource& edge) {
+    const auto source = static_cast<int32_t>(edge(5).from);
+    Computed computed(edge, {source});
+    EXPECT_EQ(complaint(computed, edge, source), "");
+}
+
+TEST(BetweennessCheck, AgreesWithTheKernel) {
+    for (uint64_t seed = 1; seed <= 5; ++seed) expect_the_check_agrees(KroneckerEdges(10, 8 << 10, seed));
+    expect_the_check_agrees(RoadEdges(10, 2));
+    expect_the_check_agrees(WebEdges(12, 8 << 12, 2));
+    const HandMade alone{2, {{0, 0}, {1, 0}}};
+    Computed computed(alone, {0});
+    EXPECT_EQ(complaint(computed, alone, 0), "");
+}
+
+// The check and the oracle are two answers to one question: whatever the check lets pass, the oracle has, too.
+TEST(BetweennessCheck, AgreesWithTheOracle) {
+    for (uint64_t seed = 1; seed <= 5; ++seed) {
+        const KroneckerEdges edge(9, 6 << 9, seed);
+        const auto source = static_cast<int32_t>(edge(3).from);
+        Computed computed(edge, {source});
+        BetweennessOracle oracle(edge);
+        oracle.add(source);
+        EXPECT_EQ(complaint(computed, edge, source), "");
+        EXPECT_LT(oracle.largest_difference(computed.score.data()), 1e-4);
+    }
+}
+
+// Any one number changed, of any vertex, is noticed.
+TEST(BetweennessCheck, NoticesEachWrongNumber) {
+    const HandMade diamond{7, {{0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 4}, {5, 4}}};  // 5 and 6 are not reached
+    for (uint64_t v = 0; v < 7; ++v) {
+        const auto changed = [&](auto&& change) {
+            Computed computed(diamond, {0});
+            EXPECT_EQ(complaint(computed, diamond, 0), "");
+            change(computed);
+            return complaint(computed, diamond, 0);
+        };
+        EXPECT_NE(changed([&](Computed& c) { c.depth[v] += 1; }), "") << v;
+        EXPECT_NE(changed([&](Computed& c) { c.depth[v] -= c.depth[v] < 0 ? -3 : 1; }), "") << v;
+        EXPECT_NE(changed([&](Computed& c) { c.paths[v] += 1; }), "") << v;
+        EXPECT_NE(changed([&](Computed& c) { c.dependency[v] += 1e-3f; }), "") << v;
+        EXPECT_NE(changed([&](Computed& c) { c.score[v] += 1e-3f; }), "") << v;
+    }
+}
+
+TEST(BetweennessCheck, NoticesAMissingEdge) {
+    const HandMade whole{5, {{0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 4}}};
+    for (size_t missing = 0; missing < whole.edges.size(); ++missing) {
+        HandMade less = whole;
+        less.edges.erase(less.edges.begin() + static_cast<int64_t>(missing));
+        Computed computed(less, {0});
+        EXPECT_NE(complaint(computed, whole, 0), "") << missing;
+        Computed more(whole, {0});
+        EXPECT_NE(complaint(more, less, 0), "") << missing;
+    }
 }
 
 }  // namespace

@@ -1,8 +1,12 @@
 // Prepared inputs hold the bytes that the programs build, whatever the number of threads.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
+#include <vector>
 
+#include "common/prepared_edges.h"
 #include "common/prepared_graph.h"
 #include "hand_made.h"
 #include "prepared_graph500.h"
@@ -119,6 +123,41 @@ TEST_F(PreparedInputs, XsbenchHasTheSameGrids) {
             EXPECT_TRUE(same_bytes(loaded.index, built.index)) << points << " " << threads;
         }
     }
+}
+
+TEST_F(PreparedInputs, EdgesOfAFileAreThoseOfTheGenerator) {
+    const auto all = [](const auto& edges) {  // of a graph, sorted; self loops are not in rows
+        std::vector<std::pair<int64_t, int64_t>> found;
+        uint64_t fetched = 0;
+        visit_edges(
+            edges, [&](const Edge&) { ++fetched; },
+            [&](const Edge& e, uint64_t) {
+                if (e.from != e.to) found.emplace_back(e.from, e.to);
+                return true;
+            });
+        EXPECT_EQ(fetched, edges.count());
+        std::sort(found.begin(), found.end());
+        return found;
+    };
+    const auto expect_same = [&](const auto& edge) {
+        const PreparedFile file = prepared(2, [&](Preparation& p) { prepare_graph<int32_t>(p, edge); });
+        for (const auto direction : {Direction::outgoing, Direction::incoming})
+            EXPECT_EQ(all(PreparedEdges(file, direction, edge.vertices())), all(edge));
+    };
+    expect_same(KroneckerEdges(13, 40 << 13, 3));  // more than one piece of the file
+    expect_same(HandMade{5, {{4, 0}, {4, 4}, {0, 4}, {4, 0}}});  // empty rows, a repeated edge
+    expect_same(HandMade{3, {{1, 1}}});  // no entries
+}
+
+TEST_F(PreparedInputs, AVisitOfAFileEndsWhenItIsTold) {
+    const PreparedFile file = prepared(1, [&](Preparation& p) { prepare_graph<int32_t>(p, KroneckerEdges(8, 8 << 8, 3)); });
+    uint64_t visited = 0;
+    visit_edges(PreparedEdges(file, Direction::incoming, 256), [](const Edge&) {},
+                [&](const Edge&, uint64_t number) {
+                    EXPECT_EQ(number, visited);
+                    return ++visited < 100;
+                });
+    EXPECT_EQ(visited, 100u);
 }
 
 TEST_F(PreparedInputs, AWrongRowOfTheIndexIsSeen) {
