@@ -8,6 +8,7 @@ from tessera import reference
 from tessera.core.errors import TesseraError
 from tessera.reference.tables import LEADING_COLUMNS, TRAILING_COLUMNS
 
+PAPERS = {"opera": "opera-d5.10", "mitosis": "mitosis-asplos20", "park": "park-kaist19"}
 ROWS = {
     "mitosis_table4": 24,
     "mitosis_table5": 27,
@@ -18,6 +19,15 @@ ROWS = {
     "opera_table4_overheads": 60,
     "opera_table6_xalancbmk": 22,
     "opera_values": 60,
+    "park_table21_shared_memory": 14,
+    "park_table22_synonym_filter": 15,
+    "park_table23_segments": 52,
+    "park_table24_system": 22,
+    "park_table33_tlbs": 11,
+    "park_table34_chunks": 6,
+    "park_table35_stlb_shares": 84,
+    "park_table36_distances": 84,
+    "park_values": 85,
     "printed_errors": 20,
     "printed_values": 55,
     "table3_platforms": 27,
@@ -39,8 +49,7 @@ def test_shape_and_source(name):
     assert len(frame) == ROWS[name]
     assert tuple(frame.columns[:3]) == LEADING_COLUMNS
     assert tuple(frame.columns[-4:]) == TRAILING_COLUMNS
-    paper = {"opera": "opera-d5.10", "mitosis": "mitosis-asplos20"}.get(name.split("_")[0], "micro20")
-    assert set(frame["paper"]) == {paper}
+    assert set(frame["paper"]) == {PAPERS.get(name.split("_")[0], "micro20")}
     assert (frame["location"] != "").all() and (frame["section"] != "").all()
     assert (frame.loc[frame["value"].notna(), "unit"] != "").all()
     keys = list(frame.columns[3:-4])
