@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
 
 from tessera.core.paths import repo_root
+from tessera.judge.claims import evaluate
 from tessera.results.cells import COLUMNS
 from tessera.results.schema.models import OF_RUN
 from tessera.results.write import write
@@ -155,3 +157,36 @@ def tree(tmp_path) -> Tree:
 @pytest.fixture
 def claims_file() -> Path:
     return repo_root() / "config" / "claims.yaml"
+
+
+@pytest.fixture(scope="session")
+def claim_entries() -> list[dict]:
+    """The claims of config/claims.yaml as they are written."""
+    text = (repo_root() / "config" / "claims.yaml").read_text()
+    return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))["claims"]
+
+
+@pytest.fixture
+def judge_printed(tmp_path, claim_entries):
+    """Verdict of one claim of the file on hand-made published tables, and the value that it obtained.
+
+    ``judge_printed(id, {table: (keys, rows)})``: a row is the keys, the value and, if it matters, the unit.
+    """
+
+    def judge(claim: str, tables: dict) -> tuple[str, str]:
+        folder = tmp_path / "reference"
+        folder.mkdir(exist_ok=True)
+        for name, (keys, rows) in tables.items():
+            width = len(keys) + 1
+            table = pd.DataFrame([row[:width] for row in rows], columns=[*keys, "value"])
+            units = [row[width] if len(row) > width else "1" for row in rows]
+            source = {"paper": "p", "section": "1", "provenance": "published", "note": "", "unit": units}
+            if "location" not in keys:
+                source["location"] = "t"
+            table.assign(**source).to_csv(folder / f"{name}.csv", index=False)
+        entries = {"claims": [entry for entry in claim_entries if entry["id"] == claim]}
+        (tmp_path / "claims.yaml").write_text(yaml.safe_dump(entries, sort_keys=False))
+        row = evaluate(tmp_path / "results", tmp_path / "claims.yaml", folder).iloc[0]
+        return row["verdict"], row["obtained"] or row["reason"]
+
+    return judge

@@ -21,6 +21,7 @@ PAPERS = {
     "micro20": "MICRO 2020",
     "opera-d5.10": "OPERA D5.10",
     "mitosis-asplos20": "Mitosis (ASPLOS 2020)",
+    "park-kaist19": "Park (KAIST 2019)",
     "tessera": "Tessera's own rules",
 }
 
