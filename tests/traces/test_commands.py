@@ -40,6 +40,25 @@ def test_record_info_verify_export_import(components, tmp_path: Path):
 
 
 @pytest.mark.toolchain
+def test_first_touches_are_those_of_the_dump(components, dumped, tmp_path: Path):
+    trace, out = tmp_path / "t.tst", tmp_path / "touches.csv"
+    assert (
+        tessera("record", "--out", trace, "--max-accesses", 50000, "--", "/bin/echo", "--help").exit_code == 0
+    )
+    assert tessera("touches", trace, "--out", out).exit_code == 0
+    expected, seen, pools = ["pool,page,access"], set(), traces.info(trace)["pools"]
+    for access, (_, address) in enumerate(dumped(trace)[1]):
+        for pool in pools:
+            page = (address - pool["base"]) // 4096
+            inside = pool["base"] <= address < pool["base"] + pool["size_bytes"]
+            if inside and (pool["kind"], page) not in seen:
+                seen.add((pool["kind"], page))
+                expected.append(f"{pool['kind']},{page},{access}")
+    assert len(expected) > 2
+    assert out.read_text().splitlines() == expected
+
+
+@pytest.mark.toolchain
 def test_import_takes_pools_and_refuses_bad_ones(components, tmp_path: Path):
     record = bytearray(64)
     record[0:8] = (0x400000).to_bytes(8, "little")

@@ -29,5 +29,7 @@ struct ImportOptions {
 };
 void import_champsim(const std::string& in, const std::string& out, const ImportOptions& options);
 void export_champsim(const std::string& in, const std::string& out);
+/// Writes the first access to each 4KB page of the pools, in order, as CSV (`pool,page,access`).
+void touches(const std::string& in, const std::string& out);
 
 }  // namespace tessera::trace::cli

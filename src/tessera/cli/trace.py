@@ -188,6 +188,19 @@ def export(path: Path, kind: str, out: Path) -> None:
 
 
 @trace.command()
+@click.argument("path", metavar="TRACE", type=_PATH)
+@click.option("--out", required=True, type=_PATH, help="CSV file to write: pool,page,access.")
+def touches(path: Path, out: Path) -> None:
+    """Write the first access to each 4KB page of the pools, in the order of the accesses.
+
+    `tessera mapping generate --kind demand` gives frames to pages in this order.
+
+    Example (after: tessera trace record): ./run tessera trace touches /tmp/gups.tst --out /tmp/touches.csv
+    """
+    traces.touches(path, out)
+
+
+@trace.command()
 @click.argument("path", metavar="FILE", type=_PATH)
 @click.argument("state", type=click.Choice(["on", "off"]))
 def switch(path: Path, state: str) -> None:

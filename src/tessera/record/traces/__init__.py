@@ -4,7 +4,7 @@ From the bottom: :mod:`header` (the header of a trace), :mod:`guest` (QEMU's com
 (programs of this machine for the image), :mod:`options` (what is recorded), :mod:`place` (where the program
 is and who starts it), :mod:`switch` and :mod:`companion` (servers), :mod:`passing` (output, shown and
 kept), :mod:`windows` (parts of a region), :mod:`fixed` (names that make recordings repeat), :mod:`record`,
-:mod:`count`, :mod:`convert`, :mod:`cut` and :mod:`cli`.
+:mod:`count`, :mod:`convert`, :mod:`cut`, :mod:`touches` and :mod:`cli`.
 """
 
 from tessera.record.traces.convert import export_champsim, import_champsim, verify
@@ -13,6 +13,7 @@ from tessera.record.traces.cut import cut
 from tessera.record.traces.header import info
 from tessera.record.traces.record import Recorded, record
 from tessera.record.traces.switch import Switch
+from tessera.record.traces.touches import touches
 
 __all__ = [
     "Counted",
@@ -24,5 +25,6 @@ __all__ = [
     "import_champsim",
     "info",
     "record",
+    "touches",
     "verify",
 ]
