@@ -55,7 +55,7 @@ TEST(Components, UnknownNamesAreRefusedWithKeyAndValidNames) {
         {"page_table.format", [](Platform& p) { p.page_table_format = "nonsense"; }, "radix"},
         {"prefetch.l1d.kind", [](Platform& p) { p.prefetch_l1d.kind = "nonsense"; }, "none, stream, stride"},
         {"prefetch.l2.kind", [](Platform& p) { p.prefetch_l2.kind = "nonsense"; }, "none, stream, stride"},
-        {"memory.allocator", [](Platform& p) { p.allocator = "nonsense"; }, "identity, scattered"},
+        {"memory.allocator", [](Platform& p) { p.allocator = "nonsense"; }, "identity, mapped, scattered"},
         {"branch.predictor", [](Platform& p) { p.branch_predictor = "nonsense"; }, "gshare, perfect, tage"},
     };
     EXPECT_NO_THROW(check_components(haswell()));
@@ -81,7 +81,7 @@ TEST(Components, NumbersThatAPrefetcherCannotUseAreRefused) {
 }
 
 TEST(Registry, ADuplicateNameAborts) {
-    const auto twice = [] { replacements().add("lru", "again", {}, [](const OwnValues&, size_t, size_t) { return nullptr; }); };
+    const auto twice = [] { replacements().add("lru", "again", {}, [](const OwnValues&, size_t, size_t, const Platform&) { return nullptr; }); };
     EXPECT_DEATH(twice(), "replacements .*lru");
 }
 

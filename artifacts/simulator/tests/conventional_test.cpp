@@ -15,7 +15,7 @@ public:
     std::string calls;  ///< w for a walker load, p for the program's reference
     std::vector<uint64_t> walker_addresses;
     uint64_t program_address = 0;
-    MemoryLevel walker_load(PhysAddr address) override {
+    MemoryLevel walker_load(PhysAddr address, LoadFrom) override {
         calls += 'w';
         walker_addresses.push_back(address.value);
         return MemoryLevel::l1d;
@@ -25,6 +25,11 @@ public:
         program_address = address.value;
         return MemoryLevel::l1d;
     }
+    // What the conventional design never asks for.
+    std::span<const MemoryLevel> walker_loads(std::span<const PhysAddr>, LoadFrom) override { return calls += '!', std::span<const MemoryLevel>(); }
+    MemoryLevel background_load(PhysAddr, LoadFrom) override { return calls += '!', MemoryLevel::l1d; }
+    bool holds(MemoryLevel, PhysAddr) const override { return false; }
+    void fill(MemoryLevel, PhysAddr) override { calls += '!'; }
 };
 
 /// A design over one pool; access() tells the calls that one access made.
@@ -34,14 +39,14 @@ public:
         : platform_(std::move(p)), space_({{trace::PoolKind::heap, heap_base, 8 * gigabyte, 0}}, layout),
           design_(designs().make("conventional", {platform_, space_})) {}
     std::string access(uint64_t offset) {
-        port = {};
+        port = Recorder();
         const VirtAddr address(heap_base + offset);
         design_->touch(address);
-        last = design_->access(address, false, port);
+        last = design_->access({address}, port).found;
         return port.calls;
     }
     std::string fetch(uint64_t address) {
-        port = {};
+        port = Recorder();
         design_->touch(VirtAddr(address));
         last = design_->fetch(VirtAddr(address), port);
         return port.calls;

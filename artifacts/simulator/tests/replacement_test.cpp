@@ -8,7 +8,7 @@ namespace {
 
 /// A set whose ways 0 .. ways - 1 were filled in this order.
 std::unique_ptr<Replacement> filled(const std::string& name, size_t ways) {
-    auto policy = replacements().make(name, 1, ways);
+    auto policy = replacements().make(name, 1, ways, Platform());
     for (size_t way = 0; way < ways; ++way) policy->fill(0, way);
     return policy;
 }
@@ -63,7 +63,7 @@ TEST(Srrip, EvictsTheLowestWayOfTheDistant) {
 
 TEST(Replacement, SetsAreIndependent) {
     for (const char* name : {"lru", "tree-plru", "srrip"}) {
-        const auto policy = replacements().make(name, 2, 2);
+        const auto policy = replacements().make(name, 2, 2, Platform());
         policy->fill(0, 0), policy->fill(0, 1), policy->fill(1, 1), policy->fill(1, 0);
         policy->hit(0, 0), policy->hit(1, 1);
         EXPECT_EQ(policy->victim(0), 1u) << name;
@@ -74,7 +74,7 @@ TEST(Replacement, SetsAreIndependent) {
 constexpr PageNumber small(uint64_t number) { return {number, PageSize::small_4kb}; }
 
 TEST(TlbArray, FillsUnusedWaysFirstAndNamesWhatLeaves) {
-    TlbArray array({6, 2}, "lru");  // three sets
+    TlbArray array({6, 2}, "lru", Platform());  // three sets
     PageNumber evicted;
     EXPECT_FALSE(array.lookup(small(4)));
     EXPECT_FALSE(array.fill(small(4), &evicted));
@@ -88,7 +88,7 @@ TEST(TlbArray, FillsUnusedWaysFirstAndNamesWhatLeaves) {
 }
 
 TEST(TlbArray, WithoutEntriesNeverHits) {
-    TlbArray none({0, 0}, "lru");
+    TlbArray none({0, 0}, "lru", Platform());
     none.fill(small(1));
     EXPECT_FALSE(none.exists());
     EXPECT_FALSE(none.lookup(small(1)));

@@ -83,7 +83,7 @@ private:
 };
 
 /// The registration line at the end of a component's file:
-/// `const Registered row(replacements(), "lru", "what it is", [](size_t sets, size_t ways) { return std::make_unique<Lru>(sets, ways); });`
+/// `const Registered row(replacements(), "lru", "what it is", [](size_t sets, size_t ways, const Platform&) { return std::make_unique<Lru>(sets, ways); });`
 /// If the component has its own keys, their values come first:
 /// `const Registered row(designs(), "anchor", "what it is", {{"distance_pages", "pages", 1, 512, 8, "assumed: why", "what it means"}},
 ///                       [](const OwnValues& own, const DesignContext& context) { return std::make_unique<Anchor>(own["distance_pages"], context); });`

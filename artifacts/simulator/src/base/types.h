@@ -22,6 +22,12 @@ using PhysAddr = Quantity<struct PhysAddrTag>;
 using LineNumber = Quantity<struct LineNumberTag>;  ///< physical address / 64
 using Bytes = Quantity<struct BytesTag>;
 
+/// Addresses from begin to before end.
+struct VirtRange {
+    VirtAddr begin, end;
+    constexpr bool operator==(const VirtRange&) const = default;
+};
+
 struct Cycles : Quantity<struct CyclesTag> {
     using Quantity::Quantity;
     constexpr Cycles operator+(Cycles o) const { return Cycles(value + o.value); }
@@ -45,6 +51,10 @@ struct PageNumber {
 };
 
 constexpr PageNumber page_of(VirtAddr address, PageSize size) { return {address.value >> shift_of(size), size}; }
+constexpr bool overlaps(PageNumber page, VirtRange range) {
+    const uint64_t begin = page.number << shift_of(page.size);
+    return begin < range.end.value && range.begin.value < begin + bytes_of(page.size).value;
+}
 constexpr LineNumber line_of(PhysAddr address) { return LineNumber(address.value >> line_shift); }
 
 }  // namespace tessera::sim

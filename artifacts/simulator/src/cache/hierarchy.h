@@ -32,6 +32,10 @@ public:
         if (set.size() > ways_) set.pop_back();
         return false;
     }
+    bool holds(LineNumber line) const {
+        const auto& set = sets_[set_of(line.value)];
+        return std::find(set.begin(), set.end(), line) != set.end();
+    }
 
 private:
     uint64_t set_of(uint64_t line) const {
@@ -53,8 +57,14 @@ public:
     /// The level that serves a prefetch into L2.
     MemoryLevel reference_below_l1d(LineNumber line) {
         if (l2_.reference(line)) return MemoryLevel::l2;
-        return l3_.reference(line) ? MemoryLevel::l3 : MemoryLevel::dram;
+        return reference_l3(line);
     }
+    /// The level that serves a walker beside L3.
+    MemoryLevel reference_l3(LineNumber line) { return l3_.reference(line) ? MemoryLevel::l3 : MemoryLevel::dram; }
+
+    /// One level alone. pre: level is a cache.
+    bool holds(MemoryLevel level, LineNumber line) const { return (level == MemoryLevel::l1d ? l1d_ : level == MemoryLevel::l2 ? l2_ : l3_).holds(line); }
+    void fill(MemoryLevel level, LineNumber line) { (level == MemoryLevel::l1d ? l1d_ : level == MemoryLevel::l2 ? l2_ : l3_).reference(line); }
 
 private:
     CacheLevel l1d_, l2_, l3_;
@@ -67,6 +77,10 @@ public:
     explicit DataCaches(const Platform& p) : pollutes_(p.walker_pollutes != 0), mixed_(p), clean_(p) {}
 
     MemoryLevel walker(LineNumber line) { return mixed_.reference(line); }
+    MemoryLevel walker_beside_l3(LineNumber line) { return mixed_.reference_l3(line); }
+    /// Lines that translation hardware asks for or brings: like its loads, where both kinds of loads are.
+    bool holds(MemoryLevel level, LineNumber line) const { return mixed_.holds(level, line); }
+    void fill(MemoryLevel level, LineNumber line) { mixed_.fill(level, line); }
     MemoryLevel program(LineNumber line) {
         const MemoryLevel level = mixed_.reference(line);
         return pollutes_ ? level : clean_.reference(line);

@@ -28,6 +28,6 @@ public:
 };
 
 /// prefetch.l1d.kind and prefetch.l2.kind: name -> prefetcher of this slot.
-Registry<Prefetcher, const PrefetchSlot&>& prefetchers();
+Registry<Prefetcher, const PrefetchSlot&, const Platform&>& prefetchers();
 
 }  // namespace tessera::sim

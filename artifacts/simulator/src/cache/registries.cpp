@@ -11,14 +11,14 @@ public:
 
 }  // namespace
 
-Registry<Prefetcher, const PrefetchSlot&>& prefetchers() {
-    static Registry<Prefetcher, const PrefetchSlot&> registry("prefetcher");
+Registry<Prefetcher, const PrefetchSlot&, const Platform&>& prefetchers() {
+    static Registry<Prefetcher, const PrefetchSlot&, const Platform&> registry("prefetcher");
     return registry;
 }
 
 namespace {
 
-const Registered row(prefetchers(), "none", "prefetches nothing", [](const PrefetchSlot&) { return std::make_unique<NoPrefetcher>(); });
+const Registered row(prefetchers(), "none", "prefetches nothing", [](const PrefetchSlot&, const Platform&) { return std::make_unique<NoPrefetcher>(); });
 
 }  // namespace
 }  // namespace tessera::sim

@@ -65,6 +65,9 @@ int profile_command(int argc, char** argv) {
     const AddressSpace space(stream.header().pools, all_4kb);
     check_components(platform);
     const auto design = designs().make(platform.mmu_design, DesignContext{platform, space});
+    if (design->needs_caches())
+        throw Refusal("profile under mmu.design = " + platform.mmu_design.name, "its misses depend on the data caches, which a profile leaves out",
+                      "profile with mmu.design = conventional");
     InstructionSide instructions(platform);
     std::vector<uint64_t> block_bytes;
     for (const trace::StaticBlock& block : stream.blocks()) block_bytes.push_back(InstructionSide::bytes_of_block(block));
@@ -80,7 +83,7 @@ int profile_command(int argc, char** argv) {
                 if (p.holds(address.value)) last = &p;
         if (!last->holds(address.value)) {  // stack, code's data, mappings of files
             touch(address);
-            design->access_tlb_only(address);
+            design->access_tlb_only({address});
             return;
         }
         const size_t region = last->region(address.value);
@@ -88,7 +91,7 @@ int profile_command(int argc, char** argv) {
             touch(address);
             last->touched[region] = true;
         }
-        last->misses[region] += design->access_tlb_only(address) == Translation::miss;
+        last->misses[region] += design->access_tlb_only({address}) == Translation::miss;
     };
     uint64_t previous_page = ~uint64_t{0};
     trace::Frame frame;

@@ -12,7 +12,10 @@
 #include "cli/progress.h"
 #include "cli/run_request.h"
 #include "engine/estimate.h"
+#include "engine/functional.h"
 #include "engine/read_ahead.h"
+#include "mmu/components.h"
+#include "os/mapping.h"
 
 namespace tessera::sim {
 namespace {
@@ -22,20 +25,20 @@ std::string one_line(std::string message) {
     return message;
 }
 
-/// Writes finished layouts: the row to stdout, the units to the file of --interval-out. It flushes the units before the
-/// row, so that a program that sees a row also finds its units.
+/// Writes finished layouts: the row to stdout, units and structures to the files of --interval-out and --designs-out. It flushes
+/// these before the row, so that a program that sees a row also finds what belongs to it.
 class Output {
 public:
-    /// `inputs`: files that the units must not be written over.
-    Output(size_t count, const std::string& units_path, const std::vector<std::string>& inputs)
+    /// `inputs`: files that must not be overwritten.
+    Output(size_t count, const std::string& units_path, const std::string& designs_path, const std::vector<std::string>& inputs)
         : rows_(count, [this](const std::string& text) { emit(text); }) {
-        if (!units_path.empty()) {
-            units_.emplace("--interval-out", units_path, inputs);
-            write_units(unit_header() + "\n");
-        }
+        open(units_, "--interval-out", units_path, inputs, unit_header());
+        open(designs_, "--designs-out", designs_path, inputs, design_header());
         write_row(row_header() + "\n");
     }
-    void put(size_t place, const Row& row, const std::string& units) { rows_.put(place, units + '\0' + format_row(row)); }
+    void put(size_t place, const Row& row, const std::string& units, const std::string& designs) {
+        rows_.put(place, units + '\0' + designs + '\0' + format_row(row));
+    }
     void flush() { rows_.flush(); }
     size_t emitted() const { return emitted_; }
 
@@ -44,18 +47,26 @@ private:
         std::fputs(text.c_str(), stdout);
         flush_or_fail(stdout, "standard output");
     }
-    void write_units(const std::string& text) {
-        std::fputs(text.c_str(), units_->stream());
-        units_->flush();
+    static void open(std::optional<OutputFile>& file, const char* option, const std::string& path, const std::vector<std::string>& inputs,
+                     const std::string& header) {
+        if (path.empty()) return;
+        file.emplace(option, path, inputs);
+        write(file, header + "\n");
+    }
+    static void write(std::optional<OutputFile>& file, const std::string& text) {
+        if (!file) return;
+        std::fputs(text.c_str(), file->stream());
+        file->flush();
     }
     void emit(const std::string& text) {
-        const size_t end = text.find('\0');
-        if (units_) write_units(text.substr(0, end));
-        write_row(text.substr(end + 1) + "\n");
+        const size_t units_end = text.find('\0'), designs_end = text.find('\0', units_end + 1);
+        write(units_, text.substr(0, units_end));
+        write(designs_, text.substr(units_end + 1, designs_end - units_end - 1));
+        write_row(text.substr(designs_end + 1) + "\n");
         ++emitted_;
     }
 
-    std::optional<OutputFile> units_;
+    std::optional<OutputFile> units_, designs_;
     InOrder rows_;
     size_t emitted_ = 0;
 };
@@ -66,13 +77,14 @@ struct Listed {
 };
 
 /// The layouts that can be simulated; the others become failed rows at once.
-std::vector<Listed> read_layouts(const std::vector<std::string>& paths, const std::vector<trace::Pool>& pools, Output& output) {
+std::vector<Listed> read_layouts(const std::vector<std::string>& paths, bool mappings, const std::vector<trace::Pool>& pools, Output& output) {
     std::vector<Listed> layouts;
     for (size_t place = 0; place < paths.size(); ++place) {
         try {
-            layouts.push_back({place, read_layout(paths[place], pools)});
+            if (mappings) layouts.push_back({place, layout_of(std::make_shared<Mapping>(read_mapping(paths[place], pools)))});
+            else layouts.push_back({place, read_layout(paths[place], pools)});
         } catch (const Refusal& refusal) {
-            output.put(place, failed_row(layout_name(paths[place]), one_line(refusal.what())), "");
+            output.put(place, failed_row(layout_name(paths[place]), one_line(refusal.what())), "", "");
         }
     }
     return layouts;
@@ -94,23 +106,25 @@ int run_command(int argc, char** argv) {
     if (options.wants_help()) return 0;
     const auto engine = make_engine(options["engine"]);
     const Platform platform = read_platform(options["platform"]);
-    const auto paths = layout_paths(options["layouts"]);
+    const bool mappings = with_mappings(options);
+    const auto paths = mappings ? layout_paths(options["mappings"], "mapping") : layout_paths(options["layouts"]);
     const size_t threads = options.whole("threads", 1), asked_group = options["group"] == "auto" ? 0 : options.whole("group", 1);
     FileStream first(options["trace"]);
     const trace::Header header = first.header();
     const SamplePlan plan = plan_of(options, header);
     const uint64_t warm_passes = options.whole("warm-passes", 0);
+    check_components(platform);
+    if (!plan.full() && !plan.chosen() && needs_caches(platform)) throw skipped_accesses(platform.mmu_design);
     catch_signals();
 
     std::vector<std::string> inputs = paths;
-    for (const char* key : {"trace", "platform", "layouts", "interval-file"}) inputs.push_back(options[key]);
-    Output output(paths.size(), options["interval-out"], inputs);
-    const std::vector<Listed> layouts = read_layouts(paths, header.pools, output);
+    for (const char* key : {"trace", "platform", "layouts", "mappings", "interval-file"}) inputs.push_back(options[key]);
+    Output output(paths.size(), options["interval-out"], options["designs-out"], inputs);
+    const std::vector<Listed> layouts = read_layouts(paths, mappings, header.pools, output);
     const Division division = divide(layouts.size(), threads, asked_group, engine->most_layouts(), engine->has_runtime());
     Progress progress(header.accesses * layouts.size() * (1 + warm_passes));
     Crew crew;
-    const auto simulate_group = [&](size_t worker, size_t group) {
-        const size_t begin = group * division.group, end = std::min(begin + division.group, layouts.size());
+    const auto simulate = [&](size_t worker, size_t begin, size_t end, bool again) {
         FileStream file(options["trace"]);
         ReadAhead ahead(file);
         Stream& stream = worker < division.read_ahead ? static_cast<Stream&>(ahead) : file;
@@ -118,15 +132,29 @@ int run_command(int argc, char** argv) {
         for (size_t i = begin; i < end; ++i) request.layouts.push_back(&layouts[i].layout);
         request.progress = [&](uint64_t accesses) {
             if (signal_received() != 0 || crew.failed()) throw Stopped();
-            progress.add(accesses * (end - begin));
+            if (!again) progress.add(accesses * (end - begin));
         };
         const auto counts = make_engine(options["engine"])->run(request);
         for (size_t i = begin; i < end; ++i) {
             const Layout& layout = layouts[i].layout;
             const LayoutCounts& found = counts[i - begin];
             output.put(layouts[i].place, estimate_row(layout, found, header, plan, engine->has_runtime(), platform.l1i.entries > 0),
-                       format_units(layout, found, plan, engine->has_runtime()));
+                       format_units(layout, found, plan, engine->has_runtime()), format_design(layout, found, header));
         }
+    };
+    // What a mapping lacks shows only while it is used: a page without a row, too many segments for the design.
+    const auto simulate_group = [&](size_t worker, size_t group) {
+        const size_t begin = group * division.group, end = std::min(begin + division.group, layouts.size());
+        try {
+            return simulate(worker, begin, end, false);
+        } catch (const Refusal&) {
+            if (!mappings) throw;
+        }
+        for (size_t i = begin; i < end; ++i) try {
+                simulate(worker, i, i + 1, true);
+            } catch (const Refusal& refusal) {
+                output.put(layouts[i].place, failed_row(layouts[i].layout.name, one_line(refusal.what())), "", "");
+            }
     };
     try {
         crew.run((layouts.size() + division.group - 1) / division.group, division.workers, simulate_group);

@@ -15,7 +15,8 @@ const CommandHelp& run_help() {
         "replay a trace under every layout of a list and print one CSV row for each",
         {{"trace", "FILE", std::nullopt, "recorded trace (`tessera trace record`)"},
          {"platform", "FILE", std::nullopt, "flat platform file: lines `key = value` with the keys of `tessera-sim keys`"},
-         {"layouts", "FILE", std::nullopt, "list of layout CSV paths, one per line; rows have this order"},
+         {"layouts", "FILE", "", "list of layout CSV paths, one per line; rows have this order"},
+         {"mappings", "FILE", "", "list of mapping CSV paths instead: pages with physical frames (docs/mappings.md)"},
          {"engine", "NAME", std::nullopt, "partial (H, M, C), timing (H, M, C, R) or reference (H, M, C, R; slow, for checks)"},
          {"sampling", "PLAN", "full", "sampling of C and R: full, or units=U,warmup_accesses=W,timed_instructions=T"},
          {"intervals", "N", "", "number of evenly spaced units (with --warmup and --timed, instead of --sampling)"},
@@ -23,28 +24,37 @@ const CommandHelp& run_help() {
          {"timed", "N", "1000000", "instructions timed in each unit (with --intervals)"},
          {"interval-file", "FILE", "", "CSV file of units: start_access,warmup_accesses,timed_instructions,weight"},
          {"interval-out", "FILE", "", "write the unscaled counts of each unit of each layout to FILE"},
+         {"designs-out", "FILE", "", "write the counts of the design's own structures to FILE: a row for each layout and structure"},
          {"warm-passes", "N", "0", "replay the trace N times before, without counts, so that caches and TLBs do not begin empty"},
          {"threads", "N", "1", "number of threads, for groups of layouts and for decoding"},
          {"group", "N", "auto", "number of layouts in one pass over the trace"}},
         {"tessera-sim run --trace gups.tst --platform haswell.flat --layouts list --engine partial",
-         "tessera-sim run --trace gups.tst --platform haswell.flat --layouts list --engine timing --intervals 20 --warmup 2500000 --threads 2"},
+         "tessera-sim run --trace gups.tst --platform haswell.flat --layouts list --engine timing --intervals 20 --warmup 2500000 --threads 2",
+         "tessera-sim run --trace gups.tst --platform anchor.flat --mappings list --engine partial --designs-out designs.csv"},
         {"H and M are always exact. C and R are scaled from the sampled units, with a 95% half-width. Results do not depend on threads,\n"
          "groups or the order of the list. A layout with an error gives a row with status failed."}};
     return help;
 }
 
-std::vector<std::string> layout_paths(const std::string& list) {
+bool with_mappings(const Options& options) {
+    if (options.given("layouts") == options.given("mappings"))
+        throw Refusal("--layouts or --mappings", options.given("layouts") ? "both are given, and a mapping takes the place of a layout" : "neither is given",
+                      "give one of them");
+    return options.given("mappings");
+}
+
+std::vector<std::string> layout_paths(const std::string& list, const std::string& what) {
     std::vector<std::string> paths;
     std::set<std::string> names;
-    const std::string text = read_text(list, "list of layouts");  // outlives the views that split() returns
+    const std::string text = read_text(list, "list of " + what + "s");  // outlives the views that split() returns
     for (std::string_view line : split(text, '\n')) {
         const auto path = trim(line);
         if (path.empty()) continue;
         paths.emplace_back(path);
         if (!names.insert(layout_name(paths.back())).second)
-            throw Refusal("list of layouts " + list, "two layouts have the name " + layout_name(paths.back()), "rename one file, or list it once");
+            throw Refusal("list of " + what + "s " + list, "two " + what + "s have the name " + layout_name(paths.back()), "rename one file, or list it once");
     }
-    if (paths.empty()) throw Refusal("list of layouts " + list, "it is empty", "write one path of a layout CSV per line");
+    if (paths.empty()) throw Refusal("list of " + what + "s " + list, "it is empty", "write one path of a " + what + " CSV per line");
     return paths;
 }
 

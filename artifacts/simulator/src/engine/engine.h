@@ -18,6 +18,7 @@
 #include "base/platform.h"
 #include "engine/sample_plan.h"
 #include "engine/stream.h"
+#include "mmu/structure_counts.h"
 #include "os/layout.h"
 
 namespace tessera::sim {
@@ -27,12 +28,21 @@ struct UnitCounts {
     bool operator==(const UnitCounts&) const = default;
 };
 
+/// What designs beyond the conventional one count; all zero and empty for that one.
+struct DesignCounts {
+    std::vector<StructureCounts> structures;  ///< whole stream
+    uint64_t background_cycles = 0;           ///< B, summed over the timed parts
+    std::array<uint64_t, 4> background{};     ///< background loads served by L1D, L2, L3, memory, in the timed parts
+    bool operator==(const DesignCounts&) const = default;
+};
+
 struct LayoutCounts {
     uint64_t stlb_hits = 0, stlb_misses = 0;
     uint64_t instruction_stlb_hits = 0, instruction_stlb_misses = 0;  ///< whole stream; 0 where the platform has no l1i
     uint64_t instruction_walk_cycles = 0;                             ///< summed over the timed parts
     std::vector<UnitCounts> units;
     std::array<uint64_t, 4> program{}, walker{};  ///< references served by L1D, L2, L3, memory; walker: data-side walks
+    DesignCounts design;
     bool operator==(const LayoutCounts&) const = default;
 };
 
@@ -60,6 +70,9 @@ struct EngineInfo {
     std::string name, sentence;
     std::function<std::unique_ptr<Engine>()> make;
 };
+
+/// Throws Refusal for mappings that change in a run with warm passes, which would begin after the last change.
+void check_epochs(const Request& request);
 
 /// All engines, sorted by name.
 const std::vector<EngineInfo>& engines();

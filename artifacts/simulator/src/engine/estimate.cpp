@@ -140,6 +140,34 @@ std::string format_row(const Row& row) {
     return cells.text();
 }
 
+std::string design_header() { return "layout,structure,accesses,hits,lookup_cycles,background_cycles"; }
+
+std::string format_design(const Layout& layout, const LayoutCounts& counts, const trace::Header& header) {
+    std::string text;
+    for (const StructureCounts& row : counts.design.structures) {
+        Cells cells;
+        cells.add(csv_field(layout.name));
+        cells.add(csv_field(row.name));
+        for (uint64_t value : {row.accesses, row.hits, row.lookup_cycles}) cells.add(value);
+        cells.skip(1);
+        text += cells.text() + "\n";
+    }
+    const auto& loads = counts.design.background;
+    const uint64_t cached = loads[0] + loads[1] + loads[2], all = cached + loads[3];
+    if (all == 0) return text;
+    uint64_t timed = 0;
+    for (const UnitCounts& unit : counts.units) timed += unit.instructions;
+    const double scale = double(header.instructions) / double(timed);
+    Cells cells;
+    cells.add(csv_field(layout.name));
+    cells.add("background");
+    cells.add(double(all) * scale);
+    cells.add(double(cached) * scale);
+    cells.skip(1);
+    cells.add(double(counts.design.background_cycles) * scale);
+    return text + cells.text() + "\n";
+}
+
 std::string unit_header() { return "layout,unit,start_access,instructions,accesses,stlb_misses,walk_cycles,runtime_cycles"; }
 
 std::string format_units(const Layout& layout, const LayoutCounts& counts, const SamplePlan& plan, bool has_runtime) {

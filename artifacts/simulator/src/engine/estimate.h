@@ -49,4 +49,11 @@ std::string format_row(const Row& row);
 std::string unit_header();
 std::string format_units(const Layout& layout, const LayoutCounts& counts, const SamplePlan& plan, bool has_runtime);
 
+/// One line a structure of the design, counted over the whole stream: layout,structure,accesses,hits,lookup_cycles,background_cycles
+/// (empty). The last line
+/// of a layout, `background`, has its background loads and B (background_cycles), scaled by instructions as C is; `hits` are loads that
+/// a cache served. Nothing for a design without structures and background loads.
+std::string design_header();
+std::string format_design(const Layout& layout, const LayoutCounts& counts, const trace::Header& header);
+
 }  // namespace tessera::sim

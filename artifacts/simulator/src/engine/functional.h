@@ -17,7 +17,9 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/platform.h"
+#include "engine/engine.h"
 #include "engine/outcome.h"
 #include "os/layout.h"
 #include "tessera/trace/trace.h"
@@ -45,6 +47,7 @@ struct FunctionalCounts {
     uint64_t counted_misses = 0, walk_cycles = 0;                     ///< data side, counted chunks
     uint64_t instruction_walk_cycles = 0;                             ///< counted chunks
     std::array<uint64_t, 4> program{}, walker{};  ///< references served by L1D, L2, L3, memory; walker: of data-side walks
+    DesignCounts design;                          ///< of counted chunks; structures: of all chunks
     bool operator==(const FunctionalCounts&) const = default;
 };
 
@@ -55,6 +58,8 @@ public:
     virtual void warm(const Chunk& chunk) = 0;
     /// `out` null: counts only. What `out` points to afterwards is valid until the next call.
     virtual void counted(const Chunk& chunk, Outcomes* out) = 0;
+    /// H and M of a design here depend on the contents of data caches: tlb_only() throws Refusal.
+    virtual bool needs_caches() const { return false; }
     /// Of each layout, in the order of the context.
     virtual std::vector<FunctionalCounts> counts() = 0;
 };
@@ -74,6 +79,8 @@ std::unique_ptr<Functional> make_lane_functional(const FunctionalContext& contex
 /// True where physical lines may differ between layouts and time depends on them: such platforms run with one layout a
 /// stage when `counted` gets an `out`.
 bool scalar_needs_one_lane(const Platform& platform);
+/// What a stage of a design that needs caches throws where a plan skips accesses.
+Refusal skipped_accesses(const std::string& design);
 /// Any platform. Throws Refusal where a component does not exist. events: shared by stages that read each frame one after
 /// the other (engine/scalar/event_log.h); null: the stage has its own.
 std::unique_ptr<Functional> make_scalar_functional(const FunctionalContext& context, scalar::EventLog* events = nullptr);

@@ -39,6 +39,13 @@ struct WalkLoad {
     uint64_t lanes;
 };
 
+/// Times of one access under a design that states them (engine/functional.h, scalar_needs_one_lane).
+struct DesignTimes {
+    uint32_t background_cycles;  ///< a walker is busy for so long behind the access's own walk
+    uint16_t lookup_cycles;      ///< of all look-ups: in the place of tlb.stlb.hit_cycles
+    uint16_t behind_l3;          ///< 1: look-up and walk begin when L3 has missed
+};
+
 struct Outcomes {
     size_t accesses = 0;
     uint64_t looked_up[chunk_capacity];        ///< lanes that missed the L1 DTLB (all arrays below hold `accesses` values)
@@ -49,6 +56,9 @@ struct Outcomes {
 
     /// Of each access, physical address / 64; null: physical = virtual. Same in all lanes (engine/functional.h, scalar_needs_one_lane).
     const uint64_t* physical_line = nullptr;
+
+    /// What a design's accesses take beyond the rules above, for stages of one layout; null: nothing does.
+    const DesignTimes* design_times = nullptr;
 
     size_t cycles_rows = 0;
     uint32_t (*walk_cycles)[max_lanes] = nullptr;  ///< latency of each lane's walk; 0 in lanes that did not walk. Owned by the producer

@@ -8,6 +8,7 @@
 #include "cache/hierarchy.h"
 #include "cache/prefetch_slots.h"
 #include "engine/engine.h"
+#include "engine/functional.h"
 #include "engine/instruction_pc.h"
 #include "engine/reference_core.h"
 #include "mmu/checked_port.h"
@@ -21,18 +22,26 @@ namespace {
 class OraclePort final : public CheckedPort {
 public:
     OraclePort(const Platform& p, DataCaches& caches) : CheckedPort(p), caches_(caches) {}
-    std::array<uint64_t, 4> walker_served{};  ///< since begin_access()
+    std::array<uint64_t, 4> walker_served{}, background_served{};  ///< since begin_access()
     void begin_access() {
         begin();
-        walker_served = {};
+        walker_served = background_served = {};
     }
 
 private:
-    MemoryLevel serve_walker(LineNumber line) override {
-        const MemoryLevel level = caches_.walker(line);
+    MemoryLevel load(LineNumber line, LoadFrom from) { return from == LoadFrom::l1d ? caches_.walker(line) : caches_.walker_beside_l3(line); }
+    MemoryLevel serve_walker(LineNumber line, LoadFrom from) override {
+        const MemoryLevel level = load(line, from);
         ++walker_served[static_cast<size_t>(level)];
         return level;
     }
+    MemoryLevel serve_background(LineNumber line, LoadFrom from) override {
+        const MemoryLevel level = load(line, from);
+        ++background_served[static_cast<size_t>(level)];
+        return level;
+    }
+    bool cache_holds(MemoryLevel level, LineNumber line) const override { return caches_.holds(level, line); }
+    void cache_fill(MemoryLevel level, LineNumber line) override { caches_.fill(level, line); }
     MemoryLevel serve_program(LineNumber line) override { return caches_.program(line); }
 
     DataCaches& caches_;
@@ -46,6 +55,8 @@ public:
           prefetchers_(platform_), caches_(platform_), port_(platform_, caches_),
           redirects_(platform_, request.stream.blocks()), core_(platform_) {
         counts.units.resize(request.plan.units());
+        if (space_.mapping() != nullptr) next_change_ = space_.mapping()->next_change();
+        if (design_->needs_caches() && !request.plan.full() && !request.plan.chosen()) throw skipped_accesses(platform_.mmu_design);
     }
 
     void segment(const trace::Frame& frame, const std::vector<trace::StaticBlock>& blocks, const Segment& s) {
@@ -75,7 +86,15 @@ public:
     }
 
     /// Forgets the hits and misses of warm passes; contents stay.
-    void begin_counts() { counts.stlb_hits = counts.stlb_misses = counts.instruction_stlb_hits = counts.instruction_stlb_misses = 0; }
+    void begin_counts() {
+        counts.stlb_hits = counts.stlb_misses = counts.instruction_stlb_hits = counts.instruction_stlb_misses = 0;
+        before_ = design_->structures();
+    }
+    LayoutCounts finish() {
+        counts.design.structures = design_->structures();
+        for (size_t i = 0; i < before_.size(); ++i) counts.design.structures[i] -= before_[i];
+        return std::move(counts);
+    }
 
     LayoutCounts counts;
 
@@ -85,7 +104,7 @@ private:
         design_->touch(page);
         port_.begin_access();
         const Translation found = part == Part::tlb_only ? design_->fetch_tlb_only(page) : design_->fetch(page, port_);
-        port_.check_fetch(found);
+        port_.end_fetch(found, page);
         counts.instruction_stlb_hits += found == Translation::stlb_hit;
         counts.instruction_stlb_misses += found == Translation::miss;
         if (part == Part::timed) counts.instruction_walk_cycles += port_.walk().value;
@@ -94,17 +113,22 @@ private:
 
     AccessOutcome demand(const DemandAccess& access, Part part, UnitCounts* unit) {
         check_address(access.address.value);
+        pass_epochs();
         design_->touch(access.address);
         AccessOutcome outcome;
         outcome.address = access.address;
         outcome.is_store = access.is_store;
         port_.begin_access();
-        outcome.translation = part == Part::tlb_only ? design_->access_tlb_only(access.address)
-                                                     : design_->access(access.address, access.is_store, port_);
+        const Access asked{access.address, access.is_store, access.pc};
+        const Translated translated = translate(asked, part);
+        outcome.translation = translated.found;
         counts.stlb_hits += outcome.translation == Translation::stlb_hit;
         counts.stlb_misses += outcome.translation == Translation::miss;
         if (part == Part::tlb_only) return outcome;
-        port_.check_access(outcome.translation);
+        port_.end_access(translated, asked);
+        outcome.lookup_cycles = port_.lookup_cycles();
+        outcome.behind_l3 = port_.behind_l3();
+        outcome.background = port_.background();
         outcome.walk = port_.walk();
         outcome.walk_missed_l1d = port_.walk_l1d_missed();
         outcome.walk_lines = port_.walk_memory_lines();
@@ -120,7 +144,28 @@ private:
         unit.stlb_misses += outcome.translation == Translation::miss;
         unit.walk_cycles += outcome.walk.value;
         ++counts.program[static_cast<size_t>(outcome.level)];
-        for (size_t level = 0; level < 4; ++level) counts.walker[level] += port_.walker_served[level];
+        counts.design.background_cycles += outcome.background.value;
+        for (size_t level = 0; level < 4; ++level) {
+            counts.walker[level] += port_.walker_served[level];
+            counts.design.background[level] += port_.background_served[level];
+        }
+    }
+
+    Translated translate(const Access& access, Part part) {
+        try {
+            if (part != Part::tlb_only) return design_->access(access, port_);
+            if (design_->needs_caches()) throw skipped_accesses(platform_.mmu_design);
+            return design_->access_tlb_only(access);
+        } catch (const Unmapped& missing) {
+            throw missing_page(missing, seen_ - 1);
+        }
+    }
+
+    /// Before each access: an epoch of the mapping may begin.
+    void pass_epochs() {
+        if (seen_++ != next_change_) return;
+        for (const VirtRange range : space_.mapping()->change()) design_->changed(range);
+        next_change_ = space_.mapping()->next_change();
     }
 
     void prefetch(const DemandAccess& access, AccessOutcome& outcome) {
@@ -142,6 +187,8 @@ private:
     Redirects redirects_;
     ReferenceCore core_;
     size_t core_unit_ = SIZE_MAX;
+    uint64_t seen_ = 0, next_change_ = ~uint64_t{0};  ///< accesses so far; where the next epoch begins
+    std::vector<StructureCounts> before_;    ///< after the warm passes
     std::vector<FetchRequest> fetches_;      ///< of the execution at hand
     std::vector<AccessOutcome> accesses_;
 };
@@ -152,6 +199,7 @@ public:
     size_t most_layouts() const override { return 1; }  // so that an interrupted run keeps the layouts that are done
     std::vector<LayoutCounts> run(const Request& request) override {
         check_components(request.platform);
+        check_epochs(request);
         std::vector<std::unique_ptr<Replay>> replays;
         for (const Layout* layout : request.layouts) replays.push_back(std::make_unique<Replay>(request, *layout));
         const auto pass = [&](auto cursor) {
@@ -168,7 +216,7 @@ public:
         for (auto& replay : replays) replay->begin_counts();
         pass(PlanCursor(request.plan, request.stream.blocks()));
         std::vector<LayoutCounts> results;
-        for (auto& replay : replays) results.push_back(std::move(replay->counts));
+        for (auto& replay : replays) results.push_back(replay->finish());
         return results;
     }
 };

@@ -44,14 +44,18 @@ uint64_t ReferenceCore::walked(uint64_t ready, Cycles walk, bool missed_l1d, con
     return done;
 }
 
+uint64_t ReferenceCore::looked_up(const AccessOutcome& access) const {
+    return access.lookup_cycles.value_or(access.translation == Translation::l1_hit ? 0 : platform_->stlb_hit_cycles);
+}
+
 /// When the physical address is known. A page whose walk is under way is waited for.
 uint64_t ReferenceCore::translated(const AccessOutcome& access, uint64_t ready, uint64_t dispatch) {
     const uint64_t page = access.address.value >> 12;
     const uint64_t pending = pages_.arrival(page);
-    uint64_t done = std::max(ready, pending);
-    if (access.translation != Translation::l1_hit) done += platform_->stlb_hit_cycles;
+    uint64_t done = std::max(ready, pending) + looked_up(access);
     const bool walks = access.translation == Translation::miss;
     if (walks) done = walked(done, access.walk, access.walk_missed_l1d, access.walk_lines, dispatch);
+    if (access.background.value != 0) walkers_.serve(done, access.background.value);
     pages_.set(page, walks ? done : pending);
     return done;
 }
@@ -66,7 +70,14 @@ uint64_t ReferenceCore::arrived(const AccessOutcome& access, uint64_t ready, uin
     }
     const uint64_t begin = std::max(ready, mshrs_.first_free());
     uint64_t done = begin + load_cycles(*platform_, access.level).value;
-    if (access.level == MemoryLevel::dram) done = memory_.load(access.physical.value >> line_shift, begin, dispatch, false);
+    if (access.level == MemoryLevel::dram) {
+        uint64_t delay = 0;  // of what comes behind L3: the line keeps its MSHR
+        if (access.behind_l3 && access.translation != Translation::l1_hit) {
+            const uint64_t missed_l3 = begin + platform_->l3.load_cycles;
+            delay = translated(access, missed_l3, dispatch) - missed_l3;
+        }
+        done = memory_.load(access.physical.value >> line_shift, begin + delay, dispatch, false);
+    }
     done = std::max({done, pending, lines_to_l2_.arrival(line)});
     mshrs_.take_until(done);
     lines_.set(line, done);
@@ -147,7 +158,9 @@ void ReferenceCore::execute(const trace::StaticBlock& block, const std::vector<F
             History& queue = a.is_store ? stores_ : loads_;
             dispatch = std::max(dispatch, queue.oldest());
             const uint64_t port = (a.is_store ? store_ports_ : load_ports_).take(dispatch);
-            const uint64_t physical = translated(a, std::max({dispatch, base_address, port}), dispatch);
+            uint64_t physical = std::max({dispatch, base_address, port});  // behind L3, the virtual address is enough
+            if (!a.behind_l3) physical = translated(a, physical, dispatch);
+            else pages_.set(a.address.value >> 12, pages_.arrival(a.address.value >> 12));
             uint64_t data = arrived(a, physical, dispatch);
             write_back(a, dispatch);
             for (const PrefetchRequest& request : a.prefetches) prefetch(request, physical, dispatch);

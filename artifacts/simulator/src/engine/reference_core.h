@@ -8,9 +8,11 @@
 // page in flight wait for it. Retirement is in order; stores drain in order behind it. Behind a mispredicted branch nothing
 // enters until it is resolved; ports begin so many loads, stores and computations in a cycle; string instructions hold
 // dispatch. A load takes the bytes of a store that waits in the store buffer from there. Not modelled: wrong paths, instruction
-// bytes, memory disambiguation.
+// bytes, memory disambiguation. A design may give its own look-up times, translate behind an L3 miss, and keep a walker busy in the
+// background (mmu/design.h).
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "base/types.h"
@@ -42,6 +44,9 @@ struct AccessOutcome {
     std::vector<LineNumber> walk_lines = {}; ///< that the walk loads from memory, in order; none unless dram.queues_walks
     PhysAddr physical;                       ///< of the data; read by DRAM mapping only
     std::vector<PrefetchRequest> prefetches; ///< in the order asked for
+    std::optional<uint32_t> lookup_cycles;   ///< of its look-ups; none: tlb.stlb.hit_cycles unless it hit L1
+    bool behind_l3 = false;                  ///< look-up and walk begin when L3 has missed
+    Cycles background;                       ///< a walker is busy for so long behind the access's own walk
 };
 
 /// A code page of a block that missed the L1 ITLB.
@@ -65,6 +70,7 @@ public:
 
 private:
     uint64_t walked(uint64_t ready, Cycles walk, bool missed_l1d, const std::vector<LineNumber>& lines, uint64_t dispatch);
+    uint64_t looked_up(const AccessOutcome& access) const;
     uint64_t translated(const AccessOutcome& access, uint64_t ready, uint64_t dispatch);
     uint64_t arrived(const AccessOutcome& access, uint64_t ready, uint64_t dispatch);
     void write_back(const AccessOutcome& access, uint64_t dispatch);

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "engine/engine.h"
+#include "os/mapping.h"
 
 namespace tessera::sim {
 namespace {
@@ -26,6 +27,14 @@ Registration::Registration(EngineInfo info) {
         std::abort();
     }
     all.insert(at, std::move(info));
+}
+
+void check_epochs(const Request& request) {
+    if (request.warm_passes == 0) return;
+    for (const Layout* layout : request.layouts)
+        if (layout->mapping != nullptr && layout->mapping->epochs.size() > 1)
+            throw Refusal("--warm-passes with mapping " + layout->name, "it has " + std::to_string(layout->mapping->epochs.size()) + " epochs, which are places in one pass over the trace",
+                          "leave out --warm-passes, or use a mapping with one epoch");
 }
 
 std::unique_ptr<Engine> make_engine(const std::string& name) {

@@ -6,6 +6,7 @@
 #include "engine/timing/clock.h"
 #include "engine/timing/redirect_log.h"
 #include "mmu/components.h"
+#include "os/mapping.h"
 
 namespace tessera::sim {
 namespace {
@@ -19,6 +20,10 @@ struct Shared {
     scalar::EventLog events;
     timing::RedirectLog redirects;
 };
+
+bool any_mapping(const Request& request) {
+    return std::any_of(request.layouts.begin(), request.layouts.end(), [](const Layout* layout) { return layout->mapping != nullptr; });
+}
 
 std::unique_ptr<Functional> make_functional(const FunctionalContext& context, Shared* shared) {
     return shared == nullptr ? make_lane_functional(context) : make_scalar_functional(context, &shared->events);
@@ -37,6 +42,7 @@ public:
             clock_ = make_clock(request.platform, blocks_, unsigned(layouts.size()), layouts.size() == 1 ? "one" : isa,
                                 shared == nullptr ? nullptr : &shared->redirects);
         for (LayoutCounts& r : results_) r.units.resize(plan_.units());
+        if (functional_->needs_caches() && !plan_.full() && !plan_.chosen()) throw skipped_accesses(request.platform.mmu_design);
     }
 
     void segment(const trace::Frame& frame, const Segment& s) {
@@ -69,6 +75,8 @@ public:
             r.instruction_walk_cycles = counts[i].instruction_walk_cycles;
             r.program = counts[i].program;
             r.walker = counts[i].walker;
+            r.design = counts[i].design;
+            for (size_t s = 0; s < start_[i].design.structures.size(); ++s) r.design.structures[s] -= start_[i].design.structures[s];
         }
         return std::move(results_);
     }
@@ -140,7 +148,8 @@ void pass(const Request& request, Shared* shared, std::vector<Group>& groups, Cu
 std::vector<LayoutCounts> replay(const Request& request, bool with_clock) {
     check_components(request.platform);
     const auto outcomes = with_clock ? std::make_unique<Outcomes>() : nullptr;
-    const bool lanes = lanes_lack(request.platform).empty();
+    check_epochs(request);
+    const bool lanes = lanes_lack(request.platform).empty() && !any_mapping(request);
     const auto shared = lanes ? nullptr : std::make_unique<Shared>(request);
     std::vector<Group> groups;
     if (lanes) groups.emplace_back(request, request.layouts, outcomes.get(), nullptr);

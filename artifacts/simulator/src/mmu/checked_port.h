@@ -1,12 +1,15 @@
 // checked_port.h - records the references of one access through its Port and checks the contract of the design.
 //
 // Engines derive from it and implement which level serves a line. A design that breaks the contract of mmu/design.h is a
-// bug and raises std::logic_error, because its counts would look plausible.
+// bug and raises std::logic_error that names design and address, because its counts would look plausible.
 //
 // A walk is a translation that misses and has walker loads. It takes walker.begin_cycles, and then the times of its loads. A
 // design's miss without walker loads is no walk and takes no time.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstdio>
 #include <stdexcept>
 #include <vector>
 
@@ -18,12 +21,26 @@ class CheckedPort : public Port {
 public:
     explicit CheckedPort(const Platform& p) : platform_(p) {}
 
-    MemoryLevel walker_load(PhysAddr address) final {
-        const MemoryLevel level = serve_walker(line_of(address));
-        if (loads_++ == 0) walk_ += Cycles(platform_.walker_begin_cycles);
+    MemoryLevel walker_load(PhysAddr address, LoadFrom from) final {
+        const MemoryLevel level = serve_load(address, from);
+        begin_walk();
         walk_ += walker_load_cycles(platform_, level);
-        l1d_missed_ |= level != MemoryLevel::l1d;
-        if (level == MemoryLevel::dram && platform_.dram_queues_walks != 0) memory_lines_.push_back(line_of(address));
+        return level;
+    }
+    std::span<const MemoryLevel> walker_loads(std::span<const PhysAddr> addresses, LoadFrom from) final {
+        served_.clear();
+        Cycles slowest;
+        for (const PhysAddr address : addresses) {
+            served_.push_back(serve_load(address, from));
+            slowest = std::max(slowest, walker_load_cycles(platform_, served_.back()));
+        }
+        if (!addresses.empty()) begin_walk();
+        walk_ += slowest;
+        return served_;
+    }
+    MemoryLevel background_load(PhysAddr address, LoadFrom from) final {
+        const MemoryLevel level = serve_background(line_of(address), from);
+        background_ += walker_load_cycles(platform_, level);
         return level;
     }
     MemoryLevel program(PhysAddr address) final {
@@ -32,26 +49,44 @@ public:
         return level_ = serve_program(line_of(address));
     }
 
+    bool holds(MemoryLevel level, PhysAddr address) const final { return cache_holds(checked(level, address), line_of(address)); }
+    void fill(MemoryLevel level, PhysAddr address) final { cache_fill(checked(level, address), line_of(address)); }
+
     /// Before access() or fetch().
     void begin() {
-        walk_ = Cycles(0);
+        walk_ = background_ = Cycles(0);
         l1d_missed_ = false;
         memory_lines_.clear();
         loads_ = references_ = 0;
+        lookup_cycles_ = 0;
+        behind_l3_ = false;
     }
     /// After access() and fetch(): throws std::logic_error.
-    void check_access(Translation found) const {
+    void end_access(const Translated& translated, const Access& access) {
+        const Translation found = translated.found;
+        lookup_cycles_ = translated.lookup_cycles;
+        if (lookup_cycles_ == Translated::platform_lookup)
+            lookup_cycles_ = found == Translation::l1_hit ? 0 : uint32_t(platform_.stlb_hit_cycles);
+        behind_l3_ = translated.place == Place::behind_l3;
         if (references_ != 1)
-            throw std::logic_error("a design referenced the program's line " + std::to_string(references_) + " times in one access");
-        check_walk(found);
+            broken("referenced the program's line " + std::to_string(references_) + " times in one access", access.address);
+        if (behind_l3_ && found != Translation::l1_hit && level_ != MemoryLevel::dram)
+            broken("translated behind L3 an access that a cache served", access.address);
+        if (lookup_cycles_ > 0xffff) broken("gave a look-up of " + std::to_string(lookup_cycles_) + " cycles; the most are 65535", access.address);
+        if (background_.value != 0 && found == Translation::l1_hit) broken("loaded in the background for an l1_hit", access.address);
+        check_walk(found, access.address);
     }
-    void check_fetch(Translation found) const {
-        if (references_ != 0) throw std::logic_error("a design referenced a program line in fetch()");
-        if (found == Translation::l1_hit) throw std::logic_error("a design's fetch() returned l1_hit: the page had missed the L1 ITLB");
-        check_walk(found);
+    void end_fetch(Translation found, VirtAddr page) const {
+        if (references_ != 0) broken("referenced a program line in fetch()", page);
+        if (found == Translation::l1_hit) broken("returned l1_hit from fetch(): the page had missed the L1 ITLB", page);
+        if (background_.value != 0) broken("loaded in the background in fetch()", page);
+        check_walk(found, page);
     }
 
     Cycles walk() const { return walk_; }
+    Cycles background() const { return background_; }
+    uint32_t lookup_cycles() const { return lookup_cycles_; }
+    bool behind_l3() const { return behind_l3_; }
     bool walk_l1d_missed() const { return l1d_missed_; }
     /// What the walk loaded from memory, in order; nothing unless dram.queues_walks.
     const std::vector<LineNumber>& walk_memory_lines() const { return memory_lines_; }
@@ -59,18 +94,41 @@ public:
     PhysAddr physical() const { return physical_; }  ///< of the program's reference
 
 protected:
-    virtual MemoryLevel serve_walker(LineNumber line) = 0;
+    virtual MemoryLevel serve_walker(LineNumber line, LoadFrom from) = 0;
+    virtual MemoryLevel serve_background(LineNumber line, LoadFrom from) = 0;
     virtual MemoryLevel serve_program(LineNumber line) = 0;
+    virtual bool cache_holds(MemoryLevel level, LineNumber line) const = 0;
+    virtual void cache_fill(MemoryLevel level, LineNumber line) = 0;
 
 private:
-    void check_walk(Translation found) const {
-        if (loads_ != 0 && found != Translation::miss) throw std::logic_error("a design loaded page-table lines for a translation that is no miss");
+    MemoryLevel checked(MemoryLevel level, PhysAddr address) const {
+        if (level == MemoryLevel::dram) broken("probed or filled memory as if it were a cache", VirtAddr(address.value));
+        return level;
+    }
+    MemoryLevel serve_load(PhysAddr address, LoadFrom from) {
+        const MemoryLevel level = serve_walker(line_of(address), from);
+        l1d_missed_ |= from == LoadFrom::l1d && level != MemoryLevel::l1d;
+        if (level == MemoryLevel::dram && platform_.dram_queues_walks != 0) memory_lines_.push_back(line_of(address));
+        return level;
+    }
+    void begin_walk() {
+        if (loads_++ == 0) walk_ += Cycles(platform_.walker_begin_cycles);
+    }
+    void check_walk(Translation found, VirtAddr address) const {
+        if (loads_ != 0 && found != Translation::miss) broken("loaded page-table lines for a translation that is no miss", address);
+    }
+    [[noreturn]] void broken(const std::string& what, VirtAddr address) const {
+        char text[32];
+        std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address.value));
+        throw std::logic_error("design " + platform_.mmu_design.name + ", access to " + text + ": it " + what + " (contract: mmu/design.h)");
     }
 
     const Platform& platform_;
-    Cycles walk_;
-    bool l1d_missed_ = false;
+    Cycles walk_, background_;
+    uint32_t lookup_cycles_ = 0;
+    bool l1d_missed_ = false, behind_l3_ = false;
     std::vector<LineNumber> memory_lines_;
+    std::vector<MemoryLevel> served_;
     uint64_t loads_ = 0, references_ = 0;
     MemoryLevel level_ = MemoryLevel::l1d;
     PhysAddr physical_;

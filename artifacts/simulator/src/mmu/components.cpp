@@ -6,6 +6,7 @@
 #include "cache/prefetcher.h"
 #include "mmu/design.h"
 #include "os/allocator.h"
+#include "os/mapping.h"
 #include "pagetable/format.h"
 #include "tlb/organisation.h"
 #include "tlb/replacement.h"
@@ -24,6 +25,14 @@ void check(const std::string& key, const Registry& registry, const Chosen& chose
     OwnValues(info.section, info.keys, chosen.own, &defaults);
     for (const OwnKey& row : defaults) filled.emplace(info.section + "." + row.key, row);
 }
+
+const AddressSpace& no_pools() {
+    static const AddressSpace space({}, layout_of(std::make_shared<Mapping>(Mapping{"", {{}}})));
+    return space;
+}
+
+/// For a process without pools: enough for a design to refuse numbers that it cannot work with.
+std::unique_ptr<Design> make_design(const Platform& p) { return designs().make(p.mmu_design, DesignContext{p, no_pools()}); }
 
 /// A section is that of a component, in use or not.
 void check_sections(const Platform& p) {
@@ -44,6 +53,8 @@ std::vector<ComponentKind> component_kinds() {
             {"walk-caches", walk_caches().list()}};
 }
 
+bool needs_caches(const Platform& p) { return make_design(p)->needs_caches(); }
+
 OwnDefaults check_components(const Platform& p) {
     OwnDefaults filled;
     check("mmu.design", designs(), p.mmu_design, filled);
@@ -57,9 +68,10 @@ OwnDefaults check_components(const Platform& p) {
     check("prefetch.l2.kind", prefetchers(), p.prefetch_l2.kind, filled);
     check("memory.allocator", allocators(), p.allocator, filled);
     check("branch.predictor", predictors(), p.branch_predictor, filled);
-    prefetchers().make(p.prefetch_l1d.kind, p.prefetch_l1d);  // refuses numbers that it cannot work with
-    prefetchers().make(p.prefetch_l2.kind, p.prefetch_l2);
+    prefetchers().make(p.prefetch_l1d.kind, p.prefetch_l1d, p);  // refuses numbers that it cannot work with
+    prefetchers().make(p.prefetch_l2.kind, p.prefetch_l2, p);
     predictors().make(p.branch_predictor);
+    make_design(p);
     check_sections(p);
     return filled;
 }

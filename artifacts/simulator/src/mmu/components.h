@@ -25,4 +25,7 @@ using OwnDefaults = std::map<std::string, OwnKey>;
 /// exist, or cannot work with the numbers that the platform gives it, in its own section or elsewhere.
 OwnDefaults check_components(const Platform& platform);
 
+/// Whether H and M of the platform's design depend on the contents of data caches.
+bool needs_caches(const Platform& platform);
+
 }  // namespace tessera::sim

@@ -13,9 +13,10 @@ class Conventional final : public Design {
 public:
     explicit Conventional(const DesignContext& context)
         : space_(context.space), tlbs_(tlb_organisations().make(context.platform.tlb_organisation, context.platform)),
-          walker_(context.platform), allocator_(allocators().make(context.platform.allocator, context.space)) {}
+          walker_(context.platform), allocator_(allocators().make(context.platform.allocator, context.space, context.platform)) {}
 
-    Translation access(VirtAddr address, bool, Port& port) override {
+    Translated access(const Access& access, Port& port) override {
+        const VirtAddr address = access.address;
         const PageSize size = space_.page_size(address);
         const PageNumber page = page_of(address, size);
         const Translation translation = tlbs_->lookup(page);
@@ -35,8 +36,8 @@ public:
         return Translation::miss;
     }
 
-    Translation access_tlb_only(VirtAddr address) override {
-        const PageNumber page = page_of(address, space_.page_size(address));
+    Translation access_tlb_only(const Access& access) override {
+        const PageNumber page = page_of(access.address, space_.page_size(access.address));
         const Translation translation = tlbs_->lookup(page);
         if (translation == Translation::miss) tlbs_->fill(page);
         return translation;
@@ -54,6 +55,11 @@ public:
         allocator_->touch(address);
     }
 
+    void changed(VirtRange range) override {
+        tlbs_->drop(range);
+        walker_.changed(range);
+    }
+
 private:
     const AddressSpace& space_;
     std::unique_ptr<TlbOrganisation> tlbs_;
@@ -61,8 +67,10 @@ private:
     std::unique_ptr<Allocator> allocator_;
 };
 
-const Registered row(designs(), "conventional", "TLBs, then a page walk through the data caches, then the access",
-                     [](const DesignContext& context) { return std::make_unique<Conventional>(context); });
+std::unique_ptr<Design> make(const DesignContext& context) { return std::make_unique<Conventional>(context); }
+
+const Registered conventional(designs(), "conventional", "TLBs, then a page walk through the data caches, then the access", make);
+const Registered noop(designs(), "noop", "the conventional design, run as any other design: a control for engines and studies", make);
 
 }  // namespace
 }  // namespace tessera::sim

@@ -14,7 +14,7 @@ namespace tessera::sim {
 
 class InstructionSide {
 public:
-    explicit InstructionSide(const Platform& p) : l1i_(p.l1i, p.l1i_replacement) {}
+    explicit InstructionSide(const Platform& p) : l1i_(p.l1i, p.l1i_replacement, p) {}
 
     /// False: the platform does not simulate instruction pages and execute() would do nothing.
     bool exists() const { return l1i_.exists(); }

@@ -28,6 +28,21 @@ public:
         }
     }
 
+    /// A walk beside L3 without walk caches: every entry is loaded, from L3 on.
+    void walk_behind_l3(VirtAddr address, PageSize size, Port& port) {
+        table_->entries(address, size, path_);
+        for (const EntryRead& entry : path_) port.walker_load(entry.address, LoadFrom::l3);
+    }
+
+    /// Where the entry that maps the page is. pre: touch() was called for the address's 2MB region.
+    PhysAddr leaf_entry(VirtAddr address, PageSize size) {
+        table_->entries(address, size, path_);
+        return path_.back().address;
+    }
+
+    /// After a change of the mapping in this range.
+    void changed(VirtRange range) { walk_cache_->drop(range); }
+
 private:
     std::unique_ptr<PageTableFormat> table_;
     std::unique_ptr<WalkCache> walk_cache_;

@@ -5,6 +5,7 @@
 // [page_table_base, page_table_end) and below 2^52. Different layouts may have different frames.
 #pragma once
 
+#include "base/platform.h"
 #include "base/registry.h"
 #include "base/types.h"
 #include "os/address_space.h"
@@ -20,7 +21,7 @@ public:
     virtual PhysAddr physical(VirtAddr address, PageSize size) = 0;
 };
 
-/// memory.allocator: name -> allocator for a process with the pages of the address space.
-Registry<Allocator, const AddressSpace&>& allocators();
+/// memory.allocator: name -> allocator for a process with the pages of the address space, which outlives it.
+Registry<Allocator, const AddressSpace&, const Platform&>& allocators();
 
 }  // namespace tessera::sim

@@ -4,6 +4,7 @@
 // pools of the trace. Windows of 4KB pages are checked and then dropped, because pages outside windows are 4KB anyway.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,9 +20,12 @@ struct Window {
     size_t line;          ///< of the file, for messages
 };
 
+struct Mapping;  // os/mapping.h
+
 struct Layout {
     std::string name;             ///< the file's stem
     std::vector<Window> windows;  ///< sorted by pool and offset, disjoint, large pages only
+    std::shared_ptr<const Mapping> mapping = nullptr;  ///< in the place of windows: pages with frames
 };
 
 const char* pool_name(trace::PoolKind kind);

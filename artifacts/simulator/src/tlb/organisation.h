@@ -20,6 +20,8 @@ public:
     virtual bool lookup_instruction(PageNumber page) = 0;
     /// pre: lookup_instruction(page) was false.
     virtual void fill_instruction(PageNumber page) = 0;
+    /// Forgets the pages that the range overlaps. Called only under mappings that change; the default refuses.
+    virtual void drop(VirtRange range);
 };
 
 /// tlb.organisation: name -> organisation on this platform.

@@ -15,7 +15,7 @@ namespace {
 class PagingStructureCaches final : public WalkCache {
 public:
     explicit PagingStructureCaches(const Platform& p)
-        : caches_{TlbArray(p.pwc_pml5e, "lru"), TlbArray(p.pwc_pml4e, "lru"), TlbArray(p.pwc_pdpte, "lru"), TlbArray(p.pwc_pde, "lru")} {}
+        : caches_{TlbArray(p.pwc_pml5e, "lru", p), TlbArray(p.pwc_pml4e, "lru", p), TlbArray(p.pwc_pdpte, "lru", p), TlbArray(p.pwc_pde, "lru", p)} {}
 
     size_t skip(VirtAddr address, const WalkPath& path) override {
         const Level leaf = path.back().level;
@@ -26,10 +26,18 @@ public:
         return 0;
     }
     void fill(VirtAddr address, Level level) override { cache(level).fill(region(address, level)); }
+    void drop(VirtRange range) override {
+        for (size_t level = 0; level < caches_.size(); ++level) caches_[level].drop(in_regions(range, static_cast<Level>(level)));
+    }
 
 private:
     static PageNumber region(VirtAddr address, Level level) {
         return {address.value >> coverage_shift(level), PageSize::small_4kb};  // the size only pads the name
+    }
+    /// The range in the units of region(), whose names pretend to be 4KB pages.
+    static VirtRange in_regions(VirtRange range, Level level) {
+        const unsigned shift = coverage_shift(level);
+        return {VirtAddr(range.begin.value >> shift << 12), VirtAddr((((range.end.value - 1) >> shift) + 1) << 12)};
     }
     TlbArray& cache(Level level) { return caches_[static_cast<size_t>(level)]; }
 

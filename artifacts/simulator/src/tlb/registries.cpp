@@ -5,8 +5,18 @@
 
 namespace tessera::sim {
 
-Registry<Replacement, size_t, size_t>& replacements() {
-    static Registry<Replacement, size_t, size_t> registry("replacement");
+void TlbOrganisation::drop(VirtRange) {
+    throw Refusal("a mapping of several epochs under this tlb.organisation", "it cannot forget pages that change (drop() in tlb/organisation.h)",
+                  "use the organisation split, or a mapping with one epoch");
+}
+
+void WalkCache::drop(VirtRange) {
+    throw Refusal("a mapping of several epochs under this pwc.kind", "it cannot forget entries that change (drop() in tlb/walk_cache.h)",
+                  "use the walk caches paging-structure, or a mapping with one epoch");
+}
+
+Registry<Replacement, size_t, size_t, const Platform&>& replacements() {
+    static Registry<Replacement, size_t, size_t, const Platform&> registry("replacement");
     return registry;
 }
 

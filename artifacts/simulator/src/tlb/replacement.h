@@ -7,6 +7,7 @@
 
 #include <cstddef>
 
+#include "base/platform.h"
 #include "base/registry.h"
 
 namespace tessera::sim {
@@ -21,6 +22,6 @@ public:
 };
 
 /// tlb.*.replacement: name -> policy for an array with the given sets and ways.
-Registry<Replacement, size_t, size_t>& replacements();
+Registry<Replacement, size_t, size_t, const Platform&>& replacements();
 
 }  // namespace tessera::sim

@@ -16,6 +16,8 @@ public:
     /// Returns how many of the path's first entries the walk skips, < path.size(). pre: path is not empty.
     virtual size_t skip(VirtAddr address, const WalkPath& path) = 0;
     virtual void fill(VirtAddr address, Level level) = 0;
+    /// Forgets the entries that cover a part of the range. Called only under mappings that change; the default refuses.
+    virtual void drop(VirtRange range);
 };
 
 /// pwc.kind: name -> walk caches of this platform.

@@ -26,12 +26,12 @@ private:
     std::vector<size_t> next_;
 };
 const Registered round_robin(replacements(), "example-round-robin", "the ways in turn",
-                             [](size_t sets, size_t ways) { return std::make_unique<RoundRobin>(sets, ways); });
+                             [](size_t sets, size_t ways, const Platform&) { return std::make_unique<RoundRobin>(sets, ways); });
 
 /// One array of the STLB's shape for all page sizes, and no first level.
 class OneArray final : public TlbOrganisation {
 public:
-    explicit OneArray(const Platform& p) : array_(p.stlb, p.stlb_replacement) {}
+    explicit OneArray(const Platform& p) : array_(p.stlb, p.stlb_replacement, p) {}
     Translation lookup(PageNumber page) override { return array_.lookup(page) ? Translation::stlb_hit : Translation::miss; }
     void fill(PageNumber page) override { array_.fill(page); }
     bool lookup_instruction(PageNumber page) override { return array_.lookup(page); }
@@ -80,7 +80,7 @@ public:
         if (next.value >> 12 == access.address.value >> 12) wanted.push_back(next);
     }
 };
-const Registered next_line(prefetchers(), "example-next-line", "the next line", [](const PrefetchSlot&) { return std::make_unique<NextLine>(); });
+const Registered next_line(prefetchers(), "example-next-line", "the next line", [](const PrefetchSlot&, const Platform&) { return std::make_unique<NextLine>(); });
 
 /// Physical memory is virtual memory with gigabytes in reverse order, among 2^bits of them.
 class Backwards final : public Allocator {
@@ -93,7 +93,7 @@ private:
 };
 const Registered backwards(allocators(), "example-backwards", "gigabytes in reverse order",
                            {{"bits", "bits", 0, 18, 18, "assumed: all 256TB", "Gigabytes among which the order is turned, as a power of two"}},
-                           [](const OwnValues& own, const AddressSpace&) { return std::make_unique<Backwards>(own["bits"]); });
+                           [](const OwnValues& own, const AddressSpace&, const Platform&) { return std::make_unique<Backwards>(own["bits"]); });
 
 /// Predicts what the branch before it did, whichever it was.
 class AsBefore final : public Predictor {

@@ -12,11 +12,12 @@ namespace {
 class VictimBuffer final : public Design {
 public:
     VictimBuffer(uint64_t victims, const DesignContext& context)
-        : space_(context.space), first_(context.platform.l1_4kb, context.platform.l1_replacement),
+        : space_(context.space), first_(context.platform.l1_4kb, context.platform.l1_replacement, context.platform),
           victims_(victims), walker_(context.platform),
-          allocator_(allocators().make(context.platform.allocator, context.space)) {}
+          allocator_(allocators().make(context.platform.allocator, context.space, context.platform)) {}
 
-    Translation access(VirtAddr address, bool, Port& port) override {
+    Translated access(const Access& access, Port& port) override {
+        const VirtAddr address = access.address;
         const PageNumber page = page_of(address, space_.page_size(address));
         const Translation found = find(page);
         if (found == Translation::miss) walker_.walk(address, page.size, port);
@@ -28,7 +29,7 @@ public:
         if (found == Translation::miss) walker_.walk(address, PageSize::small_4kb, port);
         return found;
     }
-    Translation access_tlb_only(VirtAddr address) override { return find(page_of(address, space_.page_size(address))); }
+    Translation access_tlb_only(const Access& access) override { return find(page_of(access.address, space_.page_size(access.address))); }
     Translation fetch_tlb_only(VirtAddr address) override {
         const Translation found = find(page_of(address, PageSize::small_4kb));
         return found == Translation::l1_hit ? Translation::stlb_hit : found;

@@ -67,7 +67,7 @@ private:
 };
 
 const Registered row(prefetchers(), "stream", "per 4KB page: prefetches ahead of ascending or descending lines",
-                     [](const PrefetchSlot& slot) { return std::make_unique<Stream>(slot); });
+                     [](const PrefetchSlot& slot, const Platform&) { return std::make_unique<Stream>(slot); });
 
 }  // namespace
 }  // namespace tessera::sim

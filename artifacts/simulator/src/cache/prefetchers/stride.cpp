@@ -56,7 +56,7 @@ private:
 };
 
 const Registered row(prefetchers(), "stride", "per program counter: prefetches ahead after three equal strides",
-                     [](const PrefetchSlot& slot) { return std::make_unique<Stride>(slot); });
+                     [](const PrefetchSlot& slot, const Platform&) { return std::make_unique<Stride>(slot); });
 
 }  // namespace
 }  // namespace tessera::sim

@@ -30,6 +30,7 @@ void EventReader::read(const Chunk& chunk, bool prefetch, ChunkEvents& out) {
     out.fetches_.clear();
     out.asks_.clear();
     out.first_touch_.resize(chunk.accesses);
+    out.pcs_.resize(chunk.accesses);
     size_t access = 0;
     for (size_t e = 0; e < chunk.executions; ++e) {
         const Block& block = blocks_[chunk.block_ids[e]];
@@ -37,13 +38,14 @@ void EventReader::read(const Chunk& chunk, bool prefetch, ChunkEvents& out) {
         const size_t first = access, end = access + chunk.access_counts[e];
         for (; access < end; ++access) {
             out.first_touch_[access] = regions_.add(chunk.addresses[access]);
-            if (prefetch && prefetchers_.exists()) observe(chunk, block, first, access, out);
+            out.pcs_[access] = block.access_pcs[std::min(access - first, block.access_pcs.size() - 1)];
+            if (prefetch && prefetchers_.exists()) observe(chunk, access, out);
         }
     }
 }
 
-void EventReader::observe(const Chunk& chunk, const Block& block, size_t first, size_t access, ChunkEvents& out) {
-    const DemandAccess demand{block.access_pcs[std::min(access - first, block.access_pcs.size() - 1)], VirtAddr(chunk.addresses[access]),
+void EventReader::observe(const Chunk& chunk, size_t access, ChunkEvents& out) {
+    const DemandAccess demand{out.pcs_[access], VirtAddr(chunk.addresses[access]),
                               chunk.is_store[access] != 0};
     prefetchers_.observe(demand, [&](VirtAddr target, bool into_l1d) { out.asks_.push_back({uint32_t(access), target, into_l1d}); });
 }

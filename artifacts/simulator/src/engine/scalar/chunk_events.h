@@ -1,5 +1,5 @@
 // chunk_events.h - events of a chunk that do not depend on the layout, computed once for all layouts: code pages that miss
-// the L1 ITLB, first touches of 2MB regions, and the lines that prefetchers request.
+// the L1 ITLB, first touches of 2MB regions, program counters of accesses, and the lines that prefetchers request.
 #pragma once
 
 #include <bitset>
@@ -41,12 +41,14 @@ public:
     const std::vector<Fetch>& fetches() const { return fetches_; }
     const std::vector<Ask>& asks() const { return asks_; }
     bool first_touch(size_t access) const { return first_touch_[access] != 0; }
+    uint64_t pc(size_t access) const { return pcs_[access]; }
 
 private:
     friend class EventReader;
     std::vector<Fetch> fetches_;
     std::vector<Ask> asks_;
     std::vector<uint8_t> first_touch_;
+    std::vector<uint64_t> pcs_;  ///< of the instructions of accesses
 };
 
 class EventReader {
@@ -61,7 +63,7 @@ private:
         uint64_t pc, bytes;
         std::vector<uint64_t> access_pcs;  ///< of access i, or the last one beyond them
     };
-    void observe(const Chunk& chunk, const Block& block, size_t first, size_t access, ChunkEvents& out);
+    void observe(const Chunk& chunk, size_t access, ChunkEvents& out);
 
     std::vector<Block> blocks_;
     InstructionSide instructions_;

@@ -32,6 +32,11 @@ public:
         return hit;
     }
 
+    bool holds(LineNumber line) const {
+        const uint64_t* const first = &lines_[set_of(line.value) * ways_];
+        return std::find(first, first + ways_, line.value) != first + ways_;
+    }
+
     /// Brings the line's set towards this processor; changes nothing.
     void fetch_set(LineNumber line) const {
         const uint64_t* const first = &lines_[set_of(line.value) * ways_];
@@ -53,8 +58,13 @@ public:
     MemoryLevel reference(LineNumber line) { return l1d_.reference(line) ? MemoryLevel::l1d : reference_below_l1d(line); }
     MemoryLevel reference_below_l1d(LineNumber line) {
         if (l2_.reference(line)) return MemoryLevel::l2;
-        return l3_.reference(line) ? MemoryLevel::l3 : MemoryLevel::dram;
+        return reference_l3(line);
     }
+    MemoryLevel reference_l3(LineNumber line) { return l3_.reference(line) ? MemoryLevel::l3 : MemoryLevel::dram; }
+
+    /// One level alone. pre: level is a cache.
+    bool holds(MemoryLevel level, LineNumber line) const { return (level == MemoryLevel::l1d ? l1d_ : level == MemoryLevel::l2 ? l2_ : l3_).holds(line); }
+    void fill(MemoryLevel level, LineNumber line) { (level == MemoryLevel::l1d ? l1d_ : level == MemoryLevel::l2 ? l2_ : l3_).reference(line); }
 
     /// Of L2 and L3; an L1D's sets are always near.
     void fetch_sets(LineNumber line) const {

@@ -9,9 +9,37 @@ constexpr size_t ahead = 10;  ///< accesses between a host prefetch and its use
 
 LayoutStage::LayoutStage(const FunctionalContext& context, const Layout& layout, unsigned lane)
     : space_(context.pools, layout), design_(designs().make(context.platform.mmu_design, DesignContext{context.platform, space_})),
-      caches_(context.platform), identity_(context.platform.allocator == "identity"), lane_(lane) {}
+      caches_(context.platform), identity_(context.platform.allocator == "identity"), lane_(lane) {
+    if (space_.mapping() != nullptr) next_change_ = space_.mapping()->next_change();
+}
+
+FunctionalCounts LayoutStage::counts() const {
+    FunctionalCounts found = counts_;
+    found.design.structures = design_->structures();
+    return found;
+}
+
+void LayoutStage::change() {
+    MappedPages& pages = *space_.mapping();
+    for (const VirtRange range : pages.change()) design_->changed(range);
+    next_change_ = pages.next_change();
+}
+
+/// Calls work(), and adds the number of the access to the message of a page without a frame.
+template <class Work>
+void LayoutStage::naming_accesses(Work&& work) {
+    try {
+        work();
+    } catch (const Unmapped& missing) {
+        throw missing_page(missing, accesses_ - 1);
+    }
+}
 
 void LayoutStage::tlb_only(const Chunk& chunk, const ChunkEvents& events) {
+    naming_accesses([&] { tlbs(chunk, events); });
+}
+
+void LayoutStage::tlbs(const Chunk& chunk, const ChunkEvents& events) {
     auto fetch = events.fetches().begin();
     size_t access = 0;
     for (size_t e = 0; e < chunk.executions; ++e) {
@@ -20,9 +48,10 @@ void LayoutStage::tlb_only(const Chunk& chunk, const ChunkEvents& events) {
             ++(design_->fetch_tlb_only(fetch->page) == Translation::miss ? counts_.instruction_stlb_misses : counts_.instruction_stlb_hits);
         }
         for (const size_t end = access + chunk.access_counts[e]; access < end; ++access) {
+            pass_epochs();
             const VirtAddr address(chunk.addresses[access]);
             if (events.first_touch(access)) design_->touch(address);
-            const Translation found = design_->access_tlb_only(address);
+            const Translation found = design_->access_tlb_only({address, chunk.is_store[access] != 0, events.pc(access)});
             counts_.stlb_hits += found == Translation::stlb_hit;
             counts_.stlb_misses += found == Translation::miss;
         }
@@ -35,7 +64,7 @@ void LayoutStage::fetch(const Fetch& fetch, size_t index, OutcomeTable* table) {
     const auto served = caches_.walker_served;
     caches_.begin();
     const Translation found = design_->fetch(fetch.page, caches_);
-    caches_.check_fetch(found);
+    caches_.end_fetch(found, fetch.page);
     caches_.walker_served = served;  // loads of the instruction side are not the walker loads that go with C
     ++(found == Translation::miss ? counts_.instruction_stlb_misses : counts_.instruction_stlb_hits);
     if constexpr (counted) {
@@ -46,16 +75,19 @@ void LayoutStage::fetch(const Fetch& fetch, size_t index, OutcomeTable* table) {
 
 template <bool counted>
 void LayoutStage::access(const Chunk& chunk, const ChunkEvents& events, size_t index, OutcomeTable* table) {
-    const VirtAddr address(chunk.addresses[index]);
-    if (events.first_touch(index)) design_->touch(address);
+    pass_epochs();
+    const Access asked{VirtAddr(chunk.addresses[index]), chunk.is_store[index] != 0, events.pc(index)};
+    if (events.first_touch(index)) design_->touch(asked.address);
     caches_.begin();
-    const Translation found = design_->access(address, chunk.is_store[index] != 0, caches_);
-    caches_.check_access(found);
+    const Translated translated = design_->access(asked, caches_);
+    caches_.end_access(translated, asked);
+    const Translation found = translated.found;
     counts_.stlb_hits += found == Translation::stlb_hit;
     counts_.stlb_misses += found == Translation::miss;
     if constexpr (counted) {
         counts_.counted_misses += found == Translation::miss;
         counts_.walk_cycles += caches_.walk().value;
+        counts_.design.background_cycles += caches_.background().value;
         ++counts_.program[static_cast<size_t>(caches_.level())];
         if (table != nullptr) table->access(index, lane_, caches_, found);
     }
@@ -63,7 +95,12 @@ void LayoutStage::access(const Chunk& chunk, const ChunkEvents& events, size_t i
 
 template <bool counted>
 void LayoutStage::run(const Chunk& chunk, const ChunkEvents& events, OutcomeTable* table) {
-    const auto walker_before = caches_.walker_served;
+    naming_accesses([&] { caches<counted>(chunk, events, table); });
+}
+
+template <bool counted>
+void LayoutStage::caches(const Chunk& chunk, const ChunkEvents& events, OutcomeTable* table) {
+    const auto walker_before = caches_.walker_served, background_before = caches_.background_served;
     const auto& fetches = events.fetches();
     const auto& asks = events.asks();
     size_t next_fetch = 0, next_ask = 0, index = 0;
@@ -82,7 +119,10 @@ void LayoutStage::run(const Chunk& chunk, const ChunkEvents& events, OutcomeTabl
         }
     }
     if constexpr (counted)
-        for (size_t level = 0; level < 4; ++level) counts_.walker[level] += caches_.walker_served[level] - walker_before[level];
+        for (size_t level = 0; level < 4; ++level) {
+            counts_.walker[level] += caches_.walker_served[level] - walker_before[level];
+            counts_.design.background[level] += caches_.background_served[level] - background_before[level];
+        }
 }
 
 template void LayoutStage::run<false>(const Chunk&, const ChunkEvents&, OutcomeTable*);

@@ -23,12 +23,22 @@ public:
     void fetch_sets(LineNumber line) const { mixed_.fetch_sets(line); }
     std::array<uint64_t, 4> walker_served{};  ///< all loads since the stage was made
 
+    std::array<uint64_t, 4> background_served{};
+
 private:
-    MemoryLevel serve_walker(LineNumber line) override {
-        const MemoryLevel level = mixed_.reference(line);
+    MemoryLevel load(LineNumber line, LoadFrom from) { return from == LoadFrom::l1d ? mixed_.reference(line) : mixed_.reference_l3(line); }
+    MemoryLevel serve_walker(LineNumber line, LoadFrom from) override {
+        const MemoryLevel level = load(line, from);
         ++walker_served[static_cast<size_t>(level)];
         return level;
     }
+    MemoryLevel serve_background(LineNumber line, LoadFrom from) override {
+        const MemoryLevel level = load(line, from);
+        ++background_served[static_cast<size_t>(level)];
+        return level;
+    }
+    bool cache_holds(MemoryLevel level, LineNumber line) const override { return mixed_.holds(level, line); }
+    void cache_fill(MemoryLevel level, LineNumber line) override { mixed_.fill(level, line); }
     MemoryLevel serve_program(LineNumber line) override {
         const MemoryLevel level = mixed_.reference(line);
         return clean_ == nullptr ? level : clean_->reference(line);
@@ -47,9 +57,14 @@ public:
     void warm(const Chunk& chunk, const ChunkEvents& events) { run<false>(chunk, events, nullptr); }
     void counted(const Chunk& chunk, const ChunkEvents& events, OutcomeTable* table) { run<true>(chunk, events, table); }
 
-    const FunctionalCounts& counts() const { return counts_; }
+    /// What was counted so far.
+    FunctionalCounts counts() const;
+    bool needs_caches() const { return design_->needs_caches(); }
 
 private:
+    void tlbs(const Chunk& chunk, const ChunkEvents& events);
+    template <bool counted>
+    void caches(const Chunk& chunk, const ChunkEvents& events, OutcomeTable* table);
     template <bool counted>
     void run(const Chunk& chunk, const ChunkEvents& events, OutcomeTable* table);
     template <bool counted>
@@ -57,8 +72,18 @@ private:
     template <bool counted>
     void access(const Chunk& chunk, const ChunkEvents& events, size_t index, OutcomeTable* table);
 
+    /// Before each access: an epoch of the mapping may begin.
+    void pass_epochs() {
+        if (accesses_++ == next_change_) change();
+    }
+    void change();
+    template <class Work>
+    void naming_accesses(Work&& work);
+
     AddressSpace space_;
     std::unique_ptr<Design> design_;
+    uint64_t accesses_ = 0;  ///< of the stream so far
+    uint64_t next_change_ = ~uint64_t{0};
     LayoutCaches caches_;
     bool identity_;  ///< physical = virtual, so that lines to come are known
     unsigned lane_;

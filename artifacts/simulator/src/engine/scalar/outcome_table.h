@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstring>
+#include <stdexcept>
 #include <vector>
 
 #include "engine/outcome.h"
@@ -13,6 +14,8 @@ namespace tessera::sim::scalar {
 
 class OutcomeTable {
 public:
+    explicit OutcomeTable(const Platform& platform) : platform_(platform) {}
+
     /// Empty outcomes of the chunk whose events these are.
     void begin(Outcomes* out, const Chunk& chunk, const ChunkEvents& events, uint64_t all_lanes) {
         out_ = out;
@@ -21,6 +24,8 @@ public:
             std::memset(masks, 0, chunk.accesses * sizeof *masks);
         used_rows_ = 0;
         one_lane_ = all_lanes == 1;
+        states_times_ = false;
+        times_.resize(one_lane_ ? chunk.accesses : 0);
         fetches_.clear();
         for (const Fetch& fetch : events.fetches()) fetches_.push_back({fetch.execution, 0, 0, 0});
         walk_loads_.clear();
@@ -38,6 +43,7 @@ public:
         if (found == Translation::miss) walk(out_->walks[i], out_->walk_l1d_missed[i], out_->cycles_row[i], lane, port);
         served(port.level(), bit, out_->l1d_missed[i], out_->l2_missed[i], out_->l3_missed[i]);
         lines_[i] = line_of(port.physical()).value;
+        times(i, port, found);
     }
     void fetch(size_t i, unsigned lane, const CheckedPort& port, Translation found) {
         if (found == Translation::miss) walk(fetches_[i].walks, fetches_[i].walk_l1d_missed, fetches_[i].cycles_row, lane, port);
@@ -49,6 +55,7 @@ public:
 
     void end(bool with_lines) {
         out_->physical_line = with_lines ? lines_.data() : nullptr;
+        out_->design_times = states_times_ ? times_.data() : nullptr;
         out_->cycles_rows = used_rows_;
         out_->walk_cycles = reinterpret_cast<uint32_t(*)[max_lanes]>(rows_.data());
         out_->prefetches = prefetches_.size();
@@ -74,13 +81,24 @@ private:
         rows_[row][lane] = uint32_t(port.walk().value);
         for (const LineNumber line : port.walk_memory_lines()) walk_loads_.push_back({row, line.value, uint64_t{1} << lane});
     }
+    void times(size_t i, const CheckedPort& port, Translation found) {
+        const uint32_t usual = found == Translation::l1_hit ? 0 : platform_.stlb_hit_cycles;
+        if (port.lookup_cycles() != usual || port.behind_l3() || port.background().value != 0) {
+            if (!one_lane_) throw std::logic_error("outcomes of several layouts asked for in one pass, of a design with times of its own");
+            states_times_ = true;
+        }
+        if (one_lane_) times_[i] = {uint32_t(port.background().value), uint16_t(port.lookup_cycles()), port.behind_l3()};
+    }
     static void served(MemoryLevel level, uint64_t bit, uint64_t& l1d_missed, uint64_t& l2_missed, uint64_t& l3_missed) {
         if (level > MemoryLevel::l1d) l1d_missed |= bit;
         if (level > MemoryLevel::l2) l2_missed |= bit;
         if (level > MemoryLevel::l3) l3_missed |= bit;
     }
 
+    const Platform& platform_;
     Outcomes* out_ = nullptr;
+    bool states_times_ = false;
+    std::vector<DesignTimes> times_;  ///< of each access, with one lane
     std::vector<Row> rows_;
     size_t used_rows_ = 0;
     bool one_lane_ = false;

@@ -15,19 +15,22 @@ namespace scalar {
 namespace {
 
 /// Whether physical = virtual for certain; another design may reference any line.
-bool identity_lines(const Platform& p) { return p.allocator == "identity" && p.mmu_design == "conventional"; }
+bool conventional(const Platform& p) { return p.mmu_design == "conventional" || p.mmu_design == "noop"; }
+bool identity_lines(const Platform& p) { return p.allocator == "identity" && conventional(p); }
 
 class ScalarFunctional final : public Functional {
 public:
     ScalarFunctional(const FunctionalContext& context, EventLog* shared)
-        : with_lines_(!identity_lines(context.platform)), one_lane_(scalar_needs_one_lane(context.platform)),
+        : platform_(context.platform), with_lines_(!identity_lines(context.platform)), one_lane_(scalar_needs_one_lane(context.platform)),
           own_log_(shared == nullptr ? std::make_unique<EventLog>(context.platform, context.blocks) : nullptr),
-          log_(shared == nullptr ? *own_log_ : *shared) {
+          log_(shared == nullptr ? *own_log_ : *shared), table_(context.platform) {
         for (const Layout* layout : context.layouts)
             stages_.push_back(std::make_unique<LayoutStage>(context, *layout, unsigned(stages_.size())));
     }
 
+    bool needs_caches() const override { return stages_.front()->needs_caches(); }
     void tlb_only(const Chunk& chunk) override {
+        if (chunk.accesses > 0 && needs_caches()) throw skipped_accesses(platform_.mmu_design);
         const ChunkEvents& events = events_of(chunk, false);
         for (auto& stage : stages_) stage->tlb_only(chunk, events);
     }
@@ -59,6 +62,7 @@ private:
         return log_.next(chunk, prefetch);
     }
 
+    const Platform& platform_;
     bool with_lines_, one_lane_;
     std::unique_ptr<EventLog> own_log_;
     EventLog& log_;
@@ -68,6 +72,11 @@ private:
 
 }  // namespace
 }  // namespace scalar
+
+Refusal skipped_accesses(const std::string& design) {
+    return Refusal("mmu.design = " + design + " with samples", "H and M of this design depend on the data caches, and the plan has accesses that the caches do not see",
+                   "use --sampling full, or an --interval-file whose units adjoin each other from the first access to the last");
+}
 
 bool scalar_needs_one_lane(const Platform& platform) { return (platform.dram.channels > 0 || platform.write_backs != 0) && !scalar::identity_lines(platform); }
 

@@ -72,13 +72,18 @@ struct Window {
         const bool stores_it = r.flags & is_store;
         dispatch = max(dispatch, stores_it ? stores.oldest() : loads.oldest());
         if (r.flags & new_page) store(pages + r.page_slot, broadcast<parts>(0));
-        V physical = max(max(dispatch, base), load(pages + r.page_slot));
+        V physical = max(dispatch, base);
         if (extended) {
             Ports<parts>& ports = stores_it ? store_ports : load_ports;
             if (ports.exist()) physical = max(physical, ports.take(dispatch));
         }
-        if (const uint64_t looked_up = o.looked_up[i]; looked_up != 0)
-            physical = translate(r, o, i, add_if(mask_of<parts>(looked_up), physical, broadcast<parts>(stlb_cycles)));
+        if (width == 1 && o.design_times != nullptr) {
+            if (!o.design_times[i].behind_l3) physical = translate_by_design(r, o, i, physical);
+        } else {
+            physical = max(physical, load(pages + r.page_slot));
+            if (const uint64_t looked_up = o.looked_up[i]; looked_up != 0)
+                physical = translate(r, o, i, add_if(mask_of<parts>(looked_up), physical, broadcast<parts>(stlb_cycles)));
+        }
         if (r.flags & new_line) store(lines + r.line_slot, broadcast<parts>(0));
         V arrival = max(physical + broadcast<parts>(l1d_cycles), load(lines + r.line_slot));
         if (const uint64_t missed = o.l1d_missed[i]; missed != 0) arrival = fill(r, o, i, mask_of<parts>(missed), physical, arrival);
@@ -160,13 +165,34 @@ private:
         return done;
     }
 
+    /// Of a design with times of its own, which are those of the only lane.
+    CLOCK_MEMBER V translate_by_design(const Reference& r, const Outcomes& o, size_t i, V ready) {
+        const DesignTimes& times = o.design_times[i];
+        const V done = translate(r, o, i, max(ready, load(pages + r.page_slot)) + broadcast<parts>(times.lookup_cycles));
+        if (times.background_cycles != 0) {
+            const V background = broadcast<parts>(times.background_cycles);
+            longest_walk = longest_walk | background;
+            walkers.serve(done, background, mask_of<parts>(~uint64_t{0}));
+        }
+        return done;
+    }
+
+    /// Of a line that missed L3 when it was asked for at `begins`: by how much what is behind L3 delays it.
+    CLOCK_MEMBER V delay_behind_l3(const Reference& r, const Outcomes& o, size_t i, V begins) {
+        if (width != 1 || o.design_times == nullptr || !o.design_times[i].behind_l3 || o.looked_up[i] == 0) return broadcast<parts>(0);
+        const V missed_l3 = begins + broadcast<parts>(l3_cycles);
+        return translate_by_design(r, o, i, missed_l3) - missed_l3;
+    }
+
     /// `from_l1d` in lanes that hit L1D, the line's arrival in those that miss.
     CLOCK_MEMBER V fill(const Reference& r, const Outcomes& o, size_t i, M lanes, V physical, V from_l1d) {
         const V pending = load(lines + r.line_slot);
         const V begins = max(physical, mshrs.first());
         V done = begins + select(mask_of<parts>(o.l2_missed[i]), broadcast<parts>(l3_cycles), broadcast<parts>(l2_cycles));
-        if (const uint64_t beyond_l3 = o.l3_missed[i]; beyond_l3 != 0)
-            done = select(mask_of<parts>(beyond_l3), memory.template load_line<false>(r.place, begins, dispatch, mask_of<parts>(beyond_l3)), done);
+        if (const uint64_t beyond_l3 = o.l3_missed[i]; beyond_l3 != 0) {
+            const V at_memory = begins + delay_behind_l3(r, o, i, begins);
+            done = select(mask_of<parts>(beyond_l3), memory.template load_line<false>(r.place, at_memory, dispatch, mask_of<parts>(beyond_l3)), done);
+        }
         done = max(max(done, pending), load(lines_to_l2 + r.l2_slot));
         mshrs.take_until(done, lanes);
         store(lines + r.line_slot, select(lanes, done, pending));

@@ -11,7 +11,7 @@ public:
 };
 
 const Registered row(allocators(), "identity", "physical = virtual, the same frames in every layout",
-                     [](const AddressSpace&) { return std::make_unique<Identity>(); });
+                     [](const AddressSpace&, const Platform&) { return std::make_unique<Identity>(); });
 
 }  // namespace
 }  // namespace tessera::sim

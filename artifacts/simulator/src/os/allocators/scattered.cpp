@@ -48,7 +48,7 @@ private:
 };
 
 const Registered row(allocators(), "scattered", "frames permuted at random, pages contiguous and aligned, as on a long-running machine",
-                     [](const AddressSpace&) { return std::make_unique<Scattered>(); });
+                     [](const AddressSpace&, const Platform&) { return std::make_unique<Scattered>(); });
 
 }  // namespace
 }  // namespace tessera::sim

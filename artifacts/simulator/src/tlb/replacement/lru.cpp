@@ -30,7 +30,7 @@ private:
 };
 
 const Registered row(replacements(), "lru", "true least recently used",
-                     [](size_t sets, size_t ways) { return std::make_unique<Lru>(sets, ways); });
+                     [](size_t sets, size_t ways, const Platform&) { return std::make_unique<Lru>(sets, ways); });
 
 }  // namespace
 }  // namespace tessera::sim

@@ -30,7 +30,7 @@ private:
 };
 
 const Registered row(replacements(), "srrip", "2-bit re-reference interval prediction with hit priority (ISCA 2010)",
-                     [](size_t sets, size_t ways) { return std::make_unique<Srrip>(sets, ways); });
+                     [](size_t sets, size_t ways, const Platform&) { return std::make_unique<Srrip>(sets, ways); });
 
 }  // namespace
 }  // namespace tessera::sim

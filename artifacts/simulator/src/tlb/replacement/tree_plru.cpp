@@ -37,7 +37,7 @@ private:
 };
 
 const Registered row(replacements(), "tree-plru", "binary tree of pointers away from recent use, over the next power of two of the ways",
-                     [](size_t sets, size_t ways) { return std::make_unique<TreePlru>(sets, ways); });
+                     [](size_t sets, size_t ways, const Platform&) { return std::make_unique<TreePlru>(sets, ways); });
 
 }  // namespace
 }  // namespace tessera::sim

@@ -1,0 +1,83 @@
+// behind_l1.h - base of the designs that differ from a conventional processor only behind the L1 DTLB.
+//
+// The base has the L1 DTLB of the platform (tlb/levels.h), the page table with its walk caches and the frames. A design
+// of its own says what happens behind L1, in two functions: look_up() searches its structures, fill() enters the page after a
+// walk. The walk goes through the data caches from L1D on. A page that a structure serves fills L1 with its own size.
+#pragma once
+
+#include "mmu/walker.h"
+#include "os/allocator.h"
+#include "tlb/levels.h"
+
+namespace tessera::sim {
+
+class BehindL1 : public Design {
+public:
+    explicit BehindL1(const DesignContext& context)
+        : space_(context.space), walker_(context.platform), first_(context.platform),
+          allocator_(allocators().make(context.platform.allocator, context.space, context.platform)) {}
+
+    Translated access(const Access& access, Port& port) final {
+        const PageNumber page = page_at(access.address);
+        const Translated found = find(access.address, page, &port);
+        port.program(allocator_->physical(access.address, space_.page_size(access.address)));
+        return found;
+    }
+    Translation access_tlb_only(const Access& access) final { return find(access.address, page_at(access.address), nullptr).found; }
+
+    /// Code pages are regular 4KB entries.
+    Translation fetch(VirtAddr address, Port& port) final {
+        const Translation found = fetch_tlb_only(address);
+        if (found == Translation::miss) walker_.walk(address, PageSize::small_4kb, port);
+        return found;
+    }
+    Translation fetch_tlb_only(VirtAddr address) final {
+        const PageNumber page = page_of(address, PageSize::small_4kb);
+        if (regular_hit(page)) return Translation::stlb_hit;
+        fill_regular(page);
+        return Translation::miss;
+    }
+    void touch(VirtAddr address) override {
+        walker_.touch(address);
+        allocator_->touch(address);
+    }
+    void changed(VirtRange range) final {
+        first_.drop(range);
+        walker_.changed(range);
+        drop(range);
+    }
+
+protected:
+    /// The page size that the design gives an address: that of the layout or mapping. Designs of 4KB pages return 4KB.
+    virtual PageSize size_at(VirtAddr address) const { return space_.page_size(address); }
+    /// Behind an L1 miss: stlb_hit or miss, with the cycles that its look-ups took.
+    virtual Translated look_up(VirtAddr address, PageNumber page) = 0;
+    /// After the walk of the page. port: for background loads; null where only TLBs change (the same fills then).
+    virtual void fill(VirtAddr address, PageNumber page, Port* port) = 0;
+    /// The array of regular entries, which code pages share.
+    virtual bool regular_hit(PageNumber page) = 0;
+    virtual void fill_regular(PageNumber page) = 0;
+    /// Forgets what the design's own structures hold of the range (L1 and walk caches are done).
+    virtual void drop(VirtRange range) = 0;
+
+    const AddressSpace& space_;
+    Walker walker_;
+
+private:
+    PageNumber page_at(VirtAddr address) const { return page_of(address, size_at(address)); }
+    Translated find(VirtAddr address, PageNumber page, Port* port) {
+        if (first_.lookup(page)) return Translation::l1_hit;
+        const Translated found = look_up(address, page);
+        if (found.found == Translation::miss) {
+            if (port != nullptr) walker_.walk(address, page.size, *port);
+            fill(address, page, port);
+        }
+        first_.fill(page);
+        return found;
+    }
+
+    FirstLevel first_;
+    std::unique_ptr<Allocator> allocator_;
+};
+
+}  // namespace tessera::sim

@@ -1,0 +1,42 @@
+// baseline.cpp - conventional second-level TLBs on 4KB pages only (baseline) or on the pages of the layout or mapping (thp).
+//
+// Park (KAIST 2019), 3.5.1: the baseline has 4KB pages only; THP has the large pages that the operating system gave. Both have
+// the platform's L1 arrays, the second-level arrays of tlb/levels.h, and a conventional walk. Baseline gives every address a
+// 4KB page, whatever the layout or mapping says, so its walks end at a pte. The two take the arrays of tlb.organisation = split
+// whatever the platform names there (assumed). With these arrays, thp is the design conventional.
+// Invariants: baseline under any layout has the counts of thp under a layout of 4KB pages, as long as physical = virtual.
+// thp has the counts of conventional. Not modelled: the promotion and demotion of pages, which are work of the mapping.
+#include "mmu/behind_l1.h"
+
+namespace tessera::sim {
+namespace {
+
+enum class Pages { only_4kb, of_the_space };
+
+class TwoLevels final : public BehindL1 {
+public:
+    TwoLevels(Pages pages, const DesignContext& context) : BehindL1(context), pages_(pages), second_(context.platform) {}
+
+private:
+    PageSize size_at(VirtAddr address) const override {
+        return pages_ == Pages::only_4kb ? PageSize::small_4kb : BehindL1::size_at(address);
+    }
+    Translated look_up(VirtAddr, PageNumber page) override {
+        return second_.lookup(page) ? Translation::stlb_hit : Translation::miss;
+    }
+    void fill(VirtAddr, PageNumber page, Port*) override { second_.fill(page); }
+    bool regular_hit(PageNumber page) override { return second_.lookup(page); }
+    void fill_regular(PageNumber page) override { second_.fill(page); }
+    void drop(VirtRange range) override { second_.drop(range); }
+
+    Pages pages_;
+    SecondLevel second_;
+};
+
+const Registered baseline(designs(), "baseline", "conventional TLBs and walks on 4KB pages only, whatever the layout or mapping says",
+                          [](const DesignContext& context) { return std::make_unique<TwoLevels>(Pages::only_4kb, context); });
+const Registered thp(designs(), "thp", "conventional TLBs and walks on the pages of the layout or mapping, to compare designs with",
+                     [](const DesignContext& context) { return std::make_unique<TwoLevels>(Pages::of_the_space, context); });
+
+}  // namespace
+}  // namespace tessera::sim

@@ -1,0 +1,123 @@
+// cluster.cpp - a cluster TLB beside a regular one: one entry for up to eight pages (Pham et al., HPCA 2014; Park, KAIST 2019, 3.5.1).
+//
+// Behind L1, two arrays are looked up in parallel. A regular entry is one page. A cluster entry maps an aligned group of eight
+// virtual pages to an aligned group of eight frames (frame >> 3): a valid bit and the low three bits of the frame for each page.
+// After a walk, the hardware compares the eight PTEs of the line that it loaded. Those with the same frame >> 3 as the page
+// form a cluster entry if they are two or more (assumed); a single one becomes a regular entry.
+//
+// Encoding. An entry's set is its group modulo sets. Its name is the group with its valid bits. The simulator takes the valid
+// bits from the mapping, so a page finds exactly the entry that holds it; the three bits of each frame are in the mapping, too.
+// Invariants: entries of one group have no page in common (they may stand side by side: assumed); a group that changes loses
+// all its entries. Both arrays have the policy of tlb.stlb (assumed). A hit in the regular array takes tlb.stlb.hit_cycles, one in
+// the cluster array cluster_cycles, and a miss the larger of the two (assumed: a walk begins when both have missed).
+//
+// `cluster` sees every page as 4KB pages. `cluster-2mb` enters 2MB and 1GB pages in the regular array as themselves. Pages outside
+// the pools are regular, code pages are regular. Not modelled: permissions, PCIDs.
+#include <algorithm>
+#include <bit>
+
+#include "mmu/behind_l1.h"
+
+namespace tessera::sim {
+namespace {
+
+Geometry geometry_of(const OwnValues& own, const std::string& array, const Platform& platform) {
+    const Geometry geometry{own[array + "_entries"], own[array + "_ways"]};
+    if (geometry.entries % geometry.ways != 0)
+        throw Refusal("platform keys " + array + "_entries and " + array + "_ways in design." + platform.mmu_design.name,
+                      std::to_string(geometry.entries) + " entries are no multiple of " + std::to_string(geometry.ways) + " ways",
+                      "correct one of the two");
+    return geometry;
+}
+
+class Cluster final : public BehindL1 {
+public:
+    Cluster(bool large_pages, const OwnValues& own, const DesignContext& context)
+        : BehindL1(context), pages_(mapping_of(context.space, "mmu.design = " + context.platform.mmu_design.name)),
+          large_pages_(large_pages),
+          regular_(geometry_of(own, "regular", context.platform), context.platform.stlb_replacement, context.platform),
+          clusters_(geometry_of(own, "cluster", context.platform), context.platform.stlb_replacement, context.platform),
+          regular_cycles_(uint32_t(context.platform.stlb_hit_cycles)), cluster_cycles_(uint32_t(own["cluster_cycles"])),
+          miss_cycles_(std::max(regular_cycles_, cluster_cycles_)) {}
+
+    /// Data accesses only. A miss counts its look-up cycles in the array that it waits for last.
+    std::vector<StructureCounts> structures() const override { return {regular_counts_, cluster_counts_}; }
+
+private:
+    PageSize size_at(VirtAddr address) const override { return large_pages_ ? BehindL1::size_at(address) : PageSize::small_4kb; }
+
+    Translated look_up(VirtAddr address, PageNumber page) override {
+        StructureCounts &regular = regular_counts_, &cluster = cluster_counts_;
+        ++regular.accesses, ++cluster.accesses;
+        if (regular_.lookup(page)) {
+            ++regular.hits, regular.lookup_cycles += regular_cycles_;
+            return Translation::stlb_hit;
+        }
+        if (page.size == PageSize::small_4kb && clusters_.lookup(group(address), name(address)) != nullptr) {
+            ++cluster.hits, cluster.lookup_cycles += cluster_cycles_;
+            return {Translation::stlb_hit, cluster_cycles_};
+        }
+        (cluster_cycles_ < regular_cycles_ ? regular : cluster).lookup_cycles += miss_cycles_;
+        return {Translation::miss, miss_cycles_};
+    }
+    void fill(VirtAddr address, PageNumber page, Port*) override {
+        if (page.size == PageSize::small_4kb && clusters_.exists() && std::popcount(together(address)) >= 2)
+            clusters_.fill(group(address), name(address));
+        else
+            regular_.fill(page);
+    }
+    bool regular_hit(PageNumber page) override { return regular_.lookup(page); }
+    void fill_regular(PageNumber page) override { regular_.fill(page); }
+    void drop(VirtRange range) override {
+        regular_.drop(range);
+        clusters_.drop([range](uint64_t name, Nothing) {
+            const uint64_t begin = name >> 8 << 15;
+            return begin < range.end.value && range.begin.value < begin + (8 << 12);
+        });
+    }
+
+    static uint64_t group(VirtAddr address) { return address.value >> 15; }
+    uint64_t name(VirtAddr address) const { return group(address) << 8 | together(address); }
+
+    /// The valid bits of the address's entry: the pages of its group whose frame >> 3 is that of its own frame.
+    uint8_t together(VirtAddr address) const {
+        const MappedRow row = pages_.row(address);
+        const uint64_t page = address.value >> 12, begin = page & ~uint64_t{7}, frame = row.frame + (page - row.page);
+        if (frame >= outside_frames) return uint8_t(1 << (page - begin));
+        const std::vector<PageChunk>& chunks = pages_.chunks();
+        size_t at = row.chunk;
+        while (at > 0 && chunks[at - 1].page + chunks[at - 1].pages > begin) --at;
+        uint8_t bits = 0;
+        for (; at < chunks.size() && chunks[at].page < begin + 8; ++at) {
+            const PageChunk& chunk = chunks[at];
+            for (uint64_t p = std::max(chunk.page, begin); p < std::min(chunk.page + chunk.pages, begin + 8); ++p)
+                if ((chunk.frame + (p - chunk.page)) >> 3 == frame >> 3) bits |= uint8_t(1 << (p - begin));
+        }
+        return bits;
+    }
+
+    struct Nothing {};
+    const MappedPages& pages_;
+    bool large_pages_;
+    TlbArray regular_;
+    EntryArray<Nothing> clusters_;
+    uint32_t regular_cycles_, cluster_cycles_, miss_cycles_;
+    StructureCounts regular_counts_{"regular"}, cluster_counts_{"cluster"};
+};
+
+std::vector<OwnKey> keys() {
+    const std::string table = "Park (KAIST 2019), Table 3.3";
+    return {{"regular_entries", "entries", 0, 65536, 768, table, "Array of regular entries; 0: none"},
+            {"regular_ways", "ways", 1, 64, 6, table, "Ways of the array of regular entries"},
+            {"cluster_entries", "entries", 0, 65536, 320, table, "Array of cluster entries; 0: none"},
+            {"cluster_ways", "ways", 1, 64, 5, table, "Ways of the array of cluster entries"},
+            {"cluster_cycles", "cycles", 0, 4000, 8, table, "What a hit in the array of cluster entries takes"}};
+}
+
+const Registered cluster(designs(), "cluster", "a regular TLB and one whose entries map up to eight 4KB pages each", keys(),
+                         [](const OwnValues& own, const DesignContext& c) { return std::make_unique<Cluster>(false, own, c); });
+const Registered cluster_2mb(designs(), "cluster-2mb", "cluster, with 2MB and 1GB pages in the regular TLB", keys(),
+                             [](const OwnValues& own, const DesignContext& c) { return std::make_unique<Cluster>(true, own, c); });
+
+}  // namespace
+}  // namespace tessera::sim

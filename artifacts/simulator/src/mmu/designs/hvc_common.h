@@ -1,0 +1,150 @@
+// hvc_common.h - hybrid virtual caching: data caches hold virtual addresses, and translation comes behind L3 (Park, 2.3).
+//
+// Base of the designs hvc-*, which say how they translate behind L3. What comes first is here:
+//   - Filter: an address that the synonym filter (mmu/synonym_filter.h) reports is a candidate. The filter works beside L1D, so it takes
+//     no time.
+//   - Candidates are translated before L1D by the synonym TLB, one level, looked up beside L1D like any L1 TLB (no cycles). Its misses
+//     walk conventionally (walk caches, from L1D on). False positives enter it, too, and then use their virtual address. Real
+//     synonyms use the allocator's physical address, with the synonym bit of the tag: address bit 51 (assumed).
+//   - All others reference the caches by virtual address. A line that L1, L2 or L3 holds needs no translation: l1_hit. What memory
+//     serves is translated once L3 has missed (Place::behind_l3).
+//
+// Synonyms: a trace is of one process and does not say which pages are shared. So no page is a synonym (assumed), unless
+// synonym_granules makes the first granules of the mmap pool synonyms. Code pages are conventional: the platform's second level, then a
+// walk (assumed). An entry of a TLB is a page of its own size; sizes share an array (assumed).
+//
+// Not modelled: other address spaces (ASIDs), permission bits in tags, translation of dirty lines that L3 evicts and of lines that
+// prefetchers fetch, flushes of lines when the mapping changes (Park, 2.7: the new page has the same virtual lines).
+#pragma once
+
+#include <stdexcept>
+
+#include "mmu/synonym_filter.h"
+#include "mmu/walker.h"
+#include "os/allocator.h"
+#include "tlb/levels.h"
+
+namespace tessera::sim {
+
+/// Throws Refusal that names the keys of the array's size.
+inline Geometry own_geometry(const std::string& section, const std::string& entries_key, uint64_t entries, const std::string& ways_key,
+                             uint64_t ways) {
+    if (ways == 0 || entries % ways != 0)
+        throw Refusal("platform keys " + section + "." + entries_key + " and " + section + "." + ways_key,
+                      std::to_string(entries) + " entries in sets of " + std::to_string(ways) + " ways",
+                      "make the entries a multiple of the ways");
+    return {entries, ways};
+}
+
+/// The keys of the base, then `own`.
+inline std::vector<OwnKey> hybrid_keys(const std::vector<OwnKey>& own) {
+    std::vector<OwnKey> keys = {
+        {"synonym_granules", "granules of 32KB", 0, 4096, 0, "assumed: traces are of one process without shared memory",
+         "First granules of the mmap pool that are synonyms"},
+        {"synonym_entries", "entries", 1, 65536, 64, "Park, 2.3.3", "Synonym TLB, which candidates use"},
+        {"synonym_ways", "ways", 1, 64, 4, "Park, 2.3.3", "Its associativity"}};
+    keys.insert(keys.end(), own.begin(), own.end());
+    return keys;
+}
+
+class HybridVirtual : public Design {
+public:
+    HybridVirtual(const std::string& section, const OwnValues& own, const DesignContext& context)
+        : space_(context.space), walker_(context.platform), code_(context.platform),
+          synonym_tlb_(own_geometry(section, "synonym_entries", own["synonym_entries"], "synonym_ways", own["synonym_ways"]), "lru",
+                       context.platform),
+          allocator_(allocators().make(context.platform.allocator, context.space, context.platform)) {
+        for (const Area& area : space_.areas())
+            if (area.pool == trace::PoolKind::anon) share(area.range, own["synonym_granules"]);
+    }
+
+    Translated access(const Access& access, Port& port) final {
+        const VirtAddr address = access.address;
+        const PageNumber page = page_of(address, space_.page_size(address));
+        const bool candidate = filter_.candidate(address);
+        count(filtered_, candidate);
+        if (candidate || !delays(address)) return translate_before(address, page, candidate, port);
+        if (port.program(PhysAddr(address.value)) != MemoryLevel::dram) return {Translation::l1_hit, 0, Place::behind_l3};
+        return translate_behind(address, page, port);
+    }
+    Translation fetch(VirtAddr address, Port& port) final {
+        const Translation found = fetch_tlb_only(address);
+        if (found == Translation::miss) walker_.walk(address, PageSize::small_4kb, port);
+        return found;
+    }
+    Translation access_tlb_only(const Access&) final {
+        throw std::logic_error("a design whose H and M depend on caches was asked for TLB outcomes alone");
+    }
+    Translation fetch_tlb_only(VirtAddr address) final {
+        const PageNumber page = page_of(address, PageSize::small_4kb);
+        if (code_.lookup(page)) return Translation::stlb_hit;
+        code_.fill(page);
+        return Translation::miss;
+    }
+    void touch(VirtAddr address) final {
+        walker_.touch(address);
+        allocator_->touch(address);
+    }
+    void changed(VirtRange range) final {
+        synonym_tlb_.drop(range);
+        code_.drop(range);
+        walker_.changed(range);
+        drop(range);
+    }
+    bool needs_caches() const final { return true; }
+    /// synonym: of the candidates (accesses), those that are real synonyms (hits); the others are false positives.
+    std::vector<StructureCounts> structures() const final {
+        std::vector<StructureCounts> rows = {filtered_, synonyms_, synonym_lookups_};
+        for (const StructureCounts& row : delayed_structures()) rows.push_back(row);
+        return rows;
+    }
+
+protected:
+    /// Whether an address that is no candidate is translated behind L3; else before L1D, by the synonym TLB.
+    virtual bool delays(VirtAddr) const { return true; }
+    /// After memory served the line: how the design translated it, Place::behind_l3.
+    virtual Translated translate_behind(VirtAddr address, PageNumber page, Port& port) = 0;
+    virtual void drop(VirtRange range) = 0;
+    virtual std::vector<StructureCounts> delayed_structures() const = 0;
+
+    static void count(StructureCounts& row, bool hit, uint64_t cycles = 0) {
+        ++row.accesses;
+        row.hits += hit;
+        row.lookup_cycles += cycles;
+    }
+
+    const AddressSpace& space_;
+    Walker walker_;
+
+private:
+    static constexpr uint64_t synonym_bit = uint64_t{1} << 51;
+
+    void share(VirtRange pool, uint64_t granules) {
+        const uint64_t first = pool.begin.value >> SynonymFilter::fine_shift;
+        shared_ = {pool.begin, VirtAddr(std::min(pool.end.value, (first + granules) << SynonymFilter::fine_shift))};
+        for (uint64_t granule = first; granule << SynonymFilter::fine_shift < shared_.end.value; ++granule)
+            filter_.add(VirtAddr(granule << SynonymFilter::fine_shift));
+    }
+    bool is_synonym(VirtAddr address) const { return shared_.begin <= address && address < shared_.end; }
+
+    Translated translate_before(VirtAddr address, PageNumber page, bool candidate, Port& port) {
+        const bool synonym = is_synonym(address), hit = synonym_tlb_.lookup(page);
+        if (candidate) count(synonyms_, synonym);
+        count(synonym_lookups_, hit);
+        if (!hit) {
+            walker_.walk(address, page.size, port);
+            synonym_tlb_.fill(page);
+        }
+        port.program(synonym ? PhysAddr(allocator_->physical(address, page.size).value | synonym_bit) : PhysAddr(address.value));
+        return {hit ? Translation::l1_hit : Translation::miss, 0};
+    }
+
+    SecondLevel code_;
+    TlbArray synonym_tlb_;
+    std::unique_ptr<Allocator> allocator_;
+    SynonymFilter filter_;
+    VirtRange shared_;
+    StructureCounts filtered_{"synonym-filter"}, synonyms_{"synonym"}, synonym_lookups_{"synonym-tlb"};
+};
+
+}  // namespace tessera::sim

@@ -1,0 +1,152 @@
+// nested.cpp - conventional TLBs with the two-dimensional walk of a virtual machine (Bhargava et al., ASPLOS 2008; Park, KAIST 2019, 2.5).
+//
+// A TLB entry maps a guest-virtual page to its final frame, so H and M are those of the design conventional. A walk reads the guest's
+// table. Each guest entry has a guest-physical address, which the host's table translates first; last, the host's table
+// translates the data's guest-physical page. Without caches, a walk of g guest and h host levels is (g + 1)(h + 1) - 1 loads: 24
+// for a 4KB page and four levels. The host's leaf is of the page's own size for data, 4KB for the guest's tables: 2MB 18, 1GB 12.
+// Walk caches (pwc.*) hold entries of the guest's table and skip their host walks, too. The nested TLB holds guest-physical pages.
+//
+// Assumptions of our own. Both tables have page_table.levels levels. Layout or mapping are the composed result: guest and
+// host have the final page size. The guest-physical address of data is its virtual address. The guest's tables are at 2^47
+// in guest-physical memory, in a half that programs do not use; in the machine, they are where those of other designs are.
+// The host's tables are 2^39 bytes above them. The nested TLB is fully associative with LRU, takes no cycles, and keeps pages of
+// data and of tables; the host's table has no other walk caches. Code pages are 4KB pages in both dimensions.
+//
+// Invariant: both tables grow in touch() only, in an order that is the same in all layouts, so all layouts read entries at
+// the same addresses. Not modelled: large pages of the host under small ones of the guest, exits, changes of the guest's tables.
+// Keep walker.load_adds_cycles = 0 with this design: it would count the host's walk a second time.
+#include "mmu/design.h"
+#include "os/allocator.h"
+#include "pagetable/format.h"
+#include "pagetable/layout_constants.h"
+#include "tlb/array.h"
+#include "tlb/organisation.h"
+#include "tlb/walk_cache.h"
+
+namespace tessera::sim {
+namespace {
+
+class NestedWalker {
+public:
+    NestedWalker(uint64_t nested_entries, const Platform& p)
+        : guest_(page_table_formats().make(p.page_table_format, p)), host_(page_table_formats().make(p.page_table_format, p)),
+          walk_cache_(walk_caches().make(p.walk_cache, p)), nested_({nested_entries, nested_entries}, "lru", p) {
+        if (p.page_table_format != "radix")
+            throw Refusal("page_table.format = " + p.page_table_format.name + " under mmu.design = nested",
+                          "the design has radix tables only", "set page_table.format = radix");
+    }
+
+    /// Reserves the data's tables in both dimensions, and the host's tables for the guest's tables.
+    void touch(VirtAddr address) {
+        guest_->touch(address);
+        host_->touch(address);
+        guest_->entries(address, PageSize::small_4kb, guest_path_);
+        for (const EntryRead& entry : guest_path_) host_->touch(guest_physical(entry.address));
+    }
+
+    void walk(VirtAddr address, PageSize size, Port& port) {
+        guest_->entries(address, size, guest_path_);
+        const Level leaf = guest_path_.back().level;
+        for (size_t i = walk_cache_->skip(address, guest_path_); i < guest_path_.size(); ++i) {
+            const EntryRead& entry = guest_path_[i];
+            walk_host(guest_physical(entry.address), PageSize::small_4kb, port);
+            port.walker_load(entry.address);
+            if (points_onward(entry, leaf)) walk_cache_->fill(address, entry.level);
+        }
+        walk_host(address, size, port);
+    }
+
+    void changed(VirtRange range) {
+        walk_cache_->drop(range);
+        nested_.drop(range);  // guest-physical = virtual for data; the guest's tables stay where they are
+    }
+
+    StructureCounts nested_tlb() const { return {"nested-tlb", accesses_, hits_, 0}; }
+
+private:
+    static constexpr uint64_t guest_tables = uint64_t{1} << 47, host_tables = uint64_t{1} << 39;
+
+    static VirtAddr guest_physical(PhysAddr entry) { return VirtAddr(entry.value - page_table_base + guest_tables); }
+
+    /// `address` is guest-physical.
+    void walk_host(VirtAddr address, PageSize size, Port& port) {
+        const PageNumber page = page_of(address, size);
+        ++accesses_;
+        if (nested_.lookup(page)) {
+            ++hits_;
+            return;
+        }
+        host_->entries(address, size, host_path_);
+        for (const EntryRead& entry : host_path_) port.walker_load(PhysAddr(entry.address.value + host_tables));
+        nested_.fill(page);
+    }
+
+    std::unique_ptr<PageTableFormat> guest_, host_;
+    std::unique_ptr<WalkCache> walk_cache_;
+    TlbArray nested_;
+    WalkPath guest_path_, host_path_;
+    uint64_t accesses_ = 0, hits_ = 0;
+};
+
+class Nested final : public Design {
+public:
+    Nested(uint64_t nested_entries, const DesignContext& context)
+        : space_(context.space), tlbs_(tlb_organisations().make(context.platform.tlb_organisation, context.platform)),
+          walker_(nested_entries, context.platform),
+          allocator_(allocators().make(context.platform.allocator, context.space, context.platform)) {}
+
+    Translated access(const Access& access, Port& port) override {
+        const PageNumber page = page_at(access.address);
+        const Translation found = find(page);
+        if (found == Translation::miss) walker_.walk(access.address, page.size, port);
+        port.program(allocator_->physical(access.address, page.size));
+        return found;
+    }
+    Translation fetch(VirtAddr address, Port& port) override {
+        const Translation found = fetch_tlb_only(address);
+        if (found == Translation::miss) walker_.walk(address, PageSize::small_4kb, port);
+        return found;
+    }
+    Translation access_tlb_only(const Access& access) override { return find(page_at(access.address)); }
+    Translation fetch_tlb_only(VirtAddr address) override {
+        const PageNumber page = page_of(address, PageSize::small_4kb);
+        if (tlbs_->lookup_instruction(page)) return Translation::stlb_hit;
+        tlbs_->fill_instruction(page);
+        return Translation::miss;
+    }
+
+    void touch(VirtAddr address) override {
+        walker_.touch(address);
+        allocator_->touch(address);
+    }
+    void changed(VirtRange range) override {
+        tlbs_->drop(range);
+        walker_.changed(range);
+    }
+
+    /// The nested TLB, over the walks of data and code.
+    std::vector<StructureCounts> structures() const override { return {walker_.nested_tlb()}; }
+
+private:
+    PageNumber page_at(VirtAddr address) const { return page_of(address, space_.page_size(address)); }
+    Translation find(PageNumber page) {
+        const Translation found = tlbs_->lookup(page);
+        if (found == Translation::miss) tlbs_->fill(page);
+        return found;
+    }
+
+    const AddressSpace& space_;
+    std::unique_ptr<TlbOrganisation> tlbs_;
+    NestedWalker walker_;
+    std::unique_ptr<Allocator> allocator_;
+};
+
+const Registered row(designs(), "nested", "conventional TLBs with the two-dimensional walk of a virtual machine",
+                     {{"nested_tlb_entries", "entries", 0, 4096, 16, "assumed: about as many as the pages that one walk needs",
+                       "Nested TLB: guest-physical pages whose host walk is skipped; 0: none"}},
+                     [](const OwnValues& own, const DesignContext& context) {
+                         return std::make_unique<Nested>(own["nested_tlb_entries"], context);
+                     });
+
+}  // namespace
+}  // namespace tessera::sim

@@ -1,0 +1,85 @@
+// mapped_pages.h - the pages of a process under a mapping, at one moment: virtual page -> frame, size and chunk.
+//
+// Page numbers here are virtual addresses / 4KB, not pool-relative. A chunk is a maximal run of pages with constant
+// frame - page, whatever their sizes; chunks of two pools never merge. A page outside the pools is a chunk of one 4KB page, with
+// a frame that no mapping has. A look-up costs a comparison with the row found last, else a search among the rows of a 2MB region.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+#include "base/error.h"
+#include "base/types.h"
+#include "os/mapping.h"
+
+namespace tessera::sim {
+
+/// Frames of pages outside the pools: this plus their page number. Mapping files have smaller frames.
+inline constexpr uint64_t outside_frames = uint64_t{1} << 39;
+
+struct PageChunk {
+    uint64_t page = 0, frame = 0, pages = 0;  ///< first page, first frame
+    bool operator==(const PageChunk&) const = default;
+};
+
+/// Consecutive pages of one size with consecutive frames.
+struct MappedRow {
+    uint64_t page = 0, frame = 0, pages = 0;
+    PageSize size = PageSize::small_4kb;
+    uint32_t chunk = 0;  ///< index of chunks(); ~0 outside the pools
+};
+
+/// An address of a pool without a row (rule mapping/touched). Engines add the number of the access.
+struct Unmapped : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// What engines throw instead. `access`: number of the data access.
+Refusal missing_page(const Unmapped& missing, uint64_t access);
+
+class MappedPages {
+public:
+    /// The state of epoch 0. Throws Refusal if a large page would not be aligned in virtual memory because its pool is not.
+    MappedPages(std::shared_ptr<const Mapping> mapping, const std::vector<trace::Pool>& pools);
+
+    /// The row that holds the address. The reference is valid until the next call. Throws Unmapped.
+    const MappedRow& row(VirtAddr address) const {
+        const uint64_t page = address.value >> 12;
+        if (page - last_.page < last_.pages) return last_;
+        return find(page);
+    }
+    PageChunk chunk(VirtAddr address) const;
+    PhysAddr physical(VirtAddr address) const {
+        const MappedRow& r = row(address);
+        return PhysAddr(((r.frame + (address.value >> 12) - r.page) << 12) + (address.value & 4095));
+    }
+
+    /// All chunks of the pools, by page. Those of pages outside the pools are not among them.
+    const std::vector<PageChunk>& chunks() const { return chunks_; }
+    const std::vector<MappedRow>& rows() const { return rows_; }
+
+    /// The access from which the next epoch holds; ~0 if there is none.
+    uint64_t next_change() const;
+    /// Goes on to the next epoch. Returns the ranges that changed, sorted, neighbours joined. Chunks get new indices.
+    std::vector<VirtRange> change();
+
+private:
+    const MappedRow& find(uint64_t page) const;
+    std::vector<MappedRow> rows_of_epoch() const;
+    void index();
+
+    struct PoolIndex {
+        trace::PoolKind kind;
+        uint64_t first_page, end_page;
+        std::vector<uint32_t> first_row;  ///< by 2MB from first_page on: the first row that ends behind its begin; the last row
+    };
+    std::shared_ptr<const Mapping> mapping_;
+    size_t epoch_ = 0;
+    std::vector<PoolIndex> pools_;
+    std::vector<MappedRow> rows_;
+    std::vector<PageChunk> chunks_;
+    mutable MappedRow last_;
+};
+
+}  // namespace tessera::sim

@@ -1,0 +1,59 @@
+// levels.h - the two levels of conventional TLBs, each by itself, for organisations and designs that use one of them.
+//
+// L1: one array per size; with in_4kb, a size lives in the 4KB array. Second level: 4KB pages are in `stlb`. 2MB and 1GB
+// pages are in `stlb` if it holds them, else in their own array if there is one, else in no array (MICRO'20 Table 4).
+#pragma once
+
+#include "tlb/array.h"
+
+namespace tessera::sim {
+
+class FirstLevel {
+public:
+    explicit FirstLevel(const Platform& p)
+        : in_4kb_2mb_(p.l1_2mb_in_4kb != 0), in_4kb_1gb_(p.l1_1gb_in_4kb != 0), l1_4kb_(p.l1_4kb, p.l1_replacement, p),
+          l1_2mb_(p.l1_2mb, p.l1_replacement, p), l1_1gb_(p.l1_1gb, p.l1_replacement, p) {}
+
+    bool lookup(PageNumber page) { return of(page.size).lookup(page); }
+    /// pre: the page is not present.
+    void fill(PageNumber page) { of(page.size).fill(page); }
+    void drop(VirtRange range) {
+        for (TlbArray* array : {&l1_4kb_, &l1_2mb_, &l1_1gb_}) array->drop(range);
+    }
+
+private:
+    TlbArray& of(PageSize size) {
+        if (size == PageSize::large_2mb && !in_4kb_2mb_) return l1_2mb_;
+        if (size == PageSize::huge_1gb && !in_4kb_1gb_) return l1_1gb_;
+        return l1_4kb_;
+    }
+
+    bool in_4kb_2mb_, in_4kb_1gb_;
+    TlbArray l1_4kb_, l1_2mb_, l1_1gb_;
+};
+
+class SecondLevel {
+public:
+    explicit SecondLevel(const Platform& p)
+        : holds_2mb_(p.stlb_holds_2mb != 0), holds_1gb_(p.stlb_holds_1gb != 0), stlb_(p.stlb, p.stlb_replacement, p),
+          stlb_2mb_(p.stlb_2mb, p.stlb_replacement, p), stlb_1gb_(p.stlb_1gb, p.stlb_replacement, p) {}
+
+    bool lookup(PageNumber page) { return of(page.size).lookup(page); }
+    /// pre: the page is not present.
+    void fill(PageNumber page) { of(page.size).fill(page); }
+    void drop(VirtRange range) {
+        for (TlbArray* array : {&stlb_, &stlb_2mb_, &stlb_1gb_}) array->drop(range);
+    }
+
+private:
+    TlbArray& of(PageSize size) {
+        if (size == PageSize::large_2mb && !holds_2mb_) return stlb_2mb_;
+        if (size == PageSize::huge_1gb && !holds_1gb_) return stlb_1gb_;
+        return stlb_;
+    }
+
+    bool holds_2mb_, holds_1gb_;
+    TlbArray stlb_, stlb_2mb_, stlb_1gb_;
+};
+
+}  // namespace tessera::sim

@@ -1,0 +1,65 @@
+// agreement_test.cpp - every registered design gives equal counts on all three engines: random programs, platforms and
+// mappings of one and two epochs. A new design is in this test as soon as it is registered.
+#include "base/error.h"
+#include "mmu/design.h"
+#include "support/engines.h"
+#include "support/random_inputs.h"
+#include "support/random_mappings.h"
+
+namespace tessera::sim::testing {
+namespace {
+
+struct Properties {
+    bool follows_changes = true, needs_caches = false;
+};
+
+Properties properties_of(const Platform& platform, const Stream& stream, const Layout& mapping) {
+    const AddressSpace space(stream.header().pools, mapping);
+    const auto design = designs().make(platform.mmu_design, DesignContext{platform, space});
+    Properties found{true, design->needs_caches()};
+    try {
+        design->changed({VirtAddr(heap_base), VirtAddr(heap_base + 4096)});
+    } catch (const Refusal&) {
+        found.follows_changes = false;
+    }
+    return found;
+}
+
+/// Designs of the simulator. Examples and those of benchmarks are not made for mappings.
+std::vector<std::string> shipped_designs() {
+    std::vector<std::string> names;
+    for (const std::string& name : designs().names())
+        if (!name.starts_with("example-") && name.find("benchmark") == std::string::npos) names.push_back(name);
+    return names;
+}
+
+class DesignAgreement : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(DesignAgreement, OnRandomMappings) {
+    for (uint64_t seed = 0; seed < 6; ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        RandomInputs random(seed + 900);
+        RandomMappings mappings(seed + 900);
+        Platform platform = random.platform();
+        platform.mmu_design = GetParam();
+        if (seed % 2) platform.allocator = "mapped";
+        MemoryStream stream = random.stream(5000);
+        const uint64_t accesses = stream.header().accesses;
+        std::vector<Layout> layouts = {mappings.mapping("one", 1, accesses), mappings.mapping("other", 1, accesses)};
+        const Properties properties = properties_of(platform, stream, layouts[0]);
+        if (properties.follows_changes) layouts.push_back(mappings.mapping("two", 2, accesses));
+        const bool sampled = seed % 3 == 2 && !properties.needs_caches;
+        const auto counts = on_all_engines(platform, stream, layouts, sampled ? Sampling{false, 3, 300, 200} : Sampling{});
+        for (const LayoutCounts& of_mapping : counts) EXPECT_GT(of_mapping.units.at(0).runtime_cycles, 0u);
+        if (::testing::Test::HasFailure()) return;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DesignAgreement, ::testing::ValuesIn(shipped_designs()), [](const auto& info) {
+    std::string name = info.param;
+    std::replace(name.begin(), name.end(), '-', '_');
+    return name;
+});
+
+}  // namespace
+}  // namespace tessera::sim::testing

@@ -1,0 +1,217 @@
+// anchor_test.cpp - the anchor TLB step by step and by closed forms, and Algorithm 1 by hand and against Park's Table 3.6.
+#include "mmu/designs/anchor_distance.h"
+
+#include "base/error.h"
+#include "pagetable/layout_constants.h"
+#include "support/engines.h"
+#include "support/platforms.h"
+#include "support/random_inputs.h"
+#include "support/random_mappings.h"
+#include "support/stepped_design.h"
+
+namespace tessera::sim::testing {
+namespace {
+
+constexpr Translation hit = Translation::stlb_hit, miss = Translation::miss;
+
+ChunkHistogram uniform(uint64_t least, uint64_t most) {
+    ChunkHistogram histogram;
+    for (uint64_t pages = least; pages <= most; ++pages) histogram[pages] = 1;
+    return histogram;
+}
+
+TEST(AnchorDistance, FollowsAlgorithm1ByHand) {
+    EXPECT_EQ(anchor_distance({{62, 1}}, AnchorCost::count), 8u);
+    EXPECT_EQ(anchor_cost({{62, 1}}, 8, AnchorCost::count), 13u * 65536);  // 7 anchors and 6 pages
+    EXPECT_EQ(anchor_distance({{62, 1}}, AnchorCost::printed), 4u);
+    EXPECT_EQ(anchor_cost({{62, 1}}, 4, AnchorCost::printed), 65536u * 575 / 100);  // 15/4 + 2
+    EXPECT_EQ(anchor_distance({{1541, 1}}, AnchorCost::count), 1024u);
+    EXPECT_EQ(anchor_cost({{1541, 1}}, 1024, AnchorCost::count), 7u * 65536);  // an anchor, a 2MB page, 5 pages
+    EXPECT_EQ(anchor_distance({{1, 9}}, AnchorCost::count), 2u);              // all equal: the smallest
+    EXPECT_EQ(anchor_distance({{65536, 3}}, AnchorCost::count), 65536u);
+}
+
+TEST(AnchorDistance, OfUniformChunksIsThatOfPark) {
+    EXPECT_EQ(anchor_distance(uniform(1, 16), AnchorCost::count), 4u);
+    EXPECT_EQ(anchor_distance(uniform(1, 512), AnchorCost::count), 32u);
+    EXPECT_EQ(anchor_distance(uniform(512, 65536), AnchorCost::count), 256u);
+    EXPECT_EQ(anchor_distance(uniform(1, 16), AnchorCost::printed), 4u);
+    EXPECT_EQ(anchor_distance(uniform(1, 512), AnchorCost::printed), 8u);
+    EXPECT_EQ(anchor_distance(uniform(512, 65536), AnchorCost::printed), 64u);
+}
+
+/// One L1 entry for all page sizes, so that all but repeated accesses miss L1.
+Platform anchored(uint64_t distance) {
+    Platform p = haswell();
+    p.l1_4kb = {1, 1}, p.l1_2mb_in_4kb = 1;
+    p.mmu_design = {"anchor", {{"distance_pages", distance}}};
+    return p;
+}
+
+TEST(Anchor, ServesThePagesOfItsChunkOnly) {
+    SteppedDesign d(anchored(4), mapping_of_rows({heap_row(0x40, 1000, 2), heap_row(0x42, 5000, 1)}));
+    EXPECT_EQ(d.load(0x41).found, miss);
+    const auto by_anchor = d.load(0x40);
+    EXPECT_EQ(by_anchor.found, hit);
+    EXPECT_EQ(by_anchor.cycles, 8u);
+    EXPECT_TRUE(by_anchor.walker.empty());
+    const auto outside = d.load(0x42);
+    EXPECT_EQ(outside.found, miss);
+    EXPECT_EQ(outside.cycles, 8u);
+    EXPECT_TRUE(outside.background.empty());  // the anchor was found: nothing to load
+    EXPECT_EQ(d.load(0x41).found, hit);
+    const auto regular = d.load(0x42);
+    EXPECT_EQ(regular.found, hit);
+    EXPECT_EQ(regular.cycles, 7u);
+    // Five L1 misses. Regular entries hit once (0x42), anchors twice (0x40, 0x41); each look-up of an anchor adds a cycle.
+    const std::vector<StructureCounts> expected = {{"regular", 5, 1, 35}, {"anchor", 4, 2, 4}};
+    EXPECT_EQ(d.design().structures(), expected);
+}
+
+TEST(Anchor, DoesNotReachBeforeItsChunk) {  // page 0x41 is the AVPN's neighbour in another chunk
+    SteppedDesign d(anchored(4), mapping_of_rows({heap_row(0x40, 1000, 1), heap_row(0x41, 5000, 3)}));
+    EXPECT_EQ(d.load(0x41).found, miss);
+    EXPECT_EQ(d.load(0x42).found, miss);  // the AVPN 0x40 has contiguity 1: regular entries only
+    EXPECT_EQ(d.load(0x40).found, miss);
+    EXPECT_EQ(d.load(0x42).cycles, 7u);
+    EXPECT_EQ(d.load(0x43).found, miss);
+}
+
+// The first region that is touched has the tables 1 (PDPT), 2 (PD), 3 (PT).
+constexpr uint64_t first_pt = page_table_base + 3 * 4096;
+
+TEST(Anchor, LoadsItsEntryInTheBackgroundUnlessTheLineIsThere) {
+    SteppedDesign d(anchored(16), mapping_of_rows({heap_row(0, 1000, 64)}));
+    const auto other_line = d.load(9);
+    EXPECT_EQ(other_line.walker.size(), 4u);
+    EXPECT_EQ(other_line.background, std::vector<uint64_t>{first_pt});
+    EXPECT_EQ(d.load(3).found, hit);
+    EXPECT_TRUE(d.load(23).background.empty());  // entries 16 to 23 are one line
+    EXPECT_EQ(d.load(63).background, std::vector<uint64_t>{first_pt + 48 * 8});
+}
+
+TEST(Anchor, WaitsForItsEntryInTheAblation) {
+    Platform p = anchored(16);
+    p.mmu_design.own["background_fills"] = 0;
+    SteppedDesign d(p, mapping_of_rows({heap_row(0, 1000, 64)}));
+    const auto step = d.load(9);
+    EXPECT_EQ(step.walker.size(), 5u);
+    EXPECT_EQ(step.walker.back(), first_pt);
+    EXPECT_TRUE(step.background.empty());
+}
+
+TEST(Anchor, OfAnotherRegionIsReadFromTheLinearTable) {
+    const Layout mapping = mapping_of_rows({heap_row(0, 1000, 2048)});
+    SteppedDesign other(anchored(1024), mapping);
+    EXPECT_EQ(other.load(600).background, std::vector<uint64_t>{page_table_base + (uint64_t{1} << 39) + heap_base / 4096 * 8});
+    EXPECT_EQ(other.load(0).found, hit);
+    EXPECT_EQ(other.load(1024).found, miss);
+    SteppedDesign same(anchored(1024), mapping);
+    EXPECT_EQ(same.load(1500).background, std::vector<uint64_t>{first_pt});  // AVPN 1024 begins the region of page 1500
+}
+
+TEST(Anchor, CoversLargePagesOnlyIfItIsAsLong) {
+    const Layout mapping = mapping_of_rows({heap_row(0, 512, 512, PageSize::large_2mb), heap_row(512, 1024, 512)});
+    SteppedDesign shorter(anchored(256), mapping);
+    EXPECT_TRUE(shorter.load(300).background.empty());
+    EXPECT_EQ(shorter.load(600).found, miss);
+    EXPECT_EQ(shorter.load(7).cycles, 7u);  // the regular entry of the 2MB page
+    SteppedDesign longer(anchored(1024), mapping);
+    EXPECT_EQ(longer.load(600).found, miss);
+    const auto by_anchor = longer.load(7);
+    EXPECT_EQ(by_anchor.found, hit);
+    EXPECT_EQ(by_anchor.cycles, 8u);
+    EXPECT_EQ(longer.load(8).found, Translation::l1_hit);  // L1 has the 2MB page
+}
+
+TEST(Anchor, NeighboursAreInDifferentSets) {
+    Platform p = anchored(4);
+    p.stlb = {4, 1};
+    SteppedDesign d(p, mapping_of_rows({heap_row(0, 1000, 16)}));
+    for (const uint64_t page : {0, 4, 8, 12}) EXPECT_EQ(d.load(page).found, miss);
+    for (const uint64_t page : {1, 5, 9, 13}) EXPECT_EQ(d.load(page).found, hit);
+}
+
+TEST(Anchor, ForgetsWhatAChangeMoves) {
+    const auto moved = std::make_shared<const Mapping>(Mapping{"two", {{0, {heap_row(0, 1000, 8)}}, {9, {heap_row(3, 5000, 1)}}}});
+    SteppedDesign d(anchored(4), layout_of(moved));
+    EXPECT_EQ(d.load(1).found, miss);
+    EXPECT_EQ(d.load(5).found, miss);
+    d.change();
+    EXPECT_EQ(d.load(6).found, hit);   // its anchor serves pages 4 to 7
+    EXPECT_EQ(d.load(2).found, miss);  // a new anchor of contiguity 3
+    EXPECT_EQ(d.load(0).found, hit);
+    EXPECT_EQ(d.load(3).found, miss);
+}
+
+std::string refusal_of(const Platform& p, const Layout& layout) {
+    try {
+        SteppedDesign(p, layout);
+    } catch (const Refusal& refusal) {
+        return refusal.what();
+    }
+    return "";
+}
+
+TEST(Anchor, RefusesDistancesThatAreNoPowersOfTwo) {
+    const Layout mapping = mapping_of_rows({heap_row(0, 1000, 8)});
+    for (const uint64_t distance : {1, 3, 65535}) {
+        const std::string text = refusal_of(anchored(distance), mapping);
+        EXPECT_NE(text.find("design.anchor.distance_pages"), std::string::npos) << text;
+        EXPECT_NE(text.find("'" + std::to_string(distance) + "'"), std::string::npos) << text;
+    }
+    EXPECT_NE(refusal_of(anchored(65537), mapping).find("65537"), std::string::npos);
+    EXPECT_NE(refusal_of(anchored(4), all_4kb()).find("mmu.design = anchor"), std::string::npos);
+    EXPECT_EQ(refusal_of(anchored(65536), mapping), "");
+}
+
+// Without contiguity: the array holds regular entries only, as a conventional one does, and with d = 2 the anchor's entry is
+// always in the line of the page's own.
+TEST(Anchor, WithoutContiguityEqualsAConventionalStlb) {
+    std::vector<MappingRow> rows;
+    for (uint64_t page = 0; page < 3000; ++page) rows.push_back(heap_row(page, 2 * page, 1));
+    StreamBuilder builder;
+    const uint32_t block = builder.chasing_load();
+    std::mt19937_64 random(5);
+    for (int i = 0; i < 20000; ++i) builder.load(block, heap_base + random() % 3000 * 4096);
+    MemoryStream stream = builder.finish();
+    const Layout mapping = mapping_of_rows(rows);
+    Platform p = haswell();
+    const LayoutCounts conventional = on_all_engines(p, stream, {mapping})[0];
+    for (const uint64_t cycles : {7, 8}) {
+        SCOPED_TRACE(cycles);
+        p.mmu_design = {"anchor", {{"anchor_cycles", cycles}}};
+        LayoutCounts anchor = on_all_engines(p, stream, {mapping})[0];
+        EXPECT_EQ(anchor.design.structures.at(1).hits, 0u);
+        EXPECT_EQ(anchor.units[0].runtime_cycles - conventional.units[0].runtime_cycles, cycles == 7 ? 0 : conventional.stlb_misses);
+        anchor.design = conventional.design;
+        anchor.units[0].runtime_cycles = conventional.units[0].runtime_cycles;
+        EXPECT_EQ(anchor, conventional);
+    }
+}
+
+TEST(Anchor, DynamicIsOneOfTheSixteenDistances) {
+    RandomInputs random(41);
+    MemoryStream stream = random.stream(30000);
+    const Layout mapping = RandomMappings(41).mapping("random", 1, 30000);
+    const MappedPages pages(mapping.mapping, stream.header().pools);
+    const uint64_t chosen = anchor_distance(histogram_of(pages.chunks()), AnchorCost::count);
+    const auto misses = [&](uint64_t distance) {
+        Platform p = anchored(distance);
+        p.stlb = {64, 4};
+        return simulate("partial", p, stream, {mapping})[0].stlb_misses;
+    };
+    const uint64_t dynamic = misses(0);
+    uint64_t ideal = ~uint64_t{0};
+    for (uint64_t distance = 2; distance <= 65536; distance *= 2) {
+        ideal = std::min(ideal, misses(distance));
+        if (distance == chosen) {
+            EXPECT_EQ(misses(distance), dynamic);
+        }
+    }
+    EXPECT_LE(ideal, dynamic);
+    EXPECT_GT(ideal, 0u);
+}
+
+}  // namespace
+}  // namespace tessera::sim::testing
