@@ -1,4 +1,7 @@
-"""Order of the suite: quick tests first, end to end last, so that a broken part is seen early."""
+"""Order of the suite: quick tests first, end to end last, so that a broken part is seen early.
+
+`./run test` runs the folders that are not in ALONE on all cores, a file at a time on each, and then the others one by one.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,15 @@ hypothesis.settings.load_profile("no deadline")
 
 ROOT = Path(__file__).resolve().parents[1]
 LAST = ("bootstrap", "end_to_end")
+#: Folders whose tests reserve huge pages, measure time, use the engine's images or ports of this machine, or run `./run`.
+ALONE = ("bootstrap", "container", "end_to_end", "host", "kernel", "mosalloc", "notebooks", "validation")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Stable sort: everything, then tests of the bootstrap, then end to end."""
+    """Marks tests as `alone` by their folder. Stable sort: everything, then tests of the bootstrap, then end to end."""
+    for item in items:
+        if any(part in ALONE for part in item.path.relative_to(ROOT / "tests").parts):
+            item.add_marker(pytest.mark.alone)
     items.sort(key=lambda item: max((i + 1 for i, n in enumerate(LAST) if n in item.path.parts), default=0))
 
 
