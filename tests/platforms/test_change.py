@@ -12,7 +12,7 @@ import yaml
 from tessera import platforms
 from tessera.core.errors import TesseraError
 from tessera.core.paths import repo_root
-from tessera.platforms.change import changed, parse
+from tessera.platforms.change import changed, parse, set_values
 
 KEY = "walker.begin_cycles"
 SAME = (
@@ -64,6 +64,34 @@ def test_only_the_named_value_changes_and_it_is_marked_as_assumed():
 def test_an_unknown_key_or_a_value_out_of_bounds_is_refused(change, message):
     with pytest.raises(TesseraError, match=message):
         changed(platforms.load("haswell-sim"), change)
+
+
+def test_the_command_line_sets_keys_of_components_too():
+    before = platforms.load("haswell-sim")
+    after = set_values(before, parse(["mmu.design=anchor", "design.anchor.distance_pages=16"], "--set"))
+    old, new = set(before.flat().splitlines()), set(after.flat().splitlines())
+    assert new - old == {"mmu.design = anchor", "design.anchor.distance_pages = 16"}
+    assert old - new == {"mmu.design = conventional"}
+    for key in ("mmu.design", "design.anchor.distance_pages"):
+        assert after.values[key].assumed and "--set" in after.values[key].source
+    assert set_values(before, {}) == before
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("mmu.desing=anchor", "mmu.desing"),
+        ("design.anchor=16", "design.anchor"),
+        ("design.anchor.distance_pages=many", "distance_pages=many .*'many'"),
+        ("mmu.design=no design", "mmu.design=no design"),
+        (f"{KEY}=1000000000000", f"{KEY}=1000000000000"),
+        ("=16", "--set walker"),
+        ("mmu.design", "--set walker"),
+    ],
+)
+def test_the_command_line_sets_no_other_key_and_no_value_out_of_bounds(change, message):
+    with pytest.raises(TesseraError, match=message):
+        set_values(platforms.load("haswell-sim"), parse([change], "--set"))
 
 
 def test_the_upper_end_has_the_cells_of_the_default_run():

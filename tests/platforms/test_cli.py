@@ -48,7 +48,7 @@ def test_check_asks_the_simulator_too(simulator, tmp_path):
     good, key, rule, own = (tmp_path / f"{name}.yaml" for name in ("good", "key", "rule", "own"))
     good.write_text(text)
     key.write_text(text.replace("rob_entries:", "rob_entry:"))
-    own.write_text(text + "design: {anchor: {pages: {value: 1, source: 'assumed: test'}}}\n")
+    own.write_text(text + "design: {anker: {pages: {value: 1, source: 'assumed: test'}}}\n")
     rule.write_text(re.sub(r"(channels: \{value:) \d+", r"\1 0", text))
     assert run("check", "zen-sim", good).exit_code == 0
     assert "accepted, 100 values" in run("check", good).output
@@ -58,7 +58,7 @@ def test_check_asks_the_simulator_too(simulator, tmp_path):
         "good.yaml: accepted",
         "did you mean core.rob_entries?",
         "dram.channels",
-        "design.anchor.*",
+        "design.anker.*",
         "what to do",
     ):
         assert words in answer.output

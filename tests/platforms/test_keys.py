@@ -75,7 +75,7 @@ def test_the_table_is_what_the_built_simulator_prints(root):
     # Behind the platform's keys come those of components, which only the simulator knows.
     known = len(all_keys())
     assert list(printed)[:known] == list(all_keys())
-    assert {key.split(".")[0] for key in list(printed)[known:]} == {"branch_predictor"}
+    assert {key.split(".")[0] for key in list(printed)[known:]} == {"branch_predictor", "design"}
     for key, row in all_keys().items():
         expected = [
             row.unit,

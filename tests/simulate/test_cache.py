@@ -11,6 +11,7 @@ from tessera.platforms import Platform
 from tessera.platforms.model import Value
 from tessera.simulate import runner
 from tessera.simulate.cache import CellCache, content_key
+from tessera.simulate.inputs import MAPPING
 from tessera.simulate.plan import FULL, Intervals, parse_sampling
 
 PLATFORM = Platform("p", "test", "none", {"tlb.entries": Value(64, "assumed: test")})
@@ -35,7 +36,8 @@ def setting(tmp_path, monkeypatch):
     def fake(job, layouts, keep, progress):
         calls.append([path.stem for path in layouts])
         for path in layouts:
-            keep(path, {"status": "ok", "message": "", "stlb_misses": len(layouts[path])}, [{"unit": 0}])
+            row = {"status": "ok", "message": "", "stlb_misses": len(layouts[path])}
+            keep(path, row, [{"unit": 0}], [{"structure": "anchor", "hits": 3}])
 
     monkeypatch.setattr(runner, "_run", fake)
     monkeypatch.setattr(runner, "built", lambda *_: simulator)
@@ -83,6 +85,52 @@ def test_units_of_cached_cells_are_there_too(setting):
     assert first[0] == {"platform": "p", "layout": "growing-0", "unit": 0}
 
 
+def test_structures_of_cached_cells_are_there_too(setting):
+    run, calls, _ = setting
+    first, second = [], []
+    run(structures=first)
+    run(structures=second)
+    assert len(calls) == 1 and first == second
+    assert first[0] == {"platform": "p", "layout": "growing-0", "structure": "anchor", "hits": 3}
+    assert len(first) == 3
+
+
+def test_a_cell_stored_without_structures_is_simulated_again_when_they_are_asked_for(setting):
+    run, calls, folder = setting
+    run()
+    for path in (folder / "c").glob("*/*.json"):
+        cell = json.loads(path.read_text())
+        assert cell.pop("structures")
+        path.write_text(json.dumps(cell))
+    run()
+    assert len(calls) == 1
+    found = []
+    run(structures=found)
+    assert len(calls) == 2 and len(calls[1]) == 2 and len(found) == 3
+    run(structures=[])
+    assert len(calls) == 2
+
+
+def test_a_mapping_has_cells_of_its_own_by_its_content_and_its_stem_as_name(setting):
+    run, calls, folder = setting
+    files = [folder / "4kb.csv", folder / "demand.csv"]
+    files[0].write_text(HEAD)
+    files[1].write_text(HEAD + "\n")
+    assert [row["layout"] for row in run()] == ["growing-0", "random-1", "random-2"]
+
+    def mappings():
+        base = {"workload": "w", "engine": "timing", "sampling": FULL, "cache": CellCache(folder / "c")}
+        return runner.simulate(folder / "t.tst", PLATFORM, files, kind=MAPPING, **base)
+
+    assert [row["layout"] for row in mappings()] == ["4kb", "demand"]
+    assert calls[1:] == [["4kb", "demand"]]  # the first has the content of the layout growing-0
+    mappings()
+    assert len(calls) == 2
+    files[1].write_text(HEAD + "\n\n")
+    mappings()
+    assert calls[2:] == [["demand"]]
+
+
 def test_rows_before_a_crash_are_kept(setting, monkeypatch):
     run, calls, _ = setting
     whole = runner._run
@@ -105,7 +153,7 @@ def test_failed_rows_are_not_kept(setting, monkeypatch):
 
     def refuses(job, layouts, keep, progress):
         for path in layouts:
-            keep(path, {"status": "failed", "message": "no"}, [])
+            keep(path, {"status": "failed", "message": "no"}, [], [])
 
     monkeypatch.setattr(runner, "_run", refuses)
     assert {row["status"] for row in run()} == {"failed"}
@@ -139,7 +187,7 @@ def test_a_refusal_names_the_file_of_its_own_row(setting, monkeypatch):
 
     def refuses(job, layouts, keep, progress):
         for path in layouts:
-            keep(path, {"status": "failed", "message": f"layout {path} line 2: no"}, [])
+            keep(path, {"status": "failed", "message": f"layout {path} line 2: no"}, [], [])
 
     monkeypatch.setattr(runner, "_run", refuses)
     assert all(f"{row['layout']}.csv" in row["message"] for row in run())

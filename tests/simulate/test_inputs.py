@@ -1,9 +1,9 @@
-"""Layouts by folder, file and pattern."""
+"""Layouts and mappings by folder, file and pattern."""
 
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.simulate.inputs import find_layouts
+from tessera.simulate.inputs import MAPPING, file_bytes, find_inputs, find_layouts
 
 
 @pytest.fixture
@@ -36,3 +36,23 @@ def test_nothing_found_and_found_twice(folder):
     (folder / "growing-0.csv").write_text("")
     with pytest.raises(TesseraError, match="growing-0"):
         names(folder / "4kb.csv", folder / "growing-0.csv")
+
+
+def test_mappings_have_plain_names(folder):
+    found = [path.stem for path in find_inputs([str(folder)], MAPPING)]
+    assert found == ["1gb", "growing-2", "growing-10", "manifest", "random-0"]
+    (folder / "4kb.csv").write_text("")
+    (folder / "growing-0.csv").write_text("")
+    words = [str(folder / name) for name in ("4kb.csv", "growing-0.csv")]
+    assert len(find_inputs(words, MAPPING)) == 2
+    with pytest.raises(TesseraError, match="mapping 4kb: .*4kb.csv and .*4kb.csv"):
+        find_inputs([str(folder), words[0]], MAPPING)
+
+
+def test_what_names_no_mapping_says_how_to_make_one(tmp_path):
+    for word in (tmp_path, tmp_path / "absent-*.csv"):
+        with pytest.raises(TesseraError, match=r"(?s)--mappings .*tessera mapping generate") as caught:
+            find_inputs([str(word)], MAPPING)
+        assert caught.value.code == "no-mapping-found"
+    with pytest.raises(TesseraError, match="mapping .*absent.csv"):
+        file_bytes(tmp_path / "absent.csv", MAPPING)

@@ -8,7 +8,6 @@ from pathlib import Path
 import click
 
 from tessera.core.errors import EXIT_FAILED, TesseraError, unknown_name
-from tessera.core.files import check_target, write_csv
 from tessera.results.status import is_ok
 from tessera.simulate.progress import Ticker
 
@@ -31,6 +30,20 @@ FILE = click.Path(path_type=Path)
     multiple=True,
     metavar="PATH",
     help="Folder of layout CSVs, a file, or a quoted pattern; may be repeated.",
+)
+@click.option(
+    "--mappings",
+    "mapping_words",
+    multiple=True,
+    metavar="PATH",
+    help="Mappings in the place of layouts: a folder, a file, or a quoted pattern; may be repeated.",
+)
+@click.option(
+    "--set",
+    "changes",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Change a value of every platform, for example mmu.design=anchor; may be repeated.",
 )
 @click.option("--out", type=FILE, help="Cells file to write: .csv or .parquet.")
 @click.option(
@@ -69,6 +82,9 @@ FILE = click.Path(path_type=Path)
 )
 @click.option("--interval-out", type=FILE, help="CSV file for the counts of each unit, not scaled.")
 @click.option(
+    "--designs-out", type=FILE, help="CSV file for the counts of the structures of the platform's design."
+)
+@click.option(
     "--threads",
     type=click.IntRange(1),
     default=1,
@@ -86,9 +102,10 @@ FILE = click.Path(path_type=Path)
     is_flag=True,
     help="List engines, platforms and the components that a platform file can name.",
 )
-def simulate(trace, platform_names, layout_words, out, engine, intervals, warmup, timed, sampling,
-             interval_file, interval_out, threads, workload, cache, listing) -> None:  # fmt: skip
-    """Simulate a trace under many layouts.
+def simulate(trace, platform_names, layout_words, mapping_words, changes, out, engine, intervals, warmup,
+             timed, sampling, interval_file, interval_out, designs_out, threads, workload, cache,
+             listing) -> None:  # fmt: skip
+    """Simulate a trace under many layouts or mappings.
 
     Writes H (STLB hits), M (STLB misses), C (walk cycles) and R (runtime in cycles) of each cell. H and M are
     exact. C and R are estimates from samples, with a 95% half-width; --sampling full makes them exact.
@@ -102,18 +119,31 @@ def simulate(trace, platform_names, layout_words, out, engine, intervals, warmup
           --out /tmp/cells.csv --sampling full
       ./run tessera simulate --trace /tmp/gups.tst --platform haswell-sim,broadwell-sim \\
           --layouts '/tmp/layouts/growing-*.csv' --engine partial --threads 2 --out /tmp/two.parquet
+      ./run tessera simulate --trace /tmp/gups.tst --platform park-haswell --mappings /tmp/demand.csv \\
+          --set mmu.design=anchor --set design.anchor.distance_pages=16 --engine partial \\
+          --designs-out /tmp/designs.csv --out /tmp/anchor.csv
     """
     from tessera.record.traces import info as trace_info
     from tessera.results import cells
-    from tessera.simulate.inputs import find_layouts
+    from tessera.simulate.inputs import LAYOUT, MAPPING, find_inputs
+    from tessera.simulate.outputs import check_outputs, write_parts
     from tessera.simulate.plan import ENGINES, plan_of
+    from tessera.simulate.rows import DESIGN_COLUMNS, UNIT_COLUMNS
 
     if listing:
         from tessera.simulate.listing import listing_text
 
         click.echo(listing_text(), nl=False)
         return
-    needed = {"--trace": trace, "--platform": platform_names, "--layouts": layout_words, "--out": out}
+    if layout_words and mapping_words:
+        raise TesseraError(
+            "--layouts and --mappings",
+            "a mapping takes the place of a layout",
+            "keep one",
+            code="pages-conflict",
+        )
+    pages = layout_words or mapping_words
+    needed = {"--trace": trace, "--platform": platform_names, "--layouts or --mappings": pages, "--out": out}
     if missing := [name for name, value in needed.items() if not value]:
         raise click.UsageError(f"missing {', '.join(missing)}")
     if engine not in ENGINES:
@@ -121,18 +151,27 @@ def simulate(trace, platform_names, layout_words, out, engine, intervals, warmup
     cells.check_format(out)
     plan = plan_of(sampling, intervals, warmup, timed, interval_file)
     trace_info(trace)
-    layouts = find_layouts(layout_words)
+    kind = MAPPING if mapping_words else LAYOUT
+    layouts = find_inputs(pages, kind)
     kept = cache or out.parent / ".cache"
     named = [Path(name) for word in platform_names for name in word.split(",")]
     inputs = [trace, *layouts, *named, *([interval_file] if interval_file else [])]
-    _check_outputs({"--out": out, "--interval-out": interval_out}, inputs, kept)
+    outputs = {"--out": out, "--interval-out": interval_out, "--designs-out": designs_out}
+    check_outputs(outputs, inputs, kept)
     label = workload or _label(trace)
-    rows, units = _simulate_all(
-        trace, _platforms(platform_names), layouts, label, engine, plan, kept, threads
-    )
+    units: list[dict] | None = [] if interval_out else None
+    structures: list[dict] | None = [] if designs_out else None
+    rows = _simulate_all(
+        trace, _platforms(platform_names, changes), layouts, label, kept,
+        engine=engine, sampling=plan, threads=threads, units=units, structures=structures, kind=kind,
+    )  # fmt: skip
+    for row in rows if changes else ():
+        row["message"] = row["message"] or f"set: {', '.join(changes)}"
     cells.write_cells(rows, out)
-    if interval_out:
-        _write_units(units, interval_out)
+    if units is not None:
+        write_parts(units, UNIT_COLUMNS, interval_out)
+    if structures is not None:
+        write_parts(structures, DESIGN_COLUMNS, designs_out)
     failed = [row for row in rows if not is_ok(row)]
     click.echo(f"{len(rows) - len(failed)} cells ok, {len(failed)} failed -> {out}")
     for row in failed:
@@ -146,62 +185,30 @@ def _label(trace: Path) -> str:
     return path.parent.name if path.stem == "trace" else path.stem
 
 
-def _check_outputs(outputs: dict[str, Path | None], inputs: list[Path], cache: Path) -> None:
-    """Reject, before the simulation, outputs that can't be written or that another option also names."""
-    named = {path.resolve(): f"an input, {path}" for path in inputs if path.is_file()}
-    for option, path in outputs.items():
-        if path is None:
-            continue
-        target = check_target(path)
-        if target in named:
-            raise TesseraError(f"{option} {path}", f"it is {named[target]}", "name another file")
-        named[target] = f"the file of {option}"
-    check_target(cache / "cell.json")
-
-
-def _platforms(names: tuple[str, ...]):
-    """The platforms, in the given order; naming one twice is an error."""
+def _platforms(names: tuple[str, ...], changes: tuple[str, ...]):
+    """The platforms with the changes, in the given order; naming one twice is an error."""
     from tessera import platforms
+    from tessera.platforms.change import parse, set_values
 
-    found = [platforms.load(name) for word in names for name in word.split(",")]
+    values = parse(changes, "--set")
+    found = [set_values(platforms.load(name), values) for word in names for name in word.split(",")]
     once = {platform.name for platform in found}
     if len(once) < len(found):
         raise TesseraError(f"--platform {','.join(names)}", "a platform is named twice", "name it once")
     return found
 
 
-def _simulate_all(trace, chosen, layouts, label, engine, plan, cache, threads):
+def _simulate_all(trace, chosen, layouts, label, cache, **options) -> list[dict]:
     from tessera.simulate.cache import CellCache
     from tessera.simulate.runner import simulate as run
 
     rows: list[dict] = []
-    units: list[dict] = []
     for platform in chosen:
         ticker = Ticker(f"{label} on {platform.name}")
         try:
             rows += run(
-                trace,
-                platform,
-                layouts,
-                workload=label,
-                engine=engine,
-                sampling=plan,
-                cache=CellCache(cache),
-                progress=ticker,
-                threads=threads,
-                units=units,
+                trace, platform, layouts, workload=label, cache=CellCache(cache), progress=ticker, **options
             )
         finally:
             ticker.close()
-    return rows, units
-
-
-def _write_units(units: list[dict], path: Path) -> None:
-    import pandas as pd
-
-    from tessera.simulate.rows import UNIT_COLUMNS
-
-    table = pd.DataFrame(units, columns=["platform", *UNIT_COLUMNS])
-    for name in set(UNIT_COLUMNS) - {"layout"}:
-        table[name] = table[name].astype("Int64")
-    write_csv(table, path)
+    return rows

@@ -1,4 +1,4 @@
-"""A platform with some values changed: by a configuration (key ``changes``), or for a study."""
+"""A platform with some values changed: by a configuration (key ``changes``), by ``--set``, or for a study."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from tessera.core.errors import TesseraError, unknown_name
-from tessera.platforms.keys import all_keys
+from tessera.platforms.keys import all_keys, own_key
 from tessera.platforms.model import Platform, Value
 
 #: source of a value that a configuration sets
 BY_CONFIGURATION = "assumed: set by the key `changes` of the configuration"
+#: source of a value that ``tessera simulate --set`` sets
+BY_COMMAND = "assumed: set by --set on the command line"
 
 
-def parse(texts: Iterable[str]) -> dict[str, int | str]:
-    """``key=value`` of each text; digits are a number.
+def parse(texts: Iterable[str], option: str = "--change") -> dict[str, int | str]:
+    """``key=value`` of each text that ``option`` gave; digits are a number.
 
     Raises:
         TesseraError: no ``=``, an empty key or value, or a key given twice.
@@ -26,7 +28,7 @@ def parse(texts: Iterable[str]) -> dict[str, int | str]:
             raise TesseraError(
                 f"change '{text}'",
                 "this is not key=value",
-                "write, for example: --change walker.begin_cycles=22",
+                f"write, for example: {option} walker.begin_cycles=22",
             )
         if key in found:
             raise TesseraError(f"change '{text}'", f"{key} is changed twice", "keep one of them")
@@ -47,6 +49,26 @@ def changed(platform: Platform, changes: Mapping[str, int | str]) -> Platform:
             asked = f"change of platform {platform.name}, key {key}"
             raise TesseraError(asked, fault, "correct the key `changes` of the configuration")
     return with_values(platform, changes, BY_CONFIGURATION)
+
+
+def set_values(platform: Platform, changes: Mapping[str, int | str]) -> Platform:
+    """``platform`` with the ``changes`` of the option ``--set``; each value obeys the bounds of its key.
+
+    Unlike :func:`changed`, a change may name a key of a component that the platform's file does not have.
+
+    Raises:
+        TesseraError: no such key, or a value that breaks its rule.
+    """
+    known = all_keys()
+    for key, value in changes.items():
+        row = known.get(key) or own_key(key)
+        if row is None:
+            raise unknown_name(f"parameter of {platform.name}", key, list({**platform.values, **known}))
+        if fault := row.rule_broken_by(value):
+            asked = f"--set {key}={value} on platform {platform.name}"
+            raise TesseraError(asked, fault, "give another value; tessera-sim keys lists the bounds")
+    new = {key: Value(value, BY_COMMAND) for key, value in changes.items()}
+    return replace(platform, values=platform.values | new)
 
 
 def with_values(platform: Platform, changes: Mapping[str, int | str], why: str) -> Platform:

@@ -1,9 +1,12 @@
-"""The layouts that a command names: folders, files and patterns."""
+"""The layouts or mappings that a command names: folders, files and patterns."""
 
 from __future__ import annotations
 
 import glob
+import os
+import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
@@ -11,56 +14,94 @@ from tessera.layouts.folder import layout_files
 from tessera.layouts.model import canonical_name
 
 
+@dataclass(frozen=True)
+class Kind:
+    """What decides the pages of a cell: layouts, or mappings in their place."""
+
+    word: str
+    make: str  #: the command that makes such files
+
+    @property
+    def option(self) -> str:
+        """The option of the command lines (``tessera simulate``, ``tessera-sim run``)."""
+        return f"--{self.word}s"
+
+    def name_of(self, path: Path) -> str:
+        """The stem of a file, of a layout its canonical name; bytes that are no UTF-8 as ``\\xff``."""
+        stem = os.fsencode(path.stem).decode(errors="backslashreplace")
+        return canonical_name(stem) if self == LAYOUT else stem
+
+
+LAYOUT = Kind("layout", "tessera layouts generate --trace T --platform P --out DIR")
+MAPPING = Kind("mapping", "tessera mapping generate --trace T --kind medium --out FILE")
+
+
 def find_layouts(words: Iterable[str]) -> list[Path]:
-    """Layout files in the order of the words; those of a folder in natural order, of a pattern by name.
+    """As :func:`find_inputs`, for layouts."""
+    return find_inputs(words, LAYOUT)
+
+
+def find_inputs(words: Iterable[str], kind: Kind) -> list[Path]:
+    """Files in the order of the words; those of a folder in natural order, of a pattern by name.
 
     Raises:
-        TesseraError: a word names nothing, or two files name the same layout.
+        TesseraError: a word names nothing, or two files have the same name.
     """
     files: list[Path] = []
     for word in words:
-        files += _files(word)
+        files += _files(word, kind)
     by_name: dict[str, Path] = {}
     for path in files:
-        name = canonical_name(path.stem)
+        name = kind.name_of(path)
         other = by_name.setdefault(name, path)
         if other is not path:
-            raise TesseraError(
-                f"layout {name}",
-                f"two files have this name: {other} and {path} (4kb is growing-0, 2mb is growing-8)",
-                "give one of them",
-            )
+            also = " (4kb is growing-0, 2mb is growing-8)" if kind == LAYOUT else ""
+            found = f"two files have this name: {other} and {path}{also}"
+            raise TesseraError(f"{kind.word} {name}", found, "give one of them")
     return files
 
 
-def layout_bytes(path: Path) -> bytes:
-    """Content of a layout file, not validated: the simulator does that.
+def file_bytes(path: Path, kind: Kind = LAYOUT) -> bytes:
+    """Content of a layout or mapping, not validated: the simulator does that.
 
     Raises:
         TesseraError: the file can't be read: it is a folder or a dangling link, or permission is denied.
     """
-    remedy = "replace it by the layout's CSV file, or remove it"
+    asked, remedy = f"{kind.word} {path}", f"replace it by the {kind.word}'s CSV file, or remove it"
     if path.exists() and not path.is_file():
         found = "this is a folder" if path.is_dir() else "this is not a regular file"
-        raise TesseraError(f"layout {path}", found, remedy, exit_code=EXIT_FAILED)
+        raise TesseraError(asked, found, remedy, exit_code=EXIT_FAILED)
     try:
         return path.read_bytes()
     except OSError as error:
-        raise TesseraError(f"layout {path}", str(error.strerror), remedy, exit_code=EXIT_FAILED) from error
+        raise TesseraError(asked, str(error.strerror), remedy, exit_code=EXIT_FAILED) from error
 
 
-def _files(word: str) -> list[Path]:
+def _files(word: str, kind: Kind) -> list[Path]:
     path = Path(word)
     if path.is_dir():
-        return layout_files(path)
+        return layout_files(path) if kind == LAYOUT else _of_folder(path, kind)
     if path.is_file():
         return [path]
-    found = [Path(name) for name in sorted(glob.glob(word)) if Path(name).name != "manifest.csv"]
+    found = [Path(name) for name in sorted(glob.glob(word))]
+    if kind == LAYOUT:
+        found = [path for path in found if path.name != "manifest.csv"]
     if not found:
-        raise TesseraError(
-            f"--layouts {word}",
-            "this is no folder and no file, and no file matches it as a pattern",
-            "make layouts: tessera layouts generate --trace T --platform P --out DIR",
-            code="no-layout-found",
-        )
+        raise _nothing(word, kind, "this is no folder and no file, and no file matches it as a pattern")
     return found
+
+
+def _of_folder(folder: Path, kind: Kind) -> list[Path]:
+    found = list(folder.glob("*.csv"))
+    if not found:
+        raise _nothing(folder, kind, "the folder contains no *.csv")
+    return sorted(found, key=_in_natural_order)
+
+
+def _in_natural_order(path: Path) -> list[int | str]:
+    return [int(part) if part.isdigit() else part for part in re.split(r"([0-9]+)", path.stem)]
+
+
+def _nothing(word: str | Path, kind: Kind, found: str) -> TesseraError:
+    remedy = f"make {kind.word}s: {kind.make}"
+    return TesseraError(f"{kind.option} {word}", found, remedy, code=f"no-{kind.word}-found")

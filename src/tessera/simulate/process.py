@@ -23,15 +23,16 @@ from tessera.core.interrupts import SIGNALS
 from tessera.machine.container import toolchain
 from tessera.machine.container.process import GRACE_SECONDS
 from tessera.platforms import Platform
+from tessera.simulate.inputs import LAYOUT, Kind
 from tessera.simulate.plan import Plan
-from tessera.simulate.rows import Keep, Rows
+from tessera.simulate.rows import DESIGNS_FILE, UNITS_FILE, Keep, Rows
 
 Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Job:
-    """The inputs of a simulation; ``threads`` changes only the time."""
+    """The inputs of a simulation; ``threads`` changes only the time, ``kind`` says what the files are."""
 
     simulator: Path
     trace: Path
@@ -39,10 +40,11 @@ class Job:
     engine: str
     plan: Plan
     threads: int = 1
+    kind: Kind = LAYOUT
 
 
 def run_simulator(job: Job, layouts: dict[Path, bytes], keep: Keep, progress: Progress) -> None:
-    """Simulate ``layouts`` (file -> its content); ``keep`` gets each row as it comes.
+    """Simulate ``layouts`` (files of ``job.kind`` -> their content); ``keep`` gets each row as it comes.
 
     Raises:
         TesseraError: the trace, the platform or the plan is refused, or the simulator died.
@@ -50,12 +52,12 @@ def run_simulator(job: Job, layouts: dict[Path, bytes], keep: Keep, progress: Pr
     """
     with tempfile.TemporaryDirectory(prefix="tessera-simulate-") as name:
         folder = Path(name)
-        # The simulator names a row by its file's stem, so each file gets a unique short name.
-        copies = {f"layout-{i}": path for i, path in enumerate(layouts)}
+        # The simulator names a row by its file's stem, so each gets a short name. None begins another.
+        copies = {f"{job.kind.word}-{i:06}": path for i, path in enumerate(layouts)}
         for stem, path in copies.items():
             (folder / f"{stem}.csv").write_bytes(layouts[path])
         names = {folder / f"{stem}.csv": path for stem, path in copies.items()}
-        names |= {folder / "platform.txt": job.platform.name, f"{folder}/": ""}
+        names |= {folder / "platform.txt": job.platform.name, f"{folder}/": ""} | copies
         process = _start(job, folder, list(copies))
         try:
             _listen(process, Rows(folder, copies, keep), progress, names)
@@ -66,12 +68,13 @@ def run_simulator(job: Job, layouts: dict[Path, bytes], keep: Keep, progress: Pr
 
 
 def _start(job: Job, folder: Path, stems: list[str]) -> subprocess.Popen:
-    flat, listing = folder / "platform.txt", folder / "layouts.txt"
+    flat, listing = folder / "platform.txt", folder / "list.txt"
     flat.write_text(job.platform.flat())
     listing.write_text("".join(f"{folder / stem}.csv\n" for stem in stems))
     argv = [job.simulator, "run", "--trace", job.trace.resolve(), "--platform", flat]
-    argv += ["--layouts", listing, "--engine", job.engine, *job.plan.arguments(folder)]
-    argv += ["--interval-out", folder / "units.csv", "--threads", job.threads]
+    argv += [job.kind.option, listing, "--engine", job.engine, *job.plan.arguments(folder)]
+    argv += ["--interval-out", folder / UNITS_FILE, "--designs-out", folder / DESIGNS_FILE]
+    argv += ["--threads", job.threads]
     return toolchain().popen(
         [str(a) for a in argv],
         paths=[job.trace.resolve(), folder],

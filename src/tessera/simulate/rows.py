@@ -1,6 +1,6 @@
 """The output of ``tessera-sim run``, as rows with the names of the caller's files.
 
-It names a row by its file's stem, so each layout gets a unique short name for the run.
+It names a row by its file's stem, so each layout or mapping gets a unique short name for the run.
 """
 
 from __future__ import annotations
@@ -9,24 +9,28 @@ import csv
 from collections.abc import Callable
 from pathlib import Path
 
-#: (layout file, row of the simulator, its units)
-Keep = Callable[[Path, dict, list[dict]], None]
-TEXT = ("layout", "status", "message")
+#: (layout or mapping file, row of the simulator, its units, structures of its design)
+Keep = Callable[[Path, dict, list[dict], list[dict]], None]
+TEXT = ("layout", "status", "message", "structure")
+#: Files that the simulator writes beside its rows, in the folder of the run.
+UNITS_FILE, DESIGNS_FILE = "units.csv", "designs.csv"
 #: Columns of ``--interval-out``: what a unit's timed part counted, unscaled.
 UNIT_COLUMNS = (
     "layout", "unit", "start_access", "instructions", "accesses",
     "stlb_misses", "walk_cycles", "runtime_cycles",
 )  # fmt: skip
+#: Columns of ``--designs-out``: what a structure of the design counted (docs/contracts.md).
+DESIGN_COLUMNS = ("layout", "structure", "accesses", "hits", "lookup_cycles", "background_cycles")
 
 
 class Rows:
-    """The simulator's output, as rows and units with the names of the caller's files."""
+    """The simulator's output, as rows with their units, structures, and the caller's file names."""
 
     def __init__(self, folder: Path, copies: dict[str, Path], keep: Keep):
         self.folder, self.copies, self.keep = folder, copies, keep
         self.columns: list[str] = []
         self.seen = 0
-        self.units = Units(folder / "units.csv")
+        self.units, self.designs = Parts(folder / UNITS_FILE), Parts(folder / DESIGNS_FILE)
 
     def line(self, line: str) -> None:
         """A line of stdout."""
@@ -37,14 +41,15 @@ class Rows:
         row = dict(zip(self.columns, cells, strict=True))
         stem = row.pop("layout")
         path = self.copies[stem]
-        message = row["message"].replace(f"{self.folder}/", "").replace(f"{stem}.csv", str(path))
-        row["message"] = message
+        message = row["message"].replace(f"{self.folder}/", "")
+        row["message"] = message.replace(f"{stem}.csv", str(path)).replace(stem, str(path))
         self.seen += 1
-        self.keep(path, {key: number(key, value) for key, value in row.items()}, self.units.of(stem))
+        numbers = {key: number(key, value) for key, value in row.items()}
+        self.keep(path, numbers, self.units.of(stem), self.designs.of(stem))
 
 
-class Units:
-    """The file of ``--interval-out`` while it grows; a row's units are in it before the row is out."""
+class Parts:
+    """The growing file of ``--interval-out`` or ``--designs-out``, which has the lines of a row before it."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -53,7 +58,7 @@ class Units:
         self._waiting: dict[str, list[dict]] = {}
 
     def of(self, stem: str) -> list[dict]:
-        """Units of the layout that the simulator calls ``stem``, in order."""
+        """Lines of the layout that the simulator calls ``stem``, in order."""
         with self.path.open("rb") as stream:
             stream.seek(self._at)
             data = stream.read()
@@ -63,9 +68,9 @@ class Units:
             if not self._columns:
                 self._columns = cells
                 continue
-            unit = dict(zip(self._columns, cells, strict=True))
-            waiting = self._waiting.setdefault(unit.pop("layout"), [])
-            waiting.append({key: number(key, value) for key, value in unit.items()})
+            part = dict(zip(self._columns, cells, strict=True))
+            waiting = self._waiting.setdefault(part.pop("layout"), [])
+            waiting.append({key: number(key, value) for key, value in part.items()})
         return self._waiting.pop(stem, [])
 
 

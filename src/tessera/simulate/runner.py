@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 from pathlib import Path
 
@@ -12,20 +11,19 @@ import click
 from tessera.core.errors import TesseraError
 from tessera.core.files import making, sha256_of, with_names
 from tessera.core.paths import built
-from tessera.layouts.model import canonical_name
 from tessera.machine.container import toolchain
 from tessera.platforms import Platform
 from tessera.results import cells
 from tessera.results.status import is_ok
 from tessera.simulate.cache import CellCache, content_key
-from tessera.simulate.inputs import layout_bytes
+from tessera.simulate.inputs import LAYOUT, Kind, file_bytes
 from tessera.simulate.plan import Plan
 from tessera.simulate.process import Job, Progress, died, run_simulator
 
 __all__ = ["Progress", "miss_profile", "simulate", "trace_identity"]
 
-#: What units are called in a cached cell.
-UNITS = "units"
+#: What units, and structures of the design, are called in a cached cell.
+UNITS, STRUCTURES = "units", "structures"
 
 
 def simulate(
@@ -40,6 +38,8 @@ def simulate(
     progress: Progress = lambda line: None,
     threads: int = 1,
     units: list[dict] | None = None,
+    structures: list[dict] | None = None,
+    kind: Kind = LAYOUT,
 ) -> list[dict]:
     """Rows of the cells table, one per layout, in the order of ``layouts``.
 
@@ -50,6 +50,9 @@ def simulate(
         threads: threads of the simulator; the result does not depend on it.
         units: gets a row per layout and unit of the plan: ``platform,layout,unit,start_access,instructions,
             accesses,stlb_misses,walk_cycles,runtime_cycles``, unscaled.
+        structures: gets a row per layout and structure of the platform's design: ``platform``, then
+            ``rows.DESIGN_COLUMNS``. A cached cell that was stored without structures is simulated again.
+        kind: what ``layouts`` are; a mapping's cell has the name of the mapping in the column ``layout``.
 
     Raises:
         TesseraError: the trace or the platform is refused, or the simulator died (what it had
@@ -63,40 +66,44 @@ def simulate(
         engine,
         sampling.argument(),
         sha256_of(simulator),
+        *([] if kind == LAYOUT else [kind.word]),
     ]
     contents: dict[Path, bytes] = {}
     unreadable: dict[Path, dict] = {}
     for path in layouts:
         try:
-            contents[path] = layout_bytes(path)
+            contents[path] = file_bytes(path, kind)
         except TesseraError as error:
             unreadable[path] = {"status": "failed", "message": _one_line(error)}
     keys = {path: content_key(*base, content) for path, content in contents.items()}
-    found = {key: row for key in set(keys.values()) if (row := cache.get(key)) is not None}
+    needed = {STRUCTURES} if structures is not None else set()
+    cached = {key: row for key in set(keys.values()) if (row := cache.get(key)) is not None}
+    found = {key: row for key, row in cached.items() if needed <= set(row)}
     todo = {keys[path]: path for path in keys if keys[path] not in found}
     if found:
-        progress(f"{len(keys) - len(todo)} of {len(layouts)} layouts are in the cache")
+        progress(f"{len(keys) - len(todo)} of {len(layouts)} {kind.word}s are in the cache")
     if todo:
         path_keys = {path: key for key, path in todo.items()}
 
-        def keep(path: Path, row: dict, counted: list[dict]) -> None:
-            key, cell = path_keys[path], row | {UNITS: counted}
+        def keep(path: Path, row: dict, counted: list[dict], of_design: list[dict]) -> None:
+            key, cell = path_keys[path], row | {UNITS: counted, STRUCTURES: of_design}
             if is_ok(row):
                 cache.put(key, cell)
             found[key] = cell
 
-        job = Job(simulator, trace, platform, engine, sampling, threads)
+        job = Job(simulator, trace, platform, engine, sampling, threads, kind)
         try:
             _run(job, {path: contents[path] for path in path_keys}, keep, progress)
         except (SystemExit, TesseraError) as stop:
-            _say_what_is_kept(stop, sum(key in found for key in keys.values()), len(layouts), cache)
+            done = sum(key in found for key in keys.values())
+            _say_what_is_kept(stop, f"{done} of {len(layouts)} {kind.word}s", done, cache)
             raise
     rows = unreadable | {path: _named(found[key], todo.get(key), path) for path, key in keys.items()}
-    names = {path: _layout_name(path) for path in layouts}
-    if units is not None:
-        for path in layouts:
+    names = {path: kind.name_of(path) for path in layouts}
+    for asked, key in ((units, UNITS), (structures, STRUCTURES)):
+        for path in layouts if asked is not None else ():
             head = {"platform": platform.name, "layout": names[path]}
-            units += [head | unit for unit in rows[path].get(UNITS, [])]
+            asked += [head | part for part in rows[path].get(key, [])]
     return [_cell(rows[path], workload, platform.name, names[path], engine) for path in layouts]
 
 
@@ -126,23 +133,17 @@ def trace_identity(trace: Path) -> str:
 _run = run_simulator
 
 
-def _say_what_is_kept(stop: BaseException, done: int, all_layouts: int, cache: CellCache) -> None:
+def _say_what_is_kept(stop: BaseException, share: str, done: int, cache: CellCache) -> None:
     if cache.folder is None or (isinstance(stop, TesseraError) and done == 0):
         return
     click.echo(
-        f"{done} of {all_layouts} layouts are finished and kept in {cache.folder}; "
-        "the same command goes on there",
+        f"{share} are finished and kept in {cache.folder}; the same command goes on there",
         err=True,
     )
 
 
 def _one_line(error: TesseraError) -> str:
     return f"{error.asked}: {error.found}; what to do: {error.remedy}"
-
-
-def _layout_name(path: Path) -> str:
-    """The file's stem; bytes of it that are no UTF-8 as ``\\xff``."""
-    return canonical_name(os.fsencode(path.stem).decode(errors="backslashreplace"))
 
 
 def _named(row: dict, simulated: Path | None, path: Path) -> dict:
@@ -156,7 +157,7 @@ def _cell(row: dict, workload: str, platform: str, layout: str, engine: str) -> 
     ok = is_ok(row)
     timed = ok and row.get("runtime_cycles") is not None
     cell = dict.fromkeys(cells.COLUMNS)
-    cell.update({key: value for key, value in row.items() if key != UNITS})
+    cell.update({key: value for key, value in row.items() if key not in (UNITS, STRUCTURES)})
     cell.update(workload=workload, platform=platform, layout=layout, repeat=0, engine=engine)
     cell["tlb_provenance"] = "simulated" if ok else ""
     cell["runtime_provenance"] = "simulated" if timed else ""

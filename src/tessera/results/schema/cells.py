@@ -10,7 +10,7 @@ platform                 text    -             platform, simulated or this machi
 layout                   text    -             canonical name of the layout
 repeat                   count   1             number of the repetition, from 0
 status                   text    -             ok, failed or skipped
-message                  text    -             why the row has no numbers; for real runs, the number of runs
+message                  text    -             why there are no numbers; changes by --set; number of real runs
 runtime_cycles           count   cycles        R: unhalted cycles of the region of interest
 runtime_cycles_ci95      count   cycles        half-width of R's 95% interval
 runtime_ns               number  ns            measured clock time of the region of interest
