@@ -27,7 +27,11 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "host": ("tessera.cli.host", "host", "Time a workload on this machine under real layouts."),
     "kernel": ("tessera.cli.kernel", "kernel", "Build, boot and test the kernel with page-table replicas."),
     "layouts": ("tessera.cli.layouts", "layouts", "Generate and check layouts (mosaics of page sizes)."),
-    "mapping": ("tessera.cli.mapping", "mapping", "Generate, show and compose mappings (pages to frames)."),
+    "mapping": (
+        "tessera.cli.mapping",
+        "mapping",
+        "Generate, capture, show and compose mappings (pages to frames).",
+    ),
     "models": ("tessera.cli.models", "models", "Fit runtime models and predict runtimes."),
     "mosalloc": (
         "tessera.cli.mosalloc.group",

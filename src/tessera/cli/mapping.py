@@ -1,4 +1,4 @@
-"""``tessera mapping``: generate, show and compose mappings of pages to frames."""
+"""``tessera mapping``: generate, capture, show and compose mappings of pages to frames."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from pathlib import Path
 
 import click
 
+from tessera.cli.mapping_capture import capture
+
 _PATH = click.Path(path_type=Path)
 
 
 @click.group()
 def mapping() -> None:
-    """Generate, show and compose mappings (pages to physical frames).
+    """Generate, capture, show and compose mappings (pages to physical frames).
 
     A mapping decides how contiguous physical memory is. Anchors, clusters and ranges of a TLB depend on it.
     docs/mappings.md describes the file and the kinds.
@@ -21,6 +23,9 @@ def mapping() -> None:
       ./run tessera mapping generate --pool mmap=1GB --kind medium --out /tmp/medium.csv
       ./run tessera mapping show /tmp/medium.csv
     """
+
+
+mapping.add_command(capture)
 
 
 @mapping.command()

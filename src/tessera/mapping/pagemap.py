@@ -5,8 +5,8 @@ has the frame in bits 0-54, bit 62 for a swapped page, bit 63 for a present one.
 kernel shows frame 0 for every page, which is an error here and never a mapping. A 2MB page has bit 22 (THP)
 or bit 17 (hugetlb) of kpageflags in all its 512 frames, and is aligned on both sides.
 
-Only these functions exist in this version, and no command that captures. In a virtual machine, frames are
-the guest's.
+These functions know the words only; :mod:`tessera.mapping.capture` reads the files. In a virtual machine,
+frames are the guest's.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tessera.mapping.synthetic import with_large_pages
 
 _FRAME = np.uint64((1 << 55) - 1)
 _SWAPPED, _PRESENT = np.uint64(1 << 62), np.uint64(1 << 63)
-_LARGE = np.uint64((1 << 22) | (1 << 17))
+LARGE = np.uint64((1 << 22) | (1 << 17))  #: transparent or hugetlb
 
 
 def present_frames(pool: str, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -68,7 +68,7 @@ def captured_rows(pool: str, page: np.ndarray, frame: np.ndarray, flags: np.ndar
     number = POOLS.index(pool)
     if not len(page):
         return Rows.empty()
-    large = (flags & _LARGE) != 0
+    large = (flags & LARGE) != 0
     apart = (np.diff(page) != 1) | (np.diff(frame) != 1) | (large[1:] != large[:-1])
     first = np.concatenate(([0], np.flatnonzero(apart) + 1))
     pages = np.diff(np.append(first, len(page)))
