@@ -1,6 +1,7 @@
 """Order of the suite: quick tests first, end to end last, so that a broken part is seen early.
 
-`./run test` runs the folders that are not in ALONE on all cores, a file at a time on each, and then the others one by one.
+`./run test` runs the folders that are not in ALONE on all cores, a file at a time on each core.
+Then it runs the others one by one.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ hypothesis.settings.load_profile("no deadline")
 
 ROOT = Path(__file__).resolve().parents[1]
 LAST = ("bootstrap", "end_to_end")
-#: Folders whose tests reserve huge pages, measure time, use the engine's images or ports of this machine, or run `./run`.
+#: Folders whose tests reserve huge pages, measure time, use ports or the engine's images, or run `./run`.
 ALONE = ("bootstrap", "container", "end_to_end", "host", "kernel", "mosalloc", "notebooks", "validation")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks tests as `alone` by their folder. Stable sort: everything, then tests of the bootstrap, then end to end."""
+    """Marks tests as `alone` by their folder. Sorts: tests of the bootstrap, then end to end, come last."""
     for item in items:
         if any(part in ALONE for part in item.path.relative_to(ROOT / "tests").parts):
             item.add_marker(pytest.mark.alone)
