@@ -53,6 +53,7 @@ INPUTS = (
     "report render --results {in} --out {tree}",
     "simulate --trace {in} --platform haswell-sim --layouts {tree} --out {out}",
     "study ablations --platform haswell-sim --info {in} --manifest {in} --out {out}",
+    "study designs --platform haswell-sim --trace {in} --out {tree}",
     "study sampling --platform haswell-sim --info {in} --manifest {in} --out {out}",
     "study sweep --platform haswell-sim --info {in} --manifest {in} --out {out}",
     "study window --accesses 5 --info {in} --out {out}",

@@ -38,6 +38,7 @@ DECIDES = {
     "study sampling": [*SIMULATED, "src/tessera/judge/studies"],
     "study ablations": [*SIMULATED, *FITTED, "src/tessera/judge/studies"],
     "study sweep": [*SIMULATED, *FITTED, "src/tessera/judge/studies"],
+    "study designs": [*SIMULATED, "src/tessera/mapping", "src/tessera/judge/studies"],
     "validate engines": [*SIMULATED, "config/platforms/broadwell-sim.yaml"],
     "report render": ["src/tessera/show/report", "src/tessera/judge/claims", "report", "config/claims.yaml"],
 }
@@ -100,6 +101,7 @@ def outputs(step: str, out: Path | None) -> list[Path]:
     inside = {
         "validate explain": ["steps.csv", "findings.csv", "chase_latency.csv", "calibration.csv"],
         "validate clock": ["clock_marks.csv", "clock_programs.csv", "clock_keys.csv"],
+        "study designs": ["cells.csv", "structures.csv", "mappings.csv"],
         "models collect": [f"{name}.csv" for names in OF_PAIRS.values() for name in names],
     }
     of_run = {

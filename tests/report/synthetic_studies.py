@@ -8,9 +8,11 @@ import numpy as np
 import pandas as pd
 
 from tessera.judge.studies import ablations, sampling
+from tessera.judge.studies.designs.cells import with_changes
 from tessera.judge.studies.places import all_methods
 from tessera.judge.studies.variants import ABLATIONS
-from tessera.results.schema import studies
+from tessera.results.schema import designs, studies
+from tessera.results.write import frame_of
 from tessera.results.write import write as write_table
 
 LAYOUTS = {"growing-0": 3.0, "growing-4": 2.0, "growing-8": 1.0, "sliding-40-4": 1.5}  #: cycles in phase 2
@@ -28,6 +30,8 @@ def write(root: Path, workloads=("gups", "graph500"), platform: str = "sandybrid
         place = folder / "ablations" / workload / platform
         write_table(studies.VARIANTS, cells, place / "cells.csv")
         write_table(studies.SHAPES, ablations.shapes(cells), place / "shapes.csv")
+        for table, rows in _designs(workload):
+            write_table(table, rows, folder / "designs" / workload / "park-haswell" / table.file)
     place = root / "studies" / "sweep" / workloads[0] / platform
     write_table(studies.SWEEP, _sweep(workloads[0], platform), place / "sweep.csv")
 
@@ -134,3 +138,33 @@ def _sweep(workload: str, platform: str) -> pd.DataFrame:
     )
     rows.append(head | {"key": "pwc.kind", "status": "skipped", "message": "no alternative is known"})
     return pd.DataFrame(rows, columns=list(studies.SWEEP.names))
+
+
+#: design -> misses under the mappings low and max; None: rejected
+MISSES = {"baseline": (1000, 1000), "thp": (1000, 100), "anchor": (800, 1), "hvc-many-segment": (None, 0)}
+
+
+def _designs(workload: str) -> list[tuple]:
+    """Cells, structures and mappings of four designs under two mappings; one cell was rejected."""
+    head = {"workload": workload, "platform": "park-haswell", "provenance": "simulated"}
+    cells, structures, mappings = [], [], []
+    for design, misses in MISSES.items():
+        for mapping, count in zip(("low", "max"), misses, strict=True):
+            row = head | {"design": design, "mapping": mapping}
+            if count is None:
+                cells.append(row | {"status": "refused", "message": "the mapping has 9999 chunks"})
+                continue
+            numbers = {"stlb_misses": count, "stlb_hits": 5, "walk_cycles": 50 * count, "accesses": 5000}
+            numbers |= {"runtime_cycles": 9000 + 50 * count, "instructions": 20000, "energy_nj": 2e6}
+            cells.append(row | {"status": "ok", "message": ""} | numbers)
+            structures.append(row | {"structure": "made", "accesses": 4000, "hits": 1000})
+    for mapping, chunks, distance in (("low", 600, 4), ("max", 1, 65536)):
+        made = {"mapping": mapping, "seed": 1, "accesses": 5000, "touched_pages": 2000, "status": "ok"}
+        made |= {"mapped_pages": 6000, "chunks": chunks, "pages_per_chunk": 6000 / chunks, "share_2mb": 0.0}
+        made |= {"distance_count": distance, "cost_count": 1.0}
+        mappings.append(head | made | {"distance_printed": 2 * distance, "cost_printed": 1.0})
+    return [
+        (designs.DESIGN_CELLS, with_changes(frame_of(designs.DESIGN_CELLS, cells))),
+        (designs.DESIGN_STRUCTURES, frame_of(designs.DESIGN_STRUCTURES, structures)),
+        (designs.DESIGN_MAPPINGS, frame_of(designs.DESIGN_MAPPINGS, mappings)),
+    ]

@@ -9,15 +9,18 @@ import pytest
 from tessera.core.paths import repo_root
 from tessera.judge.studies import hypotheses, sentences, sweep
 from tessera.results.read import read
-from tessera.results.schema import studies
+from tessera.results.schema import designs, studies
 from tessera.results.status import ok_rows
 from tessera.results.tree import Tree
 from tessera.results.write import write
 from tessera.show.figures.render import render
 from tessera.show.report import site
 
-FIGURES = ["sampling", "sampling-phases", "ablations", "sweep"]
-PAGES = ("sampling.html", "ablations.html", "assumptions.html")
+FIGURES = ["sampling", "sampling-phases", "ablations", "sweep", "designs"]
+PAGES = ("sampling.html", "ablations.html", "assumptions.html", "designs.html")
+
+#: sentences of a page, if not 3: one for each synthetic mapping
+FINDINGS = {"designs.html": 2}
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +38,8 @@ def text(path) -> str:
 def test_each_page_has_sentences_a_figure_a_table_and_its_provenance(rendered):
     for name in PAGES:
         html = (rendered / name).read_text()
-        assert html.count("<li>", html.index('class="findings"')) == 3, name
+        found = html[html.index('class="findings"') :]
+        assert found.count("<li>", 0, found.index("</ol>")) == FINDINGS.get(name, 3), name
         assert "figures/" in html and "<table" in html and 'class="prov simulated"' in html, name
 
 
@@ -68,27 +72,46 @@ def test_the_sweep_names_what_overturns(full_tree, rendered):
     assert "1 of 2 conclusions" in shown and "configurations: 1." in shown and "too low" in shown
 
 
+def test_designs_have_their_changes_their_distances_and_the_reason_of_a_rejected_cell(rendered):
+    shown = text(rendered / "designs.html")
+    assert "Mapping low: anchor leaves the fewest misses, 80.0% of the baseline's" in shown.replace(
+        "&#39;", "'"
+    )
+    # anchor under max: M 1 of 1000 and of 100, R 9050 of 59000 and of 14000
+    assert "9,050 -99.9% -84.7% -99.0% -35.4%" in shown
+    assert "the mapping has 9999 chunks" in shown and "hvc-many-segment under low: refused" in shown
+    # Table 3.6 of Park prints 4 for all 14 programs under low; 65536 for gups under max
+    assert "gups low 600 10.0 0% 4 8 gups 4 4 (14)" in shown.replace("0.00%", "0%")
+    assert "gups max 1 6,000.0" in shown and "65536 131072 gups 65536" in shown
+    assert "2.5 accesses per touched page" in shown
+
+
 def test_a_tree_without_studies_says_so(small_tree, tmp_path):
     site.render(small_tree, tmp_path / "report", only=["fig2"])
     for name in PAGES:
         shown = text(tmp_path / "report" / name)
         assert "./run reproduce" in shown and "class=findings" not in shown
     drawn = render(small_tree, repo_root() / "reference-results", tmp_path / "figures", FIGURES)
-    assert [one.ok for one in drawn] == [False] * 4 and all(one.reason for one in drawn)
+    assert [one.ok for one in drawn] == [False] * len(FIGURES) and all(one.reason for one in drawn)
 
 
 def test_a_failed_study_is_shown_with_its_reason(small_tree, tmp_path):
     from tessera.judge.studies import ablations, sampling
+    from tessera.judge.studies.designs.cells import failed_cell
+    from tessera.results.write import frame_of
 
     tree, pair = Tree(small_tree), ("pr", "haswell-sim")
     for table, rows in (
         (studies.SAMPLING, sampling.failed(*pair, "recording failed")),
         (studies.SHAPES, ablations.failed(*pair, "no layouts")),
         (studies.SWEEP, sweep.failed(*pair, "the baseline was refused")),
+        (
+            designs.DESIGN_CELLS,
+            frame_of(designs.DESIGN_CELLS, [failed_cell(*pair, "the window is damaged")]),
+        ),
     ):
         write(table, rows, table.place(tree, *pair[: table.pattern.count("*")]))
     site.render(small_tree, tmp_path / "report", only=["fig2"])
-    for name, reason in zip(
-        PAGES, ("recording failed", "no layouts", "the baseline was refused"), strict=True
-    ):
+    reasons = ("recording failed", "no layouts", "the baseline was refused", "the window is damaged")
+    for name, reason in zip(PAGES, reasons, strict=True):
         assert reason in text(tmp_path / "report" / name)

@@ -16,7 +16,16 @@ def test_failed_studies_are_forgotten(tmp_path):
     beside.write_text("layout\n")
     good.write_text("workload,status,message\na,ok,\na,refused,impossible\n")
     window.write_text(json.dumps({"status": "failed"}))
+    designs = folder / "designs" / "a" / "p" / "cells.csv"
+    refused = folder / "designs" / "b" / "p" / "cells.csv"
+    for path, status in ((designs, "failed"), (refused, "refused")):
+        path.parent.mkdir(parents=True)
+        path.write_text(f"workload,status,message\na,ok,\na,{status},why\n")
+    tables = [designs.with_name(name) for name in ("structures.csv", "mappings.csv")]
+    for path in tables:
+        path.write_text("workload\n")
     found = failures(tmp_path, reserve=False)
-    assert {one.path for one in found} == {bad, window}
+    assert {one.path for one in found} == {bad, designs, window}
     drop(tmp_path, found)
-    assert good.exists() and not any(path.exists() for path in (bad, beside, window))
+    assert good.exists() and refused.exists()
+    assert not any(path.exists() for path in (bad, beside, window, designs, *tables))

@@ -1,4 +1,4 @@
-"""Studies of the simulator (docs/studies.md): effects of sampling, of single mechanisms, and of assumed values.
+"""Studies of the simulator (docs/studies.md): sampling, single mechanisms, assumed values, translation designs.
 
 Each simulates a window in the middle of a recorded trace. `snakemake studies` runs only the studies."""
 
@@ -43,6 +43,8 @@ def study_outputs():
     found += [TREE.ablations(w, p, "shapes") for w, p in ABLATED]
     if "sweep" in STUDIES:
         found.append(TREE.sweep(STUDIES["sweep"]["workload"], STUDIES["sweep"]["platform"]))
+    if "designs" in STUDIES:
+        found += [TREE.designs(w, STUDIES["designs"]["platform"], "cells") for w in STUDIES["designs"]["workloads"]]
     return found
 
 
@@ -135,6 +137,32 @@ rule study_sweep:
         "tessera study sweep --info {input.info} --manifest {input.manifest} --platform {input.platform}"
         " {params.layouts} {params.only} --sampling {params.sampling} --jobs {threads} --cache {params.cache}"
         " --out {output} 2> >(tee {log} >&2)"
+
+
+rule study_designs:
+    input:
+        component_stamps("simulator", "tracer"),
+        info=lambda w: window(w.workload, "designs"),
+        platform=lambda w: platform_file(w.platform),
+    output:
+        cells=TREE.designs("{workload}", "{platform}", "cells"),
+        structures=TREE.designs("{workload}", "{platform}", "structures"),
+        mappings=TREE.designs("{workload}", "{platform}", "mappings"),
+    log: TREE.log("study-designs-{workload}-{platform}"),
+    benchmark: TREE.benchmark("study-designs-{workload}-{platform}")
+    params:
+        only=lambda w: "".join(
+            f" --{key} {','.join(STUDIES['designs'][key])}" for key in ("designs", "mappings") if key in STUDIES["designs"]
+        ),
+        seed=config["seed"], cache=TREE.cache, code=code("tessera.judge.studies.designs.step"),
+        files=lambda w: platform_content(w.platform), out=lambda w, output: Path(output.cells).parent,
+    threads: workflow.cores
+    priority: 15
+    resources: mem_mb=4000
+    message: "Comparing translation designs on {wildcards.workload}"
+    shell:
+        "tessera study designs --trace {input.info} --platform {input.platform}{params.only} --seed {params.seed}"
+        " --threads {threads} --cache {params.cache} --out {params.out} 2> >(tee {log} >&2)"
 
 
 rule studies:

@@ -1,4 +1,4 @@
-"""``tessera study``: sampling, single mechanisms, assumed values, the cost of a walk, inputs of one row."""
+"""``tessera study``: sampling, mechanisms, assumed values, designs, the cost of a walk, inputs of one row."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from tessera.cli.study_designs import designs
+from tessera.cli.study_output import Log, close, names_of
 from tessera.results.status import FAILED, is_ok
 
 PATH = click.Path(path_type=Path)
@@ -31,28 +33,6 @@ def _common(command):
     return command
 
 
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
-class Log:
-    """Progress on stderr: prints lines of the study, and passes lines of the simulator to the ticker."""
-
-    def __init__(self, label: str):
-        from tessera.simulate.progress import Ticker
-
-        self.ticker = Ticker(label)
-
-    def __call__(self, line: str) -> None:
-        from tessera.simulate.progress import parse
-
-        if parse(line):
-            self.ticker(line)
-            return
-        self.ticker.close()
-        click.echo(line, err=True)
-
-
 def _job(info: Path, manifest: Path, platform: str, names: str, cache: Path | None, out: Path):
     from tessera.judge.studies.steps import Job
 
@@ -60,22 +40,16 @@ def _job(info: Path, manifest: Path, platform: str, names: str, cache: Path | No
         info,
         manifest,
         platform,
-        _names(names),
+        names_of(names),
         cache or out.parent / ".cache",
         out,
         Log(f"{info.parent.name} on {Path(platform).stem}"),
     )
 
 
-def _close(table, out: Path) -> None:
-    for message in table[table["status"] == FAILED]["message"].drop_duplicates():
-        click.echo(f"failed: {message}", err=True)
-    click.echo(f"{len(table)} rows -> {out}")
-
-
 @click.group()
 def study() -> None:
-    """Study the simulator: sampling, ablations, a sweep, the cost of a walk, a grid over one input.
+    """Study the simulator: sampling, ablations, a sweep, designs, the cost of a walk, a grid over one input.
 
     Studies simulate a window: a part of a trace, written as a trace. The cache keeps finished simulations, so
     the same command continues after an interruption. See docs/studies.md.
@@ -85,6 +59,9 @@ def study() -> None:
       ./run tessera study window --info results/smoke/traces/gups/info.json --accesses 1000000 \\
           --out /tmp/window/info.json
     """
+
+
+study.add_command(designs)
 
 
 @study.command()
@@ -143,7 +120,7 @@ def sampling(info, manifest, platform, cache, out, names, plans, seed) -> None:
     from tessera.judge.studies.steps import sampling_study
 
     job = _job(info, manifest, platform, names, cache, out)
-    _close(sampling_study(job, plans, seed), out)
+    close(sampling_study(job, plans, seed), out)
 
 
 @study.command()
@@ -167,7 +144,7 @@ def ablations(info, manifest, platform, cache, out, names, plan, only) -> None:
     from tessera.judge.studies.variants import named
 
     named(only)
-    _close(ablation_study(_job(info, manifest, platform, names, cache, out), plan, only), out)
+    close(ablation_study(_job(info, manifest, platform, names, cache, out), plan, only), out)
 
 
 @study.command()
@@ -201,7 +178,7 @@ def sweep(info, manifest, platform, cache, out, names, plan, jobs, only) -> None
     from tessera.judge.studies.steps import sweep_study
 
     job = _job(info, manifest, platform, names, cache, out)
-    _close(sweep_study(job, plan, jobs, only), out)
+    close(sweep_study(job, plan, jobs, only), out)
 
 
 @study.command("walk-cost")
@@ -269,4 +246,4 @@ def xml_grid(size, names, cache, out) -> None:
             f"best degree {row.best_degree}, shortfall {row.shortfall_percent:.2f}%, "
             f"1GB pages gain {row.gain_1gb_percent:.1f}%"
         )
-    _close(table, out)
+    close(table, out)

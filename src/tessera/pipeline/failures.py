@@ -72,6 +72,7 @@ def _tables(tree: Tree, unmeasured: frozenset) -> Iterator[tuple[Path, frozenset
     yield tree.sampling("*", "errors"), NOT_DONE, with_sibling("intervals")
     yield tree.ablations("*", "*", "shapes"), NOT_DONE, with_sibling("cells")
     yield tree.sweep("*", "*"), NOT_DONE, alone
+    yield tree.designs("*", "*", "cells"), NOT_DONE, with_sibling("structures", "mappings")
     yield tree.host_cells, unmeasured, with_sibling("comparison")
     yield tree.validation("chase_series"), unmeasured, with_sibling("chase")
     yield tree.validation("clock_marks"), unmeasured, with_sibling("clock_programs", "clock_keys")

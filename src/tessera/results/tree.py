@@ -197,6 +197,10 @@ class Tree:
     def sweep(self, workload: str, platform: str) -> Path:
         return self.studies / "sweep" / workload / platform / "sweep.csv"
 
+    def designs(self, workload: str, platform: str, table: str) -> Path:
+        """``cells``, ``structures`` or ``mappings``."""
+        return self.studies / "designs" / workload / platform / f"{table}.csv"
+
     @property
     def xml_grid(self) -> Path:
         return self.studies / "xml-grid" / "grid.csv"

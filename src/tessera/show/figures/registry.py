@@ -161,6 +161,15 @@ FIGURES: tuple[Entry, ...] = (
         group="validation",
     ),
     Entry(
+        "designs",
+        "designs:draw",
+        "Misses of translation designs, by mapping",
+        "Misses of each design as a share of the baseline's (4KB pages only) under the same mapping. A panel "
+        "is a mapping of pages to frames, a colour a workload. no cell: the simulator rejected the "
+        "design under this mapping. For designs behind L3 (hvc-*), misses are of accesses that missed L3.",
+        group="validation",
+    ),
+    Entry(
         "sweep",
         "sweep:draw",
         "Conclusions under other assumed values",

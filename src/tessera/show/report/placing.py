@@ -31,6 +31,7 @@ OWN_PAGES = {
     "sampling-phases": "sampling.html",
     "ablations": "ablations.html",
     "sweep": "assumptions.html",
+    "designs": "designs.html",
     "validation-chase": "validation.html",
     "validation-clock": "clock.html",
     "validation-mosaics": "validation.html",

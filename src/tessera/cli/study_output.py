@@ -1,0 +1,37 @@
+"""What commands of ``tessera study`` share: lists of names, progress, and the last lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from tessera.results.status import FAILED
+
+
+def names_of(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+class Log:
+    """Progress on stderr: prints lines of the study, and passes lines of the simulator to the ticker."""
+
+    def __init__(self, label: str):
+        from tessera.simulate.progress import Ticker
+
+        self.ticker = Ticker(label)
+
+    def __call__(self, line: str) -> None:
+        from tessera.simulate.progress import parse
+
+        if parse(line):
+            self.ticker(line)
+            return
+        self.ticker.close()
+        click.echo(line, err=True)
+
+
+def close(table, out: Path) -> None:
+    for message in table[table["status"] == FAILED]["message"].drop_duplicates():
+        click.echo(f"failed: {message}", err=True)
+    click.echo(f"{len(table)} rows -> {out}")

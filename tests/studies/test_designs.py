@@ -1,0 +1,225 @@
+"""The study of designs: changes, energy, refusals and the command, on a simulator made of formulas."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from tessera import platforms
+from tessera.cli.study import study
+from tessera.core.errors import TesseraError
+from tessera.judge.studies.designs import catalogue, cells, energy, mapped, sentences
+from tessera.mapping.kinds import KINDS
+from tessera.mapping.rows import Rows
+from tessera.mapping.summary import Summary
+from tessera.platforms.change import set_values
+from tessera.results.read import read_file
+from tessera.results.schema import designs as schema
+from tessera.simulate.cache import CellCache
+
+#: design -> misses under each mapping
+MISSES = {"baseline": 1000, "thp": 400, "anchor": 100, "rmm": 0}
+FREQUENCY = 3_400_000_000  #: of park-haswell
+
+
+def simulator(trace, platform, files, *, workload, structures, **options):
+    """Misses by design; `hvc-many-segment` ends the process if one mapping is `low`."""
+    design = platform.values["mmu.design"].value
+    if design == "hvc-many-segment" and any(file.stem == "low" for file in files):
+        raise TesseraError("mmu.design", "the mapping has 9999 chunks", "another mapping", exit_code=2)
+    if design == "dies":
+        raise TesseraError("tessera-sim", "it ended with status -9", "see above", exit_code=1)
+    rows = []
+    for file in files:
+        if design == "rejects":
+            rows.append({"layout": file.stem, "status": "failed", "message": "no segments left"})
+            continue
+        if design == "anchor":
+            counts = {"accesses": 700, "hits": 1, "lookup_cycles": 2, "background_cycles": None}
+            head = {"platform": platform.name, "layout": file.stem}
+            structures += [head | counts | {"structure": name} for name in ("regular", "anchor")]
+        rows.append(
+            {
+                "layout": file.stem, "status": "ok", "message": "", "runtime_cycles": FREQUENCY,
+                "stlb_hits": 500, "stlb_misses": MISSES.get(design, 1), "walk_cycles": 7,
+                "instructions": 9000, "accesses": 3000,
+            }
+        )  # fmt: skip
+    return rows
+
+
+@pytest.fixture
+def request_of(monkeypatch):
+    monkeypatch.setattr(cells, "simulate", simulator)
+
+    def make(*mappings):
+        files = {name: Path(f"{name}.csv") for name in mappings}
+        return cells.Request("made", Path("t.tst"), platforms.load("park-haswell"), files, CellCache(None))
+
+    return make
+
+
+def test_changes_are_to_baseline_and_thp_under_the_same_mapping(request_of):
+    found, _ = cells.simulate_designs(request_of("low", "max"), ["baseline", "thp", "anchor"])
+    row = found.set_index(["design", "mapping"]).loc[("anchor", "low")]
+    assert row["misses_to_baseline_percent"] == pytest.approx(-90)
+    assert row["misses_to_thp_percent"] == pytest.approx(-75)
+    assert row["runtime_to_thp_percent"] == 0
+    assert set(found["provenance"]) == {"simulated"} and len(found) == 6
+
+
+def test_without_the_base_or_with_a_base_of_0_there_is_no_change(request_of):
+    found, _ = cells.simulate_designs(request_of("low"), ["anchor", "rmm"])
+    assert found["misses_to_baseline_percent"].isna().all()
+    found = cells.with_changes(found.assign(design=["thp", "baseline"]))
+    assert found["misses_to_baseline_percent"].isna().all()  # baseline has 0 misses now
+    assert found["misses_to_thp_percent"].tolist() == [0, -100]
+
+
+def test_a_rejected_mapping_is_a_row_and_the_others_go_on(request_of):
+    found, _ = cells.simulate_designs(request_of("low", "max"), ["baseline", "hvc-many-segment", "dies"])
+    status = found.set_index(["design", "mapping"])["status"].to_dict()
+    assert status == {
+        ("baseline", "low"): "ok", ("baseline", "max"): "ok",
+        ("hvc-many-segment", "low"): "refused", ("hvc-many-segment", "max"): "ok",
+        ("dies", "low"): "failed", ("dies", "max"): "failed",
+    }  # fmt: skip
+    assert "9999 chunks" in found[found["status"] == "refused"]["message"].iloc[0]
+
+
+def test_a_row_that_the_simulator_rejects_is_not_tried_again(request_of):
+    found, parts = cells.simulate_designs(request_of("low"), ["baseline", "rejects"])
+    row = found.set_index("design").loc["rejects"]
+    assert (row["status"], row["message"]) == ("refused", "no segments left")
+    assert pd.isna(row["stlb_misses"]) and set(parts["design"]) == {"baseline"}
+
+
+def test_if_everything_is_rejected_the_next_run_tries_again(request_of):
+    found, _ = cells.simulate_designs(request_of("low"), ["hvc-many-segment"])
+    assert found["status"].tolist() == ["failed"]
+
+
+def test_structures_and_energy_by_hand(request_of):
+    found, parts = cells.simulate_designs(request_of("low"), ["baseline", "anchor", "rmm"])
+    by_design = found.set_index("design")["energy_nj"]
+    # 1024 x 8: 6.85 pJ a read, 8.96 mW for one second; baseline reads H + M = 1500, anchor 700 twice
+    leaked = 8.96e6
+    assert by_design["baseline"] == pytest.approx(leaked + 1500 * 6.85e-3)
+    assert by_design["anchor"] == pytest.approx(leaked + 1400 * 6.85e-3)
+    assert pd.isna(by_design["rmm"])  # its ranges have no energy
+    rows = parts.set_index(["design", "structure"])
+    assert rows.loc[("baseline", "second-level"), ["accesses", "hits"]].tolist() == [1500, 500]
+    assert rows.loc[("anchor", "regular"), "read_energy_nj"] == pytest.approx(700 * 6.85e-3)
+
+
+def test_energy_of_virtual_caches_has_two_filters_with_two_reads_each():
+    park = platforms.load("park-haswell")
+    accesses = {"synonym-filter": 1000, "synonym-tlb": 10, "segment-cache": 100, "index-cache": 5,
+                "segment-table": 2}  # fmt: skip
+    found = energy.energy_nj("hvc-many-segment", accesses, FREQUENCY, park)
+    reads_pj = 4 * 1000 * 0.136 + 10 * 2.52 + 100 * 2.52 + 5 * 123 + 2 * 19.8
+    leakage_mw = 2 * 0.116 + 0.66 + 1.32 + 21.4 + 0.014
+    assert found == pytest.approx(reads_pj / 1000 + leakage_mw * 1e6)
+    larger = set_values(park, {"design.hvc-delayed-tlb.entries": 4096})
+    assert energy.leakage_nj("hvc-delayed-tlb", FREQUENCY, larger) == pytest.approx(
+        (2 * 0.116 + 0.66 + 31.8) * 1e6
+    )
+
+
+@pytest.mark.parametrize("changes", [{"tlb.stlb.entries": 1536}, {"tlb.stlb.ways": 16}, {"tlb.stlb.ways": 4}])
+def test_an_array_of_another_size_has_no_energy(changes):
+    other = set_values(platforms.load("park-haswell"), changes)
+    assert energy.energy_nj("thp", {"second-level": 1}, 1.0, other) is None
+
+
+def test_every_energy_is_marked_as_assumed_and_every_array_is_in_the_file():
+    assert all(",assumed: " in line.replace('"', "") for line in energy.FILE.read_text().splitlines()[1:])
+    park = platforms.load("park-haswell")
+    for one in catalogue.DESIGNS:
+        assert all(energy.cost_of(array, park) for array in one.arrays), one.name
+
+
+def test_a_mapping_is_described_by_both_readings():
+    # one chunk of 62 pages: count chooses 8 (7 anchors and 6 pages), printed 4 (15/4 + 2)
+    found = mapped.described(Summary.of(Rows.of([("mmap", 0, 0, 62, "4KB")])))
+    assert (found["distance_count"], found["cost_count"]) == (8, 13)
+    assert (found["distance_printed"], found["cost_printed"]) == (4, 5.75)
+    assert (found["chunks"], found["pages_per_chunk"], found["share_2mb"]) == (1, 62, 0)
+
+
+def test_the_kinds_are_those_of_the_generator():
+    assert set(mapped.KINDS) == set(KINDS)
+    with pytest.raises(TesseraError, match="hihg"):
+        mapped.check_kinds(["low", "hihg"])
+
+
+def test_sentences_leave_out_designs_behind_l3_and_those_without_all_workloads(request_of):
+    found, _ = cells.simulate_designs(
+        request_of("max"), ["baseline", "thp", "anchor", "rmm", "hvc-delayed-tlb"]
+    )
+    other = found.assign(workload="other")
+    both = pd.concat([found, other[other["design"] != "rmm"]], ignore_index=True)
+    said = sentences.fewest(both)
+    assert len(said) == 1
+    assert said[0].startswith("Mapping max: anchor leaves the fewest misses, 10.0%")
+    assert said[0].endswith("then thp with 40.0%.") and "2 workloads" in said[0]
+
+
+def run(*words):
+    return CliRunner().invoke(study, ["designs", *map(str, words)], catch_exceptions=False)
+
+
+def test_a_failed_recording_is_a_failed_row_and_the_command_succeeds(tmp_path):
+    info = {"workload": "made", "size": "tiny", "status": "failed", "message": "QEMU-7"}
+    (tmp_path / "info.json").write_text(json.dumps(info))
+    shown = run("--trace", tmp_path / "info.json", "--out", tmp_path / "o")
+    assert shown.exit_code == 0
+    table = read_file(schema.DESIGN_CELLS, tmp_path / "o" / "cells.csv")
+    assert table[["workload", "platform", "status"]].values.tolist() == [["made", "park-haswell", "failed"]]
+    assert "QEMU-7" in table["message"].iloc[0]
+    for one in (schema.DESIGN_STRUCTURES, schema.DESIGN_MAPPINGS):
+        assert len(read_file(one, tmp_path / "o" / one.file)) == 0
+
+
+def test_help_teaches():
+    shown = run("--help")
+    assert shown.exit_code == 0 and "Example" in shown.output and "--mappings" in shown.output
+
+
+@pytest.mark.toolchain
+def test_designs_of_a_small_trace(two_phases, tmp_path):
+    """Two phases of 30,000 loads: 64 pages in a loop, then random ones of 64MB (16,384 pages)."""
+    shown = run(
+        "--trace", two_phases, "--designs", "baseline,thp,anchor,ideal,hvc-many-segment,nonsense",
+        "--mappings", "demand,low,max", "--window-accesses", 40_000, "--out", tmp_path,
+    )  # fmt: skip
+    assert shown.exit_code == 0
+    found = read_file(schema.DESIGN_CELLS, tmp_path / "cells.csv").set_index(["design", "mapping"])
+    assert set(found.loc["nonsense", "status"]) == {"refused"}
+    good = found.drop(index="nonsense", level="design")
+    assert set(good["status"]) == {"ok"}
+    assert found["accesses"].dropna().between(39_990, 40_010).all()
+    misses = good["stlb_misses"]
+    # 4KB pages: 20,000 loads of 16,384 pages, of which a second level of 1,024 holds at most a sixteenth
+    assert misses["baseline"].nunique() == 1 and misses["baseline", "low"] > 15_000
+    assert misses["thp", "low"] == misses["baseline", "low"]  # chunks of at most 16 pages: no 2MB page
+    assert misses["thp", "max"] <= 32 + 2  # 32 pages of 2MB, and pages outside the pools
+    assert set(misses["ideal"]) == {0}
+    assert misses["anchor", "low"] < misses["thp", "low"]
+    assert good.loc[("ideal", "max"), "runtime_cycles"] <= good["runtime_cycles"].min()
+    mappings = read_file(schema.DESIGN_MAPPINGS, tmp_path / "mappings.csv").set_index("mapping")
+    assert mappings.loc["max", ["chunks", "share_2mb", "distance_count"]].tolist() == [1, 1, 16384]
+    assert mappings.loc["low", "distance_count"] == 4
+    assert mappings.loc["low", "mapped_pages"] == 16_384
+    assert set(read_file(schema.DESIGN_STRUCTURES, tmp_path / "structures.csv")["structure"]) >= {
+        "second-level", "regular", "anchor", "segment-cache",
+    }  # fmt: skip
+    kept = sorted((tmp_path / ".cache").rglob("*.json"))
+    again = run(
+        "--trace", two_phases, "--designs", "baseline,thp", "--mappings", "demand,low,max",
+        "--window-accesses", 40_000, "--out", tmp_path / "b", "--cache", tmp_path / ".cache",
+    )  # fmt: skip
+    assert again.exit_code == 0 and sorted((tmp_path / ".cache").rglob("*.json")) == kept
+    assert (tmp_path / "b" / "mappings.csv").read_bytes() == (tmp_path / "mappings.csv").read_bytes()
