@@ -25,6 +25,8 @@ FAMILIES: tuple[str, ...] = (
     "counting",
     "crossval",
     "data_rules",
+    "design_misses",
+    "design_runtimes",
     "fastest",
     "formulas",
     "host_runs",
