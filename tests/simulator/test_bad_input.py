@@ -189,7 +189,7 @@ PLATFORMS = {
     "prefetcher": ("prefetch.l2.kind", "prefetch.l2.kind = oracle", ["= oracle: no such", "stream"]),
     "allocator": ("memory.allocator", "memory.allocator = buddy", ["= buddy: no such", "identity"]),
     "page table": ("page_table.format", "page_table.format = hashed", ["= hashed: no such", "radix"]),
-    "design": ("mmu.design", "mmu.design = anchor", ["= anchor: no such", "conventional"]),
+    "design": ("mmu.design", "mmu.design = no-such-design", ["= no-such-design: no such", "conventional"]),
 }
 
 
