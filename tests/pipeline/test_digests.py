@@ -85,8 +85,10 @@ def rules():
 def command_imports(group, command):
     """What the function of a command imports inside it, and what its file's helpers do."""
     files = {"mosalloc": "mosalloc/overhead.py"}
-    tree = ast.parse((repo_root() / "src/tessera/cli" / files.get(group, f"{group}.py")).read_text())
-    mine = {command.replace("-", "_")}
+    folder, function = repo_root() / "src/tessera/cli", command.replace("-", "_")
+    own = folder / f"{group}_{function}.py"  # a command with a file of its own
+    tree = ast.parse((own if own.exists() else folder / files.get(group, f"{group}.py")).read_text())
+    mine = {function}
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     called = {n.id for name in mine for n in ast.walk(functions[name]) if isinstance(n, ast.Name)}
     helpers = {name for name in called & set(functions) if name.startswith("_")}

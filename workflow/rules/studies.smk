@@ -154,7 +154,7 @@ rule study_designs:
         only=lambda w: "".join(
             f" --{key} {','.join(STUDIES['designs'][key])}" for key in ("designs", "mappings") if key in STUDIES["designs"]
         ),
-        seed=config["seed"], cache=TREE.cache, code=code("tessera.judge.studies.designs.step"),
+        seed=config["seed"], cache=TREE.cache, code=code("tessera.judge.studies.designs.step", "tessera.core.tables"),
         files=lambda w: platform_content(w.platform), out=lambda w, output: Path(output.cells).parent,
     threads: workflow.cores
     priority: 15
