@@ -1,7 +1,8 @@
 // benchmark.cpp - engines against floors, on the same streams in the same run: CPU time, one core.
 //
-//   simulator_benchmark [--accesses N] [--layouts N] [--runs N] [--rows H,M|H,M,C|R|scalar|designs|all] [--csv]    the table, of the shortest of N runs
+//   simulator_benchmark [--accesses N] [--layouts N] [--runs N] [--rows H,M|H,M,C|R|scalar|all] [--csv]    the table, of the shortest of N runs
 //   simulator_benchmark --rows designs [--csv]  every translation design against the conventional one on the same engine
+//   simulator_benchmark --rows shared [--csv]   twenty designs in one run against the same designs alone
 //   simulator_benchmark --rows lanes [--csv]    H, M against the plain form of layouts as lanes, in each instruction set
 //   simulator_benchmark --curve accesses|layouts [--csv]   time against accesses 1..16 M, against layouts 1, 2, 4, ... 128
 //   simulator_benchmark --memory [--csv]                    peak memory of H, M, C of 54 layouts over 32GB
@@ -26,6 +27,7 @@
 #include "os/address_space.h"
 #include "plain_rows.h"
 #include "report.h"
+#include "shared_rows.h"
 #include "streams.h"
 #include "support/platforms.h"
 
@@ -164,7 +166,7 @@ int curves(Report& report, const Options& o) {
 int usage() {
     std::fputs("simulator_benchmark: unknown option or value\n"
                "  what to do: run simulator_benchmark [--accesses N] [--layouts N] [--runs N] "
-               "[--rows H,M|H,M,C|R|scalar|lanes|designs|all] [--csv], "
+               "[--rows H,M|H,M,C|R|scalar|lanes|designs|shared|all] [--csv], "
                "or --curve accesses|layouts, or --memory\n",
                stderr);
     return 2;
@@ -179,7 +181,7 @@ bool parse(int argc, char** argv, Options& o) {
         else if (option == "--accesses" && number && *number > 0) o.accesses = *number, ++i;
         else if (option == "--runs" && number && *number > 0) o.runs = *number, ++i;
         else if (option == "--layouts" && number && *number > 0) o.layouts = *number, ++i;
-        else if (option == "--rows" && std::string(" H,M H,M,C R scalar lanes designs all ").find(" " + value + " ") != std::string::npos) o.rows = value, ++i;
+        else if (option == "--rows" && std::string(" H,M H,M,C R scalar lanes designs shared all ").find(" " + value + " ") != std::string::npos) o.rows = value, ++i;
         else if (option == "--curve" && (value == "accesses" || value == "layouts")) o.curve = value, ++i;
         else return false;
     }
@@ -201,6 +203,8 @@ int main(int argc, char** argv) {
     if (options.rows == "lanes") return same ? 0 : 1;
     if (options.rows == "designs" || options.rows == "all") same &= benchmark::design_rows(report, options.accesses, options.runs);
     if (options.rows == "designs") return same ? 0 : 1;
+    if (options.rows == "shared" || options.rows == "all") same &= benchmark::shared_rows(report, options.accesses, options.runs);
+    if (options.rows == "shared") return same ? 0 : 1;
     for (const char* name : benchmark::streams) {
         benchmark::Bench bench(options, name);
         same &= bench.all_rows(report);

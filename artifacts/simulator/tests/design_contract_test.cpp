@@ -123,6 +123,7 @@ TEST(DesignContract, EnginesAgreeOnWhateverItAllows) {
         if (seed % 2) platform.dram = {2, 4, 512, 20, 30, 4};
         if (seed % 3 == 0) platform.dram_queues_walks = platform.dram.channels != 0;
         if (seed % 4 == 0) platform.walker_pollutes = 0;
+        platform.walker_serves_background = seed % 3 != 1;
         MemoryStream stream = random.stream(5000);
         const auto counts = on_all_engines(platform, stream, {all_4kb()});
         EXPECT_GT(counts[0].design.background_cycles, 0u);
@@ -159,6 +160,24 @@ TEST(DesignContract, BackgroundLoadsAreBAndHoldTheWalker) {
     const uint64_t held = on_all_engines(with(2), together, {all_4kb()})[0].units[0].runtime_cycles;
     EXPECT_GE(held, without + 9 * 200 - 10);
     EXPECT_LE(held, without + 9 * 200 + 10);
+}
+
+TEST(DesignContract, BackgroundLoadsMayHaveWalkersOfTheirOwn) {
+    // Ten independent loads, all translated by the one walker: look-up 5, ten walks of 200, the last load's 200. With the background
+    // loads on the same walker, nine more times 200 come between the walks.
+    StreamBuilder builder;
+    const uint32_t block = builder.independent_load();
+    for (uint64_t p = 0; p < 10; ++p) builder.load(block, heap_base + p * 4096);
+    MemoryStream stream = builder.finish();
+    Platform platform = with(2);
+    const LayoutCounts shared = on_all_engines(platform, stream, {all_4kb()})[0];
+    EXPECT_EQ(shared.units[0].runtime_cycles, 5 + 10 * 200 + 9 * 200 + 200u);
+    platform.walker_serves_background = 0;
+    const LayoutCounts own = on_all_engines(platform, stream, {all_4kb()})[0];
+    EXPECT_EQ(own.units[0].runtime_cycles, 5 + 10 * 200 + 200u);
+    EXPECT_EQ(own.design, shared.design) << "they still move the caches and count in B";
+    EXPECT_EQ(own.units[0].walk_cycles, shared.units[0].walk_cycles);
+    EXPECT_EQ(own.design.background_cycles, 10 * 200u);
 }
 
 TEST(DesignContract, AWalkerBesideL3AsksL3OnlyAndFillsIt) {

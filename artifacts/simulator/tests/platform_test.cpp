@@ -42,11 +42,12 @@ TEST(PlatformFile, EachKeyWithADefaultMayBeLeftOutAndIsNamed) {
         expected.push_back(row.key);
         EXPECT_TRUE(row.word != nullptr || (row.least <= digits_of(row.fallback) && digits_of(row.fallback) <= row.most)) << row.key;
     }
-    EXPECT_EQ(expected.size(), 40u);
+    EXPECT_EQ(expected.size(), 41u);
     Platform p = parse_platform(platform_text(without), "p");
     EXPECT_EQ(p.filled, expected);
     EXPECT_EQ(p.overlap, 1u);
     EXPECT_EQ(p.walker_pollutes, 1u);
+    EXPECT_EQ(p.walker_serves_background, 1u);
     EXPECT_EQ(p.page_table_levels, 4u);
     EXPECT_EQ(p.mmu_design, "conventional");
     EXPECT_EQ(p.prefetch_l2.kind, "none");

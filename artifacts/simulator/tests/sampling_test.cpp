@@ -14,6 +14,9 @@ TEST(SamplingText, IsRefusedWithWhatIsWrong) {
                             "units=0,warmup_accesses=1,timed_instructions=1", "units=1,warmup_accesses=1,timed_instructions=0"})
         EXPECT_THROW(parse_sampling(bad), Refusal) << bad;
     EXPECT_TRUE(parse_sampling("full").full);
+    const Sampling tlbs = parse_sampling("tlbs");
+    EXPECT_FALSE(tlbs.full);
+    EXPECT_EQ(tlbs.units, 0u);
     const Sampling s = parse_sampling("timed_instructions=3,units=2,warmup_accesses=0");
     EXPECT_EQ(s.units, 2u);
     EXPECT_EQ(s.timed_instructions, 3u);

@@ -105,6 +105,9 @@ struct PlatformKey {
 
 const std::vector<PlatformKey>& platform_keys();
 
+/// The values of the keys that begin so, with own numbers of the components that they name, as a text to compare two platforms by.
+std::string keys_under(const Platform& platform, std::string_view begin);
+
 /// Parses and validates `key = value` lines (`#` starts a comment). Throws Refusal naming key, rule and value.
 /// Numbers in a component's section are kept as they are: the registries know their keys (mmu/components.h).
 Platform parse_platform(const std::string& text, const std::string& name);

@@ -20,4 +20,20 @@ const std::vector<PlatformKey>& platform_keys() {
     return keys;
 }
 
+std::string keys_under(const Platform& platform, std::string_view begin) {
+    Platform values = platform;  // the table gives fields that can be changed
+    std::string text;
+    for (const PlatformKey& row : platform_keys()) {
+        if (!std::string_view(row.key).starts_with(begin)) continue;
+        if (row.word == nullptr) {
+            text += std::to_string(row.field(values)) + "\n";
+            continue;
+        }
+        text += row.word(values).name;
+        for (const auto& [key, value] : row.word(values).own) text += " " + key + "=" + std::to_string(value);
+        text += "\n";
+    }
+    return text;
+}
+
 }  // namespace tessera::sim

@@ -1,17 +1,15 @@
-// run.cpp - `tessera-sim run`: every layout of a list, in groups, each row as soon as it and those before it are done.
-#include <algorithm>
+// run.cpp - `tessera-sim run`: every layout of a list under one platform or several, each row as soon as its pass is done.
 #include <cstdio>
-#include <optional>
 
 #include "base/error.h"
-#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/groups.h"
 #include "cli/interrupt.h"
-#include "cli/output_file.h"
+#include "cli/passes.h"
 #include "cli/progress.h"
+#include "cli/run_output.h"
 #include "cli/run_request.h"
-#include "engine/estimate.h"
+#include "cli/variants.h"
 #include "engine/functional.h"
 #include "engine/read_ahead.h"
 #include "mmu/components.h"
@@ -25,77 +23,48 @@ std::string one_line(std::string message) {
     return message;
 }
 
-/// Writes finished layouts: the row to stdout, units and structures to the files of --interval-out and --designs-out. It flushes
-/// these before the row, so that a program that sees a row also finds what belongs to it.
-class Output {
-public:
-    /// `inputs`: files that must not be overwritten.
-    Output(size_t count, const std::string& units_path, const std::string& designs_path, const std::vector<std::string>& inputs)
-        : rows_(count, [this](const std::string& text) { emit(text); }) {
-        open(units_, "--interval-out", units_path, inputs, unit_header());
-        open(designs_, "--designs-out", designs_path, inputs, design_header());
-        write_row(row_header() + "\n");
-    }
-    void put(size_t place, const Row& row, const std::string& units, const std::string& designs) {
-        rows_.put(place, units + '\0' + designs + '\0' + format_row(row));
-    }
-    void flush() { rows_.flush(); }
-    size_t emitted() const { return emitted_; }
-
-private:
-    static void write_row(const std::string& text) {
-        std::fputs(text.c_str(), stdout);
-        flush_or_fail(stdout, "standard output");
-    }
-    static void open(std::optional<OutputFile>& file, const char* option, const std::string& path, const std::vector<std::string>& inputs,
-                     const std::string& header) {
-        if (path.empty()) return;
-        file.emplace(option, path, inputs);
-        write(file, header + "\n");
-    }
-    static void write(std::optional<OutputFile>& file, const std::string& text) {
-        if (!file) return;
-        std::fputs(text.c_str(), file->stream());
-        file->flush();
-    }
-    void emit(const std::string& text) {
-        const size_t units_end = text.find('\0'), designs_end = text.find('\0', units_end + 1);
-        write(units_, text.substr(0, units_end));
-        write(designs_, text.substr(units_end + 1, designs_end - units_end - 1));
-        write_row(text.substr(designs_end + 1) + "\n");
-        ++emitted_;
-    }
-
-    std::optional<OutputFile> units_, designs_;
-    InOrder rows_;
-    size_t emitted_ = 0;
-};
-
+/// A layout of the list, or why it cannot be simulated.
 struct Listed {
-    size_t place;  // in the list
-    Layout layout;
+    std::string name;
+    std::optional<Layout> layout;
+    std::string refusal;
 };
 
-/// The layouts that can be simulated; the others become failed rows at once.
-std::vector<Listed> read_layouts(const std::vector<std::string>& paths, bool mappings, const std::vector<trace::Pool>& pools, Output& output) {
+std::vector<Listed> read_layouts(const std::vector<std::string>& paths, bool mappings, const std::vector<trace::Pool>& pools) {
     std::vector<Listed> layouts;
-    for (size_t place = 0; place < paths.size(); ++place) {
-        try {
-            if (mappings) layouts.push_back({place, layout_of(std::make_shared<Mapping>(read_mapping(paths[place], pools)))});
-            else layouts.push_back({place, read_layout(paths[place], pools)});
+    for (const std::string& path : paths) try {
+            Layout layout = mappings ? layout_of(std::make_shared<Mapping>(read_mapping(path, pools))) : read_layout(path, pools);
+            const std::string name = layout.name;
+            layouts.push_back({name, std::move(layout), ""});
         } catch (const Refusal& refusal) {
-            output.put(place, failed_row(layout_name(paths[place]), one_line(refusal.what())), "", "");
+            layouts.push_back({layout_name(path), std::nullopt, refusal.what()});
         }
-    }
     return layouts;
 }
 
-int report_interruption(int signal, size_t done, size_t all) {
+/// Refuses a platform that no run could have. With variants, this is found out for each of them (Engine::run_cells).
+void check_platform(const Platform& platform, const SamplePlan& plan) {
+    check_components(platform);
+    if (plan.skips_accesses() && needs_caches(platform)) throw skipped_accesses(platform.mmu_design);
+}
+
+Passes passes_for(const std::vector<Variant>& variants, const std::vector<Listed>& layouts, bool mappings, const Engine& engine, size_t threads,
+                  size_t asked_group) {
+    std::vector<bool> variant_runs, on_lanes, layout_runs;
+    for (const Variant& variant : variants) {
+        variant_runs.push_back(variant.platform.has_value());
+        on_lanes.push_back(!mappings && variant.platform && lanes_lack(*variant.platform).empty());
+    }
+    for (const Listed& listed : layouts) layout_runs.push_back(listed.layout.has_value());
+    return passes_of(variant_runs, on_lanes, layout_runs, threads, asked_group, engine.most_layouts(), engine.has_runtime());
+}
+
+int report_interruption(int signal, size_t done, size_t all, bool variants) {
     std::fprintf(stderr,
-                 "tessera-sim: run: stopped by signal %d with %zu of %zu layouts done; their rows are printed\n"
+                 "tessera-sim: run: stopped by signal %d with %zu of %zu %s done; their rows are printed\n"
                  "  what to do: remove the finished layouts from the list and run again; or use `tessera simulate`, which keeps "
                  "finished rows, so that the same command resumes\n",
-                 signal, done, all);
+                 signal, done, all, variants ? "cells" : "layouts");
     return 128 + signal;
 }
 
@@ -105,62 +74,66 @@ int run_command(int argc, char** argv) {
     const Options options(run_help(), argc, argv);
     if (options.wants_help()) return 0;
     const auto engine = make_engine(options["engine"]);
-    const Platform platform = read_platform(options["platform"]);
-    const bool mappings = with_mappings(options);
+    const std::vector<Variant> variants = variants_of(options);
+    const bool with_variants = options.given("variants"), mappings = with_mappings(options);
     const auto paths = mappings ? layout_paths(options["mappings"], "mapping") : layout_paths(options["layouts"]);
     const size_t threads = options.whole("threads", 1), asked_group = options["group"] == "auto" ? 0 : options.whole("group", 1);
     FileStream first(options["trace"]);
     const trace::Header header = first.header();
     const SamplePlan plan = plan_of(options, header);
     const uint64_t warm_passes = options.whole("warm-passes", 0);
-    check_components(platform);
-    if (!plan.full() && !plan.chosen() && needs_caches(platform)) throw skipped_accesses(platform.mmu_design);
+    if (!with_variants) check_platform(*variants[0].platform, plan);
     catch_signals();
 
     std::vector<std::string> inputs = paths;
-    for (const char* key : {"trace", "platform", "layouts", "mappings", "interval-file"}) inputs.push_back(options[key]);
-    Output output(paths.size(), options["interval-out"], options["designs-out"], inputs);
-    const std::vector<Listed> layouts = read_layouts(paths, mappings, header.pools, output);
-    const Division division = divide(layouts.size(), threads, asked_group, engine->most_layouts(), engine->has_runtime());
-    Progress progress(header.accesses * layouts.size() * (1 + warm_passes));
+    for (const char* key : {"trace", "platform", "variants", "layouts", "mappings", "interval-file"}) inputs.push_back(options[key]);
+    for (const Variant& variant : variants) inputs.push_back(variant.path);
+    RunOutput output(paths.size() * variants.size(), with_variants, options["interval-out"], options["designs-out"], inputs);
+    const std::vector<Listed> layouts = read_layouts(paths, mappings, header.pools);
+    const auto [cells, passes] = passes_for(variants, layouts, mappings, *engine, threads, asked_group);
+    size_t running = 0;
+    for (const auto& pass : passes) running += pass.size();
+    const auto fail = [&](size_t place, const std::string& message) {
+        output.put(place, variants[cells[place].variant].label, failed_row(layouts[cells[place].layout].name, one_line(message)), "", "");
+    };
+    for (size_t place = 0; place < cells.size(); ++place) {
+        const Variant& variant = variants[cells[place].variant];
+        const Listed& listed = layouts[cells[place].layout];
+        if (!listed.layout) fail(place, listed.refusal);
+        else if (!variant.platform) fail(place, variant.refusal);
+    }
+
+    Progress progress(header.accesses * running * (1 + warm_passes));
     Crew crew;
-    const auto simulate = [&](size_t worker, size_t begin, size_t end, bool again) {
+    const size_t workers = std::min(threads, std::max<size_t>(passes.size(), 1)), read_ahead = std::min(threads - workers, workers);
+    const auto simulate = [&, &cells = cells, &passes = passes](size_t worker, size_t pass) {
         FileStream file(options["trace"]);
         ReadAhead ahead(file);
-        Stream& stream = worker < division.read_ahead ? static_cast<Stream&>(ahead) : file;
-        Request request{platform, stream, plan, {}, warm_passes};
-        for (size_t i = begin; i < end; ++i) request.layouts.push_back(&layouts[i].layout);
-        request.progress = [&](uint64_t accesses) {
+        CellsRequest request{worker < read_ahead ? static_cast<Stream&>(ahead) : file, plan, {}, warm_passes};
+        for (const size_t place : passes[pass]) request.cells.push_back({&*variants[cells[place].variant].platform, &*layouts[cells[place].layout].layout});
+        request.progress = [&](uint64_t work) {
             if (signal_received() != 0 || crew.failed()) throw Stopped();
-            if (!again) progress.add(accesses * (end - begin));
+            progress.add(work);
         };
-        const auto counts = make_engine(options["engine"])->run(request);
-        for (size_t i = begin; i < end; ++i) {
-            const Layout& layout = layouts[i].layout;
-            const LayoutCounts& found = counts[i - begin];
-            output.put(layouts[i].place, estimate_row(layout, found, header, plan, engine->has_runtime(), platform.l1i.entries > 0),
-                       format_units(layout, found, plan, engine->has_runtime()), format_design(layout, found, header));
+        const auto found = make_engine(options["engine"])->run_cells(request);
+        for (size_t i = 0; i < found.size(); ++i) {
+            const size_t place = passes[pass][i];
+            const Platform& platform = *request.cells[i].platform;
+            const Layout& layout = *request.cells[i].layout;
+            const LayoutCounts& counts = found[i].counts;
+            if (found[i].refusal && !mappings && !with_variants) throw *found[i].refusal;
+            if (found[i].refusal) fail(place, found[i].refusal->what());
+            else
+                output.put(place, variants[cells[place].variant].label,
+                           estimate_row(layout, counts, header, plan, engine->has_runtime(), platform.l1i.entries > 0),
+                           format_units(layout, counts, plan, engine->has_runtime()), format_design(layout, counts, header));
         }
-    };
-    // What a mapping lacks shows only while it is used: a page without a row, too many segments for the design.
-    const auto simulate_group = [&](size_t worker, size_t group) {
-        const size_t begin = group * division.group, end = std::min(begin + division.group, layouts.size());
-        try {
-            return simulate(worker, begin, end, false);
-        } catch (const Refusal&) {
-            if (!mappings) throw;
-        }
-        for (size_t i = begin; i < end; ++i) try {
-                simulate(worker, i, i + 1, true);
-            } catch (const Refusal& refusal) {
-                output.put(layouts[i].place, failed_row(layouts[i].layout.name, one_line(refusal.what())), "", "");
-            }
     };
     try {
-        crew.run((layouts.size() + division.group - 1) / division.group, division.workers, simulate_group);
+        crew.run(passes.size(), workers, simulate);
     } catch (const Stopped&) {
         output.flush();
-        return report_interruption(signal_received(), output.emitted(), paths.size());
+        return report_interruption(signal_received(), output.emitted(), cells.size(), with_variants);
     } catch (...) {
         output.flush();
         throw;

@@ -14,11 +14,12 @@ const CommandHelp& run_help() {
         "run",
         "replay a trace under every layout of a list and print one CSV row for each",
         {{"trace", "FILE", std::nullopt, "recorded trace (`tessera trace record`)"},
-         {"platform", "FILE", std::nullopt, "flat platform file: lines `key = value` with the keys of `tessera-sim keys`"},
+         {"platform", "FILE", "", "flat platform file: lines `key = value` with the keys of `tessera-sim keys`"},
+         {"variants", "FILE", "", "list of platforms instead: lines label<TAB>path; rows begin with a column `variant`"},
          {"layouts", "FILE", "", "list of layout CSV paths, one per line; rows have this order"},
          {"mappings", "FILE", "", "list of mapping CSV paths instead: pages with physical frames (docs/mappings.md)"},
          {"engine", "NAME", std::nullopt, "partial (H, M, C), timing (H, M, C, R) or reference (H, M, C, R; slow, for checks)"},
-         {"sampling", "PLAN", "full", "sampling of C and R: full, or units=U,warmup_accesses=W,timed_instructions=T"},
+         {"sampling", "PLAN", "full", "sampling of C and R: full, tlbs (H and M only), or units=U,warmup_accesses=W,timed_instructions=T"},
          {"intervals", "N", "", "number of evenly spaced units (with --warmup and --timed, instead of --sampling)"},
          {"warmup", "N", "2500000", "accesses that warm the caches before each unit (with --intervals)"},
          {"timed", "N", "1000000", "instructions timed in each unit (with --intervals)"},
@@ -30,9 +31,12 @@ const CommandHelp& run_help() {
          {"group", "N", "auto", "number of layouts in one pass over the trace"}},
         {"tessera-sim run --trace gups.tst --platform haswell.flat --layouts list --engine partial",
          "tessera-sim run --trace gups.tst --platform haswell.flat --layouts list --engine timing --intervals 20 --warmup 2500000 --threads 2",
-         "tessera-sim run --trace gups.tst --platform anchor.flat --mappings list --engine partial --designs-out designs.csv"},
+         "tessera-sim run --trace gups.tst --platform anchor.flat --mappings list --engine partial --designs-out designs.csv",
+         "tessera-sim run --trace gups.tst --variants designs.txt --mappings list --engine partial --sampling tlbs"},
         {"H and M are always exact. C and R are scaled from the sampled units, with a 95% half-width. Results do not depend on threads,\n"
-         "groups or the order of the list. A layout with an error gives a row with status failed."}};
+         "groups or the order of the list. A layout with an error gives a row with status failed.",
+         "Variants of --variants share what they can of a pass over the trace. Rows: conventional variants under layouts first, one\n"
+         "after the other; then, layout by layout, the other variants. A variant with an error gives failed rows for itself only."}};
     return help;
 }
 

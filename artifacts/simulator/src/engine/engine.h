@@ -12,9 +12,11 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/platform.h"
 #include "engine/sample_plan.h"
 #include "engine/stream.h"
@@ -57,9 +59,32 @@ struct Request {
     std::function<void(uint64_t)> progress = [](uint64_t) {};
 };
 
+/// A platform under a layout or mapping.
+struct Cell {
+    const Platform* platform;
+    const Layout* layout;
+};
+
+struct CellCounts {
+    LayoutCounts counts;
+    std::optional<Refusal> refusal;  ///< of this cell alone; the counts mean nothing then
+};
+
+/// Cells of several platforms over one stream.
+struct CellsRequest {
+    Stream& stream;
+    const SamplePlan& plan;
+    std::vector<Cell> cells;
+    uint64_t warm_passes = 0;
+    /// Called with accesses x cells.
+    std::function<void(uint64_t)> progress = [](uint64_t) {};
+};
+
 class Engine {
 public:
     virtual ~Engine() = default;
+    /// Counts of each cell, in order: those of run() for the cell alone. By default, cell by cell. Throws what concerns all of them.
+    virtual std::vector<CellCounts> run_cells(const CellsRequest& request);
     virtual bool has_runtime() const = 0;
     /// Largest group that run() takes.
     virtual size_t most_layouts() const = 0;
@@ -71,8 +96,8 @@ struct EngineInfo {
     std::function<std::unique_ptr<Engine>()> make;
 };
 
-/// Throws Refusal for mappings that change in a run with warm passes, which would begin after the last change.
-void check_epochs(const Request& request);
+/// Throws Refusal for a mapping that changes in a run with warm passes, which would begin after the last change.
+void check_epochs(const Layout& layout, uint64_t warm_passes);
 
 /// All engines, sorted by name.
 const std::vector<EngineInfo>& engines();

@@ -70,6 +70,10 @@ Row estimate_row(const Layout& layout, const LayoutCounts& counts, const trace::
     row.instruction_stlb_misses = counts.instruction_stlb_misses;
     row.instructions = header.instructions;
     row.accesses = header.accesses;
+    if (plan.tlbs()) {
+        row.has_loads = row.has_runtime = row.has_walks = false;
+        return row;
+    }
     std::vector<double> instructions, walk, runtime, weights;
     for (size_t i = 0; i < counts.units.size(); ++i) {
         const UnitCounts& unit = counts.units[i];
@@ -123,8 +127,8 @@ std::string format_row(const Row& row) {
     else cells.skip(2);
     cells.add(row.stlb_hits);
     cells.add(row.stlb_misses);
-    cells.add(row.walk_cycles.value);
-    cells.add(row.walk_cycles.ci95);
+    if (row.has_walks) cells.add(row.walk_cycles.value), cells.add(row.walk_cycles.ci95);
+    else cells.skip(2);
     cells.add(row.instructions);
     cells.add(row.accesses);
     cells.add(row.timed_instructions);

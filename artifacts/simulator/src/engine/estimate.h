@@ -8,7 +8,7 @@
 // at random (one representative per cluster), the half-width measures only the spread.
 // In full runs, results are exact and the half-width is 0. With a single unit, it is unknown (an empty field). References
 // and instruction-side walk cycles are counted over all units together and scaled by instructions; with unequal weights,
-// those columns are empty.
+// those columns are empty. A plan without units (`tlbs`) has H and M only: C, R and these columns are empty, and no instruction is timed.
 #pragma once
 
 #include <string>
@@ -25,7 +25,7 @@ struct Estimate {
 
 struct Row {
     std::string layout, status = "ok", message;
-    bool has_runtime = false, has_instruction_side = false, has_loads = true;
+    bool has_runtime = false, has_instruction_side = false, has_loads = true, has_walks = true;
     Estimate runtime_cycles, walk_cycles;
     uint64_t stlb_hits = 0, stlb_misses = 0, instructions = 0, accesses = 0, timed_instructions = 0;
     std::array<double, 4> program_loads{}, walker_loads{};  ///< references that reached L1D, L2, L3, memory

@@ -51,6 +51,11 @@ struct FunctionalCounts {
     bool operator==(const FunctionalCounts&) const = default;
 };
 
+/// What the counts of a unit are differences of.
+struct UnitSoFar {
+    uint64_t misses, walk_cycles;
+};
+
 class Functional {
 public:
     virtual ~Functional() = default;
@@ -62,6 +67,12 @@ public:
     virtual bool needs_caches() const { return false; }
     /// Of each layout, in the order of the context.
     virtual std::vector<FunctionalCounts> counts() = 0;
+    /// Two of these counts, at the begin and the end of each unit: no structures are copied for them.
+    virtual std::vector<UnitSoFar> so_far() {
+        std::vector<UnitSoFar> all;
+        for (const FunctionalCounts& of_layout : counts()) all.push_back({of_layout.counted_misses, of_layout.walk_cycles});
+        return all;
+    }
 };
 
 /// The inputs of a stage; all of them outlive the stage.

@@ -56,7 +56,7 @@ public:
           redirects_(platform_, request.stream.blocks()), core_(platform_) {
         counts.units.resize(request.plan.units());
         if (space_.mapping() != nullptr) next_change_ = space_.mapping()->next_change();
-        if (design_->needs_caches() && !request.plan.full() && !request.plan.chosen()) throw skipped_accesses(platform_.mmu_design);
+        if (design_->needs_caches() && request.plan.skips_accesses()) throw skipped_accesses(platform_.mmu_design);
     }
 
     void segment(const trace::Frame& frame, const std::vector<trace::StaticBlock>& blocks, const Segment& s) {
@@ -199,7 +199,7 @@ public:
     size_t most_layouts() const override { return 1; }  // so that an interrupted run keeps the layouts that are done
     std::vector<LayoutCounts> run(const Request& request) override {
         check_components(request.platform);
-        check_epochs(request);
+        for (const Layout* layout : request.layouts) check_epochs(*layout, request.warm_passes);
         std::vector<std::unique_ptr<Replay>> replays;
         for (const Layout* layout : request.layouts) replays.push_back(std::make_unique<Replay>(request, *layout));
         const auto pass = [&](auto cursor) {
@@ -212,7 +212,7 @@ public:
                 request.progress(frame.addresses.size());
             }
         };
-        for (uint64_t i = 0; i < request.warm_passes; ++i) pass(WarmCursor());
+        for (uint64_t i = 0; i < request.warm_passes; ++i) pass(WarmCursor(request.plan));
         for (auto& replay : replays) replay->begin_counts();
         pass(PlanCursor(request.plan, request.stream.blocks()));
         std::vector<LayoutCounts> results;

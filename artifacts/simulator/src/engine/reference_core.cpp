@@ -55,7 +55,7 @@ uint64_t ReferenceCore::translated(const AccessOutcome& access, uint64_t ready, 
     uint64_t done = std::max(ready, pending) + looked_up(access);
     const bool walks = access.translation == Translation::miss;
     if (walks) done = walked(done, access.walk, access.walk_missed_l1d, access.walk_lines, dispatch);
-    if (access.background.value != 0) walkers_.serve(done, access.background.value);
+    if (access.background.value != 0 && platform_->walker_serves_background != 0) walkers_.serve(done, access.background.value);
     pages_.set(page, walks ? done : pending);
     return done;
 }

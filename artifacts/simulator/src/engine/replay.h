@@ -1,8 +1,11 @@
-// replay.h - runs a functional stage, and the clock if there is one, over a stream by a sampling plan.
+// replay.h - runs functional stages, and the clock if there is one, over a stream by a sampling plan.
 //
-// The engines `timing` and `partial` are this code with and without a clock. Conventional platforms run on engine/lanes,
-// up to 64 layouts at once; platforms that the lanes do not support (lanes_lack) run on engine/scalar. There, each layout
-// runs through a whole frame before the next one begins, so that its caches stay in those of the host.
+// The engines `timing` and `partial` are this code with and without a clock. Under layouts, conventional platforms run on
+// engine/lanes, up to 64 layouts at once. Mappings, and platforms that the lanes do not support (lanes_lack), run on engine/scalar.
+// There, each cell runs through a whole frame before the next one begins, so that its caches stay in those of the host.
+//
+// Cells of several platforms share the decoded frame and what does not depend on their designs (shared_logs.h). In a plan without
+// units, cells of one layout also share its pages and the L1 DTLB (scalar/tlb_group.h).
 #pragma once
 
 #include <vector>
@@ -11,7 +14,7 @@
 
 namespace tessera::sim {
 
-/// Counts of each layout of the request, in order. pre: 1..max_lanes layouts.
-std::vector<LayoutCounts> replay(const Request& request, bool with_clock);
+/// Counts of each cell, in order. A platform or layout that cannot be simulated is a refusal of its cells. Throws what concerns all.
+std::vector<CellCounts> replay(const CellsRequest& request, bool with_clock);
 
 }  // namespace tessera::sim

@@ -9,9 +9,10 @@ namespace tessera::sim {
 
 Sampling parse_sampling(const std::string& text) {
     const std::string asked = "--sampling " + text;
-    const std::string remedy = "write full, or units=20,warmup_accesses=2500000,timed_instructions=1000000";
+    const std::string remedy = "write full, tlbs, or units=20,warmup_accesses=2500000,timed_instructions=1000000";
     if (text == "full") return {};
     Sampling sampling{false, 0, 0, 0};
+    if (text == "tlbs") return sampling;
     bool seen[3] = {};
     for (std::string_view part : split(text, ',')) {
         const size_t equals = part.find('=');
@@ -30,7 +31,7 @@ Sampling parse_sampling(const std::string& text) {
 }
 
 SamplePlan::SamplePlan(const Sampling& sampling, const trace::Header& header) : full_(sampling.full), chosen_(false) {
-    if (full_) return;
+    if (full_ || sampling.units == 0) return;
     const double density = header.instructions ? double(header.accesses) / double(header.instructions) : 1;
     // Uses doubles, because the request may exceed 64 bits; if it is below the stride, both numbers fit.
     const double cost = double(sampling.warmup_accesses) + double(sampling.timed_instructions) * density;

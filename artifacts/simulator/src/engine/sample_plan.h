@@ -5,7 +5,7 @@
 // chosen places (`Interval`s, engine/interval_file.h). Parts begin and end at block executions, so that every engine
 // cuts at the same places. TLB, walk-cache and cache contents are kept between units; only the pipeline starts empty.
 // If evenly spaced units are together at least as long as the stream, the stream is simulated in full, as one unit
-// without warm-up. This never applies to chosen intervals.
+// without warm-up. This never applies to chosen intervals. A plan of no units (`tlbs`) is for H and M alone.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,13 @@
 
 namespace tessera::sim {
 
+/// full; or evenly spaced units; or neither and no units: TLBs only.
 struct Sampling {
     bool full = true;
     uint64_t units = 0, warmup_accesses = 0, timed_instructions = 0;
 };
 
-/// `full` or `units=20,warmup_accesses=2500000,timed_instructions=1000000`. Throws Refusal.
+/// `full`, `tlbs` or `units=20,warmup_accesses=2500000,timed_instructions=1000000`. Throws Refusal.
 Sampling parse_sampling(const std::string& text);
 
 /// One unit. Its warm-up begins at the first block execution at or after start_access (0-based in the stream), its timed
@@ -47,6 +48,10 @@ public:
     /// Units at chosen places. pre: checked by parse_intervals (sorted, inside the stream, weights positive).
     explicit SamplePlan(std::vector<Interval> intervals);
     bool full() const { return full_; }
+    /// No units: every access changes TLBs only, and there is no C and no R.
+    bool tlbs() const { return !full_ && intervals_.empty(); }
+    /// Some accesses are not seen by the caches.
+    bool skips_accesses() const { return tlbs() || (!full_ && !chosen_); }
     size_t units() const { return full_ ? 1 : intervals_.size(); }
     uint64_t start_access(size_t unit) const { return full_ ? 0 : intervals_[unit].start_access; }
     /// pre: !full()
@@ -64,12 +69,14 @@ private:
 /// A pass before all units that only warms: each frame is one segment.
 class WarmCursor {
 public:
+    explicit WarmCursor(const SamplePlan& plan) : part_(plan.tlbs() ? Part::tlb_only : Part::warm) {}
     const std::vector<Segment>& cut(const trace::Frame& frame) {
-        segments_[0] = {Part::warm, 0, 0, frame.block_ids.size(), 0, frame.addresses.size()};
+        segments_[0] = {part_, 0, 0, frame.block_ids.size(), 0, frame.addresses.size()};
         return segments_;
     }
 
 private:
+    Part part_;
     std::vector<Segment> segments_{1};
 };
 

@@ -5,16 +5,19 @@
 // walk. The walk goes through the data caches from L1D on. A page that a structure serves fills L1 with its own size.
 #pragma once
 
+#include "mmu/code_pages.h"
+#include "mmu/shared_l1.h"
 #include "mmu/walker.h"
 #include "os/allocator.h"
 #include "tlb/levels.h"
 
 namespace tessera::sim {
 
-class BehindL1 : public Design {
+class BehindL1 : public ConventionalCode, private BehindSharedL1 {
 public:
-    explicit BehindL1(const DesignContext& context)
-        : space_(context.space), walker_(context.platform), first_(context.platform),
+    /// pages: what the design gives an address; designs of 4KB pages ignore the layout's or mapping's sizes.
+    explicit BehindL1(const DesignContext& context, L1Pages pages = L1Pages::of_the_space)
+        : space_(context.space), walker_(context.platform), pages_(pages), first_(context.platform),
           allocator_(allocators().make(context.platform.allocator, context.space, context.platform)) {}
 
     Translated access(const Access& access, Port& port) final {
@@ -24,39 +27,21 @@ public:
         return found;
     }
     Translation access_tlb_only(const Access& access) final { return find(access.address, page_at(access.address), nullptr).found; }
-
-    /// Code pages are regular 4KB entries.
-    Translation fetch(VirtAddr address, Port& port) final {
-        const Translation found = fetch_tlb_only(address);
-        if (found == Translation::miss) walker_.walk(address, PageSize::small_4kb, port);
-        return found;
-    }
-    Translation fetch_tlb_only(VirtAddr address) final {
-        const PageNumber page = page_of(address, PageSize::small_4kb);
-        if (regular_hit(page)) return Translation::stlb_hit;
-        fill_regular(page);
-        return Translation::miss;
-    }
     void touch(VirtAddr address) override {
         walker_.touch(address);
         allocator_->touch(address);
     }
     void changed(VirtRange range) final {
         first_.drop(range);
-        walker_.changed(range);
-        drop(range);
+        changed_behind_l1(range);
     }
+    BehindSharedL1* behind_shared_l1() final { return this; }
 
 protected:
-    /// The page size that the design gives an address: that of the layout or mapping. Designs of 4KB pages return 4KB.
-    virtual PageSize size_at(VirtAddr address) const { return space_.page_size(address); }
     /// Behind an L1 miss: stlb_hit or miss, with the cycles that its look-ups took.
     virtual Translated look_up(VirtAddr address, PageNumber page) = 0;
     /// After the walk of the page. port: for background loads; null where only TLBs change (the same fills then).
     virtual void fill(VirtAddr address, PageNumber page, Port* port) = 0;
-    /// The array of regular entries, which code pages share.
-    virtual bool regular_hit(PageNumber page) = 0;
-    virtual void fill_regular(PageNumber page) = 0;
     /// Forgets what the design's own structures hold of the range (L1 and walk caches are done).
     virtual void drop(VirtRange range) = 0;
 
@@ -64,17 +49,33 @@ protected:
     Walker walker_;
 
 private:
-    PageNumber page_at(VirtAddr address) const { return page_of(address, size_at(address)); }
+    PageNumber page_at(VirtAddr address) const {
+        return page_of(address, pages_ == L1Pages::only_4kb ? PageSize::small_4kb : space_.page_size(address));
+    }
     Translated find(VirtAddr address, PageNumber page, Port* port) {
         if (first_.lookup(page)) return Translation::l1_hit;
+        const Translated found = find_behind(address, page, port);
+        first_.fill(page);
+        return found;
+    }
+    Translated find_behind(VirtAddr address, PageNumber page, Port* port) {
         const Translated found = look_up(address, page);
         if (found.found == Translation::miss) {
             if (port != nullptr) walker_.walk(address, page.size, *port);
             fill(address, page, port);
         }
-        first_.fill(page);
         return found;
     }
+    void walk_code(VirtAddr address, Port& port) final { walker_.walk(address, PageSize::small_4kb, port); }
+
+    L1Pages l1_pages() const final { return pages_; }
+    Translation missed_l1_tlb_only(VirtAddr address, PageNumber page) final { return find_behind(address, page, nullptr).found; }
+    void changed_behind_l1(VirtRange range) final {
+        walker_.changed(range);
+        drop(range);
+    }
+
+    L1Pages pages_;
 
     FirstLevel first_;
     std::unique_ptr<Allocator> allocator_;

@@ -17,6 +17,7 @@
 #include "base/registry.h"
 #include "base/types.h"
 #include "cache/memory_level.h"
+#include "mmu/shared_l1.h"
 #include "mmu/structure_counts.h"
 #include "os/address_space.h"
 #include "tlb/translation.h"
@@ -36,7 +37,7 @@ public:
     /// Returns the level that served each one.
     virtual std::span<const MemoryLevel> walker_loads(std::span<const PhysAddr> addresses, LoadFrom from = LoadFrom::l1d) = 0;
     /// A load that nobody waits for, such as the fill of a second structure. It moves the caches and takes a walker behind the
-    /// access's own walk. Its latency is B. Not for an l1_hit.
+    /// access's own walk (walker.serves_background 0: one of its own). Its latency is B. Not for an l1_hit.
     virtual MemoryLevel background_load(PhysAddr address, LoadFrom from = LoadFrom::l1d) = 0;
     /// The program's own reference: exactly one in each access().
     virtual MemoryLevel program(PhysAddr address) = 0;
@@ -91,6 +92,8 @@ public:
     virtual void changed(VirtRange range);
     /// H and M depend on the contents of data caches. Engines refuse plans that skip accesses.
     virtual bool needs_caches() const { return false; }
+    /// The part behind L1, of a design whose L1 DTLB is a FirstLevel of the platform; null: engines do not share its L1.
+    virtual BehindSharedL1* behind_shared_l1() { return nullptr; }
     /// Rows of designs.csv, in an order that does not change. None: the design has no structures but those that H and M count.
     virtual std::vector<StructureCounts> structures() const { return {}; }
 };

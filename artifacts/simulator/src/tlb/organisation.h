@@ -12,6 +12,8 @@
 
 namespace tessera::sim {
 
+class SecondLevel;
+
 class TlbOrganisation {
 public:
     virtual ~TlbOrganisation() = default;
@@ -20,6 +22,8 @@ public:
     virtual bool lookup_instruction(PageNumber page) = 0;
     /// pre: lookup_instruction(page) was false.
     virtual void fill_instruction(PageNumber page) = 0;
+    /// The second level, if L1 is a FirstLevel of the platform (tlb/levels.h) that every miss fills; null: L1 is another one.
+    virtual SecondLevel* behind_first_level() { return nullptr; }
     /// Forgets the pages that the range overlaps. Called only under mappings that change; the default refuses.
     virtual void drop(VirtRange range);
 };

@@ -24,6 +24,7 @@ public:
     }
     bool lookup_instruction(PageNumber page) override { return second_.lookup(page); }
     void fill_instruction(PageNumber page) override { second_.fill(page); }
+    SecondLevel* behind_first_level() override { return &second_; }
     void drop(VirtRange range) override {
         first_.drop(range);
         second_.drop(range);

@@ -43,6 +43,7 @@ TEST_P(DesignAgreement, OnRandomMappings) {
         Platform platform = random.platform();
         platform.mmu_design = GetParam();
         if (seed % 2) platform.allocator = "mapped";
+        platform.walker_serves_background = seed % 3 != 1;
         MemoryStream stream = random.stream(5000);
         const uint64_t accesses = stream.header().accesses;
         std::vector<Layout> layouts = {mappings.mapping("one", 1, accesses), mappings.mapping("other", 1, accesses)};

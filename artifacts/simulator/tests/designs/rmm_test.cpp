@@ -1,5 +1,6 @@
 // rmm_test.cpp - ranges beside a conventional second level: step by step, and closed forms on all engines.
 #include "base/error.h"
+#include "mmu/designs/range_array.h"
 #include "mmu/designs/range_table.h"
 #include "support/engines.h"
 #include "support/platforms.h"
@@ -50,6 +51,53 @@ TEST(Rmm, ServesAChunkAfterItsFirstMiss) {
     // Regular hits: 4, 4, 20. Range hits: 9. Misses: 4, 10, 20, which take the range's eight cycles.
     const std::vector<StructureCounts> expected = {{"regular", 7, 3, 21}, {"range", 7, 1, 32}};
     EXPECT_EQ(d.design().structures(), expected);
+}
+
+/// Ranges in order of recency, searched one by one: the oracle of RangeArray.
+class ListedRanges {
+public:
+    explicit ListedRanges(size_t most) : most_(most) {}
+    bool lookup(uint64_t page) {
+        const auto found = std::find_if(ranges_.begin(), ranges_.end(), [page](const auto& r) { return page >= r.first && page < r.second; });
+        if (found == ranges_.end()) return false;
+        std::rotate(ranges_.begin(), found, found + 1);
+        return true;
+    }
+    void forget(uint64_t begin, uint64_t end) {
+        std::erase_if(ranges_, [&](const auto& r) { return r.first < end && begin < r.second; });
+    }
+    void enter(uint64_t begin, uint64_t end) {
+        if (most_ == 0) return;
+        forget(begin, end);
+        if (ranges_.size() == most_) ranges_.pop_back();
+        ranges_.insert(ranges_.begin(), {begin, end});
+    }
+
+private:
+    size_t most_;
+    std::vector<std::pair<uint64_t, uint64_t>> ranges_;
+};
+
+TEST(RangeArray, IsAFullyAssociativeArrayWithLru) {
+    std::mt19937_64 random(5);
+    for (const size_t most : {0u, 1u, 2u, 7u, 32u, 100u}) {
+        RangeArray array(most);
+        ListedRanges oracle(most);
+        uint64_t hits = 0;
+        for (int step = 0; step < 20000; ++step) {
+            const uint64_t begin = random() % (8 * most + 20), end = begin + 1 + random() % 9;
+            switch (random() % 16) {
+                case 0: array.forget(begin, end), oracle.forget(begin, end); break;
+                case 1: case 2: case 3: array.enter(begin, end), oracle.enter(begin, end); break;
+                default: {
+                    const bool hit = array.lookup(begin);
+                    ASSERT_EQ(hit, oracle.lookup(begin)) << most << " ranges, step " << step;
+                    hits += hit;
+                }
+            }
+        }
+        EXPECT_EQ(hits > 0, most > 0);
+    }
 }
 
 // Seven ranges, searched from the middle: row 3, then 1 or 5, then 0, 2, 4 or 6.

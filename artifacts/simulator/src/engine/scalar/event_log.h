@@ -23,10 +23,11 @@ public:
     const ChunkEvents& next(const Chunk& chunk, bool prefetch) {
         if (at_ == known_) {
             if (known_ == entries_.size()) entries_.emplace_back();
-            Entry& fresh = entries_[known_++];
+            Entry& fresh = entries_[known_];
             fresh.addresses = chunk.addresses;
             fresh.accesses = chunk.accesses;
             reader_.read(chunk, prefetch, fresh.events);
+            ++known_;  // not if it refused an address
         }
         const Entry& entry = entries_[at_++];
         if (entry.addresses != chunk.addresses || entry.accesses != chunk.accesses)

@@ -59,6 +59,7 @@ public:
 
     /// What was counted so far.
     FunctionalCounts counts() const;
+    UnitSoFar so_far() const { return {counts_.counted_misses, counts_.walk_cycles}; }
     bool needs_caches() const { return design_->needs_caches(); }
 
 private:

@@ -55,6 +55,11 @@ public:
         for (const auto& stage : stages_) all.push_back(stage->counts());
         return all;
     }
+    std::vector<UnitSoFar> so_far() override {
+        std::vector<UnitSoFar> all;
+        for (const auto& stage : stages_) all.push_back(stage->so_far());
+        return all;
+    }
 
 private:
     const ChunkEvents& events_of(const Chunk& chunk, bool prefetch) {

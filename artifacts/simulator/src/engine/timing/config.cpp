@@ -46,6 +46,7 @@ ClockConfig clock_config(const Platform& p) {
     c.walkers = uint32_t(p.walkers);
     c.overlap = p.overlap != 0;
     c.walker_uses_mshrs = p.walker_uses_mshrs != 0;
+    c.walker_serves_background = p.walker_serves_background != 0;
     c.stlb_hit_cycles = uint32_t(p.stlb_hit_cycles);
     c.l1d_load_cycles = uint32_t(p.l1d.load_cycles);
     c.l2_load_cycles = uint32_t(p.l2.load_cycles);

@@ -20,7 +20,7 @@ inline constexpr uint32_t walk_bound_cycles = 1u << 19;  ///< each walk takes le
 
 struct ClockConfig {
     uint32_t dispatch_width, rob_entries, load_queue_entries, store_buffer_entries, mshrs, walkers;
-    uint32_t overlap, walker_uses_mshrs;
+    uint32_t overlap, walker_uses_mshrs, walker_serves_background;
     uint32_t stlb_hit_cycles, l1d_load_cycles, l2_load_cycles, l3_load_cycles, memory_load_cycles;
     uint32_t channels, transfer_cycles;           ///< at least one channel; cycles between two lines of one channel
     uint32_t banks;                               ///< of all channels together; 0: memory has no rows

@@ -61,6 +61,7 @@ public:
         w.forward_cycles = c.forward_cycles;
         w.overlap = c.overlap;
         w.walker_uses_mshrs = c.walker_uses_mshrs;
+        w.walker_serves_background = c.walker_serves_background;
         w.retired = w.dispatched = w.drained = w.redirect = w.dispatch = w.base = w.ready = w.complete = w.longest_walk = broadcast<parts>(0);
     }
 

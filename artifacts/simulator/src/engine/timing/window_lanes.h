@@ -16,7 +16,7 @@ struct Window {
     using M = Mask<parts>;
     // What does not change.
     uint32_t stlb_cycles, l1d_cycles, l2_cycles, l3_cycles, alu_cycles, refill_cycles, forward_cycles;
-    bool overlap, walker_uses_mshrs, several_drains;
+    bool overlap, walker_uses_mshrs, walker_serves_background, several_drains;
     // Views of the group's memory.
     V* registers;
     History<parts> dispatches, window, loads, stores;
@@ -169,7 +169,7 @@ private:
     CLOCK_MEMBER V translate_by_design(const Reference& r, const Outcomes& o, size_t i, V ready) {
         const DesignTimes& times = o.design_times[i];
         const V done = translate(r, o, i, max(ready, load(pages + r.page_slot)) + broadcast<parts>(times.lookup_cycles));
-        if (times.background_cycles != 0) {
+        if (times.background_cycles != 0 && walker_serves_background) {
             const V background = broadcast<parts>(times.background_cycles);
             longest_walk = longest_walk | background;
             walkers.serve(done, background, mask_of<parts>(~uint64_t{0}));

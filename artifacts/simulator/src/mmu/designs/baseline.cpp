@@ -11,16 +11,11 @@
 namespace tessera::sim {
 namespace {
 
-enum class Pages { only_4kb, of_the_space };
-
 class TwoLevels final : public BehindL1 {
 public:
-    TwoLevels(Pages pages, const DesignContext& context) : BehindL1(context), pages_(pages), second_(context.platform) {}
+    TwoLevels(L1Pages pages, const DesignContext& context) : BehindL1(context, pages), second_(context.platform) {}
 
 private:
-    PageSize size_at(VirtAddr address) const override {
-        return pages_ == Pages::only_4kb ? PageSize::small_4kb : BehindL1::size_at(address);
-    }
     Translated look_up(VirtAddr, PageNumber page) override {
         return second_.lookup(page) ? Translation::stlb_hit : Translation::miss;
     }
@@ -29,14 +24,13 @@ private:
     void fill_regular(PageNumber page) override { second_.fill(page); }
     void drop(VirtRange range) override { second_.drop(range); }
 
-    Pages pages_;
     SecondLevel second_;
 };
 
 const Registered baseline(designs(), "baseline", "conventional TLBs and walks on 4KB pages only, whatever the layout or mapping says",
-                          [](const DesignContext& context) { return std::make_unique<TwoLevels>(Pages::only_4kb, context); });
+                          [](const DesignContext& context) { return std::make_unique<TwoLevels>(L1Pages::only_4kb, context); });
 const Registered thp(designs(), "thp", "conventional TLBs and walks on the pages of the layout or mapping, to compare designs with",
-                     [](const DesignContext& context) { return std::make_unique<TwoLevels>(Pages::of_the_space, context); });
+                     [](const DesignContext& context) { return std::make_unique<TwoLevels>(L1Pages::of_the_space, context); });
 
 }  // namespace
 }  // namespace tessera::sim

@@ -33,8 +33,8 @@ Geometry geometry_of(const OwnValues& own, const std::string& array, const Platf
 class Cluster final : public BehindL1 {
 public:
     Cluster(bool large_pages, const OwnValues& own, const DesignContext& context)
-        : BehindL1(context), pages_(mapping_of(context.space, "mmu.design = " + context.platform.mmu_design.name)),
-          large_pages_(large_pages),
+        : BehindL1(context, large_pages ? L1Pages::of_the_space : L1Pages::only_4kb),
+          pages_(mapping_of(context.space, "mmu.design = " + context.platform.mmu_design.name)),
           regular_(geometry_of(own, "regular", context.platform), context.platform.stlb_replacement, context.platform),
           clusters_(geometry_of(own, "cluster", context.platform), context.platform.stlb_replacement, context.platform),
           regular_cycles_(uint32_t(context.platform.stlb_hit_cycles)), cluster_cycles_(uint32_t(own["cluster_cycles"])),
@@ -44,8 +44,6 @@ public:
     std::vector<StructureCounts> structures() const override { return {regular_counts_, cluster_counts_}; }
 
 private:
-    PageSize size_at(VirtAddr address) const override { return large_pages_ ? BehindL1::size_at(address) : PageSize::small_4kb; }
-
     Translated look_up(VirtAddr address, PageNumber page) override {
         StructureCounts &regular = regular_counts_, &cluster = cluster_counts_;
         ++regular.accesses, ++cluster.accesses;
@@ -98,7 +96,6 @@ private:
 
     struct Nothing {};
     const MappedPages& pages_;
-    bool large_pages_;
     TlbArray regular_;
     EntryArray<Nothing> clusters_;
     uint32_t regular_cycles_, cluster_cycles_, miss_cycles_;

@@ -19,6 +19,7 @@
 
 #include <stdexcept>
 
+#include "mmu/code_pages.h"
 #include "mmu/synonym_filter.h"
 #include "mmu/walker.h"
 #include "os/allocator.h"
@@ -47,7 +48,7 @@ inline std::vector<OwnKey> hybrid_keys(const std::vector<OwnKey>& own) {
     return keys;
 }
 
-class HybridVirtual : public Design {
+class HybridVirtual : public ConventionalCode {
 public:
     HybridVirtual(const std::string& section, const OwnValues& own, const DesignContext& context)
         : space_(context.space), walker_(context.platform), code_(context.platform),
@@ -67,19 +68,8 @@ public:
         if (port.program(PhysAddr(address.value)) != MemoryLevel::dram) return {Translation::l1_hit, 0, Place::behind_l3};
         return translate_behind(address, page, port);
     }
-    Translation fetch(VirtAddr address, Port& port) final {
-        const Translation found = fetch_tlb_only(address);
-        if (found == Translation::miss) walker_.walk(address, PageSize::small_4kb, port);
-        return found;
-    }
     Translation access_tlb_only(const Access&) final {
         throw std::logic_error("a design whose H and M depend on caches was asked for TLB outcomes alone");
-    }
-    Translation fetch_tlb_only(VirtAddr address) final {
-        const PageNumber page = page_of(address, PageSize::small_4kb);
-        if (code_.lookup(page)) return Translation::stlb_hit;
-        code_.fill(page);
-        return Translation::miss;
     }
     void touch(VirtAddr address) final {
         walker_.touch(address);
@@ -125,6 +115,9 @@ private:
         for (uint64_t granule = first; granule << SynonymFilter::fine_shift < shared_.end.value; ++granule)
             filter_.add(VirtAddr(granule << SynonymFilter::fine_shift));
     }
+    bool regular_hit(PageNumber page) final { return code_.lookup(page); }
+    void fill_regular(PageNumber page) final { code_.fill(page); }
+    void walk_code(VirtAddr address, Port& port) final { walker_.walk(address, PageSize::small_4kb, port); }
     bool is_synonym(VirtAddr address) const { return shared_.begin <= address && address < shared_.end; }
 
     Translated translate_before(VirtAddr address, PageNumber page, bool candidate, Port& port) {

@@ -15,12 +15,10 @@
 // Invariant: both tables grow in touch() only, in an order that is the same in all layouts, so all layouts read entries at
 // the same addresses. Not modelled: large pages of the host under small ones of the guest, exits, changes of the guest's tables.
 // Keep walker.load_adds_cycles = 0 with this design: it would count the host's walk a second time.
-#include "mmu/design.h"
-#include "os/allocator.h"
+#include "mmu/over_tlbs.h"
 #include "pagetable/format.h"
 #include "pagetable/layout_constants.h"
 #include "tlb/array.h"
-#include "tlb/organisation.h"
 #include "tlb/walk_cache.h"
 
 namespace tessera::sim {
@@ -88,57 +86,12 @@ private:
     uint64_t accesses_ = 0, hits_ = 0;
 };
 
-class Nested final : public Design {
+class Nested final : public OverTlbs<NestedWalker> {
 public:
-    Nested(uint64_t nested_entries, const DesignContext& context)
-        : space_(context.space), tlbs_(tlb_organisations().make(context.platform.tlb_organisation, context.platform)),
-          walker_(nested_entries, context.platform),
-          allocator_(allocators().make(context.platform.allocator, context.space, context.platform)) {}
-
-    Translated access(const Access& access, Port& port) override {
-        const PageNumber page = page_at(access.address);
-        const Translation found = find(page);
-        if (found == Translation::miss) walker_.walk(access.address, page.size, port);
-        port.program(allocator_->physical(access.address, page.size));
-        return found;
-    }
-    Translation fetch(VirtAddr address, Port& port) override {
-        const Translation found = fetch_tlb_only(address);
-        if (found == Translation::miss) walker_.walk(address, PageSize::small_4kb, port);
-        return found;
-    }
-    Translation access_tlb_only(const Access& access) override { return find(page_at(access.address)); }
-    Translation fetch_tlb_only(VirtAddr address) override {
-        const PageNumber page = page_of(address, PageSize::small_4kb);
-        if (tlbs_->lookup_instruction(page)) return Translation::stlb_hit;
-        tlbs_->fill_instruction(page);
-        return Translation::miss;
-    }
-
-    void touch(VirtAddr address) override {
-        walker_.touch(address);
-        allocator_->touch(address);
-    }
-    void changed(VirtRange range) override {
-        tlbs_->drop(range);
-        walker_.changed(range);
-    }
+    Nested(uint64_t nested_entries, const DesignContext& context) : OverTlbs(context, nested_entries) {}
 
     /// The nested TLB, over the walks of data and code.
-    std::vector<StructureCounts> structures() const override { return {walker_.nested_tlb()}; }
-
-private:
-    PageNumber page_at(VirtAddr address) const { return page_of(address, space_.page_size(address)); }
-    Translation find(PageNumber page) {
-        const Translation found = tlbs_->lookup(page);
-        if (found == Translation::miss) tlbs_->fill(page);
-        return found;
-    }
-
-    const AddressSpace& space_;
-    std::unique_ptr<TlbOrganisation> tlbs_;
-    NestedWalker walker_;
-    std::unique_ptr<Allocator> allocator_;
+    std::vector<StructureCounts> structures() const override { return {walk_.nested_tlb()}; }
 };
 
 const Registered row(designs(), "nested", "conventional TLBs with the two-dimensional walk of a virtual machine",

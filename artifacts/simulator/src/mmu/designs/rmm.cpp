@@ -5,12 +5,13 @@
 // range_cycles, a miss the longer of the two. If both miss, the page is walked and fills its regular entry. Then the hardware
 // searches the range table in the background (range_table.h), and the range enters.
 //
-// Ranges: fully associative, LRU, in order of recency (most recent first). Both structures see each look-up, so a hit of both
+// Ranges: fully associative, LRU (range_array.h). Both structures see each look-up, so a hit of both
 // makes both most recent (assumed). A hit of a range fills L1 with the page's own size, and no regular entry (assumed).
 // (assumed) A bit of the leaf entry tells that the page is in a range: no search for other pages. Code pages are regular entries.
 // A range that enters replaces those that it overlaps: they are parts of it which later changes left behind.
 // Not modelled: limits of the offset field, eager paging (that is the mapping's part).
 #include "mmu/behind_l1.h"
+#include "mmu/designs/range_array.h"
 #include "mmu/designs/range_table.h"
 
 namespace tessera::sim {
@@ -20,8 +21,8 @@ class Rmm final : public BehindL1 {
 public:
     Rmm(const OwnValues& own, const DesignContext& context)
         : BehindL1(context), mapping_(mapping_of(context.space, "mmu.design = rmm")), table_(mapping_, own["btree"] != 0),
-          most_ranges_(own["entries"]), regular_cycles_(uint32_t(context.platform.stlb_hit_cycles)),
-          range_cycles_(most_ranges_ == 0 ? 0 : uint32_t(own["range_cycles"])), second_(context.platform) {}
+          has_ranges_(own["entries"] != 0), ranges_(own["entries"]), regular_cycles_(uint32_t(context.platform.stlb_hit_cycles)),
+          range_cycles_(has_ranges_ ? uint32_t(own["range_cycles"]) : 0), second_(context.platform) {}
 
     /// Of data accesses. A range's hits are those without a regular one. The cycles of a miss are those of the slower structure.
     std::vector<StructureCounts> structures() const override { return {regular_, range_}; }
@@ -30,7 +31,7 @@ protected:
     Translated look_up(VirtAddr address, PageNumber page) override {
         ++regular_.accesses;
         ++range_.accesses;
-        const bool in_range = range_hit(address.value >> 12), in_regular = regular_hit(page);
+        const bool in_range = ranges_.lookup(address.value >> 12), in_regular = regular_hit(page);
         const bool range_counts = in_regular ? false : in_range || range_cycles_ > regular_cycles_;
         const uint32_t cycles = range_counts ? range_cycles_ : regular_cycles_;
         (range_counts ? range_ : regular_).lookup_cycles += cycles;
@@ -42,11 +43,9 @@ protected:
     void fill(VirtAddr address, PageNumber page, Port* port) override {
         fill_regular(page);
         const PageChunk chunk = mapping_.chunk(address);
-        if (most_ranges_ == 0 || chunk.pages < 2) return;
+        if (!has_ranges_ || chunk.pages < 2) return;
         if (port != nullptr) table_.search(address.value >> 12, [port](PhysAddr row) { port->background_load(row); });
-        forget(chunk.page, chunk.page + chunk.pages);
-        if (ranges_.size() == most_ranges_) ranges_.pop_back();
-        ranges_.insert(ranges_.begin(), {chunk.page, chunk.page + chunk.pages});
+        ranges_.enter(chunk.page, chunk.page + chunk.pages);
     }
 
     bool regular_hit(PageNumber page) override { return second_.lookup(page); }
@@ -54,32 +53,17 @@ protected:
 
     void drop(VirtRange range) override {
         second_.drop(range);
-        forget(range.begin.value >> 12, (range.end.value + 4095) >> 12);
+        ranges_.forget(range.begin.value >> 12, (range.end.value + 4095) >> 12);
         table_.changed();
     }
 
 private:
-    struct Range {
-        uint64_t begin, end;  ///< pages of 4KB
-    };
-
-    bool range_hit(uint64_t page) {
-        const auto found = std::find_if(ranges_.begin(), ranges_.end(), [page](const Range& r) { return page >= r.begin && page < r.end; });
-        if (found == ranges_.end()) return false;
-        std::rotate(ranges_.begin(), found, found + 1);
-        return true;
-    }
-    /// Drops the ranges that overlap these pages.
-    void forget(uint64_t begin, uint64_t end) {
-        std::erase_if(ranges_, [&](const Range& r) { return r.begin < end && begin < r.end; });
-    }
-
     const MappedPages& mapping_;
     RangeTable table_;
-    size_t most_ranges_;
+    bool has_ranges_;
+    RangeArray ranges_;
     uint32_t regular_cycles_, range_cycles_;
     SecondLevel second_;
-    std::vector<Range> ranges_;  ///< most recent first
     StructureCounts regular_{"regular"}, range_{"range"};
 };
 

@@ -1,0 +1,49 @@
+#include "cli/passes.h"
+
+#include <algorithm>
+
+#include "cli/groups.h"
+
+namespace tessera::sim {
+namespace {
+
+/// The variants of one kind over all layouts; `together`: layouts of a pass.
+void add(Passes& to, const std::vector<size_t>& variants, const std::vector<bool>& variant_runs, const std::vector<bool>& layout_runs,
+         size_t together) {
+    size_t layouts = 0;  // of the last pass
+    bool begun = false;
+    for (size_t layout = 0; layout < layout_runs.size(); ++layout) {
+        const bool fresh = layout_runs[layout] && (!begun || layouts == together);
+        if (fresh) to.passes.emplace_back(), layouts = 0, begun = true;
+        layouts += layout_runs[layout];
+        for (const size_t variant : variants) {
+            if (layout_runs[layout] && variant_runs[variant]) to.passes.back().push_back(to.cells.size());
+            to.cells.push_back({variant, layout});
+        }
+    }
+}
+
+}  // namespace
+
+Passes passes_of(const std::vector<bool>& variant_runs, const std::vector<bool>& on_lanes, const std::vector<bool>& layout_runs,
+                 size_t threads, size_t asked_group, size_t most_layouts, bool has_clock) {
+    const auto layouts = size_t(std::count(layout_runs.begin(), layout_runs.end(), true));
+    const size_t alone = divide(layouts, threads, asked_group, most_layouts, has_clock).group;
+    Passes found;
+    std::vector<size_t> others;
+    size_t running = 0;
+    for (size_t variant = 0; variant < on_lanes.size(); ++variant) {
+        if (on_lanes[variant]) add(found, {variant}, variant_runs, layout_runs, alone);
+        else others.push_back(variant), running += variant_runs[variant];
+    }
+    size_t together = alone;
+    if (running > 1 && asked_group == 0) {  // as many cells as one variant has at most, and a pass for each thread
+        const size_t each = (std::max<size_t>(layouts, 1) + threads - 1) / threads;
+        together = std::clamp<size_t>(most_layouts / running, 1, each);
+    }
+    if (!others.empty()) add(found, others, variant_runs, layout_runs, together);
+    std::erase_if(found.passes, [](const auto& pass) { return pass.empty(); });
+    return found;
+}
+
+}  // namespace tessera::sim

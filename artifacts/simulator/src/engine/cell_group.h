@@ -1,0 +1,37 @@
+// cell_group.h - cells that go through a frame together, and how a frame's segments are cut into chunks.
+#pragma once
+
+#include <vector>
+
+#include "engine/engine.h"
+#include "engine/functional.h"
+
+namespace tessera::sim {
+
+class CellGroup {
+public:
+    virtual ~CellGroup() = default;
+    /// Frames in order, with all their segments. False, or Refusal: none of the cells can go on.
+    virtual bool frame(const trace::Frame& frame, const std::vector<Segment>& segments) = 0;
+    /// Forgets the hits and misses of warm passes; contents stay.
+    virtual void begin_counts() = 0;
+    /// Of each cell, in the order in which the group got them.
+    virtual std::vector<CellCounts> finish() = 0;
+};
+
+/// Calls run(chunk) for each chunk of a segment.
+template <class Run>
+void cut_segment(const trace::Frame& frame, const Segment& s, Run&& run) {
+    size_t at = s.begin_access;
+    for (size_t e = s.begin_execution; e < s.end_execution;) {
+        Chunk chunk{0, frame.addresses.data() + at, frame.is_store.data() + at, 0, frame.block_ids.data() + e, frame.access_counts.data() + e};
+        while (e < s.end_execution && chunk.executions < chunk_executions && chunk.accesses < chunk_accesses) {
+            chunk.accesses += frame.access_counts[e++];
+            ++chunk.executions;
+        }
+        at += chunk.accesses;
+        run(chunk);
+    }
+}
+
+}  // namespace tessera::sim

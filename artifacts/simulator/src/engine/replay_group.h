@@ -1,0 +1,109 @@
+// replay_group.h - layouts of one platform that share a functional stage, and the clock if there is one.
+//
+// On the lanes, up to 64 layouts; on the scalar path, one. The pass itself, with all groups, is in replay.cpp.
+#pragma once
+
+#include "engine/cell_group.h"
+#include "engine/lanes/isa.h"
+#include "engine/shared_logs.h"
+#include "engine/timing/clock.h"
+
+namespace tessera::sim {
+
+class ReplayGroup final : public CellGroup {
+public:
+    /// Groups run one after the other and share outcomes (null without a clock). shared: null on the lanes.
+    ReplayGroup(const CellsRequest& request, const Platform& platform, const std::vector<const Layout*>& layouts, Outcomes* outcomes,
+                SharedLogs* shared)
+        : plan_(request.plan), blocks_(request.stream.blocks()), instruction_counts_(trace::instruction_counts(blocks_)),
+          functional_(make_functional({platform, request.stream.header().pools, blocks_, layouts}, shared)), outcomes_(outcomes),
+          results_(layouts.size()) {
+        if (outcomes != nullptr)
+            clock_ = make_clock(platform, blocks_, unsigned(layouts.size()), layouts.size() == 1 ? "one" : std::string(lanes::chosen_isa()),
+                                shared == nullptr ? nullptr : &shared->redirects(platform));
+        for (LayoutCounts& r : results_) r.units.resize(plan_.units());
+        if (functional_->needs_caches() && plan_.skips_accesses()) throw skipped_accesses(platform.mmu_design);
+    }
+
+    bool frame(const trace::Frame& frame, const std::vector<Segment>& segments) override {
+        for (const Segment& s : segments) {
+            if (s.part == Part::timed) enter(s.unit);
+            else leave();
+            cut_segment(frame, s, [&](const Chunk& chunk) { run(chunk, s.part); });
+        }
+        return true;
+    }
+
+    void begin_counts() override { start_ = functional_->counts(); }
+
+    std::vector<CellCounts> finish() override {
+        leave();
+        const auto counts = functional_->counts();
+        std::vector<CellCounts> found(results_.size());
+        for (size_t i = 0; i < results_.size(); ++i) {
+            LayoutCounts& r = found[i].counts = std::move(results_[i]);
+            r.stlb_hits = counts[i].stlb_hits - start_[i].stlb_hits;
+            r.stlb_misses = counts[i].stlb_misses - start_[i].stlb_misses;
+            r.instruction_stlb_hits = counts[i].instruction_stlb_hits - start_[i].instruction_stlb_hits;
+            r.instruction_stlb_misses = counts[i].instruction_stlb_misses - start_[i].instruction_stlb_misses;
+            r.instruction_walk_cycles = counts[i].instruction_walk_cycles;
+            r.program = counts[i].program;
+            r.walker = counts[i].walker;
+            r.design = counts[i].design;
+            for (size_t s = 0; s < start_[i].design.structures.size(); ++s) r.design.structures[s] -= start_[i].design.structures[s];
+        }
+        return found;
+    }
+
+private:
+    static std::unique_ptr<Functional> make_functional(const FunctionalContext& context, SharedLogs* shared) {
+        return shared == nullptr ? make_lane_functional(context) : make_scalar_functional(context, &shared->events(context.platform));
+    }
+
+    void run(const Chunk& chunk, Part part) {
+        if (clock_ && part == Part::tlb_only) clock_->skip();
+        if (clock_ && part == Part::warm) clock_->warm(chunk);
+        if (part == Part::tlb_only) return functional_->tlb_only(chunk);
+        if (part == Part::warm) return functional_->warm(chunk);
+        functional_->counted(chunk, outcomes_);
+        if (clock_) clock_->run(chunk, *outcomes_);
+        accesses_ += chunk.accesses;
+        for (size_t e = 0; e < chunk.executions; ++e) instructions_ += instruction_counts_[chunk.block_ids[e]];
+    }
+
+    void enter(size_t unit) {
+        if (in_unit_ && unit == unit_) return;
+        leave();
+        in_unit_ = true;
+        unit_ = unit;
+        accesses_ = instructions_ = 0;
+        before_ = functional_->so_far();
+        if (clock_) clock_->begin_unit();
+    }
+
+    void leave() {
+        if (!in_unit_) return;
+        in_unit_ = false;
+        uint64_t runtime[max_lanes] = {};
+        if (clock_) clock_->elapsed(runtime);
+        const auto after = functional_->so_far();
+        for (size_t i = 0; i < results_.size(); ++i)
+            results_[i].units[unit_] = {instructions_, accesses_, after[i].misses - before_[i].misses,
+                                        after[i].walk_cycles - before_[i].walk_cycles, runtime[i]};
+    }
+
+    const SamplePlan& plan_;
+    const std::vector<trace::StaticBlock>& blocks_;
+    const std::vector<uint32_t> instruction_counts_;  ///< of each block
+    std::unique_ptr<Functional> functional_;
+    std::unique_ptr<Clock> clock_;
+    Outcomes* outcomes_;
+    std::vector<FunctionalCounts> start_;  ///< at the begin of the stream
+    std::vector<UnitSoFar> before_;        ///< at the begin of the unit
+    std::vector<LayoutCounts> results_;
+    size_t unit_ = 0;
+    bool in_unit_ = false;
+    uint64_t accesses_ = 0, instructions_ = 0;
+};
+
+}  // namespace tessera::sim

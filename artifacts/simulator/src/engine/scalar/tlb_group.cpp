@@ -1,0 +1,202 @@
+#include "engine/scalar/tlb_group.h"
+
+#include <algorithm>
+
+#include "os/mapped_pages.h"
+
+namespace tessera::sim::scalar {
+
+TlbGroup::TlbGroup(const std::vector<trace::Pool>& pools, const Layout& layout, EventLog& log) : space_(pools, layout), log_(log) {
+    if (space_.mapping() != nullptr) next_change_ = space_.mapping()->next_change();
+}
+
+void TlbGroup::add(const Platform& platform) {
+    auto member = std::make_unique<Member>();
+    member->platform = &platform;
+    member->design = designs().make(platform.mmu_design, DesignContext{platform, space_});
+    if (member->design->needs_caches()) throw skipped_accesses(platform.mmu_design);
+    member->behind = member->design->behind_shared_l1();
+    if (member->behind != nullptr) {
+        const L1Pages pages = member->behind->l1_pages();
+        auto& l1 = l1s_[keys_under(platform, "tlb.l1d.") + (pages == L1Pages::only_4kb ? "4KB pages" : "all pages")];
+        if (l1 == nullptr) l1 = std::make_unique<SharedL1>(platform, pages);
+        l1->members.push_back(members_.size());
+    }
+    members_.push_back(std::move(member));
+}
+
+bool TlbGroup::frame(const trace::Frame& frame, const std::vector<Segment>& segments) {
+    for (const Segment& segment : segments) cut_segment(frame, segment, [this](const Chunk& chunk) { run(chunk); });
+    return std::any_of(members_.begin(), members_.end(), [](const auto& member) { return !member->refusal; });
+}
+
+void TlbGroup::run(const Chunk& chunk) {
+    const ChunkEvents& events = log_.next(chunk, false);
+    const std::vector<Fetch>& fetches = events.fetches();
+    fetch_places_.clear();
+    for (size_t e = 0, access = 0; e < chunk.executions && fetch_places_.size() < fetches.size(); access += chunk.access_counts[e++])
+        while (fetch_places_.size() < fetches.size() && fetches[fetch_places_.size()].execution == e) fetch_places_.push_back(access);
+
+    size_t begin = 0, begin_fetch = 0;
+    while (next_change_ - accesses_ < chunk.accesses) {
+        const size_t end = next_change_ - accesses_;
+        const size_t end_fetch = size_t(std::upper_bound(fetch_places_.begin(), fetch_places_.end(), end) - fetch_places_.begin());
+        run_part({chunk, events, begin, end, begin_fetch, end_fetch});
+        change();
+        begin = end, begin_fetch = end_fetch;
+    }
+    run_part({chunk, events, begin, chunk.accesses, begin_fetch, fetches.size()});
+    accesses_ += chunk.accesses;
+}
+
+void TlbGroup::run_part(const Part& part) {
+    for (auto& [keys, l1] : l1s_) {
+        const std::optional<Refusal> refusal = look_up(*l1, part);
+        for (const size_t i : l1->members) {
+            Member& member = *members_[i];
+            if (!member.refusal) replay(member, *l1);
+            if (!member.refusal) member.refusal = refusal;
+        }
+    }
+    for (auto& member : members_)
+        if (member->behind == nullptr && !member->refusal) run_alone(*member, part);
+}
+
+/// Fetches and accesses of the part in program order. `access`: the one at hand.
+template <class Fetched, class Accessed>
+void TlbGroup::walk(const Part& part, size_t& access, Fetched&& fetched, Accessed&& accessed) const {
+    size_t fetch = part.begin_fetch;
+    for (access = part.begin_access; access < part.end_access; ++access) {
+        for (; fetch < part.end_fetch && fetch_places_[fetch] <= access; ++fetch) fetched(part.events.fetches()[fetch]);
+        accessed(access);
+    }
+    for (; fetch < part.end_fetch; ++fetch) fetched(part.events.fetches()[fetch]);
+}
+
+/// Writes down what L1 lets through. What it returns concerns all who need this L1: a page without a frame.
+std::optional<Refusal> TlbGroup::look_up(SharedL1& l1, const Part& part) {
+    using enum L1Event::Kind;
+    l1.events.clear();
+    l1.accesses.clear();
+    size_t access = 0;
+    const auto put = [&](L1Event event) {
+        l1.events.push_back(event);
+        l1.accesses.push_back(uint32_t(access));
+    };
+    const auto fetched = [&](const Fetch& fetch) {
+        if (fetch.first_touch) put({touch, fetch.page});
+        put({L1Event::Kind::fetch, fetch.page});
+    };
+    const auto accessed = [&](size_t i) {
+        const VirtAddr address(part.chunk.addresses[i]);
+        if (part.events.first_touch(i)) put({touch, address});
+        const PageNumber page = page_of(address, l1.pages == L1Pages::only_4kb ? PageSize::small_4kb : space_.page_size(address));
+        if (l1.first.lookup(page)) return;
+        l1.first.fill(page);
+        put({miss, address, page.size});
+    };
+    try {
+        walk(part, access, fetched, accessed);
+    } catch (const Unmapped& missing) {
+        return missing_page(missing, accesses_ + access);
+    }
+    return std::nullopt;
+}
+
+/// Calls work(), which is at `access` of the chunk. A refusal is the member's own.
+template <class Work>
+void TlbGroup::guarded(Member& member, const size_t& access, Work&& work) {
+    try {
+        work();
+    } catch (const Unmapped& missing) {
+        member.refusal = missing_page(missing, accesses_ + access);
+    } catch (const Refusal& refusal) {
+        member.refusal = refusal;
+    }
+}
+
+void TlbGroup::replay(Member& member, const SharedL1& l1) {
+    LayoutCounts& counts = member.counts;
+    size_t access = 0;
+    guarded(member, access, [&] {
+        for (size_t i = 0; i < l1.events.size(); ++i) {
+            const L1Event event = l1.events[i];
+            const VirtAddr address(event.address);
+            access = l1.accesses[i];
+            switch (static_cast<L1Event::Kind>(event.kind)) {
+                case L1Event::Kind::miss: {
+                    const auto size = static_cast<PageSize>(event.shift);
+                    const bool hit = member.behind->missed_l1_tlb_only(address, page_of(address, size)) != Translation::miss;
+                    counts.stlb_hits += hit;
+                    counts.stlb_misses += !hit;
+                    break;
+                }
+                case L1Event::Kind::fetch: {
+                    const bool hit = member.design->fetch_tlb_only(address) != Translation::miss;
+                    counts.instruction_stlb_hits += hit;
+                    counts.instruction_stlb_misses += !hit;
+                    break;
+                }
+                case L1Event::Kind::touch: member.design->touch(address);
+            }
+        }
+    });
+}
+
+void TlbGroup::run_alone(Member& member, const Part& part) {
+    LayoutCounts& counts = member.counts;
+    Design& design = *member.design;
+    size_t access = 0;
+    const auto fetched = [&](const Fetch& fetch) {
+        if (fetch.first_touch) design.touch(fetch.page);
+        ++(design.fetch_tlb_only(fetch.page) == Translation::miss ? counts.instruction_stlb_misses : counts.instruction_stlb_hits);
+    };
+    const auto accessed = [&](size_t i) {
+        const VirtAddr address(part.chunk.addresses[i]);
+        if (part.events.first_touch(i)) design.touch(address);
+        const Translation found = design.access_tlb_only({address, part.chunk.is_store[i] != 0, part.events.pc(i)});
+        counts.stlb_hits += found == Translation::stlb_hit;
+        counts.stlb_misses += found == Translation::miss;
+    };
+    guarded(member, access, [&] { walk(part, access, fetched, accessed); });
+}
+
+void TlbGroup::change() {
+    MappedPages& pages = *space_.mapping();
+    const std::vector<VirtRange> ranges = pages.change();
+    const size_t access = next_change_ - accesses_;
+    next_change_ = pages.next_change();
+    for (auto& [keys, l1] : l1s_)
+        for (const VirtRange range : ranges) l1->first.drop(range);
+    for (auto& member : members_) {
+        if (member->refusal) continue;
+        guarded(*member, access, [&] {
+            for (const VirtRange range : ranges) member->behind != nullptr ? member->behind->changed_behind_l1(range) : member->design->changed(range);
+        });
+    }
+}
+
+void TlbGroup::begin_counts() {
+    for (auto& member : members_) {
+        member->before = member->counts;
+        member->before.design.structures = member->design->structures();
+    }
+}
+
+std::vector<CellCounts> TlbGroup::finish() {
+    std::vector<CellCounts> found;
+    for (const auto& member : members_) {
+        LayoutCounts counts = member->counts;
+        const LayoutCounts& before = member->before;
+        counts.stlb_hits -= before.stlb_hits;
+        counts.stlb_misses -= before.stlb_misses;
+        counts.instruction_stlb_hits -= before.instruction_stlb_hits;
+        counts.instruction_stlb_misses -= before.instruction_stlb_misses;
+        counts.design.structures = member->design->structures();
+        for (size_t s = 0; s < before.design.structures.size(); ++s) counts.design.structures[s] -= before.design.structures[s];
+        found.push_back({std::move(counts), member->refusal});
+    }
+    return found;
+}
+
+}  // namespace tessera::sim::scalar

@@ -1,0 +1,88 @@
+// tlb_group.h - H and M of several designs under one layout or mapping, without data caches (--sampling tlbs).
+//
+// The designs share the pages of the process, the events of chunks and, where they can, the L1 DTLB: a first level of the platform
+// sees the same pages in the same order whatever is behind it (mmu/shared_l1.h). So it is looked up once for all designs with
+// equal keys tlb.l1d.* and equal page sizes. What it lets through is written down for a chunk (its misses, code pages, first
+// touches), and each design reads this list. A design with another first level sees every access, as in layout_stage.h.
+//
+// Where an epoch of the mapping begins, the chunk is cut: all designs come to that access, then the pages change, then L1 and
+// the designs forget the range. So each design's H and M are those that it has alone.
+//
+// A design that refuses (a page without a frame, too many segments) fails alone. If a page has no frame, the designs of an L1 that
+// needs it fail together.
+#pragma once
+
+#include <map>
+
+#include "engine/cell_group.h"
+#include "engine/scalar/event_log.h"
+#include "mmu/design.h"
+#include "os/address_space.h"
+#include "tlb/levels.h"
+
+namespace tessera::sim::scalar {
+
+/// What an L1 lets through, in program order.
+struct L1Event {
+    enum class Kind : uint8_t { miss, fetch, touch };
+    uint64_t address : 48, shift : 6, kind : 2;  ///< shift: base-2 logarithm of the page's bytes
+    L1Event(Kind kind, VirtAddr address, PageSize size = PageSize::small_4kb)
+        : address(address.value), shift(shift_of(size)), kind(static_cast<uint64_t>(kind)) {}
+};
+
+class TlbGroup final : public CellGroup {
+public:
+    /// The log's events are those of all platforms added here. What the constructor gets outlives the group.
+    TlbGroup(const std::vector<trace::Pool>& pools, const Layout& layout, EventLog& log);
+
+    /// Throws Refusal; the group is then as before.
+    void add(const Platform& platform);
+
+    bool frame(const trace::Frame& frame, const std::vector<Segment>& segments) override;
+    void begin_counts() override;
+    std::vector<CellCounts> finish() override;
+
+private:
+    struct Member {
+        const Platform* platform;
+        std::unique_ptr<Design> design;
+        BehindSharedL1* behind = nullptr;  ///< of the design; null: it sees every access
+        LayoutCounts counts, before;
+        std::optional<Refusal> refusal;
+    };
+    struct SharedL1 {
+        SharedL1(const Platform& platform, L1Pages pages) : first(platform), pages(pages) {}
+        FirstLevel first;
+        L1Pages pages;
+        std::vector<size_t> members;
+        std::vector<L1Event> events;        ///< of the part of a chunk at hand
+        std::vector<uint32_t> accesses;     ///< of each event: its access within the chunk, for messages
+    };
+    /// Accesses of a chunk from one change of the mapping to the next, and the fetches that come before the change.
+    struct Part {
+        const Chunk& chunk;
+        const ChunkEvents& events;
+        size_t begin_access, end_access, begin_fetch, end_fetch;
+    };
+
+    void run(const Chunk& chunk);
+    void run_part(const Part& part);
+    std::optional<Refusal> look_up(SharedL1& l1, const Part& part);
+    void replay(Member& member, const SharedL1& l1);
+    void run_alone(Member& member, const Part& part);
+    void change();
+    template <class Work>
+    void guarded(Member& member, const size_t& access, Work&& work);
+    template <class Fetched, class Accessed>
+    void walk(const Part& part, size_t& access, Fetched&& fetched, Accessed&& accessed) const;
+
+    AddressSpace space_;
+    EventLog& log_;
+    std::vector<std::unique_ptr<Member>> members_;
+    std::map<std::string, std::unique_ptr<SharedL1>> l1s_;
+    std::vector<size_t> fetch_places_;  ///< of each fetch of the chunk: the access that it comes before
+    uint64_t accesses_ = 0;             ///< of the stream before the chunk at hand
+    uint64_t next_change_ = ~uint64_t{0};
+};
+
+}  // namespace tessera::sim::scalar

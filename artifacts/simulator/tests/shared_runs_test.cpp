@@ -1,0 +1,217 @@
+// shared_runs_test.cpp - several designs in one run: each cell equals the same cell alone on the oracle, to the last digit.
+//
+// The designs share decoding, events of chunks, mispredicted branches, and without units the pages and the L1 DTLB. Random programs,
+// platforms, layouts and mappings; variants differ in design, second level, first level, prefetchers and instruction side.
+#include "support/shared_runs.h"
+
+#include "mmu/design.h"
+#include "support/random_inputs.h"
+#include "support/random_mappings.h"
+
+namespace tessera::sim::testing {
+namespace {
+
+const Sampling tlbs{false, 0, 0, 0};
+
+/// Every registered design but those of other tests, anchors of several distances, and platforms that differ elsewhere.
+std::vector<Platform> variants_of(Platform base) {
+    std::vector<Platform> all;
+    const auto add = [&](Chosen design, auto change) {
+        Platform made = base;
+        made.mmu_design = std::move(design);
+        change(made);
+        all.push_back(std::move(made));
+    };
+    const auto nothing = [](Platform&) {};
+    for (const std::string& name : designs().names())
+        if (name.find("benchmark") == std::string::npos && name != "example-scripted" && name != "example-random-times") add(name, nothing);
+    for (const uint64_t distance : {2, 16, 512, 65536}) add({"anchor", {{"distance_pages", distance}}}, nothing);
+    for (const char* design : {"thp", "noop", "rmm"}) {
+        add(design, [](Platform& p) { p.l1_4kb = {5, 5}; });
+        add(design, [](Platform& p) { p.stlb = {6, 3}; });
+        add(design, [](Platform& p) { p.l1_replacement = "example-round-robin"; });
+        add(design, [](Platform& p) { p.l1i = {2, 1}; });
+        add(design, [](Platform& p) { p.prefetch_l2 = {"stream", 4, 2, 4}; });
+        add(design, [](Platform& p) { p.branch_predictor = "gshare", p.branch_refill_cycles = 7; });
+    }
+    add("noop", [](Platform& p) { p.tlb_organisation = "example-one-array"; });
+    return all;
+}
+
+class SharedRuns : public ::testing::TestWithParam<uint64_t> {};
+
+void expect_each_cell_as_alone(uint64_t seed, const char* engine, const Sampling& sampling) {
+    RandomInputs random(seed + 4000);
+    RandomMappings mappings(seed + 4000);
+    const std::vector<Platform> platforms = variants_of(random.platform());
+    MemoryStream stream = random.stream(2500);
+    const uint64_t accesses = stream.header().accesses;
+    const std::vector<Layout> layouts = {mappings.mapping("one", 1, accesses), mappings.mapping("two", 2, accesses),
+                                         mappings.mapping("five", 5, accesses), random.layout(1)};
+    const auto found = run_cells(engine, stream, platforms, layouts, sampling);
+    uint64_t hits = 0, refused = 0;
+    for (size_t i = 0; i < found.size(); ++i) {
+        const Platform& platform = platforms[i % platforms.size()];
+        const Layout& layout = layouts[i / platforms.size()];
+        SCOPED_TRACE(std::string(engine) + ", " + platform.mmu_design.name + " (" + std::to_string(i % platforms.size()) + ") under " + layout.name);
+        expect_same_cell(found[i], alone(platform, stream, layout, sampling), std::string(engine) == "timing");
+        hits += found[i].counts.stlb_hits, refused += found[i].refusal.has_value();
+        if (::testing::Test::HasFailure()) return;
+    }
+    EXPECT_GT(hits, 0u);
+    EXPECT_GT(refused, 0u);
+}
+
+TEST_P(SharedRuns, EqualEachDesignAloneWithoutUnits) { expect_each_cell_as_alone(GetParam(), "partial", tlbs); }
+
+TEST_P(SharedRuns, EqualEachDesignAloneWithCaches) {
+    expect_each_cell_as_alone(GetParam(), GetParam() % 2 ? "timing" : "partial", GetParam() % 3 ? Sampling{} : Sampling{false, 3, 200, 200});
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, SharedRuns, ::testing::Range<uint64_t>(0, 8));
+
+/// H, M and those of the instruction side; structures are counted over the whole stream, too.
+TEST(TlbsOnly, HitsAndMissesAreThoseOfAFullRun) {
+    for (uint64_t seed = 0; seed < 6; ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        RandomInputs random(seed + 4100);
+        RandomMappings mappings(seed + 4100);
+        const std::vector<Platform> platforms = variants_of(random.platform());
+        MemoryStream stream = random.stream(2500);
+        const std::vector<Layout> layouts = {mappings.mapping("two", 2, stream.header().accesses), random.layout(2)};
+        const auto alone = run_cells("partial", stream, platforms, layouts, tlbs), full = run_cells("partial", stream, platforms, layouts, {});
+        size_t compared = 0;
+        for (size_t i = 0; i < full.size(); ++i) {
+            if (full[i].refusal || alone[i].refusal) continue;
+            SCOPED_TRACE(platforms[i % platforms.size()].mmu_design.name);
+            const LayoutCounts &a = alone[i].counts, &b = full[i].counts;
+            EXPECT_EQ(a.stlb_hits, b.stlb_hits);
+            EXPECT_EQ(a.stlb_misses, b.stlb_misses);
+            EXPECT_EQ(a.instruction_stlb_hits, b.instruction_stlb_hits);
+            EXPECT_EQ(a.instruction_stlb_misses, b.instruction_stlb_misses);
+            EXPECT_EQ(a.units.size(), 0u);
+            const bool of_walks = platforms[i % platforms.size()].mmu_design == "nested";  // its structure counts walks
+            if (!of_walks) {
+                EXPECT_EQ(a.design.structures, b.design.structures);
+            }
+            ++compared;
+        }
+        EXPECT_GT(compared, 20u);
+    }
+}
+
+TEST(TlbsOnly, LayoutsOnTheLanesHaveTheSameHitsAndMisses) {
+    RandomInputs random(4200);
+    Platform platform = random.platform();
+    MemoryStream stream = random.stream(4000);
+    std::vector<Layout> layouts;
+    for (size_t i = 0; i < 20; ++i) layouts.push_back(random.layout(i));
+    const auto found = simulate("partial", platform, stream, layouts, tlbs), full = simulate("partial", platform, stream, layouts);
+    EXPECT_EQ(simulate("reference", platform, stream, layouts, tlbs), found);
+    for (size_t i = 0; i < layouts.size(); ++i) {
+        EXPECT_EQ(found[i].stlb_hits, full[i].stlb_hits);
+        EXPECT_EQ(found[i].stlb_misses, full[i].stlb_misses);
+        EXPECT_EQ(found[i].program, (std::array<uint64_t, 4>{}));
+    }
+}
+
+TEST(TlbsOnly, WarmPassesWarmTlbs) {
+    RandomInputs random(4300);
+    const std::vector<Platform> platforms = variants_of(random.platform());
+    MemoryStream stream = random.stream(1500);
+    const std::vector<Layout> layouts = {RandomMappings(4300).mapping("one", 1, stream.header().accesses)};
+    const auto found = run_cells("partial", stream, platforms, layouts, tlbs, 2);
+    uint64_t fewer = 0;
+    for (size_t i = 0; i < found.size(); ++i) {
+        SCOPED_TRACE(platforms[i].mmu_design.name);
+        expect_same_cell(found[i], alone(platforms[i], stream, layouts[0], tlbs, 2), false);
+        if (!found[i].refusal) fewer += found[i].counts.stlb_misses < alone(platforms[i], stream, layouts[0], tlbs).counts.stlb_misses;
+    }
+    EXPECT_GT(fewer, 0u);
+}
+
+TEST(TlbsOnly, ADesignThatNeedsCachesIsRefusedByName) {
+    Platform platform = haswell();
+    platform.mmu_design = "hvc-delayed-tlb";
+    MemoryStream stream = RandomInputs(1).stream(100);
+    for (const char* engine : {"reference", "partial", "timing"}) {
+        const auto found = run_cells(engine, stream, {platform}, {all_4kb()}, tlbs);
+        ASSERT_TRUE(found[0].refusal) << engine;
+        EXPECT_NE(std::string(found[0].refusal->what()).find("hvc-delayed-tlb"), std::string::npos);
+    }
+}
+
+// The second level has three ways. Code page A, data pages 0 and 1 fill it. Code page B comes right before the access at which page 0
+// changes: it takes the place of A, before the change makes room. So A misses when it comes back.
+TEST(TlbsOnly, ACodePageComesBeforeTheChangeAtTheAccessBehindIt) {
+    StreamBuilder builder(gib, gib);
+    const uint32_t first = builder.independent_load();
+    for (int i = 0; i < 15; ++i) builder.independent_load();  // 256 bytes of code each
+    const uint32_t other = builder.independent_load();
+    builder.load(first, heap_base);
+    builder.load(first, heap_base + 4096);
+    builder.load(other, heap_base + 4096);
+    builder.load(first, heap_base + 4096);
+    MemoryStream stream = builder.finish();
+    Mapping mapping{"two", {{0, {heap_row(0, 70, 2)}}, {2, {heap_row(0, 90, 1)}}}};
+    const Layout layout = layout_of(std::make_shared<const Mapping>(std::move(mapping)));
+    Platform platform = haswell();
+    platform.l1_4kb = {1, 1}, platform.l1i = {1, 1}, platform.stlb = {3, 3};
+    for (const char* design : {"thp", "noop"}) {
+        platform.mmu_design = design;
+        const LayoutCounts truth = alone(platform, stream, layout, tlbs).counts;
+        EXPECT_EQ(truth.instruction_stlb_misses, 3u);
+        EXPECT_EQ(truth.stlb_misses, 2u);
+        EXPECT_EQ(run_cells("partial", stream, {platform}, {layout}, tlbs)[0].counts, truth) << design;
+    }
+}
+
+// A page without a frame, in the middle of the stream, ends the designs that need it; the others end as if alone.
+TEST(SharedRuns, ADesignThatRefusesFailsAlone) {
+    StreamBuilder builder(gib, gib, 100);
+    const uint32_t block = builder.independent_load();
+    for (uint64_t i = 0; i < 1000; ++i) builder.load(block, heap_base + i % 300 * 4096);
+    for (uint64_t i = 0; i < 500; ++i) builder.load(block, heap_base + (i + 300) * 4096);
+    MemoryStream stream = builder.finish();
+    std::vector<MappingRow> rows;
+    for (uint64_t page = 0; page < 2100; ++page) rows.push_back(heap_row(page, 3 * page, 1));  // more chunks than segments of HVC
+    rows.erase(rows.begin() + 450);
+    std::vector<Platform> platforms(5, haswell());
+    const char* const names[] = {"thp", "baseline", "hvc-many-segment", "ideal", "rmm"};
+    for (size_t i = 0; i < 5; ++i) platforms[i].mmu_design = names[i];
+    for (const Sampling& sampling : {tlbs, Sampling{}})
+        for (const char* engine : {"partial", "reference"}) {
+            const auto found = run_cells(engine, stream, platforms, {mapping_of_rows(rows)}, sampling);
+            for (size_t i = 0; i < 5; ++i) {
+                SCOPED_TRACE(std::string(engine) + " " + names[i]);
+                expect_same_cell(found[i], alone(platforms[i], stream, mapping_of_rows(rows), sampling), std::string(engine) == "reference");
+            }
+            EXPECT_NE(std::string(found[0].refusal.value().what()).find("access 1150"), std::string::npos) << found[0].refusal->what();
+            const bool without_caches = sampling.units == 0 && !sampling.full;
+            EXPECT_EQ(found[1].refusal.has_value(), !without_caches) << "4KB pages need no row for H and M";
+            EXPECT_TRUE(found[2].refusal);
+        }
+}
+
+// The static ideal of Park (3.5): the least M of all sixteen distances.
+TEST(SharedRuns, TheBestOfSixteenAnchorDistancesIsNoWorseThanTheChosenOne) {
+    for (uint64_t seed = 0; seed < 4; ++seed) {
+        RandomInputs random(seed + 4400);
+        MemoryStream stream = random.stream(6000);
+        const Layout mapping = RandomMappings(seed + 4400).mapping("one", 1, stream.header().accesses);
+        std::vector<Platform> platforms(17, haswell());
+        platforms[0].mmu_design = "anchor";  // 0: chosen from the chunks
+        for (size_t i = 1; i <= 16; ++i) platforms[i].mmu_design = {"anchor", {{"distance_pages", uint64_t{1} << i}}};
+        const auto found = run_cells("partial", stream, platforms, {mapping}, tlbs);
+        uint64_t least = ~uint64_t{0}, most = 0;
+        for (size_t i = 1; i <= 16; ++i) {
+            least = std::min(least, found[i].counts.stlb_misses);
+            most = std::max(most, found[i].counts.stlb_misses);
+        }
+        EXPECT_LE(least, found[0].counts.stlb_misses);
+        EXPECT_LT(least, most) << "distances make no difference here";
+    }
+}
+
+}  // namespace
+}  // namespace tessera::sim::testing
