@@ -14,7 +14,4 @@ struct Refusal {
 /// program would run with other page sizes than requested.
 Refusal check_program(const std::string& path);
 
-/// The file that execvp would run; empty if there is none.
-std::string find_program(const std::string& name);
-
 }  // namespace mosalloc::run

@@ -2,8 +2,13 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <unistd.h>
 
+#include "counters/counting.h"
+#include "counters/find_program.h"
+#include "counters/signals.h"
+#include "counters/tracee.h"
 #include "mosalloc/starters.h"
 #include "run/analysis.h"
 #include "run/elf_check.h"
@@ -11,8 +16,6 @@
 #include "run/notes.h"
 #include "run/options.h"
 #include "run/output.h"
-#include "run/signals.h"
-#include "run/tracee.h"
 #include "run/verdict.h"
 
 extern char** environ;
@@ -20,14 +23,22 @@ extern char** environ;
 namespace mosalloc::run {
 namespace {
 
+using tessera::counters::Counting;
+using tessera::counters::Ending;
+using tessera::counters::Follow;
+using tessera::counters::Kind;
+using tessera::counters::Problem;
+
+int fail_with(int status, const Problem& problem) { return fail(status, problem.asked, problem.found, problem.remedy); }
+
 std::string beside_launcher(const char* name) {
     const std::string self = absolute("/proc/self/exe");
     return self.substr(0, self.rfind('/') + 1) + name;
 }
 
-std::vector<std::string> environment(const Options& options, const std::string& library, const std::string& target,
-                                     const std::string& map_path, bool starter) {
-    const std::vector<std::pair<std::string, std::string>> ours = {
+std::vector<std::string> environment(const Options& options, const std::string& libraries, const std::string& target,
+                                     const std::string& map_path, bool starter, const std::vector<std::string>& counting) {
+    std::vector<std::pair<std::string, std::string>> ours = {
         {"MOSALLOC_LAYOUT", absolute(options.layout)},
         {"MOSALLOC_TARGET", starter ? "" : target},
         {"MOSALLOC_STARTERS", starter ? "1" : "0"},
@@ -39,9 +50,10 @@ std::vector<std::string> environment(const Options& options, const std::string& 
         {"MOSALLOC_STACKS", options.stacks},
         {"MOSALLOC_PROTECTIONS", options.protections},
     };
+    for (const std::string& one : counting) ours.emplace_back(one.substr(0, one.find('=')), one.substr(one.find('=') + 1));
     const char* preloaded = getenv("LD_PRELOAD");
     const bool chain = preloaded != nullptr && *preloaded != 0;
-    std::vector<std::string> out = {"LD_PRELOAD=" + library + (chain ? std::string(":") + preloaded : "")};
+    std::vector<std::string> out = {"LD_PRELOAD=" + libraries + (chain ? std::string(":") + preloaded : "")};
     for (const auto& [name, value] : ours) out.push_back(name + "=" + value);
     for (char** variable = environ; *variable != nullptr; ++variable) {
         bool replaced = strncmp(*variable, "LD_PRELOAD=", 11) == 0;
@@ -63,7 +75,7 @@ int main(int count, char** arguments) {
     Options options;
     const int parsed = parse_options(count, arguments, &options);
     if (parsed >= 0) return parsed;
-    const std::string path = find_program(options.program[0]);
+    const std::string path = tessera::counters::find_program(options.program[0]);
     if (path.empty()) return fail(2, "program " + options.program[0], "not found in PATH", "check the name");
     const bool starter = options.target.empty() && is_named(kMosallocStarters, path);
     if (options.target.empty() && is_named(kMosallocShells, path))
@@ -83,7 +95,16 @@ int main(int count, char** arguments) {
         if (!file.empty() && !can_write(file)) return fail(2, asked + file, strerror(errno), "name a file in a folder where you may write");
     if (!options.report.empty() && options.report == options.analyze)
         return fail(2, "--report " + options.report, "--analyze names the same file", "name another file");
-    hold_signals();
+    std::unique_ptr<Counting> counting;
+    std::string libraries = library;
+    if (!options.count.empty()) {
+        Kind kind = Kind::roi;
+        tessera::counters::parse_kind(options.count_region, &kind);
+        counting = std::make_unique<Counting>(options.count, options.counts, kind);
+        if (const Problem problem = counting->prepare()) return fail_with(2, problem);
+        if (counting->needs_hook()) libraries = beside_launcher("libtessera-roi.so") + ":" + library;
+    }
+    tessera::counters::hold_signals();
     MapFile map_file;
     if (map_file.get() == nullptr)
         return fail(2, "pool map " + map_file.path(), strerror(errno), "set TMPDIR to a folder that can be written");
@@ -91,12 +112,18 @@ int main(int count, char** arguments) {
     Outcome outcome;
     Analysis analysis(options.interval_ms);
     const std::string shown_target = target_is_file ? absolute(target) : target;
-    const Ending ending = run_traced(
-        path, options.program, environment(options, library, shown_target, map_file.path(), starter),
+    const auto has_layout = [&](int pid) { return map.state == 1 && map.pid == static_cast<uint64_t>(pid); };
+    const Ending ending = tessera::counters::run_traced(
+        path, options.program,
+        environment(options, libraries, shown_target, map_file.path(), starter, counting ? counting->variables() : std::vector<std::string>()),
         !options.target.empty() ? Follow::all : starter ? Follow::starters : Follow::none,
-        [&](int pid) { inspect(pid, map, &outcome); },
+        [&](int pid) {
+            if (counting) counting->at_exit(has_layout(pid));
+            inspect(pid, map, &outcome);
+        },
         [&] { return map.state == 1 ? static_cast<int>(map.pid) : 0; },
-        {options.analyze.empty() ? 0 : options.interval_ms, [&] { analysis.sample(map); }});
+        {options.analyze.empty() ? 0 : options.interval_ms, [&] { analysis.sample(map); }}, counting.get());
+    if (ending.refused) return fail_with(2, ending.refused);
     if (!ending.error.empty())
         return fail(2, "program " + path, ending.error, "check that the program is executable and that ptrace is allowed here");
     outcome.wait_status = ending.wait_status;
@@ -109,7 +136,13 @@ int main(int count, char** arguments) {
             return fail(1, "analysis " + options.analyze, strerror(errno), "make room on its disk, or write it elsewhere");
     }
     print_notes(options, map, outcome);
-    return status_of(options, map, outcome);
+    const int status = status_of(options, map, outcome);
+    if (!counting || !right_pages(outcome)) return status;
+    Problem problem = counting->finish();
+    if (!problem) problem = counting->write();
+    if (!problem) return status;
+    const int failed = fail_with(1, problem);
+    return status != 0 ? status : failed;
 }
 
 }  // namespace

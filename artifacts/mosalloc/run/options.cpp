@@ -37,13 +37,17 @@ usage: mosalloc-run --layout FILE [options] -- PROGRAM [ARGUMENT...]
                      pool: in a pool
   --analyze FILE     write the footprint of the pools over time, as JSON
   --interval-ms N    set the time between two samples of --analyze, in ms; default 10
+  --count EVENTS     count the events of this file (tessera-count --help has its form) in the program's region of interest
+  --counts OUT       write the counts to OUT, as CSV; only if all events counted during the whole region
+  --count-region R   roi (default): between the program's markers; program: from the end of libmosalloc's start to the
+                     program's exit; whole: from exec to exit
   --library FILE     use this libmosalloc.so; default: the one next to this launcher
   --verbose          print the addresses of the pools
   -h, --help         print this text
 
 When the program ends, normally or by a signal, the launcher reads its page sizes from /proc/PID/smaps.
 Exit status: that of the program (128 + n if signal n killed it); 2 if the request is wrong or huge pages are missing;
-1 if the program ran with other page sizes than the layout asks for.
+1 if the program ran with other page sizes than the layout asks for, or its region was not counted whole.
 
 Reserve huge pages, as root:  sysctl vm.nr_hugepages=64
 See how many are free:        grep Huge /proc/meminfo
@@ -64,13 +68,16 @@ constexpr TextOption kTexts[] = {{"--layout", &Options::layout},
                                  {"--report", &Options::report},
                                  {"--target", &Options::target},
                                  {"--library", &Options::library},
-                                 {"--analyze", &Options::analyze}};
+                                 {"--analyze", &Options::analyze},
+                                 {"--count", &Options::count},
+                                 {"--counts", &Options::counts}};
 struct ChoiceOption {
     const char* name;
     std::string Options::*value;
     std::vector<std::string> choices;
 };
 const std::vector<ChoiceOption> kChoices = {{"--hints", &Options::hints, {"kernel", "pool"}},
+                                            {"--count-region", &Options::count_region, {"roi", "program", "whole"}},
                                             {"--stacks", &Options::stacks, {"kernel", "pool"}},
                                             {"--protections", &Options::protections, {"soft", "guards", "exact"}}};
 constexpr FlagOption kFlags[] = {{"--allow-fallback", &Options::allow_fallback, true},
@@ -131,10 +138,12 @@ int parse_options(int count, char** arguments, Options* out) {
         if (!known)
             return fail(2, "option " + name, "no such option",
                         "use one of: --layout --report --target --allow-fallback --no-prefault --protections --hints "
-                        "--stacks --analyze --interval-ms --library --verbose");
+                        "--stacks --analyze --interval-ms --count --counts --count-region --library --verbose");
     }
     for (; i < count; ++i) out->program.emplace_back(arguments[i]);
     if (out->layout.empty()) return fail(2, "--layout", "not given", kSeeHelp);
+    if (out->count.empty() != out->counts.empty())
+        return fail(2, out->count.empty() ? "--counts" : "--count", "needs the other one of --count and --counts", kSeeHelp);
     if (out->program.empty()) return fail(2, "PROGRAM", "not given", kSeeHelp);
     return -1;
 }

@@ -12,6 +12,8 @@ struct Options {
     std::string target;   ///< empty: the program itself
     std::string library;  ///< empty: libmosalloc.so beside mosalloc-run
     std::string analyze;  ///< JSON file; empty: none
+    std::string count, counts;  ///< events file, and the file for their counts; both empty: nothing is counted
+    std::string count_region = "roi";
     std::string hints = "kernel", stacks = "kernel", protections = "guards";
     unsigned interval_ms = 10;
     bool allow_fallback = false;

@@ -61,6 +61,8 @@ void judge(const Options& options, const mosalloc_pool_map& map, Outcome* outcom
     outcome->reason = reason_of(map, *outcome);
 }
 
+bool right_pages(const Outcome& outcome) { return outcome.verdict == "confirmed" || outcome.verdict == "fallback"; }
+
 int status_of(const Options& options, const mosalloc_pool_map& map, const Outcome& outcome) {
     const int wait = outcome.wait_status;
     const int own = WIFEXITED(wait) ? WEXITSTATUS(wait) : 128 + WTERMSIG(wait);
@@ -69,7 +71,7 @@ int status_of(const Options& options, const mosalloc_pool_map& map, const Outcom
         return fail(2, "layout " + options.layout, outcome.reason,
                     "check that the program, or the one named by --target, starts at all, uses glibc, and is not started without "
                     "LD_PRELOAD and MOSALLOC_ variables (env -i, env -u, sudo)");
-    if (outcome.verdict == "confirmed" || outcome.verdict == "fallback") return own;
+    if (right_pages(outcome)) return own;
     const int failed = fail(1, "layout " + options.layout, outcome.reason,
                             map.split_pages != 0
                                 ? "move the windows; or accept it with --allow-fallback; or, if the program does not "

@@ -11,6 +11,8 @@ std::string other_program(const mosalloc_pool_map& map);
 void inspect(int pid, const mosalloc_pool_map& map, Outcome* outcome);
 /// Fills verdict and reason.
 void judge(const Options& options, const mosalloc_pool_map& map, Outcome* outcome);
+/// The program ran on the pages of the layout, or on others that --allow-fallback admits.
+bool right_pages(const Outcome& outcome);
 /// Returns the exit status, and prints on stderr what is wrong, if anything.
 int status_of(const Options& options, const mosalloc_pool_map& map, const Outcome& outcome);
 

@@ -22,7 +22,9 @@ struct EventBuffer {
     std::unique_ptr<Event[]> events{new Event[capacity + 1]};  ///< one more for the builder's sentinel
     size_t count = 0;
     std::vector<trace::Pool> pools;  ///< as far as they were used when the buffer was full
-    uint64_t full_windows = 0;       ///< complete ones of the trace when this buffer had been read, before it is filled again
+    // What was known when this buffer had been read, before it is filled again:
+    uint64_t full_windows = 0;   ///< complete windows of the trace
+    bool limit_reached = false;  ///< whether the trace has all its accesses
 };
 
 constexpr int buffer_count = 4;

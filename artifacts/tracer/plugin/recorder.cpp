@@ -41,7 +41,7 @@ bool Recorder::hand_over() {
     if (settings_.max_accesses != 0) current_->pools = pools_now();
     buffers_.give_full(current_);
     next_buffer();
-    return !limit_reached_.load(std::memory_order_relaxed);
+    return !current_->limit_reached;
 }
 
 void Recorder::begin_window() {
@@ -70,6 +70,7 @@ void Recorder::build() {
                 limit_reached_ = true;
             }
             buffer->full_windows = builder.full_windows();
+            buffer->limit_reached = limit_reached_;
             buffers_.give_free(buffer);
         }
     } catch (const std::exception& error) {

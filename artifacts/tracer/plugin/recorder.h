@@ -2,7 +2,6 @@
 // recorder.h - one recording: buffers filled by the program, a thread that builds and compresses the trace.
 #pragma once
 
-#include <atomic>
 #include <optional>
 #include <string>
 #include <thread>
@@ -28,12 +27,13 @@ public:
 
     const Settings& settings() const { return settings_; }
 
-    /// Gives the full buffer to the other thread; false once the limit of accesses is reached.
+    /// Gives the full buffer to the other thread, and takes the one that has waited longest; false once that one says that the
+    /// limit of accesses is reached. The program gets its buffers back in order, so where it learns of the limit depends on
+    /// events only, not on the speed of the other thread.
     bool hand_over();
     [[noreturn]] void overflow();
 
-    /// Whether the window that is recorded was full at the end of the buffer that came back last: the program gets its buffers back
-    /// in order, so this depends on events only, not on the speed of the other thread.
+    /// Whether the window that is recorded was full at the end of the buffer that came back last.
     bool window_is_full() const { return full_windows_ > begun_windows_; }
     /// Events behind this call belong to the next window.
     void begin_window();
@@ -45,7 +45,7 @@ public:
     }
 
     /// Remembers how far the pools are used now. The last call counts, unless the limit was reached: then it is the state at
-    /// the end of the buffer that reached it. The program runs on until the other thread says so, and how far depends on time.
+    /// the end of the buffer that reached it. The program runs on until that buffer comes back.
     void snapshot_pools();
     /// Completes the trace. `threads`: how many made accesses in the region of interest; `stopped`: the program
     /// is ended because of the limit; `count`: of accesses of the whole region, if it was counted.
@@ -64,7 +64,7 @@ private:
     Settings settings_;
     std::optional<trace::Writer> writer_;
     std::vector<trace::Pool> pools_, pools_at_limit_;
-    std::atomic<bool> limit_reached_ = false;
+    bool limit_reached_ = false;  // of the thread, until it has ended
     uint64_t full_windows_ = 0, begun_windows_ = 0;  // behind the first window
     std::thread builder_;
 };

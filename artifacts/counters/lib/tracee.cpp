@@ -1,4 +1,4 @@
-#include "run/tracee.h"
+#include "counters/tracee.h"
 
 #include <cerrno>
 #include <csignal>
@@ -10,9 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "run/signals.h"
+#include "counters/signals.h"
 
-namespace mosalloc::run {
+namespace tessera::counters {
 namespace {
 
 volatile sig_atomic_t g_ticked = 0;
@@ -67,17 +67,19 @@ int new_child(int pid, int status) {
 
 Ending run_traced(const std::string& path, const std::vector<std::string>& arguments,
                   const std::vector<std::string>& environment, Follow follow, const std::function<void(int)>& at_exit,
-                  const std::function<int()>& target, const Ticks& ticks) {
+                  const std::function<int()>& target, const Ticks& ticks, Counting* counting) {
     const std::vector<char*> argv = pointers(arguments), envp = pointers(environment);
     int start[2], failure[2];
-    if (pipe2(start, O_CLOEXEC) != 0 || pipe2(failure, O_CLOEXEC) != 0) return {0, strerror(errno)};
+    if (pipe2(start, O_CLOEXEC) != 0 || pipe2(failure, O_CLOEXEC) != 0) return {0, strerror(errno), {}};
     const pid_t program = fork();
-    if (program < 0) return {0, strerror(errno)};
+    if (program < 0) return {0, strerror(errno), {}};
     if (program == 0) {
         release_in_child();
         close(start[1]);
+        if (counting != nullptr && !counting->open()) _exit(127);
         char go;
         if (read(start[0], &go, 1) != 1) _exit(127);
+        if (counting != nullptr) counting->about_to_start();
         execve(path.c_str(), argv.data(), envp.data());
         const int error = errno;
         const ssize_t written = write(failure[1], &error, sizeof error);
@@ -85,6 +87,13 @@ Ending run_traced(const std::string& path, const std::vector<std::string>& argum
     }
     close(start[0]);
     close(failure[1]);
+    if (counting != nullptr) {
+        if (const Problem problem = counting->connect()) {
+            close(start[1]);
+            waitpid(program, nullptr, 0);
+            return {0, "", problem};
+        }
+    }
     long options = PTRACE_O_TRACEEXIT | PTRACE_O_EXITKILL;
     if (follow != Follow::none) options |= PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK;
     if (follow == Follow::all) options |= PTRACE_O_TRACECLONE;
@@ -92,10 +101,10 @@ Ending run_traced(const std::string& path, const std::vector<std::string>& argum
         const std::string error = std::string("the system rejects ptrace: ") + strerror(errno);
         kill(program, SIGKILL);
         waitpid(program, nullptr, 0);
-        return {0, error};
+        return {0, error, {}};
     }
     start_forwarding(program);
-    if (write(start[1], "g", 1) != 1) return {0, strerror(errno)};
+    if (write(start[1], "g", 1) != 1) return {0, strerror(errno), {}};
     close(start[1]);
     start_timer(ticks.interval_ms);
     std::set<int> traced = {program}, ended;
@@ -109,7 +118,7 @@ Ending run_traced(const std::string& path, const std::vector<std::string>& argum
         int status = 0;
         const pid_t pid = waitpid(-1, &status, __WALL);
         if (pid < 0 && errno == EINTR) continue;
-        if (pid < 0) return {0, strerror(errno)};
+        if (pid < 0) return {0, strerror(errno), {}};
         if (WIFSTOPPED(status)) {
             traced.insert(pid);
             // The parent stops at its fork, so its child is known before the parent can end.
@@ -134,8 +143,8 @@ Ending run_traced(const std::string& path, const std::vector<std::string>& argum
             continue;
         }
         stop_forwarding();
-        return {program_status, failed};
+        return {program_status, failed, {}};
     }
 }
 
-}  // namespace mosalloc::run
+}  // namespace tessera::counters

@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-namespace mosalloc::run {
+namespace tessera::counters {
 
 /// Delays all such signals until `start_forwarding`. Call it before anything is created that must be removed.
 void hold_signals();
@@ -21,4 +21,4 @@ void forward_to(pid_t program);
 /// Ends both. Later signals have no effect: the launcher only writes its results.
 void stop_forwarding();
 
-}  // namespace mosalloc::run
+}  // namespace tessera::counters

@@ -1,4 +1,4 @@
-// tracee.h - starts the program and inspects its memory just before the kernel frees it.
+// tracee.h - starts the program with its counters, and inspects it just before the kernel frees its memory.
 //
 // PTRACE_SEIZE with PTRACE_O_TRACEEXIT stops a task inside exit, while its address space is still complete, after exit,
 // _exit and fatal signals. Only the main thread is traced, so only the delivery of signals becomes slower. SIGKILL may
@@ -9,11 +9,14 @@
 #include <string>
 #include <vector>
 
-namespace mosalloc::run {
+#include "counters/counting.h"
+
+namespace tessera::counters {
 
 struct Ending {
     int wait_status = 0;
     std::string error;  ///< not empty: the program could not be started or traced
+    Problem refused;    ///< not empty: its counters could not be opened, so it was not started
 };
 
 /// `tick` is called every `interval_ms` while the program runs; 0: never.
@@ -30,9 +33,9 @@ enum class Follow {
 };
 
 /// Runs `arguments` with `environment` and calls `at_exit(pid)` for each traced process that exits. `target()` is the pid
-/// of the process that has the layout, 0 before it started.
+/// of the process that has the layout, 0 before it started. `counting`: prepared; null: nothing is counted.
 Ending run_traced(const std::string& path, const std::vector<std::string>& arguments,
                   const std::vector<std::string>& environment, Follow follow, const std::function<void(int)>& at_exit,
-                  const std::function<int()>& target, const Ticks& ticks = {});
+                  const std::function<int()>& target, const Ticks& ticks = {}, Counting* counting = nullptr);
 
-}  // namespace mosalloc::run
+}  // namespace tessera::counters

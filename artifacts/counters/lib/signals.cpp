@@ -1,4 +1,4 @@
-#include "run/signals.h"
+#include "counters/signals.h"
 
 #include <cerrno>
 #include <csignal>
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace mosalloc::run {
+namespace tessera::counters {
 namespace {
 
 constexpr int kForwarded[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
@@ -120,4 +120,4 @@ void stop_forwarding() {
     g_seen = -1;
 }
 
-}  // namespace mosalloc::run
+}  // namespace tessera::counters

@@ -1,0 +1,124 @@
+"""One event of one class of processors: a row of ``pmu-events.csv``.
+
+The table lists events of intel/perfmon and of Linux (``source``), sums of unit masks that no source names
+(``constructed``), and what a class does not count (``absent``).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+#: Where a row's numbers come from.
+STATUSES = {
+    "source": "the named source has it",
+    "constructed": "own sum of unit masks or own counter mask; no source names it",
+    "verify": "not read in the source of this class: check it on the machine",
+    "experimental": "named by public lists only, some fields unknown: no pass contains it",
+    "absent": "the class does not count this",
+    "rehearsal": "for tests without a PMU: never in a cell",
+}
+ROLES = (
+    "all", "loads", "stores", "any", "by-size", "walker", "caches", "code", "optional", "guest", "sampling",
+    "none", "tests",
+)  # fmt: skip
+
+#: Events that the kernel names by itself: (type, config) of perf_event_attr, and the name in perf.
+GENERIC = {
+    "PERF_COUNT_HW_CPU_CYCLES": (0, 0, "cycles"),
+    "PERF_COUNT_HW_INSTRUCTIONS": (0, 1, "instructions"),
+    "PERF_COUNT_HW_REF_CPU_CYCLES": (0, 9, "ref-cycles"),
+    "PERF_COUNT_SW_TASK_CLOCK": (1, 1, "task-clock"),
+    "PERF_COUNT_SW_PAGE_FAULTS": (1, 2, "page-faults"),
+    "PERF_COUNT_SW_CONTEXT_SWITCHES": (1, 3, "context-switches"),
+    "PERF_COUNT_SW_CPU_MIGRATIONS": (1, 4, "cpu-migrations"),
+}
+TYPE_RAW = 4  #: perf_event_attr.type of the PMU ``cpu``
+_PMU_TYPE_SHIFT = 32  #: hybrid: bits 63:32 of a generic event's config hold the type of the PMU
+
+
+@dataclass(frozen=True)
+class Event:
+    """A row. Counters are names: ``0`` to ``9`` general, ``F0`` to ``F2`` fixed, ``L3:0`` of the L3 PMU.
+
+    ``name`` is the source's name, ``quantity`` ours (``H loads``). ``walkers`` and ``general`` (general
+    counters of a logical processor with SMT on and off) are facts of the class, None where unknown.
+    """
+
+    class_name: str
+    variant: str
+    cpuid: str
+    pmus: tuple[str, ...]
+    walkers: int | None
+    general: tuple[int, int] | None
+    quantity: str
+    role: str
+    name: str
+    code: int | None
+    umask: int | None
+    cmask: int
+    inv: int
+    edge: int
+    any_thread: int
+    msr: str
+    counters_smt_on: frozenset[str]
+    counters_smt_off: frozenset[str]
+    precise: str
+    data_address: bool
+    perf_event: str
+    status: str
+    caveat: str
+    source: str
+
+    @property
+    def usable(self) -> bool:
+        """Whether a pass may contain it: it exists, its code is known, and it counts per program."""
+        core = any(pmu.startswith("cpu") for pmu in self.pmus)
+        known = self.status in ("source", "constructed", "verify") and self.code is not None
+        return core and known and bool(self.counters_smt_on)
+
+    def counters(self, smt: bool) -> frozenset[str]:
+        """Counters that can count it, with SMT on or off."""
+        return self.counters_smt_on if smt else self.counters_smt_off
+
+    @property
+    def config(self) -> int:
+        """The raw code of perf (``rNNN``); AMD's event bits 11:8 are bits 35:32 (Linux, amd/core.c).
+
+        Raises:
+            ValueError: the row has no code.
+        """
+        if self.code is None or self.umask is None:
+            raise ValueError(f"{self.class_name}: {self.name} has no code")
+        bits = self.edge << 18 | self.any_thread << 21 | self.inv << 23 | self.cmask << 24
+        return (self.code & 0xFF) | self.umask << 8 | bits | (self.code >> 8) << 32
+
+    def attribute(self, pmu_type: int = TYPE_RAW) -> tuple[int, int]:
+        """(type, config) of perf_event_attr.
+
+        Args:
+            pmu_type: number of the PMU in sysfs; other than 4 on hybrid machines.
+        """
+        if self.perf_event in GENERIC:
+            kind, config, _ = GENERIC[self.perf_event]
+            hybrid = kind == 0 and pmu_type != TYPE_RAW
+            return kind, config | pmu_type << _PMU_TYPE_SHIFT if hybrid else config
+        return pmu_type, self.config
+
+    def alias(self, mode: str = "") -> str:
+        """Our name of it in perf's ``name=``: ``H_loads_u`` for ``H loads`` counted in user mode."""
+        words = re.sub(r"[^A-Za-z0-9]+", "_", self.quantity).strip("_")
+        return f"{words}_{mode}" if mode else words
+
+    def term(self, mode: str, pmu: str = "") -> str:
+        """The event for ``perf stat -e``, with our name. ``mode`` is ``u`` or ``uk``.
+
+        Args:
+            pmu: one of ``pmus``; the first if empty.
+        """
+        pmu = pmu or self.pmus[0]
+        if self.perf_event in GENERIC:
+            name = GENERIC[self.perf_event][2]
+            return f"{name}:{mode}" if pmu in ("cpu", "software") else f"{pmu}/{name}/{mode}"
+        inside = self.perf_event.split("/")[1]
+        return f"{pmu}/{inside},name={self.alias(mode)}/{mode}"
