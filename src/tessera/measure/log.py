@@ -27,6 +27,11 @@ class LoggedRun:
     message: str  #: why it failed
     runtime_ns: int | None  #: time of the region of interest; None if it failed
 
+    @property
+    def runtime(self) -> int | None:
+        """What :mod:`tessera.measure.rounds` compares."""
+        return self.runtime_ns
+
 
 COLUMNS = RUNS.names
 

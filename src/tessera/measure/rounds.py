@@ -11,13 +11,29 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from tessera.core.stats import Interval, mean_interval, paired_ratio_interval
 from tessera.layouts.names import ALL_4KB
-from tessera.measure.log import LoggedRun
 from tessera.results.status import is_ok
+
+
+class Timed(Protocol):
+    """One layout's turn in a round: ``runtime`` in any unit, None if it failed."""
+
+    @property
+    def layout(self) -> str: ...
+    @property
+    def round(self) -> int: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def runtime(self) -> float | None: ...
+
+
+_Turn = TypeVar("_Turn", bound=Timed)
 
 
 @dataclass(frozen=True)
@@ -37,12 +53,12 @@ class Rule:
     max_minutes: float | None = None
 
 
-def times(runs: list[LoggedRun], layout: str) -> dict[int, int]:
+def times(runs: Sequence[Timed], layout: str) -> dict[int, float]:
     """Round -> runtime of a layout's successful runs."""
-    return {r.round: r.runtime_ns for r in runs if r.layout == layout and r.runtime_ns is not None}
+    return {r.round: r.runtime for r in runs if r.layout == layout and r.runtime is not None}
 
 
-def difference(runs: list[LoggedRun], layout: str) -> Interval | None:
+def difference(runs: Sequence[Timed], layout: str) -> Interval | None:
     """Runtime of a layout relative to the base of the same rounds; ``None`` without such pairs."""
     here, base = times(runs, layout), times(runs, ALL_4KB)
     rounds = sorted(here.keys() & base.keys())
@@ -51,7 +67,7 @@ def difference(runs: list[LoggedRun], layout: str) -> Interval | None:
     return paired_ratio_interval([here[r] for r in rounds], [base[r] for r in rounds])
 
 
-def precision(runs: list[LoggedRun], layout: str, based: bool) -> Interval | None:
+def precision(runs: Sequence[Timed], layout: str, based: bool) -> Interval | None:
     """The interval that the stopping rule looks at; ``None`` while there are no values."""
     if based and layout != ALL_4KB:
         return difference(runs, layout)
@@ -59,7 +75,7 @@ def precision(runs: list[LoggedRun], layout: str, based: bool) -> Interval | Non
     return mean_interval(values) if values else None
 
 
-def known(runs: list[LoggedRun], layout: str, based: bool, rule: Rule) -> bool:
+def known(runs: Sequence[Timed], layout: str, based: bool, rule: Rule) -> bool:
     """Whether a layout needs no more rounds. The base has no difference to itself: only a count."""
     interval = precision(runs, layout, based)
     least = min(rule.min_repeats, rule.max_repeats)
@@ -75,31 +91,39 @@ def fraction(interval: Interval, based: bool) -> float:
 
 def run_rounds(
     layouts: list[str],
-    runs: list[LoggedRun],
-    run_once: Callable[[str, int], LoggedRun],
+    runs: Sequence[_Turn],
+    run_once: Callable[[str, int], _Turn],
     rule: Rule,
     seed: int,
     clock: Callable[[], float] = time.monotonic,
-) -> list[LoggedRun]:
+    *,
+    finish: bool = False,
+) -> list[_Turn]:
     """All successful runs so far plus the new ones; ``runs`` are those of earlier processes.
 
     ``run_once(layout, round)`` runs, records and returns one run.
+
+    Args:
+        finish: first run what the last round of ``runs`` lacks; else a new round begins.
     """
     runs, failed = list(runs), set()
-    start, number = clock(), max((r.round for r in runs), default=-1) + 1
+    start, number = clock(), max((r.round for r in runs), default=-1) + (0 if finish and runs else 1)
     while True:
         active = [layout for layout in layouts if layout not in failed]
         based = ALL_4KB in active
+        here = {r.layout for r in runs if r.round == number}
         done = [len(times(runs, layout)) for layout in active]
-        if not active or min(done) >= rule.max_repeats:
+        cut = here and not here.issuperset(active)  # a killed process did not finish this round
+        if not active or (min(done) >= rule.max_repeats and not cut):
             return runs
-        if all(known(runs, layout, based, rule) for layout in active):
+        if all(known(runs, layout, based, rule) for layout in active) and not cut:
             return runs
         late = rule.max_minutes is not None and clock() - start > rule.max_minutes * 60
         if late and min(done) > 0:
             return runs
         # The order depends on the seed and the round's number only, so that a resumed run shuffles alike.
-        for layout in random.Random(f"{seed}/{number}").sample(active, len(active)):
+        order = random.Random(f"{seed}/{number}").sample(active, len(active))
+        for layout in (name for name in order if name not in here):
             run = run_once(layout, number)
             runs.append(run)
             if not is_ok(run.status):

@@ -7,17 +7,23 @@ import errno
 import os
 import struct
 
+from tessera.counters import sysfs
+from tessera.counters.classes import CounterClass, of_cpu
+from tessera.counters.cpuid import Cpu
+from tessera.counters.passes import OPTIONAL, base, passes
 from tessera.machine.doctor.check import Check, passed, skipped
-from tessera.machine.doctor.events import generation
 from tessera.machine.doctor.machine import cpu_facts
 
 _PERF_EVENT_OPEN = 298  # x86-64 system call number
 _ATTRIBUTE_BYTES = 128
-_TYPE_HARDWARE, _TYPE_RAW = 0, 4
+_TYPE_HARDWARE = 0
 _CPU_CYCLES = 0
 _DISABLED_EXCLUDE_KERNEL_AND_HYPERVISOR = 1 << 0 | 1 << 5 | 1 << 6
 
-_LOST = "has no effect in this version: no step reads counters; claims that need them are NOT-MEASURABLE-HERE"
+_LOST = (
+    "findings that need counters are NOT-MEASURABLE-HERE; measure on another machine: ./run measure, "
+    "or import its logs of perf: tessera measure import"
+)
 
 
 def open_counter(kind: int, config: int) -> int:
@@ -35,23 +41,50 @@ def open_counter(kind: int, config: int) -> int:
 
 
 def checks() -> list[Check]:
-    """One row: the PMU (hardware counters) and the events of H, M and C."""
+    """The PMU (hardware counters) and the events of H, M and C: a row for each type of cores."""
     error = open_counter(_TYPE_HARDWARE, _CPU_CYCLES)
     if error in (errno.EACCES, errno.EPERM):
         return [
             skipped(
                 "PMU",
                 "this user may not open hardware counters (kernel.perf_event_paranoid)",
-                f"{_LOST}; to allow them: sudo sysctl kernel.perf_event_paranoid=1",
+                f"to allow them: sudo sysctl kernel.perf_event_paranoid=1; {_LOST}",
             )
         ]
     if error:
         return [skipped("PMU", f"no hardware counter for cycles can be opened ({os.strerror(error)})", _LOST)]
-    cpu = cpu_facts()
-    known = generation(cpu.get("vendor_id", ""), int(cpu.get("cpu family", 0)), int(cpu.get("model", 0)))
-    if known is None:
-        return [skipped("PMU", "it counts cycles, but this processor's events of H, M, C are unknown", _LOST)]
-    refused = [name for name, code in known.events.items() if open_counter(_TYPE_RAW, code)]
+    cpu = Cpu.from_cpuinfo(cpu_facts())
+    found = of_cpu(cpu)
+    if not found:
+        return [
+            skipped(
+                "PMU",
+                f"it counts cycles, but the events of H, M, C are unknown ({cpu or 'no CPUID'})",
+                f"add rows for it to src/tessera/counters/pmu-events.csv (docs/measure.md); {_LOST}",
+            )
+        ]
+    return [_class_row(known, "PMU" if len(found) == 1 else f"PMU {known.pmus[0]}") for known in found]
+
+
+def opened(known: CounterClass) -> dict[str, tuple[int, int]] | None:
+    """Quantity -> (type, config) of the events that the doctor opens; None without a PMU for them."""
+    pmu = sysfs.pmu_type(known.pmus, sysfs.ROOT)
+    if pmu is None:
+        return None
+    return {event.quantity: event.attribute(pmu[1]) for event in (*base(known), *known.required())}
+
+
+def _class_row(known: CounterClass, name: str) -> Check:
+    events = opened(known)
+    if events is None:
+        return skipped(name, f"{known.name}: the kernel has no PMU {' or '.join(known.pmus)}", _LOST)
+    refused = [quantity for quantity, attribute in events.items() if open_counter(*attribute)]
     if refused:
-        return [skipped("PMU", f"{known.name}: these events can't be opened: {', '.join(refused)}", _LOST)]
-    return [passed("PMU", f"{known.name}: {', '.join(known.events)}")]
+        return skipped(name, f"{known.name}: these events can't be opened: {', '.join(refused)}", _LOST)
+    machine = sysfs.machine(sysfs.ROOT)
+    needed = [one.name for one in passes(known, machine) if not one.name.startswith(("active", *OPTIONAL))]
+    absent = [symbol for symbol in ("H", "M", "C") if not known.sides(symbol)]
+    found = f"{known.name}: {', '.join(events)}; {len(needed)} passes (SMT {'on' if machine.smt else 'off'})"
+    if absent:
+        return skipped(name, f"{found}; it does not count {', '.join(absent)}", _LOST)
+    return passed(name, found)

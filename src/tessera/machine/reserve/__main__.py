@@ -1,4 +1,4 @@
-"""``python -m tessera.machine.reserve``: release the huge pages that killed runs left reserved."""
+"""``python -m tessera.machine.reserve``: release huge pages and restore settings that killed runs left."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 from tessera.core.errors import TesseraError
 from tessera.core.units import format_bytes
 from tessera.machine.reserve.records import restore_leftovers
+from tessera.machine.reserve.settings import restore_settings
 
 try:
     for page_bytes, count in restore_leftovers().items():
@@ -14,6 +15,8 @@ try:
             f"released {count} {format_bytes(page_bytes)} pages that a killed run had reserved",
             file=sys.stderr,
         )
+    for path in restore_settings():
+        print(f"restored {path}, which a killed run had changed", file=sys.stderr)
 except TesseraError as error:
     print(f"tessera: {error}", file=sys.stderr)
     sys.exit(error.exit_code)

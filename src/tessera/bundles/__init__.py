@@ -1,0 +1,12 @@
+"""Bundles: what was measured on a real machine, in a form that anyone can check (docs/bundles.md).
+
+From the bottom: :mod:`values`, :mod:`names`, :mod:`model` (types), :mod:`shapes` and :mod:`documents` (strict
+CSV and JSON files), :mod:`contents` (folder or zip), :mod:`reader`, :mod:`writer` (while measuring),
+:mod:`numbers` and :mod:`rows` (counts to cells, shared with imported logs), :mod:`cells`, :mod:`sealing`,
+:mod:`protocol`, :mod:`checks` and :mod:`verify`, :mod:`show`, :mod:`merge`, :mod:`store`.
+"""
+
+from tessera.bundles.reader import read
+from tessera.bundles.sealing import seal
+
+__all__ = ["read", "seal"]

@@ -1,0 +1,87 @@
+"""``tessera measure -- PROGRAM``: TLB misses of a program, and gains of larger pages."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import click
+
+PATH = click.Path(path_type=Path)
+SIGNALS = ("TERM", "INT", "QUIT", "HUP", "USR1", "USR2")
+
+
+@click.command("program", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("--try", "tries", metavar="PAGES,...", default="",
+              help="Compare with 4KB pages: thp, hugetlb, or layout files.")  # fmt: skip
+@click.option(
+    "--pairs", type=int, default=10, show_default=True, help="Runs of each kind of pages with --try."
+)
+@click.option("--predict", type=PATH, metavar="LAYOUT",
+              help="Fit a model to the 6 or more layouts of --try; predict R of this one.")  # fmt: skip
+@click.option("--model", default="mosmodel", show_default=True, help="Model of --predict.")
+@click.option("--mode", type=click.Choice(("u", "uk")), default="u", show_default=True,
+              help="Count user mode, or user mode and kernel.")  # fmt: skip
+@click.option("--load", metavar="CMD", help="PROGRAM is a server: run CMD (by sh) beside it, then stop it.")
+@click.option("--ready-port", type=click.IntRange(1, 65535), help="Start the load when this port answers.")
+@click.option("--stop-signal", type=click.Choice(SIGNALS), default="TERM", show_default=True,
+              help="Signal that stops the server.")  # fmt: skip
+@click.option("--results", type=PATH, metavar="DIR",
+              help="Results whose slopes are shown beside C.  [default: results/default]")  # fmt: skip
+@click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
+def program_(tries, pairs, predict, model, mode, load, ready_port, stop_signal, results, program) -> None:
+    """Measure PROGRAM: walks and TLB misses with this machine's counters, and gains of larger pages.
+
+    Without counters, the output has clock time and numbers of the kernel, and says so. One run bounds no
+    gain: --try runs PROGRAM under other pages, in pairs, and prints gains with 95% intervals. No bundle is
+    written.
+
+    \b
+    Examples:
+      ./run tessera measure -- build/workloads/gups --size 256MB --reads 8000000
+      ./run tessera measure --try thp,hot.csv -- build/workloads/gups --size 256MB --reads 8000000
+      ./run tessera measure --try thp --ready-port 7000 --load 'redis-benchmark -p 7000 -t get' \\
+          -- redis-server --port 7000 --save ''
+    """
+    from tessera.cli.measure_predicted import predicted
+    from tessera.core.paths import repo_root
+    from tessera.core.tables import print_table
+    from tessera.measure.counted.here import here, machine_root
+    from tessera.measure.program import counts, printed, slopes, variants
+    from tessera.measure.program import pairs as paired
+    from tessera.measure.program.started import start
+    from tessera.mosalloc.suggest.load import Load
+
+    server = Load(load, ready_port, signal.Signals[f"SIG{stop_signal}"]) if load else None
+    say = _say
+    names = [name.strip() for name in tries.split(",") if name.strip()]
+    if predict is not None:
+        predicted(program, names, predict, model, server=server, mode=mode, rounds=pairs, say=say)
+        return
+    chosen = [variants.variant(name) for name in names]
+    if chosen:
+        gains = paired.compare(program, chosen, load=server, pairs=pairs, say=say)
+        print_table(printed.HEADS, list(printed.gain_rows(gains)), whole=(0, 1, 2))
+        return
+    root = machine_root()
+    reason = "a server is not counted" if server else counts.unusable(root)
+    seen = start(program, load=server)
+    print_table((), list(printed.usage_rows(seen)), whole=(0,))
+    if reason:
+        click.echo(
+            f"no TLB misses: {reason}. Clock time says nothing about them; --try shows what pages gain."
+        )
+        return
+    found, done = counts.count(program, root, mode=mode, say=say)
+    if here().rehearsal:
+        click.echo("a rehearsal: these numbers are not of this machine", err=True)
+    click.echo(f"class {found.name}, the whole program, mode {mode}:")
+    print_table((), counts.numbers(found, done), whole=(0,))
+    if found.sides("C"):
+        for one in slopes.known(results or repo_root() / "results" / "default"):
+            click.echo(f"cycles of R that a cycle of C cost in other programs: {one}")
+    click.echo("one run bounds no gain: --try thp shows it")
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)

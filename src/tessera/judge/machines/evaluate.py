@@ -1,0 +1,92 @@
+"""All claims of a results folder, findings by machine if machines measured.
+
+Without measured cells, the table is that of :func:`tessera.judge.claims.evaluate`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+from tessera.judge import claims as plain
+from tessera.judge.claims.evaluate import judge, row_of
+from tessera.judge.claims.evidence import Evidence
+from tessera.judge.claims.load import load_claims
+from tessera.judge.claims.outcome import Missing
+from tessera.judge.machines import elsewhere, verdicts
+from tessera.judge.machines.groups import Machines, machines
+from tessera.results.machines import machines_tree
+from tessera.results.schema.shown import CLAIMS, ELSEWHERE
+from tessera.results.write import frame_of
+
+FINDING = "finding"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """``claims.csv``, ``claims_elsewhere.csv``, and by id what each group of machines gave for a finding."""
+
+    claims: pd.DataFrame
+    elsewhere: pd.DataFrame
+    measured: Mapping[str, list[verdicts.Measured]] = field(default_factory=dict)
+
+
+def evaluate(
+    results_dir: Path | str,
+    claims_path: Path | str | None = None,
+    reference_dir: Path | str | None = None,
+    machines_dir: Path | str | None = None,
+) -> Judged:
+    """Judge each claim; findings by machine.
+
+    Args:
+        machines_dir: the results tree of the measured cells; ``results_dir`` itself if it is None.
+
+    Raises:
+        TesseraError: a broken claims file or published table; never because of results.
+    """
+    evidence = Evidence(results_dir, reference_dir)
+    counted = evidence if machines_dir is None else Evidence(machines_dir, reference_dir)
+    here = _machines(counted)
+    mixed = here and counted is evidence
+    rest = evidence.limited(_platforms(evidence) - set(here)) if mixed else evidence
+    rows, others, measured = [], [], {}
+    for claim in load_claims(claims_path, reference_dir):
+        row = row_of(claim, *judge(claim, rest))
+        if here and claim.kind == FINDING:
+            groups = verdicts.all_measured(claim, counted, here)
+            row = verdicts.row(claim, groups, row)
+            others += elsewhere.rows(claim, counted, here)
+            measured |= {claim.id: groups} if groups else {}
+        rows.append(row)
+    return Judged(frame_of(CLAIMS, rows), frame_of(ELSEWHERE, others), measured)
+
+
+def of_results(
+    results_dir: Path | str,
+    claims_path: Path | str | None = None,
+    reference_dir: Path | str | None = None,
+) -> Judged:
+    """Judge each claim, with the machines whose bundles took part in this results folder.
+
+    Raises:
+        TesseraError: as :func:`evaluate`.
+    """
+    tree = machines_tree(results_dir)
+    if tree.cells.exists():
+        return evaluate(results_dir, claims_path, reference_dir, tree.root)
+    return Judged(plain.evaluate(results_dir, claims_path, reference_dir), frame_of(ELSEWHERE, []))
+
+
+def _machines(evidence: Evidence) -> Machines:
+    try:
+        return machines(evidence)
+    except Missing:
+        return {}
+
+
+def _platforms(evidence: Evidence) -> set[str]:
+    return {pair.platform for pair in evidence.provenances}

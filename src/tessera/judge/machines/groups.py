@@ -1,0 +1,105 @@
+"""Which machines decide a claim together.
+
+A *machine* is a platform with measured cells, for example ``broadwell-0123abcd``. A claim about several
+generations needs one machine of each: every such choice is a group. A group is whole if it covers the claim's
+scope. A machine that belongs to no whole group with a value is a part, alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+from tessera.judge.claims.evidence import Evidence
+from tessera.judge.claims.model import Claim, class_matches
+from tessera.judge.claims.selection import lacking
+from tessera.results.pair import GENERATIONS, Pair
+
+Machines = Mapping[str, Sequence[Pair]]  #: platform -> its measured pairs
+
+
+@dataclass(frozen=True)
+class Group:
+    """``claim`` has the scope that the machines cover; ``coverage`` says which part of the whole it is."""
+
+    machines: tuple[str, ...]
+    claim: Claim
+    whole: bool
+    coverage: str
+
+    def __str__(self) -> str:
+        return " + ".join(self.machines)
+
+
+def machines(evidence: Evidence) -> Machines:
+    """Every machine of a known class, with its measured pairs."""
+    found: dict[str, list[Pair]] = {}
+    for pair, kind in evidence.provenances.items():
+        if kind == "measured" and pair.generation in GENERATIONS:
+            found.setdefault(pair.platform, []).append(pair)
+    return found
+
+
+def whole_groups(claim: Claim, here: Machines) -> list[Group]:
+    """Every choice of machines that covers the claim's scope."""
+    usable = _usable(claim, here)
+    return [
+        Group(names, claim, True, _coverage(claim, _pairs(usable, names)))
+        for names in _choices(claim, usable)
+        if not lacking(claim, _pairs(usable, names))
+    ]
+
+
+def part_groups(claim: Claim, here: Machines, without: Collection[str]) -> list[Group]:
+    """Each machine of the claim's class and scope alone, but those of ``without``."""
+    return [part(claim, name, pairs) for name, pairs in _usable(claim, here).items() if name not in without]
+
+
+def part(claim: Claim, name: str, pairs: Sequence[Pair]) -> Group:
+    """One machine, with the scope that it covers."""
+    workloads = tuple(w for w in claim.scope.workloads if w in {pair.workload for pair in pairs})
+    platforms = (pairs[0].generation,) if claim.scope.platforms else ()
+    scope = replace(claim.scope, workloads=workloads, platforms=platforms)
+    return Group((name,), replace(claim, scope=scope), False, _coverage(claim, pairs))
+
+
+def _usable(claim: Claim, here: Machines) -> Machines:
+    """Machines of the claim's class and scope, with their pairs in it."""
+    return {name: pairs for name, all_pairs in here.items() if (pairs := _in_scope(claim, all_pairs))}
+
+
+def _in_scope(claim: Claim, pairs: Sequence[Pair]) -> list[Pair]:
+    generation = pairs[0].generation
+    if not class_matches(claim.hardware_class, generation):
+        return []
+    if claim.scope.platforms and generation not in claim.scope.platforms:
+        return []
+    return with_workloads(claim, pairs)
+
+
+def with_workloads(claim: Claim, pairs: Sequence[Pair]) -> list[Pair]:
+    """Pairs with a workload of the claim's scope."""
+    return [pair for pair in pairs if not claim.scope.workloads or pair.workload in claim.scope.workloads]
+
+
+def _choices(claim: Claim, usable: Machines) -> list[tuple[str, ...]]:
+    """One machine of each generation of the scope; each machine alone if the scope names none."""
+    if not claim.scope.platforms:
+        return [(name,) for name in usable]
+    by_generation = [
+        [name for name, pairs in usable.items() if pairs[0].generation == generation]
+        for generation in claim.scope.platforms
+    ]
+    return list(product(*by_generation))
+
+
+def _pairs(usable: Machines, names: Sequence[str]) -> list[Pair]:
+    return [pair for name in names for pair in usable[name]]
+
+
+def _coverage(claim: Claim, pairs: Sequence[Pair]) -> str:
+    here, scope = len({(pair.workload, pair.generation) for pair in pairs}), claim.scope
+    if not scope.workloads:
+        return f"{here} pairs; the claim names no workloads"
+    return f"{here} of {len(scope.workloads) * max(1, len(scope.platforms))} pairs"

@@ -1,0 +1,99 @@
+"""The verdict of a finding from all groups of machines that decide it.
+
+REPRODUCED if it holds on each of them, else DEVIATES. A part that decides nothing is named in the reason.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tessera.judge.claims.evaluate import judge, row_of
+from tessera.judge.claims.evidence import Evidence
+from tessera.judge.claims.model import Claim
+from tessera.judge.claims.outcome import Outcome
+from tessera.judge.claims.tolerance import text
+from tessera.judge.claims.verdicts import DEVIATES, NOT_MEASURABLE, REPRODUCED, Verdict
+from tessera.judge.machines import parts
+from tessera.judge.machines.groups import Group, Machines, part_groups, whole_groups
+from tessera.results.pair import Pair
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A group with its value. ``decides``: it is whole, or a part that decides one way."""
+
+    group: Group
+    outcome: Outcome
+    verdict: Verdict
+    decides: bool
+
+    @property
+    def holds(self) -> bool:
+        return self.verdict.name == REPRODUCED
+
+
+def measured(group: Group, evidence: Evidence) -> Measured | None:
+    """The group's value; None if there is none, or it was not measured."""
+    outcome, judged = judge(group.claim, evidence.limited(group.machines))
+    if outcome is None or judged.name not in (REPRODUCED, DEVIATES):
+        return None
+    if outcome.hardware_class not in _classes(group):  # of a guest, or of this machine's clock
+        return None
+    holds = judged.name == REPRODUCED
+    alone = parts.decides(outcome.over_pairs, group.claim.tolerance.rule, holds)
+    return Measured(group, outcome, judged, group.whole or alone)
+
+
+def _classes(group: Group) -> set[str]:
+    """What an evaluator calls the class of these machines (:mod:`tessera.judge.claims.selection`)."""
+    generations = {Pair("", name).generation for name in group.machines}
+    return generations if len(generations) == 1 else {group.claim.hardware_class}
+
+
+def all_measured(claim: Claim, evidence: Evidence, here: Machines) -> list[Measured]:
+    """Every whole group with a value, then the parts of machines that belong to none."""
+    found = [one for group in whole_groups(claim, here) if (one := measured(group, evidence))]
+    used = {name for one in found for name in one.group.machines}
+    return found + [one for group in part_groups(claim, here, used) if (one := measured(group, evidence))]
+
+
+def row(claim: Claim, groups: list[Measured], otherwise: dict) -> dict:
+    """The claim's row of ``claims.csv``; ``otherwise`` (its row without machines) if none decides."""
+    deciding = [one for one in groups if one.decides]
+    if not deciding:
+        return otherwise | {"reason": _undecided(otherwise, groups)}
+    fails = [one for one in deciding if not one.holds]
+    shown = (fails or deciding)[0]
+    return row_of(claim, shown.outcome, Verdict(*_words(deciding, fails))) | {"obtained": _values(deciding)}
+
+
+def _words(deciding: list[Measured], fails: list[Measured]) -> tuple[str, str]:
+    coverage = [f"{one.group}: {one.group.coverage}" for one in deciding if not one.group.whole]
+    if not fails:
+        return REPRODUCED, "; ".join(coverage)
+    reasons = [one.verdict.reason for one in fails[:1]]
+    good = [one for one in deciding if one.holds]
+    if good or len(fails) > 1:
+        reasons.append(
+            ", ".join(
+                f"{word} on {', '.join(str(one.group) for one in ones)}"
+                for word, ones in (("holds", good), ("fails", fails))
+                if ones
+            )
+        )
+    return DEVIATES, "; ".join([*reasons, *coverage])
+
+
+def _values(deciding: list[Measured]) -> str:
+    """The value, with the machines' names if there are several."""
+    if len(deciding) == 1:
+        return text(deciding[0].outcome.value)
+    return "; ".join(f"{one.group}: {text(one.outcome.value)}" for one in deciding)
+
+
+def _undecided(otherwise: dict, groups: list[Measured]) -> str:
+    """The reason of the row, and which parts were measured. A row that was judged keeps its reason."""
+    if otherwise["verdict"] != NOT_MEASURABLE or not groups:
+        return otherwise["reason"]
+    listed = "; ".join(f"{one.group}: {text(one.outcome.value)}, {one.group.coverage}" for one in groups)
+    return f"measured in part, which does not decide it ({listed}); {otherwise['reason']}"

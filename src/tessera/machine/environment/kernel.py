@@ -1,0 +1,110 @@
+"""Conditions of the running kernel: what moves pages or takes time and counters during a run."""
+
+from __future__ import annotations
+
+import re
+
+from tessera.machine.environment.condition import BARS, NOTED
+from tessera.machine.environment.rule import Change, Needs, Reading, Rule, Service, Setting
+from tessera.machine.environment.tree import Tree, Unreadable
+
+KERNEL = "proc/sys/kernel"
+KSM = "sys/kernel/mm/ksm"
+#: Highest share of time in which a task waited, in % of the last 10 s: a run loses at most 1% (:mod:`runs`).
+PRESSURE_PERCENT = 1.0
+
+
+def _zero(folder: str, name: str):
+    """A reader of a setting that shall be 0; a kernel without the feature is as good."""
+
+    def read(tree: Tree, needs: Needs) -> Reading:
+        if tree.lacks(folder, name):
+            return Reading(True, "this kernel has none")
+        value = tree.number(f"{folder}/{name}")
+        return Reading(value == 0, str(value))
+
+    return read
+
+
+def _set_zero(name: str):
+    return lambda tree: [Setting(tree.path(name), "0")]
+
+
+def _load(tree: Tree, needs: Needs) -> Reading:
+    """Pressure stall information; needs Linux 4.20, and ``psi=1`` on some distributions."""
+    shares = {}
+    for resource in ("cpu", "memory"):
+        found = re.search(r"^some avg10=([\d.]+)", tree.text(f"proc/pressure/{resource}"), re.MULTILINE)
+        if not found:
+            raise Unreadable(f"/proc/pressure/{resource}: no line 'some avg10='")
+        shares[resource] = float(found.group(1))
+    text = ", ".join(f"{resource} {share:g}%" for resource, share in shares.items())
+    return Reading(max(shares.values()) <= PRESSURE_PERCENT, text)
+
+
+def _irqbalance(tree: Tree, needs: Needs) -> Reading:
+    commands = tree.names("proc/[0-9]*/comm")
+    if not commands:
+        raise Unreadable("/proc: no processes")
+    for name in commands:
+        try:
+            if tree.text(name) == "irqbalance":
+                return Reading(False, f"process {name.split('/')[1]}")
+        except Unreadable:
+            continue  # it has ended meanwhile
+    return Reading(True, "not running")
+
+
+def _stop_irqbalance(tree: Tree) -> list[Change]:
+    for place in ("usr/bin/systemctl", "bin/systemctl"):
+        if tree.has(place):
+            program = str(tree.path(place))
+            return [Service((program, "stop", "irqbalance"), (program, "start", "irqbalance"))]
+    return []
+
+
+def _aslr(tree: Tree, needs: Needs) -> Reading:
+    return Reading(True, str(tree.number(f"{KERNEL}/randomize_va_space")))
+
+
+RULES = (
+    Rule(
+        "numa-balancing",
+        BARS,
+        "0",
+        "sudo sysctl kernel.numa_balancing=0",
+        _zero(KERNEL, "numa_balancing"),
+        _set_zero(f"{KERNEL}/numa_balancing"),
+    ),
+    Rule(
+        "load",
+        BARS,
+        f"tasks waited at most {PRESSURE_PERCENT:g}% of the last 10 s for a processor or memory",
+        "stop other programs, wait 10 s; if the file is missing: boot option psi=1",
+        _load,
+    ),
+    Rule(
+        "watchdog",
+        NOTED,
+        "0: it takes a counter",
+        "sudo sysctl kernel.nmi_watchdog=0",
+        _zero(KERNEL, "nmi_watchdog"),
+        _set_zero(f"{KERNEL}/nmi_watchdog"),
+    ),
+    Rule(
+        "irqbalance",
+        NOTED,
+        "not running",
+        "sudo systemctl stop irqbalance",
+        _irqbalance,
+        _stop_irqbalance,
+    ),
+    Rule("ksm", NOTED, "0", f"echo 0 | sudo tee /{KSM}/run", _zero(KSM, "run"), _set_zero(f"{KSM}/run")),
+    Rule(
+        "aslr",
+        NOTED,
+        "any: offsets in the pools do not depend on it",
+        f"setarch -R PROGRAM; its setting: cat /{KERNEL}/randomize_va_space",
+        _aslr,
+    ),
+)

@@ -1,0 +1,238 @@
+"""The whole measurement: plan it or resume it, run the rounds of every workload, seal the bundle."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from pathlib import Path
+from tempfile import mkdtemp
+
+from tessera.bundles import read, seal, writer
+from tessera.bundles.checks.conditions import COUNTING
+from tessera.bundles.model import Bundle
+from tessera.bundles.names import COUNTS, RUNS, SUMS
+from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.units import PAGE_1GB, PAGE_2MB
+from tessera.machine import environment
+from tessera.machine.environment import Needs
+from tessera.machine.reserve import HugePagesUnavailable, reserve_huge_pages
+from tessera.measure.counted import choice, heads, plan, rows, trial
+from tessera.measure.counted.conditions import judged
+from tessera.measure.counted.here import Here
+from tessera.measure.counted.here import here as this
+from tessera.measure.counted.layout_sets import choose
+from tessera.measure.counted.plan import Plan, RowPlan
+from tessera.measure.counted.request import PERF, Request
+from tessera.measure.counted.rounds import Measurement
+from tessera.measure.counted.setting import Say, Setting, setting_of
+from tessera.measure.counted.wider import Wider
+from tessera.record import workloads
+
+Foretell = Callable[[Bundle, Wider | None], None]
+
+
+def measure(
+    request: Request,
+    *,
+    fix: bool = False,
+    say: Say = lambda text: None,
+    foretell: Foretell = lambda planned, wider: None,
+) -> Bundle:
+    """Measure into ``request.out`` and seal it. The same request continues after an interruption.
+
+    Args:
+        foretell: called once, before the first run that is counted, with the bundle without runs and with
+            what was left out of it (None if the plan is that of an earlier start).
+
+    Raises:
+        TesseraError: the processor or the environment forbids counting; the folder has another plan
+            (``other-plan``) or is sealed; nothing could be measured.
+    """
+    out, where = request.out, this()
+    if (out / SUMS).exists():
+        return _sealed_before(request)
+    with ExitStack() as stack:
+        # A folder for each process: a launcher that outlives a killed one for a moment writes elsewhere.
+        work = Path(mkdtemp(prefix="runs-", dir=stack.enter_context(plan.alone(out)))).absolute()
+        guardian = _settings_fixed(stack, where, request, say) if fix else None
+        setting = setting_of(request, where, work, say)
+        _stop(environment.examine(where.root, Needs(request.mode)), request)
+        ready, kept, wider = _begun(setting)
+        appender, bundle = writer.resume(out)
+        heads.require_same_heads(out, bundle, setting.events, setting.machine, setting.head, ready)
+        if bundle.runs:
+            say(f"{len(bundle.runs)} finished runs of an earlier start are used again")
+        else:
+            foretell(bundle, wider)
+        needs = _needs(bundle, request, where)
+        conditions = environment.examine(where.root, needs)
+        _stop(conditions, request)
+        pages, lacking = _reserved(where, needs)
+        stack.enter_context(pages)
+        done = Measurement(setting.counted(), bundle, appender, kept, ready, setting, guardian, lacking)
+        done.run()
+        found = judged(done, conditions, kept, where)
+        writer.write_environment(out, [*found, heads.sliding_windows(kept)])
+        sealed = seal(out)
+    shutil.rmtree(plan.working_folder(out))
+    return sealed
+
+
+def _sealed_before(request: Request) -> Bundle:
+    """The bundle, if a kill of this measurement left nothing to do but to remove working files."""
+    out, kept = request.out, plan.load(request.out)
+    if kept is None:
+        raise TesseraError(
+            f"measure into {out}", "this bundle is sealed", f"tessera bundle verify {out}, or --out OTHER",
+            code="bundle-sealed",
+        )  # fmt: skip
+    plan.require_same(out, "option", kept.request, request.described())
+    (out / COUNTS).unlink(missing_ok=True)  # packed already
+    shutil.rmtree(plan.working_folder(out))
+    return read(out)
+
+
+def _settings_fixed(stack: ExitStack, where: Here, request: Request, say: Say):
+    """Change settings until the end of ``stack``; the guardian of the changes."""
+    planned = environment.plan(where.root, Needs(request.mode))
+    for line in planned.lines():
+        say(f"--fix: {line}")
+    return stack.enter_context(environment.fixed(planned))
+
+
+def _begun(setting: Setting) -> tuple[list[rows.Row], Plan, Wider | None]:
+    """The rows and the plan of this measurement, whose bundle has its heads; new ones, or those of before."""
+    request, where = setting.request, setting.where
+    out, kept, layouts, wider = request.out, plan.load(request.out), None, None
+    if kept is not None:
+        plan.require_same(out, "option", kept.request, request.described())
+        ready = [_ready_again(name, request, where) for name in kept.rows]
+        if not (out / RUNS).exists():  # killed before the heads were complete
+            layouts = _layouts_again(ready, kept, setting)
+    elif out.exists() and any(out.iterdir()):
+        raise TesseraError(
+            f"measure into {out}", "this folder has files, and no plan beside it", "name another folder",
+            code="other-plan",
+        )  # fmt: skip
+    else:
+        ready, layouts, kept, wider = _planned(setting)
+    if layouts is not None:
+        conditions = [*environment.examine(where.root, Needs(request.mode)), heads.sliding_windows(kept)]
+        heads.begin(out, kept, ready, layouts, setting.events, setting.machine, setting.head, conditions)
+    return ready, kept, wider
+
+
+def _stop(conditions: Sequence[environment.Condition], request: Request) -> None:
+    """Raises TesseraError (``environment``) with all conditions that forbid runs.
+
+    Whether perf may open events, which this process may not, is seen in the trial run.
+    """
+    found = environment.stopping(conditions)
+    if request.counter == PERF:
+        found = [one for one in found if one.check != COUNTING]
+    if found:
+        raise TesseraError(
+            "measure on this machine",
+            "; ".join(f"{one.check}: wanted {one.wanted}, found {one.found}" for one in found),
+            "; ".join(dict.fromkeys(one.remedy for one in found)),
+            exit_code=EXIT_FAILED, code="environment",
+        )  # fmt: skip
+
+
+def _planned(setting: Setting) -> tuple[list[rows.Row], dict, Plan, Wider]:
+    """Trial runs, layouts, and the plan, which is written; and everything that it was chosen from."""
+    request, where, say = setting.request, setting.where, setting.say
+    candidates, left_out = rows.candidates(request)
+    counted, began = setting.counted(), time.monotonic()
+    tried, failed = trial.try_all(
+        candidates, request, where, setting.work, list(counted.values()), setting.binding, say
+    )
+    chosen = {}
+    for one in list(tried):
+        try:
+            chosen[one.row.workload] = choose(one.row, one.used, request, where, setting.found.name)
+        except TesseraError as error:
+            if request.workloads or len(tried) == 1:
+                raise
+            failed.append(f"{one.row.workload}: {error.found}")
+            tried.remove(one)
+    for line in [*left_out, *failed]:
+        say(f"left out: {line}")
+    wanted = {name: [layout.name for layout in found.layouts] for name, found in chosen.items()}
+    wider = Wider(
+        {one.row.workload: one.seconds for one in tried},
+        {(name, layout.name): layout for name, found in chosen.items() for layout in found.layouts},
+        len(counted),
+        request.rule.min_repeats,
+        (time.monotonic() - began) / 60,
+    )
+    if request.minutes:
+        wanted = wider.fitting(request.minutes)
+    tried = [one for one in tried if one.row.workload in wanted]
+    kept = Plan(
+        request.described(),
+        {one.row.workload: RowPlan(one.seconds, one.used, tuple(wanted[one.row.workload])) for one in tried},
+        next(iter(chosen.values())).source,
+        next(iter(chosen.values())).platform,
+        environment.throttles(where.root),
+    )
+    plan.save(request.out, kept)
+    layouts = {
+        (name, layout.name): layout
+        for name in kept.rows
+        for layout in chosen[name].layouts
+        if layout.name in wanted[name]
+    }
+    _say_eta(kept, len(counted), request, say)
+    return [one.row for one in tried], layouts, kept, wider
+
+
+def _layouts_again(ready: Sequence[rows.Row], kept: Plan, setting: Setting) -> dict:
+    """The layouts of a plan whose heads were not written completely."""
+    return {
+        (row.workload, layout.name): layout
+        for row in ready
+        for layout in choose(
+            row, kept.rows[row.workload].used, setting.request, setting.where, setting.found.name
+        ).layouts
+        if layout.name in kept.rows[row.workload].layouts
+    }
+
+
+def _say_eta(kept: Plan, count: int, request: Request, say: Say) -> None:
+    runs = {name: (row.seconds, len(row.layouts)) for name, row in kept.rows.items()}
+    least, most = (
+        choice.hours(choice.seconds_of(runs, count, rounds))
+        for rounds in (min(request.rule.min_repeats, request.rule.max_repeats), request.rule.max_repeats)
+    )
+    total = sum(layouts for _, layouts in runs.values())
+    say(
+        f"{len(runs)} workloads, {total} layouts, {count} passes: {least} for {request.rule.min_repeats} "
+        f"rounds, at most {most} for {request.rule.max_repeats}"
+    )
+
+
+def _ready_again(name: str, request: Request, where: Here) -> rows.Row:
+    workload = workloads.load(name)
+    return rows.ready(workload, workload.size(request.size), where)
+
+
+def _needs(bundle: Bundle, request: Request, where: Here) -> Needs:
+    """Huge pages of the most demanding layouts."""
+    most = {size: max(one.pages(size) for one in bundle.layouts.values()) for size in (PAGE_2MB, PAGE_1GB)}
+    return Needs(request.mode, most[PAGE_2MB], most[PAGE_1GB], where.node)
+
+
+def _reserved(where: Here, needs: Needs) -> tuple[AbstractContextManager, str]:
+    """A block with the pages, and why layouts with 1GB pages are skipped (empty: they are not)."""
+    if where.rehearsal:
+        return nullcontext(), ""
+    stack = ExitStack()
+    stack.enter_context(reserve_huge_pages(needs.pages_2mb, node=needs.node))
+    try:
+        stack.enter_context(reserve_huge_pages(0, needs.pages_1gb, node=needs.node))
+    except HugePagesUnavailable as error:
+        return stack, f"{error.asked}: {error.found}; {error.remedy}"
+    return stack, ""

@@ -1,0 +1,162 @@
+"""One run of a program under a layout, with the counters of a pass: exit status, pages, result and counts.
+
+A run counts only if the launcher counted in full, every page had the size that the layout gives, and the
+program's result was verified.
+"""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tessera.bundles.model import REGION
+from tessera.core.errors import TesseraError
+from tessera.core.units import PAGE_1GB, PAGE_2MB, PAGE_4KB
+from tessera.machine.container import RunOptions
+from tessera.machine.container.process import stopped_at_exit
+from tessera.measure.counted import perf
+from tessera.measure.counted.counts import Counts
+from tessera.measure.counted.here import Here
+from tessera.measure.counted.rows import Row
+from tessera.measure.launch import last_words
+from tessera.mosalloc.report import Report, read_report
+from tessera.record.traces.guest import PINNED_TUNABLES
+from tessera.record.workloads.run import Finished
+
+COLUMNS = ["event", "value", "enabled_ns", "running_ns"]
+NOT_FOUND = 127  #: status of env(1) and of a shell for a program that does not exist
+PAGE_SIZES = (PAGE_4KB, PAGE_2MB, PAGE_1GB)
+
+
+@dataclass(frozen=True)
+class Ended:
+    """``message`` says why the run does not count; empty if it does. ``seconds``: from start to end.
+
+    ``pages``: page size in bytes -> pages; huge ones as found in the windows, 4KB ones of the rest in use.
+    """
+
+    message: str
+    seconds: float
+    used_bytes: dict[str, int] = field(default_factory=dict)
+    pages: dict[int, int] = field(default_factory=dict)
+    counts: Counts = field(default_factory=Counts)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The counters of a run: the events file, and the names in it.
+
+    ``perf``: words of ``perf stat -e`` if perf counts (:mod:`tessera.measure.counted.perf`). ``shown``: our
+    name of an event -> perf's.
+    """
+
+    events: Path
+    names: tuple[str, ...]
+    region: str
+    perf: tuple[str, ...] = ()
+    shown: dict[str, str] = field(default_factory=dict)
+
+
+def launched(
+    row: Row, layout: Path, work: Path, where: Here, counted: Counted | None, binding: Sequence[str] = ()
+) -> Ended:
+    """Run ``row`` once under ``layout``; failures are in the result, not raised.
+
+    Args:
+        work: folder for the launcher's files, emptied of older ones.
+        counted: None for a run without counters.
+        binding: words before the launcher's.
+    """
+    report, counts = work / "report.json", work / "counts.csv"
+    for path in (report, counts):
+        path.unlink(missing_ok=True)
+    argv: list[str] = [*binding, *(perf.command(counted.perf, counts) if counted and counted.perf else ())]
+    argv += [str(where.launcher), "--layout", str(layout), "--report", str(report)]
+    if row.run.target:
+        argv += ["--target", row.run.target]
+    if counted and not counted.perf:
+        argv += ["--count", str(counted.events), "--counts", str(counts), "--count-region", counted.region]
+    program = ["env", "-C", str(row.run.folder), *row.run.argv] if row.run.folder else list(row.run.argv)
+    began = time.monotonic()
+    process = where.toolchain(row.run).popen(
+        [*argv, "--", *program],
+        [layout.parent, work, *row.run.paths],
+        dict(row.run.environment) | {"GLIBC_TUNABLES": PINNED_TUNABLES},
+        # Docker's filter forbids perf_event_open; CAP_PERFMON would lift it, and older Dockers don't know it.
+        options=RunOptions(huge_pages=True, unconfined=counted is not None),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+    )
+    with stopped_at_exit(process):
+        output, errors = process.communicate()
+    seconds = time.monotonic() - began
+    try:
+        return _judged(row, process.returncode, output, errors, report, counts, counted, seconds, work)
+    except TesseraError as error:
+        return Ended(f"{error.asked}: {error.found}", seconds)
+
+
+def _judged(row, status, output, errors, report, counts, counted, seconds, work) -> Ended:
+    if status == NOT_FOUND and counted and counted.perf:
+        return Ended(f"no perf where the program runs: install {perf.PACKAGE} there", seconds)
+    if status != 0:
+        return Ended(f"status {status}: {last_words(errors) or 'no message'}", seconds)
+    row.run.verify(Finished(status, output, errors, work))
+    found = read_report(report)
+    if not found.confirmed:
+        return Ended(f"pages {found.verdict}: {found.reason}", seconds)
+    return Ended("", seconds, found.used_bytes, pages_of(found), _counts(counts, counted))
+
+
+def _counts(path: Path, counted: Counted | None) -> Counts:
+    if counted is None:
+        return Counts()
+    if counted.perf:
+        return perf.read_counts(path, counted.shown, counted.names)
+    return read_counts(path, counted.names)
+
+
+def pages_of(report: Report) -> dict[int, int]:
+    """Pages by size: those of windows as they were found, and 4KB pages of what else the pools used."""
+    pages = dict.fromkeys(PAGE_SIZES, 0)
+    rest = dict(report.used_bytes)
+    for window in report.windows:
+        if window.found in (PAGE_2MB, PAGE_1GB):
+            pages[window.found] += (window.end - window.start) // window.found
+            covered = max(0, min(window.end, report.used_bytes.get(window.pool, 0)) - window.start)
+            rest[window.pool] = rest.get(window.pool, 0) - covered
+    pages[PAGE_4KB] = sum(-(-max(0, used) // PAGE_4KB) for used in rest.values())
+    return pages
+
+
+def read_counts(path: Path, names: Sequence[str]) -> Counts:
+    """The file of counts.
+
+    Raises:
+        TesseraError: it is missing, or has other events than ``names`` in their order, or no clock.
+    """
+    try:
+        with path.open(newline="") as stream:
+            header, *rows = list(csv.reader(stream))
+        events = [(row[0], *(int(word) for word in row[1:])) for row in rows]
+    except (OSError, ValueError, IndexError) as error:
+        raise _wrong(path, str(error)) from None
+    if header != COLUMNS or any(len(event) != len(COLUMNS) for event in events):
+        raise _wrong(path, f"its columns are not {','.join(COLUMNS)}")
+    if [event[0] for event in events] != [*names, REGION]:
+        raise _wrong(path, f"its events are {', '.join(event[0] for event in events)}")
+    if events[-1][1] <= 0:
+        raise _wrong(path, f"{REGION} is {events[-1][1]}")
+    return Counts(tuple(events[:-1]), events[-1][1])
+
+
+def _wrong(path: Path, found: str) -> TesseraError:
+    return TesseraError(
+        f"counts of the launcher ({path.name})", found, "build launcher and Tessera from one checkout"
+    )

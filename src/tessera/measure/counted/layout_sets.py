@@ -1,0 +1,94 @@
+"""The layouts of a measurement: ``full`` (MICRO'20 VI-B, 54 + 1gb) or ``core`` (growing and 1gb).
+
+Sliding windows follow the TLB misses under 4KB pages. If this processor can sample them, they are measured;
+else they come from the simulated profile of a results folder. A bundle records which.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from tessera.core.errors import TesseraError
+from tessera.core.units import PAGE_2MB, format_bytes, round_up
+from tessera.layouts import generate, heuristics
+from tessera.layouts.model import Layout
+from tessera.layouts.space import Space
+from tessera.measure.counted.here import Here
+from tessera.measure.counted.request import CORE, MEASURED, SIMULATED, Request
+from tessera.measure.counted.rows import Row
+from tessera.mosalloc.suggest import perf
+from tessera.results.read import read_file
+from tessera.results.recordings import recorded
+from tessera.results.schema.cells import PROFILE
+from tessera.results.tree import Tree
+
+_SAME_SPAN = 0.01  #: a recording is of this size if its pools are as large as here, within this share
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Layouts in the order of the method, and where sliding windows come from (empty: there are none)."""
+
+    layouts: tuple[Layout, ...]
+    source: str = ""
+    platform: str = ""
+
+
+def choose(row: Row, used: dict[str, int], request: Request, where: Here, class_name: str) -> Chosen:
+    """The layouts of one workload.
+
+    Args:
+        used: pool -> bytes that the program used, of a run on this machine.
+
+    Raises:
+        TesseraError: ``full`` without a profile, or the profile is of another size of the workload.
+    """
+    space = Space({pool: round_up(used.get(pool, 0), PAGE_2MB) for pool in row.pool_bytes}, row.pool_bytes)
+    if not space.size:
+        raise TesseraError(f"layouts of {row.workload}", "it used no memory of its pools", "choose another")
+    if request.layouts == CORE:
+        named = [space.layout(name, *space.span(*span)) for name, *span in heuristics.growing(space)]
+        return Chosen((*named, space.layout_1gb()))
+    source = SIMULATED if where.rehearsal or perf.unusable() else MEASURED
+    platform = "" if source == MEASURED else f"{class_name}-sim"
+    if source == MEASURED:  # samples do not reach every page, so windows may lie on all of them
+        profile = _measured(row)
+    else:
+        profile = _simulated(row, used, request.results, platform)
+        space = generate.on_touched(space, profile)
+    return Chosen(tuple(generate.generate(space, profile, seed=request.seed)), source, platform)
+
+
+def _measured(row: Row) -> pd.DataFrame:
+    with tempfile.TemporaryDirectory(prefix="tessera-profile-") as folder:
+        found = perf.profile(row.run.argv, Path(folder), pool_bytes=row.pool_bytes, load=None)
+    rows = [(pool, offset, round(misses)) for (pool, offset), misses in sorted(found.misses.items())]
+    return pd.DataFrame(rows, columns=list(PROFILE.names))
+
+
+def _simulated(row: Row, used: dict[str, int], results: Path, platform: str) -> pd.DataFrame:
+    tree = Tree(results)
+    path = tree.profile(row.workload, platform)
+    if not path.exists():
+        raise TesseraError(
+            f"layouts full of {row.workload}",
+            f"sliding windows follow TLB misses, and {path} does not exist",
+            "name a results folder with this workload and platform: --results DIR; or --layouts core",
+            code="no-profile",
+        )
+    info, _ = recorded(tree.info(row.workload))
+    for pool in info.get("pools", ()):
+        there, here = pool["used_bytes"], used.get(pool["kind"], 0)
+        if pool["kind"] in used and abs(there - here) > max(PAGE_2MB, _SAME_SPAN * here):
+            raise TesseraError(
+                f"layouts full of {row.workload}",
+                f"the recording in {results} used {format_bytes(there)} of pool {pool['kind']}, this size "
+                f"uses {format_bytes(here)}",
+                "give the results of the same size: --results DIR; or --layouts core",
+                code="profile-size",
+            )
+    return read_file(PROFILE, path)

@@ -1,0 +1,151 @@
+"""The rounds of every workload of a plan: turns, the journal, progress and the time that is left."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from tessera.bundles.model import Bundle, Count, Run
+from tessera.bundles.names import LAYOUTS
+from tessera.bundles.numbers import R
+from tessera.bundles.writer import Writer
+from tessera.core.units import PAGE_1GB, PAGE_2MB, PAGE_4KB
+from tessera.machine.environment.fix import Guardian
+from tessera.measure.counted import choice, turns
+from tessera.measure.counted.launched import Counted, Ended, launched
+from tessera.measure.counted.plan import Plan
+from tessera.measure.counted.rows import Row
+from tessera.measure.counted.setting import Setting
+from tessera.measure.counted.turns import Turn
+from tessera.measure.rounds import Rule, run_rounds
+from tessera.results.status import FAILED, OK, SKIPPED
+
+
+@dataclass
+class Measurement:
+    """Runs of a bundle, old and new. ``lacking``: why layouts with 1GB pages are skipped."""
+
+    counted: dict[str, Counted]
+    bundle: Bundle
+    writer: Writer
+    plan: Plan
+    rows: Sequence[Row]
+    setting: Setting
+    guardian: Guardian | None
+    lacking: str
+    runs: list[Run] = field(init=False)
+    counts: dict[int, Sequence[Count]] = field(init=False)
+    turns: dict[str, list[Turn]] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.runs, self.counts = list(self.bundle.runs), dict(self.bundle.counts)
+        self.passes = self.bundle.passes()
+        self.began, self.new = time.monotonic(), 0
+
+    def run(self) -> None:
+        """The rounds of each workload, one workload after the other."""
+        request = self.setting.request
+        for at, row in enumerate(self.rows):
+            name = row.workload
+            bad = {run.layout for run in self.runs if run.workload == name and not run.good}
+            for layout in self.plan.rows[name].layouts:
+                if self.lacking and layout not in bad and self.bundle.layouts[name, layout].pages(PAGE_1GB):
+                    self._skip(row, layout)
+                    bad.add(layout)
+            active = [layout for layout in self.plan.rows[name].layouts if layout not in bad]
+            earlier = turns.finished(self.runs, self.counts, self.passes, name)
+            earlier = [turn for turn in earlier if turn.layout in active]
+            self.turns[name] = run_rounds(
+                active,
+                earlier,
+                lambda layout, number, row=row: self._turn(row, layout, number),
+                self._rule(at),
+                request.seed,
+                finish=True,
+            )
+
+    def _rule(self, at: int) -> Rule:
+        """The stopping rule of a workload: with ``--minutes``, its share of the time that is left."""
+        request = self.setting.request
+        if request.minutes is None:
+            return request.rule
+        costs = [row.seconds * len(row.layouts) for row in self.plan.rows.values()]
+        left = max(0.0, request.minutes - (time.monotonic() - self.began) / 60)
+        return replace(request.rule, max_minutes=left * costs[at] / sum(costs[at:]))
+
+    def _turn(self, row: Row, layout: str, number: int) -> Turn:
+        """The passes of a layout in a round; those that an earlier process ran are not run again."""
+        here = (row.workload, layout, number)
+        done = {r.pass_name: r for r in self.runs if (r.workload, r.layout, r.round) == here}
+        found = {name: turns.value(self.counts[r.run], self.passes[name], R) for name, r in done.items()}
+        for name in turns.order(list(self.passes), number):
+            if name in found:
+                continue
+            if self.guardian is not None:
+                self.guardian.check()
+            ended = turns.attempt(
+                lambda name=name: self._launch(row, layout, name),
+                list(found.values()),
+                lambda ended, name=name: self._cycles(name, ended),
+                self.setting.say,
+            )
+            self._keep(row, layout, number, name, ended)
+            if ended.message:
+                return Turn(layout, number, FAILED, None)
+            found[name] = self._cycles(name, ended)
+        return Turn(layout, number, OK, sum(found.values()) / len(found))
+
+    def _launch(self, row: Row, layout: str, name: str) -> Ended:
+        setting = self.setting
+        file = setting.request.out / LAYOUTS / row.workload / f"{layout}.csv"
+        counted = self.counted[name]
+        return launched(
+            row, file.absolute(), setting.work.absolute(), setting.where, counted, setting.binding
+        )
+
+    def _cycles(self, name: str, ended: Ended) -> int:
+        return turns.value([Count(0, *event) for event in ended.counts.events], self.passes[name], R)
+
+    def _keep(self, row: Row, layout: str, number: int, name: str, ended: Ended) -> None:
+        run = Run(len(self.runs), row.workload, row.size.label, layout, number, name, FAILED, ended.message)
+        counts: list[Count] = []
+        if not ended.message:
+            small, large, largest = (ended.pages[size] for size in (PAGE_4KB, PAGE_2MB, PAGE_1GB))
+            run = replace(
+                run,
+                status=OK,
+                roi_ns=ended.counts.region_ns,
+                pages_4kb=small,
+                pages_2mb=large,
+                pages_1gb=largest,
+            )
+            counts = [Count(run.run, *event) for event in ended.counts.events]
+        self._append(run, counts)
+        shown = ended.message or f"R {self._cycles(name, ended):.4g} cycles, {run.roi_ns / 1e9:.3f} s"
+        self.setting.say(
+            f"round {number + 1}, {row.workload}, {layout}, pass {name}: {shown}; {self._left()}"
+        )
+
+    def _skip(self, row: Row, layout: str) -> None:
+        name = next(iter(self.passes))
+        self._append(
+            Run(len(self.runs), row.workload, row.size.label, layout, 0, name, SKIPPED, self.lacking), []
+        )
+        self.setting.say(f"{row.workload}, {layout} is skipped: {self.lacking}")
+
+    def _append(self, run: Run, counts: Sequence[Count]) -> None:
+        self.writer.append(run, counts)
+        self.runs.append(run)
+        self.counts[run.run] = tuple(counts)
+        self.new += 1
+
+    def _left(self) -> str:
+        """Time until the least number of rounds is done, by the runs of the trial."""
+        rounds = self.setting.request.rule.min_repeats
+        left = 0.0
+        for name, row in self.plan.rows.items():
+            done = sum(run.workload == name for run in self.runs)
+            wanted = len(row.layouts) * len(self.passes) * rounds
+            left += max(0, wanted - done) * row.seconds
+        return f"about {choice.hours(left)} to round {rounds}" if left else "further rounds for precision"

@@ -1,0 +1,227 @@
+"""Damaged bundles: an error with a code, or a check that fails; never a traceback."""
+
+import gzip
+import io
+import random
+import stat
+import zipfile
+
+import pytest
+
+from tessera.bundles import names, packed, sums
+from tessera.bundles.reader import parse, read
+from tessera.bundles.verify import verify, verify_files
+from tessera.core.errors import TesseraError
+from tests.bundles.processor import Plan, made, opened, put
+
+PLAN = Plan(rounds=1, layouts=("growing-0", "growing-8"))
+
+
+@pytest.fixture(scope="module")
+def good():
+    return made(PLAN).files
+
+
+def code_of(files):
+    with pytest.raises(TesseraError) as error:
+        parse("made", files)
+    done = verify_files("made", files | {names.SUMS: sums.text(files).encode()})
+    assert [check.name for check in done.checks if not check.passed] == ["readable"]
+    return error.value.code
+
+
+def counts_of(good):
+    return packed.unpack(good[names.PACKED])
+
+
+@pytest.mark.parametrize("name", names.SEALED)
+def test_a_file_is_missing(good, name):
+    files = {other: data for other, data in good.items() if other != name}
+    with pytest.raises(TesseraError) as error:
+        parse("made", files)
+    assert error.value.code in ("bundle-file-missing", "bundle-file-unknown")
+    assert not verify_files("made", files).passed
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "layouts/x.csv", "layouts/gups-16gb/a b.csv", ".hidden"])
+def test_a_file_that_no_bundle_has(good, name):
+    assert code_of(good | {name: b"x\n"}) == "bundle-file-unknown"
+
+
+def test_packed_counts(good):
+    data, flat = good[names.PACKED], counts_of(good)
+    named = io.BytesIO()
+    with gzip.GzipFile("alice.csv", "wb", fileobj=named, mtime=0) as stream:
+        stream.write(flat)
+    for wrong in (data[:-9], data[:30], b"", b"run,event\n", data + b"x", data + data, named.getvalue()):
+        assert code_of(good | {names.PACKED: wrong}) == "bundle-gzip"
+
+
+def test_a_small_file_that_unpacks_to_a_huge_one(good, monkeypatch):
+    monkeypatch.setattr(packed, "LARGEST_FILE", 1 << 20)
+    assert code_of(good | {names.PACKED: packed.pack(bytes(4 << 20))}) == "bundle-size"
+
+
+@pytest.mark.parametrize("change, code", [
+    ((b"run,event", b"run,name"), "bundle-header"),
+    ((b",0,0\n", b",0\n"), "bundle-row"),
+    ((b",0,0\n", b",0,NaN\n"), "bundle-value"),
+    ((b",0,0\n", b",0,-1\n"), "bundle-value"),
+    ((b",0,0\n", b",0,1e9\n"), "bundle-value"),
+    ((b",0,0\n", b",0,007\n"), "bundle-value"),
+    ((b",0,0\n", b",0,9007199254740992\n"), "bundle-value"),
+    ((b",0,0\n", b",0," + b"9" * 5000 + b"\n"), "bundle-value"),
+    ((b",0,0\n", b",0,\xff\n"), "bundle-csv"),
+    ((b",0,0\n", b',0,"0\n'), "bundle-csv"),
+    ((b"region_ns", b"region_us"), "bundle-link"),
+])  # fmt: skip
+def test_counts(good, change, code):
+    flat = counts_of(good)
+    wrong = flat.replace(*change, 1)
+    assert wrong != flat
+    assert code_of(good | {names.PACKED: packed.pack(wrong)}) == code
+
+
+def test_counts_that_are_cut_off_or_of_another_run(good):
+    flat = counts_of(good)
+    assert code_of(good | {names.PACKED: packed.pack(flat[:-4])}) in ("bundle-cut-off", "bundle-row")
+    assert code_of(good | {names.PACKED: packed.pack(flat + b"99,region_ns,1,0,0\n")}) == "bundle-link"
+    assert code_of(good | {names.PACKED: packed.pack(b"")}) == "bundle-header"
+
+
+def test_runs(good):
+    lines = good[names.RUNS].splitlines(keepends=True)
+    assert code_of(good | {names.RUNS: b"".join([*lines, lines[1]])}) == "bundle-twice"
+    again = lines[1].split(b",", 1)[1]
+    assert code_of(good | {names.RUNS: b"".join([*lines, b"99," + again])}) == "bundle-twice"
+    assert code_of(good | {names.RUNS: good[names.RUNS].replace(b",ok,", b",fine,", 1)}) == "bundle-value"
+    assert code_of(good | {names.RUNS: good[names.RUNS].replace(b",ok,", b",failed,", 1)}) == "bundle-link"
+    assert code_of(good | {names.RUNS: good[names.RUNS].replace(b",ok,,", b",ok,x,", 1)}) == "bundle-link"
+    assert code_of(good | {names.RUNS: good[names.RUNS].replace(b"gups-16gb", b"redis", 1)}) == "bundle-link"
+    assert code_of(good | {names.RUNS: good[names.RUNS].replace(b"growing-8", b"growing-7")}) == "bundle-link"
+
+
+@pytest.mark.parametrize("change, code", [
+    ((b'"schema": 1', b'"schema": 2'), "bundle-value"),
+    ((b'"schema": 1', b'"schema": NaN'), "bundle-value"),
+    ((b'"schema": 1', b'"schema": 1.5'), "bundle-value"),
+    ((b'"schema": 1', b'"schema": 1, "schema": 1'), "bundle-key"),
+    ((b'"schema": 1', b'"schema": 1, "host": "x"'), "bundle-key"),
+    ((b'"schema": 1,', b""), "bundle-key"),
+    ((b'"schema": 1', b'"schema": ' + b"9" * 6000), "bundle-value"),
+    ((b'"schema": 1', b'"schema": ' + b"[" * 100_000), "bundle-json"),
+    ((b'"schema": 1', b'"schema": "\xff"'), "bundle-json"),
+    ((b'"rehearsal": false', b'"rehearsal": 0'), "bundle-value"),
+    ((b'"mode": "uk"', b'"mode": "k"'), "bundle-value"),
+    ((b"{", b"[{"), "bundle-json"),
+])  # fmt: skip
+def test_the_head(good, change, code):
+    wrong = good[names.ABOUT].replace(*change, 1)
+    assert wrong != good[names.ABOUT]
+    assert code_of(good | {names.ABOUT: wrong}) == code
+
+
+def test_other_files(good):
+    layout = names.layout_file("gups-16gb", "growing-8")
+    assert code_of(good | {layout: good[layout].replace(b"mmap", b"heap")}) == "bundle-layout"
+    assert code_of(good | {layout: good[layout].replace(b"2097152,0", b"2MB,0")}) == "bundle-layout"
+    assert code_of(good | {layout: b"\xff"}) == "bundle-layout"
+    assert code_of(good | {names.layout_file("gups-16gb", "4kb"): good[layout]}) == "bundle-layout"
+    assert code_of(good | {names.layout_file("gups-16gb", "1gb"): good[layout]}) == "bundle-link"
+    assert code_of(good | {names.MACHINE: b"[]"}) == "bundle-value"
+    assert code_of(good | {names.CELLS: b"\xff"}) == "bundle-text"
+    assert code_of(good | {names.WORKLOADS: b"{}"}) == "bundle-link"
+
+
+def test_sums(good):
+    def reasons(files):
+        (check,) = [check for check in verify_files("made", files).checks if not check.passed][:1]
+        assert check.name in ("sums", "readable")
+        return check.reasons
+
+    text = good[names.SUMS]
+    lines = text.splitlines(keepends=True)
+    changed = good | {names.CELLS: good[names.CELLS] + b"\n"}
+    assert any(names.CELLS in reason for reason in reasons(changed))
+    assert any(lines[0].split()[1].decode() in r for r in reasons(good | {names.SUMS: b"".join(lines[1:])}))
+    for wrong in (text + lines[0], text[:-3], b"\xff", text.replace(b"  ", b" "), b"x  y\n" + text):
+        assert reasons(good | {names.SUMS: wrong})
+
+
+def zipped(path, entries):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in entries:
+            archive.writestr(name, data)
+    return path
+
+
+def test_a_zip_file_is_read_with_or_without_a_folder(good, tmp_path):
+    for prefix in ("", "my-bundle/"):
+        path = zipped(tmp_path / "b.zip", [(prefix + name, data) for name, data in good.items()])
+        assert verify(path).passed and read(path).cells == good[names.CELLS].decode()
+
+
+@pytest.mark.parametrize("name", ["../evil", "/etc/evil", "a/../../evil", "..\\evil"])
+def test_a_zip_file_with_names_that_lead_out(good, tmp_path, name):
+    path = zipped(tmp_path / "b.zip", [*good.items(), (name, b"x")])
+    with pytest.raises(TesseraError) as error:
+        read(path)
+    assert error.value.code == "bundle-file-name"
+    assert not verify(path).passed
+    assert [p.name for p in tmp_path.rglob("*")] == ["b.zip"]
+
+
+def test_a_zip_file_with_a_link_or_a_name_twice(good, tmp_path):
+    link = zipfile.ZipInfo("link")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    for entry in (link, "bundle.json"):
+        with pytest.warns() if entry == "bundle.json" else io.StringIO():
+            path = zipped(tmp_path / "b.zip", [*good.items(), (entry, b"/etc/passwd")])
+        with pytest.raises(TesseraError) as error:
+            read(path)
+        assert error.value.code in ("bundle-file-kind", "bundle-file-name")
+
+
+def test_a_zip_file_that_is_damaged_or_none(good, tmp_path):
+    path = zipped(tmp_path / "b.zip", list(good.items()))
+    data = path.read_bytes()
+    for wrong in (data[: len(data) // 2], b"", b"PK", data[:200] + bytes(50) + data[250:]):
+        path.write_bytes(wrong)
+        assert not verify(path).passed
+    with pytest.raises(TesseraError) as error:
+        verify(tmp_path / "nothing")
+    assert error.value.code == "bundle-absent"
+
+
+def test_a_folder_with_a_link(good, tmp_path):
+    put(good, tmp_path / "b")
+    (tmp_path / "b" / "link").symlink_to("/etc/hostname")
+    with pytest.raises(TesseraError) as error:
+        read(tmp_path / "b")
+    assert error.value.code == "bundle-file-kind"
+
+
+def test_a_folder_that_is_not_sealed_is_read_but_not_verified(tmp_path):
+    put(opened(PLAN).files, tmp_path)
+    assert len(read(tmp_path).runs) == 2
+    assert not verify(tmp_path).passed
+
+
+def test_random_bytes(good):
+    """300 bundles with some bytes of one file replaced, inserted or removed, sums written again."""
+    rng = random.Random(7)
+    base = verify_files("made", good)
+    for _ in range(300):
+        name = rng.choice(sorted(good))
+        flat = counts_of(good) if name == names.PACKED and rng.random() < 0.8 else good[name]
+        data = bytearray(flat)
+        for _ in range(rng.randint(1, 4)):
+            at, end = sorted(rng.randrange(len(data) + 1) for _ in range(2))
+            end = min(end, at + rng.randint(0, 6))
+            data[at:end] = rng.randbytes(rng.randint(0, 5))
+        new = bytes(data)
+        files = good | {name: packed.pack(new) if flat is not good[name] else new}
+        if name != names.SUMS:
+            files[names.SUMS] = sums.text(files).encode()
+        done = verify_files("made", files)  # no exception
+        assert done.checks and base.passed

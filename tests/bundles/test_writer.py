@@ -1,0 +1,212 @@
+"""Bundles while they are measured: kills lose one run at most, and no private text gets in."""
+
+import os
+import random
+import socket
+from dataclasses import replace
+
+import pytest
+
+from tessera import bundles
+from tessera.bundles import documents, names, private, shapes, writer
+from tessera.bundles.model import Count, Run
+from tessera.bundles.reader import parse
+from tessera.bundles.verify import verify, verify_files
+from tessera.core.errors import TesseraError
+from tests.bundles.processor import Plan, made, opened, put
+
+PLAN = Plan(rounds=2, layouts=("growing-0", "growing-8"))
+
+
+def parts_of(files):
+    """Arguments of :func:`writer.create`, from the files of an open bundle."""
+    bundle = parse("made", files)
+    heads = (
+        bundle.about,
+        bundle.machine,
+        bundle.environment,
+        bundle.events,
+        bundle.workloads,
+        bundle.layouts,
+    )
+    return bundle, heads
+
+
+@pytest.fixture
+def measured(tmp_path):
+    """A folder with all runs, written one by one."""
+    files = opened(PLAN).files
+    bundle, heads = parts_of(files)
+    made_by = writer.create(tmp_path / "b", *heads)
+    for run in bundle.runs:
+        made_by.append(run, bundle.counts.get(run.run, ()))
+    return tmp_path / "b", files
+
+
+def test_the_writer_writes_the_files(measured):
+    folder, files = measured
+    assert {
+        p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()
+    } == files
+
+
+def test_a_kill_at_any_byte_loses_one_run_at_most(measured):
+    """Counts are written before their run. Every state on the disk is a prefix of these bytes."""
+    folder, files = measured
+    rng = random.Random(1)
+    counts, runs = files[names.COUNTS], files[names.RUNS]
+    head = len(runs.splitlines(keepends=True)[0])
+    run_ends = [0, *[at + 1 for at, byte in enumerate(runs[head:]) if byte == 10]]
+    rows = counts.splitlines(keepends=True)
+    of_run = {}
+    for row in rows[1:]:
+        of_run.setdefault(int(row.split(b",")[0]), b"")
+        of_run[int(row.split(b",")[0])] += row
+    order = [run.run for run in opened(PLAN).runs]
+    for _ in range(40):
+        done = rng.randrange(len(order))
+        torn = of_run[order[done]]
+        cut = rng.randrange(len(torn) + 1)
+        row_cut = rng.randrange(run_ends[done + 1] - run_ends[done]) if cut == len(torn) else 0
+        (folder / names.COUNTS).write_bytes(
+            rows[0] + b"".join(of_run[n] for n in order[:done]) + torn[:cut]
+        )  # fmt: skip
+        (folder / names.RUNS).write_bytes(runs[: head + run_ends[done] + row_cut])
+        again, bundle = writer.resume(folder)
+        assert [run.run for run in bundle.runs] == order[:done]
+        assert set(bundle.counts) == set(order[:done])
+        whole = parse("made", files)
+        for run in whole.runs[done:]:
+            again.append(run, whole.counts[run.run])
+        assert (folder / names.COUNTS).read_bytes() == counts
+        assert (folder / names.RUNS).read_bytes() == runs
+    bundles.seal(folder)
+    assert verify(folder).passed
+
+
+def test_a_sealed_folder_gets_no_more_runs(measured):
+    folder, _ = measured
+    bundles.seal(folder)
+    with pytest.raises(TesseraError) as error:
+        writer.resume(folder)
+    assert error.value.code == "bundle-sealed"
+
+
+def test_a_folder_with_files_is_not_started_again(measured):
+    folder, files = measured
+    with pytest.raises(TesseraError):
+        writer.create(folder, *parts_of(files)[1])
+
+
+def test_values_that_nobody_could_read_are_not_written(measured):
+    folder, _ = measured
+    add, _ = writer.resume(folder)
+    before = (folder / names.RUNS).read_bytes(), (folder / names.COUNTS).read_bytes()
+    run = Run(99, "gups-16gb", "paper", "growing-0", 5, "data", "ok", "", 1, 1, 1, 1)
+    for wrong, counts in (
+        (replace(run, roi_ns=-1), ()),
+        (replace(run, layout="a,b"), ()),
+        (replace(run, status="good"), ()),
+        (run, [Count(99, "x", 2**53, 1, 1)]),
+        (run, [Count(99, "x", 1.5, 1, 1)]),
+        (run, [Count(99, "x\n", 1, 1, 1)]),
+    ):
+        with pytest.raises(TesseraError):
+            add.append(wrong, counts)
+    assert before == ((folder / names.RUNS).read_bytes(), (folder / names.COUNTS).read_bytes())
+
+
+# -- private texts
+
+
+@pytest.fixture
+def alice(monkeypatch):
+    """A machine with names."""
+    monkeypatch.setenv("HOME", "/home/alice")
+    monkeypatch.setenv("LOGNAME", "alice")
+    monkeypatch.setenv("USER", "alice")
+    monkeypatch.setattr(socket, "gethostname", lambda: "wonderland7")
+    monkeypatch.setattr(socket, "getfqdn", lambda: "wonderland7.example.org")
+    private._names.cache_clear()
+    yield ("alice", "wonderland7", "/home/alice", "example.org")
+    private._names.cache_clear()
+
+
+MESSAGES = (
+    "layout /home/alice/tessera/growing-0.csv: no such file",
+    "status 1: wonderland7.example.org refused alice",
+    "alice@wonderland7: ~/run.sh line 3",
+    "can't open '/data/alice/x' (eth0 52:54:00:12:34:56)",
+    "two\nlines\tof wonderland7",
+)
+
+
+def test_a_bundle_has_no_names_of_its_machine(alice, tmp_path):
+    files = opened(PLAN).files
+    bundle, heads = parts_of(files)
+    about, machine, environment, *rest = heads
+    machine = replace(machine, mitigations={"meltdown": "PTI, see /home/alice/notes"})
+    environment = [replace(one, found=f"{one.found} on wonderland7") for one in environment]
+    add = writer.create(tmp_path / "b", about, machine, environment, *rest)
+    for run in bundle.runs:
+        add.append(run, bundle.counts.get(run.run, ()))
+    for number, message in enumerate(MESSAGES):
+        run = Run(100 + number, "gups-16gb", "paper", "growing-0", 2 + number, "data", "failed", message)
+        add.append(run)
+    bundles.seal(tmp_path / "b")
+    everything = b"".join(p.read_bytes() for p in (tmp_path / "b").rglob("*") if p.is_file())
+    everything += shapes.text(shapes.COUNTS, ()).encode()
+    for name in (*alice, "52:54:00:12:34:56", "/data"):
+        assert name.encode() not in everything
+    done = verify(tmp_path / "b")
+    assert "private" not in [check.name for check in done.checks if not check.passed]
+
+
+@pytest.mark.parametrize("text, kept", [
+    ("echo never > /sys/kernel/mm/transparent_hugepage/enabled", True),
+    ("Mitigation: usercopy/swapgs barriers and __user pointer sanitization", True),
+    ("2MB/1GB pages: 12 / 4", True),
+    ("sysctl kernel.nmi_watchdog=0; /proc/sys/vm", True),
+    ("1.23 at 12:34:56", True),
+    ("/opt/tool", False),
+    ("see /root", False),
+    ("a --file=/srv/x", False),
+])  # fmt: skip
+def test_ordinary_texts_stay(text, kept):
+    assert (private.clean(text) == text) == kept
+    assert (list(private.problems([("here", text)])) == []) == kept
+
+
+def test_verify_finds_names_of_this_machine(alice):
+    files = opened(PLAN).files
+    for place, changes in (
+        ("arguments", {"arguments": ("--file", "/home/alice/graph")}),
+        ("arguments", {"arguments": ("--owner=alice",)}),
+        ("arguments", {"arguments": ("--host", "wonderland7.example.org")}),
+    ):
+        workloads = documents.read_workloads(files[names.WORKLOADS])
+        workloads = {name: replace(one, **changes) for name, one in workloads.items()}
+        new = files | {names.WORKLOADS: documents.workloads_text(workloads).encode()}
+        done = verify_files("made", bundles.sealing.sealed("made", new))
+        (check,) = [check for check in done.checks if not check.passed]
+        assert check.name == "private" and place
+        assert "alice" not in " ".join(check.reasons) and "gups-16gb" in check.reasons[0]
+
+
+def test_a_user_with_the_name_of_a_workload_can_verify(monkeypatch):
+    """Names of workloads, layouts and conditions are Tessera's words."""
+    monkeypatch.setenv("LOGNAME", "chase")
+    monkeypatch.setattr(socket, "gethostname", lambda: "governor")
+    monkeypatch.setattr(socket, "getfqdn", lambda: "governor")
+    private._names.cache_clear()
+    assert verify_files("made", made(Plan(workloads=("chase",))).files).passed
+    private._names.cache_clear()
+
+
+def test_files_are_not_left_open(tmp_path):
+    put(opened(PLAN).files, tmp_path / "b")
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(3):
+        writer.resume(tmp_path / "b")
+    assert len(os.listdir("/proc/self/fd")) == before
+    assert made(PLAN).files[names.RUNS] == (tmp_path / "b" / names.RUNS).read_bytes()

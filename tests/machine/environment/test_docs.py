@@ -1,0 +1,95 @@
+"""docs/environment.md: its tables and numbers are those of the program, its commands exist."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from tessera.cli import environment as command
+from tessera.cli.main import cli
+from tessera.counters.check import bounds, software
+from tessera.counters.check.row import STATUSES as CHECK_STATUSES
+from tessera.machine.environment import CHECKS, RUN_CHECKS, examine, judge, plan
+from tessera.machine.environment.condition import LEVELS, STATUSES
+from tessera.machine.environment.rule import Setting
+
+from . import trees
+
+PAGE = (Path(__file__).resolve().parents[3] / "docs" / "environment.md").read_text()
+
+
+def table(head: str) -> list[list[str]]:
+    """Rows of the table that begins with this row."""
+    rows = PAGE.split(f"{head}\n")[1].split("\n\n")[0].splitlines()[1:]
+    return [[cell.strip().strip("`") for cell in row.strip("|").split("|")] for row in rows]
+
+
+def test_levels_and_statuses():
+    assert [row[0] for row in table("| level | if the condition is not met |")] == list(LEVELS)
+    assert [row[0] for row in table("| status | meaning |")] == list(STATUSES)
+    assert set(re.findall(r"`(refused|differs|unproven)`", PAGE)) == set(CHECK_STATUSES) - {"ok"}
+
+
+def test_conditions_and_their_levels(tmp_path):
+    here = {row.check: row.level for row in [*examine(tmp_path), *judge([], 0, 0)]}
+    written = table("| check | level | wanted | read from | `--fix` |") + table("| check | level | wanted |")
+    assert [(row[0], row[1]) for row in written] == [(c, here[c]) for c in (*CHECKS, *RUN_CHECKS)]
+
+
+def test_what_fix_sets(tmp_path):
+    """Of a loud machine, each check with an entry in the column is set to it; the others are not."""
+    values = {row[0]: row[4] for row in table("| check | level | wanted | read from | `--fix` |")}
+    root = trees.write(tmp_path, trees.LOUD)
+    changed = {str(c.path): c.value for c in plan(root).changes if isinstance(c, Setting)}
+    files = {
+        "counting": "perf_event_paranoid", "overcommit": "nr_overcommit_hugepages",
+        "thp": "transparent_hugepage/enabled", "smt": "smt/control", "numa-balancing": "numa_balancing",
+        "watchdog": "nmi_watchdog", "ksm": "ksm/run", "governor": "scaling_governor",
+    }  # fmt: skip
+    for check, name in files.items():
+        assert {v for path, v in changed.items() if path.endswith(name)} == {values[check]}, check
+    others = {check for check, value in values.items() if value != "-"} - set(files)
+    assert others == {"irqbalance", "turbo", "c-states"}
+
+
+def test_numbers_of_the_bounds():
+    rows = {row[0]: row[1:] for row in table("| E | H per load | M per load | C |")}
+    assert [int(pages.replace(",", "")) for pages in rows] == [chase.pages for chase in bounds.CHASES]
+    for chase, cells in zip(bounds.CHASES, rows.values(), strict=True):
+        by_role = {b.role: b for b in bounds.bounds(chase, 10**9, 2) if not b.total}
+        for role, cell in zip(("H loads", "M loads"), cells[:2], strict=True):
+            said = [float(number) for number in re.findall(r"[\d.]+", cell)]
+            bound = by_role[role]
+            least, most = bound.least / bounds.LOADS, bound.most / bounds.LOADS
+            expected = [least, most] if " to " in cell else [least if "least" in cell else most]
+            assert said == pytest.approx(expected, abs=5e-4), (role, chase)
+    assert f"{bounds.LOADS:,} loads" in PAGE and f"{software.PAGES} new pages" in PAGE
+    assert f"- {bounds.MOST_ENTRIES}/{bounds.MANY.pages} = 0.967" in PAGE
+
+
+def test_the_commands_that_change_nothing(tmp_path, monkeypatch):
+    """On a quiet machine of files, which has fewer free 2MB pages than the second command asks for."""
+    root = trees.write(tmp_path / "machine")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(command, "_root", lambda: root)
+    lines = re.findall(r"^\./run tessera (environment.*)$", PAGE, re.MULTILINE)
+    stops = []
+    for line in lines[:2]:
+        done = CliRunner().invoke(cli, line.split())
+        stops.append(done.output.strip().splitlines()[-2])
+        assert done.exit_code == len(stops) - 1, f"{line}\n{done.output}"
+    assert stops == [f"no run starts because of: {what}" for what in ("nothing", "2mb-pages")]
+    assert (tmp_path / "environment.csv").read_text().startswith("check,level,wanted,found,status,remedy\n")
+
+
+def test_commands_exist():
+    commands = re.findall(r"^\./run tessera (.+)$", PAGE, re.MULTILINE)
+    assert len(commands) == 4
+    for line in commands:
+        words = line.split(" -- ")[0].split()
+        verbs = [word for word in words[:2] if not word.startswith("-")]
+        text = CliRunner().invoke(cli, [*verbs, "--help"]).stdout
+        assert all(word in text for word in words if word.startswith("--")), line

@@ -1,0 +1,236 @@
+"""A whole measurement on a fake machine: cells, resuming, failures, refusals."""
+
+from __future__ import annotations
+
+import json
+from contextlib import nullcontext
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from tessera.bundles import verify
+from tessera.core.errors import TesseraError
+from tessera.machine.reserve import HugePagesUnavailable
+from tessera.measure.counted import campaign
+from tessera.measure.counted.campaign import measure
+from tessera.measure.rounds import Rule
+from tessera.results.cells import read_cells
+
+from .world import ID, TWO_PASSES, engine_cells
+
+CORE = 10  #: growing-0 to growing-8, and 1gb
+
+
+def run(world, **changes):
+    return measure(world.request(**changes), say=world.said.append)
+
+
+def test_without_noise_the_cells_are_the_engines(world):
+    """With the protocol's rounds; the bundle passes ``verify``."""
+    bundle = run(world, rule=Rule())
+    cells = read_cells(world.folder / "bundle" / "cells.csv")
+    assert len(cells) == 2 * CORE
+    assert set(cells.status) == {"ok"} and set(cells.runtime_provenance) == {"simulated"}
+    assert set(cells.platform) == {f"broadwell-{ID[:8]}"}
+    for row in cells.itertuples():
+        engine = world.cells[row.workload, row.layout]
+        for column, value in engine.items():
+            assert getattr(row, column) == value, (row.workload, row.layout, column)
+    assert cells.set_index(["workload", "layout"]).walk_cycles["alpha", "growing-0"] > 500_000_100
+    about = json.loads((world.folder / "bundle/bundle.json").read_text())
+    assert (about["rehearsal"], about["class"], about["protocol"]) == (True, "broadwell", "rounds-1")
+    assert len(bundle.runs) == 2 * CORE * 5
+    assert not (world.folder / "bundle.measuring").exists()
+    checked = verify.verify(world.folder / "bundle")
+    assert [check for check in checked.checks if not check.passed] == []
+
+
+def test_conditions_of_runs_are_in_the_bundle(world):
+    bundle = run(world, workloads=("alpha",))
+    found = {row.check: row for row in bundle.environment}
+    for check in ("counting", "pmu", "2mb-pages", "smt", "thp", "running", "faults", "frequency", "heat"):
+        assert found[check].status == "ok", found[check]
+    assert found["sliding-windows"].level == "noted"
+
+
+def test_two_passes_alternate_and_make_one_cell(world):
+    world.change(TWO_PASSES)
+    bundle = run(world, workloads=("alpha",))
+    assert list(bundle.passes()) == ["loads", "stores"]
+    first = [(r.layout, r.pass_name) for r in bundle.runs if r.round == 0]
+    second = [(r.layout, r.pass_name) for r in bundle.runs if r.round == 1]
+    assert [name for _, name in first] == ["loads", "stores"] * CORE
+    assert [name for _, name in second] == ["stores", "loads"] * CORE
+    assert [layout for layout, _ in first] != [layout for layout, _ in second]
+    cells = read_cells(world.folder / "bundle" / "cells.csv").set_index("layout")
+    for column in ("stlb_hits", "stlb_misses", "walk_cycles", "runtime_cycles"):
+        assert cells[column]["growing-3"] == world.cells["alpha", "growing-3"][column]
+
+
+def test_noise_needs_more_rounds(world, monkeypatch):
+    monkeypatch.setenv("TESSERA_FAKE_NOISE", "0.004")
+    bundle = run(world, workloads=("alpha",), rule=Rule(0.005, 2, 7))
+    rounds = 1 + max(r.round for r in bundle.runs)
+    assert 2 < rounds <= 7
+
+
+def test_a_failing_layout_leaves_the_others(world, monkeypatch):
+    monkeypatch.setenv("TESSERA_FAKE_BREAK", "alpha/growing-3")
+    bundle = run(world, workloads=("alpha",))
+    bad = [r for r in bundle.runs if not r.good]
+    assert [(r.layout, r.round, r.status) for r in bad] == [("growing-3", 0, "failed")]
+    assert "C_loads" in bad[0].message
+    assert len(bundle.runs) == 9 * 2 + 1
+    assert world.lines("starts").count("alpha/growing-3") == 3  # attempts
+
+
+def test_a_run_that_fails_once_is_tried_again(world, monkeypatch):
+    monkeypatch.setenv("TESSERA_FAKE_BREAK", "alpha/growing-3/1")
+    bundle = run(world, workloads=("alpha",))
+    assert all(r.good for r in bundle.runs)
+    assert any("attempt 1 of 3" in line for line in world.said)
+
+
+def test_minutes_choose_rows_and_layouts(world, monkeypatch):
+    """A run takes 6 s: two rounds of a layout 12 s. 0.8 x 2.1 minutes are 100.8 s: 8 layouts, best first."""
+    real = campaign.trial.try_all
+
+    def try_all(*arguments):
+        tried, left_out = real(*arguments)
+        return [replace(one, seconds=6.0) for one in tried], left_out
+
+    monkeypatch.setattr(campaign.trial, "try_all", try_all)
+    monkeypatch.setattr(campaign, "time", SimpleNamespace(monotonic=lambda: 0.0))
+    run(world, minutes=2.1)
+    cells = read_cells(world.folder / "bundle" / "cells.csv")
+    chosen = {(row.workload, row.layout) for row in cells.itertuples()}
+    names = ("growing-0", "growing-8", "growing-4", "1gb")
+    assert chosen == {(workload, name) for workload in ("alpha", "beta") for name in names}
+    assert any("8 layouts" in line and "2 min" in line for line in world.said)  # 96 s
+
+
+@pytest.mark.parametrize(
+    ("place", "text", "code"),
+    [
+        ("proc/sys/kernel/perf_event_paranoid", "3", "environment"),
+        (
+            "proc/cpuinfo",
+            "vendor_id : GenuineIntel\ncpu family : 6\nmodel : 1\nstepping : 0\n",
+            "class-unknown",
+        ),
+    ],
+)
+def test_machines_that_cannot_count_stop_before_any_run(world, place, text, code):
+    world.change({place: text})
+    with pytest.raises(TesseraError) as error:
+        run(world)
+    assert error.value.code == code
+    assert world.lines("starts") == []
+
+
+def test_without_a_pmu_nothing_runs(world):
+    (world.machine / "sys/bus/event_source/devices/cpu/type").unlink()
+    with pytest.raises(TesseraError) as error:
+        run(world)
+    assert error.value.code in ("no-pmu", "environment")
+    assert world.lines("starts") == []
+
+
+def test_a_workload_that_cannot_be_measured(world):
+    world.workload("many", "kind: server\n")
+    bundle = run(world)  # left out, named
+    assert {r.workload for r in bundle.runs} == {"alpha", "beta"}
+    assert any(line.startswith("left out: many:") for line in world.said)
+    with pytest.raises(TesseraError) as error:
+        measure(world.request(out=world.folder / "second", workloads=("many",)))
+    assert error.value.code == "workload-unfit"
+
+
+def test_a_workload_that_always_fails_is_left_out(world, monkeypatch):
+    monkeypatch.setenv("TESSERA_FAKE_BREAK", "beta/growing-0")
+    bundle = run(world)
+    assert {r.workload for r in bundle.runs} == {"alpha"}
+    assert any("left out: beta" in line for line in world.said)
+
+
+def test_full_without_a_profile_says_what_to_do(world):
+    with pytest.raises(TesseraError) as error:
+        run(world, workloads=("alpha",), layouts="full", results=world.folder / "none")
+    assert error.value.code == "no-profile"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"workloads": ("gamma",)},
+        {"workloads": ("alpha",), "size": "huge"},
+        {"rule": Rule(0.005, 1, 1)},
+        {"minutes": 0.0},
+        {"also": ("everything",)},
+        {"class_name": "skylake"},
+        {"mode": "k"},
+        {"region": "half"},
+    ],
+)
+def test_wrong_requests_run_nothing(world, change):
+    with pytest.raises(TesseraError):
+        run(world, **change)
+    assert world.lines("starts") == []
+    assert [path.name for path in world.folder.glob("bundle*")] == []
+
+
+def test_fix_holds_while_it_measures_and_is_undone(world):
+    loud = {"proc/sys/kernel/perf_event_paranoid": "4", "proc/sys/kernel/numa_balancing": "1"}
+    world.change(loud)
+    bundle = measure(world.request(workloads=("alpha",)), fix=True, say=world.said.append)
+    found = {row.check: row for row in bundle.environment}
+    assert (found["numa-balancing"].status, found["numa-balancing"].found) == ("ok", "0")
+    assert found["counting"].status == "ok"
+    assert {name: (world.machine / name).read_text().strip() for name in loud} == loud
+    assert any("numa_balancing" in line for line in world.said)
+
+
+def test_layouts_of_1gb_pages_are_skipped_where_there_are_none(world, monkeypatch):
+    monkeypatch.setattr(
+        campaign, "_reserved", lambda where, needs: (nullcontext(), "4 free 1GB pages: 0 are free")
+    )
+    bundle = run(world, workloads=("alpha",))
+    skipped = [r for r in bundle.runs if not r.good]
+    assert [(r.layout, r.status) for r in skipped] == [("1gb", "skipped")]
+    cells = read_cells(world.folder / "bundle" / "cells.csv").set_index("layout")
+    assert cells.status["1gb"] == "skipped" and "1GB" in cells.message["1gb"]
+
+
+def test_pages_are_reserved_for_the_most_demanding_layouts(world, monkeypatch):
+    """S is 2MB of the heap and 16MB of the other pool: 9 pages of 2MB, or a 1GB page for each pool."""
+    asked = []
+
+    def reserve(count_2mb, count_1gb=0, *, node):
+        asked.append((count_2mb, count_1gb))
+        if count_1gb:
+            raise HugePagesUnavailable("2 free 1GB pages", "0 are free", "reserve them at boot")
+        return nullcontext()
+
+    monkeypatch.setattr(campaign, "reserve_huge_pages", reserve)
+    real = campaign._reserved
+    monkeypatch.setattr(
+        campaign, "_reserved", lambda where, needs: real(replace(where, rehearsal=False), needs)
+    )
+    bundle = run(world, workloads=("alpha",))
+    assert asked == [(9, 0), (0, 2)]
+    assert {r.layout for r in bundle.runs if r.status == "skipped"} == {"1gb"}
+
+
+def test_another_region_is_another_protocol(world):
+    world.workload("mine", "kind: program\n")
+    program = world.checkout / "build/workloads/mine"
+    path = world.checkout / "config/workloads/mine.yaml"
+    path.write_text(path.read_text().replace("executable: mine", f"executable: {program}"))
+    program.chmod(0o755)
+    with pytest.raises(TesseraError) as error:
+        run(world, workloads=("mine",))
+    assert error.value.code == "workload-unfit" and "--region program" in error.value.remedy
+    engine_cells(world.folder / "engine.csv", ("mine",))
+    bundle = run(world, workloads=("mine",), region="program", rule=Rule(0.005, 5, 20))
+    assert (bundle.about.region, bundle.about.protocol) == ("program", "other")

@@ -1,0 +1,72 @@
+"""``--try LAYOUTS --predict LAYOUT``: samples are what the fake machine counts, and a line is predicted."""
+
+from __future__ import annotations
+
+import csv
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tessera.core.units import MB, PAGE_2MB
+from tessera.layouts.model import Layout, Window, write_layout
+
+from .test_command import command
+from .world import engine_cells
+
+MOSAICS = list("abcdefg")
+PAGE = (Path(__file__).resolve().parents[3] / "docs" / "measure.md").read_text()
+POOLS = {"brk": 2 * MB, "mmap": 32 * MB}
+
+
+@pytest.fixture
+def mosaics(world):
+    """Seven layouts, and an engine whose R is 3e8 + 1.5 C exactly."""
+    cells = engine_cells(world.folder / "engine.csv", ("program",))
+    cells |= {("program", name): cells["program", f"growing-{n}"] for n, name in enumerate(MOSAICS, start=1)}
+    for cell in {id(cell): cell for cell in cells.values()}.values():
+        cell["runtime_cycles"] = 300_000_000 + cell["walk_cycles"] * 3 // 2
+    with (world.folder / "engine.csv").open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, ["workload", "layout", *next(iter(cells.values()))])
+        writer.writeheader()
+        writer.writerows({"workload": w, "layout": name, **cell} for (w, name), cell in cells.items())
+    for at, name in enumerate(MOSAICS, start=1):
+        window = Window("mmap", 0, 2 * at * MB, PAGE_2MB)
+        write_layout(Layout(name, POOLS, (window,)), world.folder / f"{name}.csv")
+    return world, {name: cells["program", name] for name in MOSAICS}
+
+
+def asked(names):
+    return ",".join(f"{name}.csv" for name in names)
+
+
+def test_a_line_is_predicted_within_its_interval(mosaics):
+    """The page's command. poly1 of six and the anchors is the line itself; 8 errors allow a level of 8/9."""
+    world, cells = mosaics
+    (line,) = re.findall(r"^\./run .*--predict.*$", PAGE, re.M)
+    words = shlex.split(line.replace("PROGRAM", "true"))
+    at = words.index("measure") + 1
+    done = command(world, "--model", "poly1", *words[at:])
+    assert done.returncode == 0, done.stderr
+    found = re.search(r"g: poly1 of 8 layouts predicts (\S+) cycles, 89% interval (.*)", done.stdout)
+    wanted = cells["g"]["runtime_cycles"]
+    assert float(found[1]) == pytest.approx(wanted, rel=1e-4)
+    low, high = (float(word) for word in found[2].split(" to "))
+    assert low <= float(found[1]) <= high
+    assert f"g: counted {wanted:.6g} cycles" in done.stdout
+    assert world.lines("starts").count("program/growing-8") == 3  # the anchor, once a round
+
+
+@pytest.mark.parametrize(
+    ("names", "predict", "words"),
+    [
+        (MOSAICS[:5], "g.csv", "5 layouts"),
+        (MOSAICS, "g.csv", "in --try, too"),
+        ([*MOSAICS[:6], "thp"], "g.csv", "no layout file"),
+    ],
+)
+def test_what_is_no_model(mosaics, names, predict, words):
+    world, _ = mosaics
+    done = command(world, "--try", asked(names), "--predict", predict, "--", "true")
+    assert done.returncode == 2 and words in done.stderr and world.lines("starts") == []

@@ -1,0 +1,153 @@
+"""Interrupted measurements go on; other plans are refused; nothing that was finished is lost."""
+
+from __future__ import annotations
+
+import errno
+import os
+from dataclasses import replace
+
+import pytest
+
+from tessera import bundles
+from tessera.bundles import names
+from tessera.core.errors import TesseraError
+from tessera.measure.counted import campaign
+from tessera.measure.counted.campaign import measure
+from tessera.measure.rounds import Rule
+
+from .world import TWO_PASSES
+
+CORE = 10  #: growing-0 to growing-8, and 1gb
+
+
+def run(world, **changes):
+    return measure(world.request(**changes), say=world.said.append)
+
+
+def test_a_sealed_bundle_is_left_alone(world):
+    run(world, workloads=("alpha",))
+    before = (world.folder / "bundle/SHA256SUMS").read_bytes()
+    with pytest.raises(TesseraError) as error:
+        run(world, workloads=("alpha",))
+    assert error.value.code == "bundle-sealed"
+    assert (world.folder / "bundle/SHA256SUMS").read_bytes() == before
+
+
+class Killed(BaseException):
+    """Ends a measurement as a signal does."""
+
+
+def stopped_after(count):
+    """A listener that ends the measurement after so many runs."""
+    seen = []
+
+    def say(text):
+        seen.append(text)
+        if sum(line.startswith("round ") for line in seen) >= count:
+            raise Killed
+
+    return say
+
+
+def test_a_resumed_measurement_uses_every_run_and_finishes_its_round(world):
+    world.change(TWO_PASSES)
+    for count in (3, 21, 7):  # ends in the middle of a turn, too
+        with pytest.raises(Killed):
+            measure(world.request(workloads=("alpha",)), say=stopped_after(count))
+    trials = 2  # one for each pass, at the first start only
+    assert len(world.lines("ends")) == 31 + trials
+    bundle = run(world, workloads=("alpha",))
+    assert len(bundle.runs) == len(world.lines("ends")) - trials == CORE * 2 * 2
+    assert len({(r.layout, r.round, r.pass_name) for r in bundle.runs}) == len(bundle.runs)
+
+
+@pytest.mark.parametrize(
+    "change", [{"seed": 2}, {"layouts": "full"}, {"rule": Rule(max_repeats=7)}, {"mode": "uk"}]
+)
+def test_other_options_are_another_plan(world, change):
+    with pytest.raises(Killed):
+        measure(world.request(workloads=("alpha",)), say=stopped_after(3))
+    with pytest.raises(TesseraError) as error:
+        measure(replace(world.request(workloads=("alpha",)), **change))
+    assert error.value.code == "other-plan"
+    if (name := next(iter(change))) != "rule":
+        assert name in error.value.found
+
+
+@pytest.mark.parametrize(
+    ("place", "text", "named"),
+    [
+        ("machine/proc/sys/kernel/osrelease", "6.2.0", "kernel"),
+        ("machine/sys/devices/system/cpu/smt/active", "1", "events.csv"),
+        ("checkout/build/workloads/alpha", "another program", "alpha"),
+    ],
+)
+def test_another_machine_or_program_is_another_plan(world, place, text, named):
+    with pytest.raises(Killed):
+        measure(world.request(workloads=("alpha",)), say=stopped_after(3))
+    (world.folder / place).write_text(text)
+    with pytest.raises(TesseraError) as error:
+        run(world, workloads=("alpha",))
+    assert error.value.code == "other-plan" and named in error.value.found
+
+
+def test_a_folder_with_other_files_is_refused(world):
+    (world.folder / "bundle").mkdir()
+    (world.folder / "bundle/mine.txt").write_text("keep")
+    with pytest.raises(TesseraError) as error:
+        run(world)
+    assert error.value.code == "other-plan"
+    assert (world.folder / "bundle/mine.txt").read_text() == "keep"
+
+
+def test_heads_that_a_kill_left_incomplete_are_written_again(world, monkeypatch):
+    real = bundles.writer.write_text
+
+    def cut(path, text):
+        if path.name == "workloads.json":
+            raise Killed
+        real(path, text)
+
+    monkeypatch.setattr(bundles.writer, "write_text", cut)
+    with pytest.raises(Killed):
+        run(world, workloads=("alpha",))
+    monkeypatch.setattr(bundles.writer, "write_text", real)
+    assert len(run(world, workloads=("alpha",)).runs) == CORE * 2
+
+
+@pytest.mark.parametrize("left", [names.COUNTS, "nothing"])
+def test_a_kill_after_the_last_step_leaves_a_finished_bundle(world, monkeypatch, left):
+    """Killed between the sums and the removal of working files."""
+
+    def rmtree(path):
+        raise Killed
+
+    monkeypatch.setattr(campaign.shutil, "rmtree", rmtree)
+    with pytest.raises(Killed):
+        run(world, workloads=("alpha",))
+    monkeypatch.undo()
+    for name, value in world.environment.items():
+        monkeypatch.setenv(name, value)
+    if left == names.COUNTS:
+        (world.folder / "bundle" / names.COUNTS).write_text("run,event,value,enabled_ns,running_ns\n")
+    assert len(run(world, workloads=("alpha",)).runs) == CORE * 2
+    assert [path.name for path in world.folder.glob("bundle*")] == ["bundle"]
+
+
+def test_a_full_disk_ends_the_measurement_and_loses_one_run(world, monkeypatch):
+    real, calls = os.write, []
+
+    def write(descriptor, data):
+        calls.append(1)
+        if len(calls) == 12:
+            real(descriptor, data[: len(data) // 2])
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(descriptor, data)
+
+    monkeypatch.setattr(bundles.writer.os, "write", write)
+    with pytest.raises(TesseraError) as error:
+        run(world, workloads=("alpha",))
+    assert "No space left" in error.value.found
+    monkeypatch.setattr(bundles.writer.os, "write", real)
+    bundle = run(world, workloads=("alpha",))
+    assert len(bundle.runs) == CORE * 2 and len(world.lines("ends")) == CORE * 2 + 1 + 1  # trial, lost run
