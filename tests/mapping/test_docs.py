@@ -27,7 +27,8 @@ def test_the_example_is_a_mapping(page, tmp_path):
 
 
 def test_commands_without_a_trace_run(page, tmp_path):
-    lines = "".join(re.findall(r"```sh\n(.*?)```", page, re.DOTALL)).splitlines()
+    blocks = "".join(re.findall(r"```sh\n(.*?)```", page, re.DOTALL))
+    lines = blocks.replace("\\\n", " ").splitlines()
     seen = 0
     for line in lines:
         if "/tmp/live" in line:  # needs root: test_capture.py

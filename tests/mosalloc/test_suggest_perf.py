@@ -16,10 +16,16 @@ from click.testing import CliRunner
 from tessera.cli.mosalloc.group import mosalloc
 from tessera.core.errors import TesseraError
 from tessera.core.units import PAGE_2MB as M2
+from tessera.mosalloc.samples.script import parse_lines
+from tessera.mosalloc.samples.weigh import weigh
 from tessera.mosalloc.suggest import perf
 from tessera.mosalloc.suggest.load import Load
 from tessera.mosalloc.suggest.profile import add_up
+from tessera.mosalloc.suggest.sampled import summed
 
+INTEL = {"vendor_id": "GenuineIntel", "cpu family": "6", "model": "79", "stepping": "1"}
+AMD = {"vendor_id": "AuthenticAMD", "cpu family": "25", "model": "1", "stepping": "1"}
+OTHER = {"vendor_id": "Other", "cpu family": "1", "model": "2", "stepping": "3"}
 POOL_BYTES = {"brk": 64 << 20, "mmap": 64 << 20}
 
 #: As perf 6.1 prints `perf script -F pid,period,event,addr`.
@@ -34,23 +40,25 @@ SCRIPT = """\
 """
 
 
+def samples(pid: int = 12348):
+    return weigh(parse_lines(SCRIPT.splitlines()), pid).misses
+
+
 def test_perf_script_lines():
-    found = list(perf.parse(SCRIPT.splitlines(), 12348))
     base = 1 << 40
     addresses = [base + M2 + 64, base + 2 * M2 - 1, base + 2 * M2, 0xFFFFFFFFFFF, 0]
-    assert found == list(zip(addresses, [997, 997, 1000, 997, 997], strict=True))
+    assert sorted(samples()) == sorted(zip(addresses, [997, 997, 1000, 997, 997], strict=True))
 
 
 @pytest.mark.parametrize("line", ["no samples", "12348 r11d0:pp: 10", "1 2 r11d0:pp:"])
 def test_other_lines_are_refused_with_their_number(line):
     with pytest.raises(TesseraError, match="perf script, line 2"):
-        list(perf.parse(["1 2 e: 3", line], 1))
+        list(parse_lines(["1 2 e: 3", line]))
 
 
 def test_samples_become_misses_of_pages():
-    samples = list(perf.parse(SCRIPT.splitlines(), 12348))
     bases = {"mmap": (1 << 40, 4 * M2), "brk": (1 << 44, M2)}
-    profile = perf.summed(samples, bases, POOL_BYTES, 997)
+    profile = summed(samples(), bases, POOL_BYTES, "by hand")
     assert profile.misses == {("mmap", M2): 2 * 997, ("mmap", 2 * M2): 1000}
     assert (profile.total, profile.outside) == (4 * 997 + 1000, 2 * 997)
     assert profile.provenance == "measured" and "only 3 samples" in profile.notes[0]
@@ -71,8 +79,84 @@ def test_why_perf_cannot_be_used(monkeypatch):
     monkeypatch.setattr(perf.pmu, "open_counter", lambda kind, config: 13)
     assert "perf_event_paranoid" in perf.unusable()
     monkeypatch.setattr(perf.pmu, "open_counter", lambda kind, config: 0)
-    monkeypatch.setattr(perf, "cpu_facts", lambda: {"vendor_id": "Other", "cpu family": "1", "model": "2"})
+    monkeypatch.setattr(perf, "cpu_facts", lambda: OTHER)
     assert "Other" in perf.unusable()
+    monkeypatch.setattr(perf, "cpu_facts", dict)
+    assert "CPUID" in perf.unusable()
+
+
+class Tried:
+    """What unusable() asks the machine; perf itself is a list of its arguments."""
+
+    def __init__(self, monkeypatch, cpu, allowed=(0, 1), cpus=None, status=0, pmus=("cpu", "ibs_op")):
+        self.argv = []
+        monkeypatch.setattr(perf.shutil, "which", lambda name: "/usr/bin/perf")
+        monkeypatch.setattr(perf.pmu, "open_counter", lambda kind, config: 0)
+        monkeypatch.setattr(perf, "cpu_facts", lambda: cpu)
+        monkeypatch.setattr(perf.os, "sched_getaffinity", lambda pid: set(allowed))
+        monkeypatch.setattr(perf.sysfs, "cpus", lambda pmu: (cpus or {}).get(pmu, ""))
+        found = lambda names: next(((n, 4) for n in names if n in pmus), None)  # noqa: E731
+        monkeypatch.setattr(perf.sysfs, "pmu_type", found)
+        monkeypatch.setattr(perf.subprocess, "run", self.run)
+        self.status = status
+
+    def run(self, argv, **options):
+        self.argv = argv
+        return subprocess.CompletedProcess(argv, self.status, "", "\nevent syntax error: none\n")
+
+
+@pytest.mark.parametrize(
+    "cpu, period, event",
+    [
+        (INTEL, "997", "cpu/event=0xd0,umask=0x11/pp"),
+        (INTEL | {"model": "42"}, "997", "cpu/event=0xcd,umask=0x01,ldlat=4,period=20011/pp"),
+        (INTEL | {"model": "62"}, "997", "cpu/event=0xcd,umask=0x02,period=20011/pp"),
+        (AMD, "98416", "ibs_op/cnt_ctl=1/"),
+    ],
+)
+def test_what_each_processor_records(monkeypatch, cpu, period, event):
+    """Tried once before the program runs; before Haswell with accesses, because misses have no address."""
+    tried = Tried(monkeypatch, cpu)
+    assert perf.unusable() == ""
+    assert tried.argv[:4] == ["perf", "record", "-q", "-d"] and event in tried.argv
+    assert tried.argv[tried.argv.index("-c") + 1] == period and tried.argv[-2:] == ["--", "true"]
+
+
+def test_what_perf_refuses_is_its_last_line(monkeypatch):
+    """A guest that has counters, but no IBS."""
+    Tried(monkeypatch, AMD, status=129)
+    assert perf.unusable() == "perf can't sample ibs_op/cnt_ctl=1/: event syntax error: none"
+
+
+HYBRID = INTEL | {"model": "151"}
+CORES = {"cpu_core": "0-15", "cpu_atom": "16-19"}
+
+
+@pytest.mark.parametrize(
+    "allowed, event",
+    [
+        ([3], "cpu_core/event=0xd0,umask=0x11/pp"),
+        ([16, 19], "cpu_atom/event=0xd0,umask=0x11/pp"),
+        ([15, 16], ""),
+    ],
+)
+def test_two_types_of_cores_are_not_mixed(monkeypatch, allowed, event):
+    """Each type counts its own misses only, so a program that moves would lose some."""
+    tried = Tried(monkeypatch, HYBRID, allowed, CORES, pmus=("cpu_core", "cpu_atom"))
+    reason = perf.unusable()
+    if event:
+        assert not reason and event in tried.argv
+        return
+    assert "taskset --cpu-list 0-15 for goldencove" in reason and "16-19 for gracemont" in reason
+    done = CliRunner().invoke(mosalloc, ["suggest", "--method", "perf", "--", "true"])
+    assert isinstance(done.exception, TesseraError) and "2 types" in done.exception.found
+    assert done.exception.code == "cannot-sample"
+
+
+def test_a_class_without_such_events(monkeypatch):
+    Tried(monkeypatch, INTEL)
+    monkeypatch.setattr(perf, "plan", lambda found, pmu: None)
+    assert perf.unusable() == "no event of broadwell shows TLB misses with addresses"
 
 
 def test_asking_for_perf_where_it_cannot_work(monkeypatch):
@@ -96,9 +180,7 @@ def test_a_real_recording_of_perf(build, tmp_path):
     if not perf_records_faults(tmp_path):
         pytest.skip("perf can't record page faults here; apt install linux-perf, and root")
     pools = {"brk": 1 << 30, "mmap": 1 << 30}
-    profile = perf.profile(
-        program, tmp_path, pool_bytes=pools, load=None, period=1, event_names=["page-faults"]
-    )
+    profile = perf.profile(program, tmp_path, pool_bytes=pools, load=None, recording=perf.FAULTS)
     full = [page for page, count in profile.misses.items() if count == 512 and page[0] == "mmap"]
     assert len(full) in (31, 32)  # 64MB need not start at a multiple of 2MB
     assert profile.outside > 10  # the program's own image
@@ -125,8 +207,7 @@ def test_a_servers_profile_by_perf(build, tmp_path):
         tmp_path,
         pool_bytes={"brk": 1 << 30, "mmap": 1 << 30},
         load=Load(f"{ask} && sleep 0.3", port),
-        period=1,
-        event_names=["page-faults"],
+        recording=perf.FAULTS,
     )
     full = [page for page, count in profile.misses.items() if count == 512 and page[0] == "mmap"]
     assert len(full) in (7, 8)

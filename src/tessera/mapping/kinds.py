@@ -10,7 +10,7 @@ from tessera.mapping import paging
 from tessera.mapping.buddy import ORDERS, Buddy
 from tessera.mapping.regions import Region
 from tessera.mapping.rows import PAGES_OF_2MB, Rows
-from tessera.mapping.synthetic import synthetic
+from tessera.mapping.synthetic import EQUAL, synthetic
 from tessera.mapping.touches import Touches
 
 
@@ -121,6 +121,9 @@ KINDS: dict[str, Kind] = {
     "demand": Kind(_demand, frozenset({"free", "touches"})),
     "eager": Kind(_eager, frozenset({"free"})),
 }
+#: chunks of one length: pages-1, pages-2, ..., pages-65536
+EQUAL_KINDS: dict[str, Kind] = {name: _synthetic(name) for name in EQUAL}
+ALL_KINDS = KINDS | EQUAL_KINDS
 OPTIONAL = ("alignment", "free", "touches")
 
 
@@ -130,10 +133,10 @@ def make(kind: str, asked: Request) -> Made:
     Raises:
         TesseraError: the kind is unknown, misses an input or has no use for one, or memory does not suffice.
     """
-    if kind not in KINDS:
-        raise unknown_name("kind of mapping", kind, list(KINDS))
+    if kind not in ALL_KINDS:
+        raise unknown_name("kind of mapping", kind, [*KINDS, "pages-N (N = 1, 2, 4, ..., 65536)"])
     for name in OPTIONAL:
-        if getattr(asked, name) is not None and name not in KINDS[kind].uses:
+        if getattr(asked, name) is not None and name not in ALL_KINDS[kind].uses:
             users = ", ".join(other for other, row in KINDS.items() if name in row.uses)
             raise TesseraError(
                 f"mapping of kind {kind} with --{name}",
@@ -141,4 +144,4 @@ def make(kind: str, asked: Request) -> Made:
                 f"leave out --{name}, or use such a kind",
                 code="mapping/unused-option",
             )
-    return KINDS[kind].make(asked)
+    return ALL_KINDS[kind].make(asked)

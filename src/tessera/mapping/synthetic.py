@@ -1,4 +1,4 @@
-"""Synthetic mappings of Park (KAIST 2019), Table 3.4: chunks of random length.
+"""Synthetic mappings of Park (KAIST 2019): chunks of random (Table 3.4) or equal length (Figure 3.17).
 
 From page v = 0 of a region, chunks of s = U{low..high} pages follow each other; the last is cut at the end.
 A chunk gets the next free frame f = v mod ``alignment``, with at least one frame left free behind the chunk
@@ -32,13 +32,15 @@ LENGTHS: dict[str, tuple[int, int] | None] = {
     "high": (512, 65536),
     "max": None,
 }
+#: chunks of one length: 1, 2, 4, ..., 65536 pages, the distances of Algorithm 1 and 1
+EQUAL = {f"pages-{1 << power}": (1 << power, 1 << power) for power in range(17)}
 
 
 def synthetic(kind: str, regions: Sequence[Region], seed: int, alignment: int = PAGES_OF_2MB) -> Rows:
     """Rows of every page of the regions, sorted.
 
     Args:
-        kind: a key of :data:`LENGTHS`.
+        kind: a key of :data:`LENGTHS` or :data:`EQUAL`.
         alignment: pages; 1, 2, 4, ..., 512.
 
     Raises:
@@ -60,7 +62,7 @@ def synthetic(kind: str, regions: Sequence[Region], seed: int, alignment: int = 
 
 def lengths(kind: str, region: Region, seed: int) -> np.ndarray:
     """Pages of each chunk of a region, shape ``(chunks,)``; their sum is the region's."""
-    bounds = LENGTHS[kind]
+    bounds = EQUAL[kind] if kind in EQUAL else LENGTHS[kind]
     if bounds is None:
         return np.array([region.pages])
     low, high = bounds

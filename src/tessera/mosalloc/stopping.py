@@ -13,19 +13,15 @@ from __future__ import annotations
 import os
 import re
 import signal
-import struct
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tessera.mosalloc import ptrace
+from tessera.mosalloc.breakpoints import Breakpoints
 from tessera.mosalloc.front import FORWARDED, IGNORED_BY_PYTHON
 
-#: nopl with a displacement that spells TSRB or TSRE.
-MARKERS = {"begin": b"\x0f\x1f\x80TSRB", "end": b"\x0f\x1f\x80TSRE"}
-_BREAKPOINT = b"\xcc"
-_AT_ENTRY = 9
 _WALL = 0x40000000
 _JOB_CONTROL = (signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 
@@ -66,9 +62,7 @@ class Program:
         self._moment = Moment("end")
         self._known: set[int] = set()
         self._held: dict[int, int | None] = {}  # None: its stop was handled
-        self._patched: dict[int, bytes] = {}
-        self._removed: set[int] = set()
-        self._entry = 0
+        self._breakpoints: Breakpoints | None = None  # of the program that the process has executed
         self._executed = self._due = False
         self.has_end = self._has_begin = False  #: which markers the executable has
         self.status: int | None = None  #: as of waitpid, when the program has ended
@@ -105,7 +99,8 @@ class Program:
     def finish(self) -> int:
         """Remove all breakpoints and let the program end; returns its exit status (128 + n for signal n)."""
         if self.status is None:
-            self._remove_breakpoints()
+            if self._breakpoints:
+                self._breakpoints.remove_all()
             self._moment = Moment("never")
             while self._run() != "gone":
                 pass
@@ -203,16 +198,17 @@ class Program:
 
     def _handle_signal(self, tid: int, number: int) -> str | None:
         place = ptrace.instruction_pointer(tid) - 1 if number == signal.SIGTRAP else 0
-        if place not in self._patched and place not in self._removed:
+        ours = self._breakpoints
+        if ours is None or not ours.is_known(place):
             ptrace.go_on(tid, number)
             return None
         ptrace.set_instruction_pointer(tid, place)
-        if place in self._patched and place != self._entry:
-            self._remove_breakpoints()
+        if ours.is_set(place) and not ours.is_entry(place):
+            ours.remove_all()
             self._held[tid] = None
             return "marker"
-        if place in self._patched:
-            self._remove_breakpoint(place)
+        if ours.is_set(place):
+            ours.remove(place)
             self._at_entry(self.pid)
         ptrace.go_on(tid)
         return None
@@ -232,9 +228,8 @@ class Program:
         if int(group.group(1)) == self.pid:
             self._known.add(tid)
             return True
-        if not ptrace.share_memory(tid, self.pid):
-            for place, byte in self._patched.items():
-                ptrace.write_memory(tid, place, byte)
+        if self._breakpoints and not ptrace.share_memory(tid, self.pid):
+            self._breakpoints.restore_in(tid)
         ptrace.leave(tid)
         return False
 
@@ -259,41 +254,11 @@ class Program:
         self._executed = True
         self._at_exec()
         self._known = {self.pid}
-        self._patched, self._removed = {}, set()
-        found = {kind: self._places(marker) for kind, marker in MARKERS.items()}
-        self.has_end, self._has_begin = bool(found["end"]), bool(found["begin"])
-        for place in found.get(self._moment.kind, ()):
-            self._patch(place)
+        ours = self._breakpoints = Breakpoints(self.pid)
+        self.has_end, self._has_begin = bool(ours.markers["end"]), bool(ours.markers["begin"])
+        ours.set_at_markers(self._moment.kind)
         if self._at_entry and self._moment.kind != "never":
-            auxiliary = Path(f"/proc/{self.pid}/auxv").read_bytes()
-            self._entry = dict(struct.iter_unpack("<QQ", auxiliary))[_AT_ENTRY]
-            self._patch(self._entry)
-
-    def _places(self, marker: bytes) -> list[int]:
-        """Addresses of a marker in the code of the executable."""
-        executable, found = os.path.realpath(f"/proc/{self.pid}/exe"), []
-        for line in Path(f"/proc/{self.pid}/maps").read_text().splitlines():
-            fields = line.split(maxsplit=5)
-            if len(fields) == 6 and fields[5] == executable and "x" in fields[1]:
-                low, high = (int(word, 16) for word in fields[0].split("-"))
-                code = ptrace.read_memory(self.pid, low, high - low)
-                found += [low + match.start() for match in re.finditer(re.escape(marker), code)]
-        return found
-
-    def _patch(self, place: int) -> None:
-        self._patched[place] = ptrace.read_memory(self.pid, place, 1)
-        ptrace.write_memory(self.pid, place, _BREAKPOINT)
-
-    def _remove_breakpoint(self, place: int) -> None:
-        ptrace.write_memory(self.pid, place, self._patched.pop(place))
-        self._removed.add(place)
-
-    def _remove_breakpoints(self) -> None:
-        for place in list(self._patched):
-            try:
-                self._remove_breakpoint(place)
-            except OSError:  # its memory is gone
-                self._patched.pop(place, None)
+            ours.set_at_entry()
 
     def _check_started(self) -> None:
         message = os.read(self._failure, 200).decode()

@@ -1,38 +1,40 @@
 """A profile by this processor's counters: `perf` samples TLB misses with the address that missed.
 
-MEM_INST_RETIRED.STLB_MISS_LOADS and _STORES (MEM_UOPS_RETIRED on older processors; event D0h, masks 11h and
-12h) are precise events, which carry a data address. The program runs under the all-4KB layout, whose report
-says where the pools were.
+What is recorded depends on the class of the processor (:mod:`tessera.mosalloc.samples.plan`). The program
+runs under the all-4KB layout, whose report says where the pools were.
 """
 
 from __future__ import annotations
 
 import errno
-import json
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.counters import sysfs
+from tessera.counters.classes import CounterClass, of_cpu
+from tessera.counters.cpuid import Cpu
 from tessera.layouts.model import Layout, write_layout
 from tessera.layouts.names import ALL_4KB
 from tessera.machine.container.process import DIE_WITH_PARENT, stopped_at_exit
-from tessera.machine.doctor import events, pmu
+from tessera.machine.doctor import pmu
 from tessera.machine.doctor.machine import cpu_facts
 from tessera.mosalloc.runner import command
+from tessera.mosalloc.samples.line import FIELDS
+from tessera.mosalloc.samples.place import read_place
+from tessera.mosalloc.samples.plan import Plan, plan
+from tessera.mosalloc.samples.script import parse_lines
 from tessera.mosalloc.suggest.load import Load, LoadRun, ended_well
-from tessera.mosalloc.suggest.profile import Profile, add_up
+from tessera.mosalloc.suggest.profile import Profile
+from tessera.mosalloc.suggest.sampled import of_place
 from tessera.record.traces.companion import beside
 
-STLB_MISSES = ("r11d0:pp", "r12d0:pp")
-
-#: Misses between samples; a prime, so that loops don't hide.
-PERIOD = 997
-
-#: Below this many samples in the pools the profile says little.
-FEW_SAMPLES = 200
+#: Stands for TLB misses in tests on machines without a PMU: software counts it, with addresses.
+FAULTS = Plan(("page-faults",), 1, FIELDS, "page faults")
 
 
 def unusable() -> str:
@@ -43,24 +45,40 @@ def unusable() -> str:
     if error in (errno.EACCES, errno.EPERM):
         return "counting is not allowed (sudo sysctl kernel.perf_event_paranoid=1)"
     if error:
-        return "no PMU: this machine counts no hardware events"
-    cpu = cpu_facts()
-    vendor = cpu.get("vendor_id", "unknown")
-    if events.generation(vendor, int(cpu.get("cpu family", 0)), int(cpu.get("model", 0))) is None:
-        return f"the TLB events of this processor ({vendor}, model {cpu.get('model', '?')}) are not known"
+        return "no PMU: this machine counts no hardware events (a guest whose hypervisor shows none?)"
+    cpu = Cpu.from_cpuinfo(cpu_facts())
+    found = of_cpu(cpu)
+    if not found:
+        return f"the TLB events of this processor ({cpu or 'CPUID unknown'}) are not known"
+    if not (bound := _where_we_run(found)):
+        types = "; ".join(f"taskset --cpu-list {sysfs.cpus(c.pmus[0]) or '?'} for {c.name}" for c in found)
+        return f"the cores are of {len(found)} types, and each has events of its own: bind to one ({types})"
+    chosen = _plan(bound)
+    if chosen is None:
+        return f"no event of {bound.name} shows TLB misses with addresses"
     tried = subprocess.run(
-        ["perf", "record", "-q", "-d", *_events(STLB_MISSES), "-o", os.devnull, "--", "true"],
+        [*chosen.record(os.devnull), "true"],
         capture_output=True,
         text=True,
     )
     if tried.returncode:
         lines = [line for line in tried.stderr.splitlines() if line.strip()] or ["no message"]
-        return f"perf can't sample {STLB_MISSES[0]}: {lines[-1].strip()}"
+        return f"perf can't sample {chosen.events[0]}: {lines[-1].strip()}"
     return ""
 
 
-def _events(names: Sequence[str]) -> list[str]:
-    return [word for name in names for word in ("-e", name)]
+def _plan(found: CounterClass) -> Plan | None:
+    """What to record here: with the name that this kernel gives to the PMU of the cores."""
+    kernels = sysfs.pmu_type(found.pmus)
+    return plan(found, kernels[0] if kernels else "")
+
+
+def _where_we_run(found: Sequence[CounterClass]) -> CounterClass | None:
+    """The class of all processors that this process may use; None if they are of several types."""
+    if len(found) == 1:
+        return found[0]
+    allowed = os.sched_getaffinity(0)
+    return next((c for c in found if allowed <= sysfs.listed(sysfs.cpus(c.pmus[0]))), None)
 
 
 def profile(
@@ -69,19 +87,21 @@ def profile(
     *,
     pool_bytes: dict[str, int],
     load: Load | None,
-    period: int = PERIOD,
-    event_names: Sequence[str] = STLB_MISSES,
+    recording: Plan | None = None,
 ) -> Profile:
-    """Run ``program`` once under 4KB pages with ``perf record`` and add up the samples."""
+    """Run ``program`` once under 4KB pages with ``perf record`` and add up the samples.
+
+    Args:
+        recording: what to record; what this machine's class needs if None (:func:`unusable` is "").
+    """
+    chosen = recording or _plan(_where_we_run(of_cpu(Cpu.from_cpuinfo(cpu_facts()))))
     layout, report, data = folder / "growing-0.csv", folder / "report.json", folder / "perf.data"
     write_layout(Layout(ALL_4KB, dict(pool_bytes)), layout)
-    argv = ["perf", "record", "-q", "-d", "-c", str(period), *_events(event_names), "-o", str(data), "--"]
-    _run([*argv, *command(program, layout, report=report)], load)
-    found = json.loads(report.read_text())
-    bases = {pool["type"]: (pool["base"], pool["size_bytes"]) for pool in found["pools"]}
-    script = ["perf", "script", "-i", str(data), "-F", "pid,period,event,addr"]
-    with subprocess.Popen(script, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        samples = list(parse(process.stdout, found["pid"]))
+    _run([*chosen.record(str(data)), *command(program, layout, report=report)], load)
+    with subprocess.Popen(
+        chosen.script(str(data)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        samples = list(parse_lines(process.stdout))
         errors = process.stderr.read()
     if process.returncode:
         raise TesseraError(
@@ -90,43 +110,9 @@ def profile(
             "run perf script by hand on this machine; it must be able to read perf's own recordings",
             exit_code=EXIT_FAILED,
         )
-    return summed(samples, bases, pool_bytes, period)
-
-
-def parse(lines, pid: int) -> Iterator[tuple[int, int]]:
-    """(address, period) of a process's samples in the output of ``perf script -F pid,period,event,addr``."""
-    for number, line in enumerate(lines, start=1):
-        words = line.split()
-        if not words or words[0].startswith("#"):
-            continue
-        try:
-            sample_pid, period, address = int(words[0]), int(words[1]), int(words[-1], 16)
-        except (ValueError, IndexError):
-            raise TesseraError(
-                f"perf script, line {number}",
-                f"'{line.strip()}' is not `pid period event: address`",
-                "report this with the output of perf --version",
-                exit_code=EXIT_FAILED,
-            ) from None
-        if sample_pid == pid:
-            yield address, period
-
-
-def summed(
-    samples: Sequence[tuple[int, int]],
-    bases: dict[str, tuple[int, int]],
-    pool_bytes: dict[str, int],
-    period: int,
-) -> Profile:
-    """Samples as a profile; each sample counts for the misses of its period."""
-    misses = add_up(samples, bases)
-    notes = []
-    inside = sum(misses.values()) / period
-    if inside < FEW_SAMPLES:
-        notes.append(f"only {inside:.0f} samples lie in the pools: run the program longer")
-    method = f"{len(samples)} TLB misses sampled by perf on this machine, one in {period}"
-    total = float(sum(weight for _, weight in samples))
-    return Profile("measured", method, misses, total, dict(pool_bytes), tuple(notes))
+    what = f"{chosen.what} by perf on this machine, one in {chosen.period}"
+    made = of_place(samples, read_place(report), "perf script", what, faults=chosen is FAULTS)
+    return replace(made, pool_bytes=dict(pool_bytes))
 
 
 def _run(argv: list[str], load: Load | None) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tessera.core.units import PAGE_2MB, format_bytes
 from tessera.layouts.model import Layout
+from tessera.mosalloc.suggest.estimate import covered
 from tessera.mosalloc.suggest.profile import Profile
 from tessera.mosalloc.suggest.trial import Trial
 
@@ -64,12 +65,24 @@ def proposal_lines(profile: Profile, proposal: Proposal) -> list[str]:
             f"predicted: the layout removes at most {removed / inside:.1%} of the pools' misses and "
             f"{removed / total:.1%} of all; misses of 2MB pages were not simulated: measure with --apply"
         )
+        lines += _estimate_lines(profile, pages)
     if not proposal.reached:
         lines.append(
             f"goal not reached: {proposal.share:.0%} of the pools' misses; more 2MB pages do not help, "
-            "or --max-pages forbids them"
+            "or --max-pages or --budget forbids them"
         )
     return lines
+
+
+def _estimate_lines(profile: Profile, pages: int) -> list[str]:
+    """What the samples say about a choice of as many pages, checked with samples that did not choose."""
+    share = covered(profile, pages)
+    if share is None:
+        return []
+    return [
+        f"checked: {share.low:.1%} to {share.high:.1%} of the pools' misses lie in {pages} pages that one "
+        f"half of the samples chose (95% interval by the other half; {share.samples:,.0f} samples)"
+    ]
 
 
 def trial_lines(trial: Trial) -> list[str]:

@@ -24,6 +24,8 @@ class Profile:
         pool_bytes: sizes of the pools.
         notes: what the reader must know about the profile.
         trace: recorded accesses, for the simulator; None for a measured profile.
+        halves: misses by the even and by the odd samples in the pools; None for a simulated profile.
+        samples: how many samples in the pools there are, as if all had the same weight.
     """
 
     provenance: str
@@ -33,6 +35,8 @@ class Profile:
     pool_bytes: dict[str, int]
     notes: tuple[str, ...] = ()
     trace: Path | None = field(default=None, compare=False)
+    halves: tuple[dict[Page, float], dict[Page, float]] | None = field(default=None, compare=False)
+    samples: float = 0.0
 
     @property
     def in_pools(self) -> float:

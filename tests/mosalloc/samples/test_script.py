@@ -1,0 +1,206 @@
+"""The parser of ``perf script``: recorded texts, written texts, lines made from numbers, and any text."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tessera.core.errors import TesseraError
+from tessera.core.units import PAGE_2MB
+from tessera.mosalloc.samples import tlb
+from tessera.mosalloc.samples.line import Sample, parse_line
+from tessera.mosalloc.samples.place import read_place
+from tessera.mosalloc.samples.script import parse_lines, read_samples
+from tessera.mosalloc.samples.weigh import weigh
+
+from .builders import FORMS, IBS_HIT, LOAD_HIT, LOAD_MISSED, NOTHING, SCRIPTS, STORE_MISSED, line
+
+RECORDED = SCRIPTS / "recorded-6.1-faults.json"
+#: Seconds of random input; 600 were run once.
+FUZZ_SECONDS = float(os.environ.get("TESSERA_FUZZ_SECONDS", "10"))
+
+
+@pytest.mark.parametrize("fields", ["addr", "source", "pid"])
+def test_a_recorded_run(fields):
+    """1024 faults in each 2MB of the 4MB array, sampled one in 7: 146 or 147 (README of the folder)."""
+    place = read_place(RECORDED)
+    samples = read_samples(SCRIPTS / f"recorded-6.1-faults-{fields}.txt")
+    assert len(samples) == 335 and {s.period for s in samples} == {7}
+    assert {s.event for s in samples} == {"page-faults"}
+    assert {s.source for s in samples} == ({0x1E05080021} if fields == "source" else {None})
+    base, size = place.bases["mmap"]
+    inside = [s.address - base for s in samples if s.pid == place.pid and base <= s.address < base + size]
+    counts = Counter(offset // PAGE_2MB for offset in inside)
+    assert set(counts) == {0, 1} and all(abs(count - 1024 / 7) < 1 for count in counts.values())
+    assert sum(weight for _, weight in weigh(samples, place.pid, faults=True).misses) == 7 * 319
+
+
+def test_faults_are_no_misses():
+    with pytest.raises(TesseraError, match="line 1: page faults") as error:
+        weigh(read_samples(SCRIPTS / "recorded-6.1-faults-addr.txt"), 1)
+    assert error.value.code == "samples-of-faults"
+
+
+@pytest.mark.parametrize(
+    "name, pid, misses, seen",
+    [
+        ("4.15-broadwell", 1234, {0x10000200040: 997, 0x100003FFFFF: 997, 0xFFFF880000001000: 997}, 3),
+        # 3 x 997 misses of loads at two addresses; 997 of stores at one
+        ("4.15-sandybridge", 1234, {0x10000200040: 1495.5, 0x10000400000: 1495.5, 0x10000400040: 997}, 8),
+        ("6.1-zen3", 1234, {0x10000200040: 98416, 0x10000400000: 98416}, 4),
+        ("6.12-goldencove", 1234, {0x10000200040: 997, 0x10000400000: 997}, 2),
+    ],
+)
+def test_written_forms(name, pid, misses, seen):
+    found = weigh(read_samples(SCRIPTS / f"written-{name}.txt"), pid)
+    assert dict(found.misses) == misses and found.seen == seen and not found.notes
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no samples",
+        "12348 r11d0:pp: 10",
+        "1 2 r11d0:pp:",
+        "1/1 2 r11d0:pp 10",
+        "-2/1 2 r11d0:pp: 10",
+        "1/1 -2 r11d0:pp: 10",
+        "1/1 2 r11d0:pp: 10g",
+        "1/1 2 r11d0:pp: 0x10",
+        "1/1 2 r11d0:pp: 12345678901234567",
+        "1/1 2 r11d0:pp: 10 68100142",
+        "\u0661/1 2 r11d0:pp: 10",
+        "1/1 2 " + "r" * 2000 + ": 10",
+        line("ibs_op//", 1, (LOAD_HIT[0], LOAD_MISSED[1])),
+        line("ibs_op//", 1, (LOAD_MISSED[0], NOTHING[1])),
+        line("ibs_op//", 1, (NOTHING[0], IBS_HIT[1])),
+        line("ibs_op//", 1, (LOAD_MISSED[0], "|OP LOAD")),
+    ],
+)
+def test_other_lines_are_errors_with_their_number(text):
+    with pytest.raises(TesseraError, match="perf script, line 2") as error:
+        list(parse_lines([line("ibs_op//", 1, LOAD_MISSED), text]))
+    assert error.value.code == "samples-row"
+
+
+def test_words_that_perf_cut_do_not_matter():
+    """perf's buffer holds 99 characters; what is left is no contradiction."""
+    words = "|OP LOAD|LVL " + " or ".join(["Remote RAM (2 hops)"] * 4)
+    assert len(words[:99]) == 99
+    assert parse_line("x", 1, line("ibs_op//", 1, (LOAD_MISSED[0], words[:99]))).source == LOAD_MISSED[0]
+
+
+@pytest.mark.parametrize(
+    "text, reason",
+    [
+        (
+            "Samples for 'r11d0' event do not have DATA_SRC attribute set. Cannot print 'data_src' field.",
+            "-d",
+        ),
+        (
+            "   gups 2598 48743.158006:    7 page-faults:  7f4dcbb74a13 _dl_start+0x2a3 (/lib/ld)",
+            "default fields",
+        ),
+    ],
+)
+def test_usual_mistakes_are_named(text, reason):
+    with pytest.raises(TesseraError, match=reason):
+        list(parse_lines([text]))
+
+
+@pytest.mark.parametrize(
+    "content, code",
+    [
+        (b"", "samples-empty"),
+        (b"\n# x\n", "samples-empty"),
+        (b"PERFILE2\x68", "samples-row"),
+        (b"\xff", "samples-row"),
+    ],
+)
+def test_files_without_samples(tmp_path, content, code):
+    (tmp_path / "s").write_bytes(content)
+    with pytest.raises(TesseraError) as error:
+        read_samples(tmp_path / "s")
+    assert error.value.code == code
+    with pytest.raises(TesseraError):
+        read_samples(tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    "source, expected",
+    [
+        (LOAD_MISSED[0], tlb.MISSED), (LOAD_HIT[0], tlb.HIT), (STORE_MISSED[0], tlb.MISSED),
+        (IBS_HIT[0], tlb.HIT), (NOTHING[0], tlb.UNKNOWN), (0, tlb.UNKNOWN),
+        (0x8688000842, tlb.MISSED),  # "Walker hit": a walk was needed
+        ((4 | 8) << 26, tlb.UNKNOWN),  # L1 missed, and the last level is not named
+        (4 << 26, tlb.MISSED), ((4 | 64) << 26, tlb.MISSED),
+    ],
+)  # fmt: skip
+def test_what_data_src_says_about_the_tlb(source, expected):
+    assert tlb.outcome(source) == expected
+
+
+EVENTS = [
+    "r11d0:pp",
+    "cpu/event=0xd0,umask=0x11/pp",
+    "ibs_op//",
+    "cpu_core/mem-loads,ldlat=30/P",
+    "page-faults:u",
+]
+SOURCES = [None, LOAD_MISSED, LOAD_HIT, STORE_MISSED, IBS_HIT, NOTHING]
+NUMBERS = st.integers(0, 2**32 - 1)
+
+
+@given(
+    NUMBERS, st.integers(0, 2**63), st.sampled_from(EVENTS), st.integers(0, 2**64 - 1),
+    st.sampled_from(SOURCES), st.sampled_from([5, 7, 10]),
+)  # fmt: skip
+@settings(max_examples=300, deadline=None)
+def test_what_perf_prints_comes_back(pid, period, event, address, source, width):
+    text = line(event, address, source, pid=pid, period=period, width=width)
+    found = parse_line("x", 7, text + "  ")
+    assert found == Sample(7, pid, period, event, address, source and source[0])
+
+
+def test_any_text_is_samples_or_an_error(tmp_path):
+    """Ten seconds of random bytes, of random pieces, and of good lines with random changes."""
+    rng = random.Random(1)
+    good = [text for form in FORMS.values() for text in form([0x7F3D_0000_0040, 0xFFFF_8800_0000_0000], rng)]
+    good += (SCRIPTS / "written-4.15-sandybridge.txt").read_text().splitlines()
+    pieces = [
+        *" /:|#\n\t\r\x00\u0661",
+        "997",
+        "r11d0:pp:",
+        "ibs_op//:",
+        "|TLB L2 miss|",
+        "1e05080021",
+        "-1/-1",
+        "0" * 400,
+    ]
+    until, rounds, parsed = time.monotonic() + FUZZ_SECONDS, 0, 0
+    while time.monotonic() < until or rounds < 1000:
+        rounds += 1
+        choice = rng.randrange(3)
+        if choice == 0:
+            data = rng.randbytes(rng.randrange(200))
+        elif choice == 1:
+            data = "".join(rng.choice(pieces) for _ in range(rng.randrange(40))).encode()
+        else:
+            data = bytearray("\n".join(rng.choices(good, k=3)).encode())
+            for _ in range(rng.randrange(3)):
+                data[rng.randrange(len(data))] = rng.randrange(256)
+        try:
+            # as read_samples, without the file
+            samples = list(parse_lines(bytes(data).decode().split("\n"), "fuzz"))
+            parsed += 1
+            misses = weigh(samples, rng.choice(samples).pid if samples else 1).misses
+        except (TesseraError, UnicodeDecodeError):
+            continue
+        assert misses and all(0 <= address < 2**64 and weight >= 0 for address, weight in misses)
+    assert parsed > rounds / 10  # the generator reaches behind the parser

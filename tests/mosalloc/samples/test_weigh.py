@@ -1,0 +1,171 @@
+"""What events sample, what samples stand for, and what to record on each class of processors."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from tessera.core.errors import TesseraError
+from tessera.counters.classes import classes, named
+from tessera.mosalloc.samples import kinds
+from tessera.mosalloc.samples.kinds import Kind, kind_of
+from tessera.mosalloc.samples.place import read_place
+from tessera.mosalloc.samples.plan import ACCESS_PERIOD, IBS_PERIOD, PERIOD, plan
+from tessera.mosalloc.samples.script import parse_lines
+from tessera.mosalloc.samples.weigh import weigh
+
+from .builders import BASES, LOAD_HIT, LOAD_MISSED, NOTHING, PID, STORE_MISSED, line, report
+
+LOADS, STORES = "cpu/event=0xcd,umask=0x01,ldlat=4/pp", "cpu/event=0xcd,umask=0x02/pp"
+
+
+def weighed(*lines: str, pid: int = PID):
+    return weigh(parse_lines(lines), pid)
+
+
+@pytest.mark.parametrize(
+    "event, what, side",
+    [
+        ("r11d0", "misses", "loads"), ("r12d0:pp", "misses", "stores"), ("r11d0:ppu", "misses", "loads"),
+        ("cpu/event=0xd0,umask=0x11/pp", "misses", "loads"),
+        ("cpu_atom/event=0xd0,umask=0x12/upp", "misses", "stores"),
+        ("cpu/config=0x11d0/pp", "misses", "loads"),
+        ("mem_uops_retired.stlb_miss_stores:pp", "misses", "stores"),
+        ("MEM_INST_RETIRED.STLB_MISS_LOADS:ppp", "misses", "loads"),
+        ("cpu/mem_inst_retired.stlb_miss_loads/ppu", "misses", "loads"),
+        ("cpu/mem-loads,ldlat=30/P", "accesses", "loads"), ("cpu_core/mem-stores/P", "accesses", "stores"),
+        (LOADS, "accesses", "loads"), (STORES, "accesses", "stores"),
+        ("mem_trans_retired.load_latency_gt_4:pp", "accesses", "loads"),
+        ("ibs_op//", "accesses", "loads and stores"),
+        ("ibs_op/cnt_ctl=1,swfilt=1/u", "accesses", "loads and stores"),
+        ("page-faults:u", "faults", "loads and stores"),
+    ],
+)  # fmt: skip
+def test_events_by_name(event, what, side):
+    assert kind_of(event) == Kind(what, side)
+
+
+@pytest.mark.parametrize(
+    "event",
+    ["cycles", "cycles:pp", "r1008", "r11d1:pp", "ibs_fetch//", "cpu/event=0xd0,umask=0x81/pp", "r1000011d0",
+     "cpu/event=0xd0,umask=0x11,cmask=1/pp", "cpu/event=0xd0/", "cpu/mem-loads-aux/", "", "r", "//"],
+)  # fmt: skip
+def test_other_events_show_no_misses(event):
+    assert kind_of(event) is None
+
+
+def test_every_class_has_a_plan_whose_events_are_known():
+    for name, found in classes().items():
+        made = plan(found)
+        assert made is not None, name
+        wanted = kinds.ACCESSES if name.startswith("zen") else kinds.MISSES
+        assert kind_of(made.events[0]).what == wanted, name
+        assert all(kind_of(event) for event in made.events)
+
+
+def test_plans_by_hand():
+    words = "-e cpu/event=0xd0,umask=0x11/pp -e cpu/event=0xd0,umask=0x12/pp"
+    assert plan(named("skylake")).shown() == f"perf record -d -c 997 {words} -o perf.data --"
+    assert plan(named("skylake")).fields == "pid,tid,period,event,addr"
+    assert plan(named("goldencove")).events[0] == "cpu_core/event=0xd0,umask=0x11/pp"
+    # a server of E-cores only calls their PMU cpu
+    assert plan(named("crestmont"), "cpu").events[0] == "cpu/event=0xd0,umask=0x11/pp"
+    for name in ("sandybridge", "ivybridge"):
+        assert plan(named(name)).events == (
+            "cpu/event=0xd0,umask=0x11/pp",
+            "cpu/event=0xd0,umask=0x12/pp",
+            "cpu/event=0xcd,umask=0x01,ldlat=4,period=20011/pp",
+            "cpu/event=0xcd,umask=0x02,period=20011/pp",
+        )
+        assert plan(named(name)).fields.endswith(",data_src")
+    zen = plan(named("zen4"), "cpu")
+    assert zen.events == ("ibs_op/cnt_ctl=1/",) and zen.period == IBS_PERIOD and "data_src" in zen.fields
+
+
+def test_periods():
+    """Primes, so that loops don't hide; IBS has a multiple of 16, as the kernel demands."""
+    for number in (PERIOD, ACCESS_PERIOD, IBS_PERIOD // 16):
+        assert all(number % divisor for divisor in range(2, int(number**0.5) + 1))
+    assert IBS_PERIOD % 16 == 0
+
+
+def test_a_class_without_such_events_has_no_plan():
+    found = named("skylake")
+    without = type(found)(found.name, tuple(e for e in found.events if e.role != "sampling"))
+    assert plan(without) is None
+
+
+def test_accesses_that_hit_do_not_count():
+    found = weighed(line(LOADS, 16, LOAD_HIT), line(LOADS, 32, LOAD_MISSED), line(LOADS, 48, NOTHING))
+    assert found.misses == ((32, 997),) and found.seen == 3
+
+
+def test_counted_misses_give_the_scale():
+    """10 samples of load misses are 9,970; two accesses missed, one with twice the period of the other."""
+    lines = [line("r11d0:pp", 0, NOTHING)] * 10
+    lines += [line(LOADS, 16, LOAD_MISSED, period=100), line(LOADS, 32, LOAD_MISSED, period=200)]
+    found = weighed(*lines)
+    assert dict(found.misses) == pytest.approx({16: 9970 / 3, 32: 9970 * 2 / 3})
+
+
+def test_scales_that_are_not_known_are_noted():
+    found = weighed(line(LOADS, 16, LOAD_MISSED), line(STORES, 32, STORE_MISSED))
+    assert len(found.misses) == 2 and len(found.notes) == 1
+    found = weighed(
+        line(LOADS, 16, LOAD_MISSED),
+        *[line("r12d0:pp", 0, NOTHING)] * 2,
+        line(STORES, 32, (0x48080144, "|TLB L2 hit|")),
+    )
+    assert found.misses == ((16, 997),) and "1,994" in found.notes[0]
+
+
+def test_other_processes_do_not_count():
+    assert weighed(line("r11d0", 16), line("r11d0", 32, pid=1)).misses == ((16, 997),)
+
+
+@pytest.mark.parametrize(
+    "lines, code",
+    [
+        ([line("cycles", 1)], "samples-of-another-event"),
+        ([line("page-faults", 1)], "samples-of-faults"),
+        ([line("r11d0", 1, pid=1)], "samples-of-another-run"),
+        ([line("r11d0", 0)], "samples-without-address"),
+        ([line(LOADS, 16, LOAD_HIT)], "samples-without-address"),
+        ([line(LOADS, 16)], "samples-without-source"),
+        ([line(LOADS, 16, NOTHING)], "samples-without-tlb"),
+        ([line("r11d0", 16, NOTHING), line(LOADS, 16, LOAD_MISSED)], "samples-mixed"),
+    ],
+)
+def test_samples_that_say_nothing_are_errors(lines, code):
+    with pytest.raises(TesseraError) as error:
+        weighed(*lines)
+    assert error.value.code == code and error.value.remedy
+
+
+def test_the_report_gives_process_and_pools(tmp_path):
+    place = read_place(report(tmp_path / "r.json"))
+    assert (place.pid, place.bases) == (PID, BASES)
+    assert place.pool_bytes == {"brk": 128 << 20, "mmap": 512 << 20}
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "[]", "{}", '{"pid": 1, "pools": 3, "windows": []}', '{"pid": null, "pools": [], "windows": []}',
+     '{"pid": 1, "pools": [], "windows": []}', "[" * 100_000],
+)  # fmt: skip
+def test_other_reports_are_errors(tmp_path, content):
+    (tmp_path / "r.json").write_text(content)
+    with pytest.raises(TesseraError, match=re.escape(str(tmp_path))) as error:
+        read_place(tmp_path / "r.json")
+    assert error.value.code == "samples-report"
+    with pytest.raises(TesseraError):
+        read_place(tmp_path / "none.json")
+
+
+def test_a_run_with_huge_pages_is_refused(tmp_path):
+    path = report(tmp_path / "r.json", windows=[{"type": "mmap"}])
+    assert json.loads(path.read_text())["windows"]
+    with pytest.raises(TesseraError, match=r"\b1 windows"):
+        read_place(path)
