@@ -7,68 +7,18 @@ import pytest
 import yaml
 
 from tessera.judge.claims import evaluate
-from tessera.judge.studies.designs.cells import with_changes
-from tessera.results.schema.designs import DESIGN_CELLS
+from tessera.judge.claims.evaluators import (
+    design_mappings,
+    design_misses,
+    design_probes,
+    design_runtimes,
+    design_structures,
+)
 from tessera.results.tree import Tree
-from tessera.results.write import frame_of, write
 
-GUPS, GRAPH, MCF = WORKLOADS = ("gups-8gb", "graph500-8gb", "network-simplex")
-MAPPINGS = ("demand", "eager", "low", "medium", "high", "max")
-HOLDS, FAILS, NOT_HERE = "HOLDS-IN-SIMULATION", "FAILS-IN-SIMULATION", "NOT-MEASURABLE-HERE"
-#: design -> misses in every workload, of 1000 with `baseline`: a number, or one for each of MAPPINGS
-MISSES = {
-    "baseline": 1000,
-    "thp": (480, 450, 1000, 970, 200, 150),
-    "cluster": (800, 800, 700, 600, 650, 650),
-    "cluster-2mb": (360, 320, 690, 600, 190, 150),
-    "rmm": (470, 440, 990, 960, 10, 0),
-    "anchor": (330, 240, 650, 210, 20, 0),
-    "hvc-delayed-tlb": 300,
-    "hvc-many-segment": 100,
-    "ideal": 0,
-}
-#: design -> R of 1430 with `baseline`
-RUNTIME = {"hvc-delayed-tlb": 1500, "hvc-many-segment": 1010, "ideal": 1000}
+from .design_world import FAILS, GRAPH, GUPS, HOLDS, MCF, NESTED, NOT_HERE, OTHERS, Study
 
-
-class Study:
-    """The study's cells, one row for each workload, design and mapping; every claim holds in this world."""
-
-    def __init__(self):
-        rows = [
-            {
-                "workload": workload, "platform": "park-haswell", "design": design, "mapping": mapping,
-                "status": "ok", "message": "", "runtime_cycles": RUNTIME.get(design, 1430),
-                "stlb_misses": misses if isinstance(misses, int) else misses[number], "stlb_hits": 330,
-                "walk_cycles": 1, "instructions": 9000, "accesses": 3000, "provenance": "simulated",
-            }
-            for workload in WORKLOADS
-            for design, misses in MISSES.items()
-            for number, mapping in enumerate(MAPPINGS)
-        ]  # fmt: skip
-        self.cells = pd.DataFrame(rows)
-        self.set("stlb_misses", 886, design="anchor", mapping="medium", workload=GUPS)  # 11.4% less
-        self.set("stlb_misses", 545, design="hvc-delayed-tlb", workload=GUPS)
-
-    def rows(self, **where) -> pd.Series:
-        chosen = pd.Series(True, index=self.cells.index)
-        for column, value in where.items():
-            chosen &= self.cells[column] == value
-        assert chosen.any()
-        return chosen
-
-    def set(self, column, value, **where):
-        self.cells.loc[self.rows(**where), column] = value
-
-    def remove(self, **where):
-        self.cells = self.cells[~self.rows(**where)].reset_index(drop=True)
-
-    def write(self, tree: Tree):
-        table = with_changes(frame_of(DESIGN_CELLS, self.cells.to_dict("records")))
-        for workload, part in table.groupby("workload"):
-            path = tree.designs(workload, "park-haswell", "cells")
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write(DESIGN_CELLS, part, path)
+FAMILIES = (design_mappings, design_misses, design_probes, design_runtimes, design_structures)
 
 
 @pytest.fixture
@@ -79,7 +29,7 @@ def judge(tmp_path, claim_entries):
         study = Study()
         change(study)
         study.write(Tree(tmp_path / "results"))
-        names = ("mean_savings", "design_lead", "savings_of", "miss_shares", "gains_of", "gap_to_ideal")
+        names = {name for family in FAMILIES for name in family.EVALUATORS}
         entries = {"claims": [one for one in claim_entries if one["evaluator"]["name"] in names]}
         (tmp_path / "claims.yaml").write_text(yaml.safe_dump(entries, sort_keys=False))
         return evaluate(tmp_path / "results", tmp_path / "claims.yaml").set_index("id")
@@ -95,9 +45,21 @@ def runtime(value, **where):
     return lambda study: study.set("runtime_cycles", value, **where)
 
 
+def energy(value, **where):
+    return lambda study: study.set("energy_nj", value, **where)
+
+
+def hits(value, **where):
+    return lambda study: study.set_structure(value, **where)
+
+
+def probed(value, *key):
+    return lambda study: study.probes.update({key: value})
+
+
 def test_a_world_in_which_all_hold(judge):
     found = judge()
-    assert len(found) == 14 and set(found["verdict"]) == {HOLDS}
+    assert len(found) == 35 and set(found["verdict"]) == {HOLDS}
     assert set(found["provenance"]) == {"simulated"}
     obtained = found["obtained"]
     assert obtained["park-low-cluster-first"] == "low=30"  # 31 - 1
@@ -111,6 +73,37 @@ def test_a_world_in_which_all_hold(judge):
     assert obtained["park-segments-gain-gups"] == "gups=41.5842"  # 1430 / 1010
     assert float(obtained["park-segments-near-ideal"]) == pytest.approx(1)
     assert found.loc["park-segments-near-ideal", "distribution"].endswith("of 3 workloads")
+
+
+def test_further_values_by_hand(judge):
+    obtained = judge()["obtained"]
+    # 180, 150 and 330 of 660; 90, 10 and 886 of 986
+    assert obtained["park-table35-gups-demand"] == "regular_hit=27.2727 anchor_hit=22.7273 l2_miss=50"
+    assert obtained["park-table35-gups-medium"] == "regular_hit=9.12779 anchor_hit=1.0142 l2_miss=89.858"
+    # (7 x 330 + 50 x 1000) - (7 x 180 + 8 x 150 + 50 x 330) cycles = 33,350, in 40,000 and 9,000 instructions
+    assert obtained["park-cpi-demand"] == "gups=0.83375 graph500=3.70556"
+    # (7 x 330 + 50 x 1000) - (7 x 300 + 8 x 30 + 50 x 210) cycles in 9,000 instructions
+    assert obtained["park-cpi-graph500-medium"] == "graph500=4.38556"
+    assert obtained["park-ranges-enough"] == "gups=0 mcf=0"
+    assert obtained["park-delayed-tlb-limit"] == "gups=80 mcf=70"  # 436 of 545, 210 of 300
+    assert obtained["park-segment-cache-gups"] == "gups=96.9"
+    assert obtained["park-segment-cache-others"] == "graph500=5 mcf=1"
+    # 1430 / 1500, 1430 / 1020, 1430 / 1010 and 1430 / 1000
+    order = "delayed TLB=-4.66667 segments=40.1961 segments and SC=41.5842 ideal=43"
+    assert obtained["park-delayed-order"] == order
+    assert obtained["park-segments-virtualized"] == "gain=100"  # 2020 / 1010
+    # L1: 3,000 reads of 2.52 pJ, and 0.66 mW for 1,430 cycles of 3.4 GHz
+    base = (100 + 3000 * 2.52e-3 + 0.66e-3 * 1430 / 3.4e9 * 1e9) / 1430
+    assert float(obtained["park-segments-power"]) == pytest.approx(100 * (1 - 50 / 1010 / base), rel=1e-4)
+    assert obtained["park-index-cache-8kb"] == "graph500=0.5"
+    assert obtained["park-index-cache-1024"] == "full nodes=99.9 half-full nodes=99.5"
+    assert obtained["park-index-cache-2048"] == "1024 segments=99 2048 segments=70"
+    assert obtained["park-synonym-filter-savings"].startswith("ferret=99 postgres=84")
+    assert float(obtained["park-host-undoes-contiguity"]) == pytest.approx(1)  # 36% saved, 35% with low
+    assert float(obtained["park-host-worse-than-native"]) == pytest.approx(3.2)  # 640 of 200
+    assert obtained["park-host-2mb-gups"] == "demand-over-pages-512=0"
+    assert obtained["park-64-pages-enough"] == "omnetpp=555.556 xalancbmk=555.556"  # 5 in 9,000
+    assert obtained["park-64-pages-exceptions"] == "gups=10000 graph500=10000 mcf=10000"
 
 
 #: claim -> a change of the world in which it fails
@@ -129,6 +122,29 @@ WORLDS = {
     "park-delayed-tlb-slower": runtime(1400, design="hvc-delayed-tlb", workload=MCF),
     "park-segments-gain-gups": runtime(1200, design="hvc-many-segment", workload=GUPS),
     "park-segments-near-ideal": runtime(1030, design="hvc-many-segment", workload=GRAPH),
+    "park-table35-gups-demand": hits(
+        30, workload=GUPS, design="anchor", mapping="demand", structure="anchor"
+    ),
+    "park-table35-gups-medium": misses(30, design="anchor", mapping="medium", workload=GUPS),
+    "park-cpi-demand": misses(900, design="anchor", mapping="demand", workload=GRAPH),
+    "park-cpi-graph500-medium": misses(900, design="anchor", mapping="medium", workload=GRAPH),
+    "park-ranges-enough": misses(1, design="rmm", mapping="max", workload=MCF),
+    "park-delayed-tlb-limit": misses(149, design="hvc-delayed-tlb-32k", workload=MCF),
+    "park-segment-cache-gups": hits(60, workload=GUPS, structure="segment-cache"),
+    "park-segment-cache-others": hits(891, workload=MCF, structure="segment-cache"),
+    "park-delayed-order": runtime(1005, design="hvc-many-segment-no-sc", mapping="max"),
+    "park-segments-virtualized": runtime(900, design="nested"),
+    "park-segments-power": energy(90, design="hvc-many-segment", mapping="max"),
+    "park-index-cache-8kb": hits(989, workload=GRAPH, structure="index-cache"),
+    "park-index-cache-1024": probed(98.9, "index-cache", "1024 segments, half-full", "node_hits"),
+    "park-index-cache-2048": probed(99.5, "index-cache", "2048 segments, half-full", "traversal_hits"),
+    "park-synonym-filter-savings": probed(84.3, "synonym-filter", "postgres", "tlb_access_reduction"),
+    "park-synonym-filter-false-positives": probed(0.51, "synonym-filter", "apache", "false_positive"),
+    "park-host-undoes-contiguity": misses(600, design="anchor", mapping=NESTED),
+    "park-host-worse-than-native": misses(199, design="anchor", mapping=NESTED, workload=GRAPH),
+    "park-host-2mb-gups": misses(470, design="anchor", mapping="demand-over-pages-512"),
+    "park-64-pages-enough": misses(10, design="anchor", mapping="pages-64", workload=OTHERS[1]),
+    "park-64-pages-exceptions": misses(8, design="anchor", mapping="pages-64", workload=MCF),
 }
 
 
@@ -182,6 +198,19 @@ def test_a_baseline_without_misses_gives_no_saving(judge):
     found = judge(misses(0, design="baseline", mapping="low", workload=MCF))
     assert found.loc["park-low-cluster-first", "verdict"] == NOT_HERE
     assert "no misses_to_baseline_percent" in found.loc["park-low-cluster-first", "reason"]
+
+
+def test_a_probe_or_a_structure_that_is_not_there_is_named(judge):
+    def without(study):
+        del study.probes["index-cache", "1024 segments, full", "node_hits"]
+        study.structures = study.structures[study.structures["structure"] != "segment-cache"]
+
+    found = judge(without)
+    row = found.loc["park-index-cache-1024"]
+    assert row["verdict"] == NOT_HERE and "1024 segments, full" in row["reason"]
+    row = found.loc["park-segment-cache-gups"]
+    assert row["verdict"] == NOT_HERE and "no structure segment-cache" in row["reason"]
+    assert found.loc["park-index-cache-2048", "verdict"] == HOLDS
 
 
 def test_without_the_study(tmp_path, claims_file):

@@ -10,6 +10,7 @@ from tessera import reference
 from tessera.cli.report import report
 from tessera.show.report import claims as judged
 
+FINDING = "micro20-max-error-basu"
 REQUIRED = ("micro20-features-19", "opera-slope", "tessera-platforms-table4", "tessera-layout-count")
 
 
@@ -24,8 +25,9 @@ def check(tree, claims):
 
 
 def doubled(claims_file, tmp_path, name):
-    """The claims file with twice the published value of one claim (plus one, so that zero changes too)."""
-    document = yaml.safe_load(claims_file.read_text())
+    """A few claims, one with twice its published value (plus one, so that zero changes too)."""
+    document = yaml.load(claims_file.read_text(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    document["claims"] = [one for one in document["claims"] if one["id"] in (*REQUIRED, FINDING)]
     entry = next(one for one in document["claims"] if one["id"] == name)
     spec = entry["published"]
     value = spec.get("value")
@@ -49,5 +51,5 @@ def test_a_doubled_required_value_fails_it(tree, claims_file, tmp_path, name):
 
 
 def test_a_doubled_finding_does_not(tree, claims_file, tmp_path):
-    done = check(tree, doubled(claims_file, tmp_path, "micro20-max-error-basu"))
+    done = check(tree, doubled(claims_file, tmp_path, FINDING))
     assert done.exit_code == 0, done.output

@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 
 import pytest
 
@@ -37,7 +38,8 @@ def setting(tmp_path, monkeypatch):
         calls.append([path.stem for path in layouts])
         for path in layouts:
             row = {"status": "ok", "message": "", "stlb_misses": len(layouts[path])}
-            keep(path, row, [{"unit": 0}], [{"structure": "anchor", "hits": 3}])
+            for place in range(len(job.platforms)):
+                keep(place, path, row, [{"unit": 0}], [{"structure": "anchor", "hits": 3}])
 
     monkeypatch.setattr(runner, "_run", fake)
     monkeypatch.setattr(runner, "built", lambda *_: simulator)
@@ -131,6 +133,44 @@ def test_a_mapping_has_cells_of_its_own_by_its_content_and_its_stem_as_name(sett
     assert calls[2:] == [["demand"]]
 
 
+def test_several_platforms_have_the_cells_that_each_has_alone(setting, monkeypatch):
+    run, calls, folder = setting
+    jobs = []
+    whole = runner._run
+
+    def fake(job, layouts, keep, progress):
+        jobs.append([platform.name for platform in job.platforms])
+        whole(job, layouts, keep, progress)
+
+    monkeypatch.setattr(runner, "_run", fake)
+    run()
+    others = [
+        replace(PLATFORM, name=name, values={"tlb.entries": Value(n, "x")})
+        for name, n in [("q", 2), ("r", 3)]
+    ]
+    options = {"workload": "w", "engine": "timing", "sampling": FULL, "cache": CellCache(folder / "c")}
+    of_all, structures = [PLATFORM, *others], []
+    files = layout_files(folder / "layouts")
+    tables = runner.simulate_all(folder / "t.tst", of_all, files, structures=structures, **options)
+    assert jobs == [["p"], ["q", "r"]]  # the cells of p are in the cache
+    assert [[row["platform"] for row in table] for table in tables] == [[p.name] * 3 for p in of_all]
+    assert [part["platform"] for part in structures[2]] == ["r"] * 3
+    for platform, table in zip(of_all, tables, strict=True):
+        assert runner.simulate(folder / "t.tst", platform, files, **options) == table
+    assert len(jobs) == 2
+
+
+def test_platforms_that_lack_other_cells_have_runs_of_their_own(setting):
+    run, calls, folder = setting
+    run()
+    with (folder / "layouts" / "growing-0.csv").open("a") as stream:
+        stream.write("\n")
+    other = replace(PLATFORM, name="q", values={"tlb.entries": Value(2, "x")})
+    options = {"workload": "w", "engine": "timing", "sampling": FULL, "cache": CellCache(folder / "c")}
+    runner.simulate_all(folder / "t.tst", [PLATFORM, other], layout_files(folder / "layouts"), **options)
+    assert [len(call) for call in calls] == [2, 1, 2]
+
+
 def test_rows_before_a_crash_are_kept(setting, monkeypatch):
     run, calls, _ = setting
     whole = runner._run
@@ -153,7 +193,7 @@ def test_failed_rows_are_not_kept(setting, monkeypatch):
 
     def refuses(job, layouts, keep, progress):
         for path in layouts:
-            keep(path, {"status": "failed", "message": "no"}, [], [])
+            keep(0, path, {"status": "failed", "message": "no"}, [], [])
 
     monkeypatch.setattr(runner, "_run", refuses)
     assert {row["status"] for row in run()} == {"failed"}
@@ -187,7 +227,7 @@ def test_a_refusal_names_the_file_of_its_own_row(setting, monkeypatch):
 
     def refuses(job, layouts, keep, progress):
         for path in layouts:
-            keep(path, {"status": "failed", "message": f"layout {path} line 2: no"}, [], [])
+            keep(0, path, {"status": "failed", "message": f"layout {path} line 2: no"}, [], [])
 
     monkeypatch.setattr(runner, "_run", refuses)
     assert all(f"{row['layout']}.csv" in row["message"] for row in run())

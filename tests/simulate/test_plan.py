@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tessera.core.errors import TesseraError
-from tessera.simulate.plan import FULL, Intervals, Sampling, parse_sampling, plan_of
+from tessera.simulate.plan import FULL, TLBS, Intervals, Sampling, parse_sampling, plan_of
 
 
 @pytest.mark.parametrize(
@@ -59,3 +59,10 @@ def test_a_missing_interval_file_is_named(tmp_path):
     with pytest.raises(TesseraError, match="absent.csv") as caught:
         plan_of(None, None, None, None, tmp_path / "absent.csv")
     assert caught.value.code == "interval-file-unreadable"
+
+
+def test_tlbs_is_a_plan_of_the_command_and_not_of_configurations(tmp_path):
+    assert plan_of("tlbs", None, None, None, None) == TLBS
+    assert TLBS.arguments(tmp_path) == ["--sampling", "tlbs"] and TLBS.argument() == "tlbs"
+    with pytest.raises(TesseraError, match="tlbs"):
+        parse_sampling("tlbs")  # what is fitted to such cells needs C

@@ -16,7 +16,7 @@ def test_a_row_comes_with_what_belongs_to_it(tmp_path):
     (tmp_path / "designs.csv").write_text(DESIGNS + "mapping-2,anch")  # a line that is half written
     kept = {}
     copies = {"mapping-0": Path("m/low.csv"), "mapping-1": Path("m/high.csv")}
-    rows = Rows(tmp_path, copies, lambda path, *parts: kept.__setitem__(path.stem, parts))
+    rows = Rows(tmp_path, copies, lambda _, path, *parts: kept.__setitem__(path.stem, parts), {})
     rows.line("layout,status,message,stlb_misses\n")
     rows.line("mapping-0,ok,,9\n")
     rows.line(f'mapping-1,failed,"mapping {tmp_path}/mapping-1.csv line 2, or mapping mapping-1: no",\n')
@@ -36,3 +36,25 @@ def test_a_row_comes_with_what_belongs_to_it(tmp_path):
     row, units, structures = kept["high"]
     assert row["message"] == "mapping m/high.csv line 2, or mapping m/high.csv: no"
     assert units == [] and [part["hits"] for part in structures] == [0]
+
+
+def test_rows_of_several_platforms_have_the_place_of_each(tmp_path):
+    head = "variant," + ",".join(DESIGN_COLUMNS)
+    (tmp_path / "units.csv").write_text("variant," + ",".join(UNIT_COLUMNS) + "\n")
+    (tmp_path / "designs.csv").write_text(
+        f"{head}\nplatform-1,mapping-0,anchor,7,3,56,\nplatform-0,mapping-0,anchor,1,0,8,\n"
+    )
+    kept = {}
+    labels = {"platform-0": "park", "platform-1": "haswell"}
+
+    def keep(place, path, row, units, structures):
+        kept[place, path.stem] = row, structures
+
+    rows = Rows(tmp_path, {"mapping-0": Path("m/low.csv")}, keep, labels)
+    rows.line("variant,layout,status,message,stlb_misses\n")
+    rows.line("platform-1,mapping-0,ok,,9\n")
+    rows.line(f'platform-0,mapping-0,failed,"{tmp_path}/platform-0.txt: no such key",\n')
+    row, structures = kept[1, "low"]
+    assert row["stlb_misses"] == 9 and [part["hits"] for part in structures] == [3]
+    row, structures = kept[0, "low"]
+    assert row["message"] == "park: no such key" and [part["hits"] for part in structures] == [0]

@@ -4,6 +4,7 @@ import pytest
 import yaml
 
 from tessera import platforms
+from tessera.judge.studies.designs import catalogue, mapped
 from tessera.pipeline.cells import expected_names
 from tessera.simulate.plan import parse_sampling
 
@@ -19,12 +20,24 @@ def test_names_exist(config):
     studies = config["studies"]
     known = set(expected_names(config["random_count"]))
     for name, study in studies.items():
+        if name == "probes":  # its accesses come from a formula
+            assert study["platform"] in platforms.names()
+            continue
         assert set(study.get("workloads", [study.get("workload")])) <= set(config["workloads"])
         asked = study.get("platforms", [study.get("platform")])
         assert set(asked) <= set(platforms.names())
         assert name == "designs" or set(asked) <= set(config["platforms"])  # its cells are not the run's
         assert set(study.get("layouts", [])) <= known
         assert set(study.get("every_on", asked)) <= set(asked)
+
+
+def test_designs_ask_also_for_workloads_of_the_run_and_for_known_designs_and_mappings(config):
+    asked = config["studies"].get("designs", {})
+    designs = {one.name for one in (*catalogue.DESIGNS, *catalogue.VARIANTS)} | {"nested"}
+    for group in asked.get("also", []):
+        assert set(group["workloads"]) <= set(config["workloads"])
+        assert set(group["designs"]) <= designs
+        mapped.check_kinds(group["mappings"])
 
 
 def test_plans_are_samples_of_their_window(config):

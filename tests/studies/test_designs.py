@@ -11,6 +11,7 @@ from tessera import platforms
 from tessera.cli.study import study
 from tessera.core.errors import TesseraError
 from tessera.judge.studies.designs import catalogue, cells, energy, mapped, sentences
+from tessera.judge.studies.designs.step import Job
 from tessera.mapping.kinds import KINDS
 from tessera.mapping.rows import Rows
 from tessera.mapping.summary import Summary
@@ -61,8 +62,13 @@ def request_of(monkeypatch):
     return make
 
 
+def simulated(request, designs):
+    """The tables of designs, each under every mapping of the request."""
+    return cells.simulate_designs(request, {design: list(request.files) for design in designs})
+
+
 def test_changes_are_to_baseline_and_thp_under_the_same_mapping(request_of):
-    found, _ = cells.simulate_designs(request_of("low", "max"), ["baseline", "thp", "anchor"])
+    found, _ = simulated(request_of("low", "max"), ["baseline", "thp", "anchor"])
     row = found.set_index(["design", "mapping"]).loc[("anchor", "low")]
     assert row["misses_to_baseline_percent"] == pytest.approx(-90)
     assert row["misses_to_thp_percent"] == pytest.approx(-75)
@@ -71,7 +77,7 @@ def test_changes_are_to_baseline_and_thp_under_the_same_mapping(request_of):
 
 
 def test_without_the_base_or_with_a_base_of_0_there_is_no_change(request_of):
-    found, _ = cells.simulate_designs(request_of("low"), ["anchor", "rmm"])
+    found, _ = simulated(request_of("low"), ["anchor", "rmm"])
     assert found["misses_to_baseline_percent"].isna().all()
     found = cells.with_changes(found.assign(design=["thp", "baseline"]))
     assert found["misses_to_baseline_percent"].isna().all()  # baseline has 0 misses now
@@ -79,7 +85,7 @@ def test_without_the_base_or_with_a_base_of_0_there_is_no_change(request_of):
 
 
 def test_a_rejected_mapping_is_a_row_and_the_others_go_on(request_of):
-    found, _ = cells.simulate_designs(request_of("low", "max"), ["baseline", "hvc-many-segment", "dies"])
+    found, _ = simulated(request_of("low", "max"), ["baseline", "hvc-many-segment", "dies"])
     status = found.set_index(["design", "mapping"])["status"].to_dict()
     assert status == {
         ("baseline", "low"): "ok", ("baseline", "max"): "ok",
@@ -90,19 +96,19 @@ def test_a_rejected_mapping_is_a_row_and_the_others_go_on(request_of):
 
 
 def test_a_row_that_the_simulator_rejects_is_not_tried_again(request_of):
-    found, parts = cells.simulate_designs(request_of("low"), ["baseline", "rejects"])
+    found, parts = simulated(request_of("low"), ["baseline", "rejects"])
     row = found.set_index("design").loc["rejects"]
     assert (row["status"], row["message"]) == ("refused", "no segments left")
     assert pd.isna(row["stlb_misses"]) and set(parts["design"]) == {"baseline"}
 
 
 def test_if_everything_is_rejected_the_next_run_tries_again(request_of):
-    found, _ = cells.simulate_designs(request_of("low"), ["hvc-many-segment"])
+    found, _ = simulated(request_of("low"), ["hvc-many-segment"])
     assert found["status"].tolist() == ["failed"]
 
 
 def test_structures_and_energy_by_hand(request_of):
-    found, parts = cells.simulate_designs(request_of("low"), ["baseline", "anchor", "rmm"])
+    found, parts = simulated(request_of("low"), ["baseline", "anchor", "rmm"])
     by_design = found.set_index("design")["energy_nj"]
     # 1024 x 8: 6.85 pJ a read, 8.96 mW for one second; baseline reads H + M = 1500, anchor 700 twice
     leaked = 8.96e6
@@ -149,16 +155,63 @@ def test_a_mapping_is_described_by_both_readings():
     assert (found["chunks"], found["pages_per_chunk"], found["share_2mb"]) == (1, 62, 0)
 
 
+def test_variants_are_designs_with_other_keys_and_their_own_names(request_of, monkeypatch):
+    seen = []
+
+    def record(trace, platform, files, **options):
+        keys = ("mmu.design", "design.hvc-many-segment.sc_entries", "design.hvc-delayed-tlb.entries")
+        seen.append([platform.values[key].value if key in platform.values else None for key in keys])
+        return simulator(trace, platform, files, **options)
+
+    monkeypatch.setattr(cells, "simulate", record)
+    names = ["baseline", "hvc-many-segment-no-sc", "hvc-delayed-tlb-32k"]
+    found, _ = simulated(request_of("max"), names)
+    assert found["design"].tolist() == names and set(found["status"]) == {"ok"}
+    assert seen == [
+        ["baseline", None, None], ["hvc-many-segment", 0, None], ["hvc-delayed-tlb", None, 32768],
+    ]  # fmt: skip
+    assert all(catalogue.behind_l3(one.name) for one in catalogue.VARIANTS)
+    assert not catalogue.behind_l3("anchor") and not catalogue.behind_l3("own-design")
+    # without its segment cache, a design has the energy of the other arrays
+    park = platforms.load("park-haswell")
+    with_it, without = (
+        energy.leakage_nj(name, FREQUENCY, park) for name in ("hvc-many-segment", "hvc-many-segment-no-sc")
+    )
+    assert with_it - without == pytest.approx(1.32e6)
+
+
+def test_a_design_has_the_mappings_of_each_group_once(tmp_path):
+    also = [(["anchor", "nested"], ["high-over-low", "low"]), (["nested"], ["max"])]
+    designs, trace = ["thp", "anchor"], tmp_path / "t.tst"
+    job = Job(trace, "park-haswell", designs, ["low", "low"], tmp_path, tmp_path, also=also)
+    assert job.wanted == {
+        "thp": ["low"], "anchor": ["low", "high-over-low"], "nested": ["high-over-low", "low", "max"],
+    }  # fmt: skip
+    assert job.all_mappings == ["low", "high-over-low", "max"]
+
+
+def test_a_mapping_without_a_file_has_no_cells(request_of):
+    found, _ = cells.simulate_designs(request_of("low"), {"baseline": ["low", "gone"], "thp": ["gone"]})
+    assert found[["design", "mapping"]].values.tolist() == [["baseline", "low"]]
+
+
+@pytest.mark.parametrize("text", ["anchor", "anchor:", ":low", ","])
+def test_a_group_of_another_form_is_refused(tmp_path, text):
+    with pytest.raises(TesseraError) as refused:
+        run("--trace", tmp_path / "t.tst", "--out", tmp_path / "o", "--also", text)
+    assert f"--also {text}" in refused.value.asked
+
+
 def test_the_kinds_are_those_of_the_generator():
     assert set(mapped.KINDS) == set(KINDS)
-    with pytest.raises(TesseraError, match="hihg"):
-        mapped.check_kinds(["low", "hihg"])
+    mapped.check_kinds(["high-over-low", "pages-64"])
+    for wrong in ("hihg", "high-over-hihg", "pages-65"):
+        with pytest.raises(TesseraError, match=wrong.rpartition("-over-")[2]):
+            mapped.check_kinds(["low", wrong])
 
 
 def test_sentences_leave_out_designs_behind_l3_and_those_without_all_workloads(request_of):
-    found, _ = cells.simulate_designs(
-        request_of("max"), ["baseline", "thp", "anchor", "rmm", "hvc-delayed-tlb"]
-    )
+    found, _ = simulated(request_of("max"), ["baseline", "thp", "anchor", "rmm", "hvc-delayed-tlb"])
     other = found.assign(workload="other")
     both = pd.concat([found, other[other["design"] != "rmm"]], ignore_index=True)
     said = sentences.fewest(both)
@@ -193,13 +246,17 @@ def test_designs_of_a_small_trace(two_phases, tmp_path):
     """Two phases of 30,000 loads: 64 pages in a loop, then random ones of 64MB (16,384 pages)."""
     shown = run(
         "--trace", two_phases, "--designs", "baseline,thp,anchor,ideal,hvc-many-segment,nonsense",
-        "--mappings", "demand,low,max", "--window-accesses", 40_000, "--out", tmp_path,
+        "--mappings", "demand,low,max", "--also", "baseline,anchor,nested:max-over-pages-1",
+        "--window-accesses", 40_000, "--out", tmp_path,
     )  # fmt: skip
     assert shown.exit_code == 0
     found = read_file(schema.DESIGN_CELLS, tmp_path / "cells.csv").set_index(["design", "mapping"])
     assert set(found.loc["nonsense", "status"]) == {"refused"}
     good = found.drop(index="nonsense", level="design")
     assert set(good["status"]) == {"ok"}
+    over = good.xs("max-over-pages-1", level="mapping")["stlb_misses"]
+    assert over["anchor"] == over["baseline"] == over["nested"]  # a host in single pages: no anchor has two
+    good = good.drop(index="max-over-pages-1", level="mapping")
     assert found["accesses"].dropna().between(39_990, 40_010).all()
     misses = good["stlb_misses"]
     # 4KB pages: 20,000 loads of 16,384 pages, of which a second level of 1,024 holds at most a sixteenth
@@ -219,7 +276,8 @@ def test_designs_of_a_small_trace(two_phases, tmp_path):
     kept = sorted((tmp_path / ".cache").rglob("*.json"))
     again = run(
         "--trace", two_phases, "--designs", "baseline,thp", "--mappings", "demand,low,max",
-        "--window-accesses", 40_000, "--out", tmp_path / "b", "--cache", tmp_path / ".cache",
+        "--also", "baseline:max-over-pages-1", "--window-accesses", 40_000, "--out", tmp_path / "b",
+        "--cache", tmp_path / ".cache",
     )  # fmt: skip
     assert again.exit_code == 0 and sorted((tmp_path / ".cache").rglob("*.json")) == kept
     assert (tmp_path / "b" / "mappings.csv").read_bytes() == (tmp_path / "mappings.csv").read_bytes()

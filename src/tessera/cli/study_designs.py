@@ -26,6 +26,12 @@ _PATH = click.Path(path_type=Path)
     help="Kinds of mappings, comma-separated (tessera mapping generate --help).",
 )
 @click.option(
+    "--also",
+    multiple=True,
+    metavar="DESIGNS:MAPPINGS",
+    help="Further designs under mappings of their own, both comma-separated; may be repeated.",
+)
+@click.option(
     "--window-accesses",
     type=click.IntRange(min=1),
     metavar="N",
@@ -42,7 +48,7 @@ _PATH = click.Path(path_type=Path)
     help="Threads of the simulator: mappings in parallel; they don't change results.",
 )
 @click.option("--cache", type=_PATH, help="Folder of finished simulations.  [default: .cache in --out]")
-def designs(trace, platform, out, names, kinds, window_accesses, seed, threads, cache) -> None:
+def designs(trace, platform, out, names, kinds, also, window_accesses, seed, threads, cache) -> None:
     """Compare translation designs under mappings of pages to frames.
 
     Generates the mappings for the pools of the trace, and simulates each design under each of them, in full.
@@ -52,14 +58,16 @@ def designs(trace, platform, out, names, kinds, window_accesses, seed, threads, 
     \b
     Example, after ./run smoke:
       ./run tessera study designs --trace results/smoke/traces/gups/info.json --window-accesses 200000 \\
-          --designs baseline,thp,anchor --mappings demand,medium --out /tmp/designs-study
+          --designs baseline,thp,anchor --mappings demand,medium --also anchor:high-over-low,pages-64 \\
+          --out /tmp/designs-study
     """
     from tessera.judge.studies.designs.catalogue import NAMES
     from tessera.judge.studies.designs.step import Job, designs_study
 
     job = Job(
         trace, platform, names_of(names) if names else NAMES, names_of(kinds), cache or out / ".cache", out,
-        window_accesses, seed, threads, Log(f"designs on {Path(platform).stem}"),
+        window_accesses, [_more(text) for text in also], seed, threads,
+        Log(f"designs on {Path(platform).stem}"),
     )  # fmt: skip
     table = designs_study(job)
     for row in table.itertuples():
@@ -67,6 +75,18 @@ def designs(trace, platform, out, names, kinds, window_accesses, seed, threads, 
             click.echo(f"{row.status}: {row.design} under {row.mapping}: {row.message}", err=True)
     _print(table)
     close(table, out)
+
+
+def _more(text: str) -> tuple[list[str], list[str]]:
+    """Designs and mappings of one --also."""
+    from tessera.core.errors import TesseraError
+
+    designs, colon, mappings = text.partition(":")
+    if not (names_of(designs) and colon and names_of(mappings)):
+        raise TesseraError(
+            f"--also {text}", "this is not DESIGNS:MAPPINGS", "write for example --also anchor:high-over-low"
+        )
+    return names_of(designs), names_of(mappings)
 
 
 def _print(table) -> None:

@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
+from tessera.counters.table import class_names
+
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Intel's generations of the papers, oldest first.
-GENERATIONS = ("sandybridge", "ivybridge", "haswell", "broadwell", "skylake")
+#: Classes of processors, those of the papers first, each family oldest first (tessera.counters).
+GENERATIONS = class_names()
 
 
 class Pair(NamedTuple):

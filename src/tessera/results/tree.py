@@ -202,6 +202,18 @@ class Tree:
         return self.studies / "designs" / workload / platform / f"{table}.csv"
 
     @property
+    def probes(self) -> Path:
+        return self.studies / "probes" / "probes.csv"
+
+    def transfer(self, table: str) -> Path:
+        """A table of the study of transfer, of the whole run."""
+        return self.studies / "transfer" / f"{table}.csv"
+
+    def transfer_of(self, workload: str, platform: str, table: str) -> Path:
+        """The same of one workload and platform; it has no ``verdicts``."""
+        return self.studies / "transfer" / workload / platform / f"{table}.csv"
+
+    @property
     def xml_grid(self) -> Path:
         return self.studies / "xml-grid" / "grid.csv"
 
@@ -235,6 +247,11 @@ class Tree:
     @property
     def claims(self) -> Path:
         return self.root / "claims.csv"
+
+    @property
+    def claims_elsewhere(self) -> Path:
+        """Findings on processors of other classes than the paper's."""
+        return self.root / "claims_elsewhere.csv"
 
     @property
     def workloads(self) -> Path:

@@ -1,1 +1,19 @@
-"""Running the simulator: all layouts of a platform over one trace, with a cache of finished cells."""
+"""Running the simulator: all layouts of a platform over one trace, with a cache of finished cells.
+
+The package can be called: ``tessera.simulate(trace, platform, layouts=...)`` (:mod:`frames`).
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+
+
+class _Callable(types.ModuleType):
+    def __call__(self, *arguments, **options):
+        from tessera.simulate.frames import simulated_frame
+
+        return simulated_frame(*arguments, **options)
+
+
+sys.modules[__name__].__class__ = _Callable

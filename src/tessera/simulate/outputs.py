@@ -32,9 +32,12 @@ def check_outputs(outputs: Mapping[str, Path | None], inputs: Iterable[Path], ca
     check_target(cache / "cell.json")
 
 
-def write_parts(rows: list[dict], columns: tuple[str, ...], path: Path) -> None:
-    """Write units or structures as CSV; ``columns`` follow the column ``platform``, and numbers are whole."""
-    table = pd.DataFrame(rows, columns=["platform", *columns])
+def write_parts(rows: list[dict], columns: tuple[str, ...], path: Path, keys: Iterable[str] = ()) -> None:
+    """Write units or structures as CSV; the columns are ``platform``, ``keys`` and ``columns``.
+
+    Numbers of ``columns`` are whole.
+    """
+    table = pd.DataFrame(rows, columns=["platform", *keys, *columns])
     for name in set(columns) - set(TEXT):
         table[name] = table[name].astype("Int64")
     write_csv(table, path)

@@ -1,9 +1,10 @@
 """The sampling plan: which part of the region of interest is simulated with caches and time.
 
 H and M are always exact over the whole region; C and R come from the plan's units and are scaled by
-instructions (docs/simulate.md). A plan is a :class:`Sampling` (evenly spaced units, or all) or an
-:class:`Intervals` (units at chosen places). Both have ``argument()``, a text that describes the whole plan,
-and ``arguments(folder)``, the options for ``tessera-sim run``.
+instructions (docs/simulate.md). A plan is a :class:`Sampling` (evenly spaced units, or all), an
+:class:`Intervals` (units at chosen places) or :class:`Tlbs` (no units: H and M only). All have
+``argument()``, a text that describes the whole plan, and ``arguments(folder)``, the options for
+``tessera-sim run``.
 """
 
 from __future__ import annotations
@@ -96,7 +97,21 @@ class Intervals:
         return ["--interval-file", str(path)]
 
 
-Plan = Sampling | Intervals
+@dataclass(frozen=True)
+class Tlbs:
+    """No units: H and M of the whole region, without caches and time; C, R and their loads are empty."""
+
+    def argument(self) -> str:
+        """The simulator's ``--sampling`` argument."""
+        return "tlbs"
+
+    def arguments(self, folder: Path) -> list[str]:
+        """Options of ``tessera-sim run``."""
+        return ["--sampling", self.argument()]
+
+
+Plan = Sampling | Intervals | Tlbs
+TLBS = Tlbs()
 FULL = Sampling(0, 0, 0)
 
 
@@ -147,7 +162,7 @@ def plan_of(
     if interval_file is not None:
         return Intervals.read(interval_file)
     if sampling is not None:
-        return parse_sampling(sampling)
+        return TLBS if sampling == TLBS.argument() else parse_sampling(sampling)
     if plain and intervals is None:
         raise TesseraError(
             "--warmup or --timed",

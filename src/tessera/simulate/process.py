@@ -32,11 +32,14 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Job:
-    """The inputs of a simulation; ``threads`` changes only the time, ``kind`` says what the files are."""
+    """The inputs of a simulation; ``threads`` changes only the time, ``kind`` says what the files are.
+
+    Several platforms share what they can of a pass over the trace; their rows are those of each one alone.
+    """
 
     simulator: Path
     trace: Path
-    platform: Platform
+    platforms: tuple[Platform, ...]
     engine: str
     plan: Plan
     threads: int = 1
@@ -44,10 +47,12 @@ class Job:
 
 
 def run_simulator(job: Job, layouts: dict[Path, bytes], keep: Keep, progress: Progress) -> None:
-    """Simulate ``layouts`` (files of ``job.kind`` -> their content); ``keep`` gets each row as it comes.
+    """Simulate ``layouts`` (files of ``job.kind`` -> their content) on each platform.
+
+    ``keep`` gets each row as it comes. Of several platforms, one that is refused has failed rows.
 
     Raises:
-        TesseraError: the trace, the platform or the plan is refused, or the simulator died.
+        TesseraError: the trace, the only platform or the plan is refused, or the simulator died.
         SystemExit: a signal ended the run (status 128 + its number).
     """
     with tempfile.TemporaryDirectory(prefix="tessera-simulate-") as name:
@@ -57,21 +62,27 @@ def run_simulator(job: Job, layouts: dict[Path, bytes], keep: Keep, progress: Pr
         for stem, path in copies.items():
             (folder / f"{stem}.csv").write_bytes(layouts[path])
         names = {folder / f"{stem}.csv": path for stem, path in copies.items()}
-        names |= {folder / "platform.txt": job.platform.name, f"{folder}/": ""} | copies
-        process = _start(job, folder, list(copies))
+        labels = {f"platform-{i:03}": platform.name for i, platform in enumerate(job.platforms)}
+        names |= {folder / f"{label}.txt": name for label, name in labels.items()}
+        names |= {f"{folder}/": ""} | copies
+        process = _start(job, folder, list(copies), list(labels))
         try:
-            _listen(process, Rows(folder, copies, keep), progress, names)
+            _listen(process, Rows(folder, copies, keep, labels), progress, names)
         finally:
             if process.poll() is None:
                 process.kill()
             process.wait()
 
 
-def _start(job: Job, folder: Path, stems: list[str]) -> subprocess.Popen:
-    flat, listing = folder / "platform.txt", folder / "list.txt"
-    flat.write_text(job.platform.flat())
+def _start(job: Job, folder: Path, stems: list[str], labels: list[str]) -> subprocess.Popen:
+    listing, variants = folder / "list.txt", folder / "variants.txt"
+    flats = [folder / f"{label}.txt" for label in labels]
+    for flat, platform in zip(flats, job.platforms, strict=True):
+        flat.write_text(platform.flat())
     listing.write_text("".join(f"{folder / stem}.csv\n" for stem in stems))
-    argv = [job.simulator, "run", "--trace", job.trace.resolve(), "--platform", flat]
+    variants.write_text("".join(f"{label}\t{flat}\n" for label, flat in zip(labels, flats, strict=True)))
+    argv = [job.simulator, "run", "--trace", job.trace.resolve()]
+    argv += ["--platform", flats[0]] if len(flats) == 1 else ["--variants", variants]
     argv += [job.kind.option, listing, "--engine", job.engine, *job.plan.arguments(folder)]
     argv += ["--interval-out", folder / UNITS_FILE, "--designs-out", folder / DESIGNS_FILE]
     argv += ["--threads", job.threads]
@@ -116,7 +127,7 @@ def _listen(process: subprocess.Popen, rows: Rows, progress: Progress, names: di
         reader.join()
     if told:
         raise SystemExit(128 + told)
-    if process.returncode or rows.seen < len(rows.copies):
+    if process.returncode or rows.seen < len(rows.copies) * len(rows.labels):
         raise died(process.returncode, with_names("\n".join(errors), names))
 
 

@@ -1,6 +1,7 @@
-"""The output of ``tessera-sim run``, as rows with the names of the caller's files.
+"""The output of ``tessera-sim run``, as rows with the names of the caller's files and platforms.
 
-It names a row by its file's stem, so each layout or mapping gets a unique short name for the run.
+It names a row by its file's stem, so each layout or mapping gets a unique short name for the run. A run of
+several platforms also has the label of the platform in each line (column ``variant``).
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ import csv
 from collections.abc import Callable
 from pathlib import Path
 
-#: (layout or mapping file, row of the simulator, its units, structures of its design)
-Keep = Callable[[Path, dict, list[dict], list[dict]], None]
+#: (platform's place in the job, layout or mapping file, row of the simulator, its units, its structures)
+Keep = Callable[[int, Path, dict, list[dict], list[dict]], None]
 TEXT = ("layout", "status", "message", "structure")
 #: Files that the simulator writes beside its rows, in the folder of the run.
 UNITS_FILE, DESIGNS_FILE = "units.csv", "designs.csv"
@@ -26,8 +27,9 @@ DESIGN_COLUMNS = ("layout", "structure", "accesses", "hits", "lookup_cycles", "b
 class Rows:
     """The simulator's output, as rows with their units, structures, and the caller's file names."""
 
-    def __init__(self, folder: Path, copies: dict[str, Path], keep: Keep):
-        self.folder, self.copies, self.keep = folder, copies, keep
+    def __init__(self, folder: Path, copies: dict[str, Path], keep: Keep, labels: dict[str, str]):
+        """``labels``: of the platforms in order, as the simulator has them -> as messages have them."""
+        self.folder, self.copies, self.keep, self.labels = folder, copies, keep, labels
         self.columns: list[str] = []
         self.seen = 0
         self.units, self.designs = Parts(folder / UNITS_FILE), Parts(folder / DESIGNS_FILE)
@@ -39,13 +41,17 @@ class Rows:
             self.columns = cells
             return
         row = dict(zip(self.columns, cells, strict=True))
-        stem = row.pop("layout")
+        label, stem = row.pop("variant", ""), row.pop("layout")
         path = self.copies[stem]
         message = row["message"].replace(f"{self.folder}/", "")
-        row["message"] = message.replace(f"{stem}.csv", str(path)).replace(stem, str(path))
+        message = message.replace(f"{stem}.csv", str(path)).replace(stem, str(path))
+        if label:
+            message = message.replace(f"{label}.txt", self.labels[label])
+        row["message"] = message
         self.seen += 1
         numbers = {key: number(key, value) for key, value in row.items()}
-        self.keep(path, numbers, self.units.of(stem), self.designs.of(stem))
+        place = list(self.labels).index(label) if label else 0
+        self.keep(place, path, numbers, self.units.of(stem, label), self.designs.of(stem, label))
 
 
 class Parts:
@@ -55,10 +61,10 @@ class Parts:
         self.path = path
         self._at = 0  # bytes that have been read
         self._columns: list[str] = []
-        self._waiting: dict[str, list[dict]] = {}
+        self._waiting: dict[tuple[str, str], list[dict]] = {}
 
-    def of(self, stem: str) -> list[dict]:
-        """Lines of the layout that the simulator calls ``stem``, in order."""
+    def of(self, stem: str, label: str = "") -> list[dict]:
+        """Lines of the layout, and of the platform, that the simulator calls so, in order."""
         with self.path.open("rb") as stream:
             stream.seek(self._at)
             data = stream.read()
@@ -69,9 +75,9 @@ class Parts:
                 self._columns = cells
                 continue
             part = dict(zip(self._columns, cells, strict=True))
-            waiting = self._waiting.setdefault(part.pop("layout"), [])
+            waiting = self._waiting.setdefault((part.pop("variant", ""), part.pop("layout")), [])
             waiting.append({key: number(key, value) for key, value in part.items()})
-        return self._waiting.pop(stem, [])
+        return self._waiting.pop((label, stem), [])
 
 
 def number(key: str, value: str) -> str | int | float | None:

@@ -1,9 +1,10 @@
-"""Cells of a trace on a platform: from the cache if possible, otherwise from the simulator."""
+"""Cells of a trace on one or several platforms: from the cache if possible, otherwise from the simulator."""
 
 from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -19,8 +20,9 @@ from tessera.simulate.cache import CellCache, content_key
 from tessera.simulate.inputs import LAYOUT, Kind, file_bytes
 from tessera.simulate.plan import Plan
 from tessera.simulate.process import Job, Progress, died, run_simulator
+from tessera.simulate.rows import Keep
 
-__all__ = ["Progress", "miss_profile", "simulate", "trace_identity"]
+__all__ = ["Progress", "miss_profile", "simulate", "simulate_all", "trace_identity"]
 
 #: What units, and structures of the design, are called in a cached cell.
 UNITS, STRUCTURES = "units", "structures"
@@ -31,80 +33,103 @@ def simulate(
     platform: Platform,
     layouts: list[Path],
     *,
+    units: list[dict] | None = None,
+    structures: list[dict] | None = None,
+    **options,
+) -> list[dict]:
+    """:func:`simulate_all` on one platform.
+
+    Args:
+        units: gets a row per layout and unit of the plan.
+        structures: gets a row per layout and structure of the platform's design.
+        options: those of :func:`simulate_all`.
+    """
+    of_all: list[list[dict] | None] = [None if asked is None else [] for asked in (units, structures)]
+    (rows,) = simulate_all(trace, [platform], layouts, units=of_all[0], structures=of_all[1], **options)
+    for asked, found in zip((units, structures), of_all, strict=True):
+        if asked is not None and found is not None:
+            asked += found[0]
+    return rows
+
+
+def simulate_all(
+    trace: Path,
+    platforms: Sequence[Platform],
+    layouts: list[Path],
+    *,
     workload: str,
     engine: str,
     sampling: Plan,
     cache: CellCache,
     progress: Progress = lambda line: None,
     threads: int = 1,
-    units: list[dict] | None = None,
-    structures: list[dict] | None = None,
+    units: list | None = None,
+    structures: list | None = None,
     kind: Kind = LAYOUT,
-) -> list[dict]:
-    """Rows of the cells table, one per layout, in the order of ``layouts``.
+) -> list[list[dict]]:
+    """For each platform, rows of the cells table, one per layout, in the order of ``layouts``.
 
-    Finished cells of ``cache`` are not simulated again; new ones are put there one by one as their
-    group of layouts ends. A layout that can't be read, or that the simulator refuses, is a ``failed`` row.
+    The platforms share passes over the trace, and what their designs have in common (docs/simulate.md,
+    "Several designs in one run"); the rows are those of each platform alone. Finished cells of ``cache`` are
+    not simulated again; new ones are put there one by one as their pass ends. A layout that can't be read, or
+    that the simulator refuses, is a ``failed`` row. So are all rows of a platform that it refuses, if there
+    are several.
 
     Args:
         threads: threads of the simulator; the result does not depend on it.
-        units: gets a row per layout and unit of the plan: ``platform,layout,unit,start_access,instructions,
-            accesses,stlb_misses,walk_cycles,runtime_cycles``, unscaled.
-        structures: gets a row per layout and structure of the platform's design: ``platform``, then
-            ``rows.DESIGN_COLUMNS``. A cached cell that was stored without structures is simulated again.
+        units: gets a list for each platform, with a row per layout and unit of the plan: ``platform,layout,
+            unit,start_access,instructions,accesses,stlb_misses,walk_cycles,runtime_cycles``, unscaled.
+        structures: gets a list for each platform, with a row per layout and structure of the design:
+            ``platform``, then ``rows.DESIGN_COLUMNS``. A cached cell that was stored without structures is
+            simulated again.
         kind: what ``layouts`` are; a mapping's cell has the name of the mapping in the column ``layout``.
 
     Raises:
-        TesseraError: the trace or the platform is refused, or the simulator died (what it had
+        TesseraError: the trace or the only platform is refused, or the simulator died (what it had
             finished is in the cache).
         SystemExit: a signal ended the run; finished cells are in the cache.
     """
     simulator = built("simulator", "tessera-sim")
-    base = [
-        trace_identity(trace),
-        platform.flat(),
-        engine,
-        sampling.argument(),
-        sha256_of(simulator),
-        *([] if kind == LAYOUT else [kind.word]),
+    contents, unreadable = _contents(layouts, kind)
+    before = [trace_identity(trace)]
+    after = [engine, sampling.argument(), sha256_of(simulator), *([] if kind == LAYOUT else [kind.word])]
+    keys = [
+        {path: content_key(*before, platform.flat(), *after, content) for path, content in contents.items()}
+        for platform in platforms
     ]
-    contents: dict[Path, bytes] = {}
-    unreadable: dict[Path, dict] = {}
-    for path in layouts:
-        try:
-            contents[path] = file_bytes(path, kind)
-        except TesseraError as error:
-            unreadable[path] = {"status": "failed", "message": _one_line(error)}
-    keys = {path: content_key(*base, content) for path, content in contents.items()}
-    needed = {STRUCTURES} if structures is not None else set()
-    cached = {key: row for key in set(keys.values()) if (row := cache.get(key)) is not None}
-    found = {key: row for key, row in cached.items() if needed <= set(row)}
-    todo = {keys[path]: path for path in keys if keys[path] not in found}
+    found = _cached(cache, keys, {STRUCTURES} if structures is not None else set())
+    cells_asked = len(layouts) * len(platforms)
+    what = f"{kind.word}s" if len(platforms) == 1 else "cells"
     if found:
-        progress(f"{len(keys) - len(todo)} of {len(layouts)} {kind.word}s are in the cache")
-    if todo:
-        path_keys = {path: key for key, path in todo.items()}
+        kept = sum(key in found for of_platform in keys for key in of_platform.values())
+        progress(f"{kept} of {cells_asked} {what} are in the cache")
+    simulated: dict[str, Path] = {}
 
-        def keep(path: Path, row: dict, counted: list[dict], of_design: list[dict]) -> None:
-            key, cell = path_keys[path], row | {UNITS: counted, STRUCTURES: of_design}
-            if is_ok(row):
-                cache.put(key, cell)
-            found[key] = cell
+    def keep(place: int, path: Path, row: dict, counted: list[dict], of_design: list[dict]) -> None:
+        key, cell = keys[place][path], row | {UNITS: counted, STRUCTURES: of_design}
+        if is_ok(row):
+            cache.put(key, cell)
+        found[key] = cell
 
-        job = Job(simulator, trace, platform, engine, sampling, threads, kind)
-        try:
-            _run(job, {path: contents[path] for path in path_keys}, keep, progress)
-        except (SystemExit, TesseraError) as stop:
-            done = sum(key in found for key in keys.values())
-            _say_what_is_kept(stop, f"{done} of {len(layouts)} {kind.word}s", done, cache)
-            raise
-    rows = unreadable | {path: _named(found[key], todo.get(key), path) for path, key in keys.items()}
+    try:
+        for places, paths in _missing(keys, found):
+            simulated |= {keys[place][path]: path for place in places for path in paths}
+            job = Job(simulator, trace, tuple(platforms[i] for i in places), engine, sampling, threads, kind)
+            _run(job, {path: contents[path] for path in paths}, _at(places, keep), progress)
+    except (SystemExit, TesseraError) as stop:
+        done = sum(key in found for of_platform in keys for key in of_platform.values())
+        _say_what_is_kept(stop, f"{done} of {cells_asked} {what}", done, cache)
+        raise
     names = {path: kind.name_of(path) for path in layouts}
-    for asked, key in ((units, UNITS), (structures, STRUCTURES)):
-        for path in layouts if asked is not None else ():
-            head = {"platform": platform.name, "layout": names[path]}
-            asked += [head | part for part in rows[path].get(key, [])]
-    return [_cell(rows[path], workload, platform.name, names[path], engine) for path in layouts]
+    tables = []
+    for platform, of_platform in zip(platforms, keys, strict=True):
+        made = {path: _named(found[key], simulated.get(key), path) for path, key in of_platform.items()}
+        rows = unreadable | made
+        for asked, part in ((units, UNITS), (structures, STRUCTURES)):
+            if asked is not None:
+                asked.append(_parts(rows, layouts, names, part, platform.name))
+        tables.append([_cell(rows[path], workload, platform.name, names[path], engine) for path in layouts])
+    return tables
 
 
 def miss_profile(trace: Path, platform: Platform, out: Path) -> Path:
@@ -131,6 +156,49 @@ def trace_identity(trace: Path) -> str:
 
 #: The simulator itself; tests put a recorder of calls in its place.
 _run = run_simulator
+
+
+def _contents(layouts: list[Path], kind: Kind) -> tuple[dict[Path, bytes], dict[Path, dict]]:
+    """What the files have in them, and failed rows of those that can't be read."""
+    contents: dict[Path, bytes] = {}
+    unreadable: dict[Path, dict] = {}
+    for path in layouts:
+        try:
+            contents[path] = file_bytes(path, kind)
+        except TesseraError as error:
+            unreadable[path] = {"status": "failed", "message": _one_line(error)}
+    return contents, unreadable
+
+
+def _cached(cache: CellCache, keys: list[dict[Path, str]], needed: set[str]) -> dict[str, dict]:
+    asked = {key for of_platform in keys for key in of_platform.values()}
+    cached = {key: row for key in asked if (row := cache.get(key)) is not None}
+    return {key: row for key, row in cached.items() if needed <= set(row)}
+
+
+def _missing(keys: list[dict[Path, str]], found: dict[str, dict]) -> Iterator[tuple[list[int], list[Path]]]:
+    """Runs that simulate what is missing, each content once: places of platforms that lack the same files."""
+    lacking: dict[tuple[Path, ...], list[int]] = {}
+    asked = set(found)
+    for place, of_platform in enumerate(keys):
+        todo = {key: path for path, key in of_platform.items() if key not in asked}
+        asked |= set(todo)
+        if todo:
+            lacking.setdefault(tuple(todo.values()), []).append(place)
+    for paths, places in lacking.items():
+        yield places, list(paths)
+
+
+def _at(places: list[int], keep: Keep) -> Keep:
+    return lambda place, *of_cell: keep(places[place], *of_cell)
+
+
+def _parts(rows: dict, layouts: list[Path], names: dict[Path, str], part: str, platform: str) -> list[dict]:
+    return [
+        {"platform": platform, "layout": names[path]} | line
+        for path in layouts
+        for line in rows[path].get(part, [])
+    ]
 
 
 def _say_what_is_kept(stop: BaseException, share: str, done: int, cache: CellCache) -> None:

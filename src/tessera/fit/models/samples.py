@@ -7,6 +7,7 @@ names, so no result depends on the order of the file. The anchors `growing-0` (a
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -123,6 +124,7 @@ def check_table(frame: pd.DataFrame, owner: str = "samples") -> Table:
             f"it appears more than once (4kb is {ALL_4KB}, 2mb is {ALL_2MB})",
             "keep one row per layout; average repeats first",
         )
+    _refuse_uncounted(frame, owner)
     numbers = {name: _numbers(frame, column, owner) for name, column in COLUMNS.items()}
     absent = [a for a in (ALL_4KB, ALL_2MB) if a not in set(frame["layout"])]
     if absent:
@@ -138,6 +140,34 @@ def check_table(frame: pd.DataFrame, owner: str = "samples") -> Table:
 
 
 _HEADER = f"give a CSV with the header layout,{','.join(COLUMNS.values())}"
+
+
+def _refuse_uncounted(frame: pd.DataFrame, owner: str) -> None:
+    """Reject a table in which H, M or C is empty in every row: its processor does not count it."""
+    empty = [
+        name
+        for name, column in COLUMNS.items()
+        if name != "R" and len(frame) and frame[column].map(_is_empty).all()
+    ]
+    if not empty:
+        return
+    from tessera.fit.models.registry import EVERY
+
+    needing = {
+        s: [model.name for model in EVERY.values() if s in re.findall("[HMC]", model.equation)] for s in empty
+    }
+    raise TesseraError(
+        f"{owner}: {', '.join(COLUMNS[name] for name in empty)}",
+        "empty in every row, so it was neither counted nor simulated; "
+        + "; ".join(f"models that need {name}: {', '.join(models)}" for name, models in needing.items()),
+        "fit samples of a processor that counts H, M and C (tessera counters list), or cells of another plan"
+        " than --sampling tlbs",
+        code="not-counted",
+    )
+
+
+def _is_empty(cell) -> bool:
+    return pd.isna(cell) or str(cell).strip() in ("", "nan")
 
 
 def _numbers(frame: pd.DataFrame, column: str, owner: str) -> np.ndarray:

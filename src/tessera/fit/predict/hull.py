@@ -9,6 +9,8 @@ is within t of the point in every input, a linear program: minimise t subject to
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
@@ -19,15 +21,23 @@ from tessera.fit.models.terms import INPUT_COLUMNS
 INSIDE = 1e-7  #: of the range; what the linear program's tolerance leaves of zero
 
 
-def distance_outside(samples: Samples, H: float, M: float, C: float) -> float:
-    """Distance of one point to the hull as a share of the ranges; 0.0 inside."""
+def distance_outside(samples: Samples, H: float, M: float, C: float, used: Sequence[str] = ORDER) -> float:
+    """Distance of one point to the hull as a share of the ranges; 0.0 inside.
+
+    ``used``: the inputs that count, at least one.
+    """
     from scipy.optimize import linprog  # 0.3 s to import
 
-    known = np.unique(np.column_stack([getattr(samples, symbol) for symbol in ORDER]), axis=0)
+    of_point = dict(zip(ORDER, (H, M, C), strict=True))
+    known = np.unique(np.column_stack([getattr(samples, symbol) for symbol in used]), axis=0)
     low, extent = known.min(axis=0), _extents(known)
-    points, point = (known - low) / extent, (np.array([H, M, C]) - low) / extent
-    n = len(points)
-    edge = -np.ones((3, 1))
+    points = (known - low) / extent
+    point = (np.array([of_point[symbol] for symbol in used], dtype=float) - low) / extent
+    n, k = points.shape
+    if k == 1:  # no linear program for a range
+        beyond = float(max(points.min() - point[0], point[0] - points.max()))
+        return beyond if beyond > INSIDE else 0.0
+    edge = -np.ones((k, 1))
     found = linprog(
         c=np.append(np.zeros(n), 1.0),
         A_ub=np.block([[points.T, edge], [-points.T, edge]]),

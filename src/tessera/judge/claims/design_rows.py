@@ -6,7 +6,7 @@ import pandas as pd
 
 from tessera.judge.claims.evidence import Evidence
 from tessera.judge.claims.outcome import REPRODUCE, Missing
-from tessera.results.schema.designs import DESIGN_CELLS
+from tessera.results.schema.designs import DESIGN_CELLS, DESIGN_STRUCTURES
 from tessera.results.status import FAILED, is_ok
 
 PLATFORM = "park-haswell"
@@ -41,6 +41,28 @@ def number(evidence: Evidence, workload: str, design: str, mapping: str, column:
     if value != value:
         raise Missing(f"{workload}, {design}, {mapping}: no {column}")
     return value
+
+
+def structure(evidence: Evidence, workload: str, design: str, mapping: str, name: str) -> pd.Series:
+    """Counts of a structure of the design, if its cell is ok.
+
+    Raises:
+        Missing: there is no such cell, or the design has no such structure.
+    """
+    cell(evidence, workload, design, mapping)
+    rows = evidence.table(DESIGN_STRUCTURES, REPRODUCE)
+    wanted = {
+        "platform": PLATFORM,
+        "workload": workload,
+        "design": design,
+        "mapping": mapping,
+        "structure": name,
+    }
+    for column, value in wanted.items():
+        rows = rows[rows[column] == value]
+    if rows.empty:
+        raise Missing(f"{workload}, {design}, {mapping}: no structure {name}", REPRODUCE)
+    return rows.iloc[0]
 
 
 def saving(evidence: Evidence, workload: str, design: str, mapping: str) -> float:

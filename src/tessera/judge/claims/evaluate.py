@@ -38,7 +38,7 @@ def evaluate(
     """
     claims = load_claims(claims_path, reference_dir)
     evidence = Evidence(results_dir, reference_dir)
-    rows = [_row(claim, evidence) for claim in claims]
+    rows = [row_of(claim, *judge(claim, evidence)) for claim in claims]
     return frame_of(CLAIMS, rows)
 
 
@@ -56,8 +56,8 @@ def unexplained(claims: pd.DataFrame) -> list[str]:
     return list(claims.loc[bad & (claims["explanation"].fillna("") == ""), "id"])
 
 
-def _row(claim: Claim, evidence: Evidence) -> dict:
-    outcome, judged = _judge(claim, evidence)
+def row_of(claim: Claim, outcome: Outcome | None, judged: Verdict) -> dict:
+    """The claim's row of ``claims.csv``."""
     return {
         "id": claim.id,
         "paper": claim.paper,
@@ -89,7 +89,8 @@ def _depends_on(claim: Claim, outcome: Outcome | None) -> str:
     return DEPENDS_ON if simulated and claim.id in dependent() else ""
 
 
-def _judge(claim: Claim, evidence: Evidence) -> tuple[Outcome | None, Verdict]:
+def judge(claim: Claim, evidence: Evidence) -> tuple[Outcome | None, Verdict]:
+    """The obtained value, None if there is none, and the verdict."""
     try:
         evaluator = registry.find(claim.evaluator, claim.parameters)
         outcome = evaluator(claim, evidence, **claim.parameters)

@@ -8,7 +8,8 @@ pair has one provenance: ``measured`` or ``simulated`` when runtime and TLB coun
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from functools import cached_property
 from pathlib import Path
 
@@ -32,6 +33,13 @@ class Evidence:
         self.tree = self.loader.tree
         self.reference_dir = Path(reference_dir) if reference_dir else reference.default_dir()
         self._made: dict[tuple, pd.DataFrame] = {}
+        self._platforms: frozenset[str] | None = None
+
+    def limited(self, platforms: Iterable[str]) -> Evidence:
+        """The same evidence, of which only pairs of these platforms decide a claim."""
+        other = copy(self)
+        other._made, other._platforms = {}, frozenset(platforms)
+        return other
 
     # -- published numbers
 
@@ -64,8 +72,11 @@ class Evidence:
 
     @property
     def provenances(self) -> dict[Pair, str]:
-        """Each pair that has good cells -> measured, simulated or hybrid."""
-        return self.loader.provenances if len(self.cells) else {}
+        """Each pair that has good cells and may decide -> measured, simulated or hybrid."""
+        found = self.loader.provenances if len(self.cells) else {}
+        if self._platforms is None:
+            return found
+        return {pair: kind for pair, kind in found.items() if pair.platform in self._platforms}
 
     @property
     def dropped(self) -> dict[Pair, str]:

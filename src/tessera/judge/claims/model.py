@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from tessera.counters.classes import classes
 from tessera.results.pair import GENERATIONS
 
 #: One number, or named numbers that are judged together (all of them must hold).
@@ -74,4 +75,4 @@ def class_matches(wanted: str, machine: str) -> bool:
     """Does a machine of class ``machine`` decide a claim about class ``wanted``?"""
     if wanted in ("any", machine):
         return True
-    return wanted == "intel-pmu" and machine in GENERATIONS
+    return wanted == "intel-pmu" and machine in GENERATIONS and classes()[machine].intel

@@ -22,6 +22,7 @@ class Outcome:
     ``quantity`` is what a guest counted; empty otherwise.
     ``distribution`` describes the values of which ``value`` is an extreme
     (:mod:`tessera.judge.claims.distribution`); empty if there is one value.
+    ``over_pairs`` is the aggregate (``max``, ``median``, ...) if ``value`` is that of a number of each pair.
     """
 
     value: Value
@@ -29,6 +30,7 @@ class Outcome:
     hardware_class: str = ""
     quantity: str = ""
     distribution: str = ""
+    over_pairs: str = ""
 
 
 class Missing(Exception):

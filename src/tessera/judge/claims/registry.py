@@ -25,8 +25,11 @@ FAMILIES: tuple[str, ...] = (
     "counting",
     "crossval",
     "data_rules",
+    "design_mappings",
     "design_misses",
+    "design_probes",
     "design_runtimes",
+    "design_structures",
     "fastest",
     "formulas",
     "host_runs",
@@ -50,6 +53,7 @@ FAMILIES: tuple[str, ...] = (
     "rsquared_rows",
     "runtimes",
     "shape",
+    "transfer",
     "worked_examples",
 )
 

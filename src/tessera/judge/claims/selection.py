@@ -10,7 +10,7 @@ covered.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -57,7 +57,8 @@ class Selection:
     def each(self, function: Callable[[Pair], float], how: str) -> Outcome:
         """The aggregate of ``function`` over the pairs; a maximum or minimum with its distribution."""
         values = [function(pair) for pair in self.pairs]
-        return self.outcome(aggregate(values, how), distribution.describe(values, how))
+        found = self.outcome(aggregate(values, how), distribution.describe(values, how))
+        return replace(found, over_pairs=how)
 
 
 def select(claim: Claim, evidence: Evidence, *, insensitive: bool = False) -> Selection:
@@ -77,13 +78,13 @@ def select(claim: Claim, evidence: Evidence, *, insensitive: bool = False) -> Se
     simulated = [pair for pair, kind in evidence.provenances.items() if kind == "simulated"]
     for kind, pairs in (("measured", measured), ("simulated", simulated)):
         pairs = [pair for pair in pairs if _in_scope(claim, pair, kind)]
-        if pairs and not _lacking(claim, pairs):
+        if pairs and not lacking(claim, pairs):
             kept = pairs if insensitive else [pair for pair in pairs if pair not in evidence.dropped]
             if not kept:
                 raise Missing(f"not TLB-sensitive: {'; '.join(f'{p}: {evidence.dropped[p]}' for p in pairs)}")
             return Selection(tuple(kept), kind, _class(claim, kept) if kind == "measured" else "")
     in_scope = [pair for pair in simulated if _in_scope(claim, pair, "simulated")]
-    raise Missing(f"no good cells for {_listed(_lacking(claim, in_scope))}")
+    raise Missing(f"no good cells for {_listed(lacking(claim, in_scope))}")
 
 
 def _in_scope(claim: Claim, pair: Pair, kind: str) -> bool:
@@ -97,8 +98,8 @@ def _in_scope(claim: Claim, pair: Pair, kind: str) -> bool:
     return pair.generation in platforms
 
 
-def _lacking(claim: Claim, pairs: list[Pair]) -> list[str]:
-    """Combinations of the scope that no pair covers."""
+def lacking(claim: Claim, pairs: list[Pair]) -> list[str]:
+    """Combinations of workload and generation in the scope that no pair covers."""
     covered = {(pair.workload, pair.generation) for pair in pairs}
     workloads = claim.scope.workloads or sorted({w for w, _ in covered}) or ("any workload",)
     platforms = claim.scope.platforms

@@ -32,7 +32,7 @@ walker_l3_loads          count   loads         the page walker's loads that reac
 walker_dram_loads        count   loads         the page walker's loads that reached memory
 runtime_provenance       text    -             provenance of R: measured, simulated, published or empty
 tlb_provenance           text    -             provenance of H, M and C
-engine                   text    -             partial, timing, or host
+engine                   text    -             partial, timing, host, launcher (bundles), or perf (logs)
 instruction_stlb_hits    count   translations  hits of the second-level TLB by instruction fetches
 instruction_stlb_misses  count   translations  page walks of instruction fetches
 instruction_walk_cycles  count   cycles        cycles of those walks
@@ -93,7 +93,7 @@ ARCHIVED_PROFILE = Table(
 ARCHIVED_DESIGNS = Table(
     "archive/designs", lambda t, w="*", p="*": t.archived_designs(w, p), "tessera notebooks archive",
     "column",
-    "designs of notebook 03 with 4KB pages, simulated by engine `partial`",
+    "designs of notebook 03 with 4KB pages, simulated by engine `timing`",
     columns("""
     design            text   -             name of the design
     changes           text   -             changed platform keys: key=value
@@ -102,7 +102,9 @@ ARCHIVED_DESIGNS = Table(
     walk_cycles       count  cycles        C
     walk_cycles_ci95  count  cycles        half-width of C's 95% interval
     tlb_provenance    text   -             simulated
+    runtime_cycles    count  cycles        R; empty in archives that were made without time
     """),
+    added=("runtime_cycles",),
 )  # fmt: skip
 TABLES = (
     CELLS,

@@ -1,4 +1,4 @@
-"""The study of translation designs (docs/studies.md): cells, structures of the designs, and mappings."""
+"""The study of translation designs (docs/studies.md): cells, structures, mappings; probes of structures."""
 
 from __future__ import annotations
 
@@ -60,4 +60,17 @@ DESIGN_MAPPINGS = Table(
     cost_printed      number  1         its cost
     """), *PROVENANCE),
 )  # fmt: skip
-TABLES = (DESIGN_CELLS, DESIGN_STRUCTURES, DESIGN_MAPPINGS)
+PROBES = Table(
+    "probes", lambda t: t.probes, "tessera study probes", "column",
+    "single structures of Park's designs under accesses from a formula",
+    columns("""
+    probe       text    -         index-cache (Figure 2.7b) or synonym-filter (Tables 2.1 and 2.2)
+    case        text    -         segments and fill of the nodes, or a workload of Table 2.1
+    platform    text    -         platform, with the keys of the probe
+    accesses    count   accesses  accesses of the stream
+    quantity    text    -         what the value is
+    value       number  percent   hits, or share of the accesses
+    status      text    -         ok or failed
+    """) + MESSAGE + PROVENANCE,
+)  # fmt: skip
+TABLES = (DESIGN_CELLS, DESIGN_STRUCTURES, DESIGN_MAPPINGS, PROBES)

@@ -31,6 +31,17 @@ CLAIMS = Table(
     """),
     added=("distribution", "implementation", "depends_on"),
 )  # fmt: skip
+ELSEWHERE = Table(
+    "claims_elsewhere", lambda t: t.claims_elsewhere, "tessera bundle judge", "measured",
+    "findings on processors of other classes than the paper's", columns("""
+    id        text  -  identifier in config/claims.yaml
+    machine   text  -  platform that measured
+    class     text  -  class of its processor
+    obtained  text  -  the number or numbers, in the claim's unit
+    holds     text  -  HOLDS-ELSEWHERE or FAILS-ELSEWHERE
+    coverage  text  -  part of the claim's scope that was measured
+    """),
+)  # fmt: skip
 #: how much of a program a recording has; older files lack it
 _EXTENT = ("allocated_bytes", "recorded_share", "windows", "window_span_accesses", "published_share")
 WORKLOADS = Table(
@@ -174,4 +185,4 @@ REFERENCE = {
         note    text  -  consequence for the comparison
         """)),
 }  # fmt: skip
-TABLES = (CLAIMS, WORKLOADS, REGIME, *REFERENCE.values())
+TABLES = (CLAIMS, ELSEWHERE, WORKLOADS, REGIME, *REFERENCE.values())

@@ -1,4 +1,4 @@
-"""Cells of the study: every design under every mapping, in full, with the engine ``timing``.
+"""Cells of the study: designs under mappings, in full, with the engine ``timing``.
 
 A design that the simulator rejects for a mapping (for example more than 2,048 segments) gives a row with the
 status ``refused`` and the reason; the others continue. A row of another failure has the status ``failed``,
@@ -7,17 +7,17 @@ and the next run tries the study again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
 
 from tessera.core.errors import TesseraError
 from tessera.judge.studies.designs import energy
-from tessera.judge.studies.designs.catalogue import BASELINE, HIDDEN_SECOND_LEVEL, SECOND_LEVEL, THP
-from tessera.judge.studies.variants import varied
+from tessera.judge.studies.designs.catalogue import BASELINE, HIDDEN_SECOND_LEVEL, SECOND_LEVEL, THP, named
 from tessera.platforms import Platform
+from tessera.platforms.model import Value
 from tessera.results.schema.designs import DESIGN_CELLS, DESIGN_STRUCTURES
 from tessera.results.status import FAILED, is_ok
 from tessera.results.write import frame_of
@@ -54,13 +54,19 @@ class Request:
     progress: Callable[[str], None] = lambda line: None
 
 
-def simulate_designs(request: Request, designs: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The tables :data:`DESIGN_CELLS` (with changes) and :data:`DESIGN_STRUCTURES`."""
+def simulate_designs(
+    request: Request, wanted: Mapping[str, Sequence[str]]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The tables :data:`DESIGN_CELLS` (with changes) and :data:`DESIGN_STRUCTURES`.
+
+    Args:
+        wanted: design -> its mappings; those without a file are left out.
+    """
     cells: list[dict] = []
     structures: list[dict] = []
-    for number, design in enumerate(dict.fromkeys(designs), 1):
-        request.progress(f"{design} ({number} of {len(designs)})")
-        for row, parts in _of_design(request, design):
+    for number, (design, mappings) in enumerate(wanted.items(), 1):
+        request.progress(f"{design} ({number} of {len(wanted)})")
+        for row, parts in _of_design(request, design, [name for name in mappings if name in request.files]):
             cells.append(row)
             structures += parts
     if not any(is_ok(row) for row in cells):  # the trace or the platform is at fault, not a design
@@ -86,22 +92,31 @@ def failed_cell(workload: str, platform: str, message: str) -> dict:
     }  # fmt: skip
 
 
-def _of_design(request: Request, design: str) -> list[tuple[dict, list[dict]]]:
+def _of_design(request: Request, design: str, mappings: list[str]) -> list[tuple[dict, list[dict]]]:
     """(cell, its structures) for each mapping. One process for all, or one for each if that one ends."""
+    if not mappings:
+        return []
+    platform = _with_design(request.platform, design)
     try:
-        platform = varied(request.platform, {"mmu.design": design}, f"study of designs: {design}")
-        return _simulated(request, design, platform, list(request.files))
+        return _simulated(request, design, platform, mappings)
     except TesseraError as error:
         whole = error
-    if len(request.files) < 2:
-        return [(_stopped(request, design, mapping, whole), []) for mapping in request.files]
+    if len(mappings) < 2:
+        return [(_stopped(request, design, mapping, whole), []) for mapping in mappings]
     found = []
-    for mapping in request.files:
+    for mapping in mappings:
         try:
             found += _simulated(request, design, platform, [mapping])
         except TesseraError as error:
             found.append((_stopped(request, design, mapping, error), []))
     return found
+
+
+def _with_design(platform: Platform, name: str) -> Platform:
+    """The platform with a design or variant; the simulator checks the values."""
+    why = f"study of designs: {name}"
+    values = {key: Value(value, why) for key, value in named(name).values.items()}
+    return replace(platform, values=platform.values | values)
 
 
 def _simulated(request: Request, design: str, platform: Platform, mappings: list[str]) -> list:

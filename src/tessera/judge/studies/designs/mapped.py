@@ -1,4 +1,7 @@
-"""The mappings of the study: one of each kind for the pools that a window uses, and what they look like."""
+"""The mappings of the study: one of each kind for the pools that a window uses, and what they look like.
+
+A kind is one of ``tessera mapping generate``, also a guest over its host (:mod:`tessera.mapping.nested`).
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tessera.core.errors import TesseraError, unknown_name
-from tessera.mapping import kinds, regions
+from tessera.core.errors import TesseraError
+from tessera.mapping import nested, regions
 from tessera.mapping import states as mapping_states
 from tessera.mapping.file import write_mapping
+from tessera.mapping.kinds import Request
 from tessera.mapping.summary import Summary
 from tessera.mapping.touches import Touches, read_touches
 from tessera.record import traces
@@ -30,8 +34,7 @@ class Made:
 def check_kinds(asked: Sequence[str]) -> None:
     """Raises TesseraError for a kind that ``tessera mapping generate`` does not know."""
     for kind in asked:
-        if kind not in kinds.KINDS:
-            raise unknown_name("kind of mapping", kind, list(kinds.KINDS))
+        nested.parts(kind)
 
 
 def make(trace: Path, asked: Sequence[str], seed: int, folder: Path, progress: Callable[[str], None]) -> Made:
@@ -51,7 +54,7 @@ def make(trace: Path, asked: Sequence[str], seed: int, folder: Path, progress: C
         progress(f"mapping {kind}")
         row = {"mapping": kind, "provenance": "simulated"} | about
         try:
-            rows = kinds.make(kind, _request(kind, used, seed, touches)).rows
+            rows = nested.make(kind, _request(kind, used, seed, touches)).rows
             written = mapping_states.Mapping.fixed(kind, rows)
             write_mapping(written, folder / f"{kind}.csv")
         except TesseraError as error:
@@ -77,9 +80,8 @@ def described(found: Summary) -> Mapping[str, float]:
     return row
 
 
-def _request(kind: str, used: list, seed: int, touches: Touches) -> kinds.Request:
-    needed = touches if "touches" in kinds.KINDS[kind].uses else None
-    return kinds.Request(used, seed=seed, touches=needed)
+def _request(kind: str, used: list, seed: int, touches: Touches) -> Request:
+    return Request(used, seed=seed, touches=touches if nested.needs_touches(kind) else None)
 
 
 def _touches(trace: Path, folder: Path) -> Touches:

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import pandas as pd
 
-from tessera.judge.studies.designs.catalogue import BASELINE, IDEAL
-
-#: Their misses are reads of tables behind L3, so they are no misses of a TLB before L1D.
-BEHIND_L3 = ("hvc-delayed-tlb", "hvc-many-segment")
+from tessera.judge.studies.designs.catalogue import BASELINE, IDEAL, behind_l3
 
 
 def fewest(cells: pd.DataFrame) -> list[str]:
     """For each mapping the design with the smallest median of misses relative to the baseline."""
-    rows = cells[
-        cells["misses_to_baseline_percent"].notna() & ~cells["design"].isin((BASELINE, IDEAL, *BEHIND_L3))
-    ]
+    other = cells["design"].isin((BASELINE, IDEAL)) | cells["design"].map(behind_l3)
+    rows = cells[cells["misses_to_baseline_percent"].notna() & ~other]
     found = []
     for mapping, part in rows.groupby("mapping", sort=False):
         workloads = part["workload"].nunique()

@@ -32,6 +32,7 @@ class Job:
 
     Attributes:
         trace: a trace, or the info.json of a recording.
+        also: further designs, each with its own mappings.
         window_accesses: None: the whole trace.
         out: folder of the three tables.
     """
@@ -43,6 +44,7 @@ class Job:
     cache: Path
     out: Path
     window_accesses: int | None = None
+    also: Sequence[tuple[Sequence[str], Sequence[str]]] = ()
     seed: int = 1
     threads: int = 1
     progress: Callable[[str], None] = lambda line: None
@@ -51,6 +53,21 @@ class Job:
     def info(self) -> dict | None:
         """Content of info.json; None if a trace is given."""
         return recorded(self.trace)[0] if self.trace.suffix == ".json" else None
+
+    @property
+    def wanted(self) -> dict[str, list[str]]:
+        """Design -> its mappings, each once, in the order of the request."""
+        found: dict[str, list[str]] = {}
+        for designs, mappings in ((self.designs, self.mappings), *self.also):
+            for design in designs:
+                known = found.setdefault(design, [])
+                known += [name for name in dict.fromkeys(mappings) if name not in known]
+        return found
+
+    @property
+    def all_mappings(self) -> list[str]:
+        """The mappings of all designs, each once."""
+        return list(dict.fromkeys(name for names in self.wanted.values() for name in names))
 
     @property
     def workload(self) -> str:
@@ -80,7 +97,7 @@ def designs_study(job: Job) -> pd.DataFrame:
     if job.info is None:
         traces.info(job.trace)
     platform = platforms.load(job.platform_name)
-    mapped.check_kinds(job.mappings)
+    mapped.check_kinds(job.all_mappings)
     mappings, structures = empty(DESIGN_MAPPINGS), empty(DESIGN_STRUCTURES)
     try:
         cells, structures, mappings = _study(job, platform)
@@ -94,12 +111,12 @@ def designs_study(job: Job) -> pd.DataFrame:
 
 def _study(job: Job, platform: Platform) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     with tempfile.TemporaryDirectory(prefix="tessera-designs-") as name, _window(job, Path(name)) as trace:
-        made = mapped.make(trace, job.mappings, job.seed, Path(name), job.progress)
+        made = mapped.make(trace, job.all_mappings, job.seed, Path(name), job.progress)
         pair = {"workload": job.workload, "platform": platform.name}
         mappings = frame_of(DESIGN_MAPPINGS, [pair | row for row in made.rows])
         cache = CellCache(job.cache)
         request = Request(job.workload, trace, platform, made.files, cache, job.threads, job.progress)
-        return *simulate_designs(request, job.designs), mappings
+        return *simulate_designs(request, job.wanted), mappings
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import shlex
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +19,8 @@ from tessera.core.paths import built
 from tessera.judge.validation.synthetic.stream import ANON_BASE, HEAP_BASE, Stream
 from tessera.layouts.model import Layout, write_layout
 from tessera.machine.container import toolchain
+from tessera.mapping.file import write_mapping
+from tessera.mapping.states import Mapping as FrameMapping
 from tessera.results.status import is_ok
 
 
@@ -61,12 +63,20 @@ class Batch:
 
     def add_layouts(self, layouts: list[Layout]) -> Path:
         """A list of layout files."""
-        folder = self._new("layouts")
+        return self._listed("layouts", layouts, write_layout)
+
+    def add_mappings(self, mappings: list[FrameMapping]) -> Path:
+        """A list of mapping files."""
+        return self._listed("mappings", mappings, write_mapping)
+
+    def _listed(self, kind: str, pages: list, write: Callable) -> Path:
+        """Files of layouts or mappings, and the list of them."""
+        folder = self._new(kind)
         folder.mkdir()
-        for layout in layouts:
-            write_layout(layout, folder / f"{layout.name}.csv")
+        for one in pages:
+            write(one, folder / f"{one.name}.csv")
         listing = folder / "list"
-        listing.write_text("".join(f"{folder / layout.name}.csv\n" for layout in layouts))
+        listing.write_text("".join(f"{folder / one.name}.csv\n" for one in pages))
         return listing
 
     def add_run(
@@ -79,10 +89,15 @@ class Batch:
         sampling: str = "full",
         options: Mapping[str, str] | None = None,
         env: Mapping[str, str] | None = None,
+        mappings: bool = False,
     ) -> Path:
-        """A simulation; give the returned path to :meth:`rows` after :meth:`run`."""
+        """A simulation; give the returned path to :meth:`rows` after :meth:`run`.
+
+        Args:
+            mappings: ``layouts`` is a list of :meth:`add_mappings`.
+        """
         argv = [built("simulator", "tessera-sim"), "run", "--trace", trace, "--platform", platform]
-        argv += ["--layouts", layouts, "--engine", engine]
+        argv += ["--mappings" if mappings else "--layouts", layouts, "--engine", engine]
         if "--interval-file" not in (options or {}):
             argv += ["--sampling", sampling]
         for option, value in (options or {}).items():

@@ -69,7 +69,12 @@ class Stream:
 
 
 def loads(
-    addresses: np.ndarray, *, chains: int = 1, dependent: bool = True, anon_bytes: int = 1 << 30
+    addresses: np.ndarray,
+    *,
+    chains: int = 1,
+    dependent: bool = True,
+    heap_bytes: int = 0,
+    anon_bytes: int = 1 << 30,
 ) -> Stream:
     """One load per address, of ``chains`` chases in turn; not ``dependent``: loads wait for nothing."""
     count = len(addresses)
@@ -77,7 +82,9 @@ def loads(
     source = chain if dependent else np.full(count, NONE)
     pc = np.uint64(0x400000) + np.uint64(16) * chain.astype(np.uint64)
     none = np.zeros(count, np.uint64)
-    return Stream(pc, addresses.astype(np.uint64), none, source, chain, anon_bytes=anon_bytes)
+    return Stream(
+        pc, addresses.astype(np.uint64), none, source, chain, heap_bytes=heap_bytes, anon_bytes=anon_bytes
+    )
 
 
 def arithmetic(count: int, dependent: bool) -> Stream:

@@ -1,0 +1,177 @@
+"""A design of the user: its H, M and C, and R of the timing engine, on the window of the study.
+
+The file is YAML::
+
+    name: my anchors                  # optional
+    changes: {mmu.design: anchor, design.anchor.distance_pages: 16}
+    mapping: medium                   # a kind of mapping; or layout: growing-0 (the default: 4KB pages)
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+from tessera import platforms
+from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.judge.studies.designs import mapped
+from tessera.judge.studies.transfer.classes import DESIGN, IDEAL, THP, changed, groups_of
+from tessera.judge.studies.transfer.declared import Point, declared
+from tessera.judge.studies.transfer.plan import units_of_length
+from tessera.judge.studies.transfer.simulated import PARTIAL, TIMING, Cell, Runs
+from tessera.layouts.names import ALL_4KB
+from tessera.platforms import strict_yaml
+from tessera.record import traces
+from tessera.results.recordings import recorded
+from tessera.results.status import is_ok
+from tessera.results.tree import Tree
+from tessera.simulate.cache import CellCache
+from tessera.simulate.inputs import LAYOUT, MAPPING
+
+KEYS = ("name", "changes", "mapping", "layout")
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class OwnDesign:
+    """``changes`` of the platform, under a kind of mapping or a layout of the study."""
+
+    name: str
+    changes: dict[str, int | str] = field(default_factory=dict)
+    mapping: str = ""
+    layout: str = ALL_4KB
+
+    @property
+    def pages(self) -> str:
+        """Layout or mapping."""
+        return self.mapping or self.layout
+
+
+def read_own(path: Path) -> OwnDesign:
+    """The design in a YAML file.
+
+    Raises:
+        TesseraError: no YAML, an unknown key, changes that are no mapping, or a mapping and a layout.
+    """
+    return of_tree(strict_yaml.read(path, "design"), str(path), path.stem)
+
+
+def of_tree(tree: object, where: str, name: str) -> OwnDesign:
+    """The design in a tree; ``name`` if the tree has none. Errors as above."""
+    if not isinstance(tree, dict) or set(tree) - set(KEYS):
+        found = ", ".join(map(str, tree)) if isinstance(tree, dict) else type(tree).__name__
+        raise TesseraError(
+            f"design {where}", f"it has {found}", f"give a file with these keys: {', '.join(KEYS)}"
+        )
+    changes = tree.get("changes") or {}
+    if not isinstance(changes, dict) or not all(isinstance(v, int | str) for v in changes.values()):
+        raise TesseraError(
+            f"design {where}: changes", "a value is no whole number and no name",
+            "write, for example: changes: {tlb.stlb.entries: 2048}",
+        )  # fmt: skip
+    if "mapping" in tree and "layout" in tree:
+        raise TesseraError(f"design {where}", "it has a mapping and a layout", "keep one of them")
+    return OwnDesign(
+        str(tree.get("name", name)), changes, str(tree.get("mapping", "")),
+        str(tree.get("layout", ALL_4KB)),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Window:
+    """The window of the study of a pair, with its units."""
+
+    workload: str
+    trace: Path
+    warm_units: int
+    interval_instructions: int
+    seed: int
+    manifest: Path
+
+    @classmethod
+    def of(cls, tree: Tree, samples: pd.DataFrame, workload: str, platform: str) -> Window:
+        """From a results tree that still has the window, or the trace that it was cut from.
+
+        Raises:
+            TesseraError: neither is there.
+        """
+        first = samples.iloc[0]
+        infos = [*tree.found(tree.window(workload, "*")), tree.info(workload)]
+        for info in infos:
+            if info.is_file() and is_ok(recorded(info)[0]):
+                trace = recorded(info)[1]
+                if trace.is_file() and traces.info(trace)["accesses"] == first["window_accesses"]:
+                    return cls(
+                        workload, trace, int(first["warm_units"]), int(first["interval_instructions"]),
+                        int(first["seed"]), tree.manifest(workload, platform),
+                    )  # fmt: skip
+        raise TesseraError(
+            f"window of {workload} with {first['window_accesses']} accesses",
+            f"{tree.studies} has none, so the design cannot be simulated",
+            "run ./run reproduce, or give counts: --counts FILE.csv --class K",
+            exit_code=EXIT_FAILED,
+        )
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A simulated design: (H, M, C) by input, R in cycles (NaN without the timing engine)."""
+
+    x: dict[str, Point]
+    runtime: float
+
+
+def classes(design: OwnDesign, platform_name: str) -> tuple[list[str], list[str]]:
+    """(classes, keys that belong to no class) of a design."""
+    groups, unknown = groups_of(platforms.load(platform_name), design.changes)
+    return [group for group in groups if group != IDEAL], unknown + ([IDEAL] if IDEAL in groups else [])
+
+
+def simulate_own(
+    design: OwnDesign, window: Window, platform_name: str, cache: Path | None, *, timed: bool,
+    progress: Progress = lambda line: None,
+) -> Counted:  # fmt: skip
+    """H, M and C of the design on the window of the study; R, too, if ``timed``.
+
+    Raises:
+        TesseraError: the simulator rejects the design, or the layout or mapping does not exist.
+    """
+    base = platforms.load(platform_name)
+    platform = changed(base, design.changes, f"assumed: design '{design.name}'")
+    units = units_of_length(window.trace, window.interval_instructions, window.warm_units)
+    runs = Runs(window.workload, window.trace, units, CellCache(cache), 1, progress)
+    with tempfile.TemporaryDirectory(prefix="tessera-design-") as folder:
+        file, kind = _pages(design, window, Path(folder), progress)
+        if kind is MAPPING and DESIGN not in design.changes:
+            platform = changed(platform, {DESIGN: THP})
+        cell = _cell(runs.cells(platform, [file], kind, TIMING if timed else PARTIAL), design)
+    x = declared(cell.row, cell.structures, platform, base)
+    return Counted(x, cell.runtime)
+
+
+def _pages(design: OwnDesign, window: Window, folder: Path, progress: Progress):
+    """(file, kind) of the layout or mapping."""
+    if design.mapping:
+        made = mapped.make(window.trace, [design.mapping], window.seed, folder, progress)
+        if design.mapping not in made.files:
+            raise TesseraError(f"mapping {design.mapping}", made.rows[0]["message"], "use another mapping")
+        return made.files[design.mapping], MAPPING
+    file = Path(design.layout)
+    file = file if file.suffix == ".csv" else window.manifest.with_name(f"{design.layout}.csv")
+    if not file.is_file():
+        raise TesseraError(
+            f"layout {design.layout} of design '{design.name}'", f"{file} does not exist",
+            "name a layout of the run, or a layout file",
+        )  # fmt: skip
+    return file, LAYOUT
+
+
+def _cell(cells: dict[str, Cell], design: OwnDesign) -> Cell:
+    (cell,) = cells.values()
+    if not is_ok(cell.status):
+        raise TesseraError(f"design '{design.name}' under {design.pages}", cell.message, "change the design")
+    return cell

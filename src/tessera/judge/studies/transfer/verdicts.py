@@ -1,0 +1,131 @@
+"""Verdicts of models by class and input, from the tables of points, predictions, twins and fits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from tessera.judge.studies.transfer import coverage, rules
+from tessera.judge.studies.transfer.declared import INPUTS
+from tessera.results.schema.transfer import VERDICTS, WIDTHS
+from tessera.results.status import ok_rows
+from tessera.results.write import frame_of
+
+POINT = ["workload", "platform", "group", "variant", "layout", "inputs"]
+_RUNTIMES = ["runtime_cycles", "base_runtime_cycles", "gain_ci95_cycles", "judged"]
+
+
+def verdicts(
+    points: pd.DataFrame, predictions: pd.DataFrame, twins: pd.DataFrame, fits: pd.DataFrame
+) -> pd.DataFrame:
+    """The table :data:`VERDICTS`; a class without a judged point is a row, too."""
+    joined = _joined(points, predictions)
+    good_on_p = {(r.workload, r.platform, r.model): r.good_on_p for r in ok_rows(fits).itertuples()}
+    rows = []
+    for platform, part in points.groupby("platform", sort=False):
+        mine, models = joined[joined["platform"] == platform], list(dict.fromkeys(predictions["model"]))
+        pairs = twins[(twins["platform"] == platform) & twins["gap"].notna()]
+        for group in dict.fromkeys(part["group"]):
+            for inputs in INPUTS:
+                where = (mine["group"] == group) & (mine["inputs"] == inputs)
+                gaps = pairs[(pairs["group"] == group) & (pairs["inputs"] == inputs)]["least_error"]
+                bound = {"twins": len(gaps), "least_error": gaps.max() if len(gaps) else None}
+                head = {"platform": platform, "inputs": inputs, "group": group, "provenance": "simulated"}
+                for model in models:
+                    own = mine[where & (mine["model"] == model)]
+                    rows.append(head | {"model": model} | bound | _judged(own, good_on_p))
+    return frame_of(VERDICTS, rows)
+
+
+def widths(points: pd.DataFrame, predictions: pd.DataFrame) -> pd.DataFrame:
+    """The table :data:`WIDTHS`."""
+    joined = _joined(points, predictions)
+    judged = joined[joined["judged"].astype(bool)]
+    keys, rows = ["platform", "inputs", "group", "model"], []
+    for key, part in judged.groupby(keys, sort=False):
+        for workload in dict.fromkeys(points["workload"]):
+            others = int((part["workload"] != workload).sum())
+            width = coverage.left_out(part, workload)
+            rows.append((*key, workload, others, width, "simulated"))
+    return frame_of(WIDTHS, rows)
+
+
+def _joined(points: pd.DataFrame, predictions: pd.DataFrame) -> pd.DataFrame:
+    return predictions.merge(ok_rows(points)[[*POINT, *_RUNTIMES]], on=POINT, validate="many_to_one")
+
+
+def _judged(own: pd.DataFrame, good_on_p: dict) -> dict:
+    judged = own[own["judged"].astype(bool)] if len(own) else own
+    passing = judged["passes"].astype(bool) if len(judged) else pd.Series(dtype=bool)
+    shares = passing.groupby(judged["workload"]).mean() if len(judged) else pd.Series(dtype=float)
+    share = float(passing.mean()) if len(judged) else float("nan")
+    row = {
+        "verdict": rules.verdict(shares, share), "workloads": len(shares), "points": len(own),
+        "judged": len(judged), "passing": int(passing.sum()),
+    }  # fmt: skip
+    if not len(judged):
+        return row
+    errors = judged["error"].abs().fillna(np.inf)
+    worst = errors.groupby(judged["workload"]).max()
+    gains = judged["gain_holds"].dropna().astype(bool)
+    pairs, inversions = _orders(judged)
+    return row | {
+        "pass_share": share, "least_workload_share": float(shares.min()),
+        "bound_share": float(judged["bound_holds"].astype(bool).mean()),
+        "gains": len(gains), "gain_share": float(gains.mean()) if len(gains) else None,
+        "pairs": pairs, "inversions": inversions,
+        "worst_error": float(worst.max()), "median_error": float(worst.median()),
+        **_two_by_two(judged, shares, good_on_p), **_warnings(judged, passing),
+        **coverage.columns(judged),
+    }  # fmt: skip
+
+
+def _orders(judged: pd.DataFrame) -> tuple[int, int]:
+    """S3 over all layouts; variants under layouts of one workload."""
+    pairs = inversions = 0
+    for _, part in judged.groupby(["workload", "layout"], sort=False):
+        points = zip(
+            part["runtime_cycles"], part["gain_ci95_cycles"].fillna(0), part["predicted_cycles"], strict=True
+        )
+        found = rules.orders(points, float(part["base_runtime_cycles"].iloc[0]))
+        pairs, inversions = pairs + found[0], inversions + found[1]
+    return pairs, inversions
+
+
+def _two_by_two(judged: pd.DataFrame, shares: pd.Series, good_on_p: dict) -> dict:
+    """Workloads by (good on P, good on P-bar); those whose errors on P are not known are in no cell."""
+    found = dict.fromkeys(("good_good", "good_bad", "bad_good", "bad_bad"), 0)
+    platform, model = judged["platform"].iloc[0], judged["model"].iloc[0]
+    for workload, share in shares.items():
+        known = good_on_p.get((workload, platform, model))
+        if known is None or known != known:
+            continue
+        after = "good" if share >= rules.SURVIVES else "bad"
+        found[f"{'good' if known else 'bad'}_{after}"] += 1
+    return found
+
+
+def _warnings(judged: pd.DataFrame, passing: pd.Series) -> dict:
+    """Does the warning of the hull predict failure?"""
+    inside = judged["hull_distance"] == 0
+    return {
+        "inside_pass": int((inside & passing).sum()), "inside_fail": int((inside & ~passing).sum()),
+        "outside_pass": int((~inside & passing).sum()), "outside_fail": int((~inside & ~passing).sum()),
+    }  # fmt: skip
+
+
+def survivors(table: pd.DataFrame, group: str, inputs: str, platform: str | None = None) -> list[str]:
+    """Models that survive a class by an input, on one platform or on all of the table."""
+    return list(_survivors(table, group, inputs, platform))
+
+
+def _survivors(table: pd.DataFrame, group: str, inputs: str, platform: str | None) -> Iterator[str]:
+    part = table[(table["group"] == group) & (table["inputs"] == inputs)]
+    if platform is not None:
+        part = part[part["platform"] == platform]
+    for model, rows in part.groupby("model", sort=False):
+        judged = rows[rows["verdict"] != rules.NOT_JUDGED]
+        if len(judged) and (judged["verdict"] == rules.SURVIVED).all():
+            yield str(model)
