@@ -9,7 +9,7 @@
 #   validation.smk  engines, closed forms, pointer chases and layouts on this machine, invariants
 #   kernel.smk   a kernel with replicated page tables: build, test, tables; `snakemake kernel` runs all jobs
 #   reference.smk  the papers' archived data, compared with the printed numbers
-#   report.smk   claims, figures, notebooks, provenance, HTML report
+#   report.smk   bundles of real machines, claims, figures, notebooks, provenance, HTML report
 #
 # Reading this file changes nothing. `code` and `files` of a rule are digests of more that it depends on (docs/pipeline.md).
 

@@ -9,7 +9,9 @@ import time
 
 import pytest
 
-from tessera.machine.doctor import events, pages, software
+from tessera.counters import sysfs
+from tessera.counters.classes import named
+from tessera.machine.doctor import pages, pmu, software
 from tessera.machine.doctor.check import FAIL, PASS, SKIP, failed, passed, skipped
 from tessera.machine.doctor.examine import as_json, as_table, examine, exit_status
 
@@ -79,21 +81,71 @@ def test_engine_none_names_the_missing_packages(monkeypatch):
     assert (row.status, row.found) == (FAIL, "no cmake, qemu-user")
 
 
-# Intel SDM volume 3: event and unit mask of loads' completed walks
-WALK_COMPLETED = {45: 0x0208, 63: 0x0E08, 79: 0x0E08, 85: 0x0E08, 143: 0x0E12}
+BROADWELL = {"vendor_id": "GenuineIntel", "cpu family": "6", "model": "79", "stepping": "1"}
+ALDER_LAKE = BROADWELL | {"model": "151"}
+ZEN_3 = {"vendor_id": "AuthenticAMD", "cpu family": "25", "model": "1", "stepping": "1"}
 
 
-@pytest.mark.parametrize("model", WALK_COMPLETED)
-def test_event_codes(model):
-    known = events.generation("GenuineIntel", 6, model)
-    assert known.events["dtlb_load_misses.walk_completed"] == WALK_COMPLETED[model]
-    assert len(known.events) == 6
+@pytest.fixture
+def machine(monkeypatch, tmp_path):
+    """A machine with a PMU: its processor, the numbers of its PMUs, and the events that it refuses."""
+
+    def make(cpu, pmus, refused=()):
+        for name, number in pmus.items():
+            (tmp_path / "sys/bus/event_source/devices" / name).mkdir(parents=True)
+            (tmp_path / "sys/bus/event_source/devices" / name / "type").write_text(f"{number}\n")
+        opened = []
+
+        def open_counter(kind, config):
+            opened.append((kind, config))
+            return 22 if (kind, config) in refused else 0
+
+        monkeypatch.setattr(sysfs, "ROOT", tmp_path)
+        monkeypatch.setattr(pmu, "cpu_facts", lambda: cpu)
+        monkeypatch.setattr(pmu, "open_counter", open_counter)
+        return opened
+
+    return make
 
 
-def test_models_belong_to_one_generation():
-    models = [model for generation in events.GENERATIONS for model in generation.models]
-    assert len(models) == len(set(models))
+def test_pmu_opens_the_events_of_the_table(machine):
+    """Cycles, reference cycles, instructions; raw codes (Intel SDM): masks 60h, 0Eh, 10h of 08h and 49h."""
+    opened = machine(BROADWELL, {"cpu": 4})
+    (row,) = pmu.checks()
+    assert row.status == PASS and "broadwell" in row.found
+    raw = [(4, code) for code in (0x6008, 0x6049, 0x0E08, 0x0E49, 0x1008, 0x1049)]
+    assert sorted(opened[1:]) == sorted([(0, 0), (0, 9), (0, 1), *raw])
+    assert set(pmu.opened(named("broadwell")).values()) == set(opened[1:])
 
 
-def test_other_vendors_have_no_walk_cycles():
-    assert events.generation("AuthenticAMD", 25, 1) is None
+def test_pmu_of_a_hybrid_machine(machine):
+    """The type in sysfs: raw events have it as type, generic events in bits 63:32. E-cores count M only."""
+    opened = machine(ALDER_LAKE, {"cpu_core": 4, "cpu_atom": 10})
+    core, atom = pmu.checks()
+    assert (core.name, core.status) == ("PMU cpu_core", PASS)
+    assert (atom.name, atom.status) == ("PMU cpu_atom", SKIP) and "H, C" in atom.found
+    assert {(10, 0x0E08), (10, 0x0E49), (0, 10 << 32)} <= set(opened)
+
+
+def test_pmu_names_refused_events(machine):
+    machine(BROADWELL, {"cpu": 4}, refused={(4, 0x1008)})
+    (row,) = pmu.checks()
+    assert row.status == SKIP and row.found.endswith(": C loads")
+
+
+def test_pmu_without_the_pmu_of_its_class(machine):
+    machine(BROADWELL, {})
+    (row,) = pmu.checks()
+    assert row.status == SKIP and "broadwell" in row.found
+
+
+def test_zen_counts_no_walk_cycles(machine):
+    machine(ZEN_3, {"cpu": 4})
+    (row,) = pmu.checks()
+    assert row.status == SKIP and row.found.endswith(" C")
+
+
+def test_an_unknown_processor_is_named(machine):
+    machine(BROADWELL | {"model": "254"}, {"cpu": 4})
+    (row,) = pmu.checks()
+    assert row.status == SKIP and "06_FE" in row.found and "pmu-events.csv" in row.remedy

@@ -18,6 +18,7 @@ VERBS = {
     ),
     "smoke": "snakemake --cores all --configfile config/smoke.yaml -- smoke",
     "reproduce": "snakemake --cores all -- reproduce",
+    "measure --fix --out B": "tessera measure run --fix --out B",
     "tessera trace info T": "tessera trace info T",
     "tessera --reserve": "tessera --reserve",
 }
@@ -55,8 +56,37 @@ def test_options_stand_before_or_after_the_verb(dry_checkout, line):
     assert done.stdout == "snakemake --cores all -n -- reproduce | engine=none reserve=1\n", done.stderr
 
 
+def test_bundles_are_checked_first_and_reach_the_workflow_as_paths_of_the_caller(
+    dry_checkout, tmp_path_factory
+):
+    caller = tmp_path_factory.mktemp("caller")
+    for name, body in (("tessera", 'echo tessera "$@"'), ("snakemake", 'echo "$TESSERA_BUNDLES" "$@"')):
+        (dry_checkout / ".venv" / "bin" / name).write_text(f"#!/bin/sh\n{body}\n")
+    for line in ("reproduce --bundle a b/c.zip -n", "--bundle a b/c.zip reproduce -n",
+                 "reproduce -n --bundle a --bundle b/c.zip"):  # fmt: skip
+        done = run(dry_checkout, *line.split(), cwd=caller)
+        a, b = caller / "a", caller / "b" / "c.zip"
+        assert done.stdout.splitlines()[-3:] == [
+            f"tessera pipeline machines --check {a} {b}", str(a), f"{b} --cores all -n -- reproduce",
+        ], done.stderr  # fmt: skip
+
+
+@pytest.mark.parametrize("line", ["test --bundle b", "reproduce --bundle", "reproduce --bundle -n"])
+def test_a_bundle_that_no_verb_takes_or_none_is_an_error(dry_checkout, line):
+    done = run(dry_checkout, *line.split())
+    assert done.returncode == 2 and "--bundle" in done.stderr
+
+
+def test_a_refused_bundle_starts_no_workflow(dry_checkout):
+    tessera = dry_checkout / ".venv" / "bin" / "tessera"
+    tessera.write_text('#!/bin/sh\n[ "$2" != machines ]\n')
+    done = run(dry_checkout, "reproduce", "--bundle", "b")
+    assert done.returncode == 1 and "snakemake" not in done.stdout
+
+
 @pytest.mark.parametrize(
-    ("verb", "where"), [("tessera", "caller"), ("smoke", "checkout"), ("reproduce", "checkout")]
+    ("verb", "where"),
+    [("tessera", "caller"), ("measure", "caller"), ("smoke", "checkout"), ("reproduce", "checkout")],
 )
 def test_relative_paths_are_the_callers_except_in_the_workflow(dry_checkout, tmp_path_factory, verb, where):
     folder = {"checkout": dry_checkout, "caller": tmp_path_factory.mktemp("caller with a space")}

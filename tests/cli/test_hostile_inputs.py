@@ -16,11 +16,18 @@ DESIGN = next((ROOT / "notebooks" / "data" / "designs").rglob("*.csv"))
 
 #: {in} is the hostile file; {out} a file that can be written, {tree} a folder that can.
 INPUTS = (
+    "bundle add {in} --into {tree}",
+    "bundle list --from {in}",
+    "bundle merge {in} {in} --out {tree}",
+    "bundle show {in}",
+    "bundle verify {in} --out {out}",
     "datasets verify {in}",
     "host run --workload gups --size tiny --layouts {in} --out {out}",
     "kernel outcomes {in}",
     "layouts check {in}",
     "layouts generate --platform haswell-sim --trace {in} --out {tree}",
+    "measure import --class broadwell --workload w --mode u --out {out} {in}",
+    "measure import --class broadwell --workload w --mode u --out {out} --table {in}",
     "models adaptive --samples {in} --out {out}",
     "models collect {in} --out {out}",
     "models explain --fit {in}",
@@ -56,6 +63,7 @@ INPUTS = (
     "study designs --platform haswell-sim --trace {in} --out {tree}",
     "study sampling --platform haswell-sim --info {in} --manifest {in} --out {out}",
     "study sweep --platform haswell-sim --info {in} --manifest {in} --out {out}",
+    "study transfer --platform haswell-sim --info {in} --manifest {in} --out {tree}",
     "study window --accesses 5 --info {in} --out {out}",
     "trace export {in} --to champsim --out {out}",
     "trace import {in} --from champsim --out {out}",
@@ -69,8 +77,9 @@ INPUTS = (
 )  # fmt: skip
 
 
-#: What is right all the same: a switch file is made, and a results folder may still be empty.
+#: What is right all the same: a switch file is made; a folder of results or bundles may still be empty.
 FINE = {
+    ("bundle list --from {in}", "folder"),
     ("trace switch {in} on", "missing"),
     ("trace switch {in} on", "dangling link"),
     ("reference compare --results {in}", "folder"),

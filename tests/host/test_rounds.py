@@ -99,6 +99,25 @@ def test_earlier_runs_count_and_their_round_is_not_continued():
     assert min(counts(runs).values()) == 5
 
 
+@pytest.mark.parametrize("cut", [1, 2, 3])
+def test_the_last_round_is_finished_if_asked(cut):
+    """Rounds 0 to 3 were run, the last one without its last runs: they are run first, in the same order."""
+    whole = Machine(noise=0)
+    runs = run_rounds(LAYOUTS, [], whole, Rule(min_repeats=4, max_repeats=4), seed=1)
+    machine = Machine(noise=0)
+    rule = Rule(min_repeats=5, max_repeats=5)
+    done = run_rounds(LAYOUTS, runs[:-cut], machine, rule, seed=1, finish=True)
+    assert cut == 3 or machine.order[:cut] == whole.order[-cut:]
+    assert sorted((r.round, r.layout) for r in done) == sorted((n, x) for n in range(5) for x in LAYOUTS)
+
+
+def test_a_cut_round_is_finished_although_all_differences_are_known():
+    runs = run_rounds(LAYOUTS, [], Machine(noise=0), Rule(min_repeats=6, max_repeats=6), seed=1)
+    machine = Machine(noise=0)
+    run_rounds(LAYOUTS, runs[:-1], machine, Rule(min_repeats=4), seed=1, finish=True)
+    assert machine.order == [(5, runs[-1].layout)]
+
+
 def test_no_round_starts_after_the_time_is_up_but_the_first_is_run():
     now = iter(range(0, 100000, 100))  # 100 s between looks at the clock
     rule = Rule(max_repeats=50, max_minutes=1)

@@ -115,3 +115,20 @@ def test_files_that_are_no_tables(tmp_path, content, message):
         path.write_text(content)
     with pytest.raises(TesseraError, match=message):
         read_table(path)
+
+
+@pytest.mark.parametrize("column, few", [("walk_cycles", "yaniv"), ("stlb_hits", "pham")])
+def test_a_column_that_a_processor_does_not_count_names_the_models(column, few):
+    """Empty in every row (Zen counts no C): the models whose equations have the input are listed."""
+    with pytest.raises(TesseraError) as error:
+        check_table(frame(**{column: ["", "", ""]}))
+    assert error.value.code == "not-counted" and column in error.value.asked
+    listed = error.value.found.split(": ")[1].split(", ")
+    assert {few, "mosmodel"} <= set(listed)
+    assert ("yaniv" in listed) == (column == "walk_cycles")
+
+
+def test_a_hole_in_a_column_is_another_error():
+    with pytest.raises(TesseraError) as error:
+        check_table(frame(walk_cycles=["30", "", "0"]))
+    assert error.value.code == ""

@@ -23,6 +23,7 @@ OF_PAIRS = {
     "pipeline adaptive": ["adaptive", "adaptive_curve"],
     "pipeline one-gb": ["one_gb", "budget"],
 }  # fmt: skip
+TRANSFER = ["samples.csv", "fits.csv", "points.csv", "predictions.csv", "twins.csv", "ladder.csv"]
 REFERENCE_TABLES = ("comparison", "archived", "quarantine", "rules", "status")
 #: Sources that decide what a step's numbers are, besides the files that its words name.
 SIMULATED = ["artifacts/simulator/src", "artifacts/tracer/lib", "src/tessera/simulate", "src/tessera/layouts"]
@@ -39,7 +40,10 @@ DECIDES = {
     "study ablations": [*SIMULATED, *FITTED, "src/tessera/judge/studies"],
     "study sweep": [*SIMULATED, *FITTED, "src/tessera/judge/studies"],
     "study designs": [*SIMULATED, "src/tessera/mapping", "src/tessera/judge/studies"],
+    "study probes": [*SIMULATED, "src/tessera/mapping", "src/tessera/judge/studies/probes"],
+    "study transfer": [*SIMULATED, *FITTED, "src/tessera/mapping", "src/tessera/judge/studies"],
     "validate engines": [*SIMULATED, "config/platforms/broadwell-sim.yaml"],
+    "pipeline machines": ["src/tessera/bundles", *FITTED],
     "report render": ["src/tessera/show/report", "src/tessera/judge/claims", "report", "config/claims.yaml"],
 }
 #: What measures on this machine, and needs huge pages.
@@ -102,6 +106,7 @@ def outputs(step: str, out: Path | None) -> list[Path]:
         "validate explain": ["steps.csv", "findings.csv", "chase_latency.csv", "calibration.csv"],
         "validate clock": ["clock_marks.csv", "clock_programs.csv", "clock_keys.csv"],
         "study designs": ["cells.csv", "structures.csv", "mappings.csv"],
+        "study transfer": TRANSFER + ["verdicts.csv", "widths.csv"] * ("--collect" in sys.argv),
         "models collect": [f"{name}.csv" for names in OF_PAIRS.values() for name in names],
     }
     of_run = {

@@ -87,13 +87,14 @@ def test_what_is_built_again_from_the_same_sources_makes_nothing_again(world):
 def test_a_changed_model_is_fitted_again_and_nothing_is_simulated(world):
     path = world.folder / "src" / "tessera" / "fit" / "models" / "yaniv.py"
     before = edited(path, "\nCHANGED = True\n")
-    fitting = {"pipeline fit", "pipeline adaptive", "pipeline one-gb"}
-    studies = {"study sampling", "study ablations", "study sweep"}
+    fitting = {"pipeline fit", "pipeline adaptive", "pipeline one-gb", "pipeline machines"}
+    studies = {"study sampling", "study ablations", "study sweep", "study transfer"}
     shown = SHOWN | {"models collect", "notebooks run"}
     expected = fitting | studies | shown
     assert kinds(world.steps("smoke", **RETRY)) == expected
     changed = different(state(world.results), world.first)
-    assert {name.split("/")[0] for name in changed} == {"models", "studies", "report", "claims.csv"}
+    folders = {name.split("/")[0] for name in changed}
+    assert folders == {"models", "studies", "machines", "report", "claims.csv"}
     path.write_bytes(before)
     assert kinds(world.steps("smoke", **RETRY)) == expected
 
@@ -131,7 +132,7 @@ def test_a_changed_simulator_records_nothing(world):
     steps = world.steps("smoke", **RETRY)
     not_simulated = {
         "build mosalloc", "build tracer", "build workloads", "build --image", "pipeline record",
-        "validate chase", "mosalloc overhead", "reference compare", "study window",
+        "validate chase", "mosalloc overhead", "reference compare", "study window", "pipeline machines",
     }  # fmt: skip
     assert kinds(steps) == world.made - not_simulated
     path.write_bytes(before)
@@ -140,9 +141,10 @@ def test_a_changed_simulator_records_nothing(world):
 
 def test_another_engine_makes_its_own_programs_and_all_that_they_do(world):
     none = RETRY | {"TESSERA_ENGINE": "none"}
+    same = {"build --image", "reference compare", "pipeline machines"}
     steps = world.steps("smoke", **none)
-    assert world.made - kinds(steps) == {"build --image", "reference compare"}
-    assert kinds(world.steps("smoke", **RETRY)) == world.made - {"build --image", "reference compare"}
+    assert world.made - kinds(steps) == same
+    assert kinds(world.steps("smoke", **RETRY)) == world.made - same
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.bundles import processor
+
 HERE = Path(__file__).parent
 
 
@@ -38,6 +40,12 @@ TIMELINE = """run,job,subject,started_s,ended_s,threads,outcome
 """
 
 
+def barred_bundle(tree: Path) -> None:
+    """A bundle with too few rounds took part: it is shown, and decides nothing."""
+    plan = processor.Plan(rounds=2, layouts=("growing-0", "growing-8", "1gb"))
+    processor.put(processor.made(plan).files, tree / "machines" / "bundles" / "broadwell-01234567-00000000")
+
+
 @pytest.fixture(scope="session")
 def full_tree(tmp_path_factory):
     """Three workloads, two platforms and host cells, with one failed cell and one skipped pair."""
@@ -48,6 +56,7 @@ def full_tree(tmp_path_factory):
     synthetic_kernel.write(tree / "kernel")
     synthetic_studies.write(tree)
     synthetic_validation.write(tree)
+    barred_bundle(tree)
     (tree / "provenance").mkdir(exist_ok=True)
     (tree / "provenance" / "timeline.csv").write_text(TIMELINE)
     return tree

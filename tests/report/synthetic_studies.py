@@ -14,6 +14,7 @@ from tessera.judge.studies.variants import ABLATIONS
 from tessera.results.schema import designs, studies
 from tessera.results.write import frame_of
 from tessera.results.write import write as write_table
+from tests.report import synthetic_transfer
 
 LAYOUTS = {"growing-0": 3.0, "growing-4": 2.0, "growing-8": 1.0, "sliding-40-4": 1.5}  #: cycles in phase 2
 INTERVALS, LENGTH = 60, 1000
@@ -21,6 +22,7 @@ INTERVALS, LENGTH = 60, 1000
 
 def write(root: Path, workloads=("gups", "graph500"), platform: str = "sandybridge-sim") -> None:
     """Write studies/ below ``root``."""
+    synthetic_transfer.write(root)
     for workload in workloads:
         folder = root / "studies"
         errors, intervals = _sampling(workload, platform)
@@ -32,6 +34,16 @@ def write(root: Path, workloads=("gups", "graph500"), platform: str = "sandybrid
         write_table(studies.SHAPES, ablations.shapes(cells), place / "shapes.csv")
         for table, rows in _designs(workload):
             write_table(table, rows, folder / "designs" / workload / "park-haswell" / table.file)
+    probes = [
+        {
+            "probe": probe, "case": case, "platform": "park-haswell", "accesses": 9000, "quantity": quantity,
+            "value": value, "status": "ok", "message": "", "provenance": "simulated",
+        }
+        for probe, case, quantity, value in PROBED
+    ]  # fmt: skip
+    failed = {"case": "1024 segments, full", "value": None, "status": "failed", "message": "PROBE-7"}
+    table = frame_of(designs.PROBES, [*probes, probes[0] | failed])
+    write_table(designs.PROBES, table, root / "studies" / "probes" / "probes.csv")
     place = root / "studies" / "sweep" / workloads[0] / platform
     write_table(studies.SWEEP, _sweep(workloads[0], platform), place / "sweep.csv")
 
@@ -142,14 +154,21 @@ def _sweep(workload: str, platform: str) -> pd.DataFrame:
 
 #: design -> misses under the mappings low and max; None: rejected
 MISSES = {"baseline": (1000, 1000), "thp": (1000, 100), "anchor": (800, 1), "hvc-many-segment": (None, 0)}
+NESTED = {"baseline": 1000, "thp": 1000, "anchor": 810}  #: under max-over-low
+PROBED = (
+    ("index-cache", "2048 segments, full", "node_hits", 99.99),
+    ("synonym-filter", "postgres", "tlb_access_reduction", 84.2),
+)
 
 
 def _designs(workload: str) -> list[tuple]:
     """Cells, structures and mappings of four designs under two mappings; one cell was rejected."""
     head = {"workload": workload, "platform": "park-haswell", "provenance": "simulated"}
     cells, structures, mappings = [], [], []
-    for design, misses in MISSES.items():
-        for mapping, count in zip(("low", "max"), misses, strict=True):
+    under = [(design, dict(zip(("low", "max"), misses, strict=True))) for design, misses in MISSES.items()]
+    under += [(design, {"max-over-low": count}) for design, count in NESTED.items()]
+    for design, counts in under:
+        for mapping, count in counts.items():
             row = head | {"design": design, "mapping": mapping}
             if count is None:
                 cells.append(row | {"status": "refused", "message": "the mapping has 9999 chunks"})

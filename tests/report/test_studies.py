@@ -13,14 +13,15 @@ from tessera.results.schema import designs, studies
 from tessera.results.status import ok_rows
 from tessera.results.tree import Tree
 from tessera.results.write import write
+from tessera.show.figures.designs import draw_nested
 from tessera.show.figures.render import render
 from tessera.show.report import site
 
-FIGURES = ["sampling", "sampling-phases", "ablations", "sweep", "designs"]
+FIGURES = ["sampling", "sampling-phases", "ablations", "sweep", "designs", "designs-nested"]
 PAGES = ("sampling.html", "ablations.html", "assumptions.html", "designs.html")
 
-#: sentences of a page, if not 3: one for each synthetic mapping
-FINDINGS = {"designs.html": 2}
+#: sentences of a page: on the page of designs one for each synthetic mapping
+FINDINGS = 3
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +40,7 @@ def test_each_page_has_sentences_a_figure_a_table_and_its_provenance(rendered):
     for name in PAGES:
         html = (rendered / name).read_text()
         found = html[html.index('class="findings"') :]
-        assert found.count("<li>", 0, found.index("</ol>")) == FINDINGS.get(name, 3), name
+        assert found.count("<li>", 0, found.index("</ol>")) == FINDINGS, name
         assert "figures/" in html and "<table" in html and 'class="prov simulated"' in html, name
 
 
@@ -84,6 +85,23 @@ def test_designs_have_their_changes_their_distances_and_the_reason_of_a_rejected
     assert "gups low 600 10.0 0% 4 8 gups 4 4 (14)" in shown.replace("0.00%", "0%")
     assert "gups max 1 6,000.0" in shown and "65536 131072 gups 65536" in shown
     assert "2.5 accesses per touched page" in shown
+
+
+def test_guests_over_hosts_have_a_figure_and_probes_a_table(rendered, full_tree):
+    shown = text(rendered / "designs.html")
+    assert "Mapping max-over-low: anchor leaves the fewest misses, 81.0%" in shown
+    assert "designs-nested" in (rendered / "designs.html").read_text()
+    # Park prints 75.5% for 2,048 segments
+    assert "index-cache 2048 segments, full node_hits 9,000 99.990% 75.5%" in shown
+    assert "postgres tlb_access_reduction 9,000 84.200% 83.7%" in shown and "PROBE-7" in shown
+    rows = draw_nested(full_tree, repo_root() / "reference-results")[1]
+    found = rows[rows["workload"] == "gups"].set_index(["panel", "design"])["relative"].to_dict()
+    assert found == pytest.approx(
+        {
+            ("max, for max-over-low", "thp"): 0.1, ("max, for max-over-low", "anchor"): 0.001,
+            ("max-over-low", "thp"): 1, ("max-over-low", "anchor"): 0.81,
+        }
+    )  # fmt: skip
 
 
 def test_a_tree_without_studies_says_so(small_tree, tmp_path):

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -119,6 +123,19 @@ def test_stop_when_recorded_ends_the_program_after_the_last_window(program, tmp_
     assert header["accesses"] == LIMIT
     last_begins = (WINDOWS - 1) * (LOADS // WINDOWS)
     assert last_begins + LIMIT // WINDOWS <= header["region_accesses_seen"] < LOADS
+
+
+@pytest.mark.toolchain
+def test_where_a_program_is_stopped_does_not_depend_on_the_load(program, tmp_path: Path):
+    """The thread that compresses is slower beside busy processes, and the file is the same."""
+    first = recorded(program, tmp_path / "a.tst", stop_when_recorded=True).trace
+    with ExitStack() as stack:
+        for _ in range(2 * (os.cpu_count() or 1)):
+            busy = stack.enter_context(subprocess.Popen([sys.executable, "-c", "while True: pass"]))
+            stack.callback(busy.kill)
+        second = recorded(program, tmp_path / "b.tst", stop_when_recorded=True).trace
+    assert traces.info(first) == traces.info(second)
+    assert first.read_bytes() == second.read_bytes()
 
 
 @pytest.mark.toolchain

@@ -31,7 +31,7 @@ rule images:
     output: "build/images-{digest}.stamp",
     log: "build/logs/images-{digest}.log",
     message: "Building the toolchain image"
-    priority: 50
+    priority: 2000
     threads: workflow.cores
     shell: "tessera build --image > {log} 2>&1 && echo {wildcards.digest} > {output}"
 
@@ -50,7 +50,7 @@ rule component:
     log: "build/logs/{component}-{digest}.log",
     wildcard_constraints: component="|".join(COMPONENTS)
     message: "Building {wildcards.component}"
-    priority: 50  # takes all cores; jobs that take one would keep a core idle until they end
+    priority: 2000  # takes all cores; above the sum of many jobs that take one, which the scheduler would choose instead
     threads: workflow.cores
     shell:  # a stamp of other sources does not outlive what was built from them
         "rm -f build/{wildcards.component}-*.stamp && tessera build {wildcards.component} > {log} 2>&1"

@@ -1,4 +1,9 @@
-"""Notebooks, provenance, and the HTML report with its claims and figures."""
+"""Bundles of real machines, notebooks, provenance, and the HTML report with its claims and figures."""
+
+from tessera.pipeline.bundles import sources as bundles_that_take_part
+from tessera.results.machines import LIST, machines_tree
+
+BUNDLES = bundles_that_take_part()
 
 EXPLORE = config["explore"]
 NOTEBOOKS = sorted(path.stem for path in Path("notebooks").glob("*.ipynb"))
@@ -21,10 +26,26 @@ def may_have_failed():
     ]  # fmt: skip
 
 
+rule machines:
+    """Runs also without bundles: an empty list says that none took part."""
+    output: machines_tree(TREE.root).root / LIST,
+    log: TREE.log("machines"),
+    priority: 100  # a bundle that is refused ends the run before it simulates for hours
+    params:
+        seed=config["seed"], orders=config.get("adaptive_orders", 10),
+        bundles=[str(path) for path in BUNDLES],
+        files=content(*BUNDLES), code=code("tessera.pipeline.machines"),
+    message: "Verifying bundles of real machines"
+    shell:
+        "tessera pipeline machines --seed {params.seed} --orders {params.orders} --out {output} {params.bundles:q}"
+        " 2> >(tee {log} >&2)"
+
+
 rule notebook:
     input:
         rules.all_models.output,
         TREE.cells,
+        rules.machines.output,
         ancient("notebooks/{notebook}.ipynb"),
     output: TREE.notebook("{notebook}"),
     log: TREE.log("notebook-{notebook}"),
@@ -47,6 +68,7 @@ rule report:
         VALIDATION_TABLES,
         TREE.host_allocator,
         TREE.cells,
+        rules.machines.output,
         may_have_failed(),
     output: TREE.report, TREE.claims,
     log: TREE.log("report"),

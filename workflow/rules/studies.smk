@@ -1,8 +1,9 @@
-"""Studies of the simulator (docs/studies.md): sampling, single mechanisms, assumed values, translation designs.
+"""Studies of the simulator (docs/studies.md, docs/transfer.md): sampling, mechanisms, assumed values, new designs.
 
 Each simulates a window in the middle of a recorded trace. `snakemake studies` runs only the studies."""
 
 from tessera.judge.studies.variants import EXPLANATIONS, NO_MISPREDICTIONS
+from tessera.results.schema import transfer as transfer_tables
 
 STUDIES = config.get("studies", {})
 STUDY_CODE = code("tessera.judge.studies.steps")
@@ -10,7 +11,8 @@ STUDY_CODE = code("tessera.judge.studies.steps")
 
 def window(workload, study):
     """info.json of the window of a workload that a study simulates."""
-    return TREE.window(workload, STUDIES[study]["window_accesses"])
+    asked = STUDIES[study]
+    return TREE.window(workload, asked.get("windows", {}).get(workload, asked["window_accesses"]))
 
 
 def layout_options(study):
@@ -44,13 +46,50 @@ def study_outputs():
     if "sweep" in STUDIES:
         found.append(TREE.sweep(STUDIES["sweep"]["workload"], STUDIES["sweep"]["platform"]))
     if "designs" in STUDIES:
-        found += [TREE.designs(w, STUDIES["designs"]["platform"], "cells") for w in STUDIES["designs"]["workloads"]]
+        found += [TREE.designs(w, STUDIES["designs"]["platform"], "cells") for w in design_workloads()]
+    if "probes" in STUDIES:
+        found.append(TREE.probes)
+    if "transfer" in STUDIES:
+        found.append(TREE.transfer("verdicts"))
     return found
+
+
+def design_workloads():
+    """Workloads of the study of designs; some have only the designs and mappings of `also`."""
+    asked = STUDIES.get("designs", {})
+    every = [*asked.get("workloads", []), *(w for one in asked.get("also", []) for w in one["workloads"])]
+    return list(dict.fromkeys(every))
+
+
+def design_options(workload):
+    """Designs and mappings of one workload, as options of `tessera study designs`."""
+    asked = STUDIES["designs"]
+    groups = [one for one in asked.get("also", []) if workload in one["workloads"]]
+    first = asked if workload in asked["workloads"] else groups.pop(0)
+    found = [f"--{key} {','.join(first[key])}" for key in ("designs", "mappings") if key in first]
+    found += [f"--also {','.join(one['designs'])}:{','.join(one['mappings'])}" for one in groups]
+    return " ".join(found)
+
+
+def transfer_options():
+    """Options of the study of transfer that the configuration gives."""
+    asked, found = STUDIES.get("transfer", {}), []
+    found += [f"--{name} {','.join(asked[name])}" for name in ("layouts", "variants", "mappings") if name in asked]
+    found += [f"--{name.replace('_', '-')} {asked[name]}" for name in ("units", "warm_units", "twins") if name in asked]
+    return " ".join(found + ([] if asked.get("ladders", True) else ["--no-ladders"]))
+
+
+def transfer_parts(table):
+    """A table of the study of transfer, for each workload and platform."""
+    asked = STUDIES["transfer"]
+    return [TREE.transfer_of(w, p, table) for w in asked["workloads"] for p in asked["platforms"]]
 
 
 def study_windows():
     """The windows that the studies simulate."""
-    asked = {(w, name) for name, one in STUDIES.items() for w in one.get("workloads", [one.get("workload")])}
+    simulated = {name: one for name, one in STUDIES.items() if "window_accesses" in one}
+    asked = {(w, name) for name, one in simulated.items() for w in one.get("workloads", [one.get("workload")])}
+    asked |= {(w, "designs") for w in design_workloads()}
     found = {window(workload, study) for workload, study in asked}
     return sorted(found | {TREE.window(w, one["window_accesses"]) for (w, p), one in ABLATED.items()})
 
@@ -151,9 +190,7 @@ rule study_designs:
     log: TREE.log("study-designs-{workload}-{platform}"),
     benchmark: TREE.benchmark("study-designs-{workload}-{platform}")
     params:
-        only=lambda w: "".join(
-            f" --{key} {','.join(STUDIES['designs'][key])}" for key in ("designs", "mappings") if key in STUDIES["designs"]
-        ),
+        only=lambda w: design_options(w.workload),
         seed=config["seed"], cache=TREE.cache, code=code("tessera.judge.studies.designs.step", "tessera.core.tables"),
         files=lambda w: platform_content(w.platform), out=lambda w, output: Path(output.cells).parent,
     threads: workflow.cores
@@ -161,8 +198,63 @@ rule study_designs:
     resources: mem_mb=4000
     message: "Comparing translation designs on {wildcards.workload}"
     shell:
-        "tessera study designs --trace {input.info} --platform {input.platform}{params.only} --seed {params.seed}"
+        "tessera study designs --trace {input.info} --platform {input.platform} {params.only} --seed {params.seed}"
         " --threads {threads} --cache {params.cache} --out {params.out} 2> >(tee {log} >&2)"
+
+
+rule study_probes:
+    input:
+        component_stamps("simulator", "tracer"),
+        platform=lambda w: platform_file(STUDIES["probes"]["platform"]),
+    output: TREE.probes,
+    log: TREE.log("study-probes"),
+    benchmark: TREE.benchmark("study-probes")
+    params:
+        accesses=STUDIES.get("probes", {}).get("accesses"), seed=config["seed"],
+        code=code("tessera.judge.studies.probes.step", "tessera.core.tables"),
+        files=lambda w: platform_content(STUDIES["probes"]["platform"]),
+        printed=content(*(f"reference-results/park_{n}.csv" for n in ("table21_shared_memory", "table22_synonym_filter"))),
+    priority: 15
+    resources: mem_mb=2000
+    message: "Probing single structures of designs"
+    shell:
+        "tessera study probes --platform {input.platform} --accesses {params.accesses} --seed {params.seed}"
+        " --out {output} > {log} 2>&1"
+
+
+rule study_transfer:
+    input:
+        component_stamps("simulator", "tracer"),
+        info=lambda w: window(w.workload, "transfer"),
+        manifest=TREE.manifest("{workload}", "{platform}"),
+        platform=lambda w: platform_file(w.platform),
+    output: [TREE.transfer_of("{workload}", "{platform}", Path(table.file).stem) for table in transfer_tables.PARTS],
+    log: TREE.log("study-transfer-{workload}-{platform}"),
+    benchmark: TREE.benchmark("study-transfer-{workload}-{platform}")
+    params:
+        options=transfer_options(), seed=config["seed"], cache=TREE.cache,
+        code=code("tessera.judge.studies.transfer.step", "tessera.core.tables"),
+        files=lambda w: platform_content(w.platform), out=lambda w, output: Path(output[0]).parent,
+    threads: workflow.cores
+    priority: 15
+    resources: mem_mb=4000
+    message: "Asking models of {wildcards.platform} for new designs, on {wildcards.workload}"
+    shell:
+        "tessera study transfer --parts-only --info {input.info} --manifest {input.manifest}"
+        " --platform {input.platform} {params.options} --seed {params.seed} --jobs {threads} --cache {params.cache}"
+        " --out {params.out} 2> >(tee {log} >&2)"
+
+
+rule study_transfer_verdicts:
+    input: lambda w: transfer_parts("points"),
+    output: [TREE.transfer(Path(table.file).stem) for table in transfer_tables.OF_RUN],
+    log: TREE.log("study-transfer"),
+    params:
+        parts=lambda w, input: " ".join(f"--collect {Path(path).parent}" for path in input),
+        out=lambda w, output: Path(output[0]).parent,
+        code=code("tessera.judge.studies.transfer.step", "tessera.core.tables"),
+    message: "Judging models of P in each class of designs"
+    shell: "tessera study transfer {params.parts} --out {params.out} > {log} 2>&1"
 
 
 rule studies:

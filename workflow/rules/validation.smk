@@ -49,7 +49,7 @@ rule chase:
         scale=AMOUNT, seed=config["seed"],
         code=code("tessera.judge.validation.chase.measure"),
     threads: workflow.cores
-    priority: 50  # first, while nothing else runs
+    priority: 1900  # first, while nothing else runs
     message: "Measuring pointer chases on this machine"
     shell:
         "tessera validate chase --scale {params.scale} --seed {params.seed} --out {output.measured}"
@@ -91,7 +91,7 @@ rule clock:
         code=code("tessera.judge.clock.run"),
         files=content("src/tessera/judge/clock/marks.csv", "src/tessera/judge/clock/programs.csv"),
     threads: workflow.cores
-    priority: 45  # soon after the chases, before anything else runs
+    priority: 1800  # soon after the chases, before anything else runs
     message: "Holding the simulated core against this machine's clock"
     shell:
         "tessera validate clock --platform {input.platform} --scale {params.scale} --out {params.out}"

@@ -22,8 +22,23 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
         "build",
         "Build the images and components (mosalloc, tracer, simulator, workloads).",
     ),
+    "bundle": (
+        "tessera.cli.bundle",
+        "bundle",
+        "Check, show, merge and collect measurements of real machines.",
+    ),
+    "counters": (
+        "tessera.cli.counters",
+        "counters",
+        "List events of processors' counters; print commands of perf; check this machine.",
+    ),
     "datasets": ("tessera.cli.datasets", "datasets", "List, download and verify published input data."),
     "doctor": ("tessera.cli.doctor", "doctor", "Report what this machine can do; change nothing."),
+    "environment": (
+        "tessera.cli.environment",
+        "environment",
+        "Examine what a measurement needs of this machine; --fix sets it for a while.",
+    ),
     "host": ("tessera.cli.host", "host", "Time a workload on this machine under real layouts."),
     "kernel": ("tessera.cli.kernel", "kernel", "Build, boot and test the kernel with page-table replicas."),
     "layouts": ("tessera.cli.layouts", "layouts", "Generate and check layouts (mosaics of page sizes)."),
@@ -31,6 +46,11 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
         "tessera.cli.mapping",
         "mapping",
         "Generate, capture, show and compose mappings (pages to frames).",
+    ),
+    "measure": (
+        "tessera.cli.measure",
+        "measure",
+        "Count workloads or a program with this processor's counters; import logs of perf.",
     ),
     "models": ("tessera.cli.models", "models", "Fit runtime models and predict runtimes."),
     "mosalloc": (
@@ -52,6 +72,11 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     ),
     "platform": ("tessera.cli.platform", "platform", "List, show, check and detect platforms."),
     "predict": ("tessera.cli.predict", "predict", "Predict the runtime of a design from its H, M and C."),
+    "predict-design": (
+        "tessera.cli.predict_design",
+        "predict_design",
+        "Predict the runtime of a new design, if the study of transfer allows it.",
+    ),
     "reference": (
         "tessera.cli.reference",
         "reference",

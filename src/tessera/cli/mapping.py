@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from tessera.cli.mapping_capture import capture
+from tessera.cli.mapping_matrix import capture_matrix
 
 _PATH = click.Path(path_type=Path)
 
@@ -26,6 +27,7 @@ def mapping() -> None:
 
 
 mapping.add_command(capture)
+mapping.add_command(capture_matrix)
 
 
 @mapping.command()
@@ -41,7 +43,8 @@ mapping.add_command(capture)
     "--kind",
     required=True,
     help="low (chunks of 1-16 pages of 4KB), medium (1-512), high (512-65536), max (a chunk for each pool), "
-    "demand (first touch, 2MB pages), eager (whole pools, 2MB pages).",
+    "demand (first touch, 2MB pages), eager (whole pools, 2MB pages), "
+    "pages-N (chunks of N pages, N = 1, 2, 4, ..., 65536), or GUEST-over-HOST of these.",
 )
 @click.option("--out", required=True, type=_PATH, help="Mapping file to write (CSV).")
 @click.option(
@@ -75,9 +78,10 @@ def generate(trace, pools, kind, out, seed, alignment, free, touches) -> None:
       ./run tessera mapping generate --pool mmap=8GB --kind medium --seed 1 --out /tmp/medium.csv
       ./run tessera mapping generate --pool mmap=1GB --kind eager --free 9=256,0=200000 --out /tmp/eager.csv
       ./run tessera mapping generate --trace /tmp/gups.tst --kind demand --out /tmp/demand.csv
+      ./run tessera mapping generate --pool mmap=1GB --kind high-over-low --out /tmp/nested.csv
     """
     from tessera.core.files import check_target
-    from tessera.mapping import kinds, regions
+    from tessera.mapping import kinds, nested, regions
     from tessera.mapping.file import write_mapping
     from tessera.mapping.states import Mapping
     from tessera.mapping.summary import Summary
@@ -94,7 +98,7 @@ def generate(trace, pools, kind, out, seed, alignment, free, touches) -> None:
         free=None if free is None else kinds.free_blocks(free),
         touches=read_touches(touches) if touches else _touches(trace, kind),
     )
-    made = kinds.make(kind, asked)
+    made = nested.make(kind, asked)
     written = Mapping.fixed(out.stem, made.rows)
     write_mapping(written, out)
     found = Summary.of(written.at(0))
@@ -108,13 +112,14 @@ def generate(trace, pools, kind, out, seed, alignment, free, touches) -> None:
 
 def _touches(trace: Path | None, kind: str):
     """The first touches of a trace, for the kind that needs them."""
-    if trace is None or kind != "demand":
-        return None
     import tempfile
 
+    from tessera.mapping.nested import needs_touches
     from tessera.mapping.touches import read_touches
     from tessera.record import traces
 
+    if trace is None or not needs_touches(kind):
+        return None
     with tempfile.TemporaryDirectory(prefix="tessera-touches-") as folder:
         file = Path(folder) / "touches.csv"
         traces.touches(trace, file)

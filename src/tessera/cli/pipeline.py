@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from tessera.cli.pipeline_machines import machines
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.results.status import FAILED, is_ok, other_rows
 
@@ -339,3 +340,6 @@ def _existing(results: Path) -> Path:
     if not results.is_dir():
         raise TesseraError(f"results {results}", "no such folder", "name a folder like results/default")
     return results
+
+
+pipeline.add_command(machines)

@@ -45,6 +45,13 @@ FILE = click.Path(path_type=Path)
     metavar="KEY=VALUE",
     help="Change a value of every platform, for example mmu.design=anchor; may be repeated.",
 )
+@click.option(
+    "--each",
+    "choices",
+    multiple=True,
+    metavar="KEY=V1,V2,...",
+    help="Simulate each of these values, with a column for the key: mmu.design=thp,anchor; may be repeated.",
+)
 @click.option("--out", type=FILE, help="Cells file to write: .csv or .parquet.")
 @click.option(
     "--engine",
@@ -73,7 +80,8 @@ FILE = click.Path(path_type=Path)
 @click.option(
     "--sampling",
     metavar="PLAN",
-    help="All three: units=20,warmup_accesses=2500000,timed_instructions=1000000; or full: no sampling.",
+    help="All three: units=20,warmup_accesses=2500000,timed_instructions=1000000; or full: no sampling; or "
+    "tlbs: H and M only.",
 )
 @click.option(
     "--interval-file",
@@ -102,8 +110,8 @@ FILE = click.Path(path_type=Path)
     is_flag=True,
     help="List engines, platforms and the components that a platform file can name.",
 )
-def simulate(trace, platform_names, layout_words, mapping_words, changes, out, engine, intervals, warmup,
-             timed, sampling, interval_file, interval_out, designs_out, threads, workload, cache,
+def simulate(trace, platform_names, layout_words, mapping_words, changes, choices, out, engine, intervals,
+             warmup, timed, sampling, interval_file, interval_out, designs_out, threads, workload, cache,
              listing) -> None:  # fmt: skip
     """Simulate a trace under many layouts or mappings.
 
@@ -122,9 +130,12 @@ def simulate(trace, platform_names, layout_words, mapping_words, changes, out, e
       ./run tessera simulate --trace /tmp/gups.tst --platform park-haswell --mappings /tmp/demand.csv \\
           --set mmu.design=anchor --set design.anchor.distance_pages=16 --engine partial \\
           --designs-out /tmp/designs.csv --out /tmp/anchor.csv
+      ./run tessera simulate --trace /tmp/gups.tst --platform park-haswell --mappings /tmp/demand.csv \\
+          --each mmu.design=thp,anchor,cluster-2mb,rmm --sampling tlbs --out /tmp/designs.csv
     """
     from tessera.record.traces import info as trace_info
     from tessera.results import cells
+    from tessera.simulate.each import write_table
     from tessera.simulate.inputs import LAYOUT, MAPPING, find_inputs
     from tessera.simulate.outputs import check_outputs, write_parts
     from tessera.simulate.plan import ENGINES, plan_of
@@ -161,21 +172,25 @@ def simulate(trace, platform_names, layout_words, mapping_words, changes, out, e
     label = workload or _label(trace)
     units: list[dict] | None = [] if interval_out else None
     structures: list[dict] | None = [] if designs_out else None
+    platforms, variants = _platforms(platform_names, changes, choices)
+    keys = list(variants[0].values) if variants else []
     rows = _simulate_all(
-        trace, _platforms(platform_names, changes), layouts, label, kept,
+        trace, platforms, variants, layouts, label, kept,
         engine=engine, sampling=plan, threads=threads, units=units, structures=structures, kind=kind,
     )  # fmt: skip
-    for row in rows if changes else ():
-        row["message"] = row["message"] or f"set: {', '.join(changes)}"
-    cells.write_cells(rows, out)
+    for row in rows:
+        made = [*changes, *(f"{key}={row[key]}" for key in keys)]
+        row["message"] = row["message"] or (f"set: {', '.join(made)}" if made else "")
+    write_table(rows, keys, out) if keys else cells.write_cells(rows, out)
     if units is not None:
-        write_parts(units, UNIT_COLUMNS, interval_out)
+        write_parts(units, UNIT_COLUMNS, interval_out, keys)
     if structures is not None:
-        write_parts(structures, DESIGN_COLUMNS, designs_out)
+        write_parts(structures, DESIGN_COLUMNS, designs_out, keys)
     failed = [row for row in rows if not is_ok(row)]
     click.echo(f"{len(rows) - len(failed)} cells ok, {len(failed)} failed -> {out}")
     for row in failed:
-        click.echo(f"failed: {row['platform']}, {row['layout']}: {row['message']}", err=True)
+        where = ", ".join([row["platform"], *(f"{key}={row[key]}" for key in keys), row["layout"]])
+        click.echo(f"failed: {where}: {row['message']}", err=True)
     if failed:
         sys.exit(EXIT_FAILED)
 
@@ -185,30 +200,46 @@ def _label(trace: Path) -> str:
     return path.parent.name if path.stem == "trace" else path.stem
 
 
-def _platforms(names: tuple[str, ...], changes: tuple[str, ...]):
-    """The platforms with the changes, in the given order; naming one twice is an error."""
+def _platforms(names: tuple[str, ...], changes: tuple[str, ...], choices: tuple[str, ...]):
+    """The platforms with the changes, in the given order, and the variants that each of them has."""
     from tessera import platforms
     from tessera.platforms.change import parse, set_values
+    from tessera.simulate.each import variants_of
 
     values = parse(changes, "--set")
     found = [set_values(platforms.load(name), values) for word in names for name in word.split(",")]
     once = {platform.name for platform in found}
     if len(once) < len(found):
         raise TesseraError(f"--platform {','.join(names)}", "a platform is named twice", "name it once")
-    return found
+    return found, variants_of(choices, values) if choices else []
 
 
-def _simulate_all(trace, chosen, layouts, label, cache, **options) -> list[dict]:
+def _simulate_all(trace, chosen, variants, layouts, label, cache, *, units, structures, **options):
+    """Rows of all platforms. Variants of all of them run together, and their rows have the keys of these."""
+    from tessera.platforms.change import set_values
     from tessera.simulate.cache import CellCache
-    from tessera.simulate.runner import simulate as run
+    from tessera.simulate.each import OPTION
+    from tessera.simulate.runner import simulate_all as run
 
+    runs = [(platform.name, [(platform, {})]) for platform in chosen]
+    if variants:
+        members = [(set_values(p, v.values, OPTION), dict(v.values)) for p in chosen for v in variants]
+        runs = [(f"{len(members)} variants", members)]
     rows: list[dict] = []
-    for platform in chosen:
-        ticker = Ticker(f"{label} on {platform.name}")
+    for name, members in runs:
+        of_units: list[list[dict]] = []
+        of_structures: list[list[dict]] = []
+        ticker = Ticker(f"{label} on {name}")
         try:
-            rows += run(
-                trace, platform, layouts, workload=label, cache=CellCache(cache), progress=ticker, **options
-            )
+            tables = run(
+                trace, [platform for platform, _ in members], layouts, workload=label, cache=CellCache(cache),
+                progress=ticker, units=None if units is None else of_units,
+                structures=None if structures is None else of_structures, **options,
+            )  # fmt: skip
         finally:
             ticker.close()
+        for target, parts in ((rows, tables), (units, of_units), (structures, of_structures)):
+            if target is not None:
+                for (_, values), lines in zip(members, parts, strict=True):
+                    target += [line | values for line in lines]
     return rows

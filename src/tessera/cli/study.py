@@ -8,6 +8,8 @@ import click
 
 from tessera.cli.study_designs import designs
 from tessera.cli.study_output import Log, close, names_of
+from tessera.cli.study_probes import probes
+from tessera.cli.study_transfer import transfer
 from tessera.results.status import FAILED, is_ok
 
 PATH = click.Path(path_type=Path)
@@ -62,6 +64,8 @@ def study() -> None:
 
 
 study.add_command(designs)
+study.add_command(probes)
+study.add_command(transfer)
 
 
 @study.command()

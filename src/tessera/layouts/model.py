@@ -69,11 +69,16 @@ def read_layout(path: Path | str) -> Layout:
     return Layout(path.stem, found.pools, tuple(Window(*row[:4]) for row in found.windows))
 
 
-def write_layout(layout: Layout, path: Path | str) -> None:
-    """Write the CSV in the canonical form: pool sizes first, windows in order, plain bytes."""
+def layout_text(layout: Layout) -> str:
+    """The canonical form of a layout file: pool sizes first, windows in order, plain bytes."""
     pools = sorted(layout.pool_bytes.items(), key=lambda item: POOLS.index(item[0]))
     lines = [",".join(HEADER)]
     lines += [f"{pool},-1,0,{size}" for pool, size in pools]
     windows = sorted(layout.windows, key=lambda w: (POOLS.index(w.pool), w.start))
     lines += [f"{w.pool},{w.page_bytes},{w.start},{w.end}" for w in windows]
-    write_text(path, "\n".join(lines) + "\n")
+    return "\n".join(lines) + "\n"
+
+
+def write_layout(layout: Layout, path: Path | str) -> None:
+    """Write the CSV file in its canonical form (:func:`layout_text`)."""
+    write_text(path, layout_text(layout))

@@ -31,7 +31,7 @@ LOCK = "requirements.lock"
 
 #: Folders of ``artifacts/`` that a component is built from, besides its own.
 ALSO = {
-    "mosalloc": ("layout-format",),
+    "mosalloc": ("layout-format", "counters"),
     "simulator": ("tracer/include", "tracer/lib", "layout-format"),
     "tracer": ("mosalloc/include", "workloads/common"),
 }

@@ -16,12 +16,14 @@ from pathlib import Path
 from tessera.core.errors import TesseraError
 from tessera.record import workloads
 from tessera.results.attempts import OUTCOME
+from tessera.results.schema import transfer
 from tessera.results.status import FAILED, SKIPPED, is_ok
 from tessera.results.tree import Tree
 
 NOT_DONE = frozenset({FAILED})
 #: With reserved huge pages, jobs that were skipped without them can run.
 NOT_MEASURED = frozenset({FAILED, SKIPPED})
+_TRANSFER = tuple(Path(table.file).stem for table in transfer.PARTS if table is not transfer.POINTS)
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,7 @@ def _tables(tree: Tree, unmeasured: frozenset) -> Iterator[tuple[Path, frozenset
     yield tree.ablations("*", "*", "shapes"), NOT_DONE, with_sibling("cells")
     yield tree.sweep("*", "*"), NOT_DONE, alone
     yield tree.designs("*", "*", "cells"), NOT_DONE, with_sibling("structures", "mappings")
+    yield tree.transfer_of("*", "*", "points"), NOT_DONE, with_sibling(*_TRANSFER)
     yield tree.host_cells, unmeasured, with_sibling("comparison")
     yield tree.validation("chase_series"), unmeasured, with_sibling("chase")
     yield tree.validation("clock_marks"), unmeasured, with_sibling("clock_programs", "clock_keys")

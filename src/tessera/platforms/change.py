@@ -51,8 +51,8 @@ def changed(platform: Platform, changes: Mapping[str, int | str]) -> Platform:
     return with_values(platform, changes, BY_CONFIGURATION)
 
 
-def set_values(platform: Platform, changes: Mapping[str, int | str]) -> Platform:
-    """``platform`` with the ``changes`` of the option ``--set``; each value obeys the bounds of its key.
+def set_values(platform: Platform, changes: Mapping[str, int | str], option: str = "--set") -> Platform:
+    """``platform`` with the ``changes`` of ``option``; each value obeys the bounds of its key.
 
     Unlike :func:`changed`, a change may name a key of a component that the platform's file does not have.
 
@@ -65,7 +65,7 @@ def set_values(platform: Platform, changes: Mapping[str, int | str]) -> Platform
         if row is None:
             raise unknown_name(f"parameter of {platform.name}", key, list({**platform.values, **known}))
         if fault := row.rule_broken_by(value):
-            asked = f"--set {key}={value} on platform {platform.name}"
+            asked = f"{option} {key}={value} on platform {platform.name}"
             raise TesseraError(asked, fault, "give another value; tessera-sim keys lists the bounds")
     new = {key: Value(value, BY_COMMAND) for key, value in changes.items()}
     return replace(platform, values=platform.values | new)

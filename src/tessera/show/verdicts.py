@@ -120,6 +120,11 @@ VERDICTS: dict[str, Verdict] = {
         ),
     )
 }
+#: Words of claims_elsewhere.csv, which are no verdicts: no claim of claims.csv has one.
+ELSEWHERE: dict[str, str] = {
+    "HOLDS-ELSEWHERE": "It holds on a processor of another class than the paper's.",
+    "FAILS-ELSEWHERE": "It does not hold on a processor of another class than the paper's.",
+}
 HELD = tuple(good for score in SCORES.values() for good, _ in score.pairs)
 UNDECIDED = "NOT-MEASURABLE-HERE"
 CYCLES_OR_TIME = ("cycles", "instructions", "s", "ms", "ns", "h")  #: units that a guest measures differently
@@ -153,6 +158,8 @@ def _line(score: Score, claims: pd.DataFrame) -> str:
 def objection(claim: dict) -> str:
     """Why the claim's verdict is not allowed; empty when it is."""
     verdict, provenance, kind = claim["verdict"], claim["provenance"], claim["kind"]
+    if verdict in ELSEWHERE:
+        return f"{verdict} is a word of claims_elsewhere.csv; a claim can't have it"
     if verdict not in VERDICTS:
         return f"'{verdict}' is not a verdict"
     if kind not in VERDICTS[verdict].kinds:

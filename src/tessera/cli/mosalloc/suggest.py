@@ -22,6 +22,7 @@ STOP_SIGNALS = ("TERM", "INT", "QUIT", "HUP", "USR1", "USR2")
     "--remove", default="90%", show_default=True, help="Share of the TLB misses in the pools to remove."
 )
 @click.option("--max-pages", type=click.IntRange(1), help="Most 2MB pages to use.  [default: no limit]")
+@click.option("--budget", metavar="BYTES", help="Most memory in 2MB pages, such as 64MB; as --max-pages.")
 @click.option("--out", type=_PATH, default=Path("suggested.csv"), show_default=True, help="Layout to write.")
 @click.option(
     "--load", metavar="CMD", help="PROGRAM is a server: run CMD (by sh) while it runs, then stop it."
@@ -39,6 +40,8 @@ STOP_SIGNALS = ("TERM", "INT", "QUIT", "HUP", "USR1", "USR2")
     show_default=True,
     help="perf, simulate, or auto: perf if this machine has the counters.",
 )
+@click.option("--samples", type=_PATH, metavar="FILE", help="Text of perf script: nothing is recorded.")
+@click.option("--pools", type=_PATH, metavar="REPORT", help="With --samples: report of the recorded run.")
 @click.option("--platform", help="Platform to simulate: name or YAML file.  [default: this machine]")
 @click.option("--max-accesses", type=click.IntRange(1), default=100_000_000, show_default=True,
               help="Most accesses to record; about 0.15 s per million.")  # fmt: skip
@@ -61,12 +64,13 @@ STOP_SIGNALS = ("TERM", "INT", "QUIT", "HUP", "USR1", "USR2")
 )
 @click.option("--better", type=click.Choice(("lower", "higher")), help="Which --metric is better.")
 @click.option("--yes", is_flag=True, help="Reserve huge pages for --apply without asking.")
-@click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.argument("program", nargs=-1, type=click.UNPROCESSED)
 def suggest(program: tuple[str, ...], **options) -> None:
     """Find the memory of PROGRAM where huge pages remove most TLB misses; write a layout.
 
     Runs PROGRAM once under 4KB pages. perf samples its TLB misses, if this machine has the counters; else
-    QEMU records its accesses, and the simulator counts the misses. The output names the method.
+    QEMU records its accesses, and the simulator counts the misses. The output names the method. With
+    --samples, the misses are those that perf sampled before, on this machine or on another.
 
     \b
     Examples:
@@ -78,11 +82,15 @@ def suggest(program: tuple[str, ...], **options) -> None:
     from tessera.mosalloc.starters import refuse_starters
     from tessera.record.traces.options import Options
 
-    refuse_starters(program, "tessera mosalloc suggest")
+    _check_sources(program, options)
+    if program:
+        refuse_starters(program, "tessera mosalloc suggest")
     check_target(options["out"])
     share = _share(options["remove"])
     if options["method"] not in METHODS:
         raise unknown_name("method", options["method"], METHODS)
+    if options["budget"] is not None:
+        options["max_pages"] = _pages(options["budget"], options["max_pages"])
     Options(roi=options["roi"])  # a wrong region is an error before the program runs
     metric = _metric(options["metric"], options["better"])
     load = _load(options)
@@ -117,8 +125,10 @@ def _suggest(program, share: float, load, options, folder: Path) -> bool:
 def _profile(program, load, options, folder: Path):
     """The profile, and the platform that it was simulated on (None: measured)."""
     from tessera.core.units import parse_bytes
-    from tessera.mosalloc.suggest import perf, simulated
+    from tessera.mosalloc.suggest import perf, sampled, simulated
 
+    if options["samples"] is not None:
+        return sampled.from_files(options["samples"], options["pools"]), None
     pool_bytes = {
         "brk": parse_bytes(options["heap_pool"], owner="--heap-pool"),
         "mmap": parse_bytes(options["anon_pool"], owner="--anon-pool"),
@@ -127,7 +137,7 @@ def _profile(program, load, options, folder: Path):
     if options["roi"] != "auto" and not reason:
         reason = f"--roi {options['roi']}: perf samples the whole run"
     if options["method"] == "perf" and reason:
-        raise TesseraError("--method perf", reason, "use --method simulate")
+        raise TesseraError("--method perf", reason, "use --method simulate", code="cannot-sample")
     if not reason:
         return perf.profile(program, folder, pool_bytes=pool_bytes, load=load), None
     click.echo(f"method: recording and simulation ({reason})", err=True)
@@ -161,6 +171,44 @@ def _apply(program, load, metric, options) -> None:
     )
     for line in printed.trial_lines(done):
         click.echo(line)
+
+
+def _check_sources(program, options) -> None:
+    """Either a program is run, or samples of it are read with the report of that run."""
+    samples, pools = options["samples"], options["pools"]
+    if samples is None:
+        if pools is not None:
+            raise TesseraError("--pools", "there is no --samples", "give --samples FILE too")
+        if not program:
+            raise click.UsageError("Missing argument 'PROGRAM...'.")
+        return
+    if pools is None:
+        raise TesseraError(
+            "--samples",
+            "addresses need the places of the pools, which differ in each run",
+            "give --pools REPORT: what mosalloc-run --report wrote when perf recorded",
+        )
+    ignored = [f"--{name}" for name in ("load", "platform") if options[name] is not None]
+    ignored += [f"--method {options['method']}"] * (options["method"] == "simulate")
+    ignored += [f"--roi {options['roi']}"] * (options["roi"] != "auto")
+    ignored = [name for name in ignored if name != "--load" or not options["apply_"]]
+    if ignored:
+        raise TesseraError("--samples", f"nothing is recorded, so {ignored[0]} has no effect", "leave it out")
+    if bool(program) != options["apply_"]:
+        found = "--apply needs a program" if options["apply_"] else "a program is run only by --apply"
+        raise TesseraError("--samples", found, "give both --apply and the program, or neither")
+
+
+def _pages(text: str, max_pages: int | None) -> int:
+    """Whole 2MB pages in a budget of bytes."""
+    from tessera.core.units import PAGE_2MB, parse_bytes
+
+    if max_pages is not None:
+        raise TesseraError("--budget", "--max-pages is given, too", "give one of them")
+    pages = parse_bytes(text, owner="--budget") // PAGE_2MB
+    if not pages:
+        raise TesseraError(f"--budget {text}", "less than one page of 2MB", "--budget 2MB, or more")
+    return pages
 
 
 def _share(text: str) -> float:

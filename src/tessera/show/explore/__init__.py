@@ -1,10 +1,12 @@
 """What the notebooks call, so that their cells stay short: one results tree, one pair, a few pictures.
 
 Bottom up: `look` < `source` (which data, which workload and platform) < `fits`, `designs`, `hot`, `compare`,
-`estimators` < `controls` (the menus of notebook 02). Nothing here computes a model or a verdict of its own:
-numbers come from `tessera.fit.models`, `tessera.fit.predict`, `tessera.layouts`, `tessera.judge.claims`.
+`estimators`, `machine` < `answers`, `controls` (the menus of notebook 02). Nothing here computes a model or a
+verdict of its own: numbers come from `tessera.fit.models`, `tessera.fit.predict`, `tessera.layouts`,
+`tessera.judge.claims`, `tessera.judge.machines`, `tessera.judge.studies.transfer`.
 """
 
+from tessera.show.explore.answers import answers, studied_pair
 from tessera.show.explore.compare import claims, findings, published_errors, scores, verdict_counts
 from tessera.show.explore.controls import controls
 from tessera.show.explore.designs import Design, simulate_designs
@@ -20,11 +22,13 @@ from tessera.show.explore.fits import (
 )
 from tessera.show.explore.hot import draw_heat, draw_windows, hot_regions, profile, suggestion
 from tessera.show.explore.look import look, tidy
+from tessera.show.explore.machine import MyMachine, decided, draw_machine, my_machine, sizes, touched, trusted
 from tessera.show.explore.source import Pair, Source, open_results
 
 __all__ = [
-    "Design", "FAMILIES", "Pair", "Source", "anchors", "claims", "coefficient_shares", "controls",
-    "draw_fits", "draw_heat", "draw_inputs", "draw_windows", "error_table", "findings", "hot_regions",
-    "judge_models", "look", "open_results", "profile", "published_errors", "register",
-    "scores", "simulate_designs", "split_by_family", "suggestion", "tidy", "verdict_counts",
+    "Design", "FAMILIES", "MyMachine", "Pair", "Source", "anchors", "answers", "claims", "coefficient_shares",
+    "controls", "decided", "draw_fits", "draw_heat", "draw_inputs", "draw_machine", "draw_windows",
+    "error_table", "findings", "hot_regions", "judge_models", "look", "my_machine", "open_results", "profile",
+    "published_errors", "register", "scores", "simulate_designs", "sizes", "split_by_family", "studied_pair",
+    "suggestion", "tidy", "touched", "trusted", "verdict_counts",
 ]  # fmt: skip

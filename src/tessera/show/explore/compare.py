@@ -22,9 +22,9 @@ def claims(source: Source) -> pd.DataFrame:
     """
     if source.archived:
         return source.results.read(CLAIMS)
-    from tessera.judge.claims import evaluate
+    from tessera.judge.machines import of_results
 
-    return evaluate(source.results.directory)
+    return of_results(source.results.directory).claims
 
 
 def scores(table: pd.DataFrame) -> str:

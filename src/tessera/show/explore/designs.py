@@ -1,4 +1,4 @@
-"""H, M, C of designs that nobody has built, simulated without a runtime (engine `partial`).
+"""H, M, C of designs that nobody has built, simulated without a runtime (engine `partial`), or with it.
 
 A design is a platform with some keys changed, or an operating system that gives 2MB pages to the hottest
 parts of memory, or both. A results tree with recorded traces is simulated for real. The archive of
@@ -70,14 +70,19 @@ class Design:
         return replace(base, name=base.name, values={**base.values, **changed})
 
 
-def simulate_designs(source: Source, pair: Pair, designs: list[Design]) -> pd.DataFrame:
+def simulate_designs(
+    source: Source, pair: Pair, designs: list[Design], *, timed: bool = False
+) -> pd.DataFrame:
     """H, M, C of each design with 4KB pages: a table as in the archive, which `tessera.fit.predict` reads.
+
+    ``timed``: R, too, by the engine `timing`; else `runtime_cycles` is empty.
 
     Raises:
         TesseraError: there is no trace of the workload, or no simulator, or (archive) no such design.
     """
     if source.archived:
-        return _archived(pair, designs)
+        found = _archived(pair, designs)
+        return found if timed else found.assign(runtime_cycles=pd.NA)
     trace = pair.tree.trace(pair.workload)
     if not trace.is_file():
         raise TesseraError(
@@ -85,11 +90,11 @@ def simulate_designs(source: Source, pair: Pair, designs: list[Design]) -> pd.Da
             "there is none: designs can't be simulated",
             "record it: ./run reproduce; or give your own simulator's H, M, C as a table",
         )
-    return simulate_on_trace(trace, pair, designs, *profile(source, pair))
+    return simulate_on_trace(trace, pair, designs, *profile(source, pair), timed=timed)
 
 
 def simulate_on_trace(
-    trace: Path, pair: Pair, designs: list[Design], space: Space, misses: pd.DataFrame
+    trace: Path, pair: Pair, designs: list[Design], space: Space, misses: pd.DataFrame, *, timed: bool
 ) -> pd.DataFrame:
     """The designs on a trace, one after another, by the real simulator; ``misses`` as `hot.profile`."""
     plan = plan_for(traces.info(trace)["accesses"])
@@ -101,7 +106,11 @@ def simulate_on_trace(
             write_layout(
                 suggestion(pair, space, misses, design.hot_share) if design.hot_share else small, layout
             )
-            options = {"workload": pair.workload, "engine": "partial", "sampling": plan}
+            options = {
+                "workload": pair.workload,
+                "engine": "timing" if timed else "partial",
+                "sampling": plan,
+            }
             (row,) = simulate(trace, changed, [layout], cache=CellCache(None), **options)
             if not is_ok(row):
                 raise TesseraError(

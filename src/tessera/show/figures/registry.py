@@ -170,6 +170,31 @@ FIGURES: tuple[Entry, ...] = (
         group="validation",
     ),
     Entry(
+        "designs-nested",
+        "designs:draw_nested",
+        "Misses with a guest alone and over its host",
+        "Misses of each design as a share of the baseline's under the same mapping. Left: the guest's "
+        "mapping alone. Right: the guest over its host. The designs run on the composed mapping; loads of "
+        "two-dimensional walks are not part of these counts.",
+        group="validation",
+    ),
+    Entry(
+        "transfer",
+        "transfer:draw",
+        "Models of P in classes of designs",
+        "Share of the judged points that each model predicts (percent), by class of design and by what H "
+        "and C count. + survives, ~ mixed, - fails. The model constant predicts that no design matters.",
+        group="validation",
+    ),
+    Entry(
+        "transfer-ladder",
+        "transfer_ladder:draw",
+        "From P to a design, one mechanism a step",
+        "What each mechanism adds to R, as a share of R of P under the same mapping. The bars of a line "
+        "follow each other and sum to the gap between P and the design.",
+        group="validation",
+    ),
+    Entry(
         "sweep",
         "sweep:draw",
         "Conclusions under other assumed values",
@@ -220,6 +245,14 @@ FIGURES: tuple[Entry, ...] = (
         "Every layout's runtime against walk cycles and against TLB misses, with what the models "
         "predict for the same layouts.",
         per_pair=True,
+    ),
+    Entry(
+        "machines",
+        "machines:draw",
+        "R against C on real machines",
+        "A panel for each workload of each bundle that took part. Bars are 95% intervals over rounds. Barred "
+        "bundles are drawn, too.",
+        group="platforms",
     ),
     Entry(
         "layouts",

@@ -19,6 +19,7 @@ from tessera.results.read import read_file
 from tessera.results.schema.cells import ARCHIVED_DESIGNS, ARCHIVED_PROFILE, CELLS
 from tessera.results.schema.models import OF_RUN
 from tessera.results.schema.shown import CLAIMS
+from tessera.results.schema.transfer import VERDICTS, WIDTHS
 from tessera.results.tree import Tree
 from tessera.results.write import write as write_table
 from tessera.show.explore.designs import Design, simulate_on_trace
@@ -28,6 +29,8 @@ from tessera.simulate.runner import miss_profile
 WORKLOADS = ("graph500-4gb", "network-simplex", "gups-8gb")
 #: Of info.json; the rest depends on the machine that recorded.
 INFO = ("workload", "size", "accesses", "instructions", "distinct_4kb_pages", "checksum", "pools", "about")
+#: Of the study of transfer: which models survive which classes of designs.
+STUDY = (VERDICTS, WIDTHS)
 ERRORS = replace(OF_RUN["errors"], float_format="%.9g")
 README = """# Archived data of the notebooks
 
@@ -38,8 +41,10 @@ A small part of one run of `config/default.yaml`, made by `tessera notebooks arc
 |---|---|
 | `cells.csv` | R, H, M, C of {workloads} on {platforms}: all layouts, columns of docs/contracts.md |
 | `profiles/` | STLB misses under 4KB pages per 2MB of each pool, by workload and platform |
-| `designs/` | H, M, C of the designs of notebook 03, engine `partial`; of the pairs that have a file |
+| `designs/` | H, M, C and R of the designs of notebook 03, engine `timing`; of the pairs that have a file |
+| `studies/transfer/` | which models survive which classes of designs, if that run made the study |
 | `traces/*/info.json` | pools and counts of the recorded traces (which are too large to be here) |
+| `machines/bundles/` | a rehearsal of notebook 07: a fake machine that counts archived cells, with noise |
 | `claims.csv`, `models/errors.csv` | claims and errors of **all** {pairs} pairs of that run |
 
 Run: commit {commit}, seed {seed}, sampling `{sampling}`.
@@ -69,6 +74,9 @@ def write(results_dir: Path, out: Path, workloads=WORKLOADS) -> None:
     write_table(CELLS, kept, made.cells)
     # of the analysed pairs only: their cells, which say which pairs these are, stay behind
     write_table(ERRORS, source.results.models("errors"), ERRORS.place(made))
+    for table in STUDY:
+        if table.place(source.results.tree).is_file():
+            write_table(table, source.results.strict(table), table.place(made))
     chosen = [(w, p) for w in workloads for p in platform_order(cells["platform"]) if (w, p) in source.pairs]
     (out / "README.md").write_text(_readme(source, chosen))
     for workload, platform in chosen:
@@ -88,7 +96,8 @@ def _simulate(source: Source, workload: str, platform: str, made: Tree) -> None:
     path = made.archived_designs(workload, platform)
     if not path.exists():
         profile = read_file(ARCHIVED_PROFILE, misses)
-        designs = simulate_on_trace(trace, pair, designs_for(platform), Space.from_trace_info(info), profile)
+        space = Space.from_trace_info(info)
+        designs = simulate_on_trace(trace, pair, designs_for(platform), space, profile, timed=True)
         write_table(ARCHIVED_DESIGNS, designs, path)
 
 

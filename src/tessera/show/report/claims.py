@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
@@ -11,7 +13,7 @@ from tessera.core.errors import TesseraError
 from tessera.core.paths import repo_root
 from tessera.results.read import empty
 from tessera.results.read import read as read_table
-from tessera.results.schema.shown import CLAIMS
+from tessera.results.schema.shown import CLAIMS, ELSEWHERE
 from tessera.results.tree import Tree
 from tessera.results.write import write as write_table
 from tessera.show.figures import registry
@@ -22,18 +24,34 @@ def claims_path() -> Path:
     return repo_root() / "config" / "claims.yaml"
 
 
-def evaluate(results: Path, claims: Path, reference: Path) -> tuple[pd.DataFrame, str]:
-    """The claims table, written to ``<results>/claims.csv``; and the reason if it is empty."""
-    from tessera.judge.claims import evaluate as judge  # imported here, because it is slow
+@dataclass(frozen=True)
+class Evaluated:
+    """The claims table and the reason if it is empty; what machines gave, by :class:`Judged`'s names."""
 
+    claims: pd.DataFrame
+    reason: str = ""
+    elsewhere: pd.DataFrame = field(default_factory=lambda: empty(ELSEWHERE))
+    measured: Mapping[str, list] = field(default_factory=dict)
+
+
+def evaluate(results: Path, claims: Path, reference: Path) -> Evaluated:
+    """Judge the claims; write ``claims.csv``, and ``claims_elsewhere.csv`` if a machine gave a row of it."""
+    from tessera.judge.machines import of_results  # imported here, because it is slow
+
+    tree = Tree(results)
     try:
-        table = judge(results, claims, reference)
-        for name in set(table["figure"]) - {""}:
+        judged = of_results(results, claims, reference)
+        for name in set(judged.claims["figure"]) - {""}:
             registry.get(name)
     except TesseraError as error:
-        return empty(CLAIMS), str(error)
-    table = write_table(CLAIMS, tidy(table), Tree(results).claims)
-    return table, "" if len(table) else f"{claims.name} has no claims"
+        return Evaluated(empty(CLAIMS), str(error))
+    table = write_table(CLAIMS, tidy(judged.claims), tree.claims)
+    if len(judged.elsewhere):
+        write_table(ELSEWHERE, judged.elsewhere, tree.claims_elsewhere)
+    else:
+        tree.claims_elsewhere.unlink(missing_ok=True)
+    reason = "" if len(table) else f"{claims.name} has no claims"
+    return Evaluated(table, reason, judged.elsewhere, judged.measured)
 
 
 def read_claims(results: Path) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +11,8 @@ import pandas as pd
 
 from tessera.core.paths import repo_root
 from tessera.results.pair import platform_order
+from tessera.results.read import empty
+from tessera.results.schema.shown import ELSEWHERE
 from tessera.show.figures import regime_table as regime
 from tessera.show.figures.render import Drawn, stem_of
 from tessera.show.report import workload_table
@@ -30,6 +33,9 @@ class Facts:
     provenance: dict[str, dict]
     notebooks: list[str] = field(default_factory=list)
     reference: Path = field(default_factory=lambda: repo_root() / "reference-results")  #: printed numbers
+    elsewhere: pd.DataFrame = field(default_factory=lambda: empty(ELSEWHERE))  #: ``claims_elsewhere.csv``
+    #: id of a finding -> what each group of machines gave (:class:`tessera.judge.machines.verdicts.Measured`)
+    measured: Mapping[str, list] = field(default_factory=dict)
     pdf_written: bool = False
     pdf_problem: str = ""  #: why report.pdf is missing although it was requested
 

@@ -1,4 +1,4 @@
-"""The report as one PDF: summary, claims, models, workloads, validation, from the templates of the site.
+"""The report as one PDF: summary, claims, models, workloads, machines, validation, from the site's templates.
 
 WeasyPrint lays it out (no browser: a tenth of the size). It needs Pango. If either is missing, the site is
 complete without the PDF, and the page "Missing" names the packages to install.
@@ -19,7 +19,7 @@ from tessera.core.errors import TesseraError
 from tessera.core.paths import repo_root
 from tessera.show.report.facts import Facts
 from tessera.show.report.navigation import PDF
-from tessera.show.report.pages import claims, index, models, validation, workloads
+from tessera.show.report.pages import claims, index, machines, models, validation, workloads
 
 _inherited: tuple[Facts, jinja2.Environment, dict, Path] | None = None  #: what the forked process writes
 REMEDY = (
@@ -76,8 +76,9 @@ def write(facts: Facts, env: jinja2.Environment, common: dict, out: Path) -> Non
 
 
 def content(facts: Facts) -> dict:
-    """Variables of the template: those of the pages summary, claims, models, workloads and validation."""
+    """Variables of the template: those of the pages whose parts it has."""
     return {
+        **machines.page(facts),
         **models.page(facts),
         **index.page(facts),
         **claims.page(facts),  # last: its claims have the numbers of their shared reasons

@@ -46,7 +46,7 @@ def render(
     results = Results(results_dir)
     tree = results.tree
     out = Path(out) if out else tree.report_folder
-    drawn, (table, reason) = drawing.draw(
+    drawn, judged_now = drawing.draw(
         results,
         reference,
         tree.figures,
@@ -55,8 +55,10 @@ def render(
     )
     facts = Facts(
         results=results,
-        claims=table,
-        claims_reason=reason,
+        claims=judged_now.claims,
+        claims_reason=judged_now.reason,
+        elsewhere=judged_now.elsewhere,
+        measured=judged_now.measured,
         figures=drawn,
         provenance=collect(results_dir, config),
         notebooks=sorted(path.name for path in tree.found(tree.notebook("*"))),
@@ -87,7 +89,7 @@ def _copy(out: Path, facts: Facts) -> None:
         (out / "notebooks" / name).write_text(page.replace(notebook.HOME, notebook.HOME_IN_SITE))
     write(WORKLOADS, facts.workload_table, tree.workloads)
     write(REGIME, facts.regime, tree.regime)
-    for path in (tree.claims, tree.cells, tree.workloads, tree.regime):
+    for path in (tree.claims, tree.claims_elsewhere, tree.cells, tree.workloads, tree.regime):
         if path.exists():
             shutil.copy(path, out / "data")
     for name, path in kernel.files(facts).items():

@@ -1,13 +1,13 @@
-"""The study of designs: translation designs under six mappings, and the mappings beside Park's distances."""
+"""The study of designs: cells, mappings beside Park's distances, and probes of single structures."""
 
 from __future__ import annotations
 
 import pandas as pd
 
 from tessera.judge.studies.designs import sentences
-from tessera.judge.studies.designs.catalogue import DESIGNS
+from tessera.judge.studies.designs.catalogue import DESIGNS, VARIANTS
 from tessera.reference import tables
-from tessera.results.schema.designs import DESIGN_CELLS, DESIGN_MAPPINGS, DESIGN_STRUCTURES
+from tessera.results.schema.designs import DESIGN_CELLS, DESIGN_MAPPINGS, DESIGN_STRUCTURES, PROBES
 from tessera.results.status import is_ok, ok_rows, other_rows
 
 PRINTED = "park_table36_distances"
@@ -21,14 +21,31 @@ def page(facts) -> dict:
     return {
         "title": "Designs",
         "figure": facts.figure("designs"),
+        "nested": facts.figure("designs-nested"),
         "sentences": sentences.fewest(cells) if len(cells) else [],
-        "designs": [{"name": one.name, "sentence": one.sentence} for one in DESIGNS],
+        "designs": [{"name": one.name, "sentence": one.sentence} for one in (*DESIGNS, *VARIANTS)],
         "windows": _windows(cells, mappings),
         "mappings": _mappings(mappings, facts.reference) if len(mappings) else [],
         "rows": cells.to_dict("records"),
         "structures": _structures(facts),
+        "probes": _probes(facts),
+        "failed_probes": other_rows(facts.results.read(PROBES)).to_dict("records"),
         "failed": other_rows(everything).to_dict("records"),
     }
+
+
+def _probes(facts) -> list[dict]:
+    """Rows of the probes; ``printed``: Park's number for the same quantity, if there is one."""
+    found = ok_rows(facts.results.read(PROBES)).to_dict("records")
+    saved = tables.load("park_table22_synonym_filter", facts.reference)
+    values = tables.load("park_values", facts.reference)
+    hit = values.loc[values["quantity"] == "index_cache_hit", "value"]
+    for row in found:
+        same = saved[(saved["workload"] == row["case"]) & (saved["quantity"] == row["quantity"])]["value"]
+        row["printed"] = float(same.iloc[0]) if len(same) else None
+        if row["case"].startswith("2048 segments"):  # he does not say of a node or of a walk
+            row["printed"] = float(hit.iloc[0])
+    return found
 
 
 def printed_distances(reference) -> pd.DataFrame:

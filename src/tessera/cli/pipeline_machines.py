@@ -1,0 +1,41 @@
+"""``tessera pipeline machines``: bundles of real machines take part in a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+PATH = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("bundles", metavar="[BUNDLE]...", nargs=-1, type=PATH)
+@click.option("--out", type=PATH, help="JSON file to write; the measured cells go to its folder.")
+@click.option("--check", is_flag=True, help="Only verify the bundles; write nothing.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the folds.")
+@click.option("--orders", type=click.IntRange(min=1), default=10, show_default=True,
+              help="Random orders of layouts, for claims about adaptive orders.")  # fmt: skip
+def machines(bundles: tuple[Path, ...], out: Path | None, check: bool, seed: int, orders: int) -> None:
+    """Verify bundles, write their cells as a results tree of their own, and fit models to them.
+
+    A bundle that fails a check, or is a rehearsal, ends the command with its name. A bundle that is barred
+    is kept for the report, and its cells decide no claim.
+
+    Example: ./run tessera pipeline machines --out /tmp/machines/bundles.json
+    """
+    from tessera.core.errors import TesseraError
+    from tessera.pipeline.machines import accepted, take_part
+
+    if check == (out is not None):
+        raise TesseraError(
+            "pipeline machines", "it needs --out or --check, one of them", "add --out FILE, or --check"
+        )
+
+    def say(text: str) -> None:
+        click.echo(text, err=True)
+
+    entries = accepted(bundles) if check else take_part(bundles, out, seed=seed, orders=orders, say=say)
+    for entry in entries:
+        decides = "its cells decide claims" if not entry.bars else f"barred: {'; '.join(entry.bars)}"
+        say(f"bundle {entry.identity}: all checks pass; {decides}")

@@ -1,0 +1,77 @@
+"""Page and figures of the study of transfer, on tables of a world whose truth is known."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import pytest
+
+from tessera.core.paths import repo_root
+from tessera.judge.studies.transfer import sentences
+from tessera.results.schema import transfer as schema
+from tessera.show.figures.render import render
+from tessera.show.report import site
+from tests.report import synthetic_transfer
+from tests.studies.transfer import world
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return synthetic_transfer.tables()
+
+
+@pytest.fixture
+def tree(small_tree, tables):
+    synthetic_transfer.write(small_tree, tables)
+    return small_tree
+
+
+def text(path) -> str:
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", path.read_text())).split())
+
+
+def test_advice_by_class(tables):
+    found = {
+        group: sentences.advice(tables[schema.VERDICTS.name], group) for group in ("K0", "K1", "K3", "K5")
+    }
+    assert [found[g].kind for g in found] == [
+        sentences.SUFFICE, sentences.SUFFICE, sentences.ENGINE_ONLY, sentences.ENGINE_ONLY,
+    ]  # fmt: skip
+    assert found["K1"].models == ("poly1", "mosmodel") and found["K1"].inputs == "counted"
+
+
+def test_a_remedy_is_named_if_only_it_helps(tables):
+    changed = tables[schema.VERDICTS.name].copy()
+    counted = (changed["group"] == "K1") & (changed["inputs"] == "counted")
+    changed.loc[counted, "verdict"] = "fails"
+    found = sentences.advice(changed, "K1")
+    assert (found.kind, found.inputs) == (sentences.RESCUED, "latency")
+    assert "`latency`" in " ".join(sentences.which_number(changed))
+
+
+def test_the_page_has_verdicts_twins_ladders_and_refusals(tree, tmp_path):
+    site.render(tree, tmp_path / "report", only=["transfer"])
+    shown = text(tmp_path / "report" / "transfer.html")
+    # g = 10%, so the bound is 0.1 / 2.1 = 4.8% and the transfer error 1 / 1.1 - 1 = -9.1%
+    assert re.search(r"K3 walkers-x2 18 10% 10% \S+ -9.1% 4.8% simulated", shown)
+    assert "poly1, mosmodel" in shown and "9999" in shown and "many-segment under high: refused" in shown
+    H, M, C = world.counts("medium")
+    gap = 0.5 * world.runtime(H, M, C)
+    assert f"{gap:,.0f}" in shown
+
+
+def test_the_figures_show_their_tables(tree, tmp_path):
+    drawn = render(tree, repo_root() / "reference-results", tmp_path, ["transfer", "transfer-ladder"])
+    assert all(one.ok for one in drawn), [one.reason for one in drawn]
+    cells = (tmp_path / "transfer.csv").read_text()
+    assert "haswell-sim,counted,K3,mosmodel,fails" in cells
+    ladder = (tmp_path / "transfer-ladder.csv").read_text().splitlines()
+    ends = [line.split(",") for line in ladder if ",delayed-tlb,medium," in line]
+    assert float(ends[-1][7]) == pytest.approx(0.5)  # R of the delayed TLB is 1.5 R of P
+
+
+def test_without_the_study_the_page_says_so(small_tree, tmp_path):
+    site.render(small_tree, tmp_path / "report", only=["fig2"])
+    shown = text(tmp_path / "report" / "transfer.html")
+    assert "./run reproduce" in shown and "studies.transfer" in shown
