@@ -60,15 +60,29 @@ def test_bundles_are_checked_first_and_reach_the_workflow_as_paths_of_the_caller
     dry_checkout, tmp_path_factory
 ):
     caller = tmp_path_factory.mktemp("caller")
-    for name, body in (("tessera", 'echo tessera "$@"'), ("snakemake", 'echo "$TESSERA_BUNDLES" "$@"')):
+    checks = 'shift 3; echo checked "$@" >&2; printf "%s\\n" "$@"'
+    for name, body in (("tessera", f'[ "$1" = pipeline ] || exit 0; {checks}'),
+                       ("snakemake", 'echo "$TESSERA_BUNDLES" "$@"')):  # fmt: skip
         (dry_checkout / ".venv" / "bin" / name).write_text(f"#!/bin/sh\n{body}\n")
     for line in ("reproduce --bundle a b/c.zip -n", "--bundle a b/c.zip reproduce -n",
                  "reproduce -n --bundle a --bundle b/c.zip"):  # fmt: skip
         done = run(dry_checkout, *line.split(), cwd=caller)
         a, b = caller / "a", caller / "b" / "c.zip"
-        assert done.stdout.splitlines()[-3:] == [
-            f"tessera pipeline machines --check {a} {b}", str(a), f"{b} --cores all -n -- reproduce",
-        ], done.stderr  # fmt: skip
+        assert f"checked {a} {b}" in done.stderr
+        assert done.stdout.splitlines()[-2:] == [str(a), f"{b} --cores all -n -- reproduce"], done.stderr
+
+
+@pytest.mark.parametrize(
+    "doi", ["10.5281/zenodo.1", "doi:10.5281/zenodo.1", "https://doi.org/10.5281/zenodo.1"]
+)
+def test_a_doi_of_a_bundle_is_no_path(dry_checkout, doi):
+    for name, body in (
+        ("tessera", "[ $1 = pipeline ] && echo found/$4"),
+        ("snakemake", 'echo "$TESSERA_BUNDLES"'),
+    ):
+        (dry_checkout / ".venv" / "bin" / name).write_text(f"#!/bin/sh\n{body}\nexit 0\n")
+    done = run(dry_checkout, "reproduce", "--bundle", doi)
+    assert done.stdout.splitlines()[-1] == f"found/{doi}", done.stderr
 
 
 @pytest.mark.parametrize("line", ["test --bundle b", "reproduce --bundle", "reproduce --bundle -n"])

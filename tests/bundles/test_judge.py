@@ -13,7 +13,7 @@ from tessera.core.errors import TesseraError
 from tessera.judge.claims import evaluate as plain
 from tessera.judge.claims.model import Claim, Scope, Tolerance
 from tessera.judge.machines import evaluate
-from tessera.judge.machines.groups import whole_groups
+from tessera.judge.machines.groups import Coverage, coverage, in_scope, whole_groups
 from tessera.judge.machines.parts import decides
 from tessera.judge.machines.tree import write_tree
 from tessera.results.cells import write_cells
@@ -214,6 +214,22 @@ def test_groups_by_hand():
         | {SNB: [Pair("a", SNB)]},
     )  # fmt: skip
     assert [(one.machines, one.whole) for one in found] == [((HSW, BDW_A), True), ((HSW, BDW_B), True)]
+
+
+def test_coverage_by_hand():
+    def about(workloads, platforms=("haswell", "broadwell"), hardware="intel-pmu"):
+        return Claim("x", "p", "s", "t", "finding", 1, "", "1", Tolerance("exact", 0, ""), "gain",
+                     scope=Scope(workloads, platforms), hardware_class=hardware)  # fmt: skip
+
+    one, every = about(("a", "b")), about(())
+    mine = [Pair("a", BDW_A), Pair("c", BDW_A)]
+    assert in_scope(one, mine) == mine[:1] and in_scope(every, mine) == mine
+    assert in_scope(one, [Pair("a", SKX)]) == in_scope(one, []) == []
+    assert in_scope(about(("a",), (), "broadwell"), [Pair("a", HSW)]) == []
+    assert coverage(one, mine[:1]) == Coverage(1, 4)  # two workloads on two generations
+    assert coverage(one, [Pair("a", BDW_A), Pair("a", BDW_B)]) == Coverage(1, 4)
+    assert coverage(every, mine) == Coverage(2, None)
+    assert coverage(about(("a", "b"), ()), mine[:1]) == Coverage(1, 2)
 
 
 # -- from bundles

@@ -21,7 +21,6 @@ from tessera.measure.rounds import Rule
 from tessera.pipeline import bundles
 from tessera.pipeline.machines import accepted, take_part
 from tessera.results.cells import read_cells, write_cells
-from tessera.results.machines import LIST, bundle_folders, machines_tree
 from tessera.results.tree import Tree
 from tessera.show import verdicts
 from tessera.show.report import check, site
@@ -66,7 +65,7 @@ def bundle(folder, seed=1, **changes):
 
 
 def take(results, *sources, **changes):
-    out = machines_tree(results).root / LIST
+    out = Tree(results).machines.bundles_list
     return take_part(sources, out, **{"seed": 1, "orders": 1, **changes})
 
 
@@ -97,7 +96,7 @@ def test_a_bundle_that_fails_is_named_with_every_check(tmp_path, results):
     assert (error.code, error.exit_code) == ("bundle-fails", 1)
     assert "monday" in error.asked
     assert re.findall(r"check (\S+) fails", error.found) == ["sums", "cells"]
-    assert not machines_tree(results).root.exists()
+    assert not Tree(results).machines.root.exists()
     assert code_of(lambda: accepted([tmp_path / "nothing"])).code == "bundle-absent"
 
 
@@ -105,7 +104,7 @@ def test_a_rehearsal_is_refused(tmp_path, results):
     error = code_of(lambda: take(results, bundle(tmp_path / "fake", rehearsal=True)))
     assert (error.code, error.exit_code) == ("bundle-rehearsal", 1)
     assert "fake" in error.asked
-    assert not machines_tree(results).root.exists()
+    assert not Tree(results).machines.root.exists()
 
 
 def test_a_bundle_that_is_named_twice_counts_once(tmp_path):
@@ -121,17 +120,17 @@ def test_a_bundle_that_is_named_twice_counts_once(tmp_path):
 def test_two_bundles_of_a_machine_must_be_merged(tmp_path, results):
     both = bundle(tmp_path / "one"), bundle(tmp_path / "two", 2, workloads=("chase",))
     assert code_of(lambda: take(results, *both)).code == "bundle-twice"
-    assert not machines_tree(results).root.exists()
+    assert not Tree(results).machines.root.exists()
 
 
 def test_what_took_part_before_is_replaced(tmp_path, results):
     take(results, bundle(tmp_path / "one", workloads=GUPS[:1]))
-    tree = machines_tree(results)
-    assert tree.cells.exists() and len(bundle_folders(results)) == 1
-    assert [one["bars"] for one in json.loads((tree.root / LIST).read_text())] == [[]]
+    tree = Tree(results).machines
+    assert tree.cells.exists() and len(Tree(results).machines.bundles()) == 1
+    assert [one["bars"] for one in json.loads(tree.bundles_list.read_text())] == [[]]
     take(results)
-    assert [p.name for p in tree.root.iterdir()] == [LIST]
-    assert json.loads((tree.root / LIST).read_text()) == []
+    assert list(tree.root.iterdir()) == [tree.bundles_list]
+    assert json.loads(tree.bundles_list.read_text()) == []
 
 
 def test_bundles_of_the_checkout_come_first_then_those_that_are_named(tmp_path):
@@ -149,7 +148,7 @@ def test_the_command_checks_or_writes(tmp_path):
         done = CliRunner().invoke(cli, ["pipeline", "machines", *map(str, words)])
         return done.exit_code, done.exception, done.output
 
-    good, out = bundle(tmp_path / "good"), tmp_path / "machines" / LIST
+    good, out = bundle(tmp_path / "good"), Tree(tmp_path).machines.bundles_list
     barred = bundle(tmp_path / "barred", rounds=2, machine_id="b" * 32)
     status, _, said = run("--check", good, barred)
     assert status == 0 and "decide claims" in said and "barred: gups-16gb: 2 rounds" in said
@@ -205,7 +204,7 @@ def test_two_machines_that_disagree_deviate_with_both_names(tmp_path, results, c
     take(results, first, second)
     row, text = report(results, claims)
     assert row["verdict"] == "REPRODUCED" and A in row["obtained"] and B in row["obtained"]
-    cells = machines_tree(results).cells
+    cells = Tree(results).machines.cells
     table = read_cells(cells)
     table.loc[table["platform"] == B, "walk_cycles"] //= 2
     write_cells(table, cells)
@@ -234,7 +233,7 @@ def test_a_barred_bundle_is_shown_and_decides_nothing(tmp_path, results, claims)
     before = Tree(results).claims.read_bytes()
     take(results, bundle(tmp_path / "short", rounds=2, workloads=GUPS))
     _, text = report(results, claims)
-    assert Tree(results).claims.read_bytes() == before and not machines_tree(results).cells.exists()
+    assert Tree(results).claims.read_bytes() == before and not Tree(results).machines.cells.exists()
     assert "gups-8gb: 2 rounds; rounds-1 needs 5" in text
     assert "<p>None.</p>" in text and "figures/machines.svg" in text
 
@@ -262,7 +261,7 @@ def test_measured_errors_stand_beside_simulated_ones_of_the_same_class(tmp_path,
     table = OF_RUN["errors"]
     simulated = [row("broadwell-sim", 0.03), row("haswell-sim", 0.5), row("broadwell-sim", 0.9, "1gb")]
     write(table, frame_of(table, simulated), table.place(Tree(results)))
-    write(table, frame_of(table, [row(A, 0.02)]), table.place(machines_tree(results)))
+    write(table, frame_of(table, [row(A, 0.02)]), table.place(Tree(results).machines))
     facts = Facts(Results(results), claims=None, claims_reason="", figures=[], provenance={})
     (found,) = errors(facts)
     assert (found["machine"], found["max_error"], found["geomean_error"]) == (A, 0.02, 0.01)

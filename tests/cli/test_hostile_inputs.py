@@ -17,6 +17,7 @@ DESIGN = next((ROOT / "notebooks" / "data" / "designs").rglob("*.csv"))
 #: {in} is the hostile file; {out} a file that can be written, {tree} a folder that can.
 INPUTS = (
     "bundle add {in} --into {tree}",
+    "bundle fetch 10.5281/zenodo.1 --from {in}",
     "bundle list --from {in}",
     "bundle merge {in} {in} --out {tree}",
     "bundle show {in}",
@@ -47,6 +48,7 @@ INPUTS = (
     " --sampling full --out {out}",
     "pipeline concat {in} --out {out}",
     "pipeline layouts --info {in} --platform {in} --seed 1 --random-count 9 --out {out}",
+    "pipeline machines --check {in}",
     "pipeline one-gb --out {tree} {in}",
     "pipeline select --manifest {in} --names 1gb --out {out}",
     "platform check {in}",

@@ -11,7 +11,7 @@ SIMULATOR = ROOT / "artifacts" / "simulator" / "src"
 LEVEL = {
     "base": 0, "branch": 1, "cache": 1, "pagetable": 1, "tlb": 1, "os": 2, "mmu": 3, "engine": 4, "cli": 5,
 }  # fmt: skip
-COMPONENTS = ("counters", "layout-format", "mosalloc", "simulator", "tracer", "workloads")
+COMPONENTS = ("counters", "imitation", "layout-format", "mosalloc", "simulator", "tracer", "workloads")
 
 
 def source_files(folder):

@@ -1,8 +1,9 @@
 """Makes the bundle of notebook 07: a fake machine that counts what the timing engine computed, with noise.
 
 The numbers are the archived cells of one workload. Its memory is 1GB here, not 4GB; windows of layouts are
-the same shares of it. To make the bundle again, remove notebooks/data/machines. Then, in an activated
-environment, from the checkout:
+the same shares of it. `tessera notebooks archive` writes new counts into the bundle. To make it all again
+(machine, conditions, layouts), remove notebooks/data/machines. Then, in an activated environment, from the
+checkout:
 
     python -m tests.notebooks.fake_machine notebooks/data/machines/bundles
 """
@@ -37,12 +38,12 @@ def make(into: Path) -> Path:
     cells = cells[(cells["workload"] == WORKLOAD) & (cells["platform"] == PLATFORM)]
     cells[COLUMNS] = cells[COLUMNS].round().astype("int64")
     with tempfile.TemporaryDirectory() as name:
-        world = _world(Path(name))
+        world = large_world(Path(name), WORKLOAD)
         cells[["workload", "layout", *COLUMNS]].to_csv(world.folder / "engine.csv", index=False)
         os.environ.update(world.environment, TESSERA_FAKE_NOISE=NOISE)
         request = world.request(
             workloads=(WORKLOAD,), layouts="full", rule=Rule(), mode="uk",
-            results=_profile(world.folder / "results"),
+            results=even_profile(world.folder / "results", WORKLOAD, PLATFORM),
         )  # fmt: skip
         measure(request, say=print)
         folder = into / identity(read(request.out))
@@ -50,11 +51,11 @@ def make(into: Path) -> Path:
     return folder
 
 
-def _world(folder: Path) -> World:
-    """A fake machine whose program uses 1GB of anonymous memory."""
+def large_world(folder: Path, workload: str) -> World:
+    """A fake machine whose program uses 1GB of anonymous memory, so that all layouts differ."""
     world = World(folder)
-    world.workload(WORKLOAD)
-    for path in world.checkout.rglob(f"{WORKLOAD}.yaml"):
+    world.workload(workload)
+    for path in world.checkout.rglob(f"{workload}.yaml"):
         path.write_text(path.read_text().replace("anon_pool: 32MB", "anon_pool: 1GB"))
     launcher = folder / "tessera-count"
     launcher.write_text(LAUNCHER.read_text().replace('"mmap": 16 << 20', '"mmap": 1 << 30'))
@@ -63,10 +64,10 @@ def _world(folder: Path) -> World:
     return world
 
 
-def _profile(results: Path) -> Path:
+def even_profile(results: Path, workload: str, platform: str) -> Path:
     """A results folder with misses that are spread evenly."""
     tree = Tree(results)
-    path, info = tree.profile(WORKLOAD, PLATFORM), tree.info(WORKLOAD)
+    path, info = tree.profile(workload, platform), tree.info(workload)
     for one in (path, info):
         one.parent.mkdir(parents=True)
     rows = [("brk", 0, 1)] + [("mmap", at * PAGE, 1000) for at in range(PAGES)]

@@ -9,7 +9,7 @@ from tessera.core.errors import TesseraError
 from tessera.core.paths import repo_root
 from tessera.fit.models.samples import read_table
 from tessera.results.cells import read_cells
-from tessera.results.machines import bundle_folders
+from tessera.results.tree import Tree
 from tessera.show.explore import my_machine, sizes, touched
 from tessera.show.explore.machine import REHEARSAL, decided
 from tessera.show.notebooks.catalogue import entry
@@ -19,7 +19,7 @@ ARCHIVE = repo_root() / "notebooks" / "data"
 
 
 def test_the_archived_bundle_passes_every_check_and_decides_nothing():
-    (folder,) = bundle_folders(ARCHIVE)
+    (folder,) = Tree(ARCHIVE).machines.bundles()
     done = verify(folder)
     assert done.passed and done.bundle.about.rehearsal
     assert [bar.split(":")[0] for bar in done.bars] == ["rehearsal"]
@@ -32,7 +32,7 @@ def test_the_archived_bundle_passes_every_check_and_decides_nothing():
 
 def test_its_cells_are_those_of_the_engine_with_noise():
     """The fake launcher's noise is 0.1% in a run: five runs differ from the engine by less than 0.5%."""
-    (folder,) = bundle_folders(ARCHIVE)
+    (folder,) = Tree(ARCHIVE).machines.bundles()
     counted = read_cells(folder / "cells.csv").set_index("layout")
     engine = read_cells(ARCHIVE / "cells.csv")
     engine = engine[(engine["workload"] == "graph500-4gb") & (engine["platform"] == "broadwell-sim")]
@@ -58,5 +58,5 @@ def test_a_named_bundle_is_read_and_a_part_of_a_finding_is_counted(tmp_path):
 
 def test_models_can_be_fitted_to_the_archived_bundle():
     machine = my_machine(results_dir=ARCHIVE)
-    (folder,) = bundle_folders(ARCHIVE)
+    (folder,) = Tree(ARCHIVE).machines.bundles()
     assert len(machine.pair().table.fitted) == len(read_table(folder / "cells.csv").fitted) == 54

@@ -74,7 +74,8 @@ def named(steps: list[str], step: str) -> list[str]:
 
 
 @pytest.mark.slow
-def test_nothing_to_do_is_quick_and_starts_no_step(finished):
+def test_nothing_to_do_is_quick_and_starts_no_step(finished, monkeypatch):
+    monkeypatch.setattr(finished, "warm", False)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     steps = finished.steps("reproduce")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

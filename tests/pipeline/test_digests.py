@@ -129,8 +129,9 @@ def copy(tmp_path, monkeypatch):
     monkeypatch.setenv("TESSERA_ROOT", str(tmp_path))
 
     def fresh(function, *arguments):
-        for remembered in (digests._modules, digests._text, digests._file, digests.imports):
-            remembered.cache_clear()
+        for remembered in vars(digests).values():
+            if hasattr(remembered, "cache_clear"):
+                remembered.cache_clear()
         return function(*arguments)
 
     yield tmp_path, fresh

@@ -189,12 +189,11 @@ def test_a_kill_in_each_step_and_the_next_start_goes_on(fresh, tmp_path):
     checkout, killed = Checkout(tmp_path / "checkout", "smoke", of=fresh.folder), tmp_path / "killed"
     killed.mkdir()
     for start in range(len(fresh.made) + 1):
-        process = checkout.start("smoke", STUB_KILL=str(killed), **RESERVED)
-        said = process.communicate()[0]
-        if process.returncode == 0:
+        status, said = checkout.run("smoke", STUB_KILL=str(killed), **RESERVED)
+        if status == 0:
             break
-        assert process.returncode == -signal.SIGKILL, said[-3000:]
+        assert status == -signal.SIGKILL, said[-3000:]
         assert len(list(killed.iterdir())) >= start + 1
-    assert process.returncode == 0 and {path.name for path in killed.iterdir()} == fresh.made
+    assert status == 0 and {path.name for path in killed.iterdir()} == fresh.made
     expected = state(fresh.results)
     assert different(state(checkout.results), expected) == set()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import importlib.util
+import os
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -64,19 +67,38 @@ def full_tree(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def rendered(full_tree, tmp_path_factory):
-    """The site of the full tree, rendered once, with the PDF; claims of every verdict."""
+    """The site of the full tree, rendered once, with the PDF; claims of every verdict. Not to be changed."""
     import tessera.judge.claims
     from tessera.show.report import site
 
-    tree = tmp_path_factory.mktemp("rendered") / "default"
-    shutil.copytree(full_tree, tree)
-    before = tessera.judge.claims.evaluate
-    tessera.judge.claims.evaluate = lambda *_: synthetic_claims.claims()
-    try:
-        site.render(tree)
-    finally:
-        tessera.judge.claims.evaluate = before
-    return tree / "report"
+    def make(folder: Path) -> None:
+        shutil.copytree(full_tree, folder / "default")
+        before = tessera.judge.claims.evaluate
+        tessera.judge.claims.evaluate = lambda *_: synthetic_claims.claims()
+        try:
+            site.render(folder / "default")
+        finally:
+            tessera.judge.claims.evaluate = before
+
+    return once_per_run(tmp_path_factory, "rendered", make) / "default" / "report"
+
+
+def once_per_run(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+    """The folder ``name`` that ``make`` filled in the first process that asked; the others wait for it.
+
+    With `pytest --numprocesses`, each worker is a process with session fixtures of its own.
+    """
+    base = factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        base = base.parent  # of all workers of this run
+    folder, done = base / name, base / f"{name}.done"
+    with (base / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not done.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            make(folder)
+            done.touch()
+    return folder
 
 
 @pytest.fixture

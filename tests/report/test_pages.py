@@ -66,7 +66,8 @@ def test_every_figure_of_the_registry_is_on_a_page(rendered):
 
 
 def test_claims_of_the_headlines_exist():
-    claims = yaml.safe_load((repo_root() / "config" / "claims.yaml").read_text())["claims"]
+    text = (repo_root() / "config" / "claims.yaml").read_text()
+    claims = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))["claims"]
     known = {claim["id"] for claim in claims}
     assert [name for one in HEADLINES for name in one.claims if name not in known] == []
     assert {one.figure for one in HEADLINES} <= {entry.name for entry in registry.FIGURES}

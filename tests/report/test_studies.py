@@ -104,8 +104,8 @@ def test_guests_over_hosts_have_a_figure_and_probes_a_table(rendered, full_tree)
     )  # fmt: skip
 
 
-def test_a_tree_without_studies_says_so(small_tree, tmp_path):
-    site.render(small_tree, tmp_path / "report", only=["fig2"])
+def test_a_tree_without_studies_says_so(small_tree, five_claims, tmp_path):
+    site.render(small_tree, tmp_path / "report", only=["fig2"], with_pdf=False)
     for name in PAGES:
         shown = text(tmp_path / "report" / name)
         assert "./run reproduce" in shown and "class=findings" not in shown
@@ -113,7 +113,7 @@ def test_a_tree_without_studies_says_so(small_tree, tmp_path):
     assert [one.ok for one in drawn] == [False] * len(FIGURES) and all(one.reason for one in drawn)
 
 
-def test_a_failed_study_is_shown_with_its_reason(small_tree, tmp_path):
+def test_a_failed_study_is_shown_with_its_reason(small_tree, five_claims, tmp_path):
     from tessera.judge.studies import ablations, sampling
     from tessera.judge.studies.designs.cells import failed_cell
     from tessera.results.write import frame_of
@@ -129,7 +129,7 @@ def test_a_failed_study_is_shown_with_its_reason(small_tree, tmp_path):
         ),
     ):
         write(table, rows, table.place(tree, *pair[: table.pattern.count("*")]))
-    site.render(small_tree, tmp_path / "report", only=["fig2"])
+    site.render(small_tree, tmp_path / "report", only=["fig2"], with_pdf=False)
     reasons = ("recording failed", "no layouts", "the baseline was refused", "the window is damaged")
     for name, reason in zip(PAGES, reasons, strict=True):
         assert reason in text(tmp_path / "report" / name)

@@ -50,8 +50,8 @@ def test_a_remedy_is_named_if_only_it_helps(tables):
     assert "`latency`" in " ".join(sentences.which_number(changed))
 
 
-def test_the_page_has_verdicts_twins_ladders_and_refusals(tree, tmp_path):
-    site.render(tree, tmp_path / "report", only=["transfer"])
+def test_the_page_has_verdicts_twins_ladders_and_refusals(tree, five_claims, tmp_path):
+    site.render(tree, tmp_path / "report", only=["transfer"], with_pdf=False)
     shown = text(tmp_path / "report" / "transfer.html")
     # g = 10%, so the bound is 0.1 / 2.1 = 4.8% and the transfer error 1 / 1.1 - 1 = -9.1%
     assert re.search(r"K3 walkers-x2 18 10% 10% \S+ -9.1% 4.8% simulated", shown)
@@ -71,7 +71,7 @@ def test_the_figures_show_their_tables(tree, tmp_path):
     assert float(ends[-1][7]) == pytest.approx(0.5)  # R of the delayed TLB is 1.5 R of P
 
 
-def test_without_the_study_the_page_says_so(small_tree, tmp_path):
-    site.render(small_tree, tmp_path / "report", only=["fig2"])
+def test_without_the_study_the_page_says_so(small_tree, five_claims, tmp_path):
+    site.render(small_tree, tmp_path / "report", only=["fig2"], with_pdf=False)
     shown = text(tmp_path / "report" / "transfer.html")
     assert "./run reproduce" in shown and "studies.transfer" in shown

@@ -1,7 +1,6 @@
 """Bundles of real machines, notebooks, provenance, and the HTML report with its claims and figures."""
 
 from tessera.pipeline.bundles import sources as bundles_that_take_part
-from tessera.results.machines import LIST, machines_tree
 
 BUNDLES = bundles_that_take_part()
 
@@ -28,7 +27,7 @@ def may_have_failed():
 
 rule machines:
     """Runs also without bundles: an empty list says that none took part."""
-    output: machines_tree(TREE.root).root / LIST,
+    output: TREE.machines.bundles_list,
     log: TREE.log("machines"),
     priority: 100  # a bundle that is refused ends the run before it simulates for hours
     params:

@@ -3,7 +3,8 @@
 From the bottom: :mod:`values`, :mod:`names`, :mod:`model` (types), :mod:`shapes` and :mod:`documents` (strict
 CSV and JSON files), :mod:`contents` (folder or zip), :mod:`reader`, :mod:`writer` (while measuring),
 :mod:`numbers` and :mod:`rows` (counts to cells, shared with imported logs), :mod:`cells`, :mod:`sealing`,
-:mod:`protocol`, :mod:`checks` and :mod:`verify`, :mod:`show`, :mod:`merge`, :mod:`store`.
+:mod:`protocol`, :mod:`checks` and :mod:`verify`, :mod:`show`, :mod:`merge`, :mod:`store`, :mod:`zenodo` and
+:mod:`deposits` (downloads of what the index lists).
 """
 
 from tessera.bundles.reader import read

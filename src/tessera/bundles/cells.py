@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from tessera.bundles import rows
 from tessera.bundles.model import Bundle, Run, software_quantities
-from tessera.bundles.numbers import counts_of, numbers_of
+from tessera.bundles.numbers import of_run
 from tessera.bundles.wrong import wrong
 from tessera.core.errors import TesseraError
 from tessera.core.stats import mean_interval
@@ -88,12 +88,16 @@ def text(rows: Iterable[dict]) -> str:
 
 def parts(bundle: Bundle, runs: list[Run]) -> list[Part]:
     """Every event of these runs, with its role."""
-    software = software_quantities()
     return [
-        Part(role, Decimal(count.value), f"{count.event} in pass {run.pass_name}", role in software)
+        part(role, count.value, f"{count.event} in pass {run.pass_name}")
         for run in runs
         for role, count in bundle.counts_by_role(run).items()
     ]
+
+
+def part(role: str, value: int, where: str) -> Part:
+    """The count of one event; ``role`` is our name of the quantity, ``where`` is for messages."""
+    return Part(role, Decimal(value), where, role in software_quantities())
 
 
 def _cell(bundle: Bundle, found: CounterClass, workload: str, layout: str) -> dict:
@@ -108,7 +112,7 @@ def _cell(bundle: Bundle, found: CounterClass, workload: str, layout: str) -> di
         numbers = []
         for number, runs in by_round.items():
             name = f"{workload}, {layout}, round {number}"
-            numbers.append(numbers_of(name, counts_of(name, parts(bundle, runs)), found))
+            numbers.append(of_run(name, parts(bundle, runs), found))
     except TesseraError as error:
         return rows.empty_row(head, f"{error.asked}: {error.found}", engine=engine)
     most = max(len(runs) for runs in by_round.values())

@@ -44,6 +44,15 @@ class Counted(Protocol):
     software: bool
 
 
+def of_run(run: str, totals: Iterable[Counted], found: CounterClass) -> dict[str, Decimal | None]:
+    """Columns of the cell of one run from all counts of its passes; ``run`` names it in messages.
+
+    Raises:
+        TesseraError: as :func:`counts_of` and :func:`numbers_of`.
+    """
+    return numbers_of(run, counts_of(run, totals), found)
+
+
 def counts_of(run: str, totals: Iterable[Counted]) -> dict[str, Decimal]:
     """Quantity -> count of one run.
 

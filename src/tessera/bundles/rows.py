@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from decimal import ROUND_HALF_EVEN, Decimal
 
 from tessera.core.stats import mean_interval
@@ -20,6 +21,11 @@ def note(how: str, found: CounterClass, mode: str) -> str:
     return f"{how}, mode {mode}" + "".join(f"; {found.name} does not count {symbol}" for symbol in absent)
 
 
+def mean(values: Sequence[Decimal]) -> Decimal:
+    """The mean of a count over the runs of a layout, not rounded."""
+    return sum(values, Decimal(0)) / len(values)
+
+
 def row(head: dict, runs: list[Numbers], message: str, *, engine: str, provenance: str = "measured") -> dict:
     """The mean of runs of one layout, with 95% intervals of R and C if there are several."""
     cell = head | {"status": OK, "message": message, "engine": engine}
@@ -27,7 +33,7 @@ def row(head: dict, runs: list[Numbers], message: str, *, engine: str, provenanc
         values = [numbers[column] for numbers in runs]
         if any(value is None for value in values):
             continue
-        cell[column] = _whole(sum(values, Decimal(0)) / len(values))
+        cell[column] = _whole(mean(values))
         if column in _WITH_INTERVAL and len(values) > 1:
             half_width = mean_interval([float(value) for value in values]).half_width
             cell[_WITH_INTERVAL[column]] = math.ceil(half_width)

@@ -26,7 +26,9 @@ from tessera.core.paths import repo_root
 
 INDEX = "index.csv"
 COLUMNS = ("id", "doi", "sha256")
-_DOI = re.compile(r"10\.[0-9]{4,9}/[!-~]+", re.ASCII)
+DOI = r"10\.[0-9]{4,9}/[!-~]+"  #: a bare DOI, as a regular expression
+_DOI = re.compile(DOI, re.ASCII)
+_ID = re.compile(r"[a-z0-9]+-[0-9a-f]{8}-[0-9a-f]{8}", re.ASCII)  #: also a name of a file
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,11 @@ def default_folder() -> Path:
     return repo_root() / "bundles"
 
 
+def download_of(entry: Entry) -> Path:
+    """Where the zip file of a deposit is kept, whether it is there or not."""
+    return repo_root() / "datasets" / "cache" / "bundles" / f"{entry.id}.zip"
+
+
 def entries(root: Path) -> list[Entry]:
     """All bundles, by id.
 
@@ -56,7 +63,7 @@ def entries(root: Path) -> list[Entry]:
     found = {p.name: Entry(p.name, "", "", p) for p in folders if not p.name.startswith(".")}
     for number, row in _index(root / INDEX):
         place = f"{root / INDEX} line {number}"
-        if len(row) != len(COLUMNS) or not row[0] or not _DOI.fullmatch(row[1]):
+        if len(row) != len(COLUMNS) or not _ID.fullmatch(row[0]) or not _DOI.fullmatch(row[1]):
             raise _wrong(place, f"'{','.join(row)}' is no {','.join(COLUMNS)}")
         try:
             SHA256.read(row[2])
@@ -109,7 +116,8 @@ def add(source: Path, root: Path) -> str:
 def described(entry: Entry) -> tuple[str, ...]:
     """id, class, runs, day, place: a row for people."""
     if entry.folder is None:
-        return entry.id, entry.id.split("-")[0], "", "", f"https://doi.org/{entry.doi}"
+        here = " (downloaded)" if download_of(entry).is_file() else ""
+        return entry.id, entry.id.split("-")[0], "", "", f"https://doi.org/{entry.doi}{here}"
     bundle = read(entry.folder)
     good = sum(run.good for run in bundle.runs)
     return entry.id, bundle.about.class_name, str(good), bundle.about.created, entry.folder.name

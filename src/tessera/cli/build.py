@@ -27,9 +27,9 @@ def _say(text: str) -> None:
 def build(components: tuple[str, ...], test: bool, image: bool, workloads_image: bool) -> None:
     """Build components into build/<component>/: the COMPONENTs named, or all.
 
-    Components: mosalloc, tracer, simulator, workloads. Engine docker (default): builds missing images first
-    (about 3 min), then the components in the toolchain image. TESSERA_ENGINE=none: uses this machine's
-    compilers. Exit status 1 if a build or a test fails; the other components are still built.
+    Components: mosalloc, tracer, simulator, workloads, imitation. Engine docker (default): builds missing
+    images first (about 3 min), then the components in the toolchain image. TESSERA_ENGINE=none: uses this
+    machine's compilers. Exit status 1 if a build or a test fails; the other components are still built.
 
     Example: ./run tessera build simulator
     """

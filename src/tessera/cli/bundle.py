@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from tessera.cli.bundle_fetch import fetch
 from tessera.cli.bundle_judge import judge
 
 PATH = click.Path(path_type=Path)
@@ -156,4 +157,5 @@ def list_(root: Path | None) -> None:
     print_table(("id", "class", "ok runs", "day", "place"), map(store.described, found), right=(2,))
 
 
+bundle.add_command(fetch)
 bundle.add_command(judge)

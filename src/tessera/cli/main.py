@@ -20,7 +20,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "build": (
         "tessera.cli.build",
         "build",
-        "Build the images and components (mosalloc, tracer, simulator, workloads).",
+        "Build the images and components (mosalloc, tracer, simulator, workloads, imitation).",
     ),
     "bundle": (
         "tessera.cli.bundle",

@@ -84,6 +84,8 @@ def refresh(only) -> None:
 def archive(results_dir: Path, out: Path | None) -> None:
     """Write the notebooks' archived data from a finished run of config/default.yaml; takes minutes.
 
+    The bundle of notebook 07 is a rehearsal: it gets the counts of the new cells, with noise.
+
     Example: ./run tessera notebooks archive --results results/default
     """
     from tessera.core.paths import repo_root

@@ -22,7 +22,8 @@ def package(
 ) -> None:
     """Pack code, results, manifest and checksums in one zip, for an archive such as Zenodo.
 
-    The code is that of the last commit. Names and paths of this machine are removed from the results.
+    The code is that of the last commit. Names and paths of this machine are removed from the results. The
+    bundles of real machines that took part keep their bytes, so that they can be verified.
 
     Example: ./run tessera package --results results/default --out tessera.zip
     """
@@ -53,6 +54,11 @@ def package(
     if about["results_commit"] != about["commit"]:
         made_by = about["results_commit"][:12] if about["results_commit"] else "unknown"
         click.echo(f"note: the results are of commit {made_by}, the code is of commit {about['commit'][:12]}")
+    if about["bundles"]:
+        click.echo(
+            f"note: the results have the bundles {', '.join(about['bundles'])}, with every text in them."
+            " Their owners must agree to the upload; tessera bundle show prints the texts"
+        )
     click.echo(
         f"next: tessera package verify {done.path}; then upload the zip, with its .zenodo.json as metadata"
     )

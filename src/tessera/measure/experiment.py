@@ -9,14 +9,14 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.core.errors import TesseraError
-from tessera.core.units import PAGE_1GB, PAGE_2MB
-from tessera.layouts.model import Layout, canonical_name, read_layout
+from tessera.layouts.model import canonical_name, read_layout
 from tessera.layouts.names import ALL_4KB
 from tessera.machine.reserve import HugePagesUnavailable, reserve_huge_pages
 from tessera.measure import identity, table
 from tessera.measure.launch import launch
 from tessera.measure.log import LoggedRun, RunLog
 from tessera.measure.rounds import Rule, run_rounds
+from tessera.measure.start import pages_needed
 from tessera.record import workloads
 from tessera.results.cells import write_cells
 from tessera.results.read import empty
@@ -71,7 +71,7 @@ def run_host(request: Experiment, progress: Progress = lambda text: None) -> pd.
         return run
 
     try:
-        with reserve_huge_pages(_most(layouts, PAGE_2MB), _most(layouts, PAGE_1GB)):
+        with reserve_huge_pages(*pages_needed(layouts.values())):
             runs = run_rounds(list(layouts), earlier, run_once, request.rule, request.seed)
     except HugePagesUnavailable as error:
         return _skipped(request, list(layouts), error)
@@ -98,11 +98,6 @@ def _skipped(request: Experiment, names: list[str], error: HugePagesUnavailable)
     cells = write_cells(rows, request.out)
     write(COMPARISON, empty(COMPARISON), request.out.with_name(COMPARISON.file))
     return cells
-
-
-def _most(layouts: dict[str, Layout], page_bytes: int) -> int:
-    """Huge pages of one size that the most demanding layout needs."""
-    return max((layout.pages(page_bytes) for layout in layouts.values()), default=0)
 
 
 def _check(rule: Rule) -> None:

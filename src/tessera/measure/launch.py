@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from tessera.machine.container import RunOptions, toolchain
+from tessera.machine.container import toolchain
 from tessera.measure.identity import launcher
-from tessera.record.traces.guest import PINNED_TUNABLES
+from tessera.measure.start import start
 
 
 @dataclass(frozen=True)
@@ -23,19 +23,10 @@ def launch(command: list[str], layout: Path) -> LaunchOutcome:
     """Run ``command`` once under ``layout``.
 
     The launcher ends with an error when the program's pages were not the ones asked for, so a time
-    that comes back was taken on exactly this mosaic. glibc is told to use the routines that the traced run
-    used.
+    that comes back was taken on exactly this mosaic.
     """
-    argv = [launcher(), "--layout", layout, "--", *command]
-    done = toolchain().run(
-        argv,
-        paths=[layout.parent],
-        env={"GLIBC_TUNABLES": PINNED_TUNABLES},
-        capture=True,
-        check=False,
-        options=RunOptions(huge_pages=True),
-    )
-    return judge(done.returncode, done.stdout, done.stderr)
+    end = start(toolchain(), launcher(), layout, command)
+    return judge(end.status, end.output, end.errors)
 
 
 def judge(status: int, output: str, errors: str) -> LaunchOutcome:

@@ -79,10 +79,11 @@ def make(results: Path, out: Path, *, traces: bool = False, allow_dirty: bool = 
             writer = _Writer(archive, about["name"], found.seconds, *machine_names(results))
             for name, body, executable in contents.code(found):
                 writer.add_code(name, body, executable)
-            cells = provenance.of_cells(results)
+            origins = provenance.Origins(results)
             for path in files:
                 name = f"results/{results.name}/{path.relative_to(results).as_posix()}"
-                writer.add_result(name, path, provenance.of_result(path, results, cells))
+                sealed = provenance.is_of_bundle(path, results)
+                writer.add_result(name, path, origins.of(path), sealed=sealed)
             writer.close(about)
     except OSError as error:
         raise TesseraError(
@@ -119,9 +120,12 @@ class _Writer:
         self.left_in |= words_in(body, self._plain)
         self.add(name, [body], provenance.of_code(name), executable=executable)
 
-    def add_result(self, name: str, path: Path, source: str) -> None:
-        """Add a file of the results: scrub text; reject other files that name this machine."""
-        if path.suffix in TEXT_SUFFIXES:
+    def add_result(self, name: str, path: Path, source: str, *, sealed: bool = False) -> None:
+        """Add a file of the results: scrub text; reject other files that name this machine.
+
+        A ``sealed`` file keeps its bytes, too: the sums of its bundle hold for them.
+        """
+        if path.suffix in TEXT_SUFFIXES and not sealed:
             names = [*self._sure, *(word for word in self._plain if word not in self.left_in)]
             try:
                 text, count = scrub(path.read_bytes().decode(), names)
@@ -174,7 +178,7 @@ class _Writer:
 
 
 def _about(found: contents.Commit, results: Path, traces: bool) -> dict:
-    """The content of ``package.json``, with the commits of the code and of the results."""
+    """The content of ``package.json``: commits of the code and of the results, bundles that took part."""
     try:
         made_by = json.loads((Tree(results).all_provenance / "git.json").read_text())
     except (OSError, ValueError):
@@ -188,5 +192,6 @@ def _about(found: contents.Commit, results: Path, traces: bool) -> dict:
         "results_commit": made_by.get("commit"),
         "results_from_a_dirty_tree": made_by.get("dirty"),
         "traces": traces,
+        "bundles": [folder.name for folder in Tree(results).machines.bundles()],
         "verify": f"sha256sum -c {SUMS} in the unpacked folder, or: tessera package verify FILE",
     }

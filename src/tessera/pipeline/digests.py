@@ -69,6 +69,7 @@ def content(*paths: Path | str) -> str:
     return _digest((str(path), _file(path)) for path in _files(map(Path, paths)))
 
 
+@cache
 def programs(engine: str, *components: str) -> str:
     """Digest of what components are built from: sources, compilers and their options."""
     artifacts = repo_root() / "artifacts"

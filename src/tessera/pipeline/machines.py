@@ -1,6 +1,6 @@
 """Bundles take part in a run: each is verified, kept beside the results, and judged if nothing bars it.
 
-Measured cells get a results tree of their own (:mod:`tessera.results.machines`).
+Measured cells get a results tree of their own (``Tree.machines``).
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tessera.bundles import store
+from tessera.bundles import deposits, store
 from tessera.bundles.contents import contents
 from tessera.bundles.merge import write
 from tessera.bundles.model import Bundle
 from tessera.bundles.verify import Verified, verify
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import write_text
+from tessera.core.progress import Show
 from tessera.pipeline.measured_fits import write_fitted
-from tessera.results.machines import bundle_folder
 from tessera.results.tree import Tree
 
 
@@ -32,6 +32,31 @@ class Entry:
     bundle: Bundle
     files: dict[str, bytes]
     bars: tuple[str, ...]
+
+
+def located(
+    words: Sequence[str], root: Path, *, progress: Show = lambda name, done, total: None
+) -> list[Path]:
+    """Paths of bundles that are named by path or by DOI, in order, each once.
+
+    A word that is a path of something is this path. A DOI stands for every bundle that the index in ``root``
+    has of it; they are downloaded.
+
+    Raises:
+        TesseraError: as :func:`tessera.bundles.deposits.listed` and :func:`tessera.bundles.deposits.fetch`.
+    """
+    found: list[Path] = []
+    for word in words:
+        if doi := doi_of(word):
+            found += [deposits.fetch(one, progress=progress) for one in deposits.listed(doi, root)]
+        else:
+            found.append(Path(word))
+    return list(dict.fromkeys(found))
+
+
+def doi_of(word: str) -> str:
+    """The DOI that a word names; empty if it names a path."""
+    return "" if os.path.exists(word) else deposits.doi_of(word)  # Path.exists raises for long names
 
 
 def accepted(sources: Iterable[Path], *, rehearsals: bool = False) -> list[Entry]:
@@ -90,7 +115,7 @@ def take_part(
         if deciding:
             write_fitted(deciding, made, seed=seed, orders=orders, rehearsals=rehearsals, say=say)
         for entry in entries:
-            write(entry.files, bundle_folder(made, entry.identity))
+            write(entry.files, made.bundle(entry.identity))
         listed = [{"id": entry.identity, "bars": list(entry.bars)} for entry in entries]
         write_text(made.root / out.name, json.dumps(listed, indent=1) + "\n")
         shutil.rmtree(tree.root, ignore_errors=True)

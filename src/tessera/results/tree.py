@@ -242,6 +242,30 @@ class Tree:
         """Comparison of printed, archived and obtained numbers, one of :data:`REFERENCE_TABLES`."""
         return self.all_reference / f"{table}.csv"
 
+    # -- bundles of real machines
+
+    @property
+    def machines(self) -> Tree:
+        """The tree of what real machines measured; only its cells are measured, so no table has both."""
+        return Tree(self.root / "machines")
+
+    @property
+    def all_bundles(self) -> Path:
+        """Of :attr:`machines`: a copy of each bundle that took part, also of those that decide nothing."""
+        return self.root / "bundles"
+
+    def bundle(self, identity: str) -> Path:
+        return self.all_bundles / identity
+
+    @property
+    def bundles_list(self) -> Path:
+        """Of :attr:`machines`: the bundles that took part, and what bars each."""
+        return self.root / "bundles.json"
+
+    def bundles(self) -> list[Path]:
+        """Folders of :attr:`all_bundles`, by id."""
+        return sorted(path for path in self.all_bundles.glob("*") if path.is_dir())
+
     # -- the report
 
     @property

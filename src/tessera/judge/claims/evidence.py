@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 import pandas as pd
 
@@ -24,6 +25,8 @@ from tessera.results.schema.cells import MANIFEST
 from tessera.results.schema.models import OF_RUN
 from tessera.results.schema.table import Table
 
+Made = TypeVar("Made")
+
 
 class Evidence:
     """One results folder and one folder of published numbers."""
@@ -32,13 +35,16 @@ class Evidence:
         self.loader = Loader(results_dir)
         self.tree = self.loader.tree
         self.reference_dir = Path(reference_dir) if reference_dir else reference.default_dir()
-        self._made: dict[tuple, pd.DataFrame] = {}
+        self._made: dict[tuple, object] = {}
         self._platforms: frozenset[str] | None = None
 
     def limited(self, platforms: Iterable[str]) -> Evidence:
-        """The same evidence, of which only pairs of these platforms decide a claim."""
+        """The same evidence, of which only pairs of these platforms decide a claim.
+
+        Both share what :meth:`once` keeps: no such table depends on which pairs decide.
+        """
         other = copy(self)
-        other._made, other._platforms = {}, frozenset(platforms)
+        other._platforms = frozenset(platforms)
         return other
 
     # -- published numbers
@@ -71,6 +77,11 @@ class Evidence:
         return self.loader.good
 
     @property
+    def averaged(self) -> pd.DataFrame:
+        """These rows, repeats averaged (:func:`tessera.results.loader.average`)."""
+        return self.loader.averaged if len(self.cells) else self.cells
+
+    @property
     def provenances(self) -> dict[Pair, str]:
         """Each pair that has good cells and may decide -> measured, simulated or hybrid."""
         found = self.loader.provenances if len(self.cells) else {}
@@ -87,9 +98,10 @@ class Evidence:
         """Good cells of ``pair``, one row a layout (repeats averaged), indexed by layout in their order."""
 
         def make() -> pd.DataFrame:
-            if pair.rows(self.cells).empty:
+            table = pair.rows(self.averaged)
+            if table.empty:
                 raise Missing(f"{pair}: no good cell")
-            table = pair.rows(self.loader.averaged).set_index("layout").sort_index()
+            table = table.set_index("layout").sort_index()
             if not table.index.is_unique:
                 raise Missing(f"{pair}: cells of one layout differ in provenance or engine")
             return table
@@ -131,23 +143,36 @@ class Evidence:
 
     def of_pair(self, name: str, pair: Pair, **where: object) -> pd.DataFrame:
         """Rows of a models' table for one pair; at least one."""
+        places = self._places(name, pair, where)
+        return self.once(("rows", name, pair, *where.items()), lambda: self.models(name).take(places))
 
-        def find() -> pd.DataFrame:
-            rows = self.of_pair(name, pair) if where else pair.rows(self.models(name))
-            for column, wanted in where.items():
-                rows = rows[rows[column] == wanted]
-            return rows
+    def records(self, name: str, pair: Pair, **where: object) -> list[dict]:
+        """The same rows as dictionaries: without the costs of a table, for claims that read single numbers.
 
-        rows = self.once((name, pair, *where.items()), find)
-        if rows.empty:
+        Callers must not change the dictionaries.
+        """
+        places = self._places(name, pair, where)
+        rows = self.once(("records", name), lambda: self.models(name).to_dict("records"))
+        return [rows[place] for place in places]
+
+    def record(self, name: str, pair: Pair, **where: object) -> dict:
+        """The first of these rows."""
+        return self.records(name, pair, **where)[0]
+
+    def _places(self, name: str, pair: Pair, where: Mapping[str, object]) -> list[int]:
+        """Positions of the rows of a models' table that satisfy all conditions; at least one."""
+        columns = ("workload", "platform", *where)
+        index = self.once(("index", name, *where), lambda: _index(self.models(name), columns))
+        found = index.get((*pair, *where.values()), [])
+        if not found:
             wanted = ", ".join(f"{k} {v}" for k, v in where.items())
             raise Missing(f"{pair}: models/{name}.csv has no row for {wanted or 'this pair'}")
-        return rows
+        return found
 
-    def once(self, key: tuple, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
-        """The table that ``make`` returned for the first call with ``key``; many claims share few tables.
+    def once(self, key: tuple, make: Callable[[], Made]) -> Made:
+        """What ``make`` returned for the first call with ``key``; many claims share few tables.
 
-        Callers must not change the table.
+        Callers must not change it.
         """
         if key not in self._made:
             self._made[key] = make()
@@ -173,4 +198,12 @@ class Evidence:
         found = self.manifests()
         if pair not in found:
             raise Missing(f"{pair}: no manifest of layouts")
-        return found[pair].set_index("layout")
+        return self.once(("manifest", pair), lambda: found[pair].set_index("layout"))
+
+
+def _index(table: pd.DataFrame, columns: Iterable[str]) -> dict[tuple, list[int]]:
+    """Values of ``columns`` -> positions of the rows that have them, ascending."""
+    found: dict[tuple, list[int]] = {}
+    for place, key in enumerate(zip(*(table[column].tolist() for column in columns), strict=True)):
+        found.setdefault(key, []).append(place)
+    return found

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import lru_cache
 from pathlib import Path
 
 import yaml
@@ -30,12 +31,26 @@ def schema_path() -> Path:
 def load_claims(
     claims_path: Path | str | None = None, reference_dir: Path | str | None = None
 ) -> list[Claim]:
-    """All claims, in the file's order.
+    """All claims, in the file's order; read again when a file that decides them changes. Not to be changed.
 
     Raises:
         TesseraError: a broken file; the message names the entry and the rule.
     """
     path = Path(claims_path) if claims_path else repo_root() / "config" / "claims.yaml"
+    published = Path(reference_dir) if reference_dir else reference.default_dir()
+    read = (path, schema_path(), *sorted(published.glob("*.csv")))
+    return list(_loaded(path, reference_dir, tuple(map(_stamp, read))))
+
+
+def _stamp(path: Path) -> tuple[str, int, int]:
+    """What differs once a file was changed: time of change in ns and size in bytes, -1 if it is absent."""
+    found = path.stat() if path.exists() else None
+    return (str(path), found.st_mtime_ns, found.st_size) if found else (str(path), -1, -1)
+
+
+@lru_cache(maxsize=4)
+def _loaded(path: Path, reference_dir: Path | str | None, stamps: tuple) -> list[Claim]:
+    """The claims of one state of the files; a report needs them four times."""
     document = _read(path)
     _validate(document, path)
     claims = [_claim(entry, reference_dir) for entry in document["claims"]]

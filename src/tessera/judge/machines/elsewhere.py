@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tessera.judge.claims.evidence import Evidence
-from tessera.judge.claims.model import Claim, class_matches
+from tessera.judge.claims.model import Claim
 from tessera.judge.claims.tolerance import text
-from tessera.judge.machines.groups import Machines, part, with_workloads
+from tessera.judge.machines.groups import Machines, about, part, with_workloads
 from tessera.judge.machines.verdicts import measured
 
 HOLDS, FAILS = "HOLDS-ELSEWHERE", "FAILS-ELSEWHERE"
@@ -21,10 +21,8 @@ def rows(claim: Claim, evidence: Evidence, here: Machines) -> list[dict]:
     found = []
     for name, pairs in here.items():
         generation = pairs[0].generation
-        own = class_matches(claim.hardware_class, generation)
-        own = own and (not claim.scope.platforms or generation in claim.scope.platforms)
         mine = with_workloads(claim, pairs)
-        if own or not mine:
+        if about(claim, generation) or not mine:
             continue
         platforms = (generation,) if claim.scope.platforms else ()
         moved = replace(claim, hardware_class=generation, scope=replace(claim.scope, platforms=platforms))

@@ -18,8 +18,8 @@ from tessera.judge.claims.load import load_claims
 from tessera.judge.claims.outcome import Missing
 from tessera.judge.machines import elsewhere, verdicts
 from tessera.judge.machines.groups import Machines, machines
-from tessera.results.machines import machines_tree
 from tessera.results.schema.shown import CLAIMS, ELSEWHERE
+from tessera.results.tree import Tree
 from tessera.results.write import frame_of
 
 FINDING = "finding"
@@ -75,7 +75,7 @@ def of_results(
     Raises:
         TesseraError: as :func:`evaluate`.
     """
-    tree = machines_tree(results_dir)
+    tree = Tree(results_dir).machines
     if tree.cells.exists():
         return evaluate(results_dir, claims_path, reference_dir, tree.root)
     return Judged(plain.evaluate(results_dir, claims_path, reference_dir), frame_of(ELSEWHERE, []))

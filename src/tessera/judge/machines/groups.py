@@ -32,6 +32,19 @@ class Group:
         return " + ".join(self.machines)
 
 
+@dataclass(frozen=True)
+class Coverage:
+    """Measured pairs ``here``, of those of a claim's scope; ``whole`` is None if it names no workloads."""
+
+    here: int
+    whole: int | None
+
+    def __str__(self) -> str:
+        if self.whole is None:
+            return f"{self.here} pairs; the claim names no workloads"
+        return f"{self.here} of {self.whole} pairs"
+
+
 def machines(evidence: Evidence) -> Machines:
     """Every machine of a known class, with its measured pairs."""
     found: dict[str, list[Pair]] = {}
@@ -45,7 +58,7 @@ def whole_groups(claim: Claim, here: Machines) -> list[Group]:
     """Every choice of machines that covers the claim's scope."""
     usable = _usable(claim, here)
     return [
-        Group(names, claim, True, _coverage(claim, _pairs(usable, names)))
+        Group(names, claim, True, str(coverage(claim, _pairs(usable, names))))
         for names in _choices(claim, usable)
         if not lacking(claim, _pairs(usable, names))
     ]
@@ -61,21 +74,25 @@ def part(claim: Claim, name: str, pairs: Sequence[Pair]) -> Group:
     workloads = tuple(w for w in claim.scope.workloads if w in {pair.workload for pair in pairs})
     platforms = (pairs[0].generation,) if claim.scope.platforms else ()
     scope = replace(claim.scope, workloads=workloads, platforms=platforms)
-    return Group((name,), replace(claim, scope=scope), False, _coverage(claim, pairs))
+    return Group((name,), replace(claim, scope=scope), False, str(coverage(claim, pairs)))
 
 
 def _usable(claim: Claim, here: Machines) -> Machines:
     """Machines of the claim's class and scope, with their pairs in it."""
-    return {name: pairs for name, all_pairs in here.items() if (pairs := _in_scope(claim, all_pairs))}
+    return {name: pairs for name, all_pairs in here.items() if (pairs := in_scope(claim, all_pairs))}
 
 
-def _in_scope(claim: Claim, pairs: Sequence[Pair]) -> list[Pair]:
-    generation = pairs[0].generation
-    if not class_matches(claim.hardware_class, generation):
-        return []
-    if claim.scope.platforms and generation not in claim.scope.platforms:
-        return []
-    return with_workloads(claim, pairs)
+def about(claim: Claim, generation: str) -> bool:
+    """Whether a claim is about processors of this class."""
+    scope = claim.scope
+    return class_matches(claim.hardware_class, generation) and (
+        not scope.platforms or generation in scope.platforms
+    )
+
+
+def in_scope(claim: Claim, pairs: Sequence[Pair]) -> list[Pair]:
+    """The pairs of one machine that a claim is about; empty if it is about other classes or workloads."""
+    return with_workloads(claim, pairs) if pairs and about(claim, pairs[0].generation) else []
 
 
 def with_workloads(claim: Claim, pairs: Sequence[Pair]) -> list[Pair]:
@@ -98,8 +115,8 @@ def _pairs(usable: Machines, names: Sequence[str]) -> list[Pair]:
     return [pair for name in names for pair in usable[name]]
 
 
-def _coverage(claim: Claim, pairs: Sequence[Pair]) -> str:
+def coverage(claim: Claim, pairs: Sequence[Pair]) -> Coverage:
+    """How much of a claim's scope these pairs of it are; two machines of one class are the same part."""
     here, scope = len({(pair.workload, pair.generation) for pair in pairs}), claim.scope
-    if not scope.workloads:
-        return f"{here} pairs; the claim names no workloads"
-    return f"{here} of {len(scope.workloads) * max(1, len(scope.platforms))} pairs"
+    whole = len(scope.workloads) * max(1, len(scope.platforms))
+    return Coverage(here, whole if scope.workloads else None)

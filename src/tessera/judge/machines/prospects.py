@@ -14,10 +14,10 @@ from pathlib import Path
 from tessera.judge.claims.evaluate import BROKEN, judge
 from tessera.judge.claims.evidence import Evidence
 from tessera.judge.claims.load import load_claims
-from tessera.judge.claims.model import Claim, class_matches
+from tessera.judge.claims.model import Claim
 from tessera.judge.machines import parts
 from tessera.judge.machines.evaluate import FINDING
-from tessera.judge.machines.groups import Machines, machines, part_groups, whole_groups
+from tessera.judge.machines.groups import Machines, about, machines, part_groups, whole_groups
 from tessera.judge.machines.verdicts import all_measured
 
 WHOLE = "decides"  #: the planned runs cover the scope
@@ -70,9 +70,7 @@ def _of(claim: Claim, evidence: Evidence, here: Machines) -> Prospect:
 
 def _cause(claim: Claim, evidence: Evidence, here: Machines) -> tuple[str, str]:
     """Why no group of machines gives this finding a value."""
-    generations = {pairs[0].generation for pairs in here.values()}
-    own = {one for one in generations if class_matches(claim.hardware_class, one)}
-    if not own or (claim.scope.platforms and not own & set(claim.scope.platforms)):
+    if not any(about(claim, pairs[0].generation) for pairs in here.values()):
         return CLASS, claim.hardware_class
     if claim.evaluator == UNAVAILABLE:
         return OTHER, judge(claim, evidence)[1].reason

@@ -23,7 +23,7 @@ from tessera.machine.container.host_tools import require_programs, source_enviro
 from tessera.machine.container.toolchain import Toolchain, toolchain
 
 #: In the order of builds.
-COMPONENTS = ("mosalloc", "tracer", "simulator", "workloads")
+COMPONENTS = ("mosalloc", "tracer", "simulator", "workloads", "imitation")
 
 Say = Callable[[str], None]
 

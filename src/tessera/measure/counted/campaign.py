@@ -14,7 +14,6 @@ from tessera.bundles.checks.conditions import COUNTING
 from tessera.bundles.model import Bundle
 from tessera.bundles.names import COUNTS, RUNS, SUMS
 from tessera.core.errors import EXIT_FAILED, TesseraError
-from tessera.core.units import PAGE_1GB, PAGE_2MB
 from tessera.machine import environment
 from tessera.machine.environment import Needs
 from tessera.machine.reserve import HugePagesUnavailable, reserve_huge_pages
@@ -28,6 +27,7 @@ from tessera.measure.counted.request import PERF, Request
 from tessera.measure.counted.rounds import Measurement
 from tessera.measure.counted.setting import Say, Setting, setting_of
 from tessera.measure.counted.wider import Wider
+from tessera.measure.start import pages_needed
 from tessera.record import workloads
 
 Foretell = Callable[[Bundle, Wider | None], None]
@@ -221,8 +221,7 @@ def _ready_again(name: str, request: Request, where: Here) -> rows.Row:
 
 def _needs(bundle: Bundle, request: Request, where: Here) -> Needs:
     """Huge pages of the most demanding layouts."""
-    most = {size: max(one.pages(size) for one in bundle.layouts.values()) for size in (PAGE_2MB, PAGE_1GB)}
-    return Needs(request.mode, most[PAGE_2MB], most[PAGE_1GB], where.node)
+    return Needs(request.mode, *pages_needed(bundle.layouts.values()), where.node)
 
 
 def _reserved(where: Here, needs: Needs) -> tuple[AbstractContextManager, str]:

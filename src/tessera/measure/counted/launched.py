@@ -7,8 +7,6 @@ program's result was verified.
 from __future__ import annotations
 
 import csv
-import subprocess
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,15 +14,13 @@ from pathlib import Path
 from tessera.bundles.model import REGION
 from tessera.core.errors import TesseraError
 from tessera.core.units import PAGE_1GB, PAGE_2MB, PAGE_4KB
-from tessera.machine.container import RunOptions
-from tessera.machine.container.process import stopped_at_exit
 from tessera.measure.counted import perf
 from tessera.measure.counted.counts import Counts
 from tessera.measure.counted.here import Here
 from tessera.measure.counted.rows import Row
 from tessera.measure.launch import last_words
+from tessera.measure.start import End, start
 from tessera.mosalloc.report import Report, read_report
-from tessera.record.traces.guest import PINNED_TUNABLES
 from tessera.record.workloads.run import Finished
 
 COLUMNS = ["event", "value", "enabled_ns", "running_ns"]
@@ -74,44 +70,38 @@ def launched(
     report, counts = work / "report.json", work / "counts.csv"
     for path in (report, counts):
         path.unlink(missing_ok=True)
-    argv: list[str] = [*binding, *(perf.command(counted.perf, counts) if counted and counted.perf else ())]
-    argv += [str(where.launcher), "--layout", str(layout), "--report", str(report)]
+    asked: list[str] = ["--report", str(report)]
     if row.run.target:
-        argv += ["--target", row.run.target]
+        asked += ["--target", row.run.target]
     if counted and not counted.perf:
-        argv += ["--count", str(counted.events), "--counts", str(counts), "--count-region", counted.region]
-    program = ["env", "-C", str(row.run.folder), *row.run.argv] if row.run.folder else list(row.run.argv)
-    began = time.monotonic()
-    process = where.toolchain(row.run).popen(
-        [*argv, "--", *program],
-        [layout.parent, work, *row.run.paths],
-        dict(row.run.environment) | {"GLIBC_TUNABLES": PINNED_TUNABLES},
-        # Docker's filter forbids perf_event_open; CAP_PERFMON would lift it, and older Dockers don't know it.
-        options=RunOptions(huge_pages=True, unconfined=counted is not None),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
+        asked += ["--count", str(counted.events), "--counts", str(counts), "--count-region", counted.region]
+    end = start(
+        where.toolchain(row.run),
+        where.launcher,
+        layout,
+        ["env", "-C", str(row.run.folder), *row.run.argv] if row.run.folder else row.run.argv,
+        asked=asked,
+        before=[*binding, *(perf.command(counted.perf, counts) if counted and counted.perf else ())],
+        paths=[work, *row.run.paths],
+        environment=row.run.environment,
+        counted=counted is not None,
     )
-    with stopped_at_exit(process):
-        output, errors = process.communicate()
-    seconds = time.monotonic() - began
     try:
-        return _judged(row, process.returncode, output, errors, report, counts, counted, seconds, work)
+        return _judged(row, end, report, counts, counted, work)
     except TesseraError as error:
-        return Ended(f"{error.asked}: {error.found}", seconds)
+        return Ended(f"{error.asked}: {error.found}", end.seconds)
 
 
-def _judged(row, status, output, errors, report, counts, counted, seconds, work) -> Ended:
-    if status == NOT_FOUND and counted and counted.perf:
-        return Ended(f"no perf where the program runs: install {perf.PACKAGE} there", seconds)
-    if status != 0:
-        return Ended(f"status {status}: {last_words(errors) or 'no message'}", seconds)
-    row.run.verify(Finished(status, output, errors, work))
+def _judged(row: Row, end: End, report: Path, counts: Path, counted: Counted | None, work: Path) -> Ended:
+    if end.status == NOT_FOUND and counted and counted.perf:
+        return Ended(f"no perf where the program runs: install {perf.PACKAGE} there", end.seconds)
+    if end.status != 0:
+        return Ended(f"status {end.status}: {last_words(end.errors) or 'no message'}", end.seconds)
+    row.run.verify(Finished(end.status, end.output, end.errors, work))
     found = read_report(report)
     if not found.confirmed:
-        return Ended(f"pages {found.verdict}: {found.reason}", seconds)
-    return Ended("", seconds, found.used_bytes, pages_of(found), _counts(counts, counted))
+        return Ended(f"pages {found.verdict}: {found.reason}", end.seconds)
+    return Ended("", end.seconds, found.used_bytes, pages_of(found), _counts(counts, counted))
 
 
 def _counts(path: Path, counted: Counted | None) -> Counts:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from tessera.bundles import rows
-from tessera.bundles.numbers import INSTRUCTIONS, counts_of, numbers_of
+from tessera.bundles.numbers import INSTRUCTIONS, of_run
 from tessera.core.errors import TesseraError
 from tessera.counters.classes import CounterClass
 from tessera.measure.imported.files import LogFile
@@ -65,7 +65,7 @@ def import_logs(files: Sequence[LogFile], request: Request) -> Imported:
     for (layout, repeat), totals in runs.items():
         run = f"layout {layout}, repeat {repeat}"
         try:
-            numbers.setdefault(layout, {})[repeat] = numbers_of(run, counts_of(run, totals), request.found)
+            numbers.setdefault(layout, {})[repeat] = of_run(run, totals, request.found)
         except TesseraError as error:
             _keep(failed, layout, error, request)
     for layout in dict.fromkeys(log.layout for log in files):

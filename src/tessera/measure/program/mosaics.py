@@ -12,16 +12,15 @@ import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from decimal import Decimal
 from pathlib import Path
 
 import pandas as pd
 
-from tessera.bundles.cells import Part
-from tessera.bundles.model import software_quantities
-from tessera.bundles.numbers import counts_of, numbers_of
+from tessera.bundles.cells import Part, part
+from tessera.bundles.numbers import of_run
+from tessera.bundles.rows import mean
 from tessera.core.errors import EXIT_FAILED, TesseraError
-from tessera.core.units import PAGE_1GB, PAGE_2MB, round_up
+from tessera.core.units import PAGE_2MB, round_up
 from tessera.counters import sysfs
 from tessera.counters.attributes import attributes, events_file
 from tessera.counters.classes import CounterClass
@@ -35,6 +34,7 @@ from tessera.measure.counted.here import Here
 from tessera.measure.counted.launched import Counted, Ended, launched
 from tessera.measure.counted.request import WHOLE
 from tessera.measure.counted.rows import Row
+from tessera.measure.start import pages_needed
 from tessera.record.workloads.model import Size
 from tessera.record.workloads.run import HOST
 from tessera.record.workloads.run import Run as ProgramRun
@@ -77,8 +77,7 @@ def samples(
         used = _run(row, small, work, where, None).used_bytes
         wanted = [small, _all_2mb(used, small.pool_bytes), *layouts]
         if not where.rehearsal:
-            most = [max(one.pages(size) for one in wanted) for size in (PAGE_2MB, PAGE_1GB)]
-            stack.enter_context(reserve_huge_pages(*most, node=where.node))
+            stack.enter_context(reserve_huge_pages(*pages_needed(wanted), node=where.node))
         made = _passes(found, where, mode, work)
         binding = where.binding(found)
         numbers: dict[str, list[dict]] = {one.name: [] for one in wanted}
@@ -86,10 +85,10 @@ def samples(
             for one in wanted:
                 parts = [part for p in made for part in _parts(_run(row, one, work, where, p, binding), p)]
                 label = f"{one.name}, round {number + 1}"
-                numbers[one.name].append(numbers_of(label, counts_of(label, parts), found))
+                numbers[one.name].append(of_run(label, parts, found))
                 say(f"{label}: R {numbers[one.name][-1]['runtime_cycles']:.4g} cycles")
     return pd.DataFrame(
-        {"layout": name, **{column: float(_mean(rows, column)) for column in COLUMNS}}
+        {"layout": name, **{column: float(mean([row[column] for row in rows])) for column in COLUMNS}}
         for name, rows in numbers.items()
     )
 
@@ -140,12 +139,5 @@ def _run(row: Row, layout: Layout, work: Path, where: Here, one: _Pass | None, b
 
 
 def _parts(ended: Ended, one: _Pass) -> list[Part]:
-    software = software_quantities()
-    return [
-        Part(role, Decimal(event[1]), event[0], role in software)
-        for role, event in zip(one.roles, ended.counts.events, strict=True)
-    ]
-
-
-def _mean(rows: Sequence[dict], column: str) -> Decimal:
-    return sum((row[column] for row in rows), Decimal(0)) / len(rows)
+    events = ended.counts.events
+    return [part(role, event[1], event[0]) for role, event in zip(one.roles, events, strict=True)]

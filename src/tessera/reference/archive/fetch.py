@@ -6,20 +6,18 @@ files, file names that leave the folder, and files whose MD5 differs.
 
 from __future__ import annotations
 
-import json
 import re
 from functools import partial
 from pathlib import PurePosixPath
 
+from tessera.core import zenodo
 from tessera.core.downloads import Download, publish
 from tessera.core.errors import EXIT_FAILED, EXIT_USAGE, TesseraError
 from tessera.core.progress import Show
 from tessera.reference.archive.keep import digest, keep
 from tessera.reference.records import Record
 
-ATTEMPTS = 4  #: of one request, and of one file in a row without a new byte
 PAUSE_S = 1.0  #: between them; doubles, and a server's Retry-After goes first
-TIMEOUT_S = 30.0  #: for the metadata
 
 
 class Offline(TesseraError):
@@ -47,7 +45,7 @@ def fetch(
     """
     pause_s = PAUSE_S if pause_s is None else pause_s
     try:
-        metadata = _metadata(record, pause_s)
+        metadata = zenodo.metadata(record.record, pause_s)
         files, title = _files(metadata, record), str(metadata["metadata"]["title"])
     except ConnectionError as error:
         raise Offline(
@@ -62,20 +60,6 @@ def fetch(
     for name, (url, md5) in files.items():
         _complete(record, name, url, md5, partial(progress, PurePosixPath(name).name), pause_s)
     return keep(record, {name: md5 for name, (_, md5) in files.items()}, title)
-
-
-def _metadata(record: Record, pause_s: float) -> dict:
-    from loguru import logger
-    from zenodo_get.downloader import create_configured_client
-    from zenodo_get.metadata import fetch_record_metadata
-
-    logger.disable("zenodo_get")  # its reasons are in our errors
-    retry = {"retry_total": ATTEMPTS, "backoff_factor": pause_s, "verbosity": 0}
-    with create_configured_client(**retry) as client:
-        try:
-            return fetch_record_metadata(record.record, False, None, TIMEOUT_S, True, lambda: client)
-        except json.JSONDecodeError as error:
-            raise ValueError(f"the archive's answer is not JSON ({error})") from error
 
 
 def _files(metadata: dict, record: Record) -> dict[str, tuple[str, str]]:
@@ -111,7 +95,7 @@ def _complete(record: Record, name: str, url: str, md5: str, progress, pause_s: 
         if_refused=remedy,
         if_interrupted=remedy,
         checked=True,
-        attempts=ATTEMPTS,
+        attempts=zenodo.ATTEMPTS,
         first_pause_s=pause_s,
     ).complete(progress)
     if (found := digest(part, "md5")) != md5:

@@ -15,10 +15,12 @@ from tessera.core.errors import TesseraError
 from tessera.core.paths import repo_root
 from tessera.fit.models.result import FitResult
 from tessera.judge.claims import load_claims
-from tessera.judge.claims.model import Claim, class_matches
+from tessera.judge.claims.model import Claim
 from tessera.judge.claims.tolerance import text
+from tessera.judge.machines.evaluate import FINDING, of_results
+from tessera.judge.machines.groups import coverage, in_scope
 from tessera.results.loader import average
-from tessera.results.machines import bundle_folders
+from tessera.results.pair import Pair as Place
 from tessera.results.pair import workload_order
 from tessera.results.tree import Tree
 from tessera.show.explore.look import shares
@@ -79,7 +81,7 @@ def my_machine(bundle: Path | str = "", results_dir: Path | str = "") -> MyMachi
         path = repo_root() / bundle
         return MyMachine(opened(path), _shown(path), None)
     for name in (*((str(results_dir),) if str(results_dir) else CANDIDATES), ARCHIVE):
-        folders = bundle_folders(repo_root() / name)
+        folders = Tree(repo_root() / name).machines.bundles()
         if folders:
             run = None if name == ARCHIVE else repo_root() / name
             return MyMachine(opened(folders[0]), _shown(folders[0]), run)
@@ -123,9 +125,9 @@ def touched(machine: MyMachine) -> pd.DataFrame:
     This is no verdict: ``tessera bundle judge`` and ``./run reproduce --bundle`` judge.
     """
     rows = [
-        (claim.id, claim.statement, _covered(claim, machine), text(claim.published), claim.unit)
+        (claim.id, claim.statement, covered, text(claim.published), claim.unit)
         for claim in load_claims()
-        if claim.kind == "finding" and claim.hardware_class != "any" and _covered(claim, machine)
+        if claim.kind == FINDING and claim.hardware_class != "any" and (covered := _covered(claim, machine))
     ]
     columns = ["finding", "statement", "pairs", "published", "unit"]
     return pd.DataFrame(rows, columns=columns).set_index("finding").rename_axis(None)
@@ -133,13 +135,12 @@ def touched(machine: MyMachine) -> pd.DataFrame:
 
 def _covered(claim: Claim, machine: MyMachine) -> str:
     """``1 of 3``; empty if the finding is about other classes or workloads."""
-    own, scope = machine.kept.bundle.about.class_name, claim.scope
-    about = class_matches(claim.hardware_class, own) and (not scope.platforms or own in scope.platforms)
-    mine = [name for name in machine.workloads if not scope.workloads or name in scope.workloads]
-    if not about or not mine:
+    platform = machine.kept.bundle.about.platform
+    mine = in_scope(claim, [Place(name, platform) for name in machine.workloads])
+    if not mine:
         return ""
-    whole = len(scope.workloads) * max(1, len(scope.platforms))
-    return f"{len(mine)} of {whole}" if scope.workloads else f"{len(mine)}, no list of workloads"
+    found = coverage(claim, mine)
+    return f"{found.here}, no list of workloads" if found.whole is None else f"{found.here} of {found.whole}"
 
 
 def decided(machine: MyMachine) -> pd.DataFrame | str:
@@ -148,8 +149,6 @@ def decided(machine: MyMachine) -> pd.DataFrame | str:
         return "It decides no claim: " + "; ".join(machine.kept.bars)
     if machine.results is None:
         return "It took part in no run. To judge: ./run tessera bundle judge BUNDLE --out judged"
-    from tessera.judge.machines import of_results
-
     judged = of_results(machine.results)
     statements = dict(zip(judged.claims["id"], judged.claims["statement"], strict=True))
     verdicts = dict(zip(judged.claims["id"], judged.claims["verdict"], strict=True))

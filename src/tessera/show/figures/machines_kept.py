@@ -13,9 +13,9 @@ from tessera.bundles.model import Bundle
 from tessera.bundles.reader import read
 from tessera.bundles.store import identity
 from tessera.layouts.names import ALL_1GB, ALL_2MB, ALL_4KB
-from tessera.results.machines import bundle_folders
 from tessera.results.pair import workload_order
 from tessera.results.status import ok_rows
+from tessera.results.tree import Tree
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def opened(folder: Path) -> Kept:
 
 def kept(results: Path) -> list[Kept]:
     """All bundles that took part, by id."""
-    return [opened(folder) for folder in bundle_folders(results)]
+    return [opened(folder) for folder in Tree(results).machines.bundles()]
 
 
 def page_sizes(one: Kept) -> list[dict]:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tessera import platforms
 from tessera.core.files import write_text
+from tessera.core.paths import repo_root
 from tessera.layouts.space import Space
 from tessera.results.pair import platform_order
 from tessera.results.read import read_file
@@ -23,7 +24,8 @@ from tessera.results.schema.transfer import VERDICTS, WIDTHS
 from tessera.results.tree import Tree
 from tessera.results.write import write as write_table
 from tessera.show.explore.designs import Design, simulate_on_trace
-from tessera.show.explore.source import Source, open_results
+from tessera.show.explore.source import ARCHIVE, Source, open_results
+from tessera.show.notebooks import rehearsal
 from tessera.simulate.runner import miss_profile
 
 WORKLOADS = ("graph500-4gb", "network-simplex", "gups-8gb")
@@ -63,8 +65,11 @@ def designs_for(platform: str) -> list[Design]:
 def write(results_dir: Path, out: Path, workloads=WORKLOADS) -> None:
     """Make the archive of ``workloads`` from a finished run with traces; tables that are there are kept.
 
+    The rehearsal of notebook 07 is counted again, so that it has the counts of the new cells. Its machine and
+    layouts are those of the bundle in ``out``, else of the archive of the checkout.
+
     Raises:
-        TesseraError: the run lacks a workload, its trace, or the claims.
+        TesseraError: the run lacks a workload, its trace, the claims, or a layout of the rehearsal.
     """
     source = open_results(results_dir)
     made = Tree(out)
@@ -78,6 +83,7 @@ def write(results_dir: Path, out: Path, workloads=WORKLOADS) -> None:
         if table.place(source.results.tree).is_file():
             write_table(table, source.results.strict(table), table.place(made))
     chosen = [(w, p) for w in workloads for p in platform_order(cells["platform"]) if (w, p) in source.pairs]
+    rehearsal.renew(out, repo_root() / ARCHIVE, read_file(CELLS, made.cells))
     (out / "README.md").write_text(_readme(source, chosen))
     for workload, platform in chosen:
         _simulate(source, workload, platform, made)

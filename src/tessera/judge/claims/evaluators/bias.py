@@ -5,6 +5,8 @@ Optimism is (R - predicted) / R: positive where a model promises a shorter runti
 
 from __future__ import annotations
 
+from math import nan
+
 import pandas as pd
 
 from tessera.judge.claims.evidence import Evidence
@@ -13,28 +15,39 @@ from tessera.judge.claims.selection import select
 from tessera.layouts.names import ALL_1GB, ALL_2MB, ALL_4KB
 from tessera.results.pair import Pair
 
+#: columns of the cells that say where a prediction lies; few, since each pair has a table of each model
+COUNTS = ["runtime_cycles", "stlb_misses", "walk_cycles"]
+
 
 def predicted(evidence: Evidence, pair: Pair, model: str) -> pd.DataFrame:
-    """Cells of the pair with ``predicted`` and ``optimism`` (a fraction) of ``model``; not to be changed."""
+    """:data:`COUNTS`, ``predicted`` and ``optimism`` (a fraction) of ``model``; not to be changed."""
     return evidence.once(("predicted", pair, model), lambda: _predicted(evidence, pair, model))
 
 
 def _predicted(evidence: Evidence, pair: Pair, model: str) -> pd.DataFrame:
-    rows = evidence.of_pair("predictions", pair, model=model).set_index("layout")
-    table = evidence.samples(pair).join(rows["predicted_runtime_cycles"].rename("predicted"))
-    table = table.dropna(subset=["predicted", "runtime_cycles"])
+    rows = evidence.records("predictions", pair, model=model)
+    by_layout = {row["layout"]: row["predicted_runtime_cycles"] for row in rows}
+    if len(by_layout) < len(rows):
+        raise ValueError(f"{pair}: models/predictions.csv has a layout of {model} twice")
+    table = evidence.once(("counts", pair), lambda: evidence.samples(pair)[COUNTS]).copy()
+    table["predicted"] = [by_layout.get(layout, nan) for layout in table.index]
+    table = table[table["predicted"].notna() & table["runtime_cycles"].notna()]
     if table.empty:
         raise Missing(f"{pair}: {model} predicts none of the layouts that ran")
-    table["optimism"] = 1 - table["predicted"] / table["runtime_cycles"]
-    return table
+    return table.assign(optimism=1 - table["predicted"] / table["runtime_cycles"])
 
 
 def fitted(evidence: Evidence, pair: Pair, model: str) -> pd.DataFrame:
     """The same without the 1GB test point."""
     return evidence.once(
         ("fitted", pair, model),
-        lambda: predicted(evidence, pair, model).drop(index=ALL_1GB, errors="ignore"),
+        lambda: without(predicted(evidence, pair, model), ALL_1GB),
     )
+
+
+def without(table: pd.DataFrame, layout: str) -> pd.DataFrame:
+    """The rows of the other layouts."""
+    return table[table.index != layout]
 
 
 def _at(evidence: Evidence, pair: Pair, model: str, layout: str) -> pd.Series:
@@ -72,8 +85,7 @@ def optimistic_pairs(claim, evidence, model: str) -> Outcome:
     """Share of pairs where the median prediction is too low, percent; the 4KB anchor left out."""
     selection = select(claim, evidence)
     optimistic = [
-        fitted(evidence, pair, model).drop(index=ALL_4KB, errors="ignore")["optimism"].median()
-        for pair in selection.pairs
+        without(fitted(evidence, pair, model), ALL_4KB)["optimism"].median() for pair in selection.pairs
     ]
     return selection.outcome(100 * sum(value > 0 for value in optimistic) / len(optimistic))
 

@@ -10,11 +10,12 @@ from tessera.results.pair import Pair
 
 
 def _cv_percent(evidence: Evidence, pair: Pair, model: str, folds: int) -> float:
-    rows = evidence.of_pair("cv", pair, model=model, folds=folds)
-    if rows["max_error"].isna().any():
-        messages = [m for m in rows["message"] if m]
+    rows = evidence.records("cv", pair, model=model, folds=folds)
+    errors = [row["max_error"] for row in rows]
+    if any(error != error for error in errors):
+        messages = [row["message"] for row in rows if row["message"]]
         raise Missing(f"{pair}: {model} has no {folds}-fold error: {'; '.join(messages)}")
-    return 100 * float(rows["max_error"].max())
+    return 100 * float(max(errors))
 
 
 def _worst(evidence: Evidence, selection: Selection, model: str, folds: int) -> float:
@@ -32,7 +33,7 @@ def cv_max_error(claim, evidence, model: str, folds: int, samples_from=None) -> 
     if samples_from is not None:
         wanted = int(evidence.number(samples_from))
         for pair in selection.pairs:
-            row = evidence.of_pair("errors", pair, model=model, protocol=ALL_SAMPLES).iloc[0]
+            row = evidence.record("errors", pair, model=model, protocol=ALL_SAMPLES)
             if row["samples"] < wanted:
                 raise Missing(
                     f"{pair} has {int(row['samples'])} samples, the claim is about {wanted}",

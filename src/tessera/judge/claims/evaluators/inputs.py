@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import nan
+
 import numpy as np
 
 from tessera.judge.claims.evidence import Evidence
@@ -15,11 +17,14 @@ INPUTS = ("C", "M", "H")
 
 def r_squared(evidence: Evidence, pair: Pair) -> dict[str, float]:
     """R^2 of each input for one pair."""
-    rows = evidence.of_pair("rsquared", pair).set_index("input")["r_squared"].astype(float)
-    lacking = [name for name in INPUTS if name not in rows.index or rows[name] != rows[name]]
+    rows = evidence.records("rsquared", pair)
+    found = {row["input"]: float(row["r_squared"]) for row in rows}
+    if len(found) < len(rows):
+        raise ValueError(f"{pair}: models/rsquared.csv has an input twice")
+    lacking = [name for name in INPUTS if found.get(name, nan) != found.get(name, nan)]
     if lacking:
         raise Missing(f"{pair}: no R^2 of {', '.join(lacking)}")
-    return {name: float(rows[name]) for name in INPUTS}
+    return {name: found[name] for name in INPUTS}
 
 
 def rsquared(claim, evidence, inputs: list) -> Outcome:

@@ -20,7 +20,7 @@ def error_percent(
     evidence: Evidence, pair: Pair, model: str, protocol: str, column: str = "max_error"
 ) -> float:
     """One error of one model for one pair."""
-    row = evidence.of_pair("errors", pair, model=model, protocol=protocol).iloc[0]
+    row = evidence.record("errors", pair, model=model, protocol=protocol)
     if row[column] != row[column]:
         raise Missing(f"{pair}: {model} has no error: {row.get('message') or 'the cell is empty'}")
     return 100 * float(row[column])

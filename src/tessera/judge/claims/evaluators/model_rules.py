@@ -34,7 +34,7 @@ def anchor_error(claim, evidence, anchors: dict) -> Outcome:
     table = evidence.models("predictions")
     worst = []
     for pair in pairs_of(table):
-        present = set(evidence.of_pair("predictions", pair)["model"])
+        present = {row["model"] for row in evidence.records("predictions", pair)}
         for model in sorted(present & set(anchors)):
             errors = fitted(evidence, pair, model)["optimism"].abs()
             worst += [float(errors[layout]) for layout in anchors[model] if layout in errors.index]

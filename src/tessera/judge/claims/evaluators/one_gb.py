@@ -25,7 +25,7 @@ def predictions_1gb_differ(claim, evidence) -> Outcome:
     pairs, differences = set(), []
     for row in evidence.models("one_gb").dropna(subset=["predicted_runtime_cycles"]).itertuples():
         pair = Pair(row.workload, row.platform)
-        own = evidence.of_pair("predictions", pair, model=row.model, layout=ALL_1GB).iloc[0]
+        own = evidence.record("predictions", pair, model=row.model, layout=ALL_1GB)
         pairs.add(pair)
         fit = float(own["predicted_runtime_cycles"])
         differences.append(abs(row.predicted_runtime_cycles - fit) / abs(fit))

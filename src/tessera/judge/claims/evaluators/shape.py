@@ -13,8 +13,7 @@ from tessera.results.pair import Pair
 
 def coefficient(evidence: Evidence, pair: Pair, model: str, term: str) -> float:
     """One coefficient, in raw units."""
-    row = evidence.of_pair("coefficients", pair, model=model, term=term).iloc[0]
-    return float(row["coefficient"])
+    return float(evidence.record("coefficients", pair, model=model, term=term)["coefficient"])
 
 
 def slope(claim, evidence, model: str, how: str) -> Outcome:
@@ -50,8 +49,8 @@ def most_common_inputs(claim, evidence, model: str) -> Outcome:
     selection = select(claim, evidence)
     found: Counter[frozenset[str]] = Counter()
     for pair in selection.pairs:
-        rows = evidence.of_pair("coefficients", pair, model=model)
-        terms = rows.loc[rows["coefficient"] != 0, "term"].astype(str)
+        rows = evidence.records("coefficients", pair, model=model)
+        terms = [row["term"] for row in rows if row["coefficient"] != 0]
         found[frozenset(symbol for term in terms for symbol in term if symbol in "HMC")] += 1
     return selection.outcome(100 * max(found.values()) / len(selection.pairs))
 

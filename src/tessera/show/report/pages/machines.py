@@ -12,8 +12,8 @@ from tessera.judge.claims import load_claims
 from tessera.judge.claims.model import Claim
 from tessera.judge.claims.tolerance import text
 from tessera.machine.environment.condition import barring
-from tessera.results.machines import machines_tree
 from tessera.results.pair import GENERATIONS, Pair
+from tessera.results.tree import Tree
 from tessera.show.figures import looks
 from tessera.show.figures.machines import COMMAND
 from tessera.show.figures.machines_kept import Kept, kept, page_sizes
@@ -59,7 +59,7 @@ def errors(facts) -> list[dict]:
 
     Errors are relative, as fractions, of models fitted to all layouts but 1gb and tested on these.
     """
-    folder = machines_tree(facts.results.directory).root
+    folder = Tree(facts.results.directory).machines.root
     if not folder.is_dir():
         return []
     measured, simulated = (_errors(one) for one in (Results(folder), facts.results))

@@ -1,0 +1,68 @@
+// phys.h - the state of physical memory, and how to make it from a memory map.
+//
+// Contract: one thread. Every call that changes state names the CPU it runs on (p->cpu during the call). All state is in this
+// structure and the tables it owns, so equal structures give equal decisions.
+//
+// Linux: the state after memblock_free_all (mm/memblock.c), init_per_zone_wmark_min, setup_per_cpu_pageset (mm/page_alloc.c) and
+// start_stop_khugepaged (mm/khugepaged.c), if nothing had been allocated at boot. A snapshot (snapshot.h) gives a real boot's state.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "phys/event.h"
+#include "phys/frames.h"
+#include "phys/memory_map.h"
+#include "phys/types.h"
+#include "phys/zone.h"
+
+struct phys_config {
+    uint32_t cpus;                     // 1 to PHYS_MAX_CPUS
+    bool thp;                          // huge pages enabled (always or madvise): raises min_free_kbytes
+    int32_t user_min_free_kbytes;      // written to vm.min_free_kbytes after the boot; -1: nothing was
+    uint32_t watermark_scale_factor;   // of managed frames / 10000
+    uint32_t watermark_boost_factor;   // of the high watermark / 10000; 0: no boost
+    uint64_t cache_slice_bytes;        // data cache of one CPU, shared levels divided by their CPUs (drivers/base/cacheinfo.c)
+};
+
+struct phys {
+    struct frames frames;
+    struct zone zones[PHYS_ZONES];
+    struct percpu *percpu;             // zones * cpus, owned
+    uint32_t cpus;
+    uint32_t cpu;                      // the CPU of the call in progress
+    uint32_t min_free_kbytes;
+    uint32_t watermark_boost_factor;
+    phys_log *log;                     // NULL: no report
+    void *log_context;
+};
+
+/// Linux's defaults: 1 CPU, huge pages on, scale factor 10, boost factor 15000, a cache slice of 0 bytes.
+struct phys_config phys_config_default(void);
+
+/// Fresh memory: everything that the map manages is free, in blocks as large as alignment allows, at ascending addresses.
+/// False if the map or configuration is impossible or memory is short; then `p` owns nothing.
+bool phys_create(struct phys *p, const struct memory_map *map, const struct phys_config *config, struct error *error);
+
+/// Tables and zones for `map`, no frame free yet, watermarks 0: for phys_create and the reader of snapshots.
+bool phys_create_empty(struct phys *p, const struct memory_map *map, uint32_t cpus, struct error *error);
+void phys_destroy(struct phys *p);
+
+/// Frames on the free lists of a zone, exactly.
+int64_t phys_zone_free(const struct phys *p, enum phys_zone zone);
+
+static inline struct zone *phys_zone_of(struct phys *p, uint32_t frame) {
+    return &p->zones[frame_zone(frame)];
+}
+
+static inline void phys_report(const struct phys *p, const struct phys_event *event) {
+    p->log(p->log_context, event);
+}
+
+/// Reports an event if there is a log: PHYS_REPORT(p, .kind = PHYS_FREE, .frame = frame). The CPU is filled in.
+#define PHYS_REPORT(p, ...)                                                                                            \
+    do {                                                                                                               \
+        if (__builtin_expect((p)->log != NULL, 0))                                                                     \
+            phys_report((p), &(const struct phys_event){.cpu = (uint8_t)(p)->cpu, __VA_ARGS__});                        \
+    } while (0)

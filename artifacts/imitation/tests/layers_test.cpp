@@ -1,0 +1,34 @@
+// Rooms from bottom to top: base, phys, cli. A file includes its own room and those below.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+
+namespace {
+
+namespace fs = std::filesystem;
+const std::map<std::string, int> level = {{"base", 0}, {"phys", 1}, {"cli", 2}};
+
+TEST(Layers, IncludesGoDownward) {
+    const std::string include = "#include \"";
+    int found = 0;
+    for (const auto &[room, own] : level)
+        for (const auto &file : fs::directory_iterator(fs::path(IMITATION_SOURCE) / room)) {
+            std::ifstream text(file.path());
+            int lines = 0;
+            for (std::string line; std::getline(text, line); ++lines) {
+                if (line.rfind(include, 0) != 0) continue;
+                const std::string included = line.substr(include.size(), line.find('/') - include.size());
+                ASSERT_EQ(level.count(included), 1u) << file.path() << ": " << line;
+                EXPECT_LE(level.at(included), own) << file.path() << ": " << line;
+                ++found;
+            }
+            EXPECT_LE(lines, 400) << file.path();
+        }
+    EXPECT_GT(found, 40);
+}
+
+}  // namespace

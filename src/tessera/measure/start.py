@@ -1,0 +1,80 @@
+"""Start a program under a layout, once, by the launcher. Every measurement of a mosaic starts here.
+
+Real runs of a configuration (:mod:`tessera.measure.launch`) and counted ones
+(:mod:`tessera.measure.counted.launched`) differ in what they ask of the launcher, and in how they judge the
+end.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tessera.core.units import PAGE_1GB, PAGE_2MB
+from tessera.layouts.model import Layout
+from tessera.machine.container import RunOptions
+from tessera.machine.container.process import stopped_at_exit
+from tessera.machine.container.toolchain import Toolchain
+from tessera.record.traces.guest import PINNED_TUNABLES
+
+
+@dataclass(frozen=True)
+class End:
+    """Exit status and output of the launcher and its program; ``seconds`` from start to end."""
+
+    status: int
+    output: str
+    errors: str
+    seconds: float
+
+
+def start(
+    where: Toolchain,
+    launcher: Path,
+    layout: Path,
+    program: Sequence[str],
+    *,
+    asked: Sequence[str | os.PathLike[str]] = (),
+    before: Sequence[str | os.PathLike[str]] = (),
+    paths: Sequence[Path] = (),
+    environment: Mapping[str, str] | None = None,
+    counted: bool = False,
+) -> End:
+    """Run the program to its end; whether it succeeded is not judged.
+
+    glibc is told to use the routines that the traced run used.
+
+    Args:
+        where: where the program runs.
+        asked: further options of the launcher.
+        before: words before the launcher (perf, taskset).
+        paths: files and folders outside the checkout that are opened; the layout's folder is added.
+        environment: variables of the program.
+        counted: events are opened. Docker's filter forbids perf_event_open; CAP_PERFMON would lift it, and
+            older Dockers don't know it, so the filter is off.
+    """
+    began = time.monotonic()
+    process = where.popen(
+        [*before, launcher, "--layout", layout, *asked, "--", *program],
+        [layout.parent, *paths],
+        dict(environment or {}) | {"GLIBC_TUNABLES": PINNED_TUNABLES},
+        options=RunOptions(huge_pages=True, unconfined=counted),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+    )
+    with stopped_at_exit(process):
+        output, errors = process.communicate()
+    return End(process.returncode, output, errors, time.monotonic() - began)
+
+
+def pages_needed(layouts: Iterable[Layout]) -> tuple[int, int]:
+    """Huge pages of 2MB and of 1GB that the most demanding layout of each needs; they run one by one."""
+    listed = list(layouts)
+    large, largest = (max((one.pages(size) for one in listed), default=0) for size in (PAGE_2MB, PAGE_1GB))
+    return large, largest

@@ -1,0 +1,135 @@
+"""One harness: real runs and counted ones start their program in the same way, and their numbers stay."""
+
+from __future__ import annotations
+
+import os
+from contextlib import nullcontext
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tessera.core.units import PAGE_1GB, PAGE_2MB
+from tessera.layouts.model import Layout, Window, write_layout
+from tessera.machine.container.process import HostProcess
+from tessera.machine.container.toolchain import HostToolchain, Toolchain
+from tessera.measure import Experiment, experiment, launch, run_host
+from tessera.measure.counted.here import Here
+from tessera.measure.counted.launched import Counted, launched
+from tessera.measure.counted.rows import Row
+from tessera.measure.rounds import Rule
+from tessera.measure.start import pages_needed
+from tessera.record.workloads.model import Size
+from tessera.record.workloads.run import Run
+from tests.measure.counted.world import LAUNCHER, World
+
+LAYOUTS = ("growing-0", "growing-4", "growing-8")
+
+
+class Recorder(Toolchain):
+    """Starts nothing but `true`; keeps what was asked for."""
+
+    def popen(self, argv, paths=(), env=None, *, options=None, **keywords):
+        self.argv, self.paths, self.env = [os.fspath(word) for word in argv], list(paths), env
+        self.options = options
+        return HostProcess(["true"], **keywords)
+
+    def describe(self):
+        return {}
+
+
+@pytest.fixture
+def world(tmp_path, monkeypatch):
+    made = World(tmp_path)
+    for name, value in made.environment.items():
+        monkeypatch.setenv(name, value)
+    return made
+
+
+def row(*argv, **more):
+    return Row("alpha", Size("default", (), 0, 0, 0), Run(argv, **more), "")
+
+
+def test_a_counted_run_adds_options_of_the_launcher_and_nothing_else(tmp_path, monkeypatch):
+    plain, counted, layout = Recorder(), Recorder(), tmp_path / "layouts" / "a.csv"
+    monkeypatch.setattr(launch, "toolchain", lambda: plain)
+    monkeypatch.setattr(launch, "launcher", lambda: Path("/launcher"))
+    launch.launch(["/program", "--size", "1"], layout)
+    monkeypatch.setattr(Here, "toolchain", lambda self, run: counted)
+    where, work = Here(Path("/"), Path("/launcher"), False), tmp_path / "work"
+    launched(row("/program", "--size", "1"), layout, work, where, None)
+    assert plain.argv == ["/launcher", "--layout", str(layout), "--", "/program", "--size", "1"]
+    assert counted.argv == [*plain.argv[:3], "--report", str(work / "report.json"), *plain.argv[3:]]
+    assert plain.paths == [layout.parent] and counted.paths == [layout.parent, work]
+    assert plain.env == counted.env and list(plain.env) == ["GLIBC_TUNABLES"]
+    assert plain.options == counted.options and plain.options.huge_pages and not plain.options.unconfined
+
+
+def test_all_that_a_counted_run_may_ask_for(tmp_path, monkeypatch):
+    seen, layout, work = Recorder(), tmp_path / "a.csv", tmp_path / "work"
+    monkeypatch.setattr(Here, "toolchain", lambda self, run: seen)
+    where, events = Here(Path("/"), Path("/launcher"), False), tmp_path / "events"
+    program = row("sh", "run.sh", folder=Path("/f"), target="/t", paths=(Path("/p"),), environment={"A": "1"})
+    launched(program, layout, work, where, Counted(events, ("x",), "roi"), ("taskset", "--cpu-list", "1"))
+    assert seen.argv == [
+        *("taskset", "--cpu-list", "1", "/launcher", "--layout", str(layout)),
+        *("--report", str(work / "report.json"), "--target", "/t", "--count", str(events)),
+        *(
+            "--counts",
+            str(work / "counts.csv"),
+            "--count-region",
+            "roi",
+            "--",
+            "env",
+            "-C",
+            "/f",
+            "sh",
+            "run.sh",
+        ),
+    ]
+    assert seen.paths == [layout.parent, work, Path("/p")] and seen.env["A"] == "1"
+    assert seen.options.unconfined and seen.options.huge_pages
+
+
+def test_an_output_that_is_no_text_fails_a_run_by_its_status(tmp_path, monkeypatch):
+    class Noise(Recorder):
+        def popen(self, argv, paths=(), env=None, *, options=None, **keywords):
+            return HostProcess(["sh", "-c", r"printf '\377' >&2; exit 3"], **keywords)
+
+    monkeypatch.setattr(launch, "toolchain", Noise)
+    monkeypatch.setattr(launch, "launcher", lambda: Path("/launcher"))
+    assert launch.launch(["p"], tmp_path / "a.csv").message.startswith("status 3: ")
+
+
+def test_tables_of_real_runs_are_those_of_the_launchers_times(world, monkeypatch):
+    """The fake launcher's region takes R / 2 ns in each run, so intervals are 0 and ratios are those of R."""
+    monkeypatch.setattr(launch, "toolchain", HostToolchain)
+    monkeypatch.setattr(launch, "launcher", lambda: LAUNCHER)
+    monkeypatch.setattr(experiment.identity, "common_key", lambda command: "k")
+    monkeypatch.setattr(experiment, "reserve_huge_pages", lambda *counts: nullcontext())
+    files = []
+    for name in LAYOUTS:
+        files.append(world.folder / "alpha" / f"{name}.csv")
+        write_layout(Layout(name, {"brk": PAGE_2MB, "mmap": PAGE_1GB}), files[-1])
+    out = world.folder / "out" / "cells.csv"
+    run_host(Experiment("alpha", "default", tuple(files), out, rule=Rule(0.005, 2, 2)))
+    cells = pd.read_csv(out).set_index("layout")
+    times = {name: round(world.cells["alpha", name]["runtime_cycles"] / 2) for name in LAYOUTS}
+    assert cells["runtime_ns"].to_dict() == times and set(cells["runtime_ns_ci95"]) == {0}
+    assert set(cells["message"]) == {"2 runs"} and cells["runtime_cycles"].isna().all()
+    compared = pd.read_csv(out.with_name("comparison.csv")).set_index("layout")["measured_delta"]
+    for name in LAYOUTS:
+        assert compared[name] == pytest.approx(times[name] / times[LAYOUTS[0]] - 1, abs=1e-12)
+    runs = pd.read_csv(out.with_name("runs.csv"))
+    assert len(runs) == 6 and set(runs["status"]) == {"ok"}
+
+
+def test_pages_are_those_of_the_most_demanding_layout_of_each_size():
+    def layout(name, *windows):
+        return Layout(name, {"brk": PAGE_1GB, "mmap": 4 * PAGE_1GB}, windows)
+
+    small = layout("small")
+    large = layout("large", Window("mmap", 0, 5 * PAGE_2MB, PAGE_2MB), Window("brk", 0, PAGE_2MB, PAGE_2MB))
+    largest = layout("1gb", Window("mmap", 0, 3 * PAGE_1GB, PAGE_1GB))
+    assert pages_needed([small, large, largest]) == (6, 3)
+    assert pages_needed([small]) == pages_needed([]) == (0, 0)

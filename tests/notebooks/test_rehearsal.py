@@ -1,0 +1,104 @@
+"""The archive's rehearsal follows the archived cells when the archive is made again."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+from click.testing import CliRunner
+
+from tessera.bundles import store
+from tessera.bundles.reader import read
+from tessera.bundles.verify import verify
+from tessera.cli.notebooks import notebooks
+from tessera.core.errors import TesseraError
+from tessera.core.paths import repo_root
+from tessera.results.cells import read_cells, write_cells
+from tessera.results.tree import Tree
+from tessera.show.notebooks import archive, rehearsal
+from tests.bundles.processor import Plan, made, put
+
+ARCHIVE = repo_root() / "notebooks" / "data"
+PAIR = ("graph500-4gb", "broadwell-sim")
+
+
+@pytest.fixture
+def run(tmp_path):
+    """A finished run: that of the archive, but graph500 needs half as many cycles again on Broadwell."""
+    tree = Tree(tmp_path / "results")
+    shutil.copytree(ARCHIVE, tree.root, ignore=shutil.ignore_patterns("machines"))
+    cells = read_cells(tree.cells)
+    mine = (cells["workload"] == PAIR[0]) & (cells["platform"] == PAIR[1])
+    cells.loc[mine, ["runtime_cycles", "walk_cycles"]] += cells[["runtime_cycles", "walk_cycles"]] // 2
+    write_cells(cells, tree.cells)
+    for part, content in (("config", {"seed": 1, "sampling": "full"}), ("git", {"commit": "f" * 40})):
+        tree.provenance(part).parent.mkdir(exist_ok=True)
+        tree.provenance(part).write_text(json.dumps(content))
+    return tree
+
+
+def archived(run, out, monkeypatch):
+    """The command; profiles and designs would need the run's traces."""
+    monkeypatch.setattr(archive, "_simulate", lambda *words: None)
+    done = CliRunner().invoke(notebooks, ["archive", "--results", str(run.root), "--out", str(out)])
+    assert done.exit_code == 0, done.exception
+    return Tree(out).machines.bundles()
+
+
+def test_the_rehearsal_counts_the_new_cells(run, tmp_path, monkeypatch):
+    out = tmp_path / "data"
+    shutil.copytree(ARCHIVE / "machines", out / "machines")
+    (before,) = Tree(out).machines.bundles()
+    (folder,) = archived(run, out, monkeypatch)
+    done = verify(folder)
+    assert done.passed and [bar.split(":")[0] for bar in done.bars] == ["rehearsal"]
+    assert folder.name == store.identity(done.bundle) != before.name
+    old = read(ARCHIVE / "machines" / "bundles" / before.name)
+    assert (done.bundle.machine, done.bundle.layouts, done.bundle.about) == (
+        old.machine, old.layouts, old.about,
+    )  # fmt: skip
+    counted = read_cells(folder / "cells.csv").set_index("layout")
+    engine = read_cells(Tree(out).cells).set_index(["workload", "platform"]).sort_index().loc[PAIR]
+    engine = engine.set_index("layout")
+    assert len(counted) == len(engine) == 55
+    for column in ("stlb_hits", "stlb_misses", "instructions"):
+        assert (counted[column] == engine[column][counted.index]).all(), column
+    for column in ("runtime_cycles", "walk_cycles"):  # five runs with noise of 0.1%
+        error = abs(counted[column] / engine[column][counted.index] - 1)
+        assert 0 < error[engine[column] > 1e6].max() < 0.005, column
+    assert (
+        counted["runtime_cycles"]["growing-0"] > 1.4 * read_cells(before_cells(old))["runtime_cycles"].max()
+    )
+    (again,) = archived(run, out, monkeypatch)
+    assert again.name == folder.name
+
+
+def before_cells(bundle):
+    """The cells file of the committed archive's bundle."""
+    return Tree(ARCHIVE).machines.bundle(store.identity(bundle)) / "cells.csv"
+
+
+def test_a_new_folder_gets_the_rehearsal_of_the_checkout(run, tmp_path, monkeypatch):
+    (folder,) = archived(run, tmp_path / "new", monkeypatch)
+    assert verify(folder).passed and len(Tree(ARCHIVE).machines.bundles()) == 1
+
+
+def test_a_bundle_of_a_real_machine_stays(run, tmp_path, monkeypatch):
+    files = made(Plan(layouts=("growing-0", "growing-8"))).files
+    real = Tree(tmp_path / "data").machines.bundle("broadwell-01234567-00000000")
+    put(files, real)
+    assert archived(run, tmp_path / "data", monkeypatch) == [real]
+    assert {p.name: p.read_bytes() for p in real.iterdir() if p.is_file()} == {
+        name: data for name, data in files.items() if "/" not in name
+    }
+
+
+def test_a_layout_without_a_cell_is_named(run):
+    (folder,) = Tree(ARCHIVE).machines.bundles()
+    cells = read_cells(run.cells)
+    with pytest.raises(TesseraError) as error:
+        rehearsal.recounted(read(folder), cells[cells["layout"] != "random-3"])
+    assert error.value.code == "rehearsal" and "random-3" in error.value.found
+    with pytest.raises(TesseraError, match="broadwell-sim"):
+        rehearsal.recounted(read(folder), cells[cells["platform"] != "broadwell-sim"])
