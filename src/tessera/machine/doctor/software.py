@@ -66,5 +66,7 @@ def _components() -> Check:
     if not unbuilt:
         return passed("components", f"built: {', '.join(COMPONENTS)}")
     return skipped(
-        "components", f"not built yet: {', '.join(unbuilt)}", "./run tessera build (the main job builds those that it needs)"
+        "components",
+        f"not built yet: {', '.join(unbuilt)}",
+        "./run tessera build (the main job builds those that it needs)",
     )

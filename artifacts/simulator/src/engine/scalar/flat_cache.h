@@ -1,7 +1,8 @@
 // flat_cache.h - the caches of cache/hierarchy.h in flat arrays: the same rules, a few nanoseconds a reference.
 //
 // A set is its lines in recency order, most recent first; empty ways hold a line number that no address has. Move to
-// front shifts at most `ways` values, and most references find their line in front.
+// front shifts at most `ways` values, and most references find their line in front. Where it is else cannot be predicted, so sets of
+// eight ways (L1D and L2 of most processors) are moved without branches.
 #pragma once
 
 #include <algorithm>
@@ -24,6 +25,7 @@ public:
     bool reference(LineNumber line) {
         uint64_t* const first = &lines_[set_of(line.value) * ways_];
         if (*first == line.value) return true;
+        if (ways_ == 8) return move_to_front<8>(first, line.value);
         uint64_t* const end = first + ways_;
         uint64_t* const found = std::find(first + 1, end, line.value);
         const bool hit = found != end;
@@ -45,6 +47,22 @@ public:
 
 private:
     static constexpr uint64_t nothing = ~uint64_t{0};
+
+    /// pre: the line is not in front. True if it was behind, else the last one leaves.
+    template <size_t ways>
+    static bool move_to_front(uint64_t* lines, uint64_t line) {
+        uint64_t before = lines[0];
+        bool passed = false;
+        lines[0] = line;
+#pragma GCC unroll 8
+        for (size_t way = 1; way < ways; ++way) {
+            const uint64_t here = lines[way];
+            lines[way] = passed ? here : before;
+            passed |= here == line;
+            before = here;
+        }
+        return passed;
+    }
     uint64_t set_of(uint64_t line) const { return slices_ == 0 ? modulo_(line) : sliced_set(line, slices_, sets_of_a_slice_, modulo_); }
 
     uint64_t ways_, slices_, sets_of_a_slice_;

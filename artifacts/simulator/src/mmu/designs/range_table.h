@@ -26,68 +26,72 @@ public:
 
     void changed() { built_ = false; }
 
-    /// Calls load(PhysAddr) for each row or node of the search.
+    /// Calls load(PhysAddr) for each row or node of the search for the range of a chunk of the mapping (an index of its chunks()).
+    /// pre: the chunk has at least two pages.
+    ///
+    /// Ranges are disjoint and sorted. So a page is before, in or behind a row as its range's number is less, equal or greater, and
+    /// the loads of a search follow from that number without the pages.
     template <class Load>
-    void search(uint64_t page, Load&& load) {
+    void search(uint32_t chunk, Load&& load) {
         if (!built_) build();
-        if (btree_) search_tree(page, load);
-        else search_rows(page, load);
+        if (btree_) search_tree(range_of_chunk_[chunk], load);
+        else search_rows(range_of_chunk_[chunk], load);
     }
 
 private:
     static constexpr size_t row_bytes = 24, node_bytes = 64, node_ranges = 4;
-    struct Row {
-        uint64_t page, pages;
-    };
 
     template <class Load>
-    void search_rows(uint64_t page, Load& load) const {
-        for (size_t low = 0, high = rows_.size(); low < high;) {
+    void search_rows(size_t range, Load& load) const {
+        size_t low = 0, high = ranges_;
+        for (;;) {
             const size_t middle = (low + high) / 2;
             load(PhysAddr(base + row_bytes * middle));
-            if (page - rows_[middle].page < rows_[middle].pages) return;
-            if (page < rows_[middle].page) high = middle;
-            else low = middle + 1;
+            if (middle == range) return;
+            high = range < middle ? middle : high;  // no branches: half of them would be mispredicted
+            low = range < middle ? low : middle + 1;
         }
     }
 
     template <class Load>
-    void search_tree(uint64_t page, Load& load) const {
-        for (size_t node = 0; node * node_ranges < rows_.size();) {
+    void search_tree(size_t range, Load& load) const {
+        for (size_t node = 0;;) {
             load(PhysAddr(base + node_bytes * node));
-            const size_t begin = node * node_ranges, end = std::min(begin + node_ranges, rows_.size());
+            const size_t begin = node * node_ranges, end = std::min(begin + node_ranges, ranges_);
             size_t at = begin;
-            while (at < end && page >= rows_[at].page + rows_[at].pages) ++at;
-            if (at < end && page >= rows_[at].page) return;
+            while (at < end && tree_[at] < range) ++at;
+            if (at < end && tree_[at] == range) return;
             node = (node_ranges + 1) * node + 1 + at - begin;
         }
     }
 
     void build() {
-        std::vector<Row> sorted;
-        for (const PageChunk& chunk : mapping_.chunks())
-            if (chunk.pages > 1) sorted.push_back({chunk.page, chunk.pages});
-        std::sort(sorted.begin(), sorted.end(), [](const Row& a, const Row& b) { return a.page < b.page; });
-        rows_.assign(sorted.size(), {});
-        auto next = sorted.cbegin();
+        const std::vector<PageChunk>& chunks = mapping_.chunks();
+        range_of_chunk_.assign(chunks.size(), 0);
+        ranges_ = 0;
+        for (size_t chunk = 0; chunk < chunks.size(); ++chunk)
+            if (chunks[chunk].pages > 1) range_of_chunk_[chunk] = uint32_t(ranges_++);
+        tree_.assign(btree_ ? ranges_ : 0, 0);
+        uint32_t next = 0;
         if (btree_) place(0, next);
-        else rows_ = std::move(sorted);
         built_ = true;
     }
 
     /// Gives the node and its children the next ranges, in order.
-    void place(size_t node, std::vector<Row>::const_iterator& next) {
-        if (node * node_ranges >= rows_.size()) return;
+    void place(size_t node, uint32_t& next) {
+        if (node * node_ranges >= ranges_) return;
         for (size_t slot = 0; slot <= node_ranges; ++slot) {
             place((node_ranges + 1) * node + 1 + slot, next);
             const size_t at = node * node_ranges + slot;
-            if (slot < node_ranges && at < rows_.size()) rows_[at] = *next++;
+            if (slot < node_ranges && at < ranges_) tree_[at] = next++;
         }
     }
 
     const MappedPages& mapping_;
     bool btree_, built_ = false;
-    std::vector<Row> rows_;  ///< sorted, or node after node
+    size_t ranges_ = 0;
+    std::vector<uint32_t> range_of_chunk_;  ///< the number of its range, for chunks of at least two pages
+    std::vector<uint32_t> tree_;            ///< numbers of ranges, node after node
 };
 
 }  // namespace tessera::sim

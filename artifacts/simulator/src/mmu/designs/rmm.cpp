@@ -44,7 +44,7 @@ protected:
         fill_regular(page);
         const PageChunk chunk = mapping_.chunk(address);
         if (!has_ranges_ || chunk.pages < 2) return;
-        if (port != nullptr) table_.search(address.value >> 12, [port](PhysAddr row) { port->background_load(row); });
+        if (port != nullptr) table_.search(mapping_.row(address).chunk, [port](PhysAddr row) { port->background_load(row); });
         ranges_.enter(chunk.page, chunk.page + chunk.pages);
     }
 
