@@ -23,7 +23,8 @@ SOURCE = ROOT / "src" / "tessera"
 LAYOUT_NAMES = {"growing-0", "growing-8", "1gb"}
 #: Folders of the tree that are no file's own path.
 FOLDERS = {
-    "all_models", "all_provenance", "all_reference", "all_validation", "figures", "host", "kernel_parts",
+    "all_bundles", "all_models", "all_provenance", "bundle", "bundles", "bundles_list", "machines",
+    "all_reference", "all_validation", "figures", "host", "kernel_parts",
     "layouts", "models_folder", "notebooks", "report_folder", "root", "studies",
 }  # fmt: skip
 

@@ -146,12 +146,16 @@ def claims(**provenance: str) -> pd.DataFrame:
 
 
 def test_only_simulated_claims_are_compared():
-    lower = claims(same="simulated", flips="simulated", gone="simulated", clock="measured", paper="published",
-                   never="")  # fmt: skip
+    lower = claims(same="simulated", flips="simulated", gone="simulated", study="simulated", clock="measured",
+                   paper="published", never="")  # fmt: skip
     upper = lower.copy()
     upper.loc[upper["id"] == "flips", ["verdict", "obtained"]] = ["FAILS-IN-SIMULATION", "2"]
     upper.loc[upper["id"] == "gone", ["verdict", "obtained", "provenance"]] = ["NOT-MEASURABLE-HERE", "", ""]
     upper.loc[upper["id"] == "clock", "verdict"] = "DEVIATES"
+    upper.loc[upper["id"] == "study", ["provenance", "reason"]] = [
+        "",
+        "studies/probes/probes.csv does not exist",
+    ]
     found = {one.id: one for one in ends(lower, upper)}
     assert list(found) == ["same", "flips", "gone"]
     assert [one.differs for one in found.values()] == [False, True, True]

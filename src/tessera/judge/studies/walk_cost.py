@@ -21,6 +21,7 @@ from tessera.results.provenance import load
 from tessera.results.schema.shown import CLAIMS
 
 SIMULATED, NOT_OBTAINED = "simulated", ""
+STUDIES = "studies/"  #: begins the reason of a claim that lacks a study; the upper end makes none
 CELL = ["workload", "platform", "layout"]
 MACHINE = "host"  #: platforms that begin so are this machine
 
@@ -44,7 +45,7 @@ def compare(lower: Path, upper: Path, out: Path) -> list[Ends]:
 
 
 def ends(lower: pd.DataFrame, upper: pd.DataFrame) -> list[Ends]:
-    """One row per claim with a simulated value, from the claims tables of both runs."""
+    """One row per claim with a simulated value, from the claims of both runs; none about studies."""
     if list(lower["id"]) != list(upper["id"]):
         other = sorted(set(lower["id"]) ^ set(upper["id"]))
         found = f"only one of them has {', '.join(other)}" if other else "they are in another order"
@@ -56,6 +57,7 @@ def ends(lower: pd.DataFrame, upper: pd.DataFrame) -> list[Ends]:
     both = lower.merge(upper, on="id", suffixes=("_lower", "_upper"), validate="one_to_one")
     kinds = both[["provenance_lower", "provenance_upper"]]
     known = kinds.isin([SIMULATED, NOT_OBTAINED]).all(axis=1) & (kinds == SIMULATED).any(axis=1)
+    known &= ~both["reason_upper"].astype(str).str.startswith(STUDIES)
     return [Ends(*map(str, row)) for row in both.loc[known, list(Ends._fields)].itertuples(index=False)]
 
 
