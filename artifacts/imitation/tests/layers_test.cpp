@@ -1,4 +1,4 @@
-// Rooms from bottom to top: base, phys, cli. A file includes its own room and those below.
+// Rooms from bottom to top: base, phys, pt, vm, cli. A file includes its own room and those below.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace {
 
 namespace fs = std::filesystem;
-const std::map<std::string, int> level = {{"base", 0}, {"phys", 1}, {"cli", 2}};
+const std::map<std::string, int> level = {{"base", 0}, {"phys", 1}, {"pt", 2}, {"vm", 3}, {"cli", 4}};
 
 TEST(Layers, IncludesGoDownward) {
     const std::string include = "#include \"";

@@ -1,0 +1,148 @@
+#include "cli/vm_options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const vm_options_help =
+    "Imitates what Linux 6.12 does to the memory of one program: areas, page faults, huge pages, khugepaged.\n"
+    "\n"
+    "  tessera-vm replay EVENTS START [OPTIONS]    runs the events of a file and prints each fault\n"
+    "\n"
+    "START is one of\n"
+    "  --memory SIZE        a PC with this much memory, all of it free; MB or GB, for example 4GB\n"
+    "  --snapshot FILE      a state of physical memory that tessera-phys wrote, for example after fragment\n"
+    "\n"
+    "Options\n"
+    "  --thp WORD             always, madvise or never (default always)\n"
+    "  --defrag WORD          always, defer, defer+madvise, madvise or never (default madvise)\n"
+    "  --zero-page on|off     reads of untouched 2MB get the huge zero page (default on)\n"
+    "  --max-ptes-none N      empty entries that khugepaged fills, of 512 (default 511)\n"
+    "  --max-ptes-swap N      (default 64)       --max-ptes-shared N  (default 256)\n"
+    "  --pages-to-scan N      entries that khugepaged looks at in one wake-up (default 4096)\n"
+    "  --root-order 0|1       frames of the root table: 1 with page-table isolation (default 1)\n"
+    "  --cpus N               1 to 64 CPUs (default 1); events run on CPU 0\n"
+    "  --decisions            prints every decision of physical memory under the event that caused it\n"
+    "\n"
+    "Events, one on a line. ADDR and LEN are bytes, hexadecimal with 0x or decimal, multiples of 4096\n"
+    "  mmap ADDR LEN RIGHTS [noreserve] [file=N [offset=BYTES] [shared]]\n"
+    "                          RIGHTS: none, or letters of rwx, for example rw; ADDR any: below 0x7ffff7fff000, as mmap does\n"
+    "  munmap ADDR LEN         mprotect ADDR LEN RIGHTS      mremap ADDR OLD NEW [TO]\n"
+    "  madvise ADDR LEN hugepage|nohugepage|dontneed\n"
+    "  heap ADDR               the start of the heap, once; then: brk ADDR\n"
+    "  touch ADDR r|w [LEN]    one access to each page; a bad access, or one that is not modelled, ends the event\n"
+    "  scan                    one wake-up of khugepaged (Linux: each 10 s)\n"
+    "Output, one line for each of\n"
+    "  fault ADDR r|w KIND order=N frame=N tables=N,N [fallback] [split] [lru]\n"
+    "                          KIND: page, zero, copy, reuse, bad-access, not-modelled; lru: the CPU's batch went to its list\n"
+    "  place ADDR              of mmap any      scan ADDR RESULT        of each range that khugepaged looked at\n"
+    "Accesses without a fault print nothing. At the end the program exits. Exit status: 0, or 1 if an event is impossible or\n"
+    "memory is full, or 2 if the command line is wrong or a file cannot be read.\n"
+    "\n"
+    "Example\n"
+    "  printf 'mmap 0x40000000 0x400000 rw\\ntouch 0x40000000 w\\n' > /tmp/events\n"
+    "  tessera-vm replay /tmp/events --memory 1GB\n";
+
+static bool refuse(struct error *error, const char *option, const char *value, const char *rule) {
+    error_asked(error, "%s%s%s", option, value ? " " : "", value ? value : "");
+    error_found(error, "%s", rule);
+    return error_remedy(error, "run: tessera-vm --help");
+}
+
+static bool number(const char *text, uint64_t least, uint64_t most, uint64_t *value) {
+    char *end;
+    if (text[0] < '0' || text[0] > '9' || strlen(text) > 9) return false;
+    *value = strtoull(text, &end, 10);
+    return *end == '\0' && *value >= least && *value <= most;
+}
+
+static bool memory_bytes(const char *text, uint64_t *bytes) {
+    const size_t length = strlen(text);
+    char digits[16];
+    if (length < 3 || length > 10 || text[length - 1] != 'B') return false;
+    const unsigned shift = text[length - 2] == 'G' ? 30 : text[length - 2] == 'M' ? 20 : 0;
+    memcpy(digits, text, length - 2);
+    digits[length - 2] = '\0';
+    if (shift == 0 || !number(digits, 1, UINT64_C(1) << 20, bytes)) return false;
+    *bytes <<= shift;
+    return true;
+}
+
+static bool limit(const char *value, uint64_t least, uint64_t most, uint32_t *into) {
+    uint64_t n;
+    if (!number(value, least, most, &n)) return false;
+    *into = (uint32_t)n;
+    return true;
+}
+
+/// Sets one option with a value. *known tells whether there is such an option.
+static bool set(struct vm_options *options, const char *name, const char *value, bool *known) {
+    struct thp *thp = &options->thp;
+    uint64_t n = 0;
+    int word;
+    *known = true;
+    if (strcmp(name, "--memory") == 0) return memory_bytes(value, &options->machine.memory_bytes);
+    if (strcmp(name, "--snapshot") == 0) return (options->machine.snapshot = value) != NULL;
+    if (strcmp(name, "--max-ptes-none") == 0) return limit(value, 0, 511, &thp->max_ptes_none);
+    if (strcmp(name, "--max-ptes-swap") == 0) return limit(value, 0, 511, &thp->max_ptes_swap);
+    if (strcmp(name, "--max-ptes-shared") == 0) return limit(value, 0, 511, &thp->max_ptes_shared);
+    if (strcmp(name, "--pages-to-scan") == 0) return limit(value, 1, 100000000, &thp->pages_to_scan);
+    if (strcmp(name, "--cpus") == 0) {
+        options->machine.has_config = true;
+        return limit(value, 1, PHYS_MAX_CPUS, &options->machine.config.cpus);
+    }
+    if (strcmp(name, "--root-order") == 0) {
+        if (!number(value, 0, 1, &n)) return false;
+        options->root_order = (unsigned)n;
+        return true;
+    }
+    if (strcmp(name, "--zero-page") == 0) {
+        thp->use_zero_page = strcmp(value, "on") == 0;
+        return thp->use_zero_page || strcmp(value, "off") == 0;
+    }
+    if (strcmp(name, "--thp") == 0) {
+        word = thp_enabled_named(value);
+        thp->enabled = (enum thp_enabled)(word < 0 ? 0 : word);
+        return word >= 0;
+    }
+    if (strcmp(name, "--defrag") == 0) {
+        word = thp_defrag_named(value);
+        thp->defrag = (enum thp_defrag)(word < 0 ? 0 : word);
+        return word >= 0;
+    }
+    return *known = false;
+}
+
+static bool complete(struct vm_options *options, struct error *error) {
+    struct options *machine = &options->machine;
+    if (!machine->command || strcmp(machine->command, "replay") != 0)
+        return refuse(error, "command", machine->command ? machine->command : "", "the command is replay");
+    if (!options->events) return refuse(error, "replay", NULL, "a file of events follows");
+    if ((machine->memory_bytes > 0) == (machine->snapshot != NULL))
+        return refuse(error, "replay", NULL, "give one of --memory and --snapshot");
+    if (machine->snapshot && machine->has_config)
+        return refuse(error, "--cpus", NULL, "the snapshot contains the machine; leave this option out");
+    machine->config.thp = options->thp.enabled != THP_NEVER;
+    return true;
+}
+
+bool vm_options_parse(struct vm_options *options, int count, char **arguments, struct error *error) {
+    *options = (struct vm_options){.thp = thp_default(), .root_order = 1, .machine = {.config = phys_config_default()}};
+    for (int i = 1; i < count; ++i) {
+        const char *name = arguments[i], *value = i + 1 < count ? arguments[i + 1] : NULL;
+        bool known = false;
+        if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) return options->help = true;
+        if (strcmp(name, "--decisions") == 0) {
+            options->decisions = true;
+        } else if (name[0] != '-') {
+            if (options->machine.command && options->events) return refuse(error, name, NULL, "there are too many arguments");
+            *(options->machine.command ? &options->events : &options->machine.command) = name;
+        } else {
+            if (!value) return refuse(error, name, NULL, "an option is followed by its value");
+            const bool fits = set(options, name, value, &known);
+            if (!known) return refuse(error, name, NULL, "there is no such option");
+            if (!fits) return refuse(error, name, value, "the value does not fit this option");
+            ++i;
+        }
+    }
+    return complete(options, error);
+}

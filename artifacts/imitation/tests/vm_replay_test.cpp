@@ -1,0 +1,128 @@
+// The reader of tessera-vm's events and its command line: what is printed, and what is refused with its line.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "vm_support.h"
+
+extern "C" {
+#include "cli/vm_options.h"
+#include "cli/vm_replay.h"
+}
+
+using namespace tests;
+
+namespace {
+
+struct VmReplay : testing::Test {
+    bool run(const std::string &text) {
+        char *printed = nullptr;
+        size_t bytes = 0;
+        FILE *out = open_memstream(&printed, &bytes);
+        const bool done = vm_replay_run(&p.process, text.data(), text.size(), "events", false, out, &counts, &failure);
+        std::fclose(out);
+        output.assign(printed, bytes);
+        std::free(printed);
+        return done;
+    }
+    Process p;
+    vm_replay_counts counts{};
+    error failure{};
+    std::string output;
+};
+
+TEST_F(VmReplay, PrintsEachFault) {
+    ASSERT_TRUE(run("mmap 0x40000000 0x400000 rw\ntouch 0x40000123 w\ntouch 0x40000000 r 2097152\ntouch 0x40200000 r\ntouch 0x40201000 w\n"));
+    EXPECT_TRUE(output.starts_with("fault 0x40000000 w page order=9 frame="));
+    EXPECT_NE(output.find("fault 0x40200000 r zero order=9 tables="), std::string::npos) << output;
+    EXPECT_NE(output.find("fault 0x40201000 w copy order=0 frame="), std::string::npos) << output;
+    EXPECT_NE(output.find(" split"), std::string::npos) << output;
+    EXPECT_EQ(counts.faults[FAULT_NONE][0], 512u);
+    EXPECT_EQ(counts.faults[FAULT_PAGE][1], 1u);
+}
+
+TEST_F(VmReplay, RunsEveryEvent) {
+    ASSERT_TRUE(run("# a life\nmmap any 2097152 rwx noreserve\nmmap 0x10000000 0x3000 r file=3 offset=4096 shared\nheap 0x20000000\n"
+                    "brk 0x20010000\ntouch 0x20000fff w\nmprotect 0x20000000 4096 none\ntouch 0x20000000 r\nmadvise 0x20000000 65536 "
+                    "dontneed\nmremap 0x10000000 0x3000 0x1000\nmremap 0x10000000 0x1000 0x2000 0x30000000\nmunmap 0x30000000 8192\nscan\n"))
+        << failure.found;
+    // The highest 2MB below 0x7ffff7fff000 whose start is aligned: 4MB below is 0x7ffff7bff000, rounded up to 2MB.
+    EXPECT_TRUE(output.starts_with("place 0x7ffff7c00000\n")) << output;
+    EXPECT_NE(output.find("fault 0x20000000 r bad-access\n"), std::string::npos) << output;
+    EXPECT_EQ(p.areas().substr(0, 13), "131072-131073");
+}
+
+TEST_F(VmReplay, ABadAccessEndsItsTouch) {
+    ASSERT_TRUE(run("mmap 0x40000000 0x1000 r\ntouch 0x40000000 r 0x7fffbffff000\ntouch 0x40000000 w 4096\n"));
+    EXPECT_EQ(counts.faults[FAULT_ZERO][0], 1u);
+    EXPECT_EQ(counts.faults[FAULT_BAD_ACCESS][0], 2u);
+}
+
+TEST_F(VmReplay, ScanNamesRanges) {
+    p.system.thp.enabled = THP_NEVER;
+    ASSERT_TRUE(run("mmap 0x40000000 0x400000 rw\ntouch 0x40000000 w\n"));
+    p.system.thp.enabled = THP_ALWAYS;
+    ASSERT_TRUE(run("touch 0x40200000 w\nscan\n"));
+    EXPECT_NE(output.find("scan 0x40000000 collapsed\nscan 0x40200000 mapped\n"), std::string::npos) << output;
+    EXPECT_EQ(counts.collapsed, 1u);
+}
+
+TEST_F(VmReplay, RefusesWithTheLine) {
+    const struct {
+        const char *text, *line;
+    } rows[] = {{"mmap 0x1000\n", "1"}, {"mmap 0x1001 0x1000 rw\n", "1"}, {"mmap 0x1000 0x1000 rq\n", "1"}, {"mmap 0x1000 0x1000 rr\n", "1"},
+                {"mmap 0x1000 0x1000 rw offset=4096\n", "1"}, {"mmap 0x1000 0x1000 rw file=1 offset=5\n", "1"},
+                {"mmap 0x1000 0x1000 rw shared\n", "1"}, {"mmap 0x800000000000 0x1000 rw\n", "1"}, {"mmap any 0 rw\n", "1"},
+                {"mmap any 0x800000000000 rw\n", "1"}, {"# x\nmunmap 0x1000\n", "2"}, {"munmap 0x1000 0\n", "1"},
+                {"mprotect 0x1000 0x1000 r\n", "1"}, {"mremap 0x1000 0x1000 0x2000\n", "1"}, {"madvise 0x1000 0x1000 free\n", "1"},
+                {"madvise 0x1000 0x1000 hugepage\n", "1"}, {"brk 0x1000\n", "1"}, {"heap 0x1000\nheap 0x1000\n", "2"},
+                {"touch 0x1000 x\n", "1"}, {"touch 0x800000000000 r\n", "1"}, {"touch 0x1000 r 0x1000 1\n", "1"}, {"scan 1\n", "1"},
+                {"fork\n", "1"}, {"scan", "1"}, {"mmap 0x1000 0x2000 rw\nmremap 0x1000 0x1000 0x2000\n", "2"}};
+    for (const auto &row : rows) {
+        Process fresh;
+        char buffer[64];
+        FILE *out = fmemopen(buffer, sizeof buffer, "w");
+        EXPECT_FALSE(vm_replay_run(&fresh.process, row.text, strlen(row.text), "events", false, out, &counts, &failure)) << row.text;
+        std::fclose(out);
+        EXPECT_EQ(std::string(failure.asked), std::string("events line ") + row.line) << row.text;
+        EXPECT_NE(failure.remedy[0], '\0');
+    }
+}
+
+bool parse(std::vector<std::string> words, vm_options &options) {
+    std::vector<char *> arguments{const_cast<char *>("tessera-vm")};
+    error failure;
+    for (auto &word : words) arguments.push_back(word.data());
+    return vm_options_parse(&options, static_cast<int>(arguments.size()), arguments.data(), &failure);
+}
+
+TEST(VmOptions, ReachTheSettings) {
+    vm_options options;
+    ASSERT_TRUE(parse({"replay", "e", "--memory", "2GB", "--thp", "madvise", "--defrag", "defer+madvise", "--zero-page", "off",
+                       "--max-ptes-none", "0", "--max-ptes-swap", "1", "--max-ptes-shared", "2", "--pages-to-scan", "512", "--root-order",
+                       "0", "--cpus", "3", "--decisions"}, options));
+    EXPECT_EQ(options.machine.memory_bytes, 2 * gib);
+    EXPECT_EQ(options.thp.enabled, THP_MADVISE);
+    EXPECT_EQ(options.thp.defrag, THP_DEFRAG_DEFER_MADVISE);
+    EXPECT_FALSE(options.thp.use_zero_page);
+    EXPECT_EQ(options.thp.max_ptes_none, 0u);
+    EXPECT_EQ(options.thp.max_ptes_swap, 1u);
+    EXPECT_EQ(options.thp.max_ptes_shared, 2u);
+    EXPECT_EQ(options.thp.pages_to_scan, 512u);
+    EXPECT_EQ(options.root_order, 0u);
+    EXPECT_EQ(options.machine.config.cpus, 3u);
+    EXPECT_TRUE(options.decisions);
+}
+
+TEST(VmOptions, RefuseWhatDoesNotFit) {
+    vm_options options;
+    const std::vector<std::vector<std::string>> rows = {
+        {}, {"show"}, {"replay"}, {"replay", "e"}, {"replay", "e", "--memory", "4"}, {"replay", "e", "--memory", "1GB", "--snapshot", "s"},
+        {"replay", "e", "--memory", "1GB", "--thp", "on"}, {"replay", "e", "--memory", "1GB", "--defrag", "madvise+defer"},
+        {"replay", "e", "--memory", "1GB", "--max-ptes-none", "512"}, {"replay", "e", "--memory", "1GB", "--pages-to-scan", "0"},
+        {"replay", "e", "--memory", "1GB", "--root-order", "2"}, {"replay", "e", "--snapshot", "s", "--cpus", "2"},
+        {"replay", "e", "f", "--memory", "1GB"}, {"replay", "e", "--memory"}, {"replay", "e", "--memory", "1GB", "--swap", "1"}};
+    for (const auto &row : rows) EXPECT_FALSE(parse(row, options)) << (row.empty() ? "" : row.back());
+}
+
+}  // namespace

@@ -1,0 +1,137 @@
+#include "vm/areas.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/host.h"
+#include "vm/merge.h"
+
+void areas_destroy(struct areas *areas) {
+    free(areas->item);
+    areas->item = NULL;
+    areas->count = areas->room = areas->recent = 0;
+}
+
+size_t areas_from(struct areas *areas, uint64_t page) {
+    const size_t recent = areas->recent;
+    const struct area *item = areas->item;
+    if (recent < areas->count && page < item[recent].end && (recent == 0 || page >= item[recent - 1].end)) return recent;
+    size_t low = 0, high = areas->count;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (areas->item[middle].end > page)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return areas->recent = low;
+}
+
+struct area *areas_at(struct areas *areas, uint64_t page) {
+    const size_t index = areas_from(areas, page);
+    return index < areas->count && areas->item[index].start <= page ? &areas->item[index] : NULL;
+}
+
+bool areas_free(struct areas *areas, uint64_t start, uint64_t end) {
+    const size_t index = areas_from(areas, start);
+    return index == areas->count || areas->item[index].start >= end;
+}
+
+static void insert(struct areas *areas, size_t index, struct area area) {
+    areas->item = host_grow(areas->item, &areas->room, areas->count + 1, sizeof *areas->item);
+    memmove(areas->item + index + 1, areas->item + index, (areas->count - index) * sizeof *areas->item);
+    areas->item[index] = area;
+    ++areas->count;
+}
+
+void areas_remove(struct areas *areas, size_t first, size_t last) {
+    memmove(areas->item + first, areas->item + last, (areas->count - last) * sizeof *areas->item);
+    areas->count -= last - first;
+}
+
+static void set_start(struct area *area, uint64_t start) {
+    area->offset += start - area->start;
+    area->start = start;
+}
+
+static void border(const struct areas *areas, uint64_t page) {
+    if (areas->border) areas->border(areas->context, page);
+}
+
+static void split(struct areas *areas, size_t index, uint64_t page) {
+    struct area above = areas->item[index];
+    border(areas, page);
+    set_start(&above, page);
+    areas->item[index].end = page;
+    insert(areas, index + 1, above);
+}
+
+size_t areas_add(struct areas *areas, const struct area *area, enum areas_join join, bool *merged) {
+    const size_t index = areas_from(areas, area->start);
+    struct area *below = index > 0 ? &areas->item[index - 1] : NULL, *above = index < areas->count ? &areas->item[index] : NULL;
+    const bool joins_below = join != AREAS_JOIN_NONE && merge_with_below(below, area);
+    const bool joins_above = join == AREAS_JOIN_BOTH && merge_with_above(area, above, joins_below ? below : NULL);
+    if (merged) *merged = joins_below || joins_above;
+    if (joins_below) {
+        below->end = joins_above ? above->end : area->end;
+        if (joins_above && below->anon == 0) below->anon = above->anon;
+        if (joins_above) areas_remove(areas, index, index + 1);
+        return index - 1;
+    }
+    if (joins_above)
+        set_start(above, area->start);
+    else
+        insert(areas, index, *area);
+    return index;
+}
+
+size_t areas_change(struct areas *areas, size_t index, uint64_t start, uint64_t end, uint32_t flags, bool *merged) {
+    struct area *area = &areas->item[index];
+    struct area changed = {start, end, area->offset + (start - area->start), area->file, area->anon, flags};
+    const bool whole = start == area->start && end == area->end;
+    struct area *below = start == area->start && index > 0 ? area - 1 : NULL;
+    struct area *above = end == area->end && index + 1 < areas->count ? area + 1 : NULL;
+    const bool joins_below = merge_with_below(below, &changed);
+    const bool joins_above = merge_with_above(&changed, above, joins_below ? below : NULL);
+    if (merged) *merged = joins_below || joins_above;
+    if (joins_below && joins_above) {
+        below->end = above->end;
+        if (below->anon == 0) below->anon = above->anon != 0 ? above->anon : area->anon;
+        areas_remove(areas, index, index + 2);
+        return index - 1;
+    }
+    if (joins_below) {
+        if (!whole) border(areas, end);
+        below->end = end;
+        set_start(area, end);
+        if (whole) areas_remove(areas, index, index + 1);
+        return index - 1;
+    }
+    if (joins_above) {
+        if (!whole) border(areas, start);
+        set_start(above, start);
+        area->end = start;
+        if (whole) areas_remove(areas, index, index + 1);
+        return whole ? index : index + 1;
+    }
+    if (area->start < start) split(areas, index++, start);
+    if (areas->item[index].end > end) split(areas, index, end);
+    areas->item[index].flags = flags;
+    return index;
+}
+
+size_t areas_isolate(struct areas *areas, uint64_t start, uint64_t end, size_t *last) {
+    size_t first = areas_from(areas, start);
+    if (first < areas->count && areas->item[first].start < start) split(areas, first++, start);
+    for (*last = first; *last < areas->count && areas->item[*last].start < end; ++*last)
+        if (areas->item[*last].end > end) split(areas, *last, end);
+    return first;
+}
+
+void areas_need_anon(struct areas *areas, size_t index) {
+    struct area *area = &areas->item[index];
+    if (area->anon != 0) return;
+    if (index + 1 < areas->count && merge_share_anon(area, area + 1)) area->anon = area[1].anon;
+    if (area->anon == 0 && index > 0 && merge_share_anon(area - 1, area)) area->anon = area[-1].anon;
+    if (area->anon == 0) area->anon = ++areas->last_anon;
+}

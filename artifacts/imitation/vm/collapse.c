@@ -1,0 +1,90 @@
+#include "vm/collapse.h"
+
+#include "pt/huge.h"
+
+const char *collapse_result_name(int result) {
+    static const char *const names[COLLAPSE_RESULTS] = {"collapsed", "no-table",    "empty",     "mapped",    "many-none",
+                                                        "many-swap", "many-shared", "read-only", "not-young", "no-block",
+                                                        "swap-in"};
+    return result >= 0 && result < COLLAPSE_RESULTS ? names[result] : "?";
+}
+
+static enum collapse_result exceeded(const struct thp *thp, const struct collapse_counts *counts) {
+    if (counts->none > thp->max_ptes_none) return COLLAPSE_MANY_NONE;
+    if (counts->swap > thp->max_ptes_swap) return COLLAPSE_MANY_SWAP;
+    return counts->shared > thp->max_ptes_shared ? COLLAPSE_MANY_SHARED : COLLAPSE_DONE;
+}
+
+enum collapse_result collapse_decide(const struct thp *thp, const struct collapse_counts *counts) {
+    const enum collapse_result limit = exceeded(thp, counts);
+    if (limit != COLLAPSE_DONE) return limit;
+    if (!counts->writable) return COLLAPSE_READ_ONLY;
+    if (counts->young == 0 || (counts->swap > 0 && counts->young < PT_SLOTS / 2)) return COLLAPSE_NOT_YOUNG;
+    return COLLAPSE_DONE;
+}
+
+static void count(struct collapse_counts *counts, pt_entry entry) {
+    if (entry & PT_SWAP) {
+        ++counts->swap;
+    } else if (entry == 0 || entry & PT_ZERO) {
+        ++counts->none;
+    } else {
+        counts->young += (entry & PT_YOUNG) != 0;
+        counts->writable |= (entry & PT_WRITE) != 0;
+    }
+}
+
+/// Frees the pages of a table: small ones first, then split blocks whose last mapping went. Returns the number of pages.
+static uint32_t free_pages(struct vm_system *system, const struct pt_table *table, uint32_t cpu) {
+    uint32_t pages = 0, blocks = 0, block[PT_SLOTS];
+    vm_lru_drain(system);
+    for (unsigned i = 0; i < PT_SLOTS; ++i) {
+        const pt_entry entry = table->slot[i];
+        if (!pt_present(entry) || entry & PT_ZERO) continue;
+        const uint32_t of = pt_value(entry) >> PHYS_PAGEBLOCK_ORDER;
+        ++pages;
+        if (system->mappings[of] == 0)
+            vm_free(system, pt_value(entry), 0, cpu);
+        else if (--system->mappings[of] == 0)
+            block[blocks++] = of;
+    }
+    for (uint32_t i = 0; i < blocks; ++i) vm_free(system, block[i] << PHYS_PAGEBLOCK_ORDER, PHYS_THP_ORDER, cpu);
+    return pages;
+}
+
+static enum collapse_result collapse(struct process *process, struct pt_table *table, pt_entry *slot, uint32_t cpu,
+                                     enum phys_outcome *outcome) {
+    struct vm_system *system = process->system;
+    const struct phys_request request = thp_collapse_request(&system->thp, cpu);
+    const struct phys_result block = phys_alloc(system->phys, &request);
+    *outcome = block.outcome;
+    if (block.outcome != PHYS_GOT_FRAMES) {
+        ++system->counts.thp_collapse_alloc_failed;
+        return COLLAPSE_NO_BLOCK;
+    }
+    ++system->counts.thp_collapse_alloc;
+    process->anonymous_pages += PT_SLOTS - free_pages(system, pt_below(*slot), cpu);
+    vm_lru_add(system, block.frame, cpu);
+    pt_collapse(&process->pt, table, slot, pt_make(block.frame, PT_PRESENT | PT_WRITE | PT_YOUNG | PT_DIRTY));
+    return COLLAPSE_DONE;
+}
+
+enum collapse_result collapse_range(struct process *process, uint64_t page, uint32_t cpu, enum phys_outcome *outcome) {
+    const struct thp *thp = &process->system->thp;
+    struct collapse_counts counts = {0};
+    unsigned missing;
+    struct pt_table *table = pt_find_table(&process->pt, page, 1, &missing);
+    *outcome = PHYS_GOT_FRAMES;
+    if (!table) return COLLAPSE_NO_TABLE;
+    pt_entry *slot = &table->slot[pt_index(page, 1)];
+    if (*slot == 0) return COLLAPSE_EMPTY;
+    if (pt_present(*slot)) return COLLAPSE_MAPPED;
+    for (unsigned i = 0; i < PT_SLOTS; ++i) {
+        count(&counts, pt_below(*slot)->slot[i]);
+        const enum collapse_result limit = exceeded(thp, &counts);
+        if (limit != COLLAPSE_DONE) return limit;
+    }
+    const enum collapse_result decision = collapse_decide(thp, &counts);
+    if (decision != COLLAPSE_DONE) return decision;
+    return counts.swap > 0 ? COLLAPSE_SWAP_IN : collapse(process, table, slot, cpu, outcome);
+}

@@ -1,0 +1,83 @@
+#include "vm/fault.h"
+
+#include "vm/fault_huge.h"
+
+const char *fault_kind_name(int kind) {
+    static const char *const names[FAULT_KINDS] = {"none",  "page",       "zero",         "copy",
+                                                   "reuse", "bad-access", "not-modelled", "needs"};
+    return kind >= 0 && kind < FAULT_KINDS ? names[kind] : "?";
+}
+
+static bool allows(const struct area *area, bool write) {
+    if (write) return area->flags & AREA_WRITE;
+    return area->flags & AREA_RIGHTS;      // each right includes reads, without protection keys
+}
+
+/// A page of zeros into `slot`, which is empty or maps the zero page.
+static void give_page(struct process *process, pt_entry *slot, enum fault_kind kind, uint32_t cpu, struct fault *fault) {
+    struct phys_request request = phys_request_default(0, PHYS_MOVABLE);
+    request.cpu = (uint8_t)cpu;
+    const struct phys_result result = phys_alloc(process->system->phys, &request);
+    if (result.outcome != PHYS_GOT_FRAMES) {
+        fault_needs(fault, result.outcome, 0);
+        return;
+    }
+    *slot = pt_make(result.frame, PT_PRESENT | PT_WRITE | PT_YOUNG | PT_DIRTY);
+    fault->kind = kind;
+    fault->frame = result.frame;
+    fault->lru_drained = vm_lru_add(process->system, result.frame, cpu);
+    ++process->anonymous_pages;
+}
+
+static void small(struct process *process, size_t area, uint64_t page, bool write, uint32_t cpu, struct fault *fault) {
+    struct pt_table *table = pt_reach(&process->pt, page, 0, cpu, &fault->tables, &fault->outcome);
+    if (!table) {
+        fault_needs(fault, fault->outcome, 0);
+        return;
+    }
+    pt_entry *slot = &table->slot[pt_index(page, 0)];
+    if (*slot & PT_SWAP) {
+        fault->kind = FAULT_NOT_MODELLED;
+    } else if (*slot == 0 && !write) {
+        *slot = pt_make(0, PT_PRESENT | PT_YOUNG | PT_ZERO);
+        fault->kind = FAULT_ZERO;
+    } else if (*slot == 0 || *slot & PT_ZERO) {
+        areas_need_anon(&process->areas, area);
+        give_page(process, slot, *slot == 0 ? FAULT_PAGE : FAULT_COPY, cpu, fault);
+    } else {
+        *slot |= PT_WRITE | PT_YOUNG | PT_DIRTY;
+        fault->kind = FAULT_REUSE;
+        fault->frame = pt_value(*slot);
+    }
+}
+
+/// True if the processor needs no help.
+static bool hardware(struct process *process, uint64_t page, bool write) {
+    unsigned level;
+    pt_entry *slot = pt_find(&process->pt, page, &level);
+    if (!slot || !pt_present(*slot) || (write && !(*slot & PT_WRITE))) return false;
+    *slot |= write ? PT_YOUNG | PT_DIRTY : PT_YOUNG;
+    return true;
+}
+
+struct fault fault_access(struct process *process, uint64_t page, bool write, uint32_t cpu, enum fault_try attempt) {
+    struct fault fault = {.frame = PHYS_NO_FRAME};
+    struct area *area = areas_at(&process->areas, page);
+    if (!area || !allows(area, write)) {
+        fault.kind = FAULT_BAD_ACCESS;
+        return fault;
+    }
+    if (hardware(process, page, write)) return fault;
+    if (area->file != 0) {
+        fault.kind = FAULT_NOT_MODELLED;
+        return fault;
+    }
+    struct pt_table *table = pt_reach(&process->pt, page, 1, cpu, &fault.tables, &fault.outcome);
+    if (!table) {
+        fault_needs(&fault, fault.outcome, 0);
+        return fault;
+    }
+    const size_t index = (size_t)(area - process->areas.item);
+    if (!fault_huge(process, index, page, write, cpu, attempt, table, &fault)) small(process, index, page, write, cpu, &fault);
+    return fault;
+}

@@ -1,0 +1,48 @@
+// fault.h - one access of a program: the hardware's part if a mapping allows it, else the fault.
+//
+// Linux 6.12: arch/x86/mm/fault.c access_error; mm/memory.c __handle_mm_fault, handle_pte_fault, do_anonymous_page, do_wp_page,
+// wp_page_copy; mm/huge_memory.c do_huge_pmd_anonymous_page, do_huge_pmd_wp_page. Order of allocations: tables from the top down
+// to level 1; for 2MB the block, then the table to deposit (for 2MB of zeros the other way round); for 4KB the table of level 0,
+// then the page.
+// A write to the huge zero page splits it: 511 mappings of the zero page and one page, as 6.12 does.
+// An access that a mapping allows is no fault: it sets young and dirty as a processor does. So no fault is spurious.
+// Left out: copy after fork, faults of files and shared memory, swap, hugetlb, NUMA hints. The first three are refused with a
+// kind of their own.
+#pragma once
+
+#include "vm/process.h"
+
+enum fault_kind {
+    FAULT_NONE,             // the mapping allowed the access
+    FAULT_PAGE,             // a new page of zeros: order 0 or 9
+    FAULT_ZERO,             // a read got the zero page (order 0) or the huge zero page (order 9)
+    FAULT_COPY,             // a write replaced the zero page by a page
+    FAULT_REUSE,            // a write got the right to write to a page of its own
+    FAULT_BAD_ACCESS,       // no area, or one that does not allow the access: SIGSEGV
+    FAULT_NOT_MODELLED,     // a file, shared memory, or a swapped page
+    FAULT_NEEDS,            // memory: `outcome` says what the caller does before it asks again
+    FAULT_KINDS
+};
+
+/// What to do about a 2MB block: ask for it; ask again after compaction or reclaim; go on without it (the fallback is counted).
+enum fault_try { FAULT_FIRST, FAULT_AGAIN, FAULT_WITHOUT_HUGE };
+
+struct fault {
+    enum fault_kind kind;
+    unsigned order;                 // of the mapping: 0 or 9
+    uint32_t frame;                 // of the page or block; PHYS_NO_FRAME: none, or the zero page
+    struct pt_new tables;           // frames of new tables; the last one is deposited if order is 9
+    bool fallback;                  // 2MB were allowed, the area held them, and there was no block
+    bool split;                     // a 2MB mapping was split on the way
+    bool lru_drained;               // the CPU's LRU batch went to its list: each 31st page, and with each block
+    enum phys_outcome outcome;      // FAULT_NEEDS: what physical memory asks for
+    unsigned needs_order;           // FAULT_NEEDS: the order that was refused
+};
+
+/// Name of a kind: none, page, zero, copy, reuse, bad-access, not-modelled, needs.
+const char *fault_kind_name(int kind);
+
+/// One access to `page`. After FAULT_NEEDS, tables that were made stay. If `needs_order` is 9, the caller goes on with
+/// FAULT_AGAIN or
+/// FAULT_WITHOUT_HUGE; else with FAULT_FIRST, because Linux also has asked for the block by then.
+struct fault fault_access(struct process *process, uint64_t page, bool write, uint32_t cpu, enum fault_try attempt);

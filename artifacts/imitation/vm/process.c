@@ -1,0 +1,62 @@
+#include "vm/process.h"
+
+#include <string.h>
+
+#include "base/host.h"
+#include "pt/huge.h"
+#include "vm/unmap.h"
+
+static void border(void *context, uint64_t page) {
+    struct process *process = context;
+    unsigned missing;
+    if (page % PT_SLOTS == 0) return;
+    struct pt_table *table = pt_find_table(&process->pt, page, 1, &missing);
+    pt_entry *slot = table ? &table->slot[pt_index(page, 1)] : NULL;
+    if (slot && pt_present(*slot)) process_split(process, table, slot);
+}
+
+enum phys_outcome process_create(struct process *process, struct vm_system *system, unsigned root_order, uint32_t cpu) {
+    *process = (struct process){.system = system};
+    process->areas.border = border;
+    process->areas.context = process;
+    return pt_create(&process->pt, system->phys, root_order, cpu);
+}
+
+/// khugepaged forgets the process; if it was at work on it, it goes on with the next one (collect_mm_slot).
+static void unregister(struct process *process) {
+    struct vm_system *system = process->system;
+    size_t at = 0;
+    if (!process->registered) return;
+    while (system->scanned[at] != process) ++at;
+    memmove(system->scanned + at, system->scanned + at + 1, (--system->scanned_count - at) * sizeof *system->scanned);
+    if (at < system->scan_at) --system->scan_at;
+    if (!system->scanning || at != system->scan_at) return;
+    system->scan_page = 0;
+    if (at < system->scanned_count) return;
+    system->scanning = false;
+    system->scan_at = 0;
+    ++system->counts.thp_full_scans;
+}
+
+void process_exit(struct process *process, uint32_t cpu) {
+    unregister(process);
+    unmap_range(process, 0, PT_PAGES, cpu);
+    pt_destroy(&process->pt, cpu);
+    areas_destroy(&process->areas);
+    process->system->huge_zero_users -= process->uses_huge_zero;
+}
+
+void process_split(struct process *process, struct pt_table *table, pt_entry *slot) {
+    const pt_entry huge = *slot;
+    pt_split(&process->pt, table, slot);
+    if (!(huge & PT_ZERO)) process->system->mappings[pt_value(huge) >> PHYS_PAGEBLOCK_ORDER] = PT_SLOTS;
+    ++process->system->counts.thp_split_pmd;
+}
+
+void process_register(struct process *process, const struct area *area) {
+    struct vm_system *system = process->system;
+    if (process->registered || !thp_scan_allowed(&system->thp, area)) return;
+    process->registered = true;
+    system->scanned = host_grow(system->scanned, &system->scanned_room, system->scanned_count + 1, sizeof *system->scanned);
+    system->scanned[system->scanned_count++] = process;
+}

@@ -1,0 +1,52 @@
+// process.h - one process: its areas and its page table, and the calls that change them.
+//
+// Contract: addresses and lengths are in pages of 4KB. A call returns NULL, or the rule that it breaks; then nothing changed,
+// except where Linux also stops half way (process_protect, process_advise). Calls that free memory need it, too (gather.h), but
+// never fail for it.
+// Linux 6.12: mm/mmap.c (mmap, brk, exit_mmap), mm/vma.c (munmap), mm/mprotect.c, mm/madvise.c, mm/mremap.c.
+// Left out: fork, threads (calls come one after another), mlock, resource limits, overcommit refusals, guard gaps of stacks.
+#pragma once
+
+#include "pt/table.h"
+#include "vm/system.h"
+
+struct process {
+    struct vm_system *system;
+    struct pt pt;
+    struct areas areas;
+    uint64_t heap_start, heap_end;     // pages [start, end): brk; 0: no heap
+    uint64_t anonymous_pages;          // mapped, without zero pages (MM_ANONPAGES)
+    bool uses_huge_zero;
+    bool registered;                   // khugepaged knows it
+};
+
+/// PHYS_GOT_FRAMES, or why the root table got no frames. root_order: table.h.
+enum phys_outcome process_create(struct process *process, struct vm_system *system, unsigned root_order, uint32_t cpu);
+
+/// exit: every frame goes back, except the huge zero page, which is the system's.
+void process_exit(struct process *process, uint32_t cpu);
+
+/// mmap at a fixed place; what was there is unmapped. `flags` without AREA_ACCOUNT; file and offset (pages) as in areas.h,
+/// offset 0 if file is 0.
+const char *process_map(struct process *process, uint64_t page, uint64_t pages, uint32_t flags, uint32_t file, uint64_t offset,
+                        uint32_t cpu);
+const char *process_unmap(struct process *process, uint64_t page, uint64_t pages, uint32_t cpu);
+
+/// mprotect: `rights` of AREA_RIGHTS.
+const char *process_protect(struct process *process, uint64_t page, uint64_t pages, uint32_t rights);
+
+enum process_advice { ADVICE_HUGEPAGE, ADVICE_NOHUGEPAGE, ADVICE_DONTNEED };
+const char *process_advise(struct process *process, uint64_t page, uint64_t pages, enum process_advice advice, uint32_t cpu);
+
+/// mremap: to == page shrinks or grows in place; any other `to` moves (MREMAP_MAYMOVE | MREMAP_FIXED).
+const char *process_remap(struct process *process, uint64_t page, uint64_t old_pages, uint64_t new_pages, uint64_t to,
+                          uint32_t cpu);
+
+/// The heap starts at `page`, empty; then brk sets its end.
+const char *process_heap(struct process *process, uint64_t page);
+const char *process_brk(struct process *process, uint64_t end, uint32_t cpu);
+
+/// Shared by the files of this folder: splits the 2MB mapping in `slot`; registers the process with khugepaged if the area
+/// allows it.
+void process_split(struct process *process, struct pt_table *table, pt_entry *slot);
+void process_register(struct process *process, const struct area *area);
