@@ -23,6 +23,7 @@ def section(facts) -> dict:
         "claims": len(both),
         "differing": [one for one in both if one.differs],
         "command": COMMAND,
+        "shown": set(facts.claims.get("id", ())),  # this run's table may lack claims
     }
 
 
