@@ -79,7 +79,7 @@ def components(monkeypatch):
 
 def test_a_component_that_is_not_built_stops_no_other_ones_tests(components):
     done = CliRunner().invoke(cli.build, ["--test"])
-    assert components == ["mosalloc", "tracer", "workloads"]
+    assert components == ["mosalloc", "tracer", "workloads", "imitation"]
     assert "== ctest: simulator: not built\n" in done.output and "== ctest: tracer: some tests" in done.output
     assert isinstance(done.exception, TesseraError) and done.exception.exit_code == 1
     assert done.exception.found == "not built: simulator; tests failed in: workloads"
