@@ -16,7 +16,7 @@ rule cells:
         changes=CHANGES, code=code("tessera.pipeline.cells"),
         files=lambda w: platform_content(w.platform),
     priority: 10
-    resources: mem_mb=2000
+    resources: mem_mb=600
     message: "Simulating {wildcards.workload} on {wildcards.platform}"
     shell:
         "tessera pipeline cells --info {input.info} --manifest {input.manifest} --platform {input.platform}"

@@ -37,7 +37,7 @@ rule host_simulated:
     params:
         engine=config["engine"], sampling=config["sampling"], cache=TREE.cache,
         changes=CHANGES, code=code("tessera.pipeline.cells"),
-    resources: mem_mb=2000
+    resources: mem_mb=600
     message: "Simulating the layouts of the real runs"
     shell:
         "tessera pipeline cells --info {input.info} --manifest {input.manifest} --platform {input.platform}"

@@ -64,7 +64,7 @@ rule kernel_part:
         files=content("artifacts/kernel", "artifacts/workloads", "docker/kernel"),  # the guest runs some workloads
     message: "Running the kernel job {wildcards.part}"
     threads: 1  # most jobs wait for a guest most of the time; the first that needs a kernel builds it on all cores
-    priority: 40  # early, beside jobs of one core: at the end only jobs of all cores are left, and these wait for a guest
+    priority: 70  # early, beside jobs of one core: at the end only jobs of all cores are left, and these wait for a guest
     resources: mem_mb=4000, kernel_guests=1  # one at a time (profiles/default), as a guest leaves a core partly idle
     shell:
         "tessera pipeline attempt --outcome {output} -- kernel {params.command} --accept-series > {log} 2>&1"

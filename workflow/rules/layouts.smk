@@ -32,7 +32,7 @@ rule layouts:
         code=code("tessera.pipeline.layouts"),
         files=lambda w: platform_content(w.platform),
     priority: 12  # cells wait for them
-    resources: mem_mb=1000
+    resources: mem_mb=600
     message: "Choosing layouts of {wildcards.workload} on {wildcards.platform}"
     shell:
         "tessera pipeline layouts --info {input.info} --platform {input.platform} --seed {params.seed}"

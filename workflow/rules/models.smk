@@ -36,6 +36,7 @@ rule fit:
     params:
         seed=config["seed"], layouts=TREE.layouts, out=TREE.all_models, code=code("tessera.pipeline.fit"),
         models=[f"--model {name}" for name in MODELS],
+    priority: 30  # notebooks and report wait for it
     message: "Fitting and judging all models on {wildcards.platform}"
     shell:
         "tessera pipeline fit --seed {params.seed} --layouts {params.layouts} --out {params.out} {params.models}"
@@ -48,6 +49,7 @@ rule adaptive:
     log: TREE.log("adaptive-{platform}"),
     benchmark: TREE.benchmark("adaptive-{platform}")
     params: seeds=config.get("adaptive_orders", 10), out=TREE.all_models, code=code("tessera.pipeline.fit"),
+    priority: 30  # notebooks and report wait for it
     message: "Comparing adaptive and random orders of layouts on {wildcards.platform}"
     shell: "tessera pipeline adaptive --seeds {params.seeds} --out {params.out} {input} 2> >(tee {log} >&2)"
 
@@ -58,6 +60,7 @@ rule one_gb:
     log: TREE.log("one-gb-{platform}"),
     benchmark: TREE.benchmark("one-gb-{platform}")
     params: out=TREE.all_models, code=code("tessera.pipeline.fit"),
+    priority: 30  # notebooks and report wait for it
     message: "Predicting 1GB pages on {wildcards.platform}"
     shell:
         "tessera pipeline one-gb --mosaics {input.mosaics} --out {params.out} {input.cells} 2> >(tee {log} >&2)"
@@ -75,5 +78,6 @@ rule all_models:
         out=TREE.all_models,
         folders=lambda w, input: sorted({str(Path(p).parent) for p in input}),
         code=code("tessera.fit.models.collect"),
+    priority: 30  # notebooks and report wait for it
     message: "Joining the tables of all models"
     shell: "tessera models collect --out {params.out} {params.folders} > {log} 2>&1"

@@ -121,7 +121,7 @@ rule study_sampling:
         seed=config["seed"], cache=TREE.cache, code=STUDY_CODE,
         files=lambda w: platform_content(STUDIES["sampling"]["platform"]),
     priority: 15
-    resources: mem_mb=2000
+    resources: mem_mb=1000
     message: "Comparing sampling methods on {wildcards.workload}"
     shell:
         "tessera study sampling --info {input.info} --manifest {input.manifest} --platform {input.platform}"
@@ -146,7 +146,7 @@ rule study_ablations:
         cache=TREE.cache, code=STUDY_CODE,
         files=lambda w: platform_content(w.platform),
     priority: 15
-    resources: mem_mb=2000
+    resources: mem_mb=1000
     message: "Switching off one mechanism at a time: {wildcards.workload} on {wildcards.platform}"
     shell:
         "tessera study ablations --info {input.info} --manifest {input.manifest} --platform {input.platform}"
@@ -168,9 +168,8 @@ rule study_sweep:
         only=" ".join(f"--only {key}" for key in STUDIES.get("sweep", {}).get("keys", [])),
         cache=TREE.cache, code=STUDY_CODE,
         files=lambda w: platform_content(w.platform),
-    threads: workflow.cores
     priority: 15
-    resources: mem_mb=2000
+    resources: mem_mb=1000
     message: "Varying the assumed values of {wildcards.platform}, on {wildcards.workload}"
     shell:
         "tessera study sweep --info {input.info} --manifest {input.manifest} --platform {input.platform}"
@@ -193,9 +192,8 @@ rule study_designs:
         only=lambda w: design_options(w.workload),
         seed=config["seed"], cache=TREE.cache, code=code("tessera.judge.studies.designs.step", "tessera.core.tables"),
         files=lambda w: platform_content(w.platform), out=lambda w, output: Path(output.cells).parent,
-    threads: workflow.cores
     priority: 15
-    resources: mem_mb=4000
+    resources: mem_mb=1000
     message: "Comparing translation designs on {wildcards.workload}"
     shell:
         "tessera study designs --trace {input.info} --platform {input.platform} {params.only} --seed {params.seed}"
@@ -215,7 +213,7 @@ rule study_probes:
         files=lambda w: platform_content(STUDIES["probes"]["platform"]),
         printed=content(*(f"reference-results/park_{n}.csv" for n in ("table21_shared_memory", "table22_synonym_filter"))),
     priority: 15
-    resources: mem_mb=2000
+    resources: mem_mb=1000
     message: "Probing single structures of designs"
     shell:
         "tessera study probes --platform {input.platform} --accesses {params.accesses} --seed {params.seed}"
@@ -235,9 +233,8 @@ rule study_transfer:
         options=transfer_options(), seed=config["seed"], cache=TREE.cache,
         code=code("tessera.judge.studies.transfer.step", "tessera.core.tables"),
         files=lambda w: platform_content(w.platform), out=lambda w, output: Path(output[0]).parent,
-    threads: workflow.cores
     priority: 15
-    resources: mem_mb=4000
+    resources: mem_mb=1000
     message: "Asking models of {wildcards.platform} for new designs, on {wildcards.workload}"
     shell:
         "tessera study transfer --parts-only --info {input.info} --manifest {input.manifest}"

@@ -103,8 +103,8 @@ rule prepare:
         row=lambda w: rows_of(w.file)[0], size=lambda w: label_of(rows_of(w.file)[0]),
         recipe=lambda w: PREPARED[w.file].args, path=lambda w: TREE.prepared(w.file),
         code=code("tessera.pipeline.prepare"),
-    priority: 15  # below recordings, so that files are removed before others are built
-    threads: workflow.cores
+    priority: 50  # below recordings, so that files are removed before others are built
+    threads: 1  # it has a thread for each processor, but what takes all cores waits until nothing else runs
     resources: mem_mb=lambda w: needs.preparing_bytes(size_of(rows_of(w.file)[0])) // MB
     message: "Building the prepared file {wildcards.file}"
     shell:
@@ -118,7 +118,7 @@ rule drop:
     log: TREE.log("drop-{file}"),
     wildcard_constraints: file="|".join(PREPARED) or "none"
     params: path=lambda w: TREE.prepared(w.file), code=code("tessera.pipeline.prepare"),
-    priority: 30
+    priority: 60
     message: "Removing the prepared file {wildcards.file}"
     shell: "tessera pipeline drop --file {params.path} --out {output} 2> >(tee {log} >&2)"
 
@@ -137,7 +137,7 @@ rule trace:
         # a recording does not depend on layouts or platforms
         code=code("tessera.pipeline.record", without=("tessera.layouts.", "tessera.platforms.")),
         files=lambda w: workload_files(w.workload),
-    priority: 20  # all other jobs wait for traces; long jobs start early, so that none runs alone at the end
+    priority: 55  # all other jobs wait for traces, and large ones run one after another: they end late if they begin late
     resources: mem_mb=lambda w: recording_mb(w.workload)
     message: "Recording the trace of {wildcards.workload} ({params.size})"
     shell:

@@ -110,7 +110,7 @@ rule calibrated_cells:
     params:
         engine=config["engine"], sampling=config["sampling"], cache=TREE.cache,
         code=code("tessera.pipeline.cells"),
-    resources: mem_mb=2000
+    resources: mem_mb=600
     message: "Simulating the layouts of the real runs on the calibrated platform"
     shell:
         "tessera pipeline cells --info {input.info} --manifest {input.manifest} --platform {input.platform}"
