@@ -20,6 +20,10 @@ class Offered:
     md5: str
 
 
+class NoMd5(ValueError):
+    """A file whose metadata have no MD5, so that a download could not be checked."""
+
+
 def offered(record: str, pause_s: float) -> list[Offered]:
     """The files of a record, by name.
 
@@ -31,12 +35,24 @@ def offered(record: str, pause_s: float) -> list[Offered]:
         ConnectionError: the archive can't be reached.
         ValueError: it has no such record, or its answer does not have the documented form.
     """
+    try:
+        return files_of(metadata(record, pause_s), record)
+    except RuntimeError as error:
+        raise ValueError(f"the archive's answer has another form ({error})") from error
+
+
+def files_of(described: dict, record: str) -> list[Offered]:
+    """The files in a record's metadata (:func:`metadata`), by name.
+
+    Raises:
+        NoMd5: a file has no MD5.
+        ValueError: the metadata do not have the documented form.
+    """
     from zenodo_get.metadata import filter_files_from_metadata
 
     try:
-        listed = filter_files_from_metadata(metadata(record, pause_s), (), record)
-        found = [_of(entry) for entry in listed]
-    except (KeyError, TypeError, AttributeError, RuntimeError) as error:
+        found = [_of(entry) for entry in filter_files_from_metadata(described, (), record)]
+    except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"the archive's answer has another form ({error})") from error
     return sorted(found, key=lambda one: one.name)
 
@@ -59,5 +75,5 @@ def _of(entry: dict) -> Offered:
     name, checksum = str(entry.get("filename") or entry["key"]), str(entry.get("checksum", ""))
     found = _MD5.fullmatch(checksum)
     if not found:
-        raise ValueError(f"file {name!r} has no MD5 (checksum '{checksum}')")
+        raise NoMd5(f"file {name} has no MD5 (checksum '{checksum}')")
     return Offered(name, str(entry["links"]["self"]), found[1])

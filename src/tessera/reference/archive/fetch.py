@@ -6,7 +6,6 @@ files, file names that leave the folder, and files whose MD5 differs.
 
 from __future__ import annotations
 
-import re
 from functools import partial
 from pathlib import PurePosixPath
 
@@ -55,6 +54,8 @@ def fetch(
             exit_code=EXIT_USAGE,
             code="archive-unreachable",
         ) from error
+    except zenodo.NoMd5 as error:
+        raise _failed(record, str(error), "no-md5") from error
     except (RuntimeError, ValueError, KeyError, TypeError) as error:
         raise _failed(record, str(error), "metadata-unusable") from error
     for name, (url, md5) in files.items():
@@ -64,17 +65,12 @@ def fetch(
 
 def _files(metadata: dict, record: Record) -> dict[str, tuple[str, str]]:
     """Name -> (address, MD5) of every file of the record."""
-    from zenodo_get.metadata import filter_files_from_metadata
-
     files = {}
-    for entry in filter_files_from_metadata(metadata, (), record.record):
-        name, checksum = entry.get("filename") or entry["key"], str(entry.get("checksum", ""))
-        path = PurePosixPath(name)
-        if path.is_absolute() or ".." in path.parts or "\\" in name or path.name == "record.json":
-            raise _failed(record, f"file name '{name}' leads out of the record's folder", "unsafe-name")
-        if not re.fullmatch(r"(md5:)?[0-9a-f]{32}", checksum):
-            raise _failed(record, f"file {name} has no MD5 (checksum '{checksum}')", "no-md5")
-        files[name] = (entry["links"]["self"], checksum.split(":")[-1])
+    for one in zenodo.files_of(metadata, record.record):
+        path = PurePosixPath(one.name)
+        if path.is_absolute() or ".." in path.parts or "\\" in one.name or path.name == "record.json":
+            raise _failed(record, f"file name '{one.name}' leads out of the record's folder", "unsafe-name")
+        files[one.name] = (one.url, one.md5)
     if not files:
         found = "the record has no files (withdrawn, restricted, or only a landing page)"
         raise _failed(record, found, "no-files")
