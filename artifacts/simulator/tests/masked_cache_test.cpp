@@ -1,6 +1,7 @@
 // masked_cache_test.cpp - lane-masked caches against a std::list a lane, a set and a level, on each instruction set.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <list>
 #include <random>
 #include <unordered_map>
@@ -200,6 +201,25 @@ TEST_P(MaskedCacheOnIsa, CyclesOverWaysAndOneMore) {
             for (const ProbeAnswer& a : answers) misses += a.l1d_missed == ~uint64_t{0};
             EXPECT_EQ(misses, lines == ways ? ways : references.size()) << ways << " ways, " << lines << " lines";
         }
+    }
+}
+
+/// The lines of a slice have all 255 names, else a set of this slice compares lines that it need not read. Of 8000 lines with
+/// random names, 255 / e^31 names are not expected.
+TEST_P(MaskedCacheOnIsa, NamesDoNotDependOnTheSlice) {
+    const auto probe = make_masked_probe(GetParam(), {{1, 1}, {1, 1}, {1, 1}});
+    if (probe == nullptr) GTEST_SKIP() << "this processor has no " << GetParam();
+    for (const uint64_t slices : {6, 12, 24}) {
+        std::mt19937_64 random(slices);
+        std::vector<bool> found(256);
+        for (size_t lines = 0; lines < 8000;) {
+            const uint64_t line = random() >> 22;
+            if (slice_of(line, slices) != slices / 2) continue;
+            found[probe->name(line)] = true;
+            ++lines;
+        }
+        EXPECT_EQ(std::count(found.begin(), found.end(), true), 255) << slices << " slices";
+        EXPECT_FALSE(found[0]);
     }
 }
 

@@ -40,6 +40,8 @@ public:
     /// Longest and mean list of a level (0: L1D) where walker loads enter.
     virtual unsigned longest_list(unsigned level) const = 0;
     virtual double mean_list(unsigned level) const = 0;
+    /// The byte by which a set finds a line.
+    virtual uint8_t name(uint64_t line) const = 0;
 };
 
 /// isa: avx512, avx2 or baseline. Null where this processor cannot run it.

@@ -35,6 +35,8 @@ public:
         return touched == 0 ? 0 : entries / touched;
     }
 
+    uint8_t name(uint64_t line) const override { return name_of(line); }
+
 private:
     static constexpr size_t heads_ahead = 48, entries_ahead = 24;
 

@@ -15,13 +15,18 @@ namespace {
 
 class Stream final : public Prefetcher {
 public:
-    explicit Stream(const PrefetchSlot& slot) : slot_(checked(slot)), entries_(slot.entries) {}
+    explicit Stream(const PrefetchSlot& slot)
+        : slot_(checked(slot)), pages_(slot.entries, ~uint64_t{0}), entries_(slot.entries), newest_(uint32_t(slot.entries - 1)) {
+        for (uint32_t i = 0; i < entries_.size(); ++i) {
+            entries_[i].newer = i + 1 < entries_.size() ? i + 1 : 0;
+            entries_[i].older = i > 0 ? i - 1 : newest_;
+        }
+    }
 
     void observe(const DemandAccess& access, std::vector<VirtAddr>& wanted) override {
         const uint64_t page = access.address.value >> page_shift;
         const int64_t line = int64_t(access.address.value >> line_shift) % lines_per_page;
         Entry& entry = entry_of(page, line);
-        entry.used = ++now_;
         if (line == entry.last) return;
         const int64_t direction = line > entry.last ? 1 : -1;
         entry.last = line;
@@ -36,18 +41,36 @@ public:
 
 private:
     struct Entry {
-        uint64_t page = ~uint64_t{0}, used = 0, steps = 0;
+        uint64_t steps = 0;
         int64_t last = 0, direction = 0, furthest = 0;
+        uint32_t newer = 0, older = 0;  ///< a ring in order of use: the oldest is the newer one of the newest
     };
 
+    /// The page's entry, which becomes the newest.
     Entry& entry_of(uint64_t page, int64_t line) {
-        Entry* oldest = &entries_.front();
-        for (Entry& entry : entries_) {
-            if (entry.page == page) return entry;
-            if (entry.used < oldest->used) oldest = &entry;
+        if (pages_[newest_] == page) return entries_[newest_];
+        const uint32_t oldest = entries_[newest_].newer;
+        uint32_t found = uint32_t(pages_.size());
+        for (uint32_t i = 0; i < pages_.size(); ++i) found = pages_[i] == page ? i : found;  // no branches: few could be predicted
+        if (found == pages_.size()) {
+            found = oldest;
+            pages_[found] = page;
+            entries_[found] = {0, line, 0, line, entries_[found].newer, entries_[found].older};
         }
-        *oldest = {page, 0, 0, line, 0, line};
-        return *oldest;
+        if (found != oldest) move_behind_newest(found);
+        newest_ = found;
+        return entries_[found];
+    }
+
+    /// pre: the entry is neither the newest nor the oldest.
+    void move_behind_newest(uint32_t at) {
+        Entry& entry = entries_[at];
+        entries_[entry.older].newer = entry.newer;
+        entries_[entry.newer].older = entry.older;
+        entry.older = newest_;
+        entry.newer = entries_[newest_].newer;
+        entries_[entry.older].newer = at;
+        entries_[entry.newer].older = at;
     }
 
     void ask(Entry& entry, uint64_t page, int64_t line, std::vector<VirtAddr>& wanted) const {
@@ -62,8 +85,9 @@ private:
     }
 
     PrefetchSlot slot_;
+    std::vector<uint64_t> pages_;  ///< of the entries, beside them: a search reads pages only
     std::vector<Entry> entries_;
-    uint64_t now_ = 0;
+    uint32_t newest_;
 };
 
 const Registered row(prefetchers(), "stream", "per 4KB page: prefetches ahead of ascending or descending lines",

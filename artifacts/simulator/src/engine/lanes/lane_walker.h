@@ -59,6 +59,8 @@ public:
 
     /// The line of the entry that maps the 4KB page, which is the one that a walk cannot avoid.
     LANES_INLINE_MEMBER static uint64_t leaf_line(uint64_t address, const RegionTables& tables) { return line_of(4, tables.frame[4], address); }
+    /// The line of the entry of the 2MB region, which is the leaf where it is a 2MB page.
+    LANES_INLINE_MEMBER static uint64_t directory_line(uint64_t address, const RegionTables& tables) { return line_of(3, tables.frame[3], address); }
 
 private:
     /// One entry of this level maps 2^shift bytes: base/level.h.

@@ -64,6 +64,7 @@ private:
     void everything(const Work& w, Outcomes* out) {
         if (record) cycles_.begin(w.count + w.fetch_count), walk_loads_.clear();
         size_t next_fetch = 0, next_wanted = 0;
+        for (size_t i = 0; i < w.count && i < regions_ahead; ++i) fetch_region(w, i);
         for (size_t i = 0; i < w.count && i < heads_ahead; ++i) fetch_heads(w, i);
         for (size_t i = 0; i < w.count; ++i) {
             while (next_fetch < w.fetch_count && w.fetches[next_fetch].access == i) fetch<count, record>(w, next_fetch++);
@@ -84,20 +85,33 @@ private:
         out->prefetch = w.wanted;
     }
 
-    /// Host prefetches for the line and the leaf table entry of an access some time ahead.
+    /// Host prefetches for an access some time ahead: its region; then the heads of the sets of its line and of the entries of its
+    /// walk; then what lies behind the heads.
     LANES_INLINE_MEMBER void look_ahead(const Work& w, size_t i) {
+        if (i + regions_ahead < w.count) fetch_region(w, i + regions_ahead);
         if (i + heads_ahead < w.count) fetch_heads(w, i + heads_ahead);
         const size_t near = i + entries_ahead;
         if (near >= w.count || w.addresses[near] >> 6 == w.addresses[near - 1] >> 6) return;
         memory_.fetch_entries(w.addresses[near] >> 6);
-        if (w.addresses[near] >> 12 != w.addresses[near - 1] >> 12) memory_.fetch_entries(leaf_line(w, near));
+        if (w.addresses[near] >> 12 == w.addresses[near - 1] >> 12) return;
+        memory_.fetch_entries(leaf_line(w, near));
+        if (w.regions[near] != w.regions[near - 1]) memory_.fetch_entries(directory_line(w, near));
     }
     LANES_INLINE_MEMBER void fetch_heads(const Work& w, size_t i) {
         if (i > 0 && w.addresses[i] >> 6 == w.addresses[i - 1] >> 6) return;
         memory_.fetch_heads(w.addresses[i] >> 6);
-        if (i == 0 || w.addresses[i] >> 12 != w.addresses[i - 1] >> 12) memory_.fetch_heads(leaf_line(w, i));
+        if (i > 0 && w.addresses[i] >> 12 == w.addresses[i - 1] >> 12) return;
+        memory_.fetch_heads(leaf_line(w, i));
+        if (i == 0 || w.regions[i] != w.regions[i - 1]) memory_.fetch_heads(directory_line(w, i));
+    }
+    LANES_INLINE_MEMBER void fetch_region(const Work& w, size_t i) {
+        const uint32_t region = w.regions[i];
+        if (i > 0 && region == w.regions[i - 1]) return;
+        __builtin_prefetch(w.region_table + region);
+        __builtin_prefetch(w.page_tables + region);
     }
     LANES_INLINE uint64_t leaf_line(const Work& w, size_t i) { return LaneWalker::leaf_line(w.addresses[i], w.page_tables[w.regions[i]]); }
+    LANES_INLINE uint64_t directory_line(const Work& w, size_t i) { return LaneWalker::directory_line(w.addresses[i], w.page_tables[w.regions[i]]); }
 
     template <bool count, bool record>
     LANES_INLINE_MEMBER void access(const Work& w, size_t i, Outcomes* out) {
@@ -160,7 +174,7 @@ private:
         if (wanted.into_l1d) last_line_ = no_line;
     }
 
-    static constexpr size_t heads_ahead = 32, entries_ahead = 16;
+    static constexpr size_t regions_ahead = 48, heads_ahead = 32, entries_ahead = 16;
 
     uint64_t all_;
     bool queues_walks_;

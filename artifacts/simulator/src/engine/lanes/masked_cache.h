@@ -22,9 +22,10 @@ struct CacheShape {
 
 enum Slices : bool { unsliced, may_be_sliced };
 
-/// One-byte name of a line, the same at every level; never 0.
+/// One-byte name of a line, the same at every level; never 0. The highest bits of this product may choose a slice (slice_of), so the
+/// lines of a set would have few of the names that these bits give.
 LANES_INLINE uint8_t name_of(uint64_t line) {
-    const uint8_t name = uint8_t((line * 0x9E3779B97F4A7C15u) >> 56);
+    const uint8_t name = uint8_t((line * 0x9E3779B97F4A7C15u) >> 48);
     return name == 0 ? 1 : name;
 }
 
@@ -69,6 +70,11 @@ public:
 
     /// Host prefetch of what a reference reads and writes behind the head.
     LANES_INLINE_MEMBER static void fetch_entries(MaskedSet& set, uint8_t name) {
+        if (__builtin_expect(set.grown != nullptr, 0)) {
+            __builtin_prefetch(set.grown + set.used / 64 * 64, 1);
+            __builtin_prefetch(set.grown + set.capacity + set.used * sizeof(MaskedEntry), 1);
+            return;
+        }
         MaskedEntry* entries = set.inline_entries();
         __builtin_prefetch(entries + set.used, 1);
         __builtin_prefetch(entries + (63 - unsigned(__builtin_clzll(inline_candidates(set, name) | 1))), 1);
@@ -124,12 +130,13 @@ private:
         list.entries[set.used++] = {line, lanes};
     }
 
-    /// Compacts, and doubles the storage where little room came of it.
+    /// Compacts, and takes more storage where little room came of it. Entries beside the head are worth a compaction for every five
+    /// references, because a block of its own costs host cache misses.
     __attribute__((noinline)) void make_room(MaskedSet& set) {
         MaskedList list = list_of(set, room_);
         set.used = uint16_t(compact(list, ways_));
-        if (list.used <= list.capacity / 4 * 3) return;
-        const unsigned capacity = (2 * list.capacity + 63) / 64 * 64;
+        if (list.used <= (set.grown == nullptr ? room_ - 4 : list.capacity / 4 * 3)) return;
+        const unsigned capacity = (list.used + list.used / 3 + 63) / 64 * 64;
         uint8_t* block = static_cast<uint8_t*>(std::aligned_alloc(64, capacity * (1 + sizeof(MaskedEntry))));
         if (block == nullptr) out_of_memory();
         std::memset(block, 0, capacity);

@@ -82,8 +82,8 @@ public:
         return clean_ == nullptr ? masks : clean_->below_l1d(line, name, lanes);
     }
 
-    /// Host prefetches, which change no simulated state: the heads of the line's sets some 50 references before it is
-    /// referenced, what is read and written behind them some 25 before.
+    /// Host prefetches, which change no simulated state: the heads of the line's sets some 30 accesses before it is referenced, what
+    /// is read and written behind them some 15 before.
     LANES_INLINE_MEMBER void fetch_heads(uint64_t line) { mixed_.fetch_heads(line); }
     LANES_INLINE_MEMBER void fetch_entries(uint64_t line) const { mixed_.fetch_entries(line); }
 

@@ -67,6 +67,7 @@ private:
     bool regular_hit(PageNumber page) override { return regular_.lookup(page); }
     void fill_regular(PageNumber page) override { regular_.fill(page); }
     void drop(VirtRange range) override {
+        last_page_ = no_page;
         regular_.drop(range);
         clusters_.drop([range](uint64_t name, Nothing) {
             const uint64_t begin = name >> 8 << 15;
@@ -79,7 +80,14 @@ private:
 
     /// The valid bits of the address's entry: the pages of its group whose frame >> 3 is that of its own frame.
     uint8_t together(VirtAddr address) const {
-        const MappedRow row = pages_.row(address);
+        if (address.value >> 12 != last_page_) {  // a fill follows a look-up of the same page
+            last_bits_ = find_together(address);
+            last_page_ = address.value >> 12;
+        }
+        return last_bits_;
+    }
+    uint8_t find_together(VirtAddr address) const {
+        const MappedRow& row = pages_.row(address);
         const uint64_t page = address.value >> 12, begin = page & ~uint64_t{7}, frame = row.frame + (page - row.page);
         if (frame >= outside_frames) return uint8_t(1 << (page - begin));
         const std::vector<PageChunk>& chunks = pages_.chunks();
@@ -88,14 +96,21 @@ private:
         uint8_t bits = 0;
         for (; at < chunks.size() && chunks[at].page < begin + 8; ++at) {
             const PageChunk& chunk = chunks[at];
-            for (uint64_t p = std::max(chunk.page, begin); p < std::min(chunk.page + chunk.pages, begin + 8); ++p)
-                if ((chunk.frame + (p - chunk.page)) >> 3 == frame >> 3) bits |= uint8_t(1 << (p - begin));
+            // The aligned group of frames begins at this page, if the chunk goes so far; all differences are modulo 2^64.
+            const int64_t aligned = int64_t(chunk.page + ((frame & ~uint64_t{7}) - chunk.frame));
+            const int64_t from = std::max({aligned, int64_t(chunk.page), int64_t(begin)});
+            const int64_t to = std::min({aligned + 8, int64_t(chunk.page + chunk.pages), int64_t(begin + 8)});
+            if (from < to) bits |= uint8_t(((1u << (to - from)) - 1) << (from - int64_t(begin)));
         }
         return bits;
     }
 
+    static constexpr uint64_t no_page = ~uint64_t{0};
+
     struct Nothing {};
     const MappedPages& pages_;
+    mutable uint64_t last_page_ = no_page;  ///< that together() was asked for last, under the mapping as it is
+    mutable uint8_t last_bits_ = 0;
     TlbArray regular_;
     EntryArray<Nothing> clusters_;
     uint32_t regular_cycles_, cluster_cycles_, miss_cycles_;

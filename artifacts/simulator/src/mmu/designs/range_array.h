@@ -18,72 +18,70 @@ public:
     /// True if a range holds the page; it is then the most recent one.
     bool lookup(uint64_t page) {
         const size_t at = behind(page);
-        if (at == 0 || page >= ends_[at - 1]) return false;
-        used_[at - 1] = ++now_;
+        if (at == 0 || page >= ranges_[at - 1].end) return false;
+        ranges_[at - 1].used = ++now_;
         return true;
     }
 
     /// Drops the ranges that overlap these pages.
     void forget(uint64_t begin, uint64_t end) {
-        size_t at = behind(begin);
-        if (at > 0 && ends_[at - 1] > begin) --at;
-        while (at < begins_.size() && begins_[at] < end) erase(at);
+        size_t from = behind(begin);
+        if (from > 0 && ranges_[from - 1].end > begin) --from;
+        size_t to = from;
+        while (to < ranges_.size() && ranges_[to].begin < end) ++to;
+        ranges_.erase(ranges_.begin() + long(from), ranges_.begin() + long(to));
     }
 
     /// The range enters as the most recent one; if the array is full, the least recent one leaves.
     void enter(uint64_t begin, uint64_t end) {
         if (most_ == 0) return;
         size_t at = behind(begin);
-        if ((at > 0 && ends_[at - 1] > begin) || (at < begins_.size() && begins_[at] < end)) {
+        if ((at > 0 && ranges_[at - 1].end > begin) || (at < ranges_.size() && ranges_[at].begin < end)) {
             forget(begin, end);
             at = behind(begin);
         }
-        size_t from = begins_.size();  // the place that becomes free
-        if (from < most_) {
-            for (std::vector<uint64_t>* column : {&begins_, &ends_, &used_}) column->push_back(0);
-        } else {
-            from = oldest();
-        }
+        size_t from = ranges_.size();  // the place that becomes free
+        if (from < most_) ranges_.emplace_back();
+        else from = oldest();
         if (from < at) --at;
-        move(begins_, from, at, begin);
-        move(ends_, from, at, end);
-        move(used_, from, at, ++now_);
+        // The ranges between the two places move by one.
+        Range* const first = ranges_.data();
+        if (from < at) std::copy(first + from + 1, first + at + 1, first + from);
+        else std::copy_backward(first + at, first + from, first + from + 1);
+        first[at] = {begin, end, ++now_};
     }
 
 private:
+    struct Range {
+        uint64_t begin, end;  ///< pages of 4KB
+        uint64_t used;        ///< when
+    };
     static constexpr size_t few = 64;  ///< so many are counted without branches, which could not be predicted
 
     /// How many ranges begin at or before the page.
     size_t behind(uint64_t page) const {
-        if (begins_.size() > few) return size_t(std::upper_bound(begins_.begin(), begins_.end(), page) - begins_.begin());
+        if (ranges_.size() > few) {
+            const auto after = std::upper_bound(ranges_.begin(), ranges_.end(), page, [](uint64_t p, const Range& r) { return p < r.begin; });
+            return size_t(after - ranges_.begin());
+        }
         size_t count = 0;
-        for (const uint64_t begin : begins_) count += begin <= page;
+        for (const Range& range : ranges_) count += range.begin <= page;
         return count;
     }
     size_t oldest() const {
         size_t found = 0;
-        uint64_t when = used_[0];
-        for (size_t i = 1; i < used_.size(); ++i) {
-            const bool older = used_[i] < when;
+        uint64_t when = ranges_[0].used;
+        for (size_t i = 1; i < ranges_.size(); ++i) {
+            const bool older = ranges_[i].used < when;
             found = older ? i : found;
-            when = older ? used_[i] : when;
+            when = older ? ranges_[i].used : when;
         }
         return found;
-    }
-    /// The values between the places `from` and `to` move by one, and `value` is at `to`.
-    static void move(std::vector<uint64_t>& column, size_t from, size_t to, uint64_t value) {
-        for (; from < to; ++from) column[from] = column[from + 1];
-        for (; from > to; --from) column[from] = column[from - 1];
-        column[to] = value;
-    }
-    void erase(size_t at) {
-        for (std::vector<uint64_t>* column : {&begins_, &ends_, &used_}) column->erase(column->begin() + long(at));
     }
 
     size_t most_;
     uint64_t now_ = 0;
-    std::vector<uint64_t> begins_, ends_;  ///< pages of 4KB, sorted
-    std::vector<uint64_t> used_;           ///< when
+    std::vector<Range> ranges_;  ///< sorted by page
 };
 
 }  // namespace tessera::sim
