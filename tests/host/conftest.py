@@ -10,7 +10,9 @@ import pytest
 from tessera.core.units import MB, PAGE_2MB
 from tessera.layouts.model import Layout, Window, write_layout
 from tessera.measure import experiment
-from tessera.measure.launch import LaunchOutcome
+from tessera.measure.counted import turns
+from tessera.measure.counted.counts import Counts
+from tessera.measure.counted.launched import Ended
 from tessera.results.cells import write_cells
 
 POOLS = {"brk": 2 * MB, "mmap": 128 * MB}
@@ -33,17 +35,19 @@ class Bench:
             windows = (Window("mmap", 0, pages * PAGE_2MB, PAGE_2MB),) if pages else ()
             self.layouts.append(folder / f"{name}.csv")
             write_layout(Layout(name, POOLS, windows), self.layouts[-1])
-        monkeypatch.setattr(experiment, "launch", self.launch)
+        (folder / "gups").write_text("the program, which never runs\n")
+        monkeypatch.setattr(turns, "launched", self.launch)
         monkeypatch.setattr(experiment, "reserve_huge_pages", self.reserve)
         monkeypatch.setattr(experiment.identity, "common_key", lambda command: self.programs)
         monkeypatch.setattr("tessera.record.workloads.model.built", lambda component, name: folder / name)
 
-    def launch(self, command, layout):
+    def launch(self, row, layout, work, where, counted, binding):
+        assert counted is None and not binding and not where.rehearsal
         self.launched.append(layout.stem)
         if layout.stem in self.failing:
-            return LaunchOutcome(None, self.failing[layout.stem])
+            return Ended(self.failing[layout.stem], 1.0)
         factor = self.noise[len(self.launched) % len(self.noise)]
-        return LaunchOutcome(int(self.seconds[layout.stem] * 1e9 * factor))
+        return Ended("", 1.0, counts=Counts(region_ns=int(self.seconds[layout.stem] * 1e9 * factor)))
 
     def reserve(self, count_2mb, count_1gb=0):
         self.reserved.append((count_2mb, count_1gb))

@@ -1,9 +1,10 @@
-"""One harness: real runs and counted ones start their program in the same way, and their numbers stay."""
+"""One harness: runs with counters and without start their program in the same way, and their numbers stay."""
 
 from __future__ import annotations
 
 import os
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -13,7 +14,7 @@ from tessera.core.units import PAGE_1GB, PAGE_2MB
 from tessera.layouts.model import Layout, Window, write_layout
 from tessera.machine.container.process import HostProcess
 from tessera.machine.container.toolchain import HostToolchain, Toolchain
-from tessera.measure import Experiment, experiment, launch, run_host
+from tessera.measure import Experiment, experiment, run_host
 from tessera.measure.counted.here import Here
 from tessera.measure.counted.launched import Counted, launched
 from tessera.measure.counted.rows import Row
@@ -51,18 +52,22 @@ def row(*argv, **more):
 
 
 def test_a_counted_run_adds_options_of_the_launcher_and_nothing_else(tmp_path, monkeypatch):
-    plain, counted, layout = Recorder(), Recorder(), tmp_path / "layouts" / "a.csv"
-    monkeypatch.setattr(launch, "toolchain", lambda: plain)
-    monkeypatch.setattr(launch, "launcher", lambda: Path("/launcher"))
-    launch.launch(["/program", "--size", "1"], layout)
-    monkeypatch.setattr(Here, "toolchain", lambda self, run: counted)
-    where, work = Here(Path("/"), Path("/launcher"), False), tmp_path / "work"
-    launched(row("/program", "--size", "1"), layout, work, where, None)
-    assert plain.argv == ["/launcher", "--layout", str(layout), "--", "/program", "--size", "1"]
-    assert counted.argv == [*plain.argv[:3], "--report", str(work / "report.json"), *plain.argv[3:]]
-    assert plain.paths == [layout.parent] and counted.paths == [layout.parent, work]
+    layout, work, events = tmp_path / "layouts" / "a.csv", tmp_path / "work", tmp_path / "events"
+    where, seen = Here(Path("/"), Path("/launcher"), False), []
+    for counted in (None, Counted(events, ("x",), "roi")):
+        seen.append(Recorder())
+        monkeypatch.setattr(Here, "toolchain", lambda self, run: seen[-1])
+        launched(row("/program", "--size", "1"), layout, work, where, counted)
+    plain, counted = seen
+    head, program = ["/launcher", "--layout", str(layout), "--report", str(work / "report.json")], ["--"]
+    program += ["/program", "--size", "1"]
+    options = ["--count", str(events), "--counts", str(work / "counts.csv"), "--count-region", "roi"]
+    assert plain.argv == [*head, *program]
+    assert counted.argv == [*head, *options, *program]
+    assert plain.paths == counted.paths == [layout.parent, work]
     assert plain.env == counted.env and list(plain.env) == ["GLIBC_TUNABLES"]
-    assert plain.options == counted.options and plain.options.huge_pages and not plain.options.unconfined
+    assert plain.options.huge_pages and not plain.options.unconfined
+    assert counted.options == replace(plain.options, unconfined=True)
 
 
 def test_all_that_a_counted_run_may_ask_for(tmp_path, monkeypatch):
@@ -96,15 +101,15 @@ def test_an_output_that_is_no_text_fails_a_run_by_its_status(tmp_path, monkeypat
         def popen(self, argv, paths=(), env=None, *, options=None, **keywords):
             return HostProcess(["sh", "-c", r"printf '\377' >&2; exit 3"], **keywords)
 
-    monkeypatch.setattr(launch, "toolchain", Noise)
-    monkeypatch.setattr(launch, "launcher", lambda: Path("/launcher"))
-    assert launch.launch(["p"], tmp_path / "a.csv").message.startswith("status 3: ")
+    monkeypatch.setattr(Here, "toolchain", lambda self, run: Noise())
+    found = launched(row("p"), tmp_path / "a.csv", tmp_path, Here(Path("/"), Path("/l"), False), None)
+    assert found.message.startswith("status 3: ")
 
 
 def test_tables_of_real_runs_are_those_of_the_launchers_times(world, monkeypatch):
     """The fake launcher's region takes R / 2 ns in each run, so intervals are 0 and ratios are those of R."""
-    monkeypatch.setattr(launch, "toolchain", HostToolchain)
-    monkeypatch.setattr(launch, "launcher", lambda: LAUNCHER)
+    monkeypatch.setattr(Here, "toolchain", lambda self, run: HostToolchain())
+    monkeypatch.setattr(experiment, "real", lambda: Here(Path("/"), LAUNCHER, False))
     monkeypatch.setattr(experiment.identity, "common_key", lambda command: "k")
     monkeypatch.setattr(experiment, "reserve_huge_pages", lambda *counts: nullcontext())
     files = []

@@ -40,7 +40,7 @@ def program_(tries, pairs, predict, model, mode, load, ready_port, stop_signal, 
     Examples:
       ./run tessera measure -- build/workloads/gups --size 256MB --reads 8000000
       ./run tessera measure --try thp,hot.csv -- build/workloads/gups --size 256MB --reads 8000000
-      ./run tessera measure --try thp --ready-port 7000 --load 'redis-benchmark -p 7000 -t get' \\
+      ./run tessera measure --try hot.csv --ready-port 7000 --load 'redis-benchmark -p 7000 -t get' \\
           -- redis-server --port 7000 --save ''
     """
     from tessera.cli.measure_predicted import predicted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +14,10 @@ from tessera.layouts.model import canonical_name, read_layout
 from tessera.layouts.names import ALL_4KB
 from tessera.machine.reserve import HugePagesUnavailable, reserve_huge_pages
 from tessera.measure import identity, table
-from tessera.measure.launch import launch
+from tessera.measure.counted.here import real
+from tessera.measure.counted.rows import ready
+from tessera.measure.counted.turns import Turns, clock
+from tessera.measure.journal import ClockJournal
 from tessera.measure.log import LoggedRun, RunLog
 from tessera.measure.rounds import Rule, run_rounds
 from tessera.measure.start import pages_needed
@@ -43,7 +47,14 @@ class Experiment:
 def run_host(request: Experiment, progress: Progress = lambda text: None) -> pd.DataFrame:
     """Write and return the hybrid cells.
 
-    Missing huge pages make ``skipped`` rows, failing runs ``failed`` ones; neither raises.
+    Contract:
+
+    - ``out`` has a row for each layout. Missing huge pages make ``skipped`` rows, failing runs ``failed``
+      ones with the reason; neither raises. Only a later call tries a failing layout again.
+    - ``comparison.csv`` beside it has differences to the runs under 4KB pages of the same rounds.
+    - ``runs.csv`` beside it has each run when it ends. A later call uses those that succeeded with the same
+      program, layout, processor and kernel, and begins a new round.
+    - Rounds end as :class:`tessera.measure.rounds.Rule` says; their order depends on the seed only.
 
     Raises:
         TesseraError: the request is wrong (names, files, precision) or a component isn't built.
@@ -51,31 +62,19 @@ def run_host(request: Experiment, progress: Progress = lambda text: None) -> pd.
     _check(request.rule)
     files = {canonical_name(path.stem): path.resolve() for path in request.layouts}
     layouts = {name: read_layout(path) for name, path in files.items()}
-    command = workloads.load(request.workload).command(request.size)
-    common = identity.common_key(command)
+    where, workload = real(), workloads.load(request.workload)
+    row = ready(workload, workload.size(request.size), where)
+    common = identity.common_key(list(row.run.argv))
     keys = {name: identity.run_key(common, path) for name, path in files.items()}
-    log = RunLog(request.out.with_name(RUNS.file))
-    earlier = [r for r in log.read() if keys.get(r.layout) == r.key and is_ok(r.status)]
-    if earlier:
-        progress(f"{len(earlier)} finished runs of an earlier start are used again")
-
-    def run_once(layout: str, number: int) -> LoggedRun:
-        outcome = launch(command, files[layout])
-        status = "failed" if outcome.runtime_ns is None else "ok"
-        run = LoggedRun(
-            keys[layout], request.workload, layout, number, status, outcome.message, outcome.runtime_ns
-        )
-        log.append(run)
-        shown = outcome.message or f"{run.runtime_ns / 1e9:.3f} s"
-        progress(f"round {number + 1}, {layout}: {shown}")
-        return run
-
-    try:
-        with reserve_huge_pages(*pages_needed(layouts.values())):
-            runs = run_rounds(list(layouts), earlier, run_once, request.rule, request.seed)
-    except HugePagesUnavailable as error:
-        return _skipped(request, list(layouts), error)
-    return _written(request, list(layouts), runs)
+    journal = ClockJournal(RunLog(request.out.with_name(RUNS.file)), request.workload, keys, progress)
+    with tempfile.TemporaryDirectory(prefix="tessera-host-") as work:
+        turns = Turns(row, files, clock(), where, Path(work), journal, progress, attempts=1)
+        try:
+            with reserve_huge_pages(*pages_needed(layouts.values())):
+                run_rounds(list(layouts), journal.runs, turns.run, request.rule, request.seed)
+        except HugePagesUnavailable as error:
+            return _skipped(request, list(layouts), error)
+    return _written(request, list(layouts), journal.runs)
 
 
 def _written(request: Experiment, names: list[str], runs: list[LoggedRun]) -> pd.DataFrame:

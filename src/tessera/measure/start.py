@@ -1,8 +1,7 @@
-"""Start a program under a layout, once, by the launcher. Every measurement of a mosaic starts here.
+"""Start a program under a layout, once, by the launcher. Every run under a mosaic that is timed starts here.
 
-Real runs of a configuration (:mod:`tessera.measure.launch`) and counted ones
-(:mod:`tessera.measure.counted.launched`) differ in what they ask of the launcher, and in how they judge the
-end.
+Runs of :mod:`tessera.measure.counted.launched` and programs of :mod:`tessera.judge.clock` differ in what they
+ask of the launcher, and in how they judge the end.
 """
 
 from __future__ import annotations
@@ -43,10 +42,9 @@ def start(
     paths: Sequence[Path] = (),
     environment: Mapping[str, str] | None = None,
     counted: bool = False,
+    pinned: bool = True,
 ) -> End:
     """Run the program to its end; whether it succeeded is not judged.
-
-    glibc is told to use the routines that the traced run used.
 
     Args:
         where: where the program runs.
@@ -56,12 +54,13 @@ def start(
         environment: variables of the program.
         counted: events are opened. Docker's filter forbids perf_event_open; CAP_PERFMON would lift it, and
             older Dockers don't know it, so the filter is off.
+        pinned: glibc uses the routines that the traced run used; else those of this processor.
     """
     began = time.monotonic()
     process = where.popen(
         [*before, launcher, "--layout", layout, *asked, "--", *program],
         [layout.parent, *paths],
-        dict(environment or {}) | {"GLIBC_TUNABLES": PINNED_TUNABLES},
+        dict(environment or {}) | ({"GLIBC_TUNABLES": PINNED_TUNABLES} if pinned else {}),
         options=RunOptions(huge_pages=True, unconfined=counted),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -71,6 +70,13 @@ def start(
     with stopped_at_exit(process):
         output, errors = process.communicate()
     return End(process.returncode, output, errors, time.monotonic() - began)
+
+
+def last_words(errors: str) -> str:
+    """The last line of an error output that is not a remedy (those follow the finding)."""
+    lines = [line.strip() for line in errors.splitlines() if line.strip()]
+    findings = [line for line in lines if not line.startswith("what to do:")]
+    return (findings or lines or [""])[-1]
 
 
 def pages_needed(layouts: Iterable[Layout]) -> tuple[int, int]:

@@ -24,7 +24,11 @@ def options(name):
     ("heading", "command", "elsewhere"),
     [
         ("Measure a machine", "run", {"--reserve"}),
-        ("Measure one program", "program", {"--reserve", "--size", "--reads", "--port", "--save"}),
+        (
+            "Measure one program",
+            "program",
+            {"--reserve", "--size", "--reads", "--port", "--save", "--pidfile"},
+        ),
     ],
 )
 def test_options_of_the_page_exist(heading, command, elsewhere):

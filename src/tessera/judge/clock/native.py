@@ -8,7 +8,6 @@ libmosalloc, so its pages are those that were asked for or it fails. Measurement
 from __future__ import annotations
 
 import csv
-import json
 import os
 import tempfile
 from collections.abc import Callable, Sequence
@@ -22,10 +21,12 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.paths import built
 from tessera.core.units import MB, PAGE_2MB, round_up
 from tessera.layouts.model import Layout, Window, write_layout
-from tessera.machine.container import RunOptions, toolchain
+from tessera.machine.container import toolchain
 from tessera.machine.reserve import reserve_huge_pages
+from tessera.measure.counted.launched import clock_ns
 from tessera.measure.identity import launcher
-from tessera.measure.launch import last_words
+from tessera.measure.start import last_words, start
+from tessera.record.workloads.run import Finished, last_line_json
 
 PAGES = ("4KB", "2MB")
 CLOCK = "clock"
@@ -76,20 +77,24 @@ def run_under(layout: Layout, argv: Sequence[str], paths: Sequence[Path] = ()) -
     with tempfile.TemporaryDirectory(prefix="tessera-clock-") as name:
         path = Path(name) / "layout.csv"
         write_layout(layout, path)
-        command = ["taskset", "-c", processor, str(launcher()), "--layout", str(path), "--", *argv]
-        options = RunOptions(huge_pages=bool(layout.windows))
         with reserve_huge_pages(layout.pages(PAGE_2MB)):
-            done = toolchain().run(
-                command, paths=[path.parent, *paths], capture=True, check=False, options=options
+            end = start(
+                toolchain(),
+                launcher(),
+                path,
+                argv,
+                before=["taskset", "-c", processor],
+                paths=paths,
+                pinned=False,  # the C library's own routines are marks, too
             )
-    if done.returncode != 0:
+    if end.status != 0:
         raise TesseraError(
             f"run {Path(argv[0]).name} with {layout.name}",
-            f"status {done.returncode}: {last_words(done.stderr) or 'no message'}",
+            f"status {end.status}: {last_words(end.errors) or 'no message'}",
             "run it alone to see more",
             exit_code=EXIT_FAILED,
         )
-    return done.stdout
+    return end.output
 
 
 def _list() -> list[dict[str, str]]:
@@ -143,11 +148,6 @@ def roi_ns(output: str) -> int:
     """The time of the region of interest, from the last line of a workload.
 
     Raises:
-        TesseraError: the program did not verify its answer.
+        TesseraError: the program did not verify its answer, or printed no time.
     """
-    result = json.loads(output.strip().splitlines()[-1])
-    if result.get("verified") is not True:
-        raise TesseraError(
-            "time a program", "its answer was not verified", "run it alone to see more", exit_code=EXIT_FAILED
-        )
-    return int(result["roi_ns"])
+    return clock_ns(last_line_json(Finished(0, output, "", Path())))

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tessera.core.paths import built
 from tessera.counters import sysfs
 from tessera.counters.classes import CounterClass
 from tessera.machine.container.toolchain import HostToolchain, Toolchain
+from tessera.measure.identity import launcher
 from tessera.record.workloads.execute import image_of
 from tessera.record.workloads.run import Run
 
@@ -73,6 +73,11 @@ def machine_root() -> Path:
 
 def here() -> Here:
     """The machine and the launcher of this process."""
-    launcher, root = os.environ.get(LAUNCHER, ""), machine_root()
-    path = Path(shutil.which(launcher) or launcher) if launcher else built("mosalloc", "mosalloc-run")
-    return Here(root, path.absolute(), bool(launcher) or root != Path("/"))
+    named, root = os.environ.get(LAUNCHER, ""), machine_root()
+    path = Path(shutil.which(named) or named) if named else launcher()
+    return Here(root, path.absolute(), bool(named) or root != Path("/"))
+
+
+def real() -> Here:
+    """This machine and its launcher, never a rehearsal: for results that have no mark of one."""
+    return Here(Path("/"), launcher().absolute(), rehearsal=False)

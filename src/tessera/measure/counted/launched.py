@@ -1,13 +1,13 @@
-"""One run of a program under a layout, with the counters of a pass: exit status, pages, result and counts.
+"""One run of a program under a layout: exit status, pages, result, and the counts of a pass or the clock.
 
 A run counts only if the launcher counted in full, every page had the size that the layout gives, and the
-program's result was verified.
+program's result was verified. Without counters, the time is what the program says of its region of interest.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,9 +18,9 @@ from tessera.measure.counted import perf
 from tessera.measure.counted.counts import Counts
 from tessera.measure.counted.here import Here
 from tessera.measure.counted.rows import Row
-from tessera.measure.launch import last_words
-from tessera.measure.start import End, start
+from tessera.measure.start import End, last_words, start
 from tessera.mosalloc.report import Report, read_report
+from tessera.record.workloads.execute import ROI_NS
 from tessera.record.workloads.run import Finished
 
 COLUMNS = ["event", "value", "enabled_ns", "running_ns"]
@@ -64,7 +64,7 @@ def launched(
 
     Args:
         work: folder for the launcher's files, emptied of older ones.
-        counted: None for a run without counters.
+        counted: None for a run without counters: its counts have the clock time of the region only.
         binding: words before the launcher's.
     """
     report, counts = work / "report.json", work / "counts.csv"
@@ -97,19 +97,35 @@ def _judged(row: Row, end: End, report: Path, counts: Path, counted: Counted | N
         return Ended(f"no perf where the program runs: install {perf.PACKAGE} there", end.seconds)
     if end.status != 0:
         return Ended(f"status {end.status}: {last_words(end.errors) or 'no message'}", end.seconds)
-    row.run.verify(Finished(end.status, end.output, end.errors, work))
+    result = row.run.verify(Finished(end.status, end.output, end.errors, work))
     found = read_report(report)
     if not found.confirmed:
         return Ended(f"pages {found.verdict}: {found.reason}", end.seconds)
-    return Ended("", end.seconds, found.used_bytes, pages_of(found), _counts(counts, counted))
+    return Ended("", end.seconds, found.used_bytes, pages_of(found), _counts(counts, counted, result))
 
 
-def _counts(path: Path, counted: Counted | None) -> Counts:
+def _counts(path: Path, counted: Counted | None, result: Mapping[str, object]) -> Counts:
     if counted is None:
-        return Counts()
+        return Counts(region_ns=clock_ns(result))
     if counted.perf:
         return perf.read_counts(path, counted.shown, counted.names)
     return read_counts(path, counted.names)
+
+
+def clock_ns(result: Mapping[str, object]) -> int:
+    """Clock time of the region of interest, as a program printed it.
+
+    Raises:
+        TesseraError: the result has none, or no positive whole number.
+    """
+    time = result.get(ROI_NS)
+    if type(time) is not int or time <= 0:
+        raise TesseraError(
+            "clock time of the workload",
+            f"{ROI_NS} is {time}, not a positive number",
+            "use a workload that marks its region of interest: tessera workload list",
+        )
+    return time
 
 
 def pages_of(report: Report) -> dict[int, int]:

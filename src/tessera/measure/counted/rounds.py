@@ -13,11 +13,11 @@ from tessera.bundles.writer import Writer
 from tessera.core.units import PAGE_1GB, PAGE_2MB, PAGE_4KB
 from tessera.machine.environment.fix import Guardian
 from tessera.measure.counted import choice, turns
-from tessera.measure.counted.launched import Counted, Ended, launched
+from tessera.measure.counted.launched import Counted, Ended
 from tessera.measure.counted.plan import Plan
 from tessera.measure.counted.rows import Row
 from tessera.measure.counted.setting import Setting
-from tessera.measure.counted.turns import Turn
+from tessera.measure.counted.turns import Pass, Turn, Turns
 from tessera.measure.rounds import Rule, run_rounds
 from tessera.results.status import FAILED, OK, SKIPPED
 
@@ -59,7 +59,7 @@ class Measurement:
             self.turns[name] = run_rounds(
                 active,
                 earlier,
-                lambda layout, number, row=row: self._turn(row, layout, number),
+                self._turns(row).run,
                 self._rule(at),
                 request.seed,
                 finish=True,
@@ -74,40 +74,36 @@ class Measurement:
         left = max(0.0, request.minutes - (time.monotonic() - self.began) / 60)
         return replace(request.rule, max_minutes=left * costs[at] / sum(costs[at:]))
 
-    def _turn(self, row: Row, layout: str, number: int) -> Turn:
-        """The passes of a layout in a round; those that an earlier process ran are not run again."""
-        here = (row.workload, layout, number)
-        done = {r.pass_name: r for r in self.runs if (r.workload, r.layout, r.round) == here}
-        found = {name: turns.value(self.counts[r.run], self.passes[name], R) for name, r in done.items()}
-        for name in turns.order(list(self.passes), number):
-            if name in found:
-                continue
-            if self.guardian is not None:
-                self.guardian.check()
-            ended = turns.attempt(
-                lambda name=name: self._launch(row, layout, name),
-                list(found.values()),
-                lambda ended, name=name: self._cycles(name, ended),
-                self.setting.say,
-            )
-            self._keep(row, layout, number, name, ended)
-            if ended.message:
-                return Turn(layout, number, FAILED, None)
-            found[name] = self._cycles(name, ended)
-        return Turn(layout, number, OK, sum(found.values()) / len(found))
-
-    def _launch(self, row: Row, layout: str, name: str) -> Ended:
+    def _turns(self, row: Row) -> Turns:
+        """How a workload's layouts are run in a round."""
         setting = self.setting
-        file = setting.request.out / LAYOUTS / row.workload / f"{layout}.csv"
-        counted = self.counted[name]
-        return launched(
-            row, file.absolute(), setting.work.absolute(), setting.where, counted, setting.binding
+        folder = (setting.request.out / LAYOUTS / row.workload).absolute()
+        return Turns(
+            row,
+            {layout: folder / f"{layout}.csv" for layout in self.plan.rows[row.workload].layouts},
+            {
+                name: Pass(counted, lambda ended, name=name: self._cycles(name, ended))
+                for name, counted in self.counted.items()
+            },
+            setting.where,
+            setting.work.absolute(),
+            _Journal(self, row),
+            setting.say,
+            setting.binding,
+            self.guardian.check if self.guardian is not None else lambda: None,
         )
 
     def _cycles(self, name: str, ended: Ended) -> int:
         return turns.value([Count(0, *event) for event in ended.counts.events], self.passes[name], R)
 
-    def _keep(self, row: Row, layout: str, number: int, name: str, ended: Ended) -> None:
+    def found(self, row: Row, layout: str, number: int) -> dict[str, int]:
+        """Passes of a turn that an earlier process ran, with their R."""
+        here = (row.workload, layout, number)
+        done = {r.pass_name: r for r in self.runs if (r.workload, r.layout, r.round) == here}
+        return {name: turns.value(self.counts[r.run], self.passes[name], R) for name, r in done.items()}
+
+    def keep(self, row: Row, layout: str, number: int, name: str, ended: Ended) -> None:
+        """Write one run and its counts, and show it."""
         run = Run(len(self.runs), row.workload, row.size.label, layout, number, name, FAILED, ended.message)
         counts: list[Count] = []
         if not ended.message:
@@ -149,3 +145,17 @@ class Measurement:
             wanted = len(row.layouts) * len(self.passes) * rounds
             left += max(0, wanted - done) * row.seconds
         return f"about {choice.hours(left)} to round {rounds}" if left else "further rounds for precision"
+
+
+@dataclass(frozen=True)
+class _Journal:
+    """The runs of one workload in the bundle: a :class:`tessera.measure.counted.turns.Journal`."""
+
+    done: Measurement
+    row: Row
+
+    def found(self, layout: str, number: int) -> dict[str, int]:
+        return self.done.found(self.row, layout, number)
+
+    def keep(self, layout: str, number: int, name: str, ended: Ended) -> None:
+        self.done.keep(self.row, layout, number, name, ended)

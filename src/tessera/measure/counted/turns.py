@@ -1,5 +1,9 @@
 """A layout's turn in a round: one run of each pass. R of the passes must agree.
 
+All real runs in rounds are made here. Those of bundles (:mod:`tessera.measure.counted.rounds`) have passes
+of events. Those of the pipeline (:mod:`tessera.measure.experiment`) have one pass, :data:`CLOCK`, without
+events. They differ in the passes, in the attempts of a pass, and in the journal.
+
 The first pass changes from round to round, so that no pass always runs on a colder machine. A run that fails
 is tried again at once; only the last failure is recorded, because a failed run leaves its layout without
 numbers.
@@ -7,24 +11,106 @@ numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
 
 from tessera.bundles.model import Count, CountedEvent, Run
 from tessera.bundles.numbers import LARGEST_SPREAD, R
-from tessera.measure.counted.launched import Ended
+from tessera.measure.counted.here import Here
+from tessera.measure.counted.launched import Counted, Ended, launched
+from tessera.measure.counted.rows import Row
+from tessera.results.status import FAILED, OK
 
 ATTEMPTS = 3
+CLOCK = "clock"
 
 
 @dataclass(frozen=True)
 class Turn:
-    """All passes of a layout in a round; ``runtime`` is R in cycles, their mean, None if one failed."""
+    """All passes of a layout in a round; ``runtime`` is their mean, None if one failed.
+
+    Its unit is that of the passes: cycles of R, or ns of a clock pass.
+    """
 
     layout: str
     round: int
     status: str
     runtime: float | None
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One run of a turn: what is counted (None: only the clock), and the ``runtime`` of a run that counts."""
+
+    counted: Counted | None
+    runtime: Callable[[Ended], int]
+
+
+def clock() -> dict[str, Pass]:
+    """The one pass of runs without counters: the clock time of the region of interest, in ns."""
+    return {CLOCK: Pass(None, lambda ended: ended.counts.region_ns)}
+
+
+class Journal(Protocol):
+    """Where runs are kept.
+
+    Contract: when ``keep`` returns, the run is on the disk. ``found`` gives the passes of a turn that an
+    earlier process kept, with their runtimes; these are not run again. It is empty if turns are never
+    continued.
+    """
+
+    def found(self, layout: str, number: int) -> dict[str, int]: ...
+    def keep(self, layout: str, number: int, name: str, ended: Ended) -> None: ...
+
+
+@dataclass(frozen=True)
+class Turns:
+    """The turns of one workload.
+
+    Attributes:
+        files: layout -> its file, absolute.
+        work: folder for the launcher's files, absolute.
+        binding: words before the launcher's.
+        before: called before each pass; may raise to end the measurement.
+        attempts: of a pass.
+    """
+
+    row: Row
+    files: Mapping[str, Path]
+    passes: Mapping[str, Pass]
+    where: Here
+    work: Path
+    journal: Journal
+    say: Callable[[str], None]
+    binding: Sequence[str] = ()
+    before: Callable[[], None] = lambda: None
+    attempts: int = ATTEMPTS
+
+    def run(self, layout: str, number: int) -> Turn:
+        """The passes of ``layout`` in round ``number``. A failure is in the result, and ends the turn."""
+        found = self.journal.found(layout, number)
+        for name in order(list(self.passes), number):
+            if name in found:
+                continue
+            self.before()
+            one = self.passes[name]
+            ended = attempt(
+                lambda one=one: self._launched(layout, one),
+                list(found.values()),
+                one.runtime,
+                self.say,
+                self.attempts,
+            )
+            self.journal.keep(layout, number, name, ended)
+            if ended.message:
+                return Turn(layout, number, FAILED, None)
+            found[name] = one.runtime(ended)
+        return Turn(layout, number, OK, sum(found.values()) / len(found))
+
+    def _launched(self, layout: str, one: Pass) -> Ended:
+        return launched(self.row, self.files[layout], self.work, self.where, one.counted, self.binding)
 
 
 def order(passes: Sequence[str], number: int) -> list[str]:
@@ -49,18 +135,18 @@ def disagreement(found: Sequence[int]) -> str:
 
 
 def attempt(
-    run_pass: Callable[[], Ended], others: Sequence[int], cycles_of: Callable[[Ended], int],
-    say: Callable[[str], None],
+    run_pass: Callable[[], Ended], others: Sequence[int], runtime: Callable[[Ended], int],
+    say: Callable[[str], None], attempts: int = ATTEMPTS,
 ) -> Ended:  # fmt: skip
-    """One pass, tried up to :data:`ATTEMPTS` times until it counts and agrees with the ``others``' R."""
-    for number in range(1, ATTEMPTS + 1):
+    """One pass, tried until it counts and agrees with the ``others``' R; at most ``attempts`` times."""
+    for number in range(1, attempts + 1):
         ended = run_pass()
-        message = ended.message or disagreement([*others, cycles_of(ended)])
+        message = ended.message or disagreement([*others, runtime(ended)])
         if not message:
             return ended
-        if number < ATTEMPTS:
-            say(f"attempt {number} of {ATTEMPTS} failed: {message}")
-    return Ended(f"{ATTEMPTS} attempts, the last: {message}", ended.seconds)
+        if number < attempts:
+            say(f"attempt {number} of {attempts} failed: {message}")
+    return Ended(message if attempts == 1 else f"{attempts} attempts, the last: {message}", ended.seconds)
 
 
 def finished(

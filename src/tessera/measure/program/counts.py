@@ -20,7 +20,7 @@ from tessera.machine.container.process import DIE_WITH_PARENT
 from tessera.measure.counted import facts
 from tessera.measure.counted.here import LAUNCHER
 from tessera.measure.counted.launched import read_counts
-from tessera.measure.launch import last_words
+from tessera.measure.start import last_words
 
 SIDES = ("loads", "stores", "any")
 SIZES = ("4KB", "2MB", "1GB")

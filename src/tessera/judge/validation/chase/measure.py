@@ -22,7 +22,7 @@ from tessera.layouts.model import write_layout
 from tessera.machine.container import RunOptions, toolchain
 from tessera.machine.reserve import HugePagesUnavailable, reserve_huge_pages
 from tessera.measure.identity import launcher
-from tessera.measure.launch import last_words
+from tessera.measure.start import last_words
 from tessera.results.schema.machine import CHASE, CHASE_SERIES
 from tessera.results.status import is_ok
 from tessera.results.write import frame_of, write
