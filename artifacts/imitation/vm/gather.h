@@ -1,8 +1,8 @@
 // gather.h - frames on their way out of a process: freed in batches, after the mappings are gone.
 //
 // Linux: mm/mmu_gather.c tlb_next_batch, __tlb_remove_folio_pages_size, tlb_batch_pages_flush, tlb_finish_mmu;
-// include/asm-generic/tlb.h (MMU_GATHER_BUNDLE 8,
-// MAX_GATHER_BATCH 510, MAX_GATHER_BATCH_COUNT 19). The first 7 frames lie on the stack; each further 509 or so need a frame of
+// include/asm-generic/tlb.h (MMU_GATHER_BUNDLE 8; MAX_GATHER_BATCH (4096 - 16) / 8 = 510; MAX_GATHER_BATCH_COUNT
+// 10000 / 510 = 19). The first 7 frames lie on the stack; each further 509 or so need a frame of
 // their own (GFP_NOWAIT: unmovable), which goes back at the end. So an unmap of 7 or more pages allocates before it frees, and
 // can change what later requests get.
 // Without such a frame, or after 19 of them, what was gathered is freed at once.
