@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tessera.results.provenance import collect, hashes, load, machine, scrub
+from tessera.results.provenance import collect, hashes, keep_config, load, machine, scrub
 from tessera.results.provenance.collect import PARTS
 
 
@@ -18,6 +18,14 @@ def test_collect_writes_every_part_and_load_reads_it_back(small_tree):
     assert {path.stem for path in (small_tree / "provenance").iterdir()} == set(PARTS)
     assert written["versions"]["pandas"] and written["quantities"]["statuses"] == {"ok": 55}
     assert "cells.csv" in written["hashes"]["results"]
+
+
+def test_the_configuration_of_a_run_is_the_one_it_started_with(small_tree):
+    """Not that of config/<name>.yaml, which may be another; a new start replaces it."""
+    for seed in (5, 6):
+        keep_config(small_tree, {"name": "small", "seed": seed, "changes": {"core.mshrs": 5}})
+        assert collect(small_tree)["config"] == {"name": "small", "seed": seed, "changes": {"core.mshrs": 5}}
+    assert collect(small_tree, {"seed": 7})["config"] == {"seed": 7}
 
 
 def test_no_absolute_path_is_written(small_tree):

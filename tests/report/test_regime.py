@@ -45,6 +45,15 @@ def test_ratios_are_those_of_the_all_4kb_cell(small_tree):
     assert row["provenance"] == "simulated" and pd.isna(row["touched_bytes"])
 
 
+def test_walker_loads_are_counted_where_they_are_served():
+    """100 loads come to L1D, 70 of them go on to L2, 40 to L3, 10 to memory."""
+    shares = regime._levels({"l1d": 100.0, "l2": 70.0, "l3": 40.0, "dram": 10.0})
+    assert shares == {
+        "walker_l1d_share": 0.3, "walker_l2_share": 0.3, "walker_l3_share": 0.3, "walker_dram_share": 0.1,
+    }  # fmt: skip
+    assert regime._levels(dict.fromkeys(("l1d", "l2", "l3", "dram"), 0.0))["walker_l2_share"] is None
+
+
 def test_sizes_are_touched_ones(tmp_path):
     """1,000,000 pages of 4096 bytes; 8 bytes of leaf entry each."""
     name = "gups-8gb"

@@ -13,6 +13,10 @@ from click.testing import CliRunner
 from synthetic import KILLED
 
 from tessera.cli.report import report
+from tessera.results.schema import machine
+from tessera.results.tree import Tree
+from tessera.results.write import frame_of
+from tessera.results.write import write as write_table
 from tessera.show import verdicts
 from tessera.show.report import check, site
 from tessera.show.report.pages import PAGES
@@ -239,6 +243,32 @@ def test_check_fails_on_a_part_of_the_kernel_that_failed(small_tree, five_claims
         (folder / "attempt.json").write_text(json.dumps(outcome))
     (problem,) = check.problems(small_tree)
     assert "part test" in problem and "not ok 7 - fork" in problem and "tessera kernel test" in problem
+
+
+@pytest.mark.parametrize(
+    ("table", "good", "bad", "said"),
+    [
+        (machine.ENGINES, {"comparison": "timing", "platform": "haswell-sim", "cells": 54, "differing": 0},
+         {"differing": 1, "first_difference": "growing-3: walk_cycles 7 instead of 8"}, "7 instead of 8"),
+        (machine.ENGINES, {"comparison": "timing", "platform": "odd", "cells": 0, "differing": 0,
+                           "message": "refused by all: two levels"},
+         {"message": "not compared: two levels"}, "not compared: two levels"),
+        (machine.CLOSED_FORMS, {"case": "c", "platform": "p", "quantity": "M", "formula": "n",
+                                "expected": 5.0, "obtained": 5.0, "tolerance": 0.0, "holds": True},
+         {"obtained": 6.0, "holds": False}, "M = n is 5, obtained 6"),
+        (machine.INVARIANTS, {"invariant": "H + M <= a", "because": "b", "cells": 9, "broken": 0},
+         {"broken": 2, "first_broken": "gups on p: growing-1"}, "broken by 2 of 9 cells, first gups on p"),
+    ],
+)  # fmt: skip
+def test_check_fails_on_a_fault_of_the_simulator(small_tree, five_claims, table, good, bad, said):
+    site.render(small_tree, only=["fig2"], with_pdf=False)
+    path = table.place(Tree(small_tree))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_table(table, frame_of(table, [good]), path)
+    assert check.problems(small_tree) == []
+    write_table(table, frame_of(table, [good, good | bad]), path)
+    (problem,) = check.problems(small_tree)
+    assert said in problem
 
 
 def test_check_fails_on_a_verdict_that_provenance_forbids(small_tree, five_claims):

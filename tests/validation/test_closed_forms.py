@@ -26,6 +26,15 @@ def test_expected_values_on_haswell():
         0,
     )
     assert made(cases.runtime)["chase of STLB hits"].expected["runtime_cycles"][0] == 40_000 * 11
+    (independent, _) = made(cases.runtime)["independent additions"].expected["runtime_cycles"]
+    assert independent == 10_000 + 5 * 200 + 7 - 192 / 4  # 4 in a cycle, 192 in the reorder buffer
+
+
+def test_three_ports_that_compute_are_slower_than_four_instructions_in_a_cycle():
+    """SandyBridge: ports 0, 1 and 5; a load takes 170 cycles, an STLB look-up 7, the buffer holds 168."""
+    platform = cases.plain(platforms.load("sandybridge-sim"))
+    case = {case.name: case for case in cases.runtime(platform)}["independent additions"]
+    assert case.expected["runtime_cycles"][0] == pytest.approx(40_000 / 3 + 5 * 170 + 7 - 168 / 3)
 
 
 def test_one_set_is_one_set():

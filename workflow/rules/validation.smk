@@ -140,10 +140,11 @@ rule invariants:
     output: TREE.validation("invariants"),
     log: TREE.log("invariants"),
     params:
-        results=TREE.root, code=code("tessera.judge.validation.invariants"),
+        results=TREE.root, changes=CHANGES, code=code("tessera.judge.validation.invariants"),
         files=content(*(f"config/platforms/{name}.yaml" for name in PLATFORMS)),
     message: "Checking the rules that every cell must satisfy"
-    shell: "tessera validate invariants --results {params.results} --out {output} > {log} 2>&1"
+    shell:
+        "tessera validate invariants --results {params.results} {params.changes} --out {output} > {log} 2>&1"
 
 
 VALIDATION_TABLES = [

@@ -148,19 +148,28 @@ def mosaics(comparison: Path, simulated: tuple[Path, ...], runs: Path, findings:
 @validate.command()
 @click.option("--results", type=PATH, required=True, help="Results folder, e.g. results/default.")
 @click.option("--out", type=PATH, required=True, help="CSV file to write.")
-def invariants(results: Path, out: Path) -> None:
+@click.option(
+    "--change", "changes", multiple=True, metavar="KEY=VALUE",
+    help="What the run's configuration changed on every platform (key `changes`); may be repeated.",
+)  # fmt: skip
+def invariants(results: Path, out: Path, changes: tuple[str, ...]) -> None:
     """Check the rules that every simulated cell of a run must satisfy.
+
+    `tessera report check` fails if a cell breaks one.
 
     Example: ./run tessera validate invariants --results results/default --out /tmp/invariants.csv
     """
     from tessera.judge.validation.invariants import check_invariants
+    from tessera.platforms.change import parse
 
     tree = Tree(results)
     detected = {path.stem: path for path in tree.found(tree.platform("*"))}
-    table = check_invariants(results, detected, out)
+    table = check_invariants(results, detected, out, parse(changes))
     click.echo(
         f"{len(table)} invariants over {table['cells'].max()} cells, {(table['broken'] > 0).sum()} broken"
     )
+    for row in table[table["broken"] > 0].itertuples():
+        click.echo(f"{row.invariant}: {row.broken} cells break it; the first: {row.first_broken}", err=True)
 
 
 @validate.command()

@@ -1,4 +1,5 @@
-"""What a run does before its first job: take the lock of its results, and drop what failed if it was told to.
+"""What a run does before its first job: it takes the lock of its results, keeps its configuration, and drops
+what failed if it was told to.
 
 Snakemake calls :func:`begin` (``onstart`` of the Snakefile) in the main process of a run that makes
 something, and never in a dry run, a listing, or a job of a cluster.
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tessera.core.errors import TesseraError
@@ -19,7 +20,7 @@ RETRY = "TESSERA_RETRY"  #: `1` in a run that tries again what failed, as `./run
 RESERVE = "TESSERA_RESERVE"
 
 
-def begin(results: Path, left_out: Sequence[str] = ()) -> None:
+def begin(results: Path, left_out: Sequence[str] = (), config: Mapping | None = None) -> None:
     """Hold ``results`` until this process ends; with $TESSERA_RETRY=1 drop failures and start over without
     them.
 
@@ -28,6 +29,7 @@ def begin(results: Path, left_out: Sequence[str] = ()) -> None:
 
     Args:
         left_out: rows that this machine has too little memory or disk for, with the numbers; said at once.
+        config: effective configuration of the run, kept with its provenance.
 
     Raises:
         SystemExit: another run is at work on ``results``; said so, since Snakemake would add a traceback.
@@ -37,6 +39,10 @@ def begin(results: Path, left_out: Sequence[str] = ()) -> None:
     except TesseraError as error:
         print(f"tessera: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
+    if config is not None:
+        from tessera.results.provenance import keep_config  # slow to import
+
+        keep_config(results, dict(config))
     for row in left_out:
         print(f"tessera: this row will be left out: {row}", file=sys.stderr)
     if os.environ.get(RETRY) != "1":

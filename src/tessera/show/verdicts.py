@@ -2,8 +2,8 @@
 
 docs/contracts.md, "Claims", has the words. Claims of one kind are one score, and scores are never added.
 
-The rule is checked three times: on the claims table before a page is written, on the written page (from its
-``data-*`` attributes) by ``tessera report check``, and by tests.
+The rule is checked on the claims table when ``tessera report render`` has written it, on the table and the
+written pages (from their ``data-*`` attributes) by ``tessera report check``, and by tests.
 """
 
 from __future__ import annotations

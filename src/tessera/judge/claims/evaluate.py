@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from tessera.core.errors import TesseraError
 from tessera.judge.claims import registry
 from tessera.judge.claims.evidence import Evidence
 from tessera.judge.claims.load import load_claims
@@ -104,6 +103,6 @@ def judge(claim: Claim, evidence: Evidence) -> tuple[Outcome | None, Verdict]:
         return outcome, judged
     except Missing as missing:
         return None, verdict(claim, None, "", "", str(missing))
-    except (TesseraError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+    except Exception as error:  # a claim that can't be judged must not stop the others
         detail = f"{BROKEN}: evaluator '{claim.evaluator}': {type(error).__name__}: {error}"
         return None, verdict(claim, None, "", "", detail)

@@ -99,8 +99,10 @@ def _keys(
     halves = {mark.name for mark in marks_of("default") if mark.half == CALIBRATE}
     usable = {n: c for n, c in measured.items() if n in halves and isinstance(c, Cycles)}
     units = native.units()
-    if calibrate.ALL_SHARE in recordings:  # two rounds
-        units[calibrate.ALL_SHARE] = recordings[calibrate.ALL_SHARE].instructions // 2
+    if nop := recordings.get(calibrate.ALL_SHARE):
+        units[calibrate.ALL_SHARE] = nop.instructions // 2  # two rounds
+        if nop.error:
+            usable.pop(calibrate.ALL_SHARE, None)
     keys = calibrate.from_marks(usable, units)
     if RANDOM not in usable or recordings[RANDOM].error or base.values["branch.predictor"].value == "perfect":
         return keys

@@ -51,7 +51,7 @@ def read(path: Path = FILE) -> tuple[Ends, ...]:
 
 @cache
 def committed() -> tuple[Ends, ...]:
-    """The committed file; empty before both ends have been run."""
+    """The committed file."""
     return read()
 
 

@@ -15,6 +15,7 @@ from tessera.results.cells import read_cells
 from tessera.results.provenance import hashes, machine, versions
 from tessera.results.provenance.scrub import scrubber
 from tessera.results.status import ok_rows
+from tessera.results.tree import Tree
 
 PARTS = ("config", "versions", "git", "machine", "engine", "hashes", "quantities")
 #: Inputs in the checkout that influence results, in addition to the sources that git names.
@@ -26,7 +27,8 @@ def collect(results_dir: Path | str, config: dict | Path | str | None = None) ->
 
     Args:
         results_dir: ``results/<config>``.
-        config: effective config, its YAML file, or None for ``config/<name of the folder>.yaml``.
+        config: effective config, its YAML file, or None for what :func:`keep_config` kept, else for
+            ``config/<name of the folder>.yaml``.
 
     Returns:
         The parts by name (:data:`PARTS`), as written.
@@ -45,12 +47,21 @@ def collect(results_dir: Path | str, config: dict | Path | str | None = None) ->
         "quantities": quantities(results),
     }
     clean = scrubber()
-    folder = results / "provenance"
-    folder.mkdir(parents=True, exist_ok=True)
     for name in PARTS:
         found[name] = clean(found[name])
-        write_text(folder / f"{name}.json", json.dumps(found[name], indent=1, sort_keys=True) + "\n")
+        _write(results, name, found[name])
     return found
+
+
+def _write(results: Path, part: str, found: dict) -> None:
+    path = Tree(results).provenance(part)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, json.dumps(found, indent=1, sort_keys=True) + "\n")
+
+
+def keep_config(results_dir: Path | str, config: dict) -> None:
+    """Write the effective configuration of a run before its first job: later parts and readers use it."""
+    _write(Path(results_dir), "config", scrubber()(config))
 
 
 def load(results_dir: Path | str) -> dict[str, dict]:
@@ -80,6 +91,8 @@ def quantities(results: Path) -> dict:
 def _config(results: Path, config: dict | Path | str | None) -> dict:
     if isinstance(config, dict):
         return config
+    if not config and not {"note"} >= (kept := load(results)["config"]).keys():
+        return kept
     path = Path(config) if config else repo_root() / "config" / f"{results.name}.yaml"
     if not path.exists():
         return {"note": f"no config file {path.name}"}

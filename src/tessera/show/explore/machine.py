@@ -19,6 +19,7 @@ from tessera.judge.claims.model import Claim
 from tessera.judge.claims.tolerance import text
 from tessera.judge.machines.evaluate import FINDING, of_results
 from tessera.judge.machines.groups import coverage, in_scope
+from tessera.judge.machines.prospects import UNAVAILABLE
 from tessera.results.loader import average
 from tessera.results.pair import Pair as Place
 from tessera.results.pair import workload_order
@@ -127,7 +128,10 @@ def touched(machine: MyMachine) -> pd.DataFrame:
     rows = [
         (claim.id, claim.statement, covered, text(claim.published), claim.unit)
         for claim in load_claims()
-        if claim.kind == FINDING and claim.hardware_class != "any" and (covered := _covered(claim, machine))
+        if claim.kind == FINDING
+        and claim.hardware_class != "any"
+        and claim.evaluator != UNAVAILABLE
+        and (covered := _covered(claim, machine))
     ]
     columns = ["finding", "statement", "pairs", "published", "unit"]
     return pd.DataFrame(rows, columns=columns).set_index("finding").rename_axis(None)

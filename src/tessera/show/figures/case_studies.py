@@ -13,7 +13,7 @@ import pandas as pd
 
 from tessera.layouts.names import ALL_1GB, ALL_2MB
 from tessera.show.figures import curves, looks, published, style
-from tessera.show.figures.cases import CASES, STAND_INS, Case
+from tessera.show.figures.cases import CASES, Case
 from tessera.show.results import NotDrawn, Results
 
 
@@ -46,7 +46,7 @@ def _of_the_paper(case: Case, results: Results) -> Pick | None:
         for workload, platform in results.pairs():
             parts = workload.lower().replace("_", "-").split("-")
             if platform == case.platform and set(word.split("-")) <= set(parts):
-                how = "stands in for" if word in STAND_INS else "as"
+                how = "as" if word == case.wanted[0] else "stands in for"
                 return Pick(workload, platform, f"{how} the paper's {case.paper}")
     return None
 

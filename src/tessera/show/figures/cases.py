@@ -1,7 +1,7 @@
 """The papers' pictures of one workload on one machine: MICRO'20 figures 3, 7-11, OPERA 2, 4, 5, 7-9.
 
 Only what a paper prints in words is published; ``printed`` names the rows of the reference tables. ``wanted``
-are words that identify the paper's workload, or what stands in for it, by name, best first.
+identifies workloads by words of their names: the first one is the paper's own, later ones stand in for it.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from tessera.show.figures import case_scores as scores
 from tessera.show.figures.case_scores import Score, Words
 
 SANDYBRIDGE, BROADWELL = "sandybridge-sim", "broadwell-sim"
-#: open programs in the place of licensed ones
-STAND_INS = ("network-simplex", "event-network-small", "event-network-large", "xml-transform")
 _MCF = ("mcf", "network-simplex")
 _OMNETPP = ("omnetpp", "event-network-small")
 _XALANCBMK = ("xalancbmk", "xml-transform")

@@ -109,9 +109,13 @@ def _of_counters(runtime, walks, misses) -> dict:
     return {"walk_cycles_per_miss": _over(walks, misses), "walk_share": _over(walks, runtime)}
 
 
-def _levels(loads: dict[str, float]) -> dict:
-    whole = sum(loads.values())
-    return {f"walker_{level}_share": _over(count, whole) for level, count in loads.items()}
+def _levels(reached: dict[str, float]) -> dict:
+    """Shares of walker loads by the level that served them; ``reached``: loads that came to each level."""
+    counts = [*reached.values(), 0]
+    served = [here - further for here, further in zip(counts, counts[1:], strict=False)]
+    return {
+        f"walker_{level}_share": _over(count, counts[0]) for level, count in zip(reached, served, strict=True)
+    }
 
 
 def _over(part, whole) -> float | None:

@@ -1,11 +1,13 @@
-"""Exit status of a results tree: required claims, failures, verdicts that their provenance does not allow."""
+"""Exit status of a results tree: required claims, failures, faults of the simulator, verdicts not allowed."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from tessera.judge.claims import failing_claims
+from tessera.judge.validation.engines.compare import NOT_COMPARED
 from tessera.results.attempts import outcomes
+from tessera.results.schema.machine import CLOSED_FORMS, ENGINES, INVARIANTS
 from tessera.results.status import FAILED, is_ok
 from tessera.show import verdicts
 from tessera.show.report import claims as judged
@@ -34,8 +36,31 @@ def problems(results_dir: Path) -> list[str]:
             found.append(f"kernel, part {part}: {outcome['message']}; to run it again: {outcome['command']}")
     if results.cells.empty:
         found.append("no cells: ./run reproduce")
+    found += _faults(results)
     found += [f"verdict of {name}: {why}" for name, why in verdicts.objections(claims).items()]
     for page in results.tree.found(results.tree.report_folder / "*.html"):
         shown = verdicts.shown(page)
         found += [f"{page.name} shows for {name}: {why}" for name, why in verdicts.objections(shown).items()]
+    return found
+
+
+def _faults(results: Results) -> list[str]:
+    """What the validation of the simulator found wrong: it must agree with itself, and with proved rules."""
+    engines = results.read(ENGINES, expected=False)
+    wrong = (engines["differing"] > 0) | engines["message"].astype(str).str.startswith(NOT_COMPARED)
+    found = [
+        f"engines: {row.comparison} on {row.platform}: {row.first_difference or row.message}"
+        for row in engines[wrong].itertuples()
+    ]
+    forms = results.read(CLOSED_FORMS, expected=False)
+    found += [
+        f"closed form {row.case} on {row.platform}: {row.quantity} = {row.formula} is {row.expected:g}, "
+        f"obtained {row.obtained:g} {row.message or ''}".rstrip()
+        for row in forms[forms["holds"] != True].itertuples()  # noqa: E712 - a missing value does not hold
+    ]
+    rules = results.read(INVARIANTS, expected=False)
+    found += [
+        f"invariant {row.invariant}: broken by {row.broken} of {row.cells} cells, first {row.first_broken}"
+        for row in rules[rules["broken"] > 0].itertuples()
+    ]
     return found

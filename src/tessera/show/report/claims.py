@@ -1,4 +1,4 @@
-"""Claims of a results tree: evaluated, checked against the rule of verdicts, written to ``claims.csv``."""
+"""Claims of a results tree: evaluated, and written to ``claims.csv``."""
 
 from __future__ import annotations
 

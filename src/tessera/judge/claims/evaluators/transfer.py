@@ -8,6 +8,7 @@ from tessera.judge.claims import distribution
 from tessera.judge.claims.outcome import Missing, Outcome
 from tessera.judge.studies.transfer import rules
 from tessera.judge.studies.transfer.declared import COUNTED
+from tessera.judge.studies.transfer.fits import CONSTANT
 from tessera.judge.studies.transfer.verdicts import survivors
 from tessera.results.schema import transfer as schema
 from tessera.results.status import ok_rows
@@ -34,8 +35,9 @@ def transfer_largest_gap(claim, evidence, group: str) -> Outcome:
 
 
 def transfer_survivors(claim, evidence, inputs: str, group: str) -> Outcome:
-    """Number of models that survive a class on every platform."""
-    return Outcome(float(len(survivors(_verdicts(evidence, group, inputs), group, inputs))), PROVENANCE)
+    """Number of models that survive a class on every platform; the rival `constant` is none."""
+    found = survivors(_verdicts(evidence, group, inputs), group, inputs)
+    return Outcome(float(len(set(found) - {CONSTANT})), PROVENANCE)
 
 
 def transfer_rescued(claim, evidence, inputs: str, group: str) -> Outcome:

@@ -24,8 +24,8 @@ def find(
     """
     mosaics = _mosaics(runs, platform, samples, more)
     wanted = [_wanted(point) for point in points]
-    names = {nearest(mosaics, x)[0] for each in wanted for x in each.values()
-             if nearest(mosaics, x)[1] <= NEAR_SHARE}  # fmt: skip
+    found = (nearest(mosaics, x) for each in wanted for x in each.values())
+    names = {name for name, share in found if share <= NEAR_SHARE}
     files = [path for path in more if path.stem in names]
     if files:
         runs.progress(f"timing {len(files)} twins")

@@ -167,7 +167,8 @@ def runtime(platform: Platform) -> Iterator[Case]:
 
     Chases are timed after a warm-up of two rounds. Additions wait for one cold load (a walk of four loads
     and the line, all from memory, after a look-up in the STLB): a chain of them entirely, independent ones
-    until the reorder buffer is full behind it.
+    until the reorder buffer is full behind it. Independent ones go at the dispatch width, or at the number of
+    ports that compute if it is smaller (0: any number).
     """
     l1d, hit = _value(platform, "cache.l1d.load_cycles"), _value(platform, "tlb.stlb.hit_cycles")
     entries, width = _value(platform, "tlb.l1d.4kb.entries"), _value(platform, "core.dispatch_width")
@@ -182,17 +183,19 @@ def runtime(platform: Platform) -> Iterator[Case]:
             sampling=f"units=1,warmup_accesses={2 * n},timed_instructions={count - 3 * n}",
         )  # fmt: skip
     cold = _value(platform, "walker.begin_cycles") + 5 * _value(platform, "memory.load_cycles") + hit
-    hidden = _value(platform, "core.rob_entries") / width
+    ports = _value(platform, "core.ports.alu")
+    rate = min(width, ports) if ports else width
+    hidden = _value(platform, "core.rob_entries") / rate
     yield Case(
         "chain of additions", "R = a + begin + 5 mem + STLB", arithmetic(count, True), platform,
         {"runtime_cycles": (count + cold, ENDS_CYCLES)},
     )  # fmt: skip
     yield Case(
         "independent additions",
-        "R = a / width + begin + 5 mem + STLB - ROB / width",
+        "R = a / r + begin + 5 mem + STLB - ROB / r, r = min(width, ports that compute)",
         arithmetic(count, False),
         platform,
-        {"runtime_cycles": (count / width + cold - hidden, ENDS_CYCLES)},
+        {"runtime_cycles": (count / rate + cold - hidden, ENDS_CYCLES)},
     )
 
 

@@ -25,6 +25,7 @@ from tessera.results.write import frame_of, write
 IGNORED = {"layout", "status", "message"}
 RUNTIME = ("runtime_cycles", "runtime_cycles_ci95")
 REFERENCE = "reference"
+NOT_COMPARED = "not compared: "  #: one engine refused what another simulated
 ORACLE = "Python LRU (H, M)"
 ISA = "TESSERA_SIM_ISA"
 Progress = Callable[[str], None]
@@ -114,7 +115,7 @@ def differing(truth: Rows, found: Rows) -> tuple[int, list[str], str]:
     """Cells compared, what differs (a text per cell), and why nothing was compared."""
     if truth.error or found.error:
         same = truth.error and found.error
-        return 0, [], ("refused by all: " if same else "not compared: ") + (found.error or truth.error)
+        return 0, [], ("refused by all: " if same else NOT_COMPARED) + (found.error or truth.error)
     different = []
     for layout, expected in truth.by_layout.items():
         got = found.by_layout.get(layout, {})

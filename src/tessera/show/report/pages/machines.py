@@ -11,6 +11,7 @@ from tessera.bundles.show import summary
 from tessera.judge.claims import load_claims
 from tessera.judge.claims.model import Claim
 from tessera.judge.claims.tolerance import text
+from tessera.judge.machines.prospects import UNAVAILABLE
 from tessera.machine.environment.condition import barring
 from tessera.results.pair import GENERATIONS, Pair
 from tessera.results.tree import Tree
@@ -119,7 +120,9 @@ def decidable(facts) -> list[dict]:
 
 def _needs(claim: Claim) -> tuple[str, ...]:
     """Classes of the machines that decide a finding; empty if none with counters does."""
-    if claim.kind != "finding" or claim.hardware_class not in (ANY_INTEL, *GENERATIONS):
+    if claim.kind != "finding" or claim.evaluator == UNAVAILABLE:
+        return ()
+    if claim.hardware_class not in (ANY_INTEL, *GENERATIONS):
         return ()
     if claim.scope.platforms:
         return claim.scope.platforms

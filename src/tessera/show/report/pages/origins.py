@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from tessera.results.attempts import OUTCOME
 from tessera.results.schema.machine import ALLOCATOR, CHASE_SERIES
 from tessera.results.status import ok_rows
 from tessera.show.report.facts import MACHINE
+
+#: part of the kernel's results -> what it measured
+GUEST = {
+    "placement": "Where page tables lie, with and without replication, in a guest.",
+    "table4": "Memory of page tables and their replicas, in a guest.",
+    "table5": "Instructions of system calls with replicated page tables, in a guest.",
+}
 
 
 def origins(facts) -> list[dict]:
@@ -27,11 +35,10 @@ def _measured(facts) -> list[str]:
     if len(allocator := facts.results.read(ALLOCATOR, expected=False)):
         count = allocator["workload"].nunique()
         found.append(f"Memory and time of {count} program{'s' * (count > 1)} with and without the allocator.")
-    if facts.results.tree.kernel_parts.is_dir():
-        found.append("Instructions of system calls with replicated page tables, in a guest.")
+    found += [words for part, words in GUEST.items() if facts.results.tree.kernel(part, OUTCOME).is_file()]
     machine = facts.provenance.get("machine") or {}
     if machine.get("pmu") is False:
-        found.append("No performance counters here, so no model is fitted to R, H, M, C of a real processor.")
+        found.append("No performance counters here: R, H, M, C of real processors come from bundles only.")
     return found
 
 
@@ -44,7 +51,8 @@ def _simulated(facts) -> list[str]:
     return [
         f"R, H, M, C of {len(cells)} cells: {count['workload']} workloads, {count['platform']} platforms, "
         f"up to {count['layout']} layouts each.",
-        "H and M over the whole region of interest; C and R from samples of it, with 95% intervals.",
+        "H and M over all recorded accesses, for some workloads a part of the region (page Workloads); "
+        "C and R from samples, with 95% intervals.",
         "Simulated platforms end in -sim: sizes of TLBs and caches are published, other details assumed.",
     ]
 
