@@ -1,6 +1,7 @@
 #include "base/error.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 
 #define FILL(field)                                              \
     do {                                                         \
@@ -27,4 +28,9 @@ bool error_remedy(struct error *error, const char *format, ...) {
 
 void error_print(const struct error *error, const char *program, FILE *out) {
     fprintf(out, "%s: %s: %s\n  what to do: %s\n", program, error->asked, error->found, error->remedy);
+}
+
+void error_stop(const struct error *error) {
+    error_print(error, "imitation", stderr);
+    abort();
 }

@@ -20,5 +20,8 @@ bool error_asked(struct error *error, const char *format, ...) ERROR_PRINTF;
 bool error_found(struct error *error, const char *format, ...) ERROR_PRINTF;
 bool error_remedy(struct error *error, const char *format, ...) ERROR_PRINTF;
 
+/// An error of the imitation itself, which no input explains: prints it, and aborts.
+void error_stop(const struct error *error) __attribute__((noreturn));
+
 /// Prints `PROGRAM: asked: found`, and the remedy on a second line.
 void error_print(const struct error *error, const char *program, FILE *out);

@@ -73,8 +73,9 @@ bool machine_write(const struct phys *p, const char *path, struct error *error) 
     FILE *file = fopen(temporary, "wb");
     if (!file) return failed(error, temporary);
     const bool written = snapshot_write(p, file);
-    if (fclose(file) != 0 || !written || rename(temporary, path) != 0) return failed(error, path);
-    return true;
+    if (fclose(file) == 0 && written && rename(temporary, path) == 0) return true;
+    failed(error, path);
+    return remove(temporary) == 0 ? false : error_remedy(error, "check the path and its permissions, and remove %s", temporary);
 }
 
 void machine_show(const struct phys *p, FILE *out) {

@@ -17,7 +17,7 @@ const char *const options_help =
     "\n"
     "Options of the machine (with --memory and --map)\n"
     "  --cpus N             1 to 64 CPUs (default 1)\n"
-    "  --thp on|off         huge pages: they raise min_free_kbytes (default on)\n"
+    "  --thp on|off         huge pages: they raise min_free_kbytes (default on; with less than 512MB managed: off)\n"
     "  --min-free-kbytes N  value written to vm.min_free_kbytes (default: the kernel's own)\n"
     "  --boost-factor N     vm.watermark_boost_factor, in 1/10000 (default 15000)\n"
     "  --cache-slice BYTES  data cache of a CPU, shared levels divided (default 0)\n"
@@ -37,6 +37,7 @@ const char *const options_help =
     "  alloc ID ORDER TYPE [zone=NAME] [cpu=N] [no-wake] [no-reclaim] [use-reserve] [no-reserves]\n"
     "  free ID [cpu=N]           free-frame FRAME ORDER [cpu=N]   (a block in use before the snapshot)\n"
     "  lru ID on|off             drain [cpu=N]                    refresh [cpu=N]\n"
+    "  kswapd [zone=NAME]        kswapd finishes a pass over this zone and those below (default Normal): their boosts end\n"
     "TYPE is Unmovable, Movable or Reclaimable. Output: `ID FRAME`, or `ID none REASON`. Exit status: 0, or 1 if an event is\n"
     "impossible or a goal was not reached, or 2 if the command line is wrong or a file cannot be read.\n"
     "\n"
@@ -108,8 +109,8 @@ static bool named(struct options *options, const char *name, const char *value, 
     if (strcmp(name, "--memory") == 0) return size_bytes(value, &options->memory_bytes);
     if (strcmp(name, "--thp") == 0) {
         options->has_config = true;
-        options->config.thp = strcmp(value, "on") == 0;
-        return options->config.thp || strcmp(value, "off") == 0;
+        options->config.thp = strcmp(value, "on") == 0 ? PHYS_THP_ON : PHYS_THP_OFF;
+        return options->config.thp == PHYS_THP_ON || strcmp(value, "off") == 0;
     }
     if (strcmp(name, "--zone") == 0) {
         const int zone = phys_zone_named(value);

@@ -7,6 +7,7 @@
 #include "base/lines.h"
 #include "phys/alloc.h"
 #include "phys/percpu.h"
+#include "phys/watermarks.h"
 
 enum { ID_UNUSED = 0, ID_REFUSED = 1, ID_FRAME = 2 };   // an ID's value: unused, got nothing, or frame + ID_FRAME
 
@@ -148,15 +149,26 @@ static const char *run_refresh(struct replay *replay, const struct line *line) {
     return NULL;
 }
 
+static const char *run_kswapd(struct replay *replay, const struct line *line) {
+    static const char *const rule = "kswapd is followed by zone=NAME, or by nothing for all zones";
+    char text[24] = "zone=Normal";
+    if (line->count > 2 || (line->count == 2 && !field_copy(line, 1, text, sizeof text))) return rule;
+    const int zone = strncmp(text, "zone=", 5) == 0 ? phys_zone_named(text + 5) : -1;
+    if (zone < 0) return rule;
+    watermark_kswapd_pass(replay->p, (enum phys_zone)zone, 0);
+    return NULL;
+}
+
 static const char *run_line(struct replay *replay, const struct line *line) {
     static const struct {
         const char *key;
         const char *(*run)(struct replay *, const struct line *);
     } events[] = {{"alloc", run_alloc}, {"free", run_free}, {"free-frame", run_free_frame},
-                  {"lru", run_lru}, {"drain", run_drain}, {"refresh", run_refresh}};
+                  {"lru", run_lru}, {"drain", run_drain}, {"refresh", run_refresh},
+                  {"kswapd", run_kswapd}};
     for (size_t i = 0; i < sizeof events / sizeof *events; ++i)
         if (field_is(line, 0, events[i].key)) return events[i].run(replay, line);
-    return "events are alloc, free, free-frame, lru, drain and refresh";
+    return "events are alloc, free, free-frame, lru, drain, refresh and kswapd";
 }
 
 static void print_decision(void *context, const struct phys_event *event) {

@@ -71,6 +71,7 @@ int main(int count, char **arguments) {
         return 2;
     }
     if (options.help) return fputs(vm_options_help, stdout) < 0;
+    vm_options_settle(&options, &p);
     const bool done = replay(&p, &options, &status, &error);
     phys_destroy(&p);
     if (!done) error_print(&error, "tessera-vm", stderr);

@@ -13,9 +13,9 @@ const char *const vm_options_help =
     "  --snapshot FILE      a state of physical memory that tessera-phys wrote, for example after fragment\n"
     "\n"
     "Options\n"
-    "  --thp WORD             always, madvise or never (default always)\n"
-    "  --defrag WORD          always, defer, defer+madvise, madvise or never (default madvise)\n"
-    "  --zero-page on|off     reads of untouched 2MB get the huge zero page (default on)\n"
+    "  --thp WORD             always, madvise or never (default always; with less than 512MB managed: never)\n"
+    "  --defrag WORD          always, defer, defer+madvise, madvise or never (default madvise; less than 512MB: never)\n"
+    "  --zero-page on|off     reads of untouched 2MB get the huge zero page (default on; less than 512MB: off)\n"
     "  --max-ptes-none N      empty entries that khugepaged fills, of 512 (default 511)\n"
     "  --max-ptes-swap N      (default 64)       --max-ptes-shared N  (default 256)\n"
     "  --pages-to-scan N      entries that khugepaged looks at in one wake-up (default 4096)\n"
@@ -25,12 +25,15 @@ const char *const vm_options_help =
     "\n"
     "Events, one on a line. ADDR and LEN are bytes, hexadecimal with 0x or decimal, multiples of 4096\n"
     "  mmap ADDR LEN RIGHTS [noreserve] [file=N [offset=BYTES] [shared]]\n"
-    "                          RIGHTS: none, or letters of rwx, for example rw; ADDR any: below 0x7ffff7fff000, as mmap does\n"
+    "                          RIGHTS: none, or letters of rwx, for example rw; ADDR any: mmap chooses a place below\n"
+    "                          0x7ffff7fff000 (for private anonymous memory only: give files and shared memory an address)\n"
     "  munmap ADDR LEN         mprotect ADDR LEN RIGHTS      mremap ADDR OLD NEW [TO]\n"
     "  madvise ADDR LEN hugepage|nohugepage|dontneed\n"
     "  heap ADDR               the start of the heap, once; then: brk ADDR\n"
-    "  touch ADDR r|w [LEN]    one access to each page; a bad access, or one that is not modelled, ends the event\n"
+    "  touch ADDR r|w [LEN]    one access to each page, from the page of ADDR on, which may be any byte; a bad access, or one\n"
+    "                          that is not modelled, ends the event\n"
     "  scan                    one wake-up of khugepaged (Linux: each 10 s)\n"
+    "  kswapd                  kswapd finishes a pass: the boosts of the watermarks end\n"
     "Output, one line for each of\n"
     "  fault ADDR r|w KIND order=N frame=N tables=N,N [fallback] [split] [lru]\n"
     "                          KIND: page, zero, copy, reuse, bad-access, not-modelled; lru: the CPU's batch went to its list\n"
@@ -96,15 +99,18 @@ static bool set(struct vm_options *options, const char *name, const char *value,
         return true;
     }
     if (strcmp(name, "--zero-page") == 0) {
+        options->has_zero_page = true;
         thp->use_zero_page = strcmp(value, "on") == 0;
         return thp->use_zero_page || strcmp(value, "off") == 0;
     }
     if (strcmp(name, "--thp") == 0) {
+        options->has_enabled = true;
         word = thp_enabled_named(value);
         thp->enabled = (enum thp_enabled)(word < 0 ? 0 : word);
         return word >= 0;
     }
     if (strcmp(name, "--defrag") == 0) {
+        options->has_defrag = true;
         word = thp_defrag_named(value);
         thp->defrag = (enum thp_defrag)(word < 0 ? 0 : word);
         return word >= 0;
@@ -121,7 +127,7 @@ static bool complete(struct vm_options *options, struct error *error) {
         return refuse(error, "replay", NULL, "give one of --memory and --snapshot");
     if (machine->snapshot && machine->has_config)
         return refuse(error, "--cpus", NULL, "the snapshot contains the machine; leave this option out");
-    machine->config.thp = options->thp.enabled != THP_NEVER;
+    if (options->has_enabled) machine->config.thp = options->thp.enabled == THP_NEVER ? PHYS_THP_OFF : PHYS_THP_ON;
     return true;
 }
 
@@ -145,4 +151,14 @@ bool vm_options_parse(struct vm_options *options, int count, char **arguments, s
         }
     }
     return complete(options, error);
+}
+
+void vm_options_settle(struct vm_options *options, const struct phys *p) {
+    uint64_t managed = 0;
+    for (int i = 0; i < PHYS_ZONES; ++i) managed += p->zones[i].managed_frames;
+    const struct thp boot = thp_boot(managed);
+    if (!options->has_enabled) options->thp.enabled = boot.enabled;
+    if (!options->has_defrag) options->thp.defrag = boot.defrag;
+    if (!options->has_zero_page) options->thp.use_zero_page = boot.use_zero_page;
+    options->thp.khugepaged_defrag = boot.khugepaged_defrag;
 }

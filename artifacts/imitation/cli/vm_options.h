@@ -9,10 +9,14 @@ struct vm_options {
     const char *events;
     struct thp thp;
     unsigned root_order;
+    bool has_enabled, has_defrag, has_zero_page;    // given; without an option, the boot decides (vm_options_settle)
     bool decisions;              // print what physical memory decided, too
     bool help;
 };
 
 bool vm_options_parse(struct vm_options *options, int count, char **arguments, struct error *error);
+
+/// Settings without an option become those that Linux boots with on this memory (thp_boot).
+void vm_options_settle(struct vm_options *options, const struct phys *p);
 
 extern const char *const vm_options_help;

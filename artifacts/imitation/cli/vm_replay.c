@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/lines.h"
+#include "phys/watermarks.h"
 #include "vm/khugepaged.h"
 #include "vm/place.h"
 
@@ -63,6 +64,9 @@ static const char *run_mmap(struct replay *replay, const struct line *line) {
             return "options of mmap are noreserve, shared, file=N and offset=BYTES";
     }
     if (offset % (1u << PAGE_SHIFT) != 0) return "the offset is a multiple of 4096 bytes";
+    if (any && (file != 0 || flags & AREA_SHARED))
+        return "only private anonymous memory can have the address any: Linux places files and shared memory by other rules; give "
+               "their address";
     if (any) {
         page = pages > 0 ? place_area(&replay->process->areas, pages, place_low_page, place_high_page) : 0;
         if (page == 0) return "no gap is large enough";
@@ -170,15 +174,22 @@ static const char *run_scan(struct replay *replay, const struct line *line) {
     return NULL;
 }
 
+static const char *run_kswapd(struct replay *replay, const struct line *line) {
+    if (line->count != 1) return "kswapd is followed by nothing";
+    watermark_kswapd_pass(replay->process->system->phys, PHYS_NORMAL, 0);
+    return NULL;
+}
+
 static const char *run_line(struct replay *replay, const struct line *line) {
     static const struct {
         const char *key;
         const char *(*run)(struct replay *, const struct line *);
     } events[] = {{"mmap", run_mmap}, {"munmap", run_munmap}, {"mprotect", run_mprotect}, {"mremap", run_mremap},
-                  {"madvise", run_madvise}, {"heap", run_heap}, {"brk", run_brk}, {"touch", run_touch}, {"scan", run_scan}};
+                  {"madvise", run_madvise}, {"heap", run_heap}, {"brk", run_brk}, {"touch", run_touch}, {"scan", run_scan},
+                  {"kswapd", run_kswapd}};
     for (size_t i = 0; i < sizeof events / sizeof *events; ++i)
         if (field_is(line, 0, events[i].key)) return events[i].run(replay, line);
-    return "events are mmap, munmap, mprotect, mremap, madvise, heap, brk, touch and scan";
+    return "events are mmap, munmap, mprotect, mremap, madvise, heap, brk, touch, scan and kswapd";
 }
 
 static void print_decision(void *context, const struct phys_event *event) {

@@ -15,6 +15,6 @@ struct vm_replay_counts {
     uint64_t collapsed;
 };
 
-/// Prints to `out`, and with `decisions` what physical memory decided. The process goes on living. `name` is for messages.
+/// Prints to `out`, and with `decisions` what physical memory decided. The process does not exit. `name` is for messages.
 bool vm_replay_run(struct process *process, const char *text, size_t bytes, const char *name, bool decisions, FILE *out,
                    struct vm_replay_counts *counts, struct error *error);

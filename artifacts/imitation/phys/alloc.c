@@ -43,7 +43,7 @@ static bool zone_admits(struct phys *p, struct zone *zone, const struct phys_req
         PHYS_REPORT(p, .kind = PHYS_BELOW_HIGH, .zone = zone->id, .other = 1);
     }
     const enum phys_mark mark = (enum phys_mark)(rights & PHYS_MARK_MASK);
-    return watermark_allows(p, zone, request->order, mark, request->highest_zone, rights) || rights & PHYS_NO_WATERMARKS;
+    return watermark_allows(p, zone, request->order, mark, request->highest_zone, rights);
 }
 
 static uint32_t try_zones(struct phys *p, const struct phys_request *request, unsigned rights) {

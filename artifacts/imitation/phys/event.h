@@ -2,8 +2,9 @@
 //
 // Contract: `log` in struct phys is called in the order of the decisions, with an event that is valid during the call only. With
 // log == NULL the cost is one test. The callback must not call the allocator.
-// Fields that a kind does not list are 0. The outcome of a request comes after everything that led to it; a claim comes after the
-// take that it made possible, a steal before its take.
+// Fields that a kind does not list are 0. The outcome of a request comes after everything that led to it. A claim by a block below
+// order 9 comes after the take that it made possible; a claim of a block of order 9 or 10 has no take of its own. A steal comes before
+// its take. The halves that a split leaves on free lists have no put.
 #pragma once
 
 #include <stddef.h>
@@ -18,7 +19,7 @@ enum phys_event_kind {
     PHYS_PUT,            // onto a free list after merges: frame, order, type, other = order before, tail
     PHYS_CLAIM,          // fallback, type of pageblocks changes: frame, order asked, other = order found, type asked, other_type
     PHYS_STEAL,          // fallback, type of the pageblock stays: the same fields
-    PHYS_BOOST,          // a fallback raised watermarks: count = boost in frames
+    PHYS_BOOST,          // a fallback raised watermarks, or kswapd's pass ended: count = boost in frames, now
     PHYS_DRAIN,          // per-CPU lists give back: count = frames asked for, other = frames given
     PHYS_BELOW_HIGH,     // the zone went below (other = 1) or back above (other = 0) its high watermark
     PHYS_RESERVE,        // the pageblock of `frame` became a reserve (type HighAtomic), other_type before

@@ -150,7 +150,10 @@ bool fragmenter_run(struct phys *p, const struct fragmenter_goal *goal, struct f
                 goal->tolerance);
     error_remedy(error, "choose a target between what the zone has free and what its order allows, or a larger tolerance");
     const char *rule = impossible(p, goal);
-    if (rule) return error_found(error, "%s", rule);
+    if (rule) {
+        error_remedy(error, "choose a zone with memory (tessera-phys show), an order of 1 to 10, and values of 0 to 1000");
+        return error_found(error, "%s", rule);
+    }
     percpu_drain_all(p, 0);
     struct work work = {.p = p, .zone = &p->zones[goal->zone], .goal = goal, .random = goal->seed};
     const bool done = work_on(&work, pins, error);

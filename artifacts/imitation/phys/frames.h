@@ -31,7 +31,8 @@ struct frames {
     uint8_t *block_type;   // enum phys_type, for each pageblock
 };
 
-/// Tables for `count` frames, nothing managed, every pageblock movable. False if memory is short. Lists are empty.
+/// Tables for `count` frames, nothing managed, every pageblock movable (phys_create sets the types of fresh memory). False if memory is
+/// short. Lists are empty.
 bool frames_create(struct frames *frames, uint32_t count, uint32_t lists);
 void frames_destroy(struct frames *frames);
 

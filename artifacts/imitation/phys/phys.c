@@ -8,7 +8,7 @@
 enum { FREE_LISTS = PHYS_ORDERS * PHYS_TYPES };
 
 struct phys_config phys_config_default(void) {
-    return (struct phys_config){.cpus = 1, .thp = true, .user_min_free_kbytes = -1, .watermark_scale_factor = 10,
+    return (struct phys_config){.cpus = 1, .thp = PHYS_THP_DEFAULT, .user_min_free_kbytes = -1, .watermark_scale_factor = 10,
                                 .watermark_boost_factor = 15000};
 }
 
@@ -87,9 +87,17 @@ static void free_range(struct phys *p, uint32_t first, uint32_t end) {
     }
 }
 
+/// Only a pageblock that starts with a frame of RAM becomes movable (mm/mm_init.c: memmap_init_range). The others keep the type 0 of
+/// zeroed bits, for example the pageblock of frame 0 of a PC.
+static void set_block_types(struct phys *p) {
+    for (uint32_t frame = 0; frame < p->frames.count; frame += PHYS_PAGEBLOCK_FRAMES)
+        if (!bitmap_get(p->frames.present, frame)) frame_set_block_types(&p->frames, frame, PHYS_PAGEBLOCK_ORDER, PHYS_UNMOVABLE);
+}
+
 bool phys_create(struct phys *p, const struct memory_map *map, const struct phys_config *config, struct error *error) {
     if (!phys_create_empty(p, map, config->cpus, error)) return false;
     p->watermark_boost_factor = config->watermark_boost_factor;
+    set_block_types(p);
     for (uint32_t first = 0; first < p->frames.count;) {
         const uint32_t end = (uint32_t)bitmap_run_end(p->frames.managed, first, p->frames.count);
         if (bitmap_get(p->frames.managed, first)) free_range(p, first, end);

@@ -4,7 +4,7 @@
 // structure and the tables it owns, so equal structures give equal decisions.
 //
 // Linux: the state after memblock_free_all (mm/memblock.c), init_per_zone_wmark_min, setup_per_cpu_pageset (mm/page_alloc.c) and
-// start_stop_khugepaged (mm/khugepaged.c), if nothing had been allocated at boot. A snapshot (snapshot.h) gives a real boot's state.
+// hugepage_init (mm/huge_memory.c), if nothing had been allocated at boot. A snapshot (snapshot.h) gives a real boot's state.
 #pragma once
 
 #include <stdbool.h>
@@ -17,9 +17,17 @@
 #include "phys/types.h"
 #include "phys/zone.h"
 
+/// Huge pages, as far as they change min_free_kbytes.
+enum phys_thp {
+    PHYS_THP_DEFAULT,    // on from PHYS_THP_BOOT_FRAMES managed frames on; a smaller machine boots without (mm/huge_memory.c hugepage_init)
+    PHYS_THP_ON,         // always or madvise: at boot, or on a smaller machine written to /sys afterwards
+    PHYS_THP_OFF,        // never, from the boot on
+};
+#define PHYS_THP_BOOT_FRAMES UINT32_C(131072)   // 512MB, of all zones
+
 struct phys_config {
     uint32_t cpus;                     // 1 to PHYS_MAX_CPUS
-    bool thp;                          // huge pages enabled (always or madvise): raises min_free_kbytes
+    enum phys_thp thp;
     int32_t user_min_free_kbytes;      // written to vm.min_free_kbytes after the boot; -1: nothing was
     uint32_t watermark_scale_factor;   // of managed frames / 10000
     uint32_t watermark_boost_factor;   // of the high watermark / 10000; 0: no boost
@@ -38,10 +46,11 @@ struct phys {
     void *log_context;
 };
 
-/// Linux's defaults: 1 CPU, huge pages on, scale factor 10, boost factor 15000, a cache slice of 0 bytes.
+/// Linux's defaults: 1 CPU, huge pages as at boot, scale factor 10, boost factor 15000, a cache slice of 0 bytes.
 struct phys_config phys_config_default(void);
 
-/// Fresh memory: everything that the map manages is free, in blocks as large as alignment allows, at ascending addresses.
+/// Fresh memory: everything that the map manages is free, in blocks as large as alignment allows, at ascending addresses. Pageblocks
+/// that start with a frame of RAM are movable, the others unmovable.
 /// False if the map or configuration is impossible or memory is short; then `p` owns nothing.
 bool phys_create(struct phys *p, const struct memory_map *map, const struct phys_config *config, struct error *error);
 

@@ -6,7 +6,7 @@
 
 #include "phys/fallback.h"
 
-enum take_mode { TAKE_OWN, TAKE_CLAIM, TAKE_STEAL };
+enum take_mode { TAKE_OWN, TAKE_STEAL };
 
 /// A block for a request of `type` (one of the first three) with `rights` (enum phys_right); PHYS_NO_FRAME if there is none.
 /// `mode` starts as TAKE_OWN, and is kept for the other blocks of a refill.

@@ -65,23 +65,33 @@ static void set_lowmem_reserves(struct phys *p) {
     }
 }
 
-void watermarks_setup(struct phys *p, const struct phys_config *config) {
+/// What hugepage_init does with min_free_kbytes: it sees memory above the marks of init_per_zone_wmark_min.
+static void start_khugepaged(struct phys *p, const struct phys_config *config) {
     unsigned populated = 0;
+    uint64_t managed = 0;
     for (int i = 0; i < PHYS_ZONES; ++i) {
         populated += p->zones[i].populated;
+        managed += p->zones[i].managed_frames;
+    }
+    if (managed < PHYS_THP_BOOT_FRAMES && config->thp != PHYS_THP_ON) return;
+    if (config->thp == PHYS_THP_OFF) {
+        p->min_free_kbytes = watermark_min_free_kbytes(lowmem_frames(p));
+    } else {
+        const uint32_t recommended = watermark_thp_min_free_kbytes(populated, lowmem_frames(p));
+        if (recommended > p->min_free_kbytes) p->min_free_kbytes = recommended;
+    }
+    set_marks(p, config->watermark_scale_factor);
+}
+
+void watermarks_setup(struct phys *p, const struct phys_config *config) {
+    for (int i = 0; i < PHYS_ZONES; ++i) {
         p->zones[i].boost = 0;
         for (int mark = 0; mark < PHYS_MARKS; ++mark) p->zones[i].marks[mark] = 0;
     }
-    // init_per_zone_wmark_min, before marks exist; then khugepaged starts and sees memory above these marks.
+    // init_per_zone_wmark_min, before marks exist.
     p->min_free_kbytes = watermark_min_free_kbytes(lowmem_frames(p));
     set_marks(p, config->watermark_scale_factor);
-    if (config->thp) {
-        const uint32_t recommended = watermark_thp_min_free_kbytes(populated, lowmem_frames(p));
-        if (recommended > p->min_free_kbytes) {
-            p->min_free_kbytes = recommended;
-            set_marks(p, config->watermark_scale_factor);
-        }
-    }
+    start_khugepaged(p, config);
     if (config->user_min_free_kbytes >= 0) {  // min_free_kbytes_sysctl_handler, after the boot
         p->min_free_kbytes = (uint32_t)config->user_min_free_kbytes;
         set_marks(p, config->watermark_scale_factor);
@@ -132,4 +142,15 @@ bool watermark_boost(struct phys *p, struct zone *zone) {
     zone->boost = (uint32_t)at_most((uint64_t)zone->boost + PHYS_PAGEBLOCK_FRAMES, most);
     PHYS_REPORT(p, .kind = PHYS_BOOST, .zone = zone->id, .count = zone->boost);
     return true;
+}
+
+void watermark_kswapd_pass(struct phys *p, enum phys_zone highest_zone, uint32_t cpu) {
+    p->cpu = cpu;
+    for (int i = 0; i <= (int)highest_zone; ++i) {
+        struct zone *zone = &p->zones[i];
+        zone->reclaim_active = false;
+        if (zone->boost == 0) continue;
+        zone->boost = 0;
+        PHYS_REPORT(p, .kind = PHYS_BOOST, .zone = zone->id, .count = 0);
+    }
 }

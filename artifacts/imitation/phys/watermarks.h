@@ -4,9 +4,11 @@
 // - calculate_min_free_kbytes: 4 sqrt(lowmem in kB) = floor(sqrt(16 kB)), between 128 and 262144 kB. lowmem: nr_free_zone_pages,
 //   the managed frames above the high watermarks so far (0 at boot).
 // - mm/khugepaged.c set_recommended_min_free_kbytes: with huge pages, at least (2 + 3 x 3) pageblocks for each populated zone, but at
-//   most 5% of lowmem.
+//   most 5% of lowmem. With `never`, calculate_min_free_kbytes runs once more, on the memory above the high marks that exist then.
+//   A machine with less than 512MB of managed memory does neither at boot (mm/huge_memory.c hugepage_init).
 // - __setup_per_zone_wmarks: min = min_free x managed / all managed. step = max(min / 4, managed x scale / 10000). low = min + step,
 //   high = low + step. Boosts end.
+// - mm/vmscan.c balance_pgdat: at the end of a pass, kswapd takes away the boosts that it found at the start.
 // - setup_per_zone_lowmem_reserve: managed frames of the zones above, up to the request's highest zone, divided by 256.
 // - __zone_watermark_ok: free - (2^order - 1) - reserve of HighAtomic must be *above* mark + lowmem reserve, and for order > 0 there
 //   must be a block of the order or larger.
@@ -17,7 +19,6 @@
 /// Rights of a request beside the mark it is checked against (mm/internal.h: ALLOC_*). Bits 0-1 of such a word are an enum phys_mark.
 enum phys_right {
     PHYS_MARK_MASK = 3,
-    PHYS_NO_WATERMARKS = 4,    // reclaim itself
     PHYS_NON_BLOCK = 16,       // cannot wait: a quarter of min more, if it may use the reserve
     PHYS_MIN_RESERVE = 32,     // __GFP_HIGH: half of min
     PHYS_NO_FRAGMENT = 256,    // no fallback below pageblock order
@@ -45,3 +46,7 @@ bool watermark_allows(const struct phys *p, const struct zone *zone, unsigned or
 /// A fallback raises the zone's boost by one pageblock, up to boost_factor of high (boost_watermark). False if the zone has under
 /// four pageblocks or there is no factor.
 bool watermark_boost(struct phys *p, struct zone *zone);
+
+/// kswapd has finished a pass over the zones up to `highest_zone`, in which no boost was added: their boosts end, and no reclaim is
+/// active there. What it reclaimed is freed by the caller. The boosts that end are reported.
+void watermark_kswapd_pass(struct phys *p, enum phys_zone highest_zone, uint32_t cpu);

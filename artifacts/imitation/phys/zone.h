@@ -27,7 +27,7 @@ struct percpu {
     bool keeps_batch;            // the CPU's cache is large: keep a batch when high orders are freed in a row
     int32_t free_drift;          // change of free frames that the zone's counter does not contain yet
     int32_t drift_threshold;     // above this magnitude, the drift goes into the zone's counter
-    uint32_t first_list;         // head of list 0; see percpu_list() in percpu.h
+    uint32_t first_list;         // head of list 0; list i of percpu_index() (percpu.h) is first_list + i
 };
 
 struct zone {
@@ -42,7 +42,7 @@ struct zone {
     uint32_t blocks[PHYS_ORDERS];            // free blocks of each order, all types together
     uint32_t first_list;         // head of the list of order 0, type 0; see free_list() in freelist.h
     uint32_t marks[PHYS_MARKS];  // frames, without boost
-    uint32_t boost;              // frames added to every mark
+    uint32_t boost;              // frames added to every mark, until kswapd's next pass ends
     uint32_t lowmem_reserve[PHYS_ZONES];     // frames kept from requests whose highest zone is the index
     bool below_high;             // seen below the high watermark
     bool boosted;                // kswapd has to be woken for a boost

@@ -40,7 +40,7 @@ enum phys_outcome pt_create(struct pt *pt, struct phys *phys, unsigned root_orde
 void pt_destroy(struct pt *pt, uint32_t cpu) {
     struct error error;
     if (!pt->root) return;
-    phys_free(pt->phys, pt->root->frame, pt->root_order, cpu, &error);
+    if (!phys_free(pt->phys, pt->root->frame, pt->root_order, cpu, &error)) error_stop(&error);
     pt_forget_table(pt->root);
     pt->root = NULL;
     pt->tables[PT_TOP] = 0;

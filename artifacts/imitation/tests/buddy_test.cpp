@@ -21,11 +21,47 @@ void give(Memory &memory, uint32_t frame, unsigned order) { buddy_free_block(&me
 TEST(Buddy, FreshMemoryIsInLargestAlignedBlocksAtAscendingFrames) {
     Memory memory = Memory::of({{8191, 8191 + 1 + 2 * 1024 + 3}});
     zone &zone = memory.p.zones[PHYS_DMA32];
-    EXPECT_EQ(memory.list(zone, 0, PHYS_MOVABLE), (Frames{8191, 10242}));
+    EXPECT_EQ(memory.list(zone, 0, PHYS_UNMOVABLE), (Frames{8191}));  // its pageblock starts at 7680, which is no RAM
+    EXPECT_EQ(memory.list(zone, 0, PHYS_MOVABLE), (Frames{10242}));
     EXPECT_EQ(memory.list(zone, 1, PHYS_MOVABLE), (Frames{10240}));
     EXPECT_EQ(memory.list(zone, 10, PHYS_MOVABLE), (Frames{8192, 9216}));
     EXPECT_EQ(phys_zone_free(&memory.p, PHYS_DMA32), 1 + 2048 + 3);
     EXPECT_EQ(phys_check(&memory.p), nullptr);
+}
+
+TEST(Buddy, OnlyAPageblockThatStartsWithRamIsMovable) {
+    // memmap_init_range sets the type at an aligned frame of a memory region; init_unavailable_range sets none, and 0 is Unmovable.
+    Memory memory = Memory::of({{base + 1, base + 600}, {base + 1024, base + 1025}, {base + 1535, base + 1536}, {base + 2047, base + 2561}});
+    const int types[] = {PHYS_UNMOVABLE, PHYS_MOVABLE, PHYS_MOVABLE, PHYS_UNMOVABLE, PHYS_MOVABLE, PHYS_MOVABLE};
+    for (uint32_t block = 0; block < 6; ++block) EXPECT_EQ(frame_block_type(&memory.p.frames, base + block * 512), types[block]) << block;
+    zone &zone = memory.p.zones[PHYS_DMA32];
+    EXPECT_EQ(memory.list(zone, 0, PHYS_UNMOVABLE), (Frames{base + 1, base + 2047}));
+    EXPECT_EQ(memory.list(zone, 8, PHYS_UNMOVABLE), (Frames{base + 256}));
+    EXPECT_EQ(memory.list(zone, 9, PHYS_MOVABLE), (Frames{base + 2048}));
+    EXPECT_EQ(phys_check(&memory.p), nullptr);
+}
+
+TEST(Buddy, ThePageblockOfFrameZeroOfAPcIsUnmovable) {
+    Memory memory = Memory::pc(64 * tests::mib);
+    zone &dma = memory.p.zones[PHYS_DMA];
+    uint32_t unmovable = 0;
+    for (unsigned order = 0; order < PHYS_ORDERS; ++order)
+        unmovable += static_cast<uint32_t>(memory.list(dma, order, PHYS_UNMOVABLE).size()) << order;
+    EXPECT_EQ(unmovable, 158u + 256u);  // 4KB to 636KB, 1MB to 2MB
+    EXPECT_EQ(memory.list(dma, 8, PHYS_UNMOVABLE), (Frames{256}));
+    EXPECT_EQ(memory.list(dma, 9, PHYS_MOVABLE), (Frames{512}));
+}
+
+TEST(Buddy, ReservedRamCountsAsRamForTheType) {
+    memory_map map{};
+    error failure{};
+    phys p;
+    const phys_config config = phys_config_default();
+    ASSERT_TRUE(memory_map_add(&map, false, {base, base + 512}) && memory_map_add(&map, true, {base, base + 1}));
+    ASSERT_TRUE(phys_create(&p, &map, &config, &failure));
+    EXPECT_EQ(frame_block_type(&p.frames, base + 1), PHYS_MOVABLE);
+    phys_destroy(&p);
+    memory_map_destroy(&map);
 }
 
 TEST(Buddy, SplitKeepsTheLowHalfAndListsEachHighHalf) {

@@ -33,8 +33,9 @@ TEST(Decide, LimitsAtNAndAbove) {
     for (const auto &row : rows) EXPECT_EQ(collapse_decide(&settings, &row.counts), row.result) << row.name;
 }
 
-TEST(Decide, AllCountsAgainstTheScan) {
-    // Every (none, swap, young) on a grid, as entries of a real table, against the pure function.
+TEST(Scan, CountsTheEntriesOfATable) {
+    // Every (none, swap, young) on a grid, as entries of a real table. This tests the counting and the order of limits; what follows
+    // from the counts is taken from collapse_decide, which the table above tests.
     thp settings = settings_of(THP_ALWAYS);
     settings.max_ptes_none = 300;
     Process p(settings);
@@ -120,6 +121,87 @@ TEST_F(Small, ACollapsedSplitBlockIsFreedWhole) {
     EXPECT_EQ(collapse_range(&p.process, at, 0, &outcome), COLLAPSE_DONE);
     EXPECT_NE(pt_value(p.entry(at)), block);
     EXPECT_EQ(p.system.mappings[block >> 9], 0u);
+    EXPECT_EQ(p.broken(), nullptr);
+}
+
+TEST_F(Small, SplitBlocksAreFreedInTheOrderOfTheirFirstMappings) {
+    // __collapse_huge_page_isolate adds a block to compound_pagelist when it meets it first; the list is freed from its head.
+    fill(1, 512);
+    p.memory.record();
+    uint32_t block[2];
+    for (uint32_t &one : block) one = p.memory.alloc(9);
+    unsigned missing;
+    pt_table *table = pt_find_table(&p.process.pt, at, 0, &missing);
+    const auto map_page = [&](unsigned slot, uint32_t of, uint32_t i) {
+        table->slot[slot] = pt_make(of + i, PT_PRESENT | PT_WRITE | PT_YOUNG);
+        ++p.system.mappings[of >> 9];
+        ++p.process.anonymous_pages;
+    };
+    map_page(10, block[0], 0), map_page(11, block[1], 0), map_page(12, block[1], 1), map_page(13, block[0], 1);
+    const uint32_t page = pt_value(p.entry(at));
+    ASSERT_EQ(p.broken(), nullptr);
+    p.memory.events.clear();
+    phys_outcome outcome;
+    EXPECT_EQ(collapse_range(&p.process, at, 0, &outcome), COLLAPSE_DONE);
+    const auto frees = p.memory.of_kind(PHYS_FREE);
+    ASSERT_EQ(frees.size(), 3u);
+    EXPECT_EQ(frees[0].frame, page);
+    EXPECT_EQ(frees[1].frame, block[0]);
+    EXPECT_EQ(frees[2].frame, block[1]);
+    EXPECT_EQ(frees[2].order, 9);
+    EXPECT_EQ(p.broken(), nullptr);
+}
+
+TEST_F(Small, ABlockThatIsMappedElsewhereStays) {
+    fill(1, 512);
+    p.map(at + 512, 512);
+    const uint32_t block = p.touch(at + 512).frame;
+    ASSERT_EQ(process_unmap(&p.process, at + 512 + 100, 1, 0), nullptr);  // a split; 511 mappings
+    unsigned missing;
+    pt_table *upper = pt_find_table(&p.process.pt, at + 512, 0, &missing), *lower = pt_find_table(&p.process.pt, at, 0, &missing);
+    lower->slot[5] = upper->slot[5];
+    upper->slot[5] = 0;
+    ASSERT_EQ(p.broken(), nullptr);
+    phys_outcome outcome;
+    EXPECT_EQ(collapse_range(&p.process, at, 0, &outcome), COLLAPSE_DONE);
+    EXPECT_EQ(p.system.mappings[block >> 9], 510u);
+    EXPECT_TRUE(frame_is(&p.memory.p.frames, block, FRAME_USED, 9));
+    EXPECT_EQ(p.broken(), nullptr);
+}
+
+TEST_F(Small, ARefusedBlockEndsTheWakeUpTheSecondTime) {
+    // khugepaged_do_scan: the first SCAN_ALLOC_HUGE_PAGE_FAIL sleeps and goes on, the second breaks, whatever came between.
+    fill(512 * 4, 512 * 4);
+    process_register(&p.process, &p.process.areas.item[0]);
+    p.use_up_blocks();
+    wake();
+    ASSERT_EQ(seen.size(), 2u);
+    for (uint64_t i = 0; i < 2; ++i) EXPECT_EQ(seen[i], (std::pair<uint64_t, collapse_result>{i, COLLAPSE_NO_BLOCK}));
+    EXPECT_EQ(p.system.counts.thp_collapse_alloc_failed, 2u);
+    wake();
+    ASSERT_EQ(seen.size(), 2u);
+    EXPECT_EQ(seen[0].first, 2u);  // the next wake-up goes on behind them
+    EXPECT_EQ(p.broken(), nullptr);
+}
+
+TEST_F(Small, ACollapseBetweenTwoRefusalsChangesNothing) {
+    // Range 0 is refused; then a block is freed, and range 1 collapses; range 2 is refused: the end, range 3 is not reached.
+    p.map(at, 4 * 512);
+    p.system.thp.enabled = THP_NEVER;
+    for (uint64_t range = 0; range < 4; ++range) p.touch(at + range * 512);
+    p.system.thp.enabled = THP_ALWAYS;
+    process_register(&p.process, &p.process.areas.item[0]);
+    p.use_up_blocks();
+    struct Notes {
+        Process *of;
+        std::vector<collapse_result> results;
+    } notes{&p, {}};
+    khugepaged_wake(&p.system, 0, [](void *context, const ::process *, uint64_t, collapse_result result) {
+        Notes *to = static_cast<Notes *>(context);
+        to->results.push_back(result);
+        if (to->results.size() == 1) to->of->free_one_block();
+    }, &notes);
+    EXPECT_EQ(notes.results, (std::vector<collapse_result>{COLLAPSE_NO_BLOCK, COLLAPSE_DONE, COLLAPSE_NO_BLOCK}));
     EXPECT_EQ(p.broken(), nullptr);
 }
 

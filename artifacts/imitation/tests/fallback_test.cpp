@@ -56,11 +56,14 @@ TEST_F(Fallback, TheReserveIsNoFallback) {
 
 TEST_F(Fallback, AWholePageblockChangesItsTypeWithoutBoost) {
     give(2, 0, 9);
+    const size_t puts = memory.of_kind(PHYS_PUT).size();
     EXPECT_EQ(claim(0, PHYS_UNMOVABLE), at(2, 0));
     EXPECT_EQ(type(2), PHYS_UNMOVABLE);
     EXPECT_EQ(memory.list(dma32, 8, PHYS_UNMOVABLE), (Frames{at(2, 256)}));
     EXPECT_EQ(dma32.boost, 0u);
     EXPECT_EQ(memory.of_kind(PHYS_CLAIM).size(), 1u);
+    EXPECT_TRUE(memory.of_kind(PHYS_TAKE).empty());  // the claim is the only report: no take, and no put for the halves
+    EXPECT_EQ(memory.of_kind(PHYS_PUT).size(), puts);
 }
 
 TEST_F(Fallback, OrderTenChangesTwoPageblocks) {
@@ -187,8 +190,21 @@ TEST(FallbackDma, ThePageblockOfFrameZeroIsNeverClaimed) {
     EXPECT_FALSE(fallback_spans_pageblock(&dma, 300));
     EXPECT_TRUE(fallback_spans_pageblock(&dma, 512));
     while (buddy_take(&memory.p, &dma, 9, PHYS_MOVABLE) != PHYS_NO_FRAME) continue;
-    EXPECT_EQ(fallback_claim(&memory.p, &dma, 8, PHYS_UNMOVABLE, 0), PHYS_NO_FRAME);  // 256 to 511 is free, but not in a whole pageblock
-    EXPECT_EQ(fallback_steal(&memory.p, &dma, 8, PHYS_UNMOVABLE), 256u);
+    // 256 to 511 is free, Unmovable, and not in a whole pageblock.
+    EXPECT_EQ(fallback_claim(&memory.p, &dma, 8, PHYS_MOVABLE, 0), PHYS_NO_FRAME);
+    EXPECT_EQ(fallback_steal(&memory.p, &dma, 8, PHYS_MOVABLE), 256u);
+    EXPECT_EQ(frame_block_type(&memory.p.frames, 256), PHYS_UNMOVABLE);
+}
+
+TEST(FallbackDma, AnUnmovableRequestGetsThePageblockOfFrameZeroWithoutFallback) {
+    Memory memory = Memory::of({{1, 159}, {256, 4096}});
+    zone &dma = memory.p.zones[PHYS_DMA];
+    memory.record();
+    take_mode mode = TAKE_OWN;
+    EXPECT_EQ(take_block(&memory.p, &dma, 8, PHYS_UNMOVABLE, 0, &mode), 256u);
+    EXPECT_TRUE(memory.of_kind(PHYS_CLAIM).empty() && memory.of_kind(PHYS_STEAL).empty());
+    EXPECT_EQ(take_block(&memory.p, &dma, 8, PHYS_UNMOVABLE, 0, &mode), 1024u);  // the first block of order 10: a claim
+    EXPECT_EQ(memory.of_kind(PHYS_CLAIM).size(), 1u);
 }
 
 }  // namespace

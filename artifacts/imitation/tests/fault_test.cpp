@@ -165,22 +165,10 @@ TEST(Huge, DefragDecidesTheRequest) {
     }
 }
 
-/// Memory without a free block of 2MB: one frame of each 2MB is taken.
-void use_up_blocks(Process &p) {
-    std::vector<uint32_t> blocks;
-    for (uint32_t frame; (frame = p.memory.alloc(9)) != PHYS_NO_FRAME;) blocks.push_back(frame);
-    for (const uint32_t block : blocks) {
-        ASSERT_TRUE(phys_split_used(&p.memory.p, block, 0, &p.memory.failure));
-        for (uint32_t i = 1; i < 512; ++i) ASSERT_TRUE(p.memory.release(block + i));
-    }
-    percpu_drain_all(&p.memory.p, 0);
-    for (uint32_t frame; (frame = p.memory.alloc(9)) != PHYS_NO_FRAME;) continue;
-}
-
 TEST(Huge, FallsBackOrAsksForCompaction) {
     Process p(settings_of(THP_ALWAYS, THP_DEFRAG_MADVISE));
     p.map(at, 1024);
-    use_up_blocks(p);
+    p.use_up_blocks();
     const fault quiet = p.touch(at);
     EXPECT_EQ(quiet.kind, FAULT_PAGE);
     EXPECT_EQ(quiet.order, 0u);
@@ -226,6 +214,57 @@ TEST(Huge, ReadsShareTheHugeZeroPage) {
     EXPECT_EQ(p.broken(), nullptr);
     p.end();
     EXPECT_TRUE(vm_shrink_huge_zero(&p.system, 0));
+}
+
+struct HugeZero : testing::Test {
+    void SetUp() override {
+        p.map(at, 1024);
+        p.touch(at + 512, true, FAULT_WITHOUT_HUGE);  // the tables above exist
+        p.use_up_blocks();
+        p.memory.record();
+        const fault asks = p.touch(at, false);
+        ASSERT_EQ(asks.kind, FAULT_NEEDS);
+        ASSERT_EQ(asks.outcome, PHYS_NEEDS_COMPACTION);
+        ASSERT_EQ(asks.tables.count, 0u);  // reported when it is mapped
+        ASSERT_EQ(p.memory.of_kind(PHYS_ALLOC).size(), 1u);
+        table = p.memory.of_kind(PHYS_ALLOC)[0].frame;
+        ASSERT_TRUE(p.memory.of_kind(PHYS_FREE).empty());
+        p.memory.events.clear();
+    }
+    Process p{settings_of(THP_ALWAYS)};
+    uint32_t table = 0;
+};
+
+TEST_F(HugeZero, TheFaultHoldsItsTableWhileMemoryIsCompacted) {
+    // do_huge_pmd_anonymous_page takes the table once, before get_huge_zero_page, and frees it only after a refusal.
+    EXPECT_EQ(p.touch(at, false, FAULT_AGAIN).outcome, PHYS_NEEDS_RECLAIM);
+    EXPECT_TRUE(p.memory.of_kind(PHYS_ALLOC).empty() && p.memory.of_kind(PHYS_FREE).empty());
+    p.free_one_block();
+    p.memory.events.clear();
+    const fault read = p.touch(at, false, FAULT_AGAIN);
+    EXPECT_EQ(read.kind, FAULT_ZERO);
+    ASSERT_EQ(read.tables.count, 1u);
+    EXPECT_EQ(read.tables.frame[0], table);
+    ASSERT_EQ(p.memory.of_kind(PHYS_ALLOC).size(), 1u);  // the 2MB only
+    EXPECT_EQ(p.memory.of_kind(PHYS_ALLOC)[0].order, 9);
+    EXPECT_EQ(p.broken(), nullptr);
+}
+
+TEST_F(HugeZero, AFallbackFreesTheTableAndTakesOneForItself) {
+    const fault read = p.touch(at, false, FAULT_WITHOUT_HUGE);
+    EXPECT_TRUE(read.fallback);
+    EXPECT_EQ(read.order, 0u);
+    ASSERT_EQ(p.memory.of_kind(PHYS_FREE).size(), 1u);
+    EXPECT_EQ(p.memory.of_kind(PHYS_FREE)[0].frame, table);
+    ASSERT_EQ(read.tables.count, 1u);
+    EXPECT_EQ(p.memory.of_kind(PHYS_ALLOC)[0].frame, read.tables.frame[0]);
+    EXPECT_EQ(p.broken(), nullptr);
+}
+
+TEST_F(HugeZero, AnExitFreesAHeldTable) {
+    p.end();
+    EXPECT_FALSE(frame_is(&p.memory.p.frames, table, FRAME_USED, 0));
+    EXPECT_EQ(p.broken(), nullptr);
 }
 
 TEST(Huge, WithoutZeroPageReadsGetABlock) {
@@ -291,7 +330,7 @@ TEST(Remap, MovesBlocksTablesAndPages) {
     EXPECT_EQ(p.broken(), nullptr);
 }
 
-TEST(Gather, TheEighthPageNeedsAFrame) {
+TEST(Gather, TheSeventhPageNeedsAFrame) {
     // 7 entries fill the batch on the stack (8, one kept free); the next batch takes a frame before anything is freed.
     for (const uint64_t pages : {6, 7}) {
         Process p(settings_of(THP_NEVER));
@@ -301,6 +340,31 @@ TEST(Gather, TheEighthPageNeedsAFrame) {
         process_advise(&p.process, at, 512, ADVICE_DONTNEED, 0);
         EXPECT_EQ(p.memory.of_kind(PHYS_ALLOC).size(), pages == 7 ? 1u : 0u) << pages;
         EXPECT_EQ(p.memory.of_kind(PHYS_FREE).size(), pages == 7 ? 8u : 6u);
+    }
+}
+
+TEST(Gather, NineteenFullBatchesAreFreedAtOnce) {
+    // 7 entries on the stack and 509 in each of 19 frames: the entry 7 + 19 x 509 = 9678 finds no further batch, so all of them are freed
+    // before the next entry. A 2MB mapping above them shows it: its deposited table is freed when the mapping is cleared.
+    for (const uint64_t pages : {9677, 9678}) {
+        Process p;
+        p.map(at, 20 * 512);
+        process_advise(&p.process, at, 19 * 512, ADVICE_NOHUGEPAGE, 0);
+        std::vector<uint32_t> frames;
+        for (uint64_t i = 0; i < pages; ++i) frames.push_back(p.touch(at + i).frame);
+        const fault huge = p.touch(at + 19 * 512);
+        ASSERT_EQ(huge.order, 9u);
+        ASSERT_EQ(huge.tables.count, 1u);
+        const uint32_t deposit = huge.tables.frame[0];
+        if (pages == 9677) frames.insert(frames.begin(), deposit); else frames.push_back(deposit);
+        frames.push_back(huge.frame);
+        p.memory.record();
+        EXPECT_EQ(process_unmap(&p.process, at, 20 * 512, 0), nullptr);
+        EXPECT_EQ(p.memory.of_kind(PHYS_ALLOC).size(), 19u);
+        const auto frees = p.memory.of_kind(PHYS_FREE);
+        ASSERT_EQ(frees.size(), pages + 2 + 19 + 2 + 19);  // pages, deposit, block; tables of levels 0, 1 and 2; batches
+        for (size_t i = 0; i < frames.size(); ++i) ASSERT_EQ(frees[i].frame, frames[i]) << pages << " " << i;
+        EXPECT_EQ(p.broken(), nullptr);
     }
 }
 

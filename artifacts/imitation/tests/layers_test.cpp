@@ -1,4 +1,4 @@
-// Rooms from bottom to top: base, phys, pt, vm, cli. A file includes its own room and those below.
+// Folders from bottom to top: base, phys, pt, vm, cli. A file includes its own folder and those below.
 #include <gtest/gtest.h>
 
 #include <algorithm>

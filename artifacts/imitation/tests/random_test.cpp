@@ -1,4 +1,4 @@
-// Long random lives against a plain model: no frame twice, nothing lost, and all merged after all is freed.
+// Long random sequences of requests against a plain model: no frame twice, nothing lost, and all merged after all is freed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ uint64_t frames_everywhere(const phys &p) {
 }
 
 /// `steps` random events; mostly small orders. `pressure`: how full memory is kept, in percent of requests against frees.
-void live(Memory &memory, Model &model, uint64_t &random, int steps, unsigned pressure) {
+void random_requests(Memory &memory, Model &model, uint64_t &random, int steps, unsigned pressure) {
     for (int step = 0; step < steps; ++step) {
         const uint64_t choice = random_below(&random, 1000);
         const uint8_t cpu = static_cast<uint8_t>(random_below(&random, memory.p.cpus));
@@ -86,9 +86,9 @@ void free_all(Memory &memory, Model &model) {
     while (highatomic_unreserve(&memory.p, PHYS_NORMAL, PHYS_MOVABLE, true)) continue;
 }
 
-struct Lives : testing::TestWithParam<uint64_t> {};
+struct RandomRequests : testing::TestWithParam<uint64_t> {};
 
-TEST_P(Lives, NoFrameTwiceNoneLostAllMerged) {
+TEST_P(RandomRequests, NoFrameTwiceNoneLostAllMerged) {
     uint64_t random = GetParam();
     phys_config config = phys_config_default();
     config.cpus = 1 + static_cast<uint32_t>(random_below(&random, 3));
@@ -99,7 +99,7 @@ TEST_P(Lives, NoFrameTwiceNoneLostAllMerged) {
     Model model(memory.p.frames.count);
     const uint64_t total = frames_everywhere(memory.p);
     for (const unsigned pressure : {70u, 45u, 60u, 20u}) {
-        live(memory, model, random, 4000, pressure);
+        random_requests(memory, model, random, 4000, pressure);
         ASSERT_FALSE(HasFatalFailure());
         ASSERT_EQ(phys_check(&memory.p), nullptr);
         ASSERT_EQ(frames_everywhere(memory.p) + model.frames(), total);
@@ -110,7 +110,7 @@ TEST_P(Lives, NoFrameTwiceNoneLostAllMerged) {
         EXPECT_EQ(tests::blocks_of(memory.p.zones[i]), tests::blocks_of(fresh.p.zones[i])) << phys_zone_name(i);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, Lives, testing::Range(uint64_t{1}, uint64_t{13}));
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomRequests, testing::Range(uint64_t{1}, uint64_t{13}));
 
 TEST(Determinism, TheSameEventsGiveTheSameLog) {
     std::string first;
@@ -119,7 +119,7 @@ TEST(Determinism, TheSameEventsGiveTheSameLog) {
         Memory memory = Memory::pc(64 * mib);
         Model model(memory.p.frames.count);
         memory.record();
-        live(memory, model, random, 6000, 60);
+        random_requests(memory, model, random, 6000, 60);
         if (run == 0) first = memory.log_text();
         EXPECT_GT(memory.events.size(), 10000u);
         EXPECT_EQ(memory.log_text(), first);
@@ -133,7 +133,7 @@ TEST(Determinism, ALogChangesNoDecision) {
         Memory memory = Memory::pc(64 * mib);
         Model model(memory.p.frames.count);
         if (logged) memory.record();
-        live(memory, model, random, 6000, 60);
+        random_requests(memory, model, random, 6000, 60);
         snapshots[logged] = memory.snapshot();
     }
     EXPECT_EQ(snapshots[0], snapshots[1]);

@@ -70,6 +70,22 @@ TEST_F(Replay, LruDrainAndRefresh) {
     EXPECT_EQ(phys_check(&memory.p), nullptr);
 }
 
+TEST_F(Replay, KswapdEndsABoost) {
+    // Normal has movable blocks of order 8 only, in pageblocks whose other half is in use and not movable: a claim boosts.
+    zone &normal = memory.p.zones[PHYS_NORMAL];
+    std::vector<uint32_t> blocks;
+    for (uint32_t frame; (frame = buddy_take(&memory.p, &normal, 8, PHYS_MOVABLE)) != PHYS_NO_FRAME;) blocks.push_back(frame);
+    for (size_t i = 0; i < blocks.size(); i += 2) buddy_free_block(&memory.p, blocks[i], 8, false);
+    memory.p.zones[PHYS_DMA32].boost = 512;
+    EXPECT_NE(fallback_claim(&memory.p, &normal, 4, PHYS_UNMOVABLE, 0), PHYS_NO_FRAME);
+    EXPECT_EQ(normal.boost, 512u);
+    EXPECT_TRUE(run("kswapd zone=DMA32\n", true)) << failure.found;
+    EXPECT_EQ(output, "> kswapd zone=DMA32\n  boost cpu=0 zone=DMA32 frames=0\n");
+    EXPECT_EQ(normal.boost, 512u);
+    EXPECT_TRUE(run("kswapd\n")) << failure.found;
+    EXPECT_EQ(normal.boost, 0u);
+}
+
 TEST_F(Replay, ImpossibleEventsNameTheirLine) {
     const struct { const char *text, *line; } rows[] = {
         {"alloc 1 11 Movable\n", "1"}, {"alloc 1 0 HighAtomic\n", "1"}, {"alloc 1 0 movable\n", "1"}, {"alloc 1 0\n", "1"},
@@ -77,7 +93,8 @@ TEST_F(Replay, ImpossibleEventsNameTheirLine) {
         {"alloc 1 0 Movable fast\n", "1"}, {"alloc 1 0 Movable\nalloc 1 0 Movable\n", "2"}, {"free 1\n", "1"}, {"free\n", "1"},
         {"alloc 1 0 Movable\nfree 1 cpu=x\n", "2"}, {"alloc 1 0 Movable\nfree-frame 1048576 0\n", "2"},
         {"free-frame 0 0\n", "1"}, {"free-frame 1048576 11\n", "1"}, {"lru 1 on\n", "1"}, {"alloc 1 0 Movable\nlru 1 maybe\n", "2"},
-        {"drain now\n", "1"}, {"refresh cpu=1\n", "1"}, {"reset\n", "1"}, {"alloc 1 0 Movable", "1"}};
+        {"drain now\n", "1"}, {"kswapd cpu=0\n", "1"}, {"kswapd zone=High\n", "1"}, {"kswapd zone=DMA zone=DMA\n", "1"},
+        {"refresh cpu=1\n", "1"}, {"reset\n", "1"}, {"alloc 1 0 Movable", "1"}};
     for (const auto &row : rows) {
         phys_destroy(&memory.p);
         new (&memory) Memory(Memory::pc(4 * gib));
@@ -141,7 +158,11 @@ TEST(Options, GoodOnes) {
     ASSERT_TRUE(parse({"show", "--memory", "4GB", "--cpus", "2", "--thp", "off"}, &result, &failure)) << failure.found;
     EXPECT_EQ(result.memory_bytes, 4 * gib);
     EXPECT_EQ(result.config.cpus, 2u);
-    EXPECT_FALSE(result.config.thp);
+    EXPECT_EQ(result.config.thp, PHYS_THP_OFF);
+    ASSERT_TRUE(parse({"show", "--memory", "4GB", "--thp", "on"}, &result, &failure));
+    EXPECT_EQ(result.config.thp, PHYS_THP_ON);
+    ASSERT_TRUE(parse({"show", "--memory", "4GB"}, &result, &failure));
+    EXPECT_EQ(result.config.thp, PHYS_THP_DEFAULT);
     ASSERT_TRUE(parse({"fragment", "--snapshot", "s", "--target", "300", "--index", "extfrag", "--zone", "DMA32", "--write-snapshot", "t"},
                       &result, &failure));
     EXPECT_EQ(result.goal.target, 300);

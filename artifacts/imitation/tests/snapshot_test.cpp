@@ -5,7 +5,6 @@
 
 #include "support.h"
 
-using tests::gib;
 using tests::Memory;
 using tests::mib;
 
@@ -224,13 +223,6 @@ TEST(Snapshot, TheGoodFileOfTheTableIsGood) {
     error failure{};
     ASSERT_TRUE(read(&memory.p, good, &failure)) << failure.asked << failure.found;
     EXPECT_EQ(memory.snapshot(), good);
-}
-
-TEST(Snapshot, SixteenGigabytesFitTheBudget) {
-    Memory memory = Memory::pc(16 * gib);
-    const uint64_t bytes = static_cast<uint64_t>(memory.p.frames.count) * (8 + 1) + memory.p.frames.count / 2 + memory.p.frames.count / 512;
-    EXPECT_LT(bytes, 64 * mib);
-    EXPECT_EQ(sizeof(struct link), 8u);
 }
 
 }  // namespace

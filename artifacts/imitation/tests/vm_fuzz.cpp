@@ -35,7 +35,7 @@ std::string random_events(fuzz::Random &rng) {
             case 3: text += "mprotect " + range + " " + rights[rng() % 5] + "\n"; break;
             case 4: text += "mremap " + range + " " + length(rng) + (rng() % 4 ? " " + address(rng) : "") + "\n"; break;
             case 5: text += "madvise " + range + " " + advice[rng() % 3] + "\n"; break;
-            case 6: text += "scan\n"; break;
+            case 6: text += rng() % 4 ? "scan\n" : "kswapd\n"; break;
             case 7: text += rng() % 3 ? "brk " + address(rng) + "\n" : "heap " + address(rng) + "\n"; break;
             default: text += "touch " + address(rng) + (rng() % 3 ? " w " : " r ") + length(rng) + "\n";
         }
@@ -45,7 +45,7 @@ std::string random_events(fuzz::Random &rng) {
     return text;
 }
 
-/// Every line on its own, so that an impossible event does not end the life.
+/// Every line on its own, so that the events after an impossible one run, too.
 std::vector<std::string> pieces(const std::string &text, bool whole) {
     std::vector<std::string> lines;
     for (size_t start = 0; start < text.size();) {
@@ -56,7 +56,7 @@ std::vector<std::string> pieces(const std::string &text, bool whole) {
     return lines;
 }
 
-void live(fuzz::Run &run) {
+void replay(fuzz::Run &run) {
     thp settings = tests::settings_of(static_cast<thp_enabled>(run.rng() % 3), static_cast<thp_defrag>(run.rng() % 5));
     settings.use_zero_page = run.rng() % 2;
     settings.max_ptes_none = run.rng() % 2 ? 511 : 100;
@@ -89,6 +89,6 @@ void live(fuzz::Run &run) {
 
 int main(int count, char **arguments) {
     fuzz::Run run("vm_fuzz", count, arguments);
-    while (run.more()) live(run);
+    while (run.more()) replay(run);
     return run.finish();
 }

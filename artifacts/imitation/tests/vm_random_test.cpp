@@ -1,4 +1,4 @@
-// Random lives of processes against a plain map (page -> rights, written or not), and the end of a life: every frame back, every
+// Random calls of processes against a plain map (page -> rights, written or not); after the exit, every frame is back and every
 // block merged.
 #include <gtest/gtest.h>
 
@@ -40,8 +40,8 @@ struct Oracle {
     }
 };
 
-struct Life {
-    Life(uint64_t seed, thp settings) : p(settings), random(seed) {}
+struct Caller {
+    Caller(uint64_t seed, thp settings) : p(settings), random(seed) {}
     uint64_t below(uint64_t bound) { return random_below(&random, bound); }
 
     void step() {
@@ -142,33 +142,39 @@ struct Life {
     uint64_t random;
 };
 
-struct VmLives : testing::TestWithParam<uint64_t> {};
+struct VmRandom : testing::TestWithParam<uint64_t> {};
 
-TEST_P(VmLives, AgreeWithThePlainMapAndGiveEverythingBack) {
+TEST_P(VmRandom, AgreeWithThePlainMapAndGiveEverythingBack) {
     const auto defrag = static_cast<thp_defrag>(GetParam() % THP_DEFRAG_VALUES);
     thp settings = settings_of(GetParam() % 4 == 3 ? THP_MADVISE : GetParam() == 10 ? THP_NEVER : THP_ALWAYS, defrag);
     settings.max_ptes_none = GetParam() % 2 ? 511 : 200;
-    Life life(GetParam(), settings);
-    percpu_drain_all(&life.p.memory.p, 0);
+    Caller caller(GetParam(), settings);
+    percpu_drain_all(&caller.p.memory.p, 0);
     const Memory fresh = Memory::pc(256 * mib);
     for (int part = 0; part < 10; ++part) {
         for (int i = 0; i < 150; ++i) {
-            life.step();
+            caller.step();
             ASSERT_FALSE(HasFatalFailure()) << "part " << part << " step " << i;
         }
-        life.compare();
+        caller.compare();
         ASSERT_FALSE(HasFatalFailure()) << part;
     }
-    EXPECT_EQ(life.p.system.counts.thp_fault_alloc > 0, settings.enabled == THP_ALWAYS);
-    life.p.end();
-    vm_shrink_huge_zero(&life.p.system, 0);
-    percpu_drain_all(&life.p.memory.p, 0);
-    ASSERT_EQ(life.p.broken(), nullptr);
-    EXPECT_EQ(free_everywhere(life.p.memory.p), free_everywhere(fresh.p));
+    // With madvise it depends on the advice that the calls give.
+    if (settings.enabled == THP_ALWAYS) {
+        EXPECT_GT(caller.p.system.counts.thp_fault_alloc, 0u);
+    }
+    if (settings.enabled == THP_NEVER) {
+        EXPECT_EQ(caller.p.system.counts.thp_fault_alloc, 0u);
+    }
+    caller.p.end();
+    vm_shrink_huge_zero(&caller.p.system, 0);
+    percpu_drain_all(&caller.p.memory.p, 0);
+    ASSERT_EQ(caller.p.broken(), nullptr);
+    EXPECT_EQ(free_everywhere(caller.p.memory.p), free_everywhere(fresh.p));
     for (int i = 0; i < PHYS_ZONES; ++i)
-        EXPECT_EQ(blocks_of(life.p.memory.p.zones[i]), blocks_of(fresh.p.zones[i])) << phys_zone_name(i);
+        EXPECT_EQ(blocks_of(caller.p.memory.p.zones[i]), blocks_of(fresh.p.zones[i])) << phys_zone_name(i);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, VmLives, testing::Range(uint64_t{1}, uint64_t{11}));
+INSTANTIATE_TEST_SUITE_P(Seeds, VmRandom, testing::Range(uint64_t{1}, uint64_t{11}));
 
 }  // namespace

@@ -42,9 +42,10 @@ TEST_F(VmReplay, PrintsEachFault) {
 }
 
 TEST_F(VmReplay, RunsEveryEvent) {
-    ASSERT_TRUE(run("# a life\nmmap any 2097152 rwx noreserve\nmmap 0x10000000 0x3000 r file=3 offset=4096 shared\nheap 0x20000000\n"
+    ASSERT_TRUE(run("# a comment\nmmap any 2097152 rwx noreserve\nmmap 0x10000000 0x3000 r file=3 offset=4096 shared\nheap 0x20000000\n"
                     "brk 0x20010000\ntouch 0x20000fff w\nmprotect 0x20000000 4096 none\ntouch 0x20000000 r\nmadvise 0x20000000 65536 "
-                    "dontneed\nmremap 0x10000000 0x3000 0x1000\nmremap 0x10000000 0x1000 0x2000 0x30000000\nmunmap 0x30000000 8192\nscan\n"))
+                    "dontneed\nmremap 0x10000000 0x3000 0x1000\nmremap 0x10000000 0x1000 0x2000 0x30000000\nmunmap 0x30000000 "
+                    "8192\nscan\nkswapd\n"))
         << failure.found;
     // The highest 2MB below 0x7ffff7fff000 whose start is aligned: 4MB below is 0x7ffff7bff000, rounded up to 2MB.
     EXPECT_TRUE(output.starts_with("place 0x7ffff7c00000\n")) << output;
@@ -73,6 +74,9 @@ TEST_F(VmReplay, RefusesWithTheLine) {
     } rows[] = {{"mmap 0x1000\n", "1"}, {"mmap 0x1001 0x1000 rw\n", "1"}, {"mmap 0x1000 0x1000 rq\n", "1"}, {"mmap 0x1000 0x1000 rr\n", "1"},
                 {"mmap 0x1000 0x1000 rw offset=4096\n", "1"}, {"mmap 0x1000 0x1000 rw file=1 offset=5\n", "1"},
                 {"mmap 0x1000 0x1000 rw shared\n", "1"}, {"mmap 0x800000000000 0x1000 rw\n", "1"}, {"mmap any 0 rw\n", "1"},
+                {"mmap any 0x1000 rw file=1\n", "1"},
+                {"mmap any 0x1000 rw file=1 shared\n", "1"}, {"mmap any 0x1000 rw shared\n", "1"},
+                {"kswapd 1\n", "1"},
                 {"mmap any 0x800000000000 rw\n", "1"}, {"# x\nmunmap 0x1000\n", "2"}, {"munmap 0x1000 0\n", "1"},
                 {"mprotect 0x1000 0x1000 r\n", "1"}, {"mremap 0x1000 0x1000 0x2000\n", "1"}, {"madvise 0x1000 0x1000 free\n", "1"},
                 {"madvise 0x1000 0x1000 hugepage\n", "1"}, {"brk 0x1000\n", "1"}, {"heap 0x1000\nheap 0x1000\n", "2"},
@@ -112,6 +116,31 @@ TEST(VmOptions, ReachTheSettings) {
     EXPECT_EQ(options.root_order, 0u);
     EXPECT_EQ(options.machine.config.cpus, 3u);
     EXPECT_TRUE(options.decisions);
+}
+
+TEST(VmOptions, WithoutAnOptionTheBootDecides) {
+    // hugepage_init: 131072 managed frames are enough for always; one less boots with all flags 0.
+    vm_options options;
+    for (const uint32_t frames : {131072u, 131071u}) {
+        const bool enough = frames == 131072;
+        Memory memory = Memory::of({{4096, 4096 + frames}});
+        ASSERT_TRUE(parse({"replay", "e", "--memory", "1GB"}, options));
+        EXPECT_EQ(options.machine.config.thp, PHYS_THP_DEFAULT);
+        vm_options_settle(&options, &memory.p);
+        EXPECT_EQ(options.thp.enabled, enough ? THP_ALWAYS : THP_NEVER);
+        EXPECT_EQ(options.thp.defrag, enough ? THP_DEFRAG_MADVISE : THP_DEFRAG_NEVER);
+        EXPECT_EQ(options.thp.use_zero_page, enough);
+        EXPECT_EQ(options.thp.khugepaged_defrag, enough);
+        EXPECT_EQ(options.thp.max_ptes_none, 511u);
+        ASSERT_TRUE(parse({"replay", "e", "--memory", "1GB", "--thp", "madvise", "--defrag", "defer", "--zero-page", "on"}, options));
+        EXPECT_EQ(options.machine.config.thp, PHYS_THP_ON);
+        vm_options_settle(&options, &memory.p);
+        EXPECT_EQ(options.thp.enabled, THP_MADVISE);
+        EXPECT_EQ(options.thp.defrag, THP_DEFRAG_DEFER);
+        EXPECT_TRUE(options.thp.use_zero_page);
+    }
+    ASSERT_TRUE(parse({"replay", "e", "--memory", "1GB", "--thp", "never"}, options));
+    EXPECT_EQ(options.machine.config.thp, PHYS_THP_OFF);
 }
 
 TEST(VmOptions, RefuseWhatDoesNotFit) {

@@ -19,10 +19,17 @@ namespace tests {
 
 constexpr uint32_t rw = AREA_READ | AREA_WRITE;
 
+/// Watermarks that fit the settings of huge pages.
+inline phys_config config_for(const thp &settings) {
+    phys_config config = phys_config_default();
+    config.thp = settings.enabled == THP_NEVER ? PHYS_THP_OFF : PHYS_THP_ON;
+    return config;
+}
+
 /// A process on a PC. The root table has order 0, so that every table is one frame.
 class Process {
 public:
-    explicit Process(thp settings = thp_default(), uint64_t bytes = 256 * mib) : memory(Memory::pc(bytes)) {
+    explicit Process(thp settings = thp_default(), uint64_t bytes = 256 * mib) : memory(Memory::pc(bytes, config_for(settings))) {
         vm_create(&system, &memory.p, &settings);
         if (process_create(&process, &system, 0, 0) != PHYS_GOT_FRAMES) std::abort();
     }
@@ -47,6 +54,25 @@ public:
         if (level) *level = found;
         return slot ? *slot : 0;
     }
+    /// Takes all blocks of 2MB; of each, one frame stays in use, so that no block of 2MB is free.
+    void use_up_blocks() {
+        std::vector<uint32_t> blocks;
+        for (uint32_t frame; (frame = memory.alloc(9)) != PHYS_NO_FRAME;) blocks.push_back(frame);
+        for (const uint32_t block : blocks) {
+            if (!phys_split_used(&memory.p, block, 0, &memory.failure)) std::abort();
+            for (uint32_t i = 1; i < 512; ++i)
+                if (!memory.release(block + i)) std::abort();
+        }
+        percpu_drain_all(&memory.p, 0);
+        for (uint32_t frame; (frame = memory.alloc(9)) != PHYS_NO_FRAME;) continue;
+        if (blocks.empty()) std::abort();
+        kept = blocks[blocks.size() / 2];
+    }
+    /// Afterwards: frees one of the frames that stayed in use, and so a block of 2MB.
+    void free_one_block() {
+        if (!memory.release(kept)) std::abort();
+        percpu_drain_all(&memory.p, 0);
+    }
     const char *broken() {
         ::process *only = &process;
         if (const char *rule = phys_check(&memory.p)) return rule;
@@ -66,6 +92,7 @@ public:
     vm_system system{};
     ::process process{};
     bool ended = false;
+    uint32_t kept = 0;
 };
 
 inline thp settings_of(thp_enabled enabled, thp_defrag defrag = THP_DEFRAG_MADVISE) {

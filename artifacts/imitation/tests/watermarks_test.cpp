@@ -15,9 +15,9 @@ struct Marks {
 std::ostream &operator<<(std::ostream &out, const Marks &m) { return out << m.min << " " << m.low << " " << m.high; }
 Marks marks_of(const zone &zone) { return {zone.marks[PHYS_MARK_MIN], zone.marks[PHYS_MARK_LOW], zone.marks[PHYS_MARK_HIGH]}; }
 
-phys_config no_thp() {
+phys_config with_thp(phys_thp thp) {
     phys_config config = phys_config_default();
-    config.thp = false;
+    config.thp = thp;
     return config;
 }
 
@@ -58,11 +58,37 @@ TEST(Watermarks, FourGigabytes) {  // the hole from 3GB to 4GB moves 1GB into No
 }
 
 TEST(Watermarks, SixteenGigabytesWithAndWithoutHugePages) {
-    Memory thp = Memory::pc(16 * gib), plain = Memory::pc(16 * gib, no_thp());
+    Memory thp = Memory::pc(16 * gib), plain = Memory::pc(16 * gib, with_thp(PHYS_THP_OFF));
     EXPECT_EQ(marks_of(thp.p.zones[PHYS_NORMAL]), (Marks{13728, 17160, 20592}));      // step 3432 = 13728 / 4 > 3407 = managed / 1000
-    EXPECT_EQ(plain.p.min_free_kbytes, 16383u);                                       // 4095 frames
-    EXPECT_EQ(marks_of(plain.p.zones[PHYS_NORMAL]), (Marks{3327, 6734, 10141}));      // step 3407 > 831
+    // Without: init_per_zone_wmark_min has 16383 kB, 4095 frames, and high marks 9 + 2327 + 10141 = 12477 frames. Then hugepage_init
+    // computes again: sqrt(16 x 4 x (4194206 - 12477)) = 16359.4 kB, 4089 frames.
+    EXPECT_EQ(plain.p.min_free_kbytes, 16359u);
+    EXPECT_EQ(marks_of(plain.p.zones[PHYS_DMA]), (Marks{3, 6, 9}));                   // 4089 x 3998 / 4194206 = 3.9, step 3
+    EXPECT_EQ(marks_of(plain.p.zones[PHYS_DMA32]), (Marks{762, 1544, 2326}));         // 762.7, step 782
+    EXPECT_EQ(marks_of(plain.p.zones[PHYS_NORMAL]), (Marks{3322, 6729, 10136}));      // 3322.4, step 3407
     EXPECT_EQ(thp.p.zones[PHYS_DMA32].lowmem_reserve[PHYS_NORMAL], 13312u);
+}
+
+TEST(Watermarks, A256MbMachineBootsWithoutHugePages) {  // 65438 frames: hugepage_init returns before it changes anything
+    for (const phys_thp thp : {PHYS_THP_DEFAULT, PHYS_THP_OFF}) {
+        Memory memory = Memory::pc(256 * tests::mib, with_thp(thp));
+        EXPECT_EQ(memory.p.min_free_kbytes, 2046u);                                   // sqrt(16 x 261752) = 2046.5, 511 frames
+        EXPECT_EQ(marks_of(memory.p.zones[PHYS_DMA]), (Marks{31, 38, 45}));           // 511 x 3998 / 65438 = 31.2, step 7
+        EXPECT_EQ(marks_of(memory.p.zones[PHYS_DMA32]), (Marks{479, 598, 717}));      // 479.8, step 119
+    }
+    // Written to /sys afterwards: 5% of 65438 - 45 - 717 frames is 3233 frames.
+    Memory on = Memory::pc(256 * tests::mib, with_thp(PHYS_THP_ON));
+    EXPECT_EQ(on.p.min_free_kbytes, 12932u);
+}
+
+TEST(Watermarks, HugePagesAreOnFrom512MbOfManagedMemory) {
+    // 131072 frames: sqrt(16 x 524288) = 2896 kB, 724 frames, high 724 + 2 x 181 = 1086. On: 11 pageblocks of one zone, at most
+    // (131072 - 1086) / 20 = 6499 frames, is 22528 kB. Off: sqrt(16 x 4 x (131072 - 1086)) = 2884.3 kB.
+    Memory on = Memory::of({{4096, 4096 + 131072}}), off = Memory::of({{4096, 4096 + 131072}}, with_thp(PHYS_THP_OFF));
+    EXPECT_EQ(on.p.min_free_kbytes, 22528u);
+    EXPECT_EQ(off.p.min_free_kbytes, 2884u);
+    for (const phys_thp thp : {PHYS_THP_DEFAULT, PHYS_THP_OFF})
+        EXPECT_EQ(Memory::of({{4096, 4096 + 131071}}, with_thp(thp)).p.min_free_kbytes, 2896u);  // one frame less: sqrt(8388544) = 2896.3
 }
 
 TEST(Watermarks, AValueOfTheUserCountsAsItIs) {
@@ -142,6 +168,25 @@ TEST_F(Check, BoostGrowsByAPageblockUpToOneAndAHalfTimesHigh) {
     EXPECT_EQ(dma32.boost, 24957u);  // 16638 x 1.5
     EXPECT_EQ(boosts, 49);           // 24957 / 512 = 48.7
     EXPECT_EQ(zone_mark(&dma32, PHYS_MARK_LOW), 13865 + 24957);
+}
+
+TEST_F(Check, KswapdsPassEndsTheBoostsUpToItsZone) {
+    for (const phys_zone highest : {PHYS_DMA, PHYS_NORMAL}) {
+        dma.boost = 512, dma32.boost = 1024;
+        dma.reclaim_active = dma32.reclaim_active = true;
+        memory.events.clear();
+        memory.record();
+        watermark_kswapd_pass(&memory.p, highest, 0);
+        EXPECT_EQ(dma.boost, 0u);
+        EXPECT_FALSE(dma.reclaim_active);
+        EXPECT_EQ(dma32.boost, highest == PHYS_DMA ? 1024u : 0u);
+        EXPECT_EQ(dma32.reclaim_active, highest == PHYS_DMA);
+        EXPECT_EQ(memory.of_kind(PHYS_BOOST).size(), highest == PHYS_DMA ? 1u : 2u);
+    }
+    EXPECT_EQ(zone_mark(&dma32, PHYS_MARK_LOW), 13865);
+    memory.events.clear();
+    watermark_kswapd_pass(&memory.p, PHYS_NORMAL, 0);
+    EXPECT_TRUE(memory.events.empty());  // without a boost nothing is reported
 }
 
 TEST_F(Check, NoBoostInSmallZonesOrWithoutAFactor) {

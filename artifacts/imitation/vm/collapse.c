@@ -34,7 +34,15 @@ static void count(struct collapse_counts *counts, pt_entry entry) {
     }
 }
 
-/// Frees the pages of a table: small ones first, then split blocks whose last mapping went. Returns the number of pages.
+/// Adds a block to the list of those that the table maps, if it is new there.
+static void note_block(uint32_t *block, uint32_t *blocks, uint32_t of) {
+    for (uint32_t i = *blocks; i-- > 0;)
+        if (block[i] == of) return;
+    block[(*blocks)++] = of;
+}
+
+/// Frees the pages of a table: small ones first, then split blocks that have no mapping left, in the order of their first mappings
+/// here (compound_pagelist). Returns the number of pages.
 static uint32_t free_pages(struct vm_system *system, const struct pt_table *table, uint32_t cpu) {
     uint32_t pages = 0, blocks = 0, block[PT_SLOTS];
     vm_lru_drain(system);
@@ -43,12 +51,15 @@ static uint32_t free_pages(struct vm_system *system, const struct pt_table *tabl
         if (!pt_present(entry) || entry & PT_ZERO) continue;
         const uint32_t of = pt_value(entry) >> PHYS_PAGEBLOCK_ORDER;
         ++pages;
-        if (system->mappings[of] == 0)
+        if (system->mappings[of] == 0) {
             vm_free(system, pt_value(entry), 0, cpu);
-        else if (--system->mappings[of] == 0)
-            block[blocks++] = of;
+            continue;
+        }
+        note_block(block, &blocks, of);
+        --system->mappings[of];
     }
-    for (uint32_t i = 0; i < blocks; ++i) vm_free(system, block[i] << PHYS_PAGEBLOCK_ORDER, PHYS_THP_ORDER, cpu);
+    for (uint32_t i = 0; i < blocks; ++i)
+        if (system->mappings[block[i]] == 0) vm_free(system, block[i] << PHYS_PAGEBLOCK_ORDER, PHYS_THP_ORDER, cpu);
     return pages;
 }
 

@@ -4,7 +4,8 @@
 // __collapse_huge_page_copy_succeeded.
 // The scan stops at the first entry that exceeds a limit, in ascending order; a zero page counts as none. A page is young if its
 // entry is. Without fork no page is shared. Order of the collapse: the new block is allocated first; then the old pages are
-// freed in ascending order, after them blocks that were split and have no mapping left; the table of the range is deposited.
+// freed in ascending order, after them blocks that were split and have no mapping left, in the order of their first mappings in the
+// range; the table of the range is deposited.
 // Left out: swap-in before a collapse, pages that are pinned or locked, files.
 #pragma once
 

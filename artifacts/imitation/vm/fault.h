@@ -42,7 +42,7 @@ struct fault {
 /// Name of a kind: none, page, zero, copy, reuse, bad-access, not-modelled, needs.
 const char *fault_kind_name(int kind);
 
-/// One access to `page`. After FAULT_NEEDS, tables that were made stay. If `needs_order` is 9, the caller goes on with
-/// FAULT_AGAIN or
-/// FAULT_WITHOUT_HUGE; else with FAULT_FIRST, because Linux also has asked for the block by then.
+/// One access to `page`. After FAULT_NEEDS, tables that were made stay; the table for the huge zero page is held by the process, and
+/// reported when it is mapped. If `needs_order` is 9, the caller goes on with FAULT_AGAIN or FAULT_WITHOUT_HUGE; else with
+/// FAULT_FIRST, because Linux also has asked for the block by then.
 struct fault fault_access(struct process *process, uint64_t page, bool write, uint32_t cpu, enum fault_try attempt);

@@ -35,10 +35,19 @@ static uint32_t table_frame(struct process *process, uint32_t cpu, struct fault 
     return frame;
 }
 
+/// The table of a fault that asks for the huge zero page: the one that it holds since it asked first, or a new one.
+static uint32_t held_table(struct process *process, uint32_t cpu, struct fault *fault) {
+    const uint32_t held = process->held_table;
+    if (held == PHYS_NO_FRAME) return table_frame(process, cpu, fault);
+    process->held_table = PHYS_NO_FRAME;
+    fault->tables.frame[fault->tables.count++] = held;
+    return held;
+}
+
 static bool huge_zero(struct process *process, struct pt_table *table, pt_entry *slot, uint32_t cpu, enum fault_try attempt,
                       struct fault *fault) {
     struct vm_system *system = process->system;
-    const uint32_t deposit = table_frame(process, cpu, fault);
+    const uint32_t deposit = held_table(process, cpu, fault);
     if (deposit == PHYS_NO_FRAME) return true;
     if (system->huge_zero == PHYS_NO_FRAME) {
         const struct phys_request request = thp_zero_request(cpu);
@@ -46,8 +55,11 @@ static bool huge_zero(struct process *process, struct pt_table *table, pt_entry 
         if (attempt != FAULT_WITHOUT_HUGE) system->huge_zero = block(process, &request, attempt, &outcome);
         if (system->huge_zero == PHYS_NO_FRAME) {
             system->counts.thp_zero_page_alloc_failed += outcome == PHYS_NO_MEMORY;
-            vm_free(system, deposit, 0, cpu);
             --fault->tables.count;
+            if (outcome == PHYS_NO_MEMORY)
+                vm_free(system, deposit, 0, cpu);
+            else
+                process->held_table = deposit;
             return refused(process, outcome, fault);
         }
         ++system->counts.thp_zero_page_alloc;

@@ -1,9 +1,10 @@
-// place.h - where mmap puts an area when the program names no address.
+// place.h - where mmap puts a private anonymous area when the program names no address.
 //
 // Linux 6.12: the highest gap that is large enough (arch_get_unmapped_area_topdown). Lengths that are a multiple of 2MB are
 // aligned to 2MB: the search asks for 2MB more and moves up to the border (mm/mmap.c __get_unmapped_area, mm/huge_memory.c
 // __thp_get_unmapped_area); if no gap has 2MB more, it does without. Left out: gaps that stacks keep, address randomization (the
-// caller's `high` contains it), hints.
+// caller's `high` contains it), hints, the bottom-up search after a search without success; files and shared memory, which have
+// rules of their own (mm/shmem.c shmem_get_unmapped_area).
 #pragma once
 
 #include "vm/areas.h"

@@ -16,7 +16,7 @@ static void border(void *context, uint64_t page) {
 }
 
 enum phys_outcome process_create(struct process *process, struct vm_system *system, unsigned root_order, uint32_t cpu) {
-    *process = (struct process){.system = system};
+    *process = (struct process){.system = system, .held_table = PHYS_NO_FRAME};
     process->areas.border = border;
     process->areas.context = process;
     return pt_create(&process->pt, system->phys, root_order, cpu);
@@ -40,6 +40,8 @@ static void unregister(struct process *process) {
 
 void process_exit(struct process *process, uint32_t cpu) {
     unregister(process);
+    if (process->held_table != PHYS_NO_FRAME) vm_free(process->system, process->held_table, 0, cpu);
+    process->held_table = PHYS_NO_FRAME;
     unmap_range(process, 0, PT_PAGES, cpu);
     pt_destroy(&process->pt, cpu);
     areas_destroy(&process->areas);

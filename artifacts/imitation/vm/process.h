@@ -1,8 +1,8 @@
 // process.h - one process: its areas and its page table, and the calls that change them.
 //
 // Contract: addresses and lengths are in pages of 4KB. A call returns NULL, or the rule that it breaks; then nothing changed,
-// except where Linux also stops half way (process_protect, process_advise). Calls that free memory need it, too (gather.h), but
-// never fail for it.
+// except where Linux also stops half way (process_protect, process_advise, process_remap). Calls that free memory need it, too
+// (gather.h), but never fail for it.
 // Linux 6.12: mm/mmap.c (mmap, brk, exit_mmap), mm/vma.c (munmap), mm/mprotect.c, mm/madvise.c, mm/mremap.c.
 // Left out: fork, threads (calls come one after another), mlock, resource limits, overcommit refusals, guard gaps of stacks.
 #pragma once
@@ -17,6 +17,7 @@ struct process {
     uint64_t heap_start, heap_end;     // pages [start, end): brk; 0: no heap
     uint64_t anonymous_pages;          // mapped, without zero pages (MM_ANONPAGES)
     bool uses_huge_zero;
+    uint32_t held_table;               // frame that a fault holds while it needs memory for the huge zero page; PHYS_NO_FRAME: none
     bool registered;                   // khugepaged knows it
 };
 

@@ -19,16 +19,11 @@ void vm_destroy(struct vm_system *system) {
     *system = (struct vm_system){.huge_zero = PHYS_NO_FRAME};
 }
 
-static void stop(const struct error *error) {
-    error_print(error, "imitation", stderr);
-    abort();
-}
-
 static void drain(struct vm_system *system, struct lru_batch *batch) {
     struct error error;
     if (batch->count == 0) return;
     for (uint32_t i = 0; i < batch->count; ++i)
-        if (!phys_set_lru(system->phys, batch->frame[i], true, &error)) stop(&error);
+        if (!phys_set_lru(system->phys, batch->frame[i], true, &error)) error_stop(&error);
     batch->count = 0;
     ++system->counts.lru_drains;
 }
@@ -62,5 +57,5 @@ void vm_put_page(struct vm_system *system, uint32_t frame, uint32_t cpu) {
 
 void vm_free(struct vm_system *system, uint32_t frame, unsigned order, uint32_t cpu) {
     struct error error;
-    if (!phys_free(system->phys, frame, order, cpu, &error)) stop(&error);
+    if (!phys_free(system->phys, frame, order, cpu, &error)) error_stop(&error);
 }

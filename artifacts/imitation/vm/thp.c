@@ -10,6 +10,15 @@ struct thp thp_default(void) {
                         .pages_to_scan = 8 * PT_SLOTS};
 }
 
+struct thp thp_boot(uint64_t managed_frames) {
+    struct thp thp = thp_default();
+    if (managed_frames >= PHYS_THP_BOOT_FRAMES) return thp;
+    thp.enabled = THP_NEVER;
+    thp.defrag = THP_DEFRAG_NEVER;
+    thp.use_zero_page = thp.khugepaged_defrag = false;
+    return thp;
+}
+
 static int named(const char *name, const char *const *names, int count) {
     for (int i = 0; i < count; ++i)
         if (strcmp(name, names[i]) == 0) return i;
@@ -41,7 +50,7 @@ bool thp_scan_allowed(const struct thp *thp, const struct area *area) {
     return thp_fault_allowed(thp, area) && area->anon != 0 && area->end >= huge && thp_holds(area, area->end - huge);
 }
 
-/// GFP_TRANSHUGE_LIGHT: movable, no reclaim, kswapd sleeps on, no reserves.
+/// GFP_TRANSHUGE_LIGHT: movable, no reclaim, no wake-up of kswapd, no reserves.
 static struct phys_request light(uint32_t cpu) {
     struct phys_request request = phys_request_default(PHYS_THP_ORDER, PHYS_MOVABLE);
     request.cpu = (uint8_t)cpu;

@@ -30,6 +30,10 @@ struct thp {
 /// enabled always (CONFIG_TRANSPARENT_HUGEPAGE_ALWAYS), defrag madvise, zero page, khugepaged with defrag, 511, 64, 256, 4096.
 struct thp thp_default(void);
 
+/// The settings after a boot with so many managed frames: below PHYS_THP_BOOT_FRAMES, enabled never, defrag never, no zero page,
+/// khugepaged without defrag (mm/huge_memory.c hugepage_init clears transparent_hugepage_flags).
+struct thp thp_boot(uint64_t managed_frames);
+
 /// The words of the two files; -1: unknown.
 int thp_enabled_named(const char *name);
 int thp_defrag_named(const char *name);
