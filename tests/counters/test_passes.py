@@ -39,6 +39,17 @@ def names(name, machine):
     return [one.name for one in passes(named(name), machine)]
 
 
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("name", classes())
+def test_passes_without_h_m_and_c_are_optional(name, machine):
+    """By their events, not by their name. Cycles with a walk are an input of no model."""
+    inputs = {event.quantity for event in named(name).required()}
+    for one in passes(named(name), machine):
+        has_inputs = bool(inputs & {event.quantity for event in one.events})
+        assert has_inputs == (not one.optional), one.name
+        assert not one.optional or one.name.rstrip("0123456789").rstrip("-") == one.optional
+
+
 @pytest.mark.parametrize(
     "name", ["sandybridge", "ivybridge", "haswell", "broadwell", "skylake", "cascadelake"]
 )

@@ -106,16 +106,26 @@ def test_the_last_round_is_finished_if_asked(cut):
     runs = run_rounds(LAYOUTS, [], whole, Rule(min_repeats=4, max_repeats=4), seed=1)
     machine = Machine(noise=0)
     rule = Rule(min_repeats=5, max_repeats=5)
-    done = run_rounds(LAYOUTS, runs[:-cut], machine, rule, seed=1, finish=True)
-    assert cut == 3 or machine.order[:cut] == whole.order[-cut:]
+    done = run_rounds(LAYOUTS, runs[:-cut], machine, rule, seed=1, begun=3)
+    assert machine.order[:cut] == whole.order[-cut:]
     assert sorted((r.round, r.layout) for r in done) == sorted((n, x) for n in range(5) for x in LAYOUTS)
 
 
 def test_a_cut_round_is_finished_although_all_differences_are_known():
     runs = run_rounds(LAYOUTS, [], Machine(noise=0), Rule(min_repeats=6, max_repeats=6), seed=1)
     machine = Machine(noise=0)
-    run_rounds(LAYOUTS, runs[:-1], machine, Rule(min_repeats=4), seed=1, finish=True)
+    run_rounds(LAYOUTS, runs[:-1], machine, Rule(min_repeats=4), seed=1, begun=5)
     assert machine.order == [(5, runs[-1].layout)]
+
+
+@pytest.mark.parametrize("cut", [1, 2, 3])
+def test_a_cut_round_is_finished_although_the_time_is_up(cut):
+    """No further round starts. With all three cut, only a pass of a turn was run in round 3."""
+    runs = run_rounds(LAYOUTS, [], Machine(noise=0.2), Rule(min_repeats=4, max_repeats=4), seed=1)
+    machine, now = Machine(noise=0.2), iter(range(0, 1000, 10))
+    rule = Rule(max_repeats=50, max_minutes=0)
+    done = run_rounds(LAYOUTS, runs[:-cut], machine, rule, seed=1, clock=lambda: next(now), begun=3)
+    assert {number for number, _ in machine.order} == {3} and len(done) == 4 * len(LAYOUTS)
 
 
 def test_no_round_starts_after_the_time_is_up_but_the_first_is_run():

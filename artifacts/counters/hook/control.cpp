@@ -29,13 +29,19 @@ void set(int index, unsigned long request) {
 
 void count(uint32_t* field) { __atomic_add_fetch(field, 1, __ATOMIC_RELAXED); }
 
+/// True for the one of several threads that changes the state.
+bool change(RegionState from, RegionState to) {
+    uint32_t found = from;
+    return __atomic_compare_exchange_n(&g_control.page->open, &found, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
 }  // namespace
 
 Control& control() { return g_control; }
 
 void begin_region() {
     RegionPage* page = g_control.page;
-    if (__atomic_exchange_n(&page->open, 1, __ATOMIC_ACQ_REL) != 0) return count(&page->nested);
+    if (!change(kClosed, kOpen)) return count(&page->nested);
     count(&page->begun);
     const int last = g_control.count - 1;
     for (int i = 0; i < last; ++i) set(i, PERF_EVENT_IOC_ENABLE);
@@ -45,14 +51,14 @@ void begin_region() {
 
 void end_region() {
     RegionPage* page = g_control.page;
-    if (__atomic_load_n(&page->open, __ATOMIC_ACQUIRE) == 0) return count(&page->stray);
+    if (!change(kOpen, kEnding)) return count(&page->stray);
     const int last = g_control.count - 1;
     set(last, PERF_EVENT_IOC_DISABLE);
     const uint64_t now = read_clock();
     for (int i = last - 1; i >= 0; --i) set(i, PERF_EVENT_IOC_DISABLE);
     __atomic_add_fetch(&page->region_ns, now - __atomic_load_n(&page->begin_ns, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
     count(&page->ended);
-    __atomic_store_n(&page->open, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&page->open, kClosed, __ATOMIC_RELEASE);
 }
 
 }  // namespace tessera::counters

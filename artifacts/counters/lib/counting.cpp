@@ -137,7 +137,7 @@ Problem Counting::check_region() const {
                 (roi ? "check its arguments" : "use mosalloc-run, and see its own message") + use_whole};
     if (page.nested != 0) return {asked, "a region began inside another one", "end each region before the next begins, in all threads and processes"};
     if (page.stray != 0) return {asked, "a region ended that had not begun", "call TESSERA_ROI_BEGIN() first, once for each end"};
-    if (roi && page.open != 0) return {asked, "the program ended inside the region", "call TESSERA_ROI_END() before it exits"};
+    if (roi && page.open != kClosed) return {asked, "the program ended inside the region", "call TESSERA_ROI_END() before it exits"};
     if (page.control_errno != 0)
         return {asked, std::string("the program could not switch its counters: ") + strerror(page.control_errno),
                 "let it keep descriptors from " + std::to_string(first_) + " on open" + use_whole};

@@ -35,6 +35,7 @@ def list_(name: str | None) -> None:
       verify        not read in the source of this class: check it on the machine
       experimental  some fields are unknown: no pass contains it
       absent        the class does not count it
+      rehearsal     for tests without a PMU
 
     --class any prints events of every Linux machine: software, msr, power.
 
@@ -57,8 +58,7 @@ def _class_row(found) -> tuple[str, ...]:
     from tessera.counters.passes import Machine, passes
 
     def count(smt: bool) -> int:
-        names = [one.name for one in passes(found, Machine(smt)) if not _optional(one.name)]
-        return len(names)
+        return sum(not one.optional for one in passes(found, Machine(smt)))
 
     how = [_HOW.get(found.sides(symbol), ", ".join(found.sides(symbol))) for symbol in ("H", "M", "C")]
     general = f"{found.general(True)}/{found.general(False)}"
@@ -70,13 +70,6 @@ def _class_row(found) -> tuple[str, ...]:
         *how,
         f"{count(True)}/{count(False)}",
     )
-
-
-def _optional(name: str) -> bool:
-    """Whether a pass of this name counts none of H, M and C."""
-    from tessera.counters.passes import OPTIONAL
-
-    return name.startswith(("active", *OPTIONAL))
 
 
 def _event_row(event) -> tuple[str, ...]:

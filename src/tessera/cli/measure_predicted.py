@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import click
@@ -53,7 +54,7 @@ def predicted(program, names, asked: Path, model: str, *, server, mode: str, rou
     row = table_of(fitted, read_design(own), level, warn=False).iloc[0]
     if where.rehearsal:
         click.echo("a rehearsal: these numbers are not of this machine", err=True)
-    known = row.low_cycles == row.low_cycles
+    known = math.isfinite(row.low_cycles) and math.isfinite(row.high_cycles)
     ends = f"{row.low_cycles:.6g} to {row.high_cycles:.6g}" if known else "none"
     click.echo(
         f"{row.design}: {model} of {len(fitted.table.fitted)} layouts predicts "

@@ -6,6 +6,7 @@ import signal
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 PATH = click.Path(path_type=Path)
 SIGNALS = ("TERM", "INT", "QUIT", "HUP", "USR1", "USR2")
@@ -14,9 +15,8 @@ SIGNALS = ("TERM", "INT", "QUIT", "HUP", "USR1", "USR2")
 @click.command("program", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.option("--try", "tries", metavar="PAGES,...", default="",
               help="Compare with 4KB pages: thp, hugetlb, or layout files.")  # fmt: skip
-@click.option(
-    "--pairs", type=int, default=10, show_default=True, help="Runs of each kind of pages with --try."
-)
+@click.option("--pairs", type=click.IntRange(min=1), default=10, show_default=True,
+              help="Runs of each kind of pages with --try; an interval needs 2.")  # fmt: skip
 @click.option("--predict", type=PATH, metavar="LAYOUT",
               help="Fit a model to the 6 or more layouts of --try; predict R of this one.")  # fmt: skip
 @click.option("--model", default="mosmodel", show_default=True, help="Model of --predict.")
@@ -52,6 +52,8 @@ def program_(tries, pairs, predict, model, mode, load, ready_port, stop_signal, 
     from tessera.measure.program.started import start
     from tessera.mosalloc.suggest.load import Load
 
+    if not load and (named := _given("ready_port", "stop_signal")):
+        raise click.UsageError(f"{named} is for a server: it needs --load CMD")
     server = Load(load, ready_port, signal.Signals[f"SIG{stop_signal}"]) if load else None
     say = _say
     names = [name.strip() for name in tries.split(",") if name.strip()]
@@ -72,8 +74,9 @@ def program_(tries, pairs, predict, model, mode, load, ready_port, stop_signal, 
             f"no TLB misses: {reason}. Clock time says nothing about them; --try shows what pages gain."
         )
         return
-    found, done = counts.count(program, root, mode=mode, say=say)
-    if here().rehearsal:
+    where = here()
+    found, done = counts.count(program, where, mode=mode, say=say)
+    if where.rehearsal:
         click.echo("a rehearsal: these numbers are not of this machine", err=True)
     click.echo(f"class {found.name}, the whole program, mode {mode}:")
     print_table((), counts.numbers(found, done), whole=(0,))
@@ -81,6 +84,13 @@ def program_(tries, pairs, predict, model, mode, load, ready_port, stop_signal, 
         for one in slopes.known(results or repo_root() / "results" / "default"):
             click.echo(f"cycles of R that a cycle of C cost in other programs: {one}")
     click.echo("one run bounds no gain: --try thp shows it")
+
+
+def _given(*names: str) -> str:
+    """The first of these options that the user gave; empty if none."""
+    context = click.get_current_context()
+    asked = [name for name in names if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    return f"--{asked[0].replace('_', '-')}" if asked else ""
 
 
 def _say(text: str) -> None:

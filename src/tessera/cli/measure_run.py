@@ -22,11 +22,12 @@ PATH = click.Path(path_type=Path)
 @click.option("--minutes", type=float, metavar="N",
               help="Choose workloads and layouts that fit into N minutes.  [default: all]")  # fmt: skip
 @click.option("--rounds", type=int, metavar="N",
-              help="Most rounds; a bundle of other rounds decides no claim.  [default: 20]")  # fmt: skip
+              help="Most rounds; a bundle of others fails `bundle verify`.  [default: 20]")  # fmt: skip
 @click.option("--counter", type=click.Choice(("launcher", "perf")), default="launcher", show_default=True,
               help="What opens the events; perf where only perf may.")  # fmt: skip
 @click.option("--region", type=click.Choice(("roi", "program", "whole")),
-              help="What is counted; only roi decides claims.  [default: roi; with perf: whole]")  # fmt: skip
+              help="What is counted; a bundle of another region than roi fails `bundle verify`.  "
+              "[default: roi; with perf: whole]")  # fmt: skip
 @click.option("--also", metavar="PASS,...", default="", help="Optional passes: by-size, caches, code.")
 @click.option("--class", "class_name", metavar="NAME", default="",
               help="Class of the cores, on a processor with two types.")  # fmt: skip
@@ -61,8 +62,9 @@ def run(
     measure they are reserved and released.
 
     Sliding windows follow TLB misses that are sampled on this processor, else simulated ones. The bundle can
-    be checked by anyone: tessera bundle verify. Exit status: 1 if this machine can't count, or if a layout
-    has no numbers.
+    be checked by anyone: tessera bundle verify. With other rounds or another region than the protocol's, it
+    fails the check `protocol`, so it can't be added, merged or judged. Exit status: 1 if this machine can't
+    count, or if a layout has no numbers.
 
     \b
     Example:
@@ -108,7 +110,14 @@ def run(
         )
     if bundle.about.rehearsal:
         click.echo("a rehearsal: these numbers are simulated, and the bundle says so", err=True)
-    click.echo(f"{len(bundle.runs)} runs -> {out}; check it: tessera bundle verify {out}")
+    if bundle.about.protocol == known.name:
+        next_step = f"check it: tessera bundle verify {out}"
+    else:
+        next_step = (
+            f"its rounds or region are not those of protocol {known.name}: it fails the check `protocol` of "
+            "bundle verify, and can't be added, merged or judged"
+        )
+    click.echo(f"{len(bundle.runs)} runs -> {out}; {next_step}")
     if not all(one.good for one in bundle.runs):
         raise SystemExit(1)
 

@@ -33,6 +33,9 @@ GENERIC = {
     "PERF_COUNT_SW_CONTEXT_SWITCHES": (1, 3, "context-switches"),
     "PERF_COUNT_SW_CPU_MIGRATIONS": (1, 4, "cpu-migrations"),
 }
+#: A count may miss this time (ns), or this share of the time that it was enabled, because members of a group
+#: start one after the other. Only what exceeds both is wrong.
+LATE_NS, LATE_SHARE = 10_000, 0.001
 TYPE_RAW = 4  #: perf_event_attr.type of the PMU ``cpu``
 _PMU_TYPE_SHIFT = 32  #: hybrid: bits 63:32 of a generic event's config hold the type of the PMU
 

@@ -8,6 +8,7 @@ Table 7; instruction side) have passes of their own.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,7 @@ from tessera.counters.matching import matched
 
 #: Further groups of events: name -> roles.
 OPTIONAL = {"by-size": ("by-size",), "caches": ("walker", "caches"), "code": ("code",)}
+ACTIVE = "active"  #: passes that count only cycles with a walk, which no cell needs
 _WATCHDOG = "NMI watchdog"
 
 
@@ -32,6 +34,15 @@ class Pass:
     @property
     def general_used(self) -> int:
         return sum(not counter.startswith("F") for counter in self.counters.values())
+
+    @property
+    def optional(self) -> str:
+        """Empty for a pass of H, M or C; else what it counts: :data:`ACTIVE`, or a name of :data:`OPTIONAL`.
+
+        A group that needs several passes has numbered ones, such as ``caches-2``.
+        """
+        groups = (ACTIVE, *OPTIONAL)
+        return next((group for group in groups if re.fullmatch(rf"{group}(-\d+)?", self.name)), "")
 
 
 @dataclass(frozen=True)
@@ -112,7 +123,7 @@ def _core(found: CounterClass, first, machine: Machine) -> list[tuple[str, tuple
     taken = {e.quantity for _, events in placed for e in events}
     left += [e for e in active if e.quantity not in taken and e not in left]
     groups = _packed(found, first, tuple(left), machine)
-    names = ["active"] if len(groups) == 1 else [f"active-{number}" for number in range(1, len(groups) + 1)]
+    names = [ACTIVE] if len(groups) == 1 else [f"{ACTIVE}-{number}" for number in range(1, len(groups) + 1)]
     return placed + list(zip(names, groups, strict=True))
 
 

@@ -97,29 +97,30 @@ def run_rounds(
     seed: int,
     clock: Callable[[], float] = time.monotonic,
     *,
-    finish: bool = False,
+    begun: int | None = None,
 ) -> list[_Turn]:
     """All successful runs so far plus the new ones; ``runs`` are those of earlier processes.
 
     ``run_once(layout, round)`` runs, records and returns one run.
 
     Args:
-        finish: first run what the last round of ``runs`` lacks; else a new round begins.
+        begun: the last round of an earlier process. What it lacks is run first, also if the time is up.
+            None: a new round begins.
     """
     runs, failed = list(runs), set()
-    start, number = clock(), max((r.round for r in runs), default=-1) + (0 if finish and runs else 1)
+    start, number = clock(), max((r.round for r in runs), default=-1) + 1 if begun is None else begun
     while True:
         active = [layout for layout in layouts if layout not in failed]
         based = ALL_4KB in active
         here = {r.layout for r in runs if r.round == number}
         done = [len(times(runs, layout)) for layout in active]
-        cut = here and not here.issuperset(active)  # a killed process did not finish this round
+        cut = number == begun and not here.issuperset(active)  # a killed process did not finish this round
         if not active or (min(done) >= rule.max_repeats and not cut):
             return runs
         if all(known(runs, layout, based, rule) for layout in active) and not cut:
             return runs
         late = rule.max_minutes is not None and clock() - start > rule.max_minutes * 60
-        if late and min(done) > 0:
+        if late and min(done) > 0 and not cut:
             return runs
         # The order depends on the seed and the round's number only, so that a resumed run shuffles alike.
         order = random.Random(f"{seed}/{number}").sample(active, len(active))

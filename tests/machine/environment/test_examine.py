@@ -67,7 +67,7 @@ def test_nothing_readable_is_unknown_and_never_ok(tmp_path):
         ),
         ("guest", {"proc/cpuinfo": trees.CPUINFO.replace("fpu vme", "fpu hypervisor")}, ["bare metal"]),
         ("smt", {f"{CPU}/smt/active": "1"}, ["on", "echo off"]),
-        ("socket", {"usr/bin/numactl": None}, ["2 nodes", "numactl"]),
+        ("socket", {"usr/bin/taskset": None}, ["2 nodes", "taskset"]),
         ("numa-balancing", {"proc/sys/kernel/numa_balancing": "1"}, ["sysctl"]),
         ("load", {"proc/pressure/memory": "some avg10=1.01 avg60=0"}, ["1.01%", "psi=1"]),
         ("watchdog", {"proc/sys/kernel/nmi_watchdog": "1"}, ["sysctl"]),
@@ -165,6 +165,13 @@ def test_pages_that_the_pool_and_free_memory_have(tmp_path, needs, status, numbe
     row = found(trees.write(tmp_path), "2mb-pages", needs)
     assert row.status == status
     assert all(number in f"{row.found} {row.remedy}" for number in numbers), row
+
+
+def test_promises_below_zero_are_none(tmp_path):
+    """The kernel shows -1 as 2^64 - 1 for a moment. Then all 10 free pages count, and the 119 blocks."""
+    root = trees.write(tmp_path, {f"{trees.POOL}/resv_hugepages": str((1 << 64) - 1)})
+    assert found(root, "2mb-pages", Needs(pages_2mb=129)).status == "ok"
+    assert found(root, "2mb-pages", Needs(pages_2mb=130)).status == "differs"
 
 
 def test_pages_of_1gb(tmp_path):

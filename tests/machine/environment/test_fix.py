@@ -197,12 +197,17 @@ def command(number):
         return b""
 
 
+def ended(number):
+    """Whether a child can be waited for. Its command line is gone a moment earlier."""
+    return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+
+
 def test_signals_to_the_guardian_undo_and_the_owner_is_told(machine):
     before = trees.values(machine)
     with pytest.raises(TesseraError) as told, fixed(plan(machine)) as guardian:
         os.kill(guardian.pid, signal.SIGTERM)
         assert until(lambda: undone(machine, before))
-        until(lambda: not command(guardian.pid))
+        assert until(lambda: ended(guardian.pid))
         guardian.check()
     assert told.value.code == "environment/guardian" and str(guardian.pid) in told.value.found
 

@@ -55,7 +55,7 @@ FILES = {
     "sys/devices/system/cpu/cpu0/cpuidle/state0/name": "POLL",
     "sys/devices/system/cpu/vulnerabilities/meltdown": "Not affected",
     "sys/devices/system/cpu/vulnerabilities/spectre_v2": "Vulnerable",
-    "usr/bin/numactl": "",
+    "usr/bin/taskset": "",
 }
 for _node in (0, 1):
     FILES[f"sys/devices/system/node/node{_node}/hugepages/hugepages-2048kB/nr_hugepages"] = "6"

@@ -46,6 +46,41 @@ def test_without_noise_the_cells_are_the_engines(world):
     assert [check for check in checked.checks if not check.passed] == []
 
 
+def test_the_clocks_of_program_and_launcher_are_both_in_the_bundle(world, monkeypatch):
+    """R of growing-0 is 500,000,000 cycles at 2 per ns: 250 ms. The program's clock begins 700 ns later."""
+    monkeypatch.setenv("TESSERA_FAKE_LAG", "700")
+    bundle = run(world, workloads=("alpha",), rule=Rule())
+    first = next(one for one in bundle.runs if one.layout == "growing-0")
+    clock = bundle.counts[first.run][-1]
+    assert (clock.event, clock.value, clock.enabled_ns, clock.running_ns) == ("region_ns", 250_000_000, 0, 0)
+    assert first.roi_ns == 249_999_300
+    assert all(bundle.counts[one.run][-1].value - one.roi_ns == 700 for one in bundle.runs)
+    assert verify.verify(world.folder / "bundle").passed
+
+
+def test_clocks_that_disagree_fail_the_check(world, monkeypatch):
+    """The program's region is 270 ms or less, the launcher's is 20 ms shorter: more than 1% and 5 ms."""
+    monkeypatch.setenv("TESSERA_FAKE_LAG", "-20000000")
+    run(world, workloads=("alpha",), rule=Rule())
+    (wrong,) = [one for one in verify.verify(world.folder / "bundle").checks if not one.passed]
+    assert wrong.name == "region" and "region_ns" in wrong.reasons[0]
+
+
+def test_minutes_count_from_the_start_of_the_command(world, monkeypatch):
+    """Trials took 0.5 of 2 minutes: at most 1.5 are left for the first round of the only workload."""
+    rules, ticks = [], iter([0.0, 0.0, 6.0, 30.0])  # start of the command, of the trials, their end, rounds
+    monkeypatch.setattr(campaign, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
+    real = campaign.Measurement._rule
+
+    def rule(self, at):
+        rules.append(real(self, at))
+        return rules[-1]
+
+    monkeypatch.setattr(campaign.Measurement, "_rule", rule)
+    run(world, workloads=("alpha",), minutes=2.0)
+    assert 1.4 < rules[0].max_minutes <= 1.5
+
+
 def test_conditions_of_runs_are_in_the_bundle(world):
     bundle = run(world, workloads=("alpha",))
     found = {row.check: row for row in bundle.environment}
@@ -234,3 +269,5 @@ def test_another_region_is_another_protocol(world):
     engine_cells(world.folder / "engine.csv", ("mine",))
     bundle = run(world, workloads=("mine",), region="program", rule=Rule(0.005, 5, 20))
     assert (bundle.about.region, bundle.about.protocol) == ("program", "other")
+    clocks = [(one.roi_ns, bundle.counts[one.run][-1].value) for one in bundle.runs]
+    assert all(own == clock for own, clock in clocks)  # the program's own clock is of another region

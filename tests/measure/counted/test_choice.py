@@ -9,6 +9,7 @@ import pytest
 from tessera.core.errors import TesseraError
 from tessera.core.units import MB, PAGE_1GB, PAGE_2MB
 from tessera.layouts.model import Window
+from tessera.machine.container.toolchain import DockerToolchain
 from tessera.measure.counted import choice
 from tessera.measure.counted.here import Here
 from tessera.measure.counted.layout_sets import choose
@@ -17,6 +18,7 @@ from tessera.measure.counted.rows import Row
 from tessera.mosalloc.suggest import perf
 from tessera.mosalloc.suggest.profile import Profile
 from tessera.record.workloads.model import Size
+from tessera.record.workloads.run import HOST, WORKLOADS
 from tessera.record.workloads.run import Run as WorkloadRun
 
 # --- minutes ------------------------------------------------------------------------------------------
@@ -43,6 +45,10 @@ def test_too_few_minutes_say_how_many():
     with pytest.raises(TesseraError) as error:
         choice.fitting({"fast": 60.0}, {"fast": NAMES}, 2, 5, 1)
     assert error.value.code == "too-few-minutes" and "20.0 minutes" in error.value.found  # 60 s x 2 x 2 x 5
+    assert "--minutes 26 " in error.value.remedy  # 20 / 0.8 + 1
+    with pytest.raises(TesseraError) as error:
+        choice.fitting({"fast": 60.0}, {"fast": NAMES}, 2, 5, 1, spent=4.0)
+    assert "--minutes 31 " in error.value.remedy  # trials took 4 minutes: 24 / 0.8 + 1
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(40, "40 s"), (720, "12 min"), (7500, "2 h 05 min")])
@@ -76,6 +82,41 @@ def test_sliding_windows_follow_samples_where_the_processor_has_them(tmp_path, m
     with pytest.raises(TesseraError) as error:
         choose(row, {"mmap": 8 * MB}, request, where, "haswell")
     assert error.value.code == "no-profile" and "haswell-sim" in error.value.found
+    assert "(no PMU)" in error.value.found
+
+
+def test_samples_are_of_the_program_in_its_folder_with_its_variables(tmp_path, monkeypatch):
+    run = WorkloadRun(("run", "-x"), folder=tmp_path / "f", environment={"A": "1"}, image=HOST)
+    row = Row("w", Size("s", (), 8 * MB, 2 * MB, 32 * MB), run, "0" * 64)
+    asked = []
+
+    def profile(argv, folder, *, pool_bytes, load):
+        asked.append(list(argv))
+        return Profile("measured", "samples", {("mmap", 0): 1.0}, 1.0, pool_bytes)
+
+    monkeypatch.setattr(perf, "unusable", lambda: "")
+    monkeypatch.setattr(perf, "profile", profile)
+    where = Here(tmp_path, Path("launcher"), rehearsal=False)
+    choose(row, {"mmap": 8 * MB}, Request(tmp_path / "b"), where, "haswell")
+    assert asked == [["env", "-C", str(tmp_path / "f"), "A=1", "run", "-x"]]
+
+
+@pytest.mark.parametrize(
+    ("run", "words"),
+    [
+        (WorkloadRun(("sh", "run.sh"), target="/opt/solver", image=HOST), "solver"),
+        (WorkloadRun(("xalan",), image=WORKLOADS), "image"),
+    ],
+)
+def test_programs_that_perf_would_not_sample_alone(tmp_path, monkeypatch, run, words):
+    monkeypatch.setattr(perf, "unusable", lambda: "")
+    monkeypatch.setattr(Here, "toolchain", lambda self, run: DockerToolchain("tag"))
+    row = Row("w", Size("s", (), 8 * MB, 2 * MB, 32 * MB), run, "0" * 64)
+    where = Here(tmp_path, Path("launcher"), rehearsal=False)
+    request = Request(tmp_path / "b", results=tmp_path / "none")
+    with pytest.raises(TesseraError) as error:
+        choose(row, {"mmap": 8 * MB}, request, where, "haswell")
+    assert error.value.code == "no-profile" and words in error.value.found
 
 
 def test_core_layouts_need_no_profile_and_share_their_pools(tmp_path):

@@ -54,9 +54,10 @@ def test_all_layouts_with_simulated_misses(world):
     assert [(w.pool, w.start, w.end) for w in found["sliding-20-0"].windows] == [("mmap", 12 * MB, 14 * MB)]
     assert len(manifest(list(found.values()))) == 55
     row = next(one for one in bundle.environment if one.check == "sliding-windows")
-    assert "broadwell-sim" in row.found
+    assert "broadwell-sim" in row.found and "rehearsal" in row.found
     wrong = [check for check in verify.verify(world.folder / "b").checks if not check.passed]
     assert [check.name for check in wrong] == ["protocol"]  # two rounds only
+    assert "protocol" in done.stdout.splitlines()[-1]
     for words in ("growing-8", "sd/mean", "rehearsal"):
         assert words in done.stdout + done.stderr
 

@@ -52,6 +52,23 @@ def test_a_launcher_of_tests_makes_a_rehearsal(world, monkeypatch, tmp_path):
     assert not found.rehearsal and found.root == Path("/") and found.launcher.name == "mosalloc-run"
 
 
+def test_a_rehearsal_on_this_machine_keeps_its_number_with_its_user(monkeypatch, tmp_path):
+    """A fake launcher alone: the root is /, where nothing may be written."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    found = facts._machine_id(Here(Path("/"), Path("launcher"), rehearsal=True))
+    assert (tmp_path / "tessera/machine-id").read_text().strip() == found
+
+
+def test_cpuid_is_read_on_the_processor_of_the_runs(monkeypatch):
+    """P-cores and E-cores have other caches. The binding ends with the reading."""
+    before = os.sched_getaffinity(0)
+    monkeypatch.setattr(facts.cpuid, "leaves", lambda vendor: tuple(os.sched_getaffinity(0)))
+    where = Here(Path("/"), Path("launcher"), rehearsal=False)
+    for number in before:
+        assert facts._leaves(where, "GenuineIntel", number) == (number,)
+    assert set(facts._leaves(where, "GenuineIntel", None)) == before == os.sched_getaffinity(0)
+
+
 def fake_cpuid(table):
     return lambda leaf, subleaf: table.get((leaf, subleaf), (0, 0, 0, 0))
 
@@ -92,6 +109,35 @@ def test_a_run_is_bound_to_one_processor_of_the_right_type(tmp_path, monkeypatch
     assert words == ("taskset", "--cpu-list", "7") and where.node == 0
     assert bound(words) and not bound(())
     assert Here(tmp_path, Path("launcher"), rehearsal=True).binding(named("goldencove")) == ()
+    assert where.type_binding(named("goldencove")) == ("taskset", "--cpu-list", "0,1,2,3,4,5,6,7,16")
+
+
+@pytest.mark.parametrize(
+    ("allowed", "words"),
+    [({8, 9}, ["goldencove", "node 0", "8,9"]), ({16, 17}, ["goldencove", "node 0", "16,17"])],
+)
+def test_no_other_type_of_core_and_no_other_node_takes_its_place(tmp_path, monkeypatch, allowed, words):
+    """P-cores are 0-7 and 16, node 0 has 0-11: 8 and 9 are E-cores, 16 is on another node."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: allowed)
+    place = tmp_path / "sys/bus/event_source/devices/cpu_core"
+    place.mkdir(parents=True)
+    (place / "type").write_text("4")
+    (place / "cpus").write_text("0-7,16")
+    for node in (0, 1):
+        (tmp_path / f"sys/devices/system/node/node{node}").mkdir(parents=True)
+    (tmp_path / "sys/devices/system/node/node0/cpulist").write_text("0-11\n")
+    where = Here(tmp_path, Path("launcher"), rehearsal=False)
+    with pytest.raises(TesseraError) as error:
+        where.binding(named("goldencove"))
+    assert error.value.code == "binding" and "taskset" in error.value.remedy
+    assert all(word in f"{error.value.asked}: {error.value.found}" for word in words)
+
+
+def test_cores_of_one_type_need_no_binding_of_the_type(tmp_path):
+    (tmp_path / "sys/bus/event_source/devices/cpu").mkdir(parents=True)
+    (tmp_path / "sys/bus/event_source/devices/cpu/type").write_text("4")
+    where = Here(tmp_path, Path("launcher"), rehearsal=False)
+    assert where.type_binding(named("broadwell")) == ()
 
 
 @pytest.mark.parametrize(("text", "numbers"), [("", set()), ("3", {3}), ("0-2,5\n", {0, 1, 2, 5})])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 import shlex
 from pathlib import Path
@@ -56,6 +57,28 @@ def test_a_line_is_predicted_within_its_interval(mosaics):
     assert low <= float(found[1]) <= high
     assert f"g: counted {wanted:.6g} cycles" in done.stdout
     assert world.lines("starts").count("program/growing-8") == 3  # the anchor, once a round
+
+
+def test_a_program_of_the_user_runs_as_its_user_would_start_it(mosaics, monkeypatch):
+    """In the caller's folder, with the caller's tunables of glibc; it prints no result of a kernel."""
+    world, _ = mosaics
+    monkeypatch.setenv("GLIBC_TUNABLES", "glibc.malloc.check=1")
+    words = ("--try", asked(MOSAICS[:6]), "--predict", "g.csv", "--pairs", "1", "--", "true", "-x")
+    done = command(world, *words)
+    assert done.returncode == 0, done.stderr
+    started = [json.loads(line) for line in world.lines("programs")]
+    assert len(started) == 1 + 9  # the first run shows the memory; then seven layouts and two anchors
+    for one in started:
+        assert one["program"] == ["env", "-C", str(world.folder), "true", "-x"]
+        assert one["tunables"] == "glibc.malloc.check=1"
+
+
+def test_no_round_is_a_wrong_request(mosaics):
+    world, _ = mosaics
+    words = ("--try", asked(MOSAICS[:6]), "--predict", "g.csv", "--pairs", "0", "--", "true")
+    done = command(world, *words)
+    assert done.returncode == 2 and "--pairs" in done.stderr and "Traceback" not in done.stderr
+    assert world.lines("starts") == []
 
 
 @pytest.mark.parametrize(

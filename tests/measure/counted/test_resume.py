@@ -5,17 +5,18 @@ from __future__ import annotations
 import errno
 import os
 from dataclasses import replace
+from itertools import groupby
 
 import pytest
 
 from tessera import bundles
-from tessera.bundles import names
+from tessera.bundles import names, verify
 from tessera.core.errors import TesseraError
 from tessera.measure.counted import campaign
 from tessera.measure.counted.campaign import measure
 from tessera.measure.rounds import Rule
 
-from .world import TWO_PASSES
+from .world import TWO_PASSES, engine_cells
 
 CORE = 10  #: growing-0 to growing-8, and 1gb
 
@@ -59,6 +60,58 @@ def test_a_resumed_measurement_uses_every_run_and_finishes_its_round(world):
     bundle = run(world, workloads=("alpha",))
     assert len(bundle.runs) == len(world.lines("ends")) - trials == CORE * 2 * 2
     assert len({(r.layout, r.round, r.pass_name) for r in bundle.runs}) == len(bundle.runs)
+
+
+def smaller(world, name):
+    """A workload with half the footprint of the others."""
+    world.workload(name)
+    path = world.checkout / f"config/workloads/{name}.yaml"
+    path.write_text(path.read_text().replace("footprint: 8MB", "footprint: 4MB"))
+    engine_cells(world.folder / "engine.csv", ("alpha", "beta", name))
+
+
+def test_a_resumed_measurement_keeps_the_order_of_workloads(world):
+    """The smallest one sorts last by its name, and runs first."""
+    smaller(world, "zeta")
+    with pytest.raises(Killed):
+        measure(world.request(), say=stopped_after(3))
+    bundle = run(world)
+    assert [name for name, _ in groupby(one.workload for one in bundle.runs)] == ["zeta", "alpha", "beta"]
+
+
+@pytest.mark.parametrize("count", [CORE * 2 + 1, CORE * 2 + 7, CORE * 4 + 1])
+def test_a_cut_round_is_finished_although_no_time_is_left(world, monkeypatch, count):
+    """Killed in a round, in its first turn, too; the next start has no time, and finishes this round only."""
+    world.change(TWO_PASSES)
+    request = world.request(workloads=("alpha",), rule=Rule(0.005, 2, 9), minutes=60.0)
+    monkeypatch.setenv("TESSERA_FAKE_NOISE", "0.01")  # so many rounds are needed
+    with pytest.raises(Killed):
+        measure(request, say=stopped_after(count))
+    real = campaign.Measurement._rule
+    monkeypatch.setattr(
+        campaign.Measurement, "_rule", lambda self, at: replace(real(self, at), max_minutes=0.0)
+    )
+    bundle = measure(request)
+    rounds = {one.round for one in bundle.runs}
+    assert len(bundle.runs) == CORE * 2 * len(rounds) and max(rounds) == (count - 1) // (CORE * 2)
+    wrong = [one.name for one in verify.verify(world.folder / "bundle").checks if not one.passed]
+    assert "rounds" not in wrong
+
+
+def test_workloads_before_the_cut_one_get_no_further_rounds(world, monkeypatch):
+    """Alpha's rounds have ended by the time; with new time, beta's cut round comes first."""
+    request = world.request(rule=Rule(0.005, 2, 9), minutes=60.0)
+    monkeypatch.setenv("TESSERA_FAKE_NOISE", "0.01")
+    real = campaign.Measurement._rule
+    monkeypatch.setattr(
+        campaign.Measurement, "_rule", lambda self, at: replace(real(self, at), max_minutes=0.0)
+    )
+    with pytest.raises(Killed):
+        measure(request, say=stopped_after(CORE + 3))
+    monkeypatch.setattr(campaign.Measurement, "_rule", real)
+    bundle = measure(request)
+    assert {one.round for one in bundle.runs if one.workload == "alpha"} == {0}
+    assert len({one.round for one in bundle.runs if one.workload == "beta"}) > 1
 
 
 @pytest.mark.parametrize(

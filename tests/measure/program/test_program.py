@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import sys
 
@@ -12,8 +13,11 @@ from tessera.cli.measure import measure
 from tessera.core.errors import TesseraError
 from tessera.core.stats import Interval
 from tessera.core.units import MB, PAGE_2MB
+from tessera.counters import sysfs
 from tessera.counters.classes import named
 from tessera.layouts.model import Layout, Window, write_layout
+from tessera.measure.counted.counts import Counts
+from tessera.measure.counted.here import Here
 from tessera.measure.program import counts, pairs, printed, variants
 from tessera.measure.program.counts import PassCounts
 from tessera.measure.program.started import Usage, start
@@ -237,6 +241,52 @@ def test_what_is_no_command_is_a_program(monkeypatch):
         assert done.exit_code == 0, done.output
         for said in ("clock time", "no PMU here", "--try"):
             assert said in done.output
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (("--ready-port", "7000"), "--ready-port"),
+        (("--stop-signal", "TERM"), "--stop-signal"),
+        (("--try", "thp", "--stop-signal", "INT"), "--stop-signal"),
+        (("--pairs", "0", "--try", "thp"), "--pairs"),
+    ],
+)
+def test_options_that_would_have_no_effect_are_refused(words, named):
+    done = invoked(*words, "--", "true")
+    assert done.exit_code == 2 and named in done.output
+    assert ("--load" in done.output) == (named != "--pairs")
+
+
+def test_a_counted_program_stays_on_cores_of_its_class(tmp_path, monkeypatch):
+    """On a hybrid processor: all P-cores that this process may use, whatever the number of threads."""
+    place = tmp_path / "machine/sys/bus/event_source/devices/cpu_core"
+    place.mkdir(parents=True)
+    for name, text in (("type", "4"), ("cpus", "0-1,64"), ("format/event", "config:0-7")):
+        (place / name).parent.mkdir(exist_ok=True)
+        (place / name).write_text(text)
+    (tmp_path / "machine/proc").mkdir()
+    cpuinfo = "vendor_id : GenuineIntel\ncpu family : 6\nmodel : 151\nstepping : 2\n"  # 06_97
+    (tmp_path / "machine/proc/cpuinfo").write_text(cpuinfo)
+    monkeypatch.setattr(counts, "attributes", lambda one, found, root, *, mode: [])
+    monkeypatch.setattr(counts, "events_file", lambda one, found, root, *, mode: "")
+    monkeypatch.setattr(counts, "read_counts", lambda path, names: counts_of(path))
+    launcher = tmp_path / "launcher"
+    where_it_runs = f"grep Cpus_allowed_list /proc/self/status >> {tmp_path}/seen"
+    launcher.write_text(f'#!/bin/sh\ntouch "$4"\n{where_it_runs}\n')
+    launcher.chmod(0o755)
+    monkeypatch.setenv("TESSERA_LAUNCHER", str(launcher))
+    allowed = sorted(os.sched_getaffinity(0) & {0, 1})
+    where = Here(tmp_path / "machine", launcher, rehearsal=False)
+    found, done = counts.count(["true"], where, mode="u")
+    assert found.name == "goldencove" and done
+    seen = {line.split()[1] for line in (tmp_path / "seen").read_text().splitlines()}
+    assert {number for text in seen for number in sysfs.listed(text)} == set(allowed)
+
+
+def counts_of(path):
+    assert path.exists()
+    return Counts()
 
 
 def test_help_and_commands_stay(tmp_path):

@@ -13,6 +13,9 @@ namespace tessera::counters {
 constexpr char kRegionVariable[] = "TESSERA_ROI_FDS";
 constexpr uint64_t kRegionMagic = 0x314e4f4947455254; /* "TREGION1", little endian */
 
+/// kEnding: one thread switches the counters off. An end marker of another thread is then outside of the region.
+enum RegionState : uint32_t { kClosed = 0, kOpen = 1, kEnding = 2 };
+
 /// All fields are changed atomically: threads and forked children share the page.
 struct RegionPage {
     uint64_t magic;
@@ -21,7 +24,7 @@ struct RegionPage {
     uint32_t loaded;           ///< processes in which the hook started
     uint32_t begin_markers, end_markers;  ///< patched, over all these processes
     uint32_t begun, ended;     ///< regions
-    uint32_t open;             ///< 1 from begin to end
+    uint32_t open;             ///< a RegionState
     uint32_t nested;           ///< begin markers inside an open region
     uint32_t stray;            ///< end markers outside of a region
     int32_t patch_errno;       ///< why the first marker that could not be patched was not; 0: none

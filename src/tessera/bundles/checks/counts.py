@@ -8,10 +8,9 @@ from tessera.bundles.model import REGION, Bundle, Count, Run
 from tessera.bundles.numbers import INSTRUCTIONS, LARGEST_SPREAD, R
 from tessera.bundles.protocol import protocols
 from tessera.counters.classes import SIDES
+from tessera.counters.event import LATE_NS, LATE_SHARE
 
 REFERENCE, TASK_CLOCK = "R reference cycles", "R time"
-#: A count may miss so much of the time that it was enabled, as in imported logs.
-LOST_NS, LOST_SHARE = 10_000, 0.001
 #: Between two clocks, or two counters that start one after the other.
 CLOCK_SHARE, CLOCK_NS = 0.01, 5_000_000
 SKEW_SHARE, SKEW_COUNT = 0.01, 50_000
@@ -34,7 +33,7 @@ def whole(bundle: Bundle) -> Iterator[str]:
             yield f"{place}: running {count.running_ns} ns is more than enabled {count.enabled_ns} ns"
         else:
             lost = count.enabled_ns - count.running_ns
-            if lost > LOST_NS and lost > LOST_SHARE * count.enabled_ns:
+            if lost > LATE_NS and lost > LATE_SHARE * count.enabled_ns:
                 yield f"{place}: {lost} of {count.enabled_ns} ns were not counted"
 
 

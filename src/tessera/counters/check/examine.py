@@ -85,7 +85,7 @@ def _class_rows(
     rows: list[Row] = []
     seen: set[str] = set()
     for one in passes(found, sysfs.machine(root)):
-        needed = not one.name.startswith(("active", *OPTIONAL))
+        needed = not one.optional
         try:
             events = [e for e in attributes(one, found, root, mode=mode) if e.type != TYPE_SOFTWARE]
         except TesseraError as error:
@@ -107,7 +107,7 @@ def _proved(
     found: CounterClass, one: Pass, events: Sequence[Attribute], count: Counter, program: Path
 ) -> list[Row]:
     """Proofs of a pass of H, M or C; no program is known for the other optional passes."""
-    if one.name.startswith(tuple(OPTIONAL)):
+    if one.optional in OPTIONAL:
         return []
     if not program.exists():
         text = f"{program.name} is not built"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from tessera.counters.attributes import Attribute
+from tessera.counters.event import LATE_NS, LATE_SHARE
 
 _SYSTEM_CALL = 298  #: perf_event_open on x86-64
 _BYTES = 128  #: of perf_event_attr (PERF_ATTR_SIZE_VER7)
@@ -22,7 +23,6 @@ _DISABLED, _PINNED, _EXCLUDE_USER, _EXCLUDE_KERNEL, _EXCLUDE_HV = (1 << n for n 
 _ENABLE_ON_EXEC = 1 << 12
 _ENABLE, _DISABLE = 0x2400, 0x2401
 TYPE_SOFTWARE = 1
-_LATE_NS, _LATE_SHARE = 10_000, 0.001
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Count:
     def whole(self) -> bool:
         """Whether it was counted all the time: members of a group may start 10 us or 0.1% late."""
         late = self.enabled_ns - self.running_ns
-        return self.running_ns > 0 and not (late > _LATE_NS and late > _LATE_SHARE * self.enabled_ns)
+        return self.running_ns > 0 and not (late > LATE_NS and late > LATE_SHARE * self.enabled_ns)
 
 
 class Kernel(Protocol):

@@ -15,9 +15,9 @@ from tessera.core.paths import repo_root
 from tessera.core.units import GB
 from tessera.machine.doctor.check import Check, failed, passed, skipped
 
-#: The default configuration's needs (README): peak memory and results, images and builds on disk.
-RAM_BYTES = 8 * GB
-DISK_BYTES = 5 * GB
+#: The default configuration's needs (README): memory and disk at the peak, and disk when it is done.
+RAM_BYTES = 16 * GB
+DISK_BYTES, DISK_LEFT_BYTES = 18 * GB, 5 * GB
 
 #: What the workloads are compiled for (x86-64-v3), as the kernel spells it.
 REQUIRED_FLAGS = ("avx2", "bmi2", "fma")
@@ -95,8 +95,11 @@ def _disk() -> Check:
     found = f"{free / GB:.1f} GB free in the checkout"
     if free >= DISK_BYTES:
         return passed("disk", found)
+    if free >= DISK_LEFT_BYTES:
+        needs = f"the default configuration needs {DISK_BYTES // GB} GB at its peak; rows without room fail"
+        return skipped("disk", found, needs)
     return failed(
-        "disk", found, f"free {DISK_BYTES // GB} GB: results, traces and builds lie in the checkout"
+        "disk", found, f"free {DISK_LEFT_BYTES // GB} GB: results, traces and builds lie in the checkout"
     )
 
 

@@ -10,7 +10,7 @@ import struct
 from tessera.counters import sysfs
 from tessera.counters.classes import CounterClass, of_cpu
 from tessera.counters.cpuid import Cpu
-from tessera.counters.passes import OPTIONAL, base, passes
+from tessera.counters.passes import base, passes
 from tessera.machine.doctor.check import Check, passed, skipped
 from tessera.machine.doctor.machine import cpu_facts
 
@@ -82,7 +82,7 @@ def _class_row(known: CounterClass, name: str) -> Check:
     if refused:
         return skipped(name, f"{known.name}: these events can't be opened: {', '.join(refused)}", _LOST)
     machine = sysfs.machine(sysfs.ROOT)
-    needed = [one.name for one in passes(known, machine) if not one.name.startswith(("active", *OPTIONAL))]
+    needed = [one.name for one in passes(known, machine) if not one.optional]
     absent = [symbol for symbol in ("H", "M", "C") if not known.sides(symbol)]
     found = f"{known.name}: {', '.join(events)}; {len(needed)} passes (SMT {'on' if machine.smt else 'off'})"
     if absent:

@@ -6,7 +6,7 @@ from tessera.core.units import PAGE_1GB, PAGE_2MB, format_bytes
 from tessera.machine.environment.condition import BARS, NOTED, STOP
 from tessera.machine.environment.rule import Needs, Reading, Rule, Setting
 from tessera.machine.environment.tree import Tree, Unreadable
-from tessera.machine.reserve.pools import command_for
+from tessera.machine.reserve.pools import command_for, promised_pages
 
 POOLS = "sys/kernel/mm/hugepages"
 THP = "sys/kernel/mm/transparent_hugepage"
@@ -23,7 +23,7 @@ def _pool(page_bytes: int, node: int | None) -> str:
 def _free(tree: Tree, page_bytes: int, node: int | None) -> int:
     """Free pages of the pool that are promised to nobody (promises are made by the machine)."""
     machine = _pool(page_bytes, None)
-    promised = tree.number(f"{machine}/resv_hugepages")
+    promised = promised_pages(tree.number(f"{machine}/resv_hugepages"))
     free = max(0, tree.number(f"{machine}/free_hugepages") - promised)
     if node is None:
         return free

@@ -39,7 +39,7 @@ def _smt_off(tree: Tree) -> list[Change]:
 
 
 def _socket(tree: Tree, needs: Needs) -> Reading:
-    """With several nodes, the harness binds program and memory to one of them."""
+    """With several nodes, the harness binds a run to one processor, and reserves huge pages on its node."""
     if tree.lacks("sys/devices/system", "node"):
         return Reading(True, "this kernel has no NUMA nodes")
     nodes = tree.names(f"{NODES}/node[0-9]*")
@@ -47,9 +47,8 @@ def _socket(tree: Tree, needs: Needs) -> Reading:
         raise Unreadable(f"/{NODES}: no node")
     if len(nodes) == 1:
         return Reading(True, "1 node")
-    places = ("usr/bin/numactl", "bin/numactl", "usr/local/bin/numactl")
-    found = any(tree.has(place) for place in places)
-    return Reading(found, f"{len(nodes)} nodes, {'numactl' if found else 'no numactl'}")
+    found = any(tree.has(place) for place in ("usr/bin/taskset", "bin/taskset", "usr/local/bin/taskset"))
+    return Reading(found, f"{len(nodes)} nodes, {'taskset' if found else 'no taskset'}")
 
 
 RULES = (
@@ -57,5 +56,7 @@ RULES = (
     Rule(
         "smt", BARS, "off: one thread on a core", f"echo off | sudo tee /{CPUS}/smt/control", _smt, _smt_off
     ),
-    Rule("socket", BARS, "1 node, or numactl to bind a run to one", "sudo apt-get install numactl", _socket),
+    Rule(
+        "socket", BARS, "1 node, or taskset to bind a run to one", "sudo apt-get install util-linux", _socket
+    ),
 )

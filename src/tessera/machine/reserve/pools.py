@@ -76,13 +76,20 @@ def huge_pages_free(page_bytes: int, node: int | None = None) -> int:
     Promises are made by the machine, not by a node: a node's free pages count only as far as the machine's.
     """
     folder = pool_folder(page_bytes)
-    promised = int((folder / "resv_hugepages").read_text())
-    if promised >= 1 << 63:  # below zero for a moment, while the kernel holds a page of an ended process
-        promised = 0
+    promised = promised_pages(int((folder / "resv_hugepages").read_text()))
     free = int((folder / "free_hugepages").read_text()) - promised
     if node is None:
         return free
     return min(free, int((pool_folder(page_bytes, node) / "free_hugepages").read_text()))
+
+
+def promised_pages(number: int) -> int:
+    """Pages that programs were promised, of the number in ``resv_hugepages``.
+
+    The number is below zero for a moment, and shown as one of 64 bits, while the kernel holds a page of an
+    ended process.
+    """
+    return 0 if number >= 1 << 63 else number
 
 
 def set_total(page_bytes: int, total: int, node: int | None = None) -> int:

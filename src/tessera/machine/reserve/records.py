@@ -47,8 +47,11 @@ class Record:
 
     def __init__(self):
         self.path = records_folder() / f"{uuid.uuid4().hex}.json"
-        self._stream: IO[str] = self.path.open("w")
+        # The file gets its name when it is locked: no one takes it for a killed process's.
+        unfinished = self.path.with_suffix(".new")
+        self._stream: IO[str] = unfinished.open("w")
         fcntl.flock(self._stream, fcntl.LOCK_EX)
+        unfinished.rename(self.path)
         self.added: dict[PoolKey, int] = {}
         self.kept = False
 
@@ -94,11 +97,9 @@ def _take_back_records(kept: bool) -> dict[int, int]:
     """Take back all records of one kind whose owner does not live."""
     restored: dict[int, int] = {}
     for path in records_folder().glob("*.json"):
-        with path.open() as stream:
-            try:
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                continue  # its owner lives
+        with ownerless(path) as stream:
+            if stream is None:
+                continue
             facts = _facts(stream.read())
             if facts is not None and facts.get("kept", False) != kept:
                 continue
@@ -110,6 +111,24 @@ def _take_back_records(kept: bool) -> dict[int, int]:
                     restored[page_bytes] = restored.get(page_bytes, 0) + count
                 path.unlink(missing_ok=True)
     return restored
+
+
+@contextmanager
+def ownerless(path: Path) -> Iterator[IO[str] | None]:
+    """The record, locked; None if its owner lives, or if its owner or another process has removed it."""
+    try:
+        stream = path.open()
+    except FileNotFoundError:
+        yield None
+        return
+    with stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield None
+            return
+        # Opened before it was removed, locked after that: what it says has been taken back.
+        yield stream if os.fstat(stream.fileno()).st_nlink else None
 
 
 def _facts(content: str) -> dict | None:

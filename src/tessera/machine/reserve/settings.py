@@ -19,7 +19,7 @@ from pathlib import Path
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.interrupts import signals_raise
 from tessera.core.paths import repo_root
-from tessera.machine.reserve.records import BOOT_ID
+from tessera.machine.reserve.records import BOOT_ID, ownerless
 from tessera.machine.reserve.reservation import reserving_allowed
 
 #: A command that changes the machine, and the command that undoes it.
@@ -103,11 +103,9 @@ def restore_settings() -> list[str]:
     """Restore what killed processes left changed; returns the files, and the commands that were run."""
     found: list[str] = []
     for record in settings_folder().glob("*.json"):
-        with record.open() as stream:
-            try:
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                continue  # its owner lives
+        with ownerless(record) as stream:
+            if stream is None:
+                continue
             content = stream.read()
             facts = json.loads(content) if content else {}  # empty: its owner had changed nothing
             if facts.get("boot_id") == BOOT_ID.read_text().strip():  # a reboot restores the defaults

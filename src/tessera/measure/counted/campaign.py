@@ -23,7 +23,7 @@ from tessera.measure.counted.here import Here
 from tessera.measure.counted.here import here as this
 from tessera.measure.counted.layout_sets import choose
 from tessera.measure.counted.plan import Plan, RowPlan
-from tessera.measure.counted.request import PERF, Request
+from tessera.measure.counted.request import MEASURED, PERF, Request
 from tessera.measure.counted.rounds import Measurement
 from tessera.measure.counted.setting import Say, Setting, setting_of
 from tessera.measure.counted.wider import Wider
@@ -50,7 +50,7 @@ def measure(
         TesseraError: the processor or the environment forbids counting; the folder has another plan
             (``other-plan``) or is sealed; nothing could be measured.
     """
-    out, where = request.out, this()
+    out, where, began = request.out, this(), time.monotonic()
     if (out / SUMS).exists():
         return _sealed_before(request)
     with ExitStack() as stack:
@@ -71,7 +71,10 @@ def measure(
         _stop(conditions, request)
         pages, lacking = _reserved(where, needs)
         stack.enter_context(pages)
-        done = Measurement(setting.counted(), bundle, appender, kept, ready, setting, guardian, lacking)
+        spent = (time.monotonic() - began) / 60
+        done = Measurement(
+            setting.counted(), bundle, appender, kept, ready, setting, guardian, lacking, spent
+        )
         done.run()
         found = judged(done, conditions, kept, where)
         writer.write_environment(out, [*found, heads.sliding_windows(kept)])
@@ -171,12 +174,14 @@ def _planned(setting: Setting) -> tuple[list[rows.Row], dict, Plan, Wider]:
     if request.minutes:
         wanted = wider.fitting(request.minutes)
     tried = [one for one in tried if one.row.workload in wanted]
+    by_source = sorted((chosen[one.row.workload] for one in tried), key=lambda one: one.source == MEASURED)
     kept = Plan(
         request.described(),
         {one.row.workload: RowPlan(one.seconds, one.used, tuple(wanted[one.row.workload])) for one in tried},
-        next(iter(chosen.values())).source,
-        next(iter(chosen.values())).platform,
+        by_source[0].source,  # measured only if that of every workload is
+        by_source[0].platform,
         environment.throttles(where.root),
+        by_source[0].reason,
     )
     plan.save(request.out, kept)
     layouts = {

@@ -36,11 +36,13 @@ def fitting(
     passes: int,
     rounds: int,
     minutes: float,
+    spent: float = 0.0,
 ) -> dict[str, list[str]]:
     """workload -> layouts that fit, in the order of ``layouts``; workloads for which nothing fits are absent.
 
     Args:
         seconds: workload -> seconds of one run.
+        minutes: what is left for rounds; ``spent``: minutes that trials took, for the remedy.
 
     Raises:
         TesseraError: not even one row with two layouts fits.
@@ -59,7 +61,7 @@ def fitting(
         raise TesseraError(
             f"--minutes: {max(0.0, minutes):.1f} are left for rounds",
             f"{rounds} rounds of 4KB and 2MB pages take about {least:.1f} minutes with the fastest workload",
-            f"give --minutes {math.ceil(least / MARGIN) + 1} or more, or a smaller --size",
+            f"give --minutes {math.ceil((least + spent) / MARGIN) + 1} or more, or a smaller --size",
             code="too-few-minutes",
         )
     return {name: [one for one in layouts[name] if one in chosen[name]] for name in seconds if name in chosen}

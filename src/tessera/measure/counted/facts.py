@@ -25,8 +25,11 @@ def cpu(root: Path) -> Cpu | None:
 _WANTED = ("vendor_id", "cpu family", "model", "stepping", "microcode")
 
 
-def machine(where: Here) -> Machine:
+def machine(where: Here, processor: int | None = None) -> Machine:
     """Facts of the machine below ``where.root``.
+
+    Args:
+        processor: whose CPUID is read: caches and TLBs of two types of cores differ. None: any.
 
     Raises:
         TesseraError: /proc/cpuinfo lacks a key that a bundle must have.
@@ -47,7 +50,7 @@ def machine(where: Here) -> Machine:
         model=int(first["model"]),
         stepping=int(first["stepping"]),
         microcode=hex(int(first["microcode"], 16)),
-        cpuid=_leaves(where, first["vendor_id"]),
+        cpuid=_leaves(where, first["vendor_id"], processor),
         sockets=len(sockets),
         cores=len(cores),
         threads=len(processors),
@@ -74,18 +77,29 @@ def _mitigations(root: Path) -> dict[str, str]:
     return {path.name: path.read_text().strip() for path in sorted(folder.glob("*"))}
 
 
-def _leaves(where: Here, vendor: str) -> tuple[tuple[int, ...], ...]:
+def _leaves(where: Here, vendor: str, processor: int | None) -> tuple[tuple[int, ...], ...]:
     """CPUID of this processor; of another machine, its file ``cpuid.csv`` (six hexadecimal columns)."""
     if where.root == Path("/"):
-        return cpuid.leaves(vendor)
+        return _leaves_here(vendor, processor)
     with (where.root / "cpuid.csv").open(newline="") as stream:
         return tuple(tuple(int(word, 16) for word in row) for row in csv.reader(stream))
+
+
+def _leaves_here(vendor: str, processor: int | None) -> tuple[tuple[int, ...], ...]:
+    """CPUID, read on this processor: the thread is bound to it for as long."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, before if processor is None else {processor})
+    try:
+        return cpuid.leaves(vendor)
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 def _machine_id(where: Here) -> str:
     """A random number that this machine keeps, so that parts of one machine can be merged."""
     data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share"
-    path = where.root / "machine-id" if where.rehearsal else Path(data) / "tessera" / "machine-id"
+    elsewhere = where.root != Path("/")
+    path = where.root / "machine-id" if elsewhere else Path(data) / "tessera" / "machine-id"
     if not path.exists():
         write_text(path, f"{secrets.token_hex(16)}\n")
     return path.read_text().strip()

@@ -76,7 +76,8 @@ def sliding_windows(plan: Plan) -> Condition:
     if not plan.source:
         return Condition(names.SLIDING_WINDOWS, NOTED, wanted, "no sliding windows", OK)
     remedy = "install perf on a processor whose samples of TLB misses have addresses"
-    return Condition(names.SLIDING_WINDOWS, NOTED, wanted, f"simulated on {plan.platform}", DIFFERS, remedy)
+    found = f"simulated on {plan.platform}" + (f": {plan.reason}" if plan.reason else "")
+    return Condition(names.SLIDING_WINDOWS, NOTED, wanted, found, DIFFERS, remedy)
 
 
 def begin(

@@ -17,6 +17,7 @@ from tessera.core.units import PAGE_1GB, PAGE_2MB, PAGE_4KB
 from tessera.measure.counted import perf
 from tessera.measure.counted.counts import Counts
 from tessera.measure.counted.here import Here
+from tessera.measure.counted.request import ROI
 from tessera.measure.counted.rows import Row
 from tessera.measure.start import End, last_words, start
 from tessera.mosalloc.report import Report, read_report
@@ -33,6 +34,7 @@ class Ended:
     """``message`` says why the run does not count; empty if it does. ``seconds``: from start to end.
 
     ``pages``: page size in bytes -> pages; huge ones as found in the windows, 4KB ones of the rest in use.
+    ``clock_ns``: the region of interest by the program's own clock; None if another region was counted.
     """
 
     message: str
@@ -40,6 +42,7 @@ class Ended:
     used_bytes: dict[str, int] = field(default_factory=dict)
     pages: dict[int, int] = field(default_factory=dict)
     counts: Counts = field(default_factory=Counts)
+    clock_ns: int | None = None
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,13 @@ class Counted:
 
 
 def launched(
-    row: Row, layout: Path, work: Path, where: Here, counted: Counted | None, binding: Sequence[str] = ()
+    row: Row,
+    layout: Path,
+    work: Path,
+    where: Here,
+    counted: Counted | None,
+    binding: Sequence[str] = (),
+    pinned: bool = True,
 ) -> Ended:
     """Run ``row`` once under ``layout``; failures are in the result, not raised.
 
@@ -66,6 +75,7 @@ def launched(
         work: folder for the launcher's files, emptied of older ones.
         counted: None for a run without counters: its counts have the clock time of the region only.
         binding: words before the launcher's.
+        pinned: as in :func:`tessera.measure.start.start`.
     """
     report, counts = work / "report.json", work / "counts.csv"
     for path in (report, counts):
@@ -85,6 +95,7 @@ def launched(
         paths=[work, *row.run.paths],
         environment=row.run.environment,
         counted=counted is not None,
+        pinned=pinned,
     )
     try:
         return _judged(row, end, report, counts, counted, work)
@@ -101,7 +112,10 @@ def _judged(row: Row, end: End, report: Path, counts: Path, counted: Counted | N
     found = read_report(report)
     if not found.confirmed:
         return Ended(f"pages {found.verdict}: {found.reason}", end.seconds)
-    return Ended("", end.seconds, found.used_bytes, pages_of(found), _counts(counts, counted, result))
+    own_clock = clock_ns(result) if counted and counted.region == ROI else None
+    return Ended(
+        "", end.seconds, found.used_bytes, pages_of(found), _counts(counts, counted, result), own_clock
+    )
 
 
 def _counts(path: Path, counted: Counted | None, result: Mapping[str, object]) -> Counts:

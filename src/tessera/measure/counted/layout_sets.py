@@ -17,10 +17,12 @@ from tessera.core.units import PAGE_2MB, format_bytes, round_up
 from tessera.layouts import generate, heuristics
 from tessera.layouts.model import Layout
 from tessera.layouts.space import Space
+from tessera.machine.container.toolchain import DockerToolchain
 from tessera.measure.counted.here import Here
 from tessera.measure.counted.request import CORE, MEASURED, SIMULATED, Request
 from tessera.measure.counted.rows import Row
 from tessera.mosalloc.suggest import perf
+from tessera.record.workloads.run import WORKLOADS
 from tessera.results.read import read_file
 from tessera.results.recordings import recorded
 from tessera.results.schema.cells import PROFILE
@@ -31,11 +33,15 @@ _SAME_SPAN = 0.01  #: a recording is of this size if its pools are as large as h
 
 @dataclass(frozen=True)
 class Chosen:
-    """Layouts in the order of the method, and where sliding windows come from (empty: there are none)."""
+    """Layouts in the order of the method, and where sliding windows come from (empty: there are none).
+
+    ``platform``: of the simulated misses; ``reason``: why misses were not measured.
+    """
 
     layouts: tuple[Layout, ...]
     source: str = ""
     platform: str = ""
+    reason: str = ""
 
 
 def choose(row: Row, used: dict[str, int], request: Request, where: Here, class_name: str) -> Chosen:
@@ -53,30 +59,46 @@ def choose(row: Row, used: dict[str, int], request: Request, where: Here, class_
     if request.layouts == CORE:
         named = [space.layout(name, *space.span(*span)) for name, *span in heuristics.growing(space)]
         return Chosen((*named, space.layout_1gb()))
-    source = SIMULATED if where.rehearsal or perf.unusable() else MEASURED
-    platform = "" if source == MEASURED else f"{class_name}-sim"
-    if source == MEASURED:  # samples do not reach every page, so windows may lie on all of them
-        profile = _measured(row)
-    else:
-        profile = _simulated(row, used, request.results, platform)
-        space = generate.on_touched(space, profile)
-    return Chosen(tuple(generate.generate(space, profile, seed=request.seed)), source, platform)
+    reason = _not_sampled(row, where)
+    if not reason:  # samples do not reach every page, so windows may lie on all of them
+        return Chosen(tuple(generate.generate(space, _measured(row), seed=request.seed)), MEASURED)
+    platform = f"{class_name}-sim"
+    profile = _simulated(row, used, request.results, platform, reason)
+    space = generate.on_touched(space, profile)
+    layouts = tuple(generate.generate(space, profile, seed=request.seed))
+    return Chosen(layouts, SIMULATED, platform, reason)
+
+
+def _not_sampled(row: Row, where: Here) -> str:
+    """Why the misses of this program are not sampled here; empty if they are."""
+    if where.rehearsal:
+        return "a rehearsal samples nothing"
+    if row.run.image == WORKLOADS and isinstance(where.toolchain(row.run), DockerToolchain):
+        return "its program is in an image, and perf samples programs of this machine"
+    if row.run.target:
+        return f"it starts {Path(row.run.target).name} by a script, and perf samples the script, too"
+    return perf.unusable()
 
 
 def _measured(row: Row) -> pd.DataFrame:
+    """Samples of the program with its own folder and variables."""
+    run = row.run
+    words = ["-C", str(run.folder)] if run.folder else []
+    words += [f"{name}={value}" for name, value in run.environment.items()]
+    argv = ("env", *words, *run.argv) if words else run.argv
     with tempfile.TemporaryDirectory(prefix="tessera-profile-") as folder:
-        found = perf.profile(row.run.argv, Path(folder), pool_bytes=row.pool_bytes, load=None)
+        found = perf.profile(argv, Path(folder), pool_bytes=row.pool_bytes, load=None)
     rows = [(pool, offset, round(misses)) for (pool, offset), misses in sorted(found.misses.items())]
     return pd.DataFrame(rows, columns=list(PROFILE.names))
 
 
-def _simulated(row: Row, used: dict[str, int], results: Path, platform: str) -> pd.DataFrame:
+def _simulated(row: Row, used: dict[str, int], results: Path, platform: str, reason: str) -> pd.DataFrame:
     tree = Tree(results)
     path = tree.profile(row.workload, platform)
     if not path.exists():
         raise TesseraError(
             f"layouts full of {row.workload}",
-            f"sliding windows follow TLB misses, and {path} does not exist",
+            f"sliding windows follow TLB misses; they can't be sampled ({reason}), and {path} does not exist",
             "name a results folder with this workload and platform: --results DIR; or --layouts core",
             code="no-profile",
         )

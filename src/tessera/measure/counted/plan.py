@@ -33,16 +33,21 @@ class RowPlan:
 
 @dataclass(frozen=True)
 class Plan:
-    """``request`` as :meth:`Request.described`; ``throttles`` of the processors before the first run."""
+    """``request`` as :meth:`Request.described`; ``throttles`` of the processors before the first run.
+
+    ``source``, ``platform`` and ``reason``: of :class:`tessera.measure.counted.layout_sets.Chosen`.
+    """
 
     request: dict[str, object]
     rows: dict[str, RowPlan]
     source: str
     platform: str
     throttles: int | None
+    reason: str = ""
 
     def text(self) -> str:
-        return json.dumps(asdict(self), indent=1, sort_keys=True) + "\n"
+        """JSON; ``rows`` keep their order, in which the workloads run."""
+        return json.dumps(asdict(self), indent=1) + "\n"
 
     @classmethod
     def parse(cls, text: str) -> Plan:

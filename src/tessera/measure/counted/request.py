@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from tessera.bundles.documents import COUNTERS, REGIONS
 from tessera.core.errors import TesseraError
 from tessera.counters.command import MODES
 from tessera.counters.passes import OPTIONAL
 from tessera.measure.rounds import Rule
 
 FULL, CORE = "full", "core"
-ROI, PROGRAM, WHOLE = "roi", "program", "whole"
-REGIONS = (ROI, PROGRAM, WHOLE)
-LAUNCHER, PERF = COUNTERS = ("launcher", "perf")  #: what opens the events
+ROI, PROGRAM, WHOLE = REGIONS
+LAUNCHER, PERF = COUNTERS  #: what opens the events
 MEASURED, SIMULATED = "measured", "simulated"  #: where the misses come from that sliding windows follow
 _MOST_ROUNDS = 1000
 

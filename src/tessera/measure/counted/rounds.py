@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from tessera.bundles.model import Bundle, Count, Run
+from tessera.bundles.model import REGION, Bundle, Count, Run
 from tessera.bundles.names import LAYOUTS
 from tessera.bundles.numbers import R
 from tessera.bundles.writer import Writer
@@ -17,14 +17,17 @@ from tessera.measure.counted.launched import Counted, Ended
 from tessera.measure.counted.plan import Plan
 from tessera.measure.counted.rows import Row
 from tessera.measure.counted.setting import Setting
-from tessera.measure.counted.turns import Pass, Turn, Turns
+from tessera.measure.counted.turns import Pass, Turns
 from tessera.measure.rounds import Rule, run_rounds
 from tessera.results.status import FAILED, OK, SKIPPED
 
 
 @dataclass
 class Measurement:
-    """Runs of a bundle, old and new. ``lacking``: why layouts with 1GB pages are skipped."""
+    """Runs of a bundle, old and new. ``lacking``: why layouts with 1GB pages are skipped.
+
+    ``spent``: minutes that this process took before its first round; with ``--minutes`` they count.
+    """
 
     counted: dict[str, Counted]
     bundle: Bundle
@@ -34,36 +37,46 @@ class Measurement:
     setting: Setting
     guardian: Guardian | None
     lacking: str
+    spent: float = 0.0
     runs: list[Run] = field(init=False)
     counts: dict[int, Sequence[Count]] = field(init=False)
-    turns: dict[str, list[Turn]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self.runs, self.counts = list(self.bundle.runs), dict(self.bundle.counts)
         self.passes = self.bundle.passes()
-        self.began, self.new = time.monotonic(), 0
+        self.began = time.monotonic()
 
     def run(self) -> None:
-        """The rounds of each workload, one workload after the other."""
-        request = self.setting.request
+        """The rounds of each workload, one workload after the other.
+
+        A resumed measurement goes on in the workload of its last run: the rounds of those before have ended.
+        """
+        last = self.runs[-1].workload if self.runs else ""
+        names = [row.workload for row in self.rows]
+        first = names.index(last) if last else 0
         for at, row in enumerate(self.rows):
-            name = row.workload
-            bad = {run.layout for run in self.runs if run.workload == name and not run.good}
-            for layout in self.plan.rows[name].layouts:
-                if self.lacking and layout not in bad and self.bundle.layouts[name, layout].pages(PAGE_1GB):
-                    self._skip(row, layout)
-                    bad.add(layout)
-            active = [layout for layout in self.plan.rows[name].layouts if layout not in bad]
-            earlier = turns.finished(self.runs, self.counts, self.passes, name)
-            earlier = [turn for turn in earlier if turn.layout in active]
-            self.turns[name] = run_rounds(
-                active,
-                earlier,
-                self._turns(row).run,
-                self._rule(at),
-                request.seed,
-                finish=True,
-            )
+            if at >= first:
+                self._run(row, self._rule(at))
+
+    def _run(self, row: Row, rule: Rule) -> None:
+        """The rounds of one workload; the one that an earlier process began is finished first."""
+        name = row.workload
+        before = [run for run in self.runs if run.workload == name]
+        bad = {run.layout for run in before if not run.good}
+        for layout in self.plan.rows[name].layouts:
+            if self.lacking and layout not in bad and self.bundle.layouts[name, layout].pages(PAGE_1GB):
+                self._skip(row, layout)
+                bad.add(layout)
+        active = [layout for layout in self.plan.rows[name].layouts if layout not in bad]
+        earlier = turns.finished(self.runs, self.counts, self.passes, name)
+        run_rounds(
+            active,
+            [turn for turn in earlier if turn.layout in active],
+            self._turns(row).run,
+            rule,
+            self.setting.request.seed,
+            begun=max((run.round for run in before), default=None),
+        )
 
     def _rule(self, at: int) -> Rule:
         """The stopping rule of a workload: with ``--minutes``, its share of the time that is left."""
@@ -71,7 +84,7 @@ class Measurement:
         if request.minutes is None:
             return request.rule
         costs = [row.seconds * len(row.layouts) for row in self.plan.rows.values()]
-        left = max(0.0, request.minutes - (time.monotonic() - self.began) / 60)
+        left = max(0.0, request.minutes - self.spent - (time.monotonic() - self.began) / 60)
         return replace(request.rule, max_minutes=left * costs[at] / sum(costs[at:]))
 
     def _turns(self, row: Row) -> Turns:
@@ -103,20 +116,24 @@ class Measurement:
         return {name: turns.value(self.counts[r.run], self.passes[name], R) for name, r in done.items()}
 
     def keep(self, row: Row, layout: str, number: int, name: str, ended: Ended) -> None:
-        """Write one run and its counts, and show it."""
+        """Write one run and its counts, and show it.
+
+        ``roi_ns`` is the program's own clock if that was counted, so that two clocks can be compared.
+        """
         run = Run(len(self.runs), row.workload, row.size.label, layout, number, name, FAILED, ended.message)
         counts: list[Count] = []
         if not ended.message:
             small, large, largest = (ended.pages[size] for size in (PAGE_4KB, PAGE_2MB, PAGE_1GB))
+            region_ns = ended.counts.region_ns
             run = replace(
                 run,
                 status=OK,
-                roi_ns=ended.counts.region_ns,
+                roi_ns=region_ns if ended.clock_ns is None else ended.clock_ns,
                 pages_4kb=small,
                 pages_2mb=large,
                 pages_1gb=largest,
             )
-            counts = [Count(run.run, *event) for event in ended.counts.events]
+            counts = [Count(run.run, *event) for event in (*ended.counts.events, (REGION, region_ns, 0, 0))]
         self._append(run, counts)
         shown = ended.message or f"R {self._cycles(name, ended):.4g} cycles, {run.roi_ns / 1e9:.3f} s"
         self.setting.say(
@@ -134,7 +151,6 @@ class Measurement:
         self.writer.append(run, counts)
         self.runs.append(run)
         self.counts[run.run] = tuple(counts)
-        self.new += 1
 
     def _left(self) -> str:
         """Time until the least number of rounds is done, by the runs of the trial."""

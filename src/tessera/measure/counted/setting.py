@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,14 +11,13 @@ from tessera.core.errors import TesseraError
 from tessera.counters import sysfs
 from tessera.counters.attributes import Attribute, attributes
 from tessera.counters.classes import CounterClass, of_cpu
-from tessera.counters.passes import OPTIONAL, passes
+from tessera.counters.passes import passes
 from tessera.measure.counted import facts, heads, perf
 from tessera.measure.counted.here import Here
 from tessera.measure.counted.launched import Counted
 from tessera.measure.counted.request import Request
 
 Say = Callable[[str], None]
-_ACTIVE = "active"  #: name of the passes that count cycles with a walk
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,7 @@ class Setting:
 def setting_of(request: Request, where: Here, work: Path, say: Say) -> Setting:
     """The setting of this machine, now; raises TesseraError as :func:`counter_class` and ``attributes``."""
     found = counter_class(where, request)
-    machine = facts.machine(where)
+    machine = facts.machine(where, where.processor(found))
     events = heads.events_of(_passes(found, where, request))
     head = heads.about(request, found.name, machine, where.rehearsal)
     return Setting(request, where, found, machine, head, events, work, where.binding(found), say)
@@ -96,6 +94,5 @@ def counter_class(where: Here, request: Request) -> CounterClass:
 def _passes(found: CounterClass, where: Here, request: Request) -> Iterator[tuple[str, list[Attribute]]]:
     """(name, attributes) of the passes of H, M and C, and of the optional ones that were asked for."""
     for one in passes(found, sysfs.machine(where.root)):
-        optional = [name for name in (*OPTIONAL, _ACTIVE) if re.fullmatch(rf"{name}(-\d+)?", one.name)]
-        if not optional or optional[0] in request.also:
+        if not one.optional or one.optional in request.also:
             yield one.name, attributes(one, found, where.root, mode=request.mode)

@@ -33,7 +33,7 @@ class Wider:
     def fitting(self, minutes: float) -> Names:
         """What ``--minutes`` chooses; raises TesseraError as :func:`choice.fitting`."""
         left = minutes * choice.MARGIN - self.spent
-        return choice.fitting(self.seconds, self.everything, self.passes, self.rounds, left)
+        return choice.fitting(self.seconds, self.everything, self.passes, self.rounds, left, self.spent)
 
     def minutes_of(self, names: Names) -> int:
         """The least ``--minutes`` in which these layouts fit by time alone."""

@@ -13,13 +13,11 @@ from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.counters.classes import CounterClass
+from tessera.counters.event import LATE_NS, LATE_SHARE
 from tessera.counters.perf.log import read_log
 from tessera.counters.perf.names import Named, resolve
 from tessera.counters.perf.row import NOT_SUPPORTED, Row
 
-#: A count may miss so much of the time that it was enabled: this share, or this time.
-LARGEST_SHARE_PERCENT = Decimal("0.1")
-LARGEST_NS = 10_000
 LARGEST_COUNT = 2**53
 
 
@@ -131,7 +129,7 @@ def _check(path: Path, row: Row, named: Named, sum_parts: bool) -> None:
         raise TesseraError(asked, f"percent {row.percent}", "record again", code="perf-row")
     share = 100 - row.percent
     lost_ns = row.running_ns * share / row.percent
-    if share > LARGEST_SHARE_PERCENT and lost_ns > LARGEST_NS:
+    if share > 100 * Decimal(str(LATE_SHARE)) and lost_ns > LATE_NS:
         raise TesseraError(
             asked,
             f"it was counted in {row.percent}% of the time, and perf scaled it: an estimate, not a count",

@@ -18,7 +18,7 @@ from tessera.counters.classes import CounterClass, of_cpu
 from tessera.counters.passes import passes
 from tessera.machine.container.process import DIE_WITH_PARENT
 from tessera.measure.counted import facts
-from tessera.measure.counted.here import LAUNCHER
+from tessera.measure.counted.here import LAUNCHER, Here
 from tessera.measure.counted.launched import read_counts
 from tessera.measure.start import last_words
 
@@ -50,14 +50,16 @@ def unusable(root: Path) -> str:
 
 
 def count(
-    program: Sequence[str], root: Path, *, mode: str, say: Callable[[str], None] = lambda text: None
+    program: Sequence[str], where: Here, *, mode: str, say: Callable[[str], None] = lambda text: None
 ) -> tuple[CounterClass, list[PassCounts]]:
-    """Run the program once for each pass.
+    """Run the program once for each pass; with two types of cores, on those of the first class.
 
     Raises:
         TesseraError: an event can't be opened, or a run fails.
     """
+    root = where.root
     found = of_cpu(facts.cpu(root))[0]
+    binding = where.type_binding(found)
     launcher = os.environ.get(LAUNCHER) or str(built("mosalloc", "tessera-count"))
     done = []
     with tempfile.TemporaryDirectory(prefix="tessera-measure-") as name:
@@ -67,7 +69,7 @@ def count(
             wanted = attributes(one, found, root, mode=mode)
             events.write_text(events_file(one, found, root, mode=mode))
             options = ["--events", str(events), "--counts", str(counts), "--region", "whole"]
-            argv = [*DIE_WITH_PARENT, launcher, *options, "--", *program]
+            argv = [*DIE_WITH_PARENT, *binding, launcher, *options, "--", *program]
             ended = subprocess.run(
                 argv, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, errors="replace"
             )

@@ -7,7 +7,6 @@ the program is counted, and no sample is kept.
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -24,7 +23,7 @@ from tessera.core.units import PAGE_2MB, round_up
 from tessera.counters import sysfs
 from tessera.counters.attributes import attributes, events_file
 from tessera.counters.classes import CounterClass
-from tessera.counters.passes import OPTIONAL, passes
+from tessera.counters.passes import passes
 from tessera.layouts import heuristics
 from tessera.layouts.model import Layout, read_layout, write_layout
 from tessera.layouts.names import ALL_2MB, ALL_4KB
@@ -35,6 +34,7 @@ from tessera.measure.counted.launched import Counted, Ended, launched
 from tessera.measure.counted.request import WHOLE
 from tessera.measure.counted.rows import Row
 from tessera.measure.start import pages_needed
+from tessera.record.workloads.kinds.program import verified
 from tessera.record.workloads.model import Size
 from tessera.record.workloads.run import HOST
 from tessera.record.workloads.run import Run as ProgramRun
@@ -70,16 +70,16 @@ def samples(
             f"models of {program[0]}", f"{found.name} has no event of C, which models need", "use --try alone"
         )
     layouts = _read(files)
-    row = Row(_NAME, Size(_NAME, (), 0, 0, 0), ProgramRun(tuple(program), image=HOST), "")
+    row = _row(program)
     with tempfile.TemporaryDirectory(prefix="tessera-mosaics-") as name, ExitStack() as stack:
         work = Path(name)
         small = Layout(ALL_4KB, layouts[0].pool_bytes)
-        used = _run(row, small, work, where, None).used_bytes
+        made = _passes(found, where, mode, work)
+        binding = where.binding(found)
+        used = _run(row, small, work, where, made[0], binding).used_bytes  # its counts are not used
         wanted = [small, _all_2mb(used, small.pool_bytes), *layouts]
         if not where.rehearsal:
             stack.enter_context(reserve_huge_pages(*pages_needed(wanted), node=where.node))
-        made = _passes(found, where, mode, work)
-        binding = where.binding(found)
         numbers: dict[str, list[dict]] = {one.name: [] for one in wanted}
         for number in range(rounds):
             for one in wanted:
@@ -91,6 +91,14 @@ def samples(
         {"layout": name, **{column: float(mean([row[column] for row in rows])) for column in COLUMNS}}
         for name, rows in numbers.items()
     )
+
+
+def _row(program: Sequence[str]) -> Row:
+    """The program in the caller's folder. Its exit status is its result, unless it prints one."""
+    run = ProgramRun(
+        tuple(program), folder=Path.cwd(), image=HOST, verify=lambda done: verified(program[0], done)
+    )
+    return Row(_NAME, Size(_NAME, (), 0, 0, 0), run, "")
 
 
 def _read(files: Sequence[Path]) -> list[Layout]:
@@ -117,7 +125,7 @@ def _all_2mb(used: dict[str, int], pools: dict[str, int]) -> Layout:
 def _passes(found: CounterClass, where: Here, mode: str, work: Path) -> list[_Pass]:
     made = []
     for one in passes(found, sysfs.machine(where.root)):
-        if re.fullmatch(rf"({'|'.join((*OPTIONAL, 'active'))})(-\d+)?", one.name):
+        if one.optional:
             continue
         path, wanted = work / f"{one.name}.events", attributes(one, found, where.root, mode=mode)
         path.write_text(events_file(one, found, where.root, mode=mode))
@@ -126,10 +134,10 @@ def _passes(found: CounterClass, where: Here, mode: str, work: Path) -> list[_Pa
     return made
 
 
-def _run(row: Row, layout: Layout, work: Path, where: Here, one: _Pass | None, binding=()) -> Ended:
+def _run(row: Row, layout: Layout, work: Path, where: Here, one: _Pass, binding: Sequence[str]) -> Ended:
     path = work / _NAME / f"{layout.name}.csv"
     write_layout(layout, path)
-    ended = launched(row, path, work, where, one.counted if one else None, binding)
+    ended = launched(row, path, work, where, one.counted, binding, pinned=False)
     if ended.message:
         raise TesseraError(
             f"{row.run.argv[0]} under {layout.name}", ended.message,

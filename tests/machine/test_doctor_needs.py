@@ -1,0 +1,40 @@
+"""The doctor's rows of memory and disk: the needs of the default configuration, as the README states them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from tessera.core.units import GB
+from tessera.machine.doctor import machine
+from tessera.machine.doctor.check import FAIL, PASS, SKIP
+
+
+@pytest.mark.parametrize(
+    ("free", "status"),
+    [(18 * GB, PASS), (18 * GB - 1, SKIP), (5 * GB, SKIP), (5 * GB - 1, FAIL)],
+)
+def test_disk(monkeypatch, free, status):
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=free))
+    row = machine._disk()
+    assert row.status == status and (status == PASS) == (row.remedy == "")
+
+
+@pytest.mark.parametrize(("available", "status"), [(16 * GB, PASS), (16 * GB - 1024, SKIP)])
+def test_memory(monkeypatch, available, status):
+    text = f"MemTotal: {64 * GB // 1024} kB\nMemAvailable: {available // 1024} kB\n"
+    monkeypatch.setattr(machine, "Path", lambda name: SimpleNamespace(read_text=lambda: text))
+    row = machine._ram()
+    assert row.status == status and (status == PASS or "16 GB" in row.remedy)
+
+
+def test_numbers_of_the_readme():
+    text = " ".join((Path(__file__).resolve().parents[2] / "README.md").read_text().split())
+    (memory,) = re.findall(r"up to (\d+) GB of memory", text)
+    ((peak, left),) = re.findall(r"(\d+) GB of disk at the peak and (\d+) GB when it is done", text)
+    needs = (machine.RAM_BYTES, machine.DISK_BYTES, machine.DISK_LEFT_BYTES)
+    assert [int(number) * GB for number in (memory, peak, left)] == list(needs)
