@@ -171,12 +171,6 @@ static const char *run_line(struct replay *replay, const struct line *line) {
     return "events are alloc, free, free-frame, lru, drain, refresh and kswapd";
 }
 
-static void print_decision(void *context, const struct phys_event *event) {
-    char text[PHYS_EVENT_TEXT_BYTES];
-    phys_event_text(event, text);
-    fprintf(context, "  %s\n", text);
-}
-
 bool replay_run(struct phys *p, const char *text, size_t bytes, const char *name, bool decisions, FILE *out,
                 struct replay_counts *counts, struct error *error) {
     struct replay replay = {.p = p, .out = out, .counts = counts, .error = error};
@@ -184,7 +178,7 @@ bool replay_run(struct phys *p, const char *text, size_t bytes, const char *name
     struct line line;
     const char *rule = NULL;
     *counts = (struct replay_counts){0};
-    p->log = decisions ? print_decision : NULL;
+    p->log = decisions ? phys_event_print : NULL;
     p->log_context = out;
     lines_start(&lines, text, bytes, name);
     replay.held = calloc(bitmap_words(p->frames.count), sizeof *replay.held);

@@ -192,12 +192,6 @@ static const char *run_line(struct replay *replay, const struct line *line) {
     return "events are mmap, munmap, mprotect, mremap, madvise, heap, brk, touch, scan and kswapd";
 }
 
-static void print_decision(void *context, const struct phys_event *event) {
-    char text[PHYS_EVENT_TEXT_BYTES];
-    phys_event_text(event, text);
-    fprintf(context, "  %s\n", text);
-}
-
 bool vm_replay_run(struct process *process, const char *text, size_t bytes, const char *name, bool decisions, FILE *out,
                    struct vm_replay_counts *counts, struct error *error) {
     struct replay replay = {process, out, counts};
@@ -206,7 +200,7 @@ bool vm_replay_run(struct process *process, const char *text, size_t bytes, cons
     struct line line;
     const char *rule = NULL;
     *counts = (struct vm_replay_counts){0};
-    phys->log = decisions ? print_decision : NULL;
+    phys->log = decisions ? phys_event_print : NULL;
     phys->log_context = out;
     lines_start(&lines, text, bytes, name);
     while (!rule && lines_next(&lines, &line)) {

@@ -54,3 +54,9 @@ size_t phys_event_text(const struct phys_event *event, char text[PHYS_EVENT_TEXT
     if (shape->tail) at = word(text, at, "end", event->tail ? "tail" : "head");
     return at;
 }
+
+void phys_event_print(void *stream, const struct phys_event *event) {
+    char text[PHYS_EVENT_TEXT_BYTES];
+    phys_event_text(event, text);
+    fprintf(stream, "  %s\n", text);
+}

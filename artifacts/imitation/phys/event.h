@@ -42,3 +42,6 @@ enum { PHYS_EVENT_TEXT_BYTES = 160 };
 
 /// Writes the event as one line without end of line: its name, then `field=value` for the fields of its kind. Returns its length.
 size_t phys_event_text(const struct phys_event *event, char text[PHYS_EVENT_TEXT_BYTES]);
+
+/// A phys_log that prints the event as an indented line; the context is a FILE *.
+void phys_event_print(void *stream, const struct phys_event *event);

@@ -7,7 +7,6 @@ from tessera.core.errors import TesseraError
 from tessera.judge import walk_cost
 from tessera.platforms.change import changed
 
-COMMAND = "./run tessera study walk-cost --lower results/default --upper results/walk-cost --out verdicts.csv"
 
 
 def section(facts) -> dict:
@@ -22,7 +21,6 @@ def section(facts) -> dict:
         "here": _here(facts),
         "claims": len(both),
         "differing": [one for one in both if one.differs],
-        "command": COMMAND,
         "shown": set(facts.claims.get("id", ())),  # this run's table may lack claims
     }
 
