@@ -8,7 +8,6 @@ from tessera.judge import walk_cost
 from tessera.platforms.change import changed
 
 
-
 def section(facts) -> dict:
     """Variables of ``parts/walk_cost.html``."""
     known, both = walk_cost.sources(), walk_cost.committed()
