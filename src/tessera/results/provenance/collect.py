@@ -91,7 +91,8 @@ def quantities(results: Path) -> dict:
 def _config(results: Path, config: dict | Path | str | None) -> dict:
     if isinstance(config, dict):
         return config
-    if not config and not {"note"} >= (kept := load(results)["config"]).keys():
+    kept = load(results)["config"]
+    if not config and set(kept) - {"note"}:  # not only why an earlier report found none
         return kept
     path = Path(config) if config else repo_root() / "config" / f"{results.name}.yaml"
     if not path.exists():
