@@ -47,7 +47,7 @@ DECIDES = {
     "report render": ["src/tessera/show/report", "src/tessera/judge/claims", "report", "config/claims.yaml"],
 }
 #: What measures on this machine, and needs huge pages.
-MEASURING = ("pipeline host", "validate chase", "validate clock")
+MEASURING = ("pipeline host", "validate chase", "validate clock-measure", "validate clock")
 #: Results that are no result: they differ from run to run.
 NOT_SHOWN = ("logs", "benchmarks", "timeline.csv", "report", "claims.csv", ".lock")
 

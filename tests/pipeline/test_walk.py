@@ -132,7 +132,8 @@ def test_a_changed_simulator_records_nothing(world):
     steps = world.steps("smoke", **RETRY)
     not_simulated = {
         "build mosalloc", "build tracer", "build workloads", "build --image", "pipeline record",
-        "validate chase", "mosalloc overhead", "reference compare", "study window", "pipeline machines",
+        "validate chase", "validate clock-measure", "mosalloc overhead", "reference compare", "study window",
+        "pipeline machines",
     }  # fmt: skip
     assert kinds(steps) == world.made - not_simulated
     path.write_bytes(before)
@@ -176,8 +177,8 @@ def test_huge_pages_later_or_first_give_the_same(fresh, tmp_path):
     assert different(state(first.results), expected) == set()
 
     again = MODELS | {
-        "validate chase", "validate explain", "validate clock", "pipeline cells", "pipeline host",
-        "validate mosaics", "pipeline one-gb",
+        "validate chase", "validate explain", "validate clock-measure", "validate clock",
+        "pipeline cells", "pipeline host", "validate mosaics", "pipeline one-gb",
     }  # fmt: skip
     assert kinds(fresh.steps("smoke", **RESERVED)) == again
     assert different(state(fresh.results), expected) == set()

@@ -10,7 +10,7 @@ import pytest
 from tessera import platforms
 from tessera.core.errors import TesseraError
 from tessera.core.paths import build_dir
-from tessera.judge.clock import calibrate, native, programs, run, simulated, summary
+from tessera.judge.clock import calibrate, measured, native, programs, run, simulated, summary
 from tessera.judge.clock.marks import CALIBRATE, JUDGE, all_marks, marks_of
 from tessera.judge.clock.native import Cycles, Skipped
 from tessera.judge.validation.synthetic.batch import batch
@@ -205,7 +205,7 @@ def test_marks_that_all_fail_keep_the_reason(monkeypatch):
 
     monkeypatch.setattr(native, "measure_marks", measure)
     why = "run clockmarks with clock-4kb: status 1: out of memory"
-    assert run._marks(["a", "b"], "4KB", "smoke") == {"a": why, "b": why}
+    assert measured.marks(["a", "b"], "4KB", "smoke") == {"a": why, "b": why}
 
 
 def test_without_huge_pages_marks_and_programs_are_skipped(monkeypatch):
@@ -217,9 +217,18 @@ def test_without_huge_pages_marks_and_programs_are_skipped(monkeypatch):
     monkeypatch.setattr(programs, "frequency_ghz", lambda: 2.0)
     monkeypatch.setattr(programs.Program, "argv", lambda self: [self.name])
     why = Skipped("reserve 9 pages of 2MB: none may be reserved; use --reserve")
-    assert run._marks(["a"], "2MB", "smoke") == {"a": why}
+    assert measured.marks(["a"], "2MB", "smoke") == {"a": why}
     one = [programs.Program("a", ("a",), True)]
     assert programs.measure_programs(one, "2MB", 2, lambda text: None) == {"a": why}
+
+
+def test_the_table_of_measurements_reads_back_what_was_found(tmp_path):
+    found = {
+        "mark": {"4KB": {"a": Cycles(0.1 + 0.2, 1e-9, 1e17, 9), "b": Cycles(5, None, None, 2)}, "2MB": {}},
+        "program": {"4KB": {"p": "run p: status 1"}, "2MB": {"p": Skipped("no pages, so none")}},
+    }
+    measured.write_measured(found, tmp_path / "clock_measured.csv")
+    assert measured.read_measured(tmp_path / "clock_measured.csv") == found
 
 
 # The built program.

@@ -172,20 +172,38 @@ def invariants(results: Path, out: Path, changes: tuple[str, ...]) -> None:
         click.echo(f"{row.invariant}: {row.broken} cells break it; the first: {row.first_broken}", err=True)
 
 
-@validate.command()
-@click.option(
-    "--platform", type=PATH, required=True, help="This machine's platform, calibrated on the chases."
-)
-@click.option(
+_SCALE = click.option(
     "--scale",
     type=click.Choice(["default", "smoke"]),
     default="default",
     show_default=True,
     help="Number of marks.",
 )
+
+
+@validate.command()
+@_SCALE
+@click.option("--out", type=PATH, required=True, help="CSV file to write.")
+def clock_measure(scale: str, out: Path) -> None:
+    """Measure the micro-benchmarks and programs of `tessera validate clock`. Run nothing else meanwhile.
+
+    Example: ./run tessera validate clock-measure --scale smoke --out clock_measured.csv
+    """
+    from tessera.judge.clock.measured import measure, write_measured
+
+    write_measured(measure(scale, _say), out)
+    click.echo(f"measured -> {out}")
+
+
+@validate.command()
+@click.option(
+    "--platform", type=PATH, required=True, help="This machine's platform, calibrated on the chases."
+)
+@_SCALE
+@click.option("--measured", type=PATH, help="Table of clock-measure, same scale. Without it, measures first.")
 @click.option("--out", type=PATH, required=True, help="Folder of the tables.")
 @click.option("--calibrated", type=PATH, required=True, help="Platform file to write.")
-def clock(platform: Path, scale: str, out: Path, calibrated: Path) -> None:
+def clock(platform: Path, scale: str, measured: Path | None, out: Path, calibrated: Path) -> None:
     """Compare micro-benchmarks and programs on this machine's clock with the simulated core.
 
     One half of the micro-benchmarks sets keys of the core; the other half and the programs judge. Without
@@ -193,7 +211,9 @@ def clock(platform: Path, scale: str, out: Path, calibrated: Path) -> None:
 
     Example: ./run tessera validate clock --platform host-sim.yaml --out clock --calibrated core.yaml
     """
+    from tessera.judge.clock.measured import measure, read_measured
     from tessera.judge.clock.run import against_this_machine
 
-    against_this_machine(platform, calibrated, out, scale, _say)
+    found = read_measured(measured) if measured else measure(scale, _say)
+    against_this_machine(platform, calibrated, out, scale, found, _say)
     click.echo(f"tables -> {out}; platform -> {calibrated}")

@@ -78,8 +78,10 @@ def _tables(tree: Tree, unmeasured: frozenset) -> Iterator[tuple[Path, frozenset
     yield tree.transfer_of("*", "*", "points"), NOT_DONE, with_sibling(*_TRANSFER)
     yield tree.host_cells, unmeasured, with_sibling("comparison")
     yield tree.validation("chase_series"), unmeasured, with_sibling("chase")
-    yield tree.validation("clock_marks"), unmeasured, with_sibling("clock_programs", "clock_keys")
-    yield tree.validation("clock_programs"), unmeasured, with_sibling("clock_marks", "clock_keys")
+    yield tree.validation("clock_measured"), unmeasured, alone
+    of_clock = ("clock_measured", "clock_marks", "clock_programs", "clock_keys")
+    yield tree.validation("clock_marks"), unmeasured, with_sibling(*of_clock)
+    yield tree.validation("clock_programs"), unmeasured, with_sibling(*of_clock)
 
 
 def _recordings(tree: Tree) -> Iterator[Failure]:

@@ -1,4 +1,4 @@
-"""Measure marks and programs, calibrate the core on the calibrating half, simulate all, write the tables."""
+"""Calibrate the core on the calibrating half of what was measured, simulate all, write the tables."""
 
 from __future__ import annotations
 
@@ -11,18 +11,16 @@ from tessera.core.files import sha256_of
 from tessera.core.paths import built
 from tessera.judge.clock import calibrate, native, simulated
 from tessera.judge.clock.marks import CALIBRATE, marks_of
-from tessera.judge.clock.native import PAGES, Cycles, Found, Progress, Skipped
-from tessera.judge.clock.programs import Program, measure_programs, programs_of
+from tessera.judge.clock.measured import MARK, PROGRAM, Measured, row_of
+from tessera.judge.clock.native import PAGES, Cycles, Progress
+from tessera.judge.clock.programs import Program, programs_of
 from tessera.judge.validation.chase.explain import write_platform
 from tessera.judge.validation.synthetic.batch import Batch, batch
-from tessera.machine.reserve import HugePagesUnavailable
 from tessera.platforms import Platform, load
 from tessera.results.schema.clock import CLOCK_KEYS, CLOCK_MARKS, CLOCK_PROGRAMS
 from tessera.results.write import frame_of, write
 from tessera.simulate.cache import content_key
 
-ROUNDS, PROCESSES = 5, {"default": 3, "smoke": 1}  #: measurements of a mark in a process
-PROGRAM_ROUNDS = {"default": 6, "smoke": 2}
 NATIVE = "native"
 RANDOM = "branch-random"
 
@@ -32,22 +30,17 @@ def against_this_machine(
     calibrated: Path,
     out: Path,
     scale: str,
+    measured: Measured,
     progress: Progress = lambda text: None,
 ) -> None:
-    """Write ``calibrated`` (a platform file) and the three tables of results.schema.clock below ``out``.
+    """Write ``calibrated`` (a platform file) and the tables of marks, programs and keys below ``out``.
 
     Args:
         platform: this machine, with sizes and latencies from the pointer chases.
-        scale: ``default`` or ``smoke``. Rows with 2MB pages are ``skipped`` if none can be reserved.
+        scale: ``default`` or ``smoke``: that of ``measured`` (:mod:`tessera.judge.clock.measured`).
     """
     marks, programs = marks_of(scale), programs_of(scale)
     names = [mark.name for mark in marks]
-    measured: dict[str, dict[str, Found]] = {}
-    of_programs: dict[str, dict[str, Found]] = {}
-    for pages in PAGES:
-        progress(f"clock: measuring {len(names)} micro-benchmarks with {pages} pages")
-        measured[pages] = _marks(names, pages, scale)
-        of_programs[pages] = measure_programs(programs, pages, PROGRAM_ROUNDS[scale], progress)
     folder = out / "clock-recordings" / _built_key(programs)
     progress(f"clock: recording {len(names)} micro-benchmarks and {len(programs)} programs")
     recordings = simulated.record_marks(names, folder)
@@ -55,7 +48,7 @@ def against_this_machine(
     base = load(platform)
     with batch() as work:
         progress("clock: calibrating the core")
-        keys = _keys(work, base, measured["4KB"], recordings)
+        keys = _keys(work, base, measured[MARK]["4KB"], recordings)
         after = calibrate.with_keys(base, base.name, keys)
         progress("clock: simulating")
         cells = {
@@ -68,10 +61,10 @@ def against_this_machine(
         CLOCK_KEYS, frame_of(CLOCK_KEYS, [_key_row(base, after, one) for one in keys]), out / CLOCK_KEYS.file
     )
     heads = [(mark.name, {"mark": mark.name, "family": mark.family, "half": mark.half}) for mark in marks]
-    rows = _rows(heads, measured, cells, after.name)
+    rows = _rows(heads, measured[MARK], cells, after.name)
     write(CLOCK_MARKS, frame_of(CLOCK_MARKS, rows), out / CLOCK_MARKS.file)
     heads = [(program.name, {"program": program.name}) for program in programs]
-    rows = _rows(heads, of_programs, cells, after.name)
+    rows = _rows(heads, measured[PROGRAM], cells, after.name)
     write(CLOCK_PROGRAMS, frame_of(CLOCK_PROGRAMS, rows), out / CLOCK_PROGRAMS.file)
     shutil.rmtree(folder.parent)  # until here an interrupted run keeps what it recorded
 
@@ -80,16 +73,6 @@ def _built_key(programs: list[Program]) -> str:
     """Names the programs as they are built: recordings of others are not used."""
     names = sorted({"clockmarks", *(program.command[0] for program in programs)})
     return content_key(*[sha256_of(built("workloads", name)) for name in names])[:16]
-
-
-def _marks(names: list[str], pages: str, scale: str) -> dict[str, Found]:
-    """Measured marks; a run that fails as a whole fails each of them, with its reason."""
-    try:
-        return dict(native.measure_marks(names, pages, ROUNDS, PROCESSES[scale]))
-    except HugePagesUnavailable as error:
-        return {name: Skipped(f"{error.asked}: {error.found}; {error.remedy}") for name in names}
-    except TesseraError as error:
-        return {name: f"{error.asked}: {error.found}" for name in names}
 
 
 def _keys(
@@ -134,23 +117,12 @@ def _rows(heads, measured, cells, platform: str) -> list[dict]:
             rows.append(
                 head
                 | {"pages": pages, "source": NATIVE, "provenance": "measured"}
-                | _native(measured[pages].get(name))
+                | row_of(measured[pages].get(name))
             )
             found = cells[pages].get(name, "it was not recorded")
             numbers = {"status": "failed", "message": found} if isinstance(found, str) else _simulated(found)
             rows.append(head | {"pages": pages, "source": platform, "provenance": "simulated"} | numbers)
     return rows
-
-
-def _native(found: Found | None) -> dict:
-    if isinstance(found, Skipped):
-        return {"status": "skipped", "message": found.why}
-    if not isinstance(found, Cycles):
-        return {"status": "failed", "message": found or "it gave no measurement"}
-    return {
-        "cycles": found.median, "low_cycles": found.low, "high_cycles": found.high, "runs": found.runs,
-        "status": "ok", "message": "",
-    }  # fmt: skip
 
 
 def _simulated(cycles: float) -> dict:

@@ -16,6 +16,21 @@ _MEASURED = """
     status       text    -       ok, failed or skipped
     message      text    -       why there is no number
     """
+CLOCK_MEASURED = Table(
+    "clock_measured", lambda t: t.validation("clock_measured"), "tessera validate clock-measure", "measured",
+    "micro-benchmarks and programs on this machine's clock",
+    columns("""
+    kind         text    -       mark or program
+    name         text    -       of the micro-benchmark, or of the program and its size
+    pages        text    -       4KB or 2MB: pages behind the data
+    cycles       number  cycles  one round of a mark, or the region of interest of a program
+    low_cycles   number  cycles  lower end of the 95% interval; empty: too few measurements
+    high_cycles  number  cycles  upper end of that interval
+    runs         count   1       measurements behind it
+    status       text    -       ok, failed or skipped
+    message      text    -       why there is no number
+    """),
+)  # fmt: skip
 CLOCK_MARKS = Table(
     "clock_marks", lambda t: t.validation("clock_marks"), _CLOCK, "column",
     "micro-benchmarks on this machine and simulated",
@@ -43,4 +58,4 @@ CLOCK_KEYS = Table(
     measured  text  -  their measured times
     """),
 )  # fmt: skip
-TABLES = (CLOCK_MARKS, CLOCK_PROGRAMS, CLOCK_KEYS)
+TABLES = (CLOCK_MEASURED, CLOCK_MARKS, CLOCK_PROGRAMS, CLOCK_KEYS)
