@@ -1,6 +1,8 @@
 // replacement_test.cpp - the three policies on sequences that were worked out by hand on paper.
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "tlb/array.h"
 
 namespace tessera::sim::testing {
@@ -85,6 +87,53 @@ TEST(TlbArray, FillsUnusedWaysFirstAndNamesWhatLeaves) {
     EXPECT_TRUE(array.lookup(small(4)));
     EXPECT_FALSE(array.lookup(small(7)));
     EXPECT_FALSE(array.lookup({4, PageSize::large_2mb}));  // same number, another page
+}
+
+/// The policy `lru` of replacement.h under another name, so that the array asks it.
+class LruByCalls final : public Replacement {
+public:
+    LruByCalls(size_t sets, size_t ways, const Platform& p) : policy_(replacements().make("lru", sets, ways, p)) {}
+    void hit(size_t set, size_t way) override { policy_->hit(set, way); }
+    void fill(size_t set, size_t way) override { policy_->fill(set, way); }
+    size_t victim(size_t set) override { return policy_->victim(set); }
+
+private:
+    std::unique_ptr<Replacement> policy_;
+};
+const Registered lru_by_calls(replacements(), "example-lru-by-calls", "lru, asked by calls", [](size_t sets, size_t ways, const Platform& p) {
+    return std::make_unique<LruByCalls>(sets, ways, p);
+});
+
+// Arrays do LRU themselves, without calls of the policy: hits, payloads and what leaves are equal, for each number of ways.
+TEST(EntryArray, LruWithoutCallsIsThePolicyLru) {
+    std::mt19937_64 random(8);
+    for (const size_t ways : {1u, 2u, 3u, 4u, 5u, 8u, 12u, 16u, 17u, 40u}) {
+        SCOPED_TRACE(ways);
+        EntryArray<uint64_t> own({3 * ways, ways}, "lru", Platform()), called({3 * ways, ways}, "example-lru-by-calls", Platform());
+        uint64_t hits = 0, evictions = 0;
+        for (uint64_t step = 0; step < 8000; ++step) {
+            const uint64_t name = random() % (4 * ways + 8);
+            const uint64_t* const found = own.lookup(name, name);
+            const uint64_t* const expected = called.lookup(name, name);
+            ASSERT_EQ(found != nullptr, expected != nullptr) << "step " << step;
+            if (found != nullptr) {
+                ASSERT_EQ(*found, *expected);
+                ++hits;
+            } else {
+                EntryArray<uint64_t>::Evicted a{0, 0}, b{0, 0};
+                ASSERT_EQ(own.fill(name, name, step, &a), called.fill(name, name, step, &b));
+                ASSERT_EQ(a.name, b.name);
+                ASSERT_EQ(a.payload, b.payload);
+                evictions += a.payload != 0;
+            }
+            if (step % 500 == 499) {
+                const auto some = [step](uint64_t n, uint64_t) { return (n + step) % 3 == 0; };
+                own.drop(some), called.drop(some);
+            }
+        }
+        EXPECT_GT(hits, 1000u);
+        EXPECT_GT(evictions, 100u);
+    }
 }
 
 TEST(TlbArray, WithoutEntriesNeverHits) {

@@ -43,6 +43,16 @@ public:
         background_ += walker_load_cycles(platform_, level);
         return level;
     }
+    void walker_loads_in_turn(std::span<const PhysAddr> addresses, LoadFrom from) final {
+        if (addresses.empty()) return;
+        expect(addresses);
+        begin_walk();
+        for (const PhysAddr address : addresses) walk_ += walker_load_cycles(platform_, serve_load(address, from));
+    }
+    void background_loads(std::span<const PhysAddr> addresses, LoadFrom from) final {
+        expect(addresses);
+        background_ += serve_backgrounds(addresses, from);
+    }
     MemoryLevel program(PhysAddr address) final {
         ++references_;
         physical_ = address;
@@ -96,6 +106,14 @@ public:
 protected:
     virtual MemoryLevel serve_walker(LineNumber line, LoadFrom from) = 0;
     virtual MemoryLevel serve_background(LineNumber line, LoadFrom from) = 0;
+    /// serve_background() of each in turn; returns their latencies together.
+    virtual Cycles serve_backgrounds(std::span<const PhysAddr> addresses, LoadFrom from) {
+        Cycles all;
+        for (const PhysAddr address : addresses) all += walker_load_cycles(platform_, serve_background(line_of(address), from));
+        return all;
+    }
+    /// These will be loaded at once: a hint for the host's caches.
+    virtual void expect(std::span<const PhysAddr>) const {}
     virtual MemoryLevel serve_program(LineNumber line) = 0;
     virtual bool cache_holds(MemoryLevel level, LineNumber line) const = 0;
     virtual void cache_fill(MemoryLevel level, LineNumber line) = 0;

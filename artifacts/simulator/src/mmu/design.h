@@ -39,6 +39,13 @@ public:
     /// A load that nobody waits for, such as the fill of a second structure. It moves the caches and takes a walker behind the
     /// access's own walk (walker.serves_background 0: one of its own). Its latency is B. Not for an l1_hit.
     virtual MemoryLevel background_load(PhysAddr address, LoadFrom from = LoadFrom::l1d) = 0;
+    /// walker_load() and background_load() of several addresses, one after the other. Engines serve them faster in one call.
+    virtual void walker_loads_in_turn(std::span<const PhysAddr> addresses, LoadFrom from = LoadFrom::l1d) {
+        for (const PhysAddr address : addresses) walker_load(address, from);
+    }
+    virtual void background_loads(std::span<const PhysAddr> addresses, LoadFrom from = LoadFrom::l1d) {
+        for (const PhysAddr address : addresses) background_load(address, from);
+    }
     /// The program's own reference: exactly one in each access().
     virtual MemoryLevel program(PhysAddr address) = 0;
     /// Whether a cache level (not memory) holds the line. Changes nothing and takes no time.
@@ -60,13 +67,14 @@ enum class Place : uint8_t { before, behind_l3 };
 /// How an access was translated, and what its look-ups took.
 struct Translated {
     static constexpr uint32_t platform_lookup = ~uint32_t{0};  ///< tlb.stlb.hit_cycles; an l1_hit takes none
-    Translation found;
     uint32_t lookup_cycles = platform_lookup;  ///< below 2^16; paid before a walk, too
+    Translation found;
     Place place = Place::before;
     Translated(Translation found) : found(found) {}
     Translated(Translation found, uint32_t lookup_cycles, Place place = Place::before)
-        : found(found), lookup_cycles(lookup_cycles), place(place) {}
+        : lookup_cycles(lookup_cycles), found(found), place(place) {}
 };
+static_assert(sizeof(Translated) == 8, "returned in one register: a larger one would go through memory for each access");
 
 class Design {
 public:

@@ -81,6 +81,7 @@ std::vector<VirtRange> MappedPages::change() {
 /// Joins rows of a pool that are one row, and sets chunks and the tables of regions.
 void MappedPages::index() {
     last_ = {};
+    last_number_ = expected_ = no_row;
     chunks_.clear();
     size_t joined = 0, at = 0;
     for (PoolIndex& pool : pools_) {
@@ -112,6 +113,10 @@ void MappedPages::index() {
 }
 
 const MappedRow& MappedPages::find(uint64_t page) const {
+    if (expected_ < rows_.size() && page - rows_[expected_].page < rows_[expected_].pages) {
+        last_number_ = expected_;
+        return last_ = rows_[expected_];
+    }
     for (const PoolIndex& pool : pools_) {
         if (page < pool.first_page || page >= pool.end_page) continue;
         const uint64_t region = (page - pool.first_page) / region_pages;
@@ -119,11 +124,15 @@ const MappedRow& MappedPages::find(uint64_t page) const {
             // The row that begins last of those that begin at or before the page. One that begins in the region before may reach here.
             const auto begin = rows_.begin() + pool.first_row[region], end = rows_.begin() + pool.first_row[region + 1] + 1;
             const auto after = std::upper_bound(begin, end, page, [](uint64_t p, const MappedRow& r) { return p < r.page; });
-            if (after != begin && page < end_of(*(after - 1))) return last_ = *(after - 1);
+            if (after != begin && page < end_of(*(after - 1))) {
+                last_number_ = uint32_t(after - 1 - rows_.begin());
+                return last_ = *(after - 1);
+            }
         }
         throw Unmapped("mapping " + mapping_->name + ", pool " + pool_name(pool.kind) + ", page " +
                        std::to_string(page - pool.first_page) + " [mapping/touched]");
     }
+    last_number_ = no_row;
     return last_ = {page, outside_frames + page, 1, PageSize::small_4kb, no_chunk};
 }
 

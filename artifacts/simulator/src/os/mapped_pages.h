@@ -49,6 +49,11 @@ public:
         if (page - last_.page < last_.pages) return last_;
         return find(page);
     }
+    /// The number of the row that row() gave last; no_row outside the pools. Valid until change().
+    uint32_t row_number() const { return last_number_; }
+    /// The next addresses are likely to be in this row: they are then found without a search.
+    void expect_row(uint32_t number) const { expected_ = number; }
+    static constexpr uint32_t no_row = ~uint32_t{0};
     PageChunk chunk(VirtAddr address) const;
     PhysAddr physical(VirtAddr address) const {
         const MappedRow& r = row(address);
@@ -80,6 +85,7 @@ private:
     std::vector<MappedRow> rows_;
     std::vector<PageChunk> chunks_;
     mutable MappedRow last_;
+    mutable uint32_t last_number_ = no_row, expected_ = no_row;
 };
 
 }  // namespace tessera::sim

@@ -89,6 +89,9 @@ public:
         l2_.fetch_set(line);
         l3_.fetch_set(line);
     }
+    void fetch_sets_unless_in_l1d(LineNumber line) const {
+        if (!l1d_.holds(line)) fetch_sets(line);
+    }
 
 private:
     FlatCache l1d_, l2_, l3_;

@@ -12,6 +12,7 @@ namespace tessera::sim::scalar {
 class LayoutCaches final : public CheckedPort {
 public:
     explicit LayoutCaches(const Platform& p) : CheckedPort(p), mixed_(p) {
+        for (size_t level = 0; level < load_cycles_.size(); ++level) load_cycles_[level] = walker_load_cycles(p, static_cast<MemoryLevel>(level));
         if (p.walker_pollutes == 0) clean_ = std::make_unique<FlatHierarchy>(p);
     }
     MemoryLevel prefetch(LineNumber line, bool into_l1d) {
@@ -37,6 +38,18 @@ private:
         ++background_served[static_cast<size_t>(level)];
         return level;
     }
+    Cycles serve_backgrounds(std::span<const PhysAddr> addresses, LoadFrom from) override {
+        Cycles all;
+        for (const PhysAddr address : addresses) {
+            const auto level = static_cast<size_t>(load(line_of(address), from));
+            ++background_served[level];
+            all += load_cycles_[level];
+        }
+        return all;
+    }
+    void expect(std::span<const PhysAddr> addresses) const override {
+        for (const PhysAddr address : addresses) mixed_.fetch_sets_unless_in_l1d(line_of(address));
+    }
     bool cache_holds(MemoryLevel level, LineNumber line) const override { return mixed_.holds(level, line); }
     void cache_fill(MemoryLevel level, LineNumber line) override { mixed_.fill(level, line); }
     MemoryLevel serve_program(LineNumber line) override {
@@ -44,6 +57,7 @@ private:
         return clean_ == nullptr ? level : clean_->reference(line);
     }
 
+    std::array<Cycles, 4> load_cycles_;  ///< of translation hardware, by level
     FlatHierarchy mixed_;
     std::unique_ptr<FlatHierarchy> clean_;  ///< without walker loads, for the ablation
 };

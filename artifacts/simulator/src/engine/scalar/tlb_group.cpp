@@ -5,6 +5,11 @@
 #include "os/mapped_pages.h"
 
 namespace tessera::sim::scalar {
+namespace {
+
+constexpr size_t ahead = 8;  ///< events between a host prefetch and its use
+
+}  // namespace
 
 TlbGroup::TlbGroup(const std::vector<trace::Pool>& pools, const Layout& layout, EventLog& log) : space_(pools, layout), log_(log) {
     if (space_.mapping() != nullptr) next_change_ = space_.mapping()->next_change();
@@ -78,10 +83,13 @@ std::optional<Refusal> TlbGroup::look_up(SharedL1& l1, const Part& part) {
     using enum L1Event::Kind;
     l1.events.clear();
     l1.accesses.clear();
+    l1.rows.clear();
+    const MappedPages* const mapping = l1.pages == L1Pages::of_the_space ? space_.mapping() : nullptr;
     size_t access = 0;
     const auto put = [&](L1Event event) {
         l1.events.push_back(event);
         l1.accesses.push_back(uint32_t(access));
+        l1.rows.push_back(mapping == nullptr ? MappedPages::no_row : mapping->row_number());
     };
     const auto fetched = [&](const Fetch& fetch) {
         if (fetch.first_touch) put({touch, fetch.page});
@@ -117,6 +125,7 @@ void TlbGroup::guarded(Member& member, const size_t& access, Work&& work) {
 
 void TlbGroup::replay(Member& member, const SharedL1& l1) {
     LayoutCounts& counts = member.counts;
+    const MappedPages* const mapping = space_.mapping();
     size_t access = 0;
     guarded(member, access, [&] {
         for (size_t i = 0; i < l1.events.size(); ++i) {
@@ -125,6 +134,11 @@ void TlbGroup::replay(Member& member, const SharedL1& l1) {
             access = l1.accesses[i];
             switch (static_cast<L1Event::Kind>(event.kind)) {
                 case L1Event::Kind::miss: {
+                    if (mapping != nullptr) {
+                        mapping->expect_row(l1.rows[i]);
+                        if (i + ahead < l1.events.size() && l1.rows[i + ahead] != MappedPages::no_row)
+                            __builtin_prefetch(&mapping->rows()[l1.rows[i + ahead]]);
+                    }
                     const auto size = static_cast<PageSize>(event.shift);
                     const bool hit = member.behind->missed_l1_tlb_only(address, page_of(address, size)) != Translation::miss;
                     counts.stlb_hits += hit;

@@ -57,6 +57,7 @@ private:
         std::vector<size_t> members;
         std::vector<L1Event> events;        ///< of the part of a chunk at hand
         std::vector<uint32_t> accesses;     ///< of each event: its access within the chunk, for messages
+        std::vector<uint32_t> rows;         ///< of each event: the row of the mapping that a miss is in, as far as L1 knows it
     };
     /// Accesses of a chunk from one change of the mapping to the next, and the fetches that come before the change.
     struct Part {

@@ -104,7 +104,9 @@ private:
 
     /// Of the anchor of the page at the address; 0 if the AVPN is in another chunk, as its contiguity ends before the page.
     uint32_t contiguity_at(uint64_t avpn, VirtAddr address) const {
-        const PageChunk chunk = mapping_.chunk(address);
+        const MappedRow& row = mapping_.row(address);
+        if (row.chunk >= mapping_.chunks().size()) return avpn < row.page ? 0 : 1;  // outside the pools
+        const PageChunk& chunk = mapping_.chunks()[row.chunk];
         return avpn < chunk.page ? 0 : uint32_t(std::min(chunk.page + chunk.pages - avpn, most_contiguity));
     }
 

@@ -42,16 +42,19 @@ public:
         for (const EntryRead& entry : guest_path_) host_->touch(guest_physical(entry.address));
     }
 
+    /// What it loads does not depend on what the loads find, so they are collected.
     void walk(VirtAddr address, PageSize size, Port& port) {
+        loads_.clear();
         guest_->entries(address, size, guest_path_);
         const Level leaf = guest_path_.back().level;
         for (size_t i = walk_cache_->skip(address, guest_path_); i < guest_path_.size(); ++i) {
             const EntryRead& entry = guest_path_[i];
-            walk_host(guest_physical(entry.address), PageSize::small_4kb, port);
-            port.walker_load(entry.address);
+            walk_host(guest_physical(entry.address), PageSize::small_4kb);
+            loads_.push_back(entry.address);
             if (points_onward(entry, leaf)) walk_cache_->fill(address, entry.level);
         }
-        walk_host(address, size, port);
+        walk_host(address, size);
+        port.walker_loads_in_turn(loads_);
     }
 
     void changed(VirtRange range) {
@@ -67,7 +70,7 @@ private:
     static VirtAddr guest_physical(PhysAddr entry) { return VirtAddr(entry.value - page_table_base + guest_tables); }
 
     /// `address` is guest-physical.
-    void walk_host(VirtAddr address, PageSize size, Port& port) {
+    void walk_host(VirtAddr address, PageSize size) {
         const PageNumber page = page_of(address, size);
         ++accesses_;
         if (nested_.lookup(page)) {
@@ -75,7 +78,7 @@ private:
             return;
         }
         host_->entries(address, size, host_path_);
-        for (const EntryRead& entry : host_path_) port.walker_load(PhysAddr(entry.address.value + host_tables));
+        for (const EntryRead& entry : host_path_) loads_.push_back(PhysAddr(entry.address.value + host_tables));
         nested_.fill(page);
     }
 
@@ -83,6 +86,7 @@ private:
     std::unique_ptr<WalkCache> walk_cache_;
     TlbArray nested_;
     WalkPath guest_path_, host_path_;
+    std::vector<PhysAddr> loads_;  ///< of the walk at hand, in order
     uint64_t accesses_ = 0, hits_ = 0;
 };
 

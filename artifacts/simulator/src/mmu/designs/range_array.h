@@ -1,10 +1,10 @@
 // range_array.h - the ranges that a redundant memory mapping holds in hardware: fully associative, LRU.
 //
-// Ranges are disjoint: one that enters replaces those that it overlaps. So at most one holds a page, and the array is kept sorted by
-// first page.
+// A range is a chunk of the mapping at the time when it entered. It leaves when one of its pages changes, so it always lies in one
+// chunk of today's mapping: the whole chunk, or a part if the chunk has grown. So the ranges of a page are found by the number of
+// its chunk, without a search. A chunk that enters replaces its parts. Ranges in order of use are a doubly linked list.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -12,76 +12,85 @@ namespace tessera::sim {
 
 class RangeArray {
 public:
-    /// 0: it never hits.
-    explicit RangeArray(size_t most) : most_(most) {}
+    /// most: ranges, below 65535. 0: it never hits. No chunk has a number before renumber().
+    explicit RangeArray(size_t most) : most_(uint16_t(most)), ranges_(most + 1) { ranges_[most_].newer = ranges_[most_].older = most_; }
 
-    /// True if a range holds the page; it is then the most recent one.
-    bool lookup(uint64_t page) {
-        const size_t at = behind(page);
-        if (at == 0 || page >= ranges_[at - 1].end) return false;
-        ranges_[at - 1].used = ++now_;
-        return true;
+    /// The chunks of the mapping got new numbers, from 0 to below `chunks`; chunk_of(page) is that of a page.
+    template <class ChunkOf>
+    void renumber(size_t chunks, ChunkOf&& chunk_of) {
+        first_part_.assign(chunks, none);
+        for (uint16_t i = ranges_[most_].newer; i != most_; i = ranges_[i].newer) add_part(i, chunk_of(ranges_[i].begin));
+    }
+
+    /// True if a range holds this page of the chunk; it is then the most recent one. Chunks without a number have no range.
+    bool lookup(uint32_t chunk, uint64_t page) {
+        if (chunk >= first_part_.size()) return false;
+        for (uint16_t i = first_part_[chunk]; i != none; i = ranges_[i].next_part)
+            if (page - ranges_[i].begin < ranges_[i].pages) {
+                unlink(i);
+                link_as_newest(i);
+                return true;
+            }
+        return false;
+    }
+
+    /// The whole chunk enters as the most recent range; if the array is full, the least recent one leaves.
+    void enter(uint32_t chunk, uint64_t begin, uint64_t end) {
+        if (most_ == 0) return;
+        while (first_part_[chunk] != none) remove(first_part_[chunk]);
+        if (free_.empty() && used_ == most_) remove(ranges_[most_].newer);
+        uint16_t i = used_;
+        if (free_.empty()) ++used_;
+        else i = free_.back(), free_.pop_back();
+        ranges_[i].begin = begin, ranges_[i].pages = end - begin;
+        add_part(i, chunk);
+        link_as_newest(i);
     }
 
     /// Drops the ranges that overlap these pages.
     void forget(uint64_t begin, uint64_t end) {
-        size_t from = behind(begin);
-        if (from > 0 && ranges_[from - 1].end > begin) --from;
-        size_t to = from;
-        while (to < ranges_.size() && ranges_[to].begin < end) ++to;
-        ranges_.erase(ranges_.begin() + long(from), ranges_.begin() + long(to));
-    }
-
-    /// The range enters as the most recent one; if the array is full, the least recent one leaves.
-    void enter(uint64_t begin, uint64_t end) {
-        if (most_ == 0) return;
-        size_t at = behind(begin);
-        if ((at > 0 && ranges_[at - 1].end > begin) || (at < ranges_.size() && ranges_[at].begin < end)) {
-            forget(begin, end);
-            at = behind(begin);
+        for (uint16_t i = ranges_[most_].newer; i != most_;) {
+            const uint16_t next = ranges_[i].newer;
+            if (ranges_[i].begin < end && begin < ranges_[i].begin + ranges_[i].pages) remove(i);
+            i = next;
         }
-        size_t from = ranges_.size();  // the place that becomes free
-        if (from < most_) ranges_.emplace_back();
-        else from = oldest();
-        if (from < at) --at;
-        // The ranges between the two places move by one.
-        Range* const first = ranges_.data();
-        if (from < at) std::copy(first + from + 1, first + at + 1, first + from);
-        else std::copy_backward(first + at, first + from, first + from + 1);
-        first[at] = {begin, end, ++now_};
     }
 
 private:
+    static constexpr uint16_t none = 0xffff;
     struct Range {
-        uint64_t begin, end;  ///< pages of 4KB
-        uint64_t used;        ///< when
+        uint64_t begin = 0, pages = 0;  ///< of 4KB
+        uint32_t chunk = 0;
+        uint16_t next_part = none;       ///< another range of the chunk
+        uint16_t newer = 0, older = 0;   ///< neighbours in the order of use
     };
-    static constexpr size_t few = 64;  ///< so many are counted without branches, which could not be predicted
 
-    /// How many ranges begin at or before the page.
-    size_t behind(uint64_t page) const {
-        if (ranges_.size() > few) {
-            const auto after = std::upper_bound(ranges_.begin(), ranges_.end(), page, [](uint64_t p, const Range& r) { return p < r.begin; });
-            return size_t(after - ranges_.begin());
-        }
-        size_t count = 0;
-        for (const Range& range : ranges_) count += range.begin <= page;
-        return count;
+    void add_part(uint16_t i, uint32_t chunk) {
+        ranges_[i].chunk = chunk;
+        ranges_[i].next_part = first_part_[chunk];
+        first_part_[chunk] = i;
     }
-    size_t oldest() const {
-        size_t found = 0;
-        uint64_t when = ranges_[0].used;
-        for (size_t i = 1; i < ranges_.size(); ++i) {
-            const bool older = ranges_[i].used < when;
-            found = older ? i : found;
-            when = older ? ranges_[i].used : when;
-        }
-        return found;
+    void remove(uint16_t i) {
+        uint16_t* part = &first_part_[ranges_[i].chunk];
+        while (*part != i) part = &ranges_[*part].next_part;
+        *part = ranges_[i].next_part;
+        unlink(i);
+        free_.push_back(i);
+    }
+    void unlink(uint16_t i) {
+        ranges_[ranges_[i].newer].older = ranges_[i].older;
+        ranges_[ranges_[i].older].newer = ranges_[i].newer;
+    }
+    void link_as_newest(uint16_t i) {
+        const uint16_t newest = ranges_[most_].older;
+        ranges_[i].older = newest, ranges_[i].newer = most_;
+        ranges_[newest].newer = ranges_[most_].older = i;
     }
 
-    size_t most_;
-    uint64_t now_ = 0;
-    std::vector<Range> ranges_;  ///< sorted by page
+    uint16_t most_, used_ = 0;
+    std::vector<Range> ranges_;         ///< [most_] is the ends of the list: its `newer` is the least recent range
+    std::vector<uint16_t> free_;        ///< places that were used
+    std::vector<uint16_t> first_part_;  ///< [chunk]
 };
 
 }  // namespace tessera::sim

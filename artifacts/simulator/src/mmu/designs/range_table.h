@@ -2,14 +2,17 @@
 //
 // Ranges are the chunks of at least two pages, sorted by page. The table begins at page_table_base + 2^38 (assumed) and has one of
 // two forms:
-//   sorted: rows of 24 bytes, binary search, a load for each row that it compares (its first byte counts).
 //   B-tree: nodes of 64 bytes with four ranges and five children, a load for each node on the path. Nodes are full but for the
 //           last, and node k has the children 5k + 1 to 5k + 5, so they need no pointers (assumed).
-// A search ends at the row that holds the page. After a change of the mapping, the next search builds the table again; what the
-// operating system loads and stores for that is not modelled.
+//   sorted: rows of 24 bytes, binary search, a load for each row that it compares (its first byte counts).
+// Table 4 of Virtuoso (Kanellopoulos et al., ASPLOS 2025) stores the ranges of RMM in a B+ tree. Ours also has ranges in its inner
+// nodes (assumed). A search ends at the row or node that holds the page. After a change of the mapping, the next search builds the
+// table again; what the operating system loads and stores for that is not modelled.
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <vector>
 
 #include "os/mapped_pages.h"
@@ -26,72 +29,69 @@ public:
 
     void changed() { built_ = false; }
 
-    /// Calls load(PhysAddr) for each row or node of the search for the range of a chunk of the mapping (an index of its chunks()).
-    /// pre: the chunk has at least two pages.
+    /// The rows or nodes that a search for the range of a chunk loads, in order. The chunk is an index of the mapping's chunks().
+    /// Valid until the next call. pre: the chunk has at least two pages.
     ///
     /// Ranges are disjoint and sorted. So a page is before, in or behind a row as its range's number is less, equal or greater, and
     /// the loads of a search follow from that number without the pages.
-    template <class Load>
-    void search(uint32_t chunk, Load&& load) {
+    std::span<const PhysAddr> search(uint32_t chunk) {
         if (!built_) build();
-        if (btree_) search_tree(range_of_chunk_[chunk], load);
-        else search_rows(range_of_chunk_[chunk], load);
+        return btree_ ? path_to_node(place_of_chunk_[chunk]) : path_to_row(place_of_chunk_[chunk]);
     }
 
 private:
-    static constexpr size_t row_bytes = 24, node_bytes = 64, node_ranges = 4;
+    static constexpr size_t row_bytes = 24, node_bytes = 64, node_ranges = 4, longest_path = 34;
 
-    template <class Load>
-    void search_rows(size_t range, Load& load) const {
-        size_t low = 0, high = ranges_;
+    std::span<const PhysAddr> path_to_row(size_t range) {
+        size_t low = 0, high = ranges_, length = 0;
         for (;;) {
             const size_t middle = (low + high) / 2;
-            load(PhysAddr(base + row_bytes * middle));
-            if (middle == range) return;
+            path_[length++] = PhysAddr(base + row_bytes * middle);
+            if (middle == range) return {path_.data(), length};
             high = range < middle ? middle : high;  // no branches: half of them would be mispredicted
             low = range < middle ? low : middle + 1;
         }
     }
 
-    template <class Load>
-    void search_tree(size_t range, Load& load) const {
-        for (size_t node = 0;;) {
-            load(PhysAddr(base + node_bytes * node));
-            const size_t begin = node * node_ranges, end = std::min(begin + node_ranges, ranges_);
-            size_t at = begin;
-            while (at < end && tree_[at] < range) ++at;
-            if (at < end && tree_[at] == range) return;
-            node = (node_ranges + 1) * node + 1 + at - begin;
+    /// From the node up to the root, written from the end of the path.
+    std::span<const PhysAddr> path_to_node(size_t node) {
+        size_t at = path_.size();
+        for (;; node = (node - 1) / (node_ranges + 1)) {
+            path_[--at] = PhysAddr(base + node_bytes * node);
+            if (node == 0) return std::span<const PhysAddr>(path_).subspan(at);
         }
     }
 
     void build() {
         const std::vector<PageChunk>& chunks = mapping_.chunks();
-        range_of_chunk_.assign(chunks.size(), 0);
-        ranges_ = 0;
+        place_of_chunk_.assign(chunks.size(), 0);
+        std::vector<uint32_t> chunk_of_range;
         for (size_t chunk = 0; chunk < chunks.size(); ++chunk)
-            if (chunks[chunk].pages > 1) range_of_chunk_[chunk] = uint32_t(ranges_++);
-        tree_.assign(btree_ ? ranges_ : 0, 0);
-        uint32_t next = 0;
-        if (btree_) place(0, next);
+            if (chunks[chunk].pages > 1) chunk_of_range.push_back(uint32_t(chunk));
+        ranges_ = chunk_of_range.size();
+        if (btree_) {
+            auto next = chunk_of_range.begin();
+            place(0, next);
+        } else {
+            for (size_t range = 0; range < ranges_; ++range) place_of_chunk_[chunk_of_range[range]] = uint32_t(range);
+        }
         built_ = true;
     }
 
     /// Gives the node and its children the next ranges, in order.
-    void place(size_t node, uint32_t& next) {
+    void place(size_t node, std::vector<uint32_t>::iterator& next) {
         if (node * node_ranges >= ranges_) return;
         for (size_t slot = 0; slot <= node_ranges; ++slot) {
             place((node_ranges + 1) * node + 1 + slot, next);
-            const size_t at = node * node_ranges + slot;
-            if (slot < node_ranges && at < ranges_) tree_[at] = next++;
+            if (slot < node_ranges && node * node_ranges + slot < ranges_) place_of_chunk_[*next++] = uint32_t(node);
         }
     }
 
     const MappedPages& mapping_;
     bool btree_, built_ = false;
     size_t ranges_ = 0;
-    std::vector<uint32_t> range_of_chunk_;  ///< the number of its range, for chunks of at least two pages
-    std::vector<uint32_t> tree_;            ///< numbers of ranges, node after node
+    std::vector<uint32_t> place_of_chunk_;  ///< of its range, for chunks of at least two pages: the node that holds it, or the row
+    std::array<PhysAddr, longest_path> path_;
 };
 
 }  // namespace tessera::sim

@@ -31,7 +31,8 @@ protected:
     Translated look_up(VirtAddr address, PageNumber page) override {
         ++regular_.accesses;
         ++range_.accesses;
-        const bool in_range = ranges_.lookup(address.value >> 12), in_regular = regular_hit(page);
+        if (!numbered_) number();
+        const bool in_range = ranges_.lookup(mapping_.row(address).chunk, address.value >> 12), in_regular = regular_hit(page);
         const bool range_counts = in_regular ? false : in_range || range_cycles_ > regular_cycles_;
         const uint32_t cycles = range_counts ? range_cycles_ : regular_cycles_;
         (range_counts ? range_ : regular_).lookup_cycles += cycles;
@@ -42,10 +43,12 @@ protected:
 
     void fill(VirtAddr address, PageNumber page, Port* port) override {
         fill_regular(page);
-        const PageChunk chunk = mapping_.chunk(address);
-        if (!has_ranges_ || chunk.pages < 2) return;
-        if (port != nullptr) table_.search(mapping_.row(address).chunk, [port](PhysAddr row) { port->background_load(row); });
-        ranges_.enter(chunk.page, chunk.page + chunk.pages);
+        const uint32_t number = mapping_.row(address).chunk;
+        if (!has_ranges_ || number >= mapping_.chunks().size()) return;
+        const PageChunk& chunk = mapping_.chunks()[number];
+        if (chunk.pages < 2) return;
+        if (port != nullptr) port->background_loads(table_.search(number));
+        ranges_.enter(number, chunk.page, chunk.page + chunk.pages);
     }
 
     bool regular_hit(PageNumber page) override { return second_.lookup(page); }
@@ -55,12 +58,19 @@ protected:
         second_.drop(range);
         ranges_.forget(range.begin.value >> 12, (range.end.value + 4095) >> 12);
         table_.changed();
+        numbered_ = false;
     }
 
 private:
+    /// At the start and after each change, when the mapping has numbered its chunks again.
+    void number() {
+        ranges_.renumber(mapping_.chunks().size(), [this](uint64_t page) { return mapping_.row(VirtAddr(page << 12)).chunk; });
+        numbered_ = true;
+    }
+
     const MappedPages& mapping_;
     RangeTable table_;
-    bool has_ranges_;
+    bool has_ranges_, numbered_ = false;
     RangeArray ranges_;
     uint32_t regular_cycles_, range_cycles_;
     SecondLevel second_;
@@ -70,8 +80,8 @@ private:
 const Registered row(designs(), "rmm", "redundant memory mappings: 32 ranges beside a conventional second level (needs a mapping)",
                      {{"entries", "ranges", 0, 4096, 32, "Park, Table 3.3", "Ranges, fully associative with LRU; 0: none (an ablation)"},
                       {"range_cycles", "cycles", 0, 1000, 8, "Park, Table 3.3", "Time that a range adds to an access that missed L1"},
-                      {"btree", "0 or 1", 0, 1, 0, "assumed: binary search; Park does not say how the range table is stored",
-                       "Range table: 0: sorted rows of 24 bytes; 1: a B-tree with nodes of 64 bytes"}},
+                      {"btree", "0 or 1", 0, 1, 1, "Kanellopoulos et al., ASPLOS 2025 (Virtuoso), Table 4: a tree stores the ranges",
+                       "Range table: 1: a B-tree with nodes of 64 bytes; 0: sorted rows of 24 bytes, binary search"}},
                      [](const OwnValues& own, const DesignContext& context) { return std::make_unique<Rmm>(own, context); });
 
 }  // namespace
