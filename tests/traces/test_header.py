@@ -88,6 +88,16 @@ def test_counts_of_the_region_are_there_together_or_not_at_all(tmp_path: Path):
     assert caught.value.code == "trace-header"
 
 
+def test_events_are_counted_and_their_bytes_belong_to_the_file(tmp_path: Path):
+    lines = LINES.replace("pool=", "events=7 5 90\npool=")
+    assert traces.info(write_trace(tmp_path / "t.tst", lines, b"01234"))["events"] == 7
+    assert "events" not in traces.info(write_trace(tmp_path / "without.tst"))
+    for extra in (b"0123", b"012345"):
+        with pytest.raises(TesseraError) as caught:
+            traces.info(write_trace(tmp_path / "t.tst", lines, extra))
+        assert caught.value.code == "trace-length"
+
+
 @pytest.mark.parametrize("version", ["1", "2"])
 def test_an_older_version_is_named(tmp_path: Path, version: str):
     path = write_trace(tmp_path / "old.tst")

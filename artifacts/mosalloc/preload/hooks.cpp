@@ -7,6 +7,7 @@
 #include "core/later.h"
 #include "core/sys.h"
 #include "preload/children.h"
+#include "preload/events.h"
 #include "preload/faults.h"
 #include "preload/forks.h"
 #include "preload/marks.h"
@@ -78,6 +79,7 @@ long map_over_pool(uint64_t addr, uint64_t bytes, int prot, int flags, int fd, u
 
 long map_outside(uint64_t addr, uint64_t bytes, int prot, int flags, int fd, uint64_t offset) {
     const long result = sys::mmap(addr, bytes, prot, flags, fd, offset);
+    if (!sys::failed(result)) tell_map(static_cast<uint64_t>(result), bytes, prot, flags, fd, offset);
     if (sys::failed(result) || !is_anonymous(flags)) return result;
     const uint64_t at = static_cast<uint64_t>(result), size = align_up(bytes, kPage4K);
     const Entry entry;
@@ -89,22 +91,28 @@ long map_outside(uint64_t addr, uint64_t bytes, int prot, int flags, int fd, uin
 /// Serves the request from a pool. Returns false, with the pool's error in `result`, if the kernel must serve it.
 bool map_in_pools(uint64_t addr, size_t bytes, int prot, int flags, int fd, uint64_t offset, Later* later, long* result) {
     if (bytes == 0 || bytes >= kAddressEnd || offset % kPage4K != 0) return false;
+    const auto tell = [&] {
+        if (!sys::failed(*result)) tell_map(static_cast<uint64_t>(*result), bytes, prot, flags, fd, offset);
+    };
     const bool fixed = (flags & kFixed) != 0, over = addr % kPage4K == 0 && in_pools(addr, bytes);
     const uint64_t size = align_up(bytes, kPage4K);
     if (over) {  // an address that the program chose; a hint is followed only if that range is free
         const Entry entry;
         *result = map_over_pool(addr, bytes, prot, fixed ? flags : flags | MAP_FIXED_NOREPLACE, fd, offset, later);
+        tell();
         if (fixed || *result != -EEXIST) return true;
     }
     if (fixed) return false;
     if (is_plain(prot, flags) && (addr == 0 || over || runtime().hints_in_pool)) {
         const Entry entry;
         *result = runtime().space.map(size, request(prot, flags), later);
+        tell();
         return true;
     }
     if (!is_file_pools(over ? 0 : addr, prot, flags, fd)) return false;
     const Entry entry;
     *result = runtime().space.map_file(size, prot, flags, fd, offset, later);
+    tell();
     return !sys::failed(*result);  // no room there, or not for this file: the kernel chooses
 }
 
@@ -117,7 +125,9 @@ HOOK void* hook_mmap(void* hint, size_t bytes, int prot, int flags, int fd, off_
         result = map_outside(addr, bytes, prot, flags, fd, from);
     } else if (!sys::failed(result) && sys::failed(later.run())) {
         const Entry entry;
+        const uint64_t at = static_cast<uint64_t>(result);
         result = runtime().space.take_back(result, align_up(bytes, kPage4K));
+        tell_range(MOSALLOC_CALL_MUNMAP, {at, at + bytes}, 0, 0);
     }
     return reinterpret_cast<void*>(done(MOSALLOC_CALL_MMAP, pooled ? By::pool : By::kernel, result));
 }
@@ -127,6 +137,21 @@ Range pages_in_pools(const void* start, size_t bytes) {
     const uint64_t addr = reinterpret_cast<uint64_t>(start);
     if (addr % kPage4K != 0 || bytes > kAddressEnd || !in_pools(addr, bytes)) return {};
     return {addr, addr + align_up(bytes, kPage4K)};
+}
+
+/// `result` again, after the tracer was told of a call that changed areas. Call it under the lock, so that the tracer learns of
+/// the calls of several threads in the order in which they took effect.
+long told(long result, mosalloc_call call, Range addresses, int prot = 0) {
+    if (!sys::failed(result) || result == -ENOMEM) tell_range(call, addresses, prot, 0, sys::failed(result));
+    return result;
+}
+
+/// The same after a call that does not change areas, for libc's result of it.
+long told_flags(long result, mosalloc_call call, const void* start, size_t bytes, int flags) {
+    const uint64_t addr = reinterpret_cast<uint64_t>(start);
+    const bool at_hole = result != 0 && errno == ENOMEM;
+    if ((result == 0 || at_hole) && bytes != 0) tell_range(call, {addr, addr + bytes}, 0, flags, at_hole);
+    return result;
 }
 
 template <class F>
@@ -150,10 +175,10 @@ HOOK int hook_munmap(void* start, size_t bytes) {
     const Range watched = events_expected() ? pages_in_pools(start, bytes) : Range{};
     if (!watched.empty()) unmap_watched(watched);
     return static_cast<int>(over_range(
-        MOSALLOC_CALL_MUNMAP, start, bytes, [](Range r, Later*) { return runtime().space.unmap(r); },
+        MOSALLOC_CALL_MUNMAP, start, bytes, [](Range r, Later*) { return told(runtime().space.unmap(r), MOSALLOC_CALL_MUNMAP, r); },
         [=] {
             const uint64_t addr = reinterpret_cast<uint64_t>(start);
-            const long result = sys::munmap(addr, bytes);
+            const long result = told(sys::munmap(addr, bytes), MOSALLOC_CALL_MUNMAP, {addr, addr + bytes});
             if (sys::failed(result) || runtime().outside.empty()) return result;
             const Entry entry;
             runtime().outside.unmapped({addr, addr + align_up(bytes, kPage4K)});
@@ -164,31 +189,40 @@ HOOK int hook_munmap(void* start, size_t bytes) {
 HOOK int hook_mprotect(void* start, size_t bytes, int prot) {
     return static_cast<int>(over_range(
         MOSALLOC_CALL_MPROTECT, start, bytes,
-        [=](Range r, Later*) { return (prot & ~kProtections) != 0 ? -EINVAL : runtime().space.protect(r, prot); },
-        [=] { return sys::mprotect(reinterpret_cast<uint64_t>(start), bytes, prot); }));
+        [=](Range r, Later*) {
+            return told((prot & ~kProtections) != 0 ? -EINVAL : runtime().space.protect(r, prot), MOSALLOC_CALL_MPROTECT, r, prot);
+        },
+        [=] {
+            const uint64_t addr = reinterpret_cast<uint64_t>(start);
+            return told(sys::mprotect(addr, bytes, prot), MOSALLOC_CALL_MPROTECT, {addr, addr + bytes}, prot);
+        }));
 }
 
 HOOK int hook_pkey_mprotect(void* start, size_t bytes, int prot, int key) {
     return static_cast<int>(over_range(
         MOSALLOC_CALL_PKEY_MPROTECT, start, bytes,
         [=](Range r, Later*) {
-            return key == -1 ? runtime().space.protect(r, prot) : runtime().space.protect_with_key(r, prot, key);
+            return told(key == -1 ? runtime().space.protect(r, prot) : runtime().space.protect_with_key(r, prot, key),
+                        MOSALLOC_CALL_PKEY_MPROTECT, r, prot);
         },
         [=] {
-            return sys::call(SYS_pkey_mprotect, reinterpret_cast<long>(start), static_cast<long>(bytes), prot, key);
+            const uint64_t addr = reinterpret_cast<uint64_t>(start);
+            return told(sys::call(SYS_pkey_mprotect, static_cast<long>(addr), static_cast<long>(bytes), prot, key),
+                        MOSALLOC_CALL_PKEY_MPROTECT, {addr, addr + bytes}, prot);
         }));
 }
 
 HOOK int hook_madvise(void* start, size_t bytes, int advice) {
-    return static_cast<int>(over_range(
+    const long result = over_range(
         MOSALLOC_CALL_MADVISE, start, bytes,
         [=](Range r, Later* later) {
             const uint64_t refused = runtime().map->refused_marks;
-            const long result = runtime().space.advise(r, advice, later);
+            const long planned = runtime().space.advise(r, advice, later);
             tell_refused_mark("madvise", r, refused);
-            return result;
+            return planned;
         },
-        [=] { return sys::madvise(reinterpret_cast<uint64_t>(start), bytes, advice); }));
+        [=] { return sys::madvise(reinterpret_cast<uint64_t>(start), bytes, advice); });
+    return static_cast<int>(told_flags(result, MOSALLOC_CALL_MADVISE, start, bytes, advice));
 }
 
 /// Returns the error instead of setting errno, and takes MADV_DONTNEED's zeros back from its POSIX namesake.
@@ -198,6 +232,7 @@ HOOK int hook_posix_madvise(void* start, size_t bytes, int advice) {
     const long result = over_range(
         MOSALLOC_CALL_POSIX_MADVISE, start, bytes, [=](Range r, Later* later) { return runtime().space.advise(r, advice, later); },
         [=] { return sys::madvise(reinterpret_cast<uint64_t>(start), bytes, advice); });
+    told_flags(result, MOSALLOC_CALL_POSIX_MADVISE, start, bytes, advice);
     const int error = result == 0 ? 0 : errno;
     errno = before;
     return error;
@@ -206,12 +241,13 @@ HOOK int hook_posix_madvise(void* start, size_t bytes, int advice) {
 long lock_memory(mosalloc_call call, const void* start, size_t bytes, int flags) {
     const uint64_t addr = align_down(reinterpret_cast<uint64_t>(start), kPage4K);
     const uint64_t size = bytes + (reinterpret_cast<uint64_t>(start) - addr);
-    return over_range(
+    const long result = over_range(
         call, reinterpret_cast<void*>(addr), size, [=](Range r, Later* later) { return runtime().space.lock(r, flags, later); },
         [=] {
             const long at = reinterpret_cast<long>(start), all = static_cast<long>(bytes);
             return flags == 0 ? sys::call(SYS_mlock, at, all) : sys::call(SYS_mlock2, at, all, flags);
         });
+    return told_flags(result, call, start, bytes, flags);
 }
 
 HOOK int hook_mlock(const void* start, size_t bytes) {
@@ -225,9 +261,10 @@ HOOK int hook_mlock2(const void* start, size_t bytes, int flags) {
 HOOK int hook_munlock(const void* start, size_t bytes) {
     const uint64_t addr = align_down(reinterpret_cast<uint64_t>(start), kPage4K);
     const uint64_t size = bytes + (reinterpret_cast<uint64_t>(start) - addr);
-    return static_cast<int>(over_range(
+    const long result = over_range(
         MOSALLOC_CALL_MUNLOCK, reinterpret_cast<void*>(addr), size, [](Range r, Later*) { return runtime().space.unlock(r); },
-        [=] { return sys::call(SYS_munlock, reinterpret_cast<long>(start), static_cast<long>(bytes)); }));
+        [=] { return sys::call(SYS_munlock, reinterpret_cast<long>(start), static_cast<long>(bytes)); });
+    return static_cast<int>(told_flags(result, MOSALLOC_CALL_MUNLOCK, start, bytes, 0));
 }
 
 /// mincore and msync: the kernel's result, except that free memory of a pool does not exist for the program.
@@ -261,8 +298,10 @@ HOOK void* hook_mremap(void* old, size_t old_bytes, size_t bytes, int flags, voi
     if (ours) {
         const Entry entry;
         result = runtime().space.remap(from, old_bytes, bytes, flags, target);
+        if (!sys::failed(result)) tell_remap(from, old_bytes, static_cast<uint64_t>(result), bytes, flags);
     } else {
         result = sys::mremap(from, old_bytes, bytes, flags, target);
+        if (!sys::failed(result)) tell_remap(from, old_bytes, static_cast<uint64_t>(result), bytes, flags);
         if (!sys::failed(result) && !runtime().outside.empty()) {
             const Entry entry;
             const uint64_t at = static_cast<uint64_t>(result);
@@ -272,13 +311,21 @@ HOOK void* hook_mremap(void* old, size_t old_bytes, size_t bytes, int flags, voi
     return reinterpret_cast<void*>(done(MOSALLOC_CALL_MREMAP, ours ? By::pool : By::kernel, result));
 }
 
+long move_break(mosalloc_call call, uint64_t wanted) {
+    Space& space = runtime().space;
+    const long result = space.set_break(wanted);
+    const uint64_t base = space.pool(MOSALLOC_POOL_HEAP).base();
+    if (!sys::failed(result)) tell_break(call, base, space.current_break() - base);
+    return result;
+}
+
 /// Like libc's brk, which compares with the kernel's break: an address below the heap is no error and has no effect.
 HOOK int hook_brk(void* address) {
     const Entry entry;
     const uint64_t wanted = reinterpret_cast<uint64_t>(address);
     Space& space = runtime().space;
     const bool below = wanted < space.pool(MOSALLOC_POOL_HEAP).base();
-    return static_cast<int>(done(MOSALLOC_CALL_BRK, By::pool, below ? 0 : space.set_break(wanted)));
+    return static_cast<int>(done(MOSALLOC_CALL_BRK, By::pool, below ? 0 : move_break(MOSALLOC_CALL_BRK, wanted)));
 }
 
 HOOK void* hook_sbrk(intptr_t increment) {
@@ -287,7 +334,7 @@ HOOK void* hook_sbrk(intptr_t increment) {
     const uint64_t old = space.current_break();
     const uint64_t wanted = old + static_cast<uint64_t>(increment);
     const bool below = increment < 0 && wanted < space.pool(MOSALLOC_POOL_HEAP).base();
-    const long result = increment == 0 || below ? 0 : space.set_break(wanted);
+    const long result = increment == 0 || below ? 0 : move_break(MOSALLOC_CALL_SBRK, wanted);
     const long answer = sys::failed(result) ? result : static_cast<long>(old);
     return reinterpret_cast<void*>(done(MOSALLOC_CALL_SBRK, By::pool, answer));
 }

@@ -11,6 +11,7 @@
 #include "core/table.h"
 #include "preload/any_call.h"
 #include "preload/drain.h"
+#include "preload/events.h"
 #include "preload/forks.h"
 #include "preload/hooks.h"
 #include "preload/hugepages.h"
@@ -234,6 +235,7 @@ __attribute__((constructor)) void start(int, char** arguments, char** environmen
     }
     build_space(options);
     prepare_any_call();
+    if constexpr (kTellsEvents) tell_first_areas();
     Text error(g_message), skipped(g_skipped);
     for (const auto table : {hooks, mark_hooks}) {
         size_t count;

@@ -2,7 +2,7 @@
 """Run one test program under one condition. Exit status 77: skipped, and the output says what is missing.
 
 usage: run_under.py BUILD CONDITION PROGRAM [ARGUMENT...]
-conditions: kernel (no library); 4kb; qemu (4KB under QEMU); preload (another library is preloaded too);
+conditions: kernel (no library); 4kb; qemu (4KB under QEMU); events (the same, telling of each call); preload (another library is preloaded too);
 with huge pages, which the launcher confirms: 2mb, 1gb, demand (2MB pages on demand, none kept), exact (2MB
 pages that split at any difference of protections), stacks (2MB pages, stacks of threads in the pool too)
 """
@@ -49,7 +49,7 @@ def need_pages(condition: str) -> None:
 
 def main() -> int:
     build, condition, program = Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
-    library = str(build / "libmosalloc.so")
+    library = str(build / ("libmosalloc-events.so" if condition == "events" else "libmosalloc.so"))
     if condition in NEEDS:
         need_pages(condition)
     if condition == "kernel":
@@ -57,7 +57,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         layout = Path(folder) / "layout.csv"
         layout.write_text(layout_of(condition))
-        if condition == "qemu":
+        if condition in ("qemu", "events"):
             if shutil.which("qemu-x86_64") is None:
                 skip("qemu-x86_64 not found; apt install qemu-user")
             own = [

@@ -29,6 +29,8 @@ struct ImportOptions {
 };
 void import_champsim(const std::string& in, const std::string& out, const ImportOptions& options);
 void export_champsim(const std::string& in, const std::string& out);
+/// Prints the program's calls to memory management, as text or as CSV.
+void events(const std::string& in, bool csv);
 /// Writes the first access to each 4KB page of the pools, in order, as CSV (`pool,page,access`).
 void touches(const std::string& in, const std::string& out);
 

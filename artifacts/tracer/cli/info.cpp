@@ -1,4 +1,5 @@
 // info.cpp - prints a summary of a trace, checks it, and dumps it.
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <filesystem>
@@ -21,7 +22,13 @@ std::string json_string(const std::string& text) {
     return out + '"';
 }
 
-void print_json(const Header& h, const std::vector<StaticBlock>& blocks, size_t frames, uint64_t file_bytes) {
+/// Events of a kind while the program was recorded.
+size_t later_of(const Events& events, EventKind kind) {
+    const auto first = events.list.begin() + static_cast<ptrdiff_t>(events.at_start);
+    return static_cast<size_t>(std::count_if(first, events.list.end(), [&](const Event& e) { return e.kind == kind; }));
+}
+
+void print_json(const Header& h, const Events* events, const std::vector<StaticBlock>& blocks, size_t frames, uint64_t file_bytes) {
     std::printf("{\"program\": %s, \"origin\": %s, \"accesses\": %" PRIu64 ", \"stores\": %" PRIu64
                 ", \"instructions\": %" PRIu64 ", \"block_executions\": %" PRIu64 ", \"distinct_4kb_pages\": %" PRIu64
                 ", \"threads\": %u, \"complete_roi\": %s, \"checksum\": \"%s\", \"checksum_verified\": true, \"file_bytes\": %" PRIu64
@@ -34,6 +41,11 @@ void print_json(const Header& h, const std::vector<StaticBlock>& blocks, size_t 
                     ", \"region_instructions_seen\": %" PRIu64 ", \"region_ended\": %s, ",
                     region.windows, region.window_accesses, region.gap_accesses, region.accesses_seen, region.instructions_seen,
                     region.ended ? "true" : "false");
+    if (events) {
+        std::printf("\"events\": {\"at_start\": %" PRIu64, events->at_start);
+        for (uint8_t kind = 0; kind < event_kinds; ++kind) std::printf(", \"%s\": %zu", name_of(static_cast<EventKind>(kind)), later_of(*events, static_cast<EventKind>(kind)));
+        std::printf("}, ");
+    }
     std::printf("\"pools\": [");
     for (size_t i = 0; i < h.pools.size(); ++i)
         std::printf("%s{\"kind\": \"%s\", \"base\": %" PRIu64 ", \"size_bytes\": %" PRIu64 ", \"used_bytes\": %" PRIu64
@@ -52,7 +64,8 @@ void info(const std::string& path, bool json) {
     reader.verify();
     const Header& h = reader.header();
     const uint64_t file_bytes = std::filesystem::file_size(path);
-    if (json) return print_json(h, reader.blocks(), reader.frame_count(), file_bytes);
+    const Events* const events = reader.has_events() ? &reader.events() : nullptr;
+    if (json) return print_json(h, events, reader.blocks(), reader.frame_count(), file_bytes);
     std::printf("program             %s\n", h.program.c_str());
     std::printf("origin              %s%s\n", h.origin.c_str(), h.complete_roi ? "" : h.region.windows > 1 ? " (windows of an incomplete region of interest)" : " (stopped at the limit of accesses: incomplete region of interest)");
     std::printf("accesses            %" PRIu64 " (%.1f%% loads, %.1f%% stores)\n", h.accesses, share(h.accesses - h.stores, h.accesses), share(h.stores, h.accesses));
@@ -63,6 +76,12 @@ void info(const std::string& path, bool json) {
     std::printf("threads             %u%s\n", h.threads, h.threads > 1 ? " (one of them is recorded)" : "");
     if (h.kernel_modelled) std::printf("system calls        %" PRIu64 " accesses of 64 bytes, modelled from their arguments\n", h.kernel_accesses);
     if (h.stopped) std::printf("result              unverified: the program was stopped at the limit\n");
+    if (events) {
+        std::printf("events              %zu: %" PRIu64 " for the areas at the start", events->list.size(), events->at_start);
+        for (uint8_t kind = 0; kind < event_kinds; ++kind)
+            if (const size_t count = later_of(*events, static_cast<EventKind>(kind))) std::printf(", %zu %s", count, name_of(static_cast<EventKind>(kind)));
+        std::printf("\n");
+    }
     std::printf("distinct 4KB pages  %" PRIu64 "\n", h.distinct_4kb_pages);
     for (const Pool& pool : h.pools)
         std::printf("pool %-14s base 0x%" PRIx64 ", %" PRIu64 " bytes, %" PRIu64 " used, %" PRIu64 " distinct 4KB pages\n",

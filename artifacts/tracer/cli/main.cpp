@@ -20,6 +20,7 @@ constexpr const char* usage =
     "       tessera-trace import-champsim IN OUT [--mmap-pool START:END] [--brk-pool START:END]\n"
     "                      [--max-accesses N] [--program NAME]\n"
     "       tessera-trace export-champsim TRACE OUT\n"
+    "       tessera-trace events TRACE [--csv]     print the program's calls to memory management\n"
     "       tessera-trace touches TRACE OUT        write the first access to each page of the pools, as CSV\n"
     "example: tessera-trace info gups.tst --json\n";
 
@@ -37,6 +38,7 @@ int run(const std::vector<std::string>& words) {
     if (command == "cut" && given == 7 && words[3] == "--start" && words[5] == "--accesses")
         return cut(words[1], words[2], number(words[3], words[4]), number(words[5], words[6])), 0;
     if (command == "export-champsim" && given == 3) return export_champsim(words[1], words[2]), 0;
+    if (command == "events" && (given == 2 || (given == 3 && words[2] == "--csv"))) return events(words[1], given == 3), 0;
     if (command == "touches" && given == 3) return touches(words[1], words[2]), 0;
     if (command == "import-champsim" && given >= 3 && given % 2 == 1) {
         ImportOptions options;

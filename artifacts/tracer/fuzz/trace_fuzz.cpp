@@ -3,7 +3,8 @@
 #include "container.h"
 #include "fuzz.h"
 #include "lib/sha256.h"
-#include "tests/streams.h"
+#include "tests/random_events.h"
+#include "tessera/trace/areas.h"
 
 using namespace tessera;
 
@@ -11,12 +12,12 @@ namespace {
 
 const std::vector<std::string_view> header_words = {
     "\n", "=", "pool=", "brk ", "mmap ", "accesses=", "sha256=", "checksum=", "threads=4294967297", "-1",
-    "18446744073709551616", " ", "%0A", "complete_roi=2"};
+    "18446744073709551616", " ", "%0A", "complete_roi=2", "events=3 ", "events="};
 
 std::string changed(const fuzz::Parts& good, fuzz::Random& rng) {
     fuzz::Parts parts = good;
     const auto nothing = [](trace::Preamble&, std::vector<trace::IndexEntry>&) {};
-    switch (rng() % 6) {
+    switch (rng() % 7) {
         case 0: {  // the file itself, checksums and all
             std::string bytes = fuzz::seal(parts, nothing);
             if (rng() % 4 != 0) fuzz::mutate(bytes, rng, {});
@@ -26,6 +27,12 @@ std::string changed(const fuzz::Parts& good, fuzz::Random& rng) {
             if (rng() % 3 != 0) parts.header.resize(parts.header.rfind("sha256="));
             fuzz::mutate(parts.header, rng, header_words);
             if (parts.header.find("sha256=") == std::string::npos) parts.header += "sha256=" + trace::sha256_hex(parts.header) + '\n';
+            break;
+        case 6:
+            if (parts.events) {
+                fuzz::mutate(*parts.events, rng, {});
+                parts.fits_events = rng() % 8 != 0;
+            }
             break;
         case 2: fuzz::mutate(parts.table, rng, {}); break;
         case 3: fuzz::mutate(parts.frames[rng() % parts.frames.size()], rng, {}); break;
@@ -82,6 +89,18 @@ const char* broken_rule(trace::Reader& reader) {
     for (const trace::StaticBlock& block : reader.blocks())
         for (const trace::MemorySlot& slot : block.slots)
             if (slot.insn >= block.insns.size() || slot.is_store > 1) return "slots belong to instructions of their block";
+    if (reader.has_events()) {
+        trace::Areas areas;
+        uint64_t block = 0;
+        for (const trace::Event& event : reader.events().list) {
+            if (event.block < block || event.block > reader.header().block_executions) return "events are in the order of the stream";
+            if (event.file > reader.events().files.size()) return "an event's file is in the list";
+            block = event.block;
+            areas.apply(event);
+        }
+        if (reader.events().at_start > reader.events().list.size()) return "events at the start are events";
+        areas.events();
+    }
     for (const trace::Pool& pool : reader.header().pools)
         if (pool.size_bytes > UINT64_MAX - pool.base) return "pools end within the address space";
     return nullptr;
@@ -97,7 +116,10 @@ int main(int count, char** arguments) {
         const std::string path = trace::testing::temporary_path("fuzz");
         trace::Header header = trace::testing::plain_header();
         if (seed == 3) header.region = {true, 2, 300, 900, 5000, 9000, false};
-        trace::testing::write_stream(path, trace::testing::random_stream(seed, seed == 0 ? 20 : 700, 1 + static_cast<int>(seed) * 5), header);
+        const size_t executions = seed == 0 ? 20 : 700;
+        const trace::testing::Stream stream = trace::testing::random_stream(seed, executions, 1 + static_cast<int>(seed) * 5);
+        if (seed % 2 == 0) trace::testing::write_stream(path, stream, header);
+        else trace::testing::write_stream(path, stream, trace::testing::random_events(seed, 30 * seed, executions), header);
         good.push_back(fuzz::take_apart(trace::testing::read_bytes(path)));
         std::remove(path.c_str());
     }

@@ -1,17 +1,20 @@
 // container.h - the file around the frames.
 //
-//   preamble (fixed size) | frame 0 | frame 1 | ... | header text | block table (zstd) | index
+//   preamble (fixed size) | frame 0 | frame 1 | ... | header text | block table (zstd) | events (zstd) | index
 //
+// Only traces that were recorded with events have that section; the header has its sizes then.
 // The tail comes last because it is complete only after the last frame. The writer adds the preamble at the end, at the
 // start of the file, with checksums of itself and of the tail. The index has a checksum for each frame. These checksums
 // detect a change of any byte.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "digest.h"
+#include "event_text.h"
 #include "tessera/trace/trace.h"
 
 namespace tessera::trace {
@@ -56,16 +59,19 @@ inline Digest self_digest(const Preamble& preamble) {
     return digest(&preamble, sizeof preamble - sizeof preamble.self_digest);
 }
 
-/// The trace's identity: sha256 over the block table and each frame's counts and content digest.
-std::string content_checksum(const std::string& table_text, const std::vector<IndexEntry>& index);
+/// The trace's identity: sha256 over the block table, each frame's counts and content digest, and the events as text if
+/// the trace has them.
+std::string content_checksum(const std::string& table_text, const std::vector<IndexEntry>& index, const std::optional<std::string>& events_text);
 
 std::string table_to_text(const std::vector<StaticBlock>& blocks);
 /// False when malformed.
 bool table_from_text(const std::string& text, std::vector<StaticBlock>& blocks);
 
 /// Lines `key=value`, so that any language reads them without this library.
-std::string header_to_text(const Header& header);
+std::string header_to_text(const Header& header, const std::optional<EventSizes>& events = {});
 /// Returns an empty string, or what is wrong.
-std::string header_from_text(const std::string& text, Header& header);
+std::string header_from_text(const std::string& text, Header& header, std::optional<EventSizes>& events);
+/// Stored bytes of the section of events by a header that is not checked yet; 0 without such a line.
+uint64_t event_bytes_of(const std::string& header_text);
 
 }  // namespace tessera::trace

@@ -3,7 +3,8 @@
 // `pool=<brk|mmap> <base> <size_bytes> <used_bytes> <distinct_4kb_pages>`, once per pool. In values, `%`
 // and line breaks are written %25 and %0A. The last line is `sha256=<of the lines before it>`, for readers
 // in languages without this library's digest. A reader takes each key once, and no header without all of
-// them. The keys of the region's count (windows ... region_ended) are there together or not at all.
+// them. The keys of the region's count (windows ... region_ended) are there together or not at all. A trace with events
+// has `events=<count> <stored_bytes> <text_bytes>`.
 #include <charconv>
 #include <map>
 #include <set>
@@ -48,6 +49,14 @@ bool to_pool(const std::string& text, Pool& pool) {
     return !words.fail() && words.eof() && (kind == "brk" || kind == "mmap");
 }
 
+bool to_sizes(const std::string& text, std::optional<EventSizes>& sizes) {
+    std::istringstream words(text);
+    EventSizes found;
+    words >> found.count >> found.stored_bytes >> found.text_bytes;
+    sizes = found;
+    return !words.fail() && words.eof() && text.find('-') == std::string::npos && found.text_bytes <= max_event_text_bytes;
+}
+
 /// What layouts rely on: one pool of a kind, inside the address space. Empty when it holds.
 std::string wrong_pools(const std::vector<Pool>& pools) {
     for (const Pool& pool : pools) {
@@ -68,7 +77,7 @@ std::string shown(const std::string& text) {
 
 }  // namespace
 
-std::string header_to_text(const Header& h) {
+std::string header_to_text(const Header& h, const std::optional<EventSizes>& events) {
     std::ostringstream out;
     out << "program=" << escape(h.program) << "\norigin=" << escape(h.origin) << "\naccesses=" << h.accesses
         << "\nstores=" << h.stores << "\ninstructions=" << h.instructions
@@ -80,13 +89,22 @@ std::string header_to_text(const Header& h) {
         out << "windows=" << region.windows << "\nwindow_accesses=" << region.window_accesses << "\ngap_accesses=" << region.gap_accesses
             << "\nregion_accesses_seen=" << region.accesses_seen << "\nregion_instructions_seen=" << region.instructions_seen
             << "\nregion_ended=" << (region.ended ? 1 : 0) << '\n';
+    if (events) out << "events=" << events->count << ' ' << events->stored_bytes << ' ' << events->text_bytes << '\n';
     for (const Pool& pool : h.pools)
         out << "pool=" << (pool.kind == PoolKind::heap ? "brk" : "mmap") << ' ' << pool.base << ' '
             << pool.size_bytes << ' ' << pool.used_bytes << ' ' << pool.distinct_4kb_pages << '\n';
     return out.str() + "sha256=" + sha256_hex(out.str()) + '\n';
 }
 
-std::string header_from_text(const std::string& text, Header& h) {
+uint64_t event_bytes_of(const std::string& header_text) {
+    const std::string key = "\nevents=";
+    const size_t at = header_text.find(key);
+    std::optional<EventSizes> sizes;
+    if (at == std::string::npos || !to_sizes(header_text.substr(at + key.size(), header_text.find('\n', at + 1) - at - key.size()), sizes)) return 0;
+    return sizes->stored_bytes;
+}
+
+std::string header_from_text(const std::string& text, Header& h, std::optional<EventSizes>& events) {
     const size_t sum_at = text.rfind("sha256=");
     if (sum_at == std::string::npos || text.substr(sum_at) != "sha256=" + sha256_hex(text.substr(0, sum_at)) + '\n')
         return "its last line is not the sha256 of the lines before it";
@@ -111,6 +129,8 @@ std::string header_from_text(const std::string& text, Header& h) {
         const auto count = counts.find(key);
         bool ok = true;
         if (key == "pool") ok = to_pool(value, h.pools.emplace_back());
+        else if (key == "events" && events) return "header key 'events' is given twice";
+        else if (key == "events") ok = to_sizes(value, events);
         else if (!seen.insert(key).second) return "header key '" + shown(key) + "' is given twice";
         else if (number != numbers.end()) ok = to_number(value, *number->second);
         else if (count != counts.end()) ok = to_number(value, *count->second), h.region.counted = true;

@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <memory>
+#include <optional>
 
 #include "container.h"
 #include "file.h"
@@ -18,6 +19,8 @@ struct Reader::Impl {
     std::vector<IndexEntry> index;
     std::vector<uint64_t> first_instruction, first_access;
     std::string table_text;
+    std::optional<std::string> events_text;
+    std::optional<Events> events;
     SlotMap slots;
     size_t at = 0;
     std::string stored, text;           // reused between frames
@@ -45,16 +48,18 @@ struct Reader::Impl {
         if (p.magic != file_magic) refuse("preamble", 0, "this is not a Tessera trace (its first 8 bytes differ), or its recording never finished");
         if (p.self_digest != self_digest(p)) refuse("preamble", 0, "damaged (checksum differs)");
         const uint64_t index_bytes = p.frames * sizeof(IndexEntry);
-        const uint64_t expected = p.tail_offset + p.header_bytes + p.table_bytes + index_bytes;
+        uint64_t expected = p.tail_offset + p.header_bytes + p.table_bytes + index_bytes;
         const bool sums = p.tail_offset >= sizeof p && p.tail_offset <= file_bytes && p.header_bytes <= file_bytes && p.table_bytes <= file_bytes &&
                           p.frames <= file_bytes / sizeof(IndexEntry);  // else the sum could wrap around
+        if (sums && expected < file_bytes) expected += event_bytes(p, file_bytes);
         if (!sums || expected != file_bytes || p.table_text_bytes > max_table_bytes)
             refuse("end of file", file_bytes, "the trace should have " + std::to_string(expected) + " bytes: truncated or extended");
         std::string tail(file_bytes - p.tail_offset, '\0');
         if (!file.read_at(p.tail_offset, tail.data(), tail.size()) || digest(tail.data(), tail.size()) != p.tail_digest)
             refuse("header, block table and index", p.tail_offset, "damaged (checksum differs)");
 
-        const std::string wrong = header_from_text(tail.substr(0, p.header_bytes), header);
+        std::optional<EventSizes> sizes;
+        const std::string wrong = header_from_text(tail.substr(0, p.header_bytes), header, sizes);
         if (!wrong.empty()) refuse("header", p.tail_offset, wrong);
         const char* const table = tail.data() + p.header_bytes;
         if (ZSTD_getFrameContentSize(table, p.table_bytes) != p.table_text_bytes)  // before so many bytes are asked for
@@ -64,10 +69,31 @@ struct Reader::Impl {
         if (got != table_text.size() || !table_from_text(table_text, blocks))
             refuse("block table", p.tail_offset + p.header_bytes, "malformed");
         for (const StaticBlock& block : blocks) slots.add(block);
+        if (sizes) open_events(p, tail, *sizes);
 
         index.resize(p.frames);
         if (p.frames) std::memcpy(index.data(), tail.data() + tail.size() - index_bytes, index_bytes);
         check_index(p);
+    }
+
+    /// Of a file that is longer than a trace without events.
+    uint64_t event_bytes(const Preamble& p, uint64_t file_bytes) {
+        std::string text(p.header_bytes, '\0');
+        const uint64_t bytes = file.read_at(p.tail_offset, text.data(), text.size()) ? event_bytes_of(text) : 0;
+        return bytes <= file_bytes ? bytes : 0;
+    }
+
+    void open_events(const Preamble& p, const std::string& tail, const EventSizes& sizes) {
+        const uint64_t at = p.header_bytes + p.table_bytes, room = tail.size() - at - p.frames * sizeof(IndexEntry);
+        const auto wrong = [&](const std::string& found) { refuse("events", p.tail_offset + at, found); };
+        if (sizes.stored_bytes != room || ZSTD_getFrameContentSize(tail.data() + at, room) != sizes.text_bytes)
+            wrong("their size differs from the size in the header");
+        events_text.emplace(sizes.text_bytes, '\0');
+        const size_t got = ZSTD_decompressDCtx(zstd.get(), events_text->data(), events_text->size(), tail.data() + at, room);
+        events.emplace();
+        if (got != events_text->size() || !events_from_text(*events_text, *events)) wrong("malformed");
+        if (events->list.size() != sizes.count) wrong("their number differs from the number in the header");
+        if (const std::string rule = wrong_events(*events, header); !rule.empty()) wrong(rule);
     }
 
     void check_index(const Preamble& p) {
@@ -120,6 +146,15 @@ Reader Reader::open(const std::string& path) {
 const Header& Reader::header() const { return impl_->header; }
 const std::vector<StaticBlock>& Reader::blocks() const { return impl_->blocks; }
 size_t Reader::frame_count() const { return impl_->index.size(); }
+bool Reader::has_events() const { return impl_->events.has_value(); }
+
+const Events& Reader::events() const {
+    if (!impl_->events)
+        throw TraceError("events of trace " + impl_->file.path() +
+                         ": it was recorded without the program's calls to memory management"
+                         "\n  what to do: record it again: tessera trace record --events --roi whole --kernel-accesses on");
+    return *impl_->events;
+}
 
 bool Reader::next(Frame& out) {
     if (impl_->at == impl_->index.size()) return false;
@@ -141,7 +176,7 @@ void Reader::verify() {
         impl_->decode(i, frame);
         if (frame_digest(content_of(frame)) != impl_->index[i].content_digest) impl_->refuse_frame(i, "its decoded content differs from the recorded content");
     }
-    if (content_checksum(impl_->table_text, impl_->index) != impl_->header.checksum)
+    if (content_checksum(impl_->table_text, impl_->index, impl_->events_text) != impl_->header.checksum)
         impl_->refuse("header", 0, "the trace's checksum differs from its content");
 }
 

@@ -69,13 +69,14 @@ bool table_from_text(const std::string& text, std::vector<StaticBlock>& blocks) 
     return in.ok() && in.at_end();
 }
 
-std::string content_checksum(const std::string& table_text, const std::vector<IndexEntry>& index) {
+std::string content_checksum(const std::string& table_text, const std::vector<IndexEntry>& index, const std::optional<std::string>& events_text) {
     std::string message = table_text;
     for (const IndexEntry& entry : index) {
         put(message, entry.executions);
         put(message, entry.accesses);
         put(message, entry.content_digest);
     }
+    if (events_text) message += *events_text;
     return sha256_hex(message);
 }
 

@@ -1,6 +1,7 @@
 // writer.cpp - collects executions into frames; a full one goes to the encoder while another is filled.
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "bytes.h"
 #include "container.h"
@@ -21,6 +22,7 @@ struct Writer::Impl {
     uint64_t accesses = 0, instructions = 0, executions = 0;
     FrameEncoder encoder;
     CollectedFrame* frame;  ///< being filled
+    std::optional<Events> events;
 
     Impl(const std::string& target)
         : path(target), replacement(target), file(File::open_write(replacement.path())), encoder(file, sizeof(Preamble)), frame(&encoder.take()) {}
@@ -89,6 +91,10 @@ void Writer::append(uint32_t block, const uint64_t* addresses, const uint8_t* is
     for (uint16_t i = 0; i < count; ++i) room.is_store[i] = is_store[i] != 0;
 }
 
+uint64_t Writer::block_executions() const { return impl_->executions + impl_->frame->executions; }
+
+void Writer::set_events(Events events) { impl_->events = std::move(events); }
+
 void Writer::finish(Header header) {
     Impl& w = *impl_;
     w.flush();
@@ -103,12 +109,23 @@ void Writer::finish(Header header) {
     header.kernel_accesses = totals.kernel_accesses;
     header.distinct_4kb_pages = totals.pages.count();
     for (Pool& pool : header.pools) pool.distinct_4kb_pages = totals.pages.count(pool.base, pool.base + pool.size_bytes);
-    header.checksum = content_checksum(table_text, index);
+    std::optional<std::string> events_text;
+    if (w.events) {
+        if (const std::string wrong = wrong_events(*w.events, header); !wrong.empty())
+            throw TraceError("events of trace " + w.path + ": " + wrong + "\n  what to do: correct the program that writes this trace");
+        events_text = events_to_text(*w.events);
+    }
+    header.checksum = content_checksum(table_text, index, events_text);
 
-    const std::string header_text = header_to_text(header);
-    std::string table;
+    std::string table, events;
     table.resize(compress(table_text, table));
-    std::string tail = header_text + table;
+    std::optional<EventSizes> sizes;
+    if (events_text) {
+        events.resize(compress(*events_text, events));
+        sizes = {w.events->list.size(), events.size(), events_text->size()};
+    }
+    const std::string header_text = header_to_text(header, sizes);
+    std::string tail = header_text + table + events;
     for (const IndexEntry& entry : index) put(tail, entry);
 
     Preamble preamble;

@@ -13,6 +13,7 @@ EventBuffer* EventBuffers::take_free() {
     EventBuffer* buffer = free_.front();
     free_.pop_front();
     buffer->count = 0;
+    buffer->program_events.clear();
     return buffer;
 }
 

@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "event.h"
@@ -21,6 +22,8 @@ struct EventBuffer {
     static constexpr size_t margin = size_t{1} << 16;
     std::unique_ptr<Event[]> events{new Event[capacity + 1]};  ///< one more for the builder's sentinel
     size_t count = 0;
+    /// Calls to memory management, and the number of events before each; it may lie inside an execution.
+    std::vector<std::pair<size_t, trace::Event>> program_events;
     std::vector<trace::Pool> pools;  ///< as far as they were used when the buffer was full
     // What was known when this buffer had been read, before it is filled again:
     uint64_t full_windows = 0;   ///< complete windows of the trace

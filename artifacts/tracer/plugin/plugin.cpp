@@ -88,9 +88,19 @@ void follow_switch(unsigned vcpu) {
     region.control.set_recording(asked);
 }
 
+/// libmosalloc-events.so tells of a call of the program's.
+void on_program_event(uint64_t address) {
+    if (region.child || region.stopped) return;
+    mosalloc_event told;
+    if (!read_guest(address, &told, sizeof told))
+        die("record " + recorder->settings().program + ": what libmosalloc tells of a call can't be read\n  what to do: allow the process to read /proc/self/mem");
+    recorder->add_program_event(told, told.name ? text_at(told.name, read_guest) : "");
+}
+
 void on_syscall(qemu_plugin_id_t, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5,
                 uint64_t a6, uint64_t, uint64_t) {
     follow_switch(vcpu);
+    if (number == MOSALLOC_EVENT_CALL && recorder->settings().events) return on_program_event(a1);
     pending = {number, {a1, a2, a3, a4, a5, a6}};
 }
 

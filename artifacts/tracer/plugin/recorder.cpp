@@ -4,6 +4,7 @@
 #include <csignal>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 
@@ -37,7 +38,11 @@ void Recorder::next_buffer() {
 }
 
 bool Recorder::hand_over() {
+    std::unique_lock lock(program_events_mutex_, std::defer_lock);
+    if (settings_.events) lock.lock();
     current_->count = static_cast<size_t>(cursor_.at - current_->events.get());
+    current_->program_events.swap(pending_events_);
+    has_blocks_ |= current_->count != 0;
     if (settings_.max_accesses != 0) current_->pools = pools_now();
     buffers_.give_full(current_);
     next_buffer();
@@ -55,20 +60,56 @@ void Recorder::begin_window() {
     *cursor_.at++ = block_event(mark);
 }
 
+/// Another thread than the recorded one reads the cursor while it moves, so its position is that of a near block.
+void Recorder::add_program_event(const mosalloc_event& told, const std::string& path) {
+    std::lock_guard lock(program_events_mutex_);
+    try {
+        if (!program_events_) program_events_.emplace(ProgramEvents::read_spans(settings_.pool_map));
+        const size_t before = static_cast<size_t>(__atomic_load_n(&cursor_.at, __ATOMIC_RELAXED) - current_->events.get());
+        const bool recorded = has_blocks_ || before != 0;
+        if (recorded) program_events_->end_start();
+        for (const trace::Event& event : program_events_->of(told, path))
+            if (recorded) pending_events_.emplace_back(before, event);
+    } catch (const std::exception& error) {
+        die(error.what());
+    }
+}
+
 void Recorder::overflow() {
     die("record " + settings_.out + ": one basic block made more than " + std::to_string(EventBuffer::margin) +
         " accesses\n  what to do: report this program, or raise EventBuffer::margin and build the tracer again");
+}
+
+/// Reads the buffer up to each event of the program, or rather to the end of the execution there.
+void Recorder::build_from(StreamBuilder& builder, EventBuffer& buffer) {
+    Event* const events = buffer.events.get();
+    size_t from = 0;
+    const auto read_to = [&](size_t to) {
+        const Event kept = to < buffer.count ? events[to] : 0;  // the builder puts a sentinel there
+        const bool more = builder.add(events + from, events + to);
+        if (to < buffer.count) events[to] = kept;
+        from = to;
+        return more;
+    };
+    const auto reached = [&] {
+        pools_at_limit_ = std::move(buffer.pools);
+        limit_reached_ = true;
+    };
+    for (auto& [before, event] : buffer.program_events) {
+        size_t to = std::max(before, from);
+        while (to < buffer.count && !(events[to] & block_flag)) ++to;
+        if (!read_to(std::min(to, buffer.count))) return reached();
+        event.block = writer_->block_executions();
+        placed_events_.push_back(event);
+    }
+    if (!read_to(buffer.count)) reached();
 }
 
 void Recorder::build() {
     try {
         StreamBuilder builder(*writer_, settings_.windows > 1 ? settings_.window_accesses : settings_.max_accesses, settings_.windows);
         while (EventBuffer* buffer = buffers_.take_full()) {
-            Event* events = buffer->events.get();
-            if (!limit_reached_ && !builder.add(events, events + buffer->count)) {
-                pools_at_limit_ = std::move(buffer->pools);
-                limit_reached_ = true;
-            }
+            if (!limit_reached_) build_from(builder, *buffer);
             buffer->full_windows = builder.full_windows();
             buffer->limit_reached = limit_reached_;
             buffers_.give_free(buffer);
@@ -104,6 +145,11 @@ void Recorder::finish(uint32_t threads, bool stopped, const trace::RegionCount& 
     header.kernel_modelled = settings_.kernel_accesses;
     header.stopped = stopped;
     try {
+        if (settings_.events) {
+            std::lock_guard lock(program_events_mutex_);
+            if (!program_events_) program_events_.emplace(ProgramEvents::read_spans(settings_.pool_map));
+            writer_->set_events(program_events_->section(std::move(placed_events_), writer_->block_executions()));
+        }
         writer_->finish(header);
     } catch (const std::exception& error) {
         writer_.reset();

@@ -2,12 +2,14 @@
 // recorder.h - one recording: buffers filled by the program, a thread that builds and compresses the trace.
 #pragma once
 
+#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "event_buffers.h"
+#include "program_events.h"
 #include "settings.h"
 #include "tessera/trace/trace.h"
 
@@ -19,6 +21,8 @@ struct Cursor {
     Event* soft_end = nullptr;  ///< behind it a new block needs a new buffer
     Event* hard_end = nullptr;
 };
+
+class StreamBuilder;
 
 class Recorder {
 public:
@@ -44,6 +48,9 @@ public:
         *cursor_.at++ = access;
     }
 
+    /// A call to memory management, by any thread. Its position is the next block of the recorded thread.
+    void add_program_event(const mosalloc_event& told, const std::string& path);
+
     /// Remembers how far the pools are used now. The last call counts, unless the limit was reached: then it is the state at
     /// the end of the buffer that reached it. The program runs on until that buffer comes back.
     void snapshot_pools();
@@ -57,6 +64,7 @@ private:
     std::vector<trace::Pool> pools_now() const;
     void next_buffer();
     void build();  // the thread
+    void build_from(StreamBuilder& builder, EventBuffer& buffer);
 
     Cursor& cursor_;
     EventBuffer* current_ = nullptr;
@@ -65,6 +73,11 @@ private:
     std::optional<trace::Writer> writer_;
     std::vector<trace::Pool> pools_, pools_at_limit_;
     bool limit_reached_ = false;  // of the thread, until it has ended
+    std::mutex program_events_mutex_;  // of the next two, and of current_ while it is replaced
+    std::optional<ProgramEvents> program_events_;
+    std::vector<std::pair<size_t, trace::Event>> pending_events_;  // for the buffer that is being filled
+    bool has_blocks_ = false;
+    std::vector<trace::Event> placed_events_;  // of the thread, until it has ended
     uint64_t full_windows_ = 0, begun_windows_ = 0;  // behind the first window
     std::thread builder_;
 };

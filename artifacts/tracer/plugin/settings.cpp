@@ -17,7 +17,7 @@ namespace {
 [[noreturn]] void refuse(const std::string& path, const std::string& line, const std::string& found) {
     throw std::runtime_error("settings " + path + ", line '" + line + "': " + found +
                              "\n  what to do: use the keys out, program, pool_map, roi (auto, markers, whole, skip:N, switch:FILE, "
-                             "closed:NAME, written:NAME), max_accesses, threads, kernel_accesses, fixed_clocks, "
+                             "closed:NAME, written:NAME), max_accesses, threads, kernel_accesses, fixed_clocks, events, "
                              "stop_when_recorded, count_region (0, 1), thread (first, busiest, N), "
                              "windows, window_accesses, gap_accesses; "
                              "`tessera trace record` writes this file");
@@ -72,6 +72,7 @@ bool set(const std::string& key, const std::string& value, Settings& settings) {
     else if (key == "threads") return set_flag(value, settings.threads);
     else if (key == "kernel_accesses") return set_flag(value, settings.kernel_accesses);
     else if (key == "fixed_clocks") return set_flag(value, settings.fixed_clocks);
+    else if (key == "events") return set_flag(value, settings.events);
     else if (key == "stop_when_recorded") return set_flag(value, settings.stop_when_recorded);
     else if (key == "max_accesses") return to_number(value, settings.max_accesses);
     else if (key == "count_region") return set_flag(value, settings.count_region);
@@ -104,6 +105,7 @@ Settings read_settings(const std::string& path) {
         if (!set(line.substr(0, equals), line.substr(equals + 1), settings)) refuse(path, line, "unknown key or value");
     }
     if (settings.out.empty()) refuse(path, "", "the line 'out=<trace>' is missing");
+    if (settings.events && settings.pool_map.empty()) refuse(path, "events=1", "events lie in pools, so the line 'pool_map=<file>' is needed");
     if (const std::string wrong = wrong_windows(settings); !wrong.empty()) refuse(path, "windows=" + std::to_string(settings.windows), wrong);
     return settings;
 }

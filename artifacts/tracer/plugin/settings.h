@@ -35,6 +35,7 @@ struct Settings {
     unsigned thread = 0;              ///< for Choice::number
     bool kernel_accesses = false;     ///< model what system calls do (syscalls.h)
     bool fixed_clocks = false;        ///< clocks are part of the fixed results (fixed_results.h)
+    bool events = false;              ///< the program's calls to memory management (program_events.h)
     bool stop_when_recorded = false;  ///< end the program when the limit is reached
     bool count_region = false;        ///< count the accesses of the whole region, recorded or not (window.h)
     uint64_t windows = 1;             ///< 0: only count

@@ -2,7 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "cli/commands.h"
-#include "streams.h"
+#include "random_events.h"
+#include "tessera/trace/areas.h"
 
 namespace tessera::trace {
 namespace {
@@ -82,6 +83,33 @@ TEST_F(Cut, KeepsPoolsAndBlocksAndSaysThatTheRegionIsIncomplete) {
     EXPECT_EQ(reader.header().pools[1].base, 0x5000000000u);
     EXPECT_FALSE(reader.header().complete_roi);
     EXPECT_GE(reader.header().accesses, 1000u);
+}
+
+/// The events of a part are those of its executions; applied to nothing, they give the areas of the whole trace there.
+TEST_F(Cut, HasTheEventsOfItsExecutions) {
+    const Events events = random_events(4, 500, stream.executions.size());
+    write_stream(whole, stream, events);
+    for (auto [start, accesses] : {std::pair<uint64_t, uint64_t>{0, total}, {total / 3, total / 3}, {total - 5, 5}}) {
+        cli::cut(whole, part, start, accesses);
+        Reader reader = Reader::open(part);
+        reader.verify();
+        uint64_t begin = 0, at = 0;
+        while (at < start) at += stream.executions[begin++].addresses.size();
+        Areas areas;
+        std::vector<Event> later;
+        for (Event event : events.list) {
+            if (event.block <= begin) areas.apply(event);
+            else if (event.block < begin + reader.header().block_executions) event.block -= begin, later.push_back(event);
+        }
+        std::vector<Event> expected = areas.events();
+        EXPECT_EQ(reader.events().at_start, expected.size());
+        expected.insert(expected.end(), later.begin(), later.end());
+        EXPECT_EQ(reader.events().list, expected) << start;
+        EXPECT_EQ(reader.events().files, events.files);
+    }
+    write_stream(whole, stream);
+    cli::cut(whole, part, 0, total);
+    EXPECT_FALSE(Reader::open(part).has_events());
 }
 
 TEST_F(Cut, OutsideTheTraceIsRefused) {

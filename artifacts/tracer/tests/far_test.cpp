@@ -81,12 +81,14 @@ TEST(Versions, OlderFilesAreRefused) {
     std::remove(path.c_str());
 }
 
+std::optional<EventSizes> no_events;
+
 TEST(Versions, AHeaderWithoutAKeyIsRefused) {
     std::string text = header_to_text({});
     text.erase(text.find("stopped=0\n"), std::string("stopped=0\n").size());
     text.erase(text.rfind("sha256="));
     Header back;
-    EXPECT_EQ(header_from_text(text + "sha256=" + sha256_hex(text) + "\n", back), "header keys are missing: it has 12 of 13");
+    EXPECT_EQ(header_from_text(text + "sha256=" + sha256_hex(text) + "\n", back, no_events), "header keys are missing: it has 12 of 13");
 }
 
 /// The header's text with one line taken out, and its checksum made again.
@@ -99,7 +101,7 @@ std::string without(std::string text, const std::string& line) {
 TEST(Header, CountsOfTheRegionAreThereTogetherOrNotAtAll) {
     Header counted, back;
     counted.region = {true, 3, 1'000'000, 5'000'000, 18'000'000, 90'000'000, true};
-    ASSERT_EQ(header_from_text(header_to_text(counted), back), "");
+    ASSERT_EQ(header_from_text(header_to_text(counted), back, no_events), "");
     EXPECT_TRUE(back.region.counted && back.region.ended);
     EXPECT_EQ(back.region.windows, 3u);
     EXPECT_EQ(back.region.window_accesses, 1'000'000u);
@@ -108,7 +110,7 @@ TEST(Header, CountsOfTheRegionAreThereTogetherOrNotAtAll) {
     EXPECT_EQ(back.region.instructions_seen, 90'000'000u);
     for (const char* line : {"windows=3\n", "region_ended=1\n", "gap_accesses=5000000\n"}) {
         Header partial;
-        EXPECT_EQ(header_from_text(without(header_to_text(counted), line), partial), "header keys are missing: it has 18 of 19") << line;
+        EXPECT_EQ(header_from_text(without(header_to_text(counted), line), partial, no_events), "header keys are missing: it has 18 of 19") << line;
     }
     EXPECT_EQ(header_to_text({}).find("region"), std::string::npos);
 }

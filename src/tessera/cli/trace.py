@@ -66,6 +66,7 @@ def trace() -> None:
     show_default=True,
     help="Record the accesses of system calls to the program's memory.",
 )
+@click.option("--events", is_flag=True, help="Record the program's calls to memory management, too.")
 @click.option("--folder", type=_PATH, help="Working folder of the program.")
 @click.option("--target", help="Executable to record, if PROGRAM is a script that starts it.")
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
@@ -198,6 +199,20 @@ def touches(path: Path, out: Path) -> None:
     Example (after: tessera trace record): ./run tessera trace touches /tmp/gups.tst --out /tmp/touches.csv
     """
     traces.touches(path, out)
+
+
+@trace.command()
+@click.argument("path", metavar="TRACE", type=_PATH)
+@click.option("--csv", is_flag=True, help="Print a CSV table.")
+def events(path: Path, csv: bool) -> None:
+    """List the program's calls to memory management, of a trace that was recorded with --events.
+
+    \b
+    Example:
+      ./run tessera trace record --events --roi whole --kernel-accesses on --out /tmp/e.tst -- /bin/echo hello
+      ./run tessera trace events /tmp/e.tst
+    """
+    click.echo(traces.events(path, csv=csv), nl=False)
 
 
 @trace.command()

@@ -4,12 +4,13 @@ From the bottom: :mod:`header` (the header of a trace), :mod:`guest` (QEMU's com
 (programs of this machine for the image), :mod:`options` (what is recorded), :mod:`place` (where the program
 is and who starts it), :mod:`switch` and :mod:`companion` (servers), :mod:`passing` (output, shown and
 kept), :mod:`windows` (parts of a region), :mod:`fixed` (names that make recordings repeat), :mod:`record`,
-:mod:`count`, :mod:`convert`, :mod:`cut`, :mod:`touches` and :mod:`cli`.
+:mod:`count`, :mod:`convert`, :mod:`cut`, :mod:`events`, :mod:`touches` and :mod:`cli`.
 """
 
 from tessera.record.traces.convert import export_champsim, import_champsim, verify
 from tessera.record.traces.count import Counted, count
 from tessera.record.traces.cut import cut
+from tessera.record.traces.events import events
 from tessera.record.traces.header import info
 from tessera.record.traces.record import Recorded, record
 from tessera.record.traces.switch import Switch
@@ -21,6 +22,7 @@ __all__ = [
     "Switch",
     "count",
     "cut",
+    "events",
     "export_champsim",
     "import_champsim",
     "info",

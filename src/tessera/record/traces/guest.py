@@ -41,6 +41,7 @@ class Guest:
         folder: for settings, layout and pool map; it must be visible to QEMU.
         sysroot: prefix of the program's libraries, None to use those beside QEMU.
         variables: further environment of the program.
+        events: preload the libmosalloc that tells the plugin of the program's calls.
     """
 
     program: Path
@@ -50,6 +51,7 @@ class Guest:
     anon_pool_bytes: int
     sysroot: Path | None = None
     variables: dict[str, str] = field(default_factory=dict)
+    events: bool = False
 
     @property
     def pool_map(self) -> Path:
@@ -80,7 +82,8 @@ class Guest:
 
     def qemu_words(self) -> list[str]:
         """The argument list up to the program's own ``argv[0]``, path and arguments."""
-        plugin, library = built("tracer", "libtessera-trace.so"), built("mosalloc", "libmosalloc.so")
+        plugin = built("tracer", "libtessera-trace.so")
+        library = built("mosalloc", "libmosalloc-events.so" if self.events else "libmosalloc.so")
         for path in (plugin, library, self.settings):
             if "," in str(path):
                 raise TesseraError(

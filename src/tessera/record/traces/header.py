@@ -7,6 +7,7 @@ The layout of the preamble and the header's lines are those of ``artifacts/trace
 from __future__ import annotations
 
 import hashlib
+import re
 import struct
 from pathlib import Path
 
@@ -32,6 +33,8 @@ _REQUIRED = {"program", "origin", "checksum", *_FLAGS, *_NUMBERS}
 #: Keys of a recording that counted its region: all of them or none.
 _COUNTS = ("windows", "window_accesses", "gap_accesses", "region_accesses_seen", "region_instructions_seen")
 _ENDED = "region_ended"
+#: Of a trace with events: their number, and sizes that only the C++ reader needs.
+_EVENTS = "events"
 
 
 def info(path: Path | str) -> dict:
@@ -43,6 +46,7 @@ def info(path: Path | str) -> dict:
     If the recording counted its region: ``windows`` of the trace (0: it was only counted),
     ``window_accesses``, ``gap_accesses``, ``region_accesses_seen`` and ``region_instructions_seen`` (recorded
     or not), ``region_ended`` (they are those of the whole region). Else these are None.
+    Only of a trace with events: ``events``, their number.
 
     Raises:
         TesseraError: the file is missing, not a trace, truncated, or its header is damaged; ``code`` is
@@ -66,12 +70,21 @@ def info(path: Path | str) -> dict:
         _, tail_offset, header_bytes, table_bytes, _, frames = _PREAMBLE.unpack_from(preamble)
         size = path.stat().st_size
         expected = tail_offset + header_bytes + table_bytes + frames * _INDEX_ENTRY_BYTES
+        if expected < size:
+            file.seek(tail_offset)
+            expected += _stored_event_bytes(file.read(header_bytes))
         if size != expected:
             found = f"the file must have {expected} bytes: it was truncated or extended"
             raise _refused(path, f"byte {size}", found, "trace-length")
         file.seek(tail_offset)
         text = file.read(header_bytes)
     return _parse(path, tail_offset, text) | {"file_bytes": size}
+
+
+def _stored_event_bytes(text: bytes) -> int:
+    """Bytes of the section of events, by the line ``events=<count> <stored_bytes> <text_bytes>``."""
+    line = re.search(rb"^events=\d+ (\d+) \d+$", text, re.MULTILINE)
+    return int(line[1]) if line else 0
 
 
 def _parse(path: Path, offset: int, text: bytes) -> dict:
@@ -85,6 +98,8 @@ def _parse(path: Path, offset: int, text: bytes) -> dict:
             kind, *numbers = value.split()
             names = ("base", "size_bytes", "used_bytes", "distinct_4kb_pages")
             found["pools"].append({"kind": kind} | dict(zip(names, map(int, numbers), strict=True)))
+        elif key == _EVENTS:
+            found[key] = int(value.split()[0])
         elif key in (*_FLAGS, _ENDED):
             found[key] = value == "1"
         else:

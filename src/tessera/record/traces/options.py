@@ -45,6 +45,7 @@ class Options:
         region_accesses: data accesses of the whole region; None if unknown.
         window_span: accesses at the beginning of the region that the windows lie in; None for all.
         fixed_clocks: the program sees a clock that only its own calls advance.
+        events: also record the program's calls to memory management (``events.h`` of the tracer).
     """
 
     roi: str = "auto"
@@ -57,6 +58,7 @@ class Options:
     region_accesses: int | None = None
     window_span: int | None = None
     fixed_clocks: bool = False
+    events: bool = False
 
     def __post_init__(self):
         kind, colon, argument = self.roi.partition(":")
@@ -157,4 +159,5 @@ class Options:
             "kernel_accesses": int(self.kernel_accesses),
             "fixed_clocks": int(self.fixed_clocks),
             "stop_when_recorded": int(self.stop_when_recorded),
+            "events": int(self.events),
         }

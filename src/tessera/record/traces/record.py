@@ -77,6 +77,7 @@ def record(
     region_accesses: int | None = None,
     window_span: int | None = None,
     fixed_clocks: bool = False,
+    events: bool = False,
 ) -> Recorded:
     """Run ``argv`` under QEMU and write its trace to ``out``.
 
@@ -108,6 +109,8 @@ def record(
         window_span: accesses at the beginning of the region that several windows lie in; all of them if None.
         fixed_clocks: the program sees a clock that advances by one microsecond with each look at it. Not for
             programs that time their own region of interest.
+        events: also record the program's calls to memory management as libmosalloc receives them. Imitations
+            of an operating system need them, with ``roi="whole"`` and ``kernel_accesses=True``.
 
     Raises:
         TesseraError: nothing was recorded, for the reason given; ``out`` does not exist then.
@@ -126,6 +129,7 @@ def record(
         region_accesses,
         window_span,
         fixed_clocks,
+        events,
     )
     pools = {
         "heap_pool_bytes": _pool(heap_pool, "--heap-pool"),
@@ -142,7 +146,7 @@ def record(
     with tempfile.TemporaryDirectory(prefix=".record-", dir=out.parent) as name:
         scratch = Path(name)
         guest = place.guest(words, scratch, pools)
-        guest = replace(guest, variables=dict(environment or {}))
+        guest = replace(guest, variables=dict(environment or {}), events=events)
         partial = scratch / "trace.tst"
         contained = not isinstance(place.engine, HostToolchain)
         names = FixedNames({})

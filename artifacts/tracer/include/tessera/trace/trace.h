@@ -18,6 +18,8 @@
 #include <string>
 #include <vector>
 
+#include "tessera/trace/events.h"
+
 namespace tessera::trace {
 
 /// Pool kinds, named in layout files `brk` and `mmap`.
@@ -159,6 +161,10 @@ public:
     const std::vector<StaticBlock>& blocks() const;
     size_t frame_count() const;
 
+    bool has_events() const;
+    /// The program's calls to memory management. Throws TraceError for a trace that was recorded without them.
+    const Events& events() const;
+
     /// Decodes the next frame into `out`; false at the end. Throws TraceError (frame, offset) when damaged.
     bool next(Frame& out);
     /// The next call of next() returns frame `index` (0-based, < frame_count()).
@@ -194,6 +200,10 @@ public:
         uint8_t* is_store;
     };
     Room start(uint32_t block, uint16_t count);
+    /// Executions appended so far: the position of an event that happens now.
+    uint64_t block_executions() const;
+    /// Gives the trace the optional section of events; the last call counts. finish() throws TraceError if they break a rule of events.h.
+    void set_events(Events events);
     /// Completes the file (counts, page counts and checksum are filled in here).
     void finish(Header header);
 

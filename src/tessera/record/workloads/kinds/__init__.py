@@ -30,6 +30,7 @@ KINDS = {
     "server": "tessera.record.workloads.kinds.server",
     "kernel": "tessera.record.workloads.kinds.kernel",
     "debian": "tessera.record.workloads.kinds.debian",
+    "parsec": "tessera.record.workloads.kinds.parsec",
     "spec": "tessera.record.workloads.kinds.spec",
     "scripts": "tessera.record.workloads.kinds.scripts",
     "program": "tessera.record.workloads.kinds.program",
