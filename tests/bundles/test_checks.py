@@ -91,6 +91,18 @@ def test_instructions_may_differ_by_a_tenth_of_a_percent():
     assert failed(with_counts(scaled("growing-4", "instructions", 1.0009))) == []
 
 
+@pytest.mark.parametrize("class_name, cores, threads, fails", [
+    ("goldencove", 16, 24, False),  # 8 cores with two threads, 8 with one
+    ("broadwell", 16, 24, True), ("broadwell", 16, 32, False), ("goldencove", 16, 15, True),
+    ("goldencove", 16, 65, True),
+])  # fmt: skip
+def test_threads_of_hybrid_processors(class_name, cores, threads, fails):
+    files = dict(opened(replace(PLAN, class_name=class_name)).files)
+    found = replace(documents.read_machine(files[names.MACHINE]), sockets=1, cores=cores, threads=threads)
+    files[names.MACHINE] = documents.machine_text(found).encode()
+    assert failed(sealed("made", files)) == (["machine"] if fails else [])
+
+
 def test_passes_that_disagree_fail_their_cell():
     """R of the pass of sizes is 10% above R of the other pass."""
     files = with_counts(scaled("growing-8", "R cycles", 1.1, "by-size"))

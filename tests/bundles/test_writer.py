@@ -138,6 +138,7 @@ MESSAGES = (
     "alice@wonderland7: ~/run.sh line 3",
     "can't open '/data/alice/x' (eth0 52:54:00:12:34:56)",
     "two\nlines\tof wonderland7",
+    "open:/data/alice/x failed, and /home/alice/thesis/x.csv too; connect to 10.20.30.40:7000",
 )
 
 
@@ -156,7 +157,7 @@ def test_a_bundle_has_no_names_of_its_machine(alice, tmp_path):
     bundles.seal(tmp_path / "b")
     everything = b"".join(p.read_bytes() for p in (tmp_path / "b").rglob("*") if p.is_file())
     everything += shapes.text(shapes.COUNTS, ()).encode()
-    for name in (*alice, "52:54:00:12:34:56", "/data"):
+    for name in (*alice, "52:54:00:12:34:56", "/data", "data/", "thesis", "10.20.30.40"):
         assert name.encode() not in everything
     done = verify(tmp_path / "b")
     assert "private" not in [check.name for check in done.checks if not check.passed]
@@ -168,7 +169,10 @@ def test_a_bundle_has_no_names_of_its_machine(alice, tmp_path):
     ("2MB/1GB pages: 12 / 4", True),
     ("sysctl kernel.nmi_watchdog=0; /proc/sys/vm", True),
     ("1.23 at 12:34:56", True),
+    ("https://example.org/path and 6.1.0.13-amd64 and 1.2.3", True),
     ("/opt/tool", False),
+    ("open:/opt/tool", False),
+    ("host 192.168.0.17:7000", False),
     ("see /root", False),
     ("a --file=/srv/x", False),
 ])  # fmt: skip

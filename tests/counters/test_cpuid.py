@@ -57,6 +57,19 @@ def test_amd_classes_are_those_of_linux(family, models):
         assert ours == linux("AuthenticAMD", family, model, 0), f"{family:02X} {model:02X}"
 
 
+@pytest.mark.parametrize("vendor, family, model, cell", [
+    ("GenuineIntel", 6, 0xFE, "06_FE"), ("AuthenticAMD", 0x1C, 5, "AuthenticAMD family 1Ch models 05-05"),
+    ("GenuineIntel", 19, 1, ""), ("Other", 6, 1, ""),
+])  # fmt: skip
+def test_what_a_row_for_an_unknown_processor_says(vendor, family, model, cell):
+    """A message names this cell; the reader of the table must accept it."""
+    cpu = Cpu(vendor, family, model, 3)
+    assert cpu.cell() == cell
+    if cell:
+        (rule,) = rules(cell)
+        assert rule.names(cpu) and not rule.names(Cpu(vendor, family, model + 1))
+
+
 def test_zen_6_is_unknown():
     """Linux 6.12 calls only some models of family 1Ah Zen 5."""
     assert of_cpu(Cpu("AuthenticAMD", 0x1A, 0x50)) == ()

@@ -230,6 +230,7 @@ def test_a_table_names_the_logs(tmp_path):
     for text in (
         "", "file\n", "file,layout\n", "file,layout\nx.txt,4kb\n",
         "file,layout,repeat\nlogs/run 7.txt,4kb,-1\n",
+        f"file,layout,repeat\nlogs/run 7.txt,4kb,{'9' * 5000}\n", f"file,layout\n{'x' * 5000},4kb\n",
         "file,layout\nlogs/run 7.txt,4kb\nlogs/run 7.txt,2mb\n", "file,layout\nlogs/run 7.txt\n",
     ):  # fmt: skip
         table.write_text(text)

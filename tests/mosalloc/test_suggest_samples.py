@@ -21,7 +21,7 @@ from tessera.layouts.model import read_layout
 from tessera.mosalloc.samples.plan import plan
 from tessera.mosalloc.suggest.estimate import covered, effective, wilson
 from tessera.mosalloc.suggest.profile import Profile
-from tessera.mosalloc.suggest.sampled import summed
+from tessera.mosalloc.suggest.sampled import from_files, summed
 
 
 def _builders():
@@ -95,6 +95,19 @@ def test_recorded_samples_give_the_pages_that_were_touched():
     profile = of_place(samples, place, "recorded", "page faults", faults=True)
     assert profile.misses == {("brk", 0): 2 * 7, ("mmap", 0): 146 * 7, ("mmap", M2): 147 * 7}
     assert profile.outside == (319 - 295) * 7
+
+
+@pytest.mark.parametrize("cores, noted", [(("cpu_core",), True), (("cpu_core", "cpu_atom"), False)])
+def test_one_type_of_core_is_noted(cores, noted, tmp_path):
+    """A recording cannot say whether the program also ran on cores whose events were not recorded."""
+    addresses = HOT.addresses(600)
+    lines = [
+        made.line(f"{cores[n % len(cores)]}/event=0xd0,umask=0x11/pp", a) for n, a in enumerate(addresses)
+    ]
+    (tmp_path / "s.txt").write_text("\n".join(lines))
+    profile = from_files(tmp_path / "s.txt", made.report(tmp_path / "r.json"))
+    assert profile.total == 600 * 997
+    assert any("all samples are of cpu_core" in note for note in profile.notes) == noted
 
 
 def page(root) -> str:

@@ -55,7 +55,10 @@ def _texts(value: object) -> bool:
 
 _TRUTH = ("true or false", lambda value: isinstance(value, bool))
 _ABOUT = {
-    "schema": (f"{SCHEMA}, the only one that this version reads", lambda value: value == SCHEMA),
+    "schema": (
+        f"{SCHEMA}, the only one that this version reads",
+        lambda value: type(value) is int and value == SCHEMA,
+    ),
     "protocol": _word(NAME),
     "protocol_sha256": _word(SHA256),
     "region": _word(one_of(*REGIONS)),

@@ -15,7 +15,7 @@ from tessera.bundles.reader import parse
 from tessera.bundles.sealing import sealed
 from tessera.core.errors import TesseraError
 from tessera.core.files import writing
-from tessera.machine.environment.condition import STATUSES, Condition
+from tessera.machine.environment.condition import worse_of
 
 #: Fields of bundle.json and machine.json that parts of one machine share; the later day is kept.
 _SAME_ABOUT = ("schema", "protocol", "protocol_sha256", "region", "mode", "counter", "rehearsal",
@@ -44,7 +44,7 @@ def merged(first: Bundle, second: Bundle) -> dict[str, bytes]:
         runs.append(replace(run, run=number, round=run.round + after.get(run.workload, 0)))
         counts += [replace(count, run=number) for count in second.counts.get(run.run, ())]
     about = replace(first.about, created=max(first.about.created, second.about.created))
-    worse = _environment(first, second)
+    worse = worse_of(first.environment, second.environment)
     texts = writer.heads(
         about, first.machine, worse, first.events, first.workloads | second.workloads,
         first.layouts | second.layouts,
@@ -121,13 +121,3 @@ def _rounds(bundle: Bundle) -> dict[str, int]:
     for run in bundle.runs:
         found[run.workload] = max(found.get(run.workload, 0), run.round + 1)
     return found
-
-
-def _environment(first: Bundle, second: Bundle) -> list[Condition]:
-    """Each condition as it was in the part where it was worse."""
-    worse = {one.check: one for one in first.environment}
-    for one in second.environment:
-        before = worse.get(one.check)
-        if before is None or STATUSES.index(one.status) > STATUSES.index(before.status):
-            worse[one.check] = one
-    return list(worse.values())

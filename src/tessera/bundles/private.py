@@ -16,9 +16,14 @@ from pathlib import Path
 from tessera.bundles.model import Bundle
 from tessera.bundles.values import LONGEST_TEXT
 
-#: An absolute path outside of the kernel's own folders, which are the same on every machine.
-_PATH = re.compile(r"(?<![\w/:.~<>])(?!/(?:sys|proc|dev)/)/(?:[\w.+@-]+/)*[\w.+@-]+|~/[\w.+@/-]+")
+#: An absolute path outside of the kernel's own folders, which are the same on every machine; not of a URL.
+_PATH = re.compile(
+    r"(?<![\w/.~<>])(?!(?<=:)//)(?!/(?:sys|proc|dev)/)/(?:[\w.+@-]+/)*[\w.+@-]+|(?:~|<home>)/[\w.+@/-]+"
+)
+_BYTE = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
+_NETWORK = re.compile(rf"(?<![\w.-]){_BYTE}(?:\.{_BYTE}){{3}}(?![\w-]|\.\d)")
 _HARDWARE = re.compile(r"(?<![0-9A-Fa-f:])(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}(?![0-9A-Fa-f:])")
+_KERNEL = "machine.json, kernel"  #: a release may have four numbers, too
 #: Ordinary words, which name nobody.
 _ORDINARY = ("root", "localhost", "user", "host")
 
@@ -26,11 +31,17 @@ _ORDINARY = ("root", "localhost", "user", "host")
 def clean(text: str) -> str:
     """The text in one line, without absolute paths and names of this machine, its user and their home."""
     text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    text = _HARDWARE.sub("<mac>", text)
-    for name, kind in _names().items():
-        text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", f"<{kind}>", text)
+    text = _NETWORK.sub("<ip>", _HARDWARE.sub("<mac>", text))
+    text = _without(text, "home")  # before paths: its name may have a space
     text = _PATH.sub(lambda match: f"<path> {Path(match.group()).name}", text)
-    return text[:LONGEST_TEXT]
+    return _without(text, "user", "host")[:LONGEST_TEXT]
+
+
+def _without(text: str, *kinds: str) -> str:
+    for name, kind in _names().items():
+        if kind in kinds:
+            text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", f"<{kind}>", text)
+    return text
 
 
 def problems(texts: Iterable[tuple[str, str]], *, names: bool = True) -> Iterator[str]:
@@ -44,6 +55,8 @@ def problems(texts: Iterable[tuple[str, str]], *, names: bool = True) -> Iterato
             yield f"{place}: an absolute path"
         if _HARDWARE.search(text):
             yield f"{place}: a hardware address"
+        if place != _KERNEL and _NETWORK.search(text):
+            yield f"{place}: a network address"
         for name, kind in _names().items() if names else ():
             if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text):
                 yield f"{place}: the name of the {kind}"
@@ -58,7 +71,7 @@ def in_bundle(bundle: Bundle) -> Iterator[str]:
 
 def _free(bundle: Bundle) -> Iterator[tuple[str, str]]:
     """(place, text) of every text that comes from the machine or its user."""
-    yield "machine.json, kernel", bundle.machine.kernel
+    yield _KERNEL, bundle.machine.kernel
     for name, text in bundle.machine.mitigations.items():
         yield f"machine.json, mitigations {name}", text
     for one in bundle.environment:

@@ -12,7 +12,7 @@ PATH = click.Path(path_type=Path)
 SIGNALS = ("TERM", "INT", "QUIT", "HUP", "USR1", "USR2")
 
 
-@click.command("program", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.command("program", context_settings={"allow_interspersed_args": False})
 @click.option("--try", "tries", metavar="PAGES,...", default="",
               help="Compare with 4KB pages: thp, hugetlb, or layout files.")  # fmt: skip
 @click.option("--pairs", type=click.IntRange(min=1), default=10, show_default=True,
@@ -34,7 +34,7 @@ def program_(tries, pairs, predict, model, mode, load, ready_port, stop_signal, 
 
     Without counters, the output has clock time and numbers of the kernel, and says so. One run bounds no
     gain: --try runs PROGRAM under other pages, in pairs, and prints gains with 95% intervals. No bundle is
-    written.
+    written; `tessera measure run` (`./run measure`) writes one, of workloads under layouts.
 
     \b
     Examples:
@@ -83,7 +83,7 @@ def program_(tries, pairs, predict, model, mode, load, ready_port, stop_signal, 
     if found.sides("C"):
         for one in slopes.known(results or repo_root() / "results" / "default"):
             click.echo(f"cycles of R that a cycle of C cost in other programs: {one}")
-    click.echo("one run bounds no gain: --try thp shows it")
+    click.echo("one run bounds no gain: --try thp shows it; tessera mosalloc suggest finds the hot regions")
 
 
 def _given(*names: str) -> str:

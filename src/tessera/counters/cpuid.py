@@ -35,6 +35,14 @@ class Cpu:
         except (KeyError, ValueError):
             return None
 
+    def cell(self) -> str:
+        """``cpuid`` of a row for this processor, all its steppings; empty if the table has no form for it."""
+        if (self.vendor, self.family) == (INTEL, 6):
+            return f"06_{self.model:02X}"
+        return f"{AMD} family {self.family:X}h models {self.model:02X}-{self.model:02X}" * (
+            self.vendor == AMD
+        )
+
     def __str__(self) -> str:
         if self.vendor == INTEL:
             return f"{self.family:02X}_{self.model:02X} stepping {self.stepping:X}"

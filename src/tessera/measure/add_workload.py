@@ -16,6 +16,7 @@ from tessera.mosalloc.footprint import Memory, measure_footprint
 from tessera.record.workloads import model
 from tessera.record.workloads.kinds import program, scripts
 
+OWN = "the user's own"  #: ``source`` of the workload files that are written here
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
@@ -105,7 +106,7 @@ def _write(
     tree = yaml.safe_load(path.read_text()) if path.exists() else {"name": name, "sizes": {}}
     if tree.get("executable", executable) != executable:
         tree["sizes"] = {}  # another program: its other sizes mean nothing any more
-    tree |= {"executable": executable, "source": "the user's own", **head}
+    tree |= {"executable": executable, "source": OWN, **head}
     tree |= {"threads": "the program's own; one of them is recorded"} if threads else {}
     tree["sizes"][size] = entry
     write_text(path, yaml.safe_dump(tree, sort_keys=False, width=1000))

@@ -46,6 +46,18 @@ def test_without_noise_the_cells_are_the_engines(world):
     assert [check for check in checked.checks if not check.passed] == []
 
 
+def test_walk_cycles_of_loads_alone_may_exceed_r(world):
+    """C = 1.83 R, as the timing engine computes for gups of 32GB under 4KB pages on two walkers."""
+    cells = (world.folder / "engine.csv").read_text().splitlines()
+    cells[1] = "alpha,growing-0,5779268170,10651,59988855,10474690174,700000000"
+    (world.folder / "engine.csv").write_text("\n".join(cells) + "\n")
+    run(world, workloads=("alpha",), rule=Rule())
+    found = read_cells(world.folder / "bundle" / "cells.csv").set_index("layout").loc["growing-0"]
+    assert (found.runtime_cycles, found.walk_cycles) == (5779268170, 10474690174)
+    checked = verify.verify(world.folder / "bundle")
+    assert [check for check in checked.checks if not check.passed] == []
+
+
 def test_the_clocks_of_program_and_launcher_are_both_in_the_bundle(world, monkeypatch):
     """R of growing-0 is 500,000,000 cycles at 2 per ns: 250 ms. The program's clock begins 700 ns later."""
     monkeypatch.setenv("TESSERA_FAKE_LAG", "700")
@@ -271,3 +283,14 @@ def test_another_region_is_another_protocol(world):
     assert (bundle.about.region, bundle.about.protocol) == ("program", "other")
     clocks = [(one.roi_ns, bundle.counts[one.run][-1].value) for one in bundle.runs]
     assert all(own == clock for own, clock in clocks)  # the program's own clock is of another region
+
+
+def test_a_workload_of_the_user_is_no_part_of_a_bundle(world):
+    """Its name and arguments say what its owner does; ``tessera measure -- PROGRAM`` writes no bundle."""
+    path = world.checkout / "config/workloads/alpha.yaml"
+    path.write_text(path.read_text().replace("source: tests", "source: the user's own"))
+    with pytest.raises(TesseraError) as error:
+        run(world, workloads=("alpha",))
+    assert error.value.code == "workload-unfit" and "tessera measure -- PROGRAM" in error.value.remedy
+    assert {one.workload for one in run(world).runs} == {"beta"}
+    assert any("left out: alpha" in line for line in world.said)

@@ -62,6 +62,22 @@ def test_a_resumed_measurement_uses_every_run_and_finishes_its_round(world):
     assert len({(r.layout, r.round, r.pass_name) for r in bundle.runs}) == len(bundle.runs)
 
 
+@pytest.mark.parametrize("worse_at", [0, 1])
+def test_conditions_of_every_start_are_kept(world, worse_at):
+    """Runs of a start count although the machine is as it should be at the last one."""
+    for start in range(3):
+        always = "[always] madvise never" if start == worse_at else "always madvise [never]"
+        world.change({"sys/kernel/mm/transparent_hugepage/enabled": always})
+        if start < 2:
+            with pytest.raises(Killed):
+                measure(world.request(workloads=("alpha",)), say=stopped_after(3))
+    bundle = run(world, workloads=("alpha",))
+    (thp,) = [one for one in bundle.environment if one.check == "thp"]
+    assert thp.status == "differs"
+    assert len({one.check for one in bundle.environment}) == len(bundle.environment)
+    assert not verify.verify(world.folder / "bundle").decides
+
+
 def smaller(world, name):
     """A workload with half the footprint of the others."""
     world.workload(name)

@@ -303,3 +303,11 @@ def test_without_a_pmu_the_reason_is_named(tmp_path):
     assert "PMU" in counts.unusable(tmp_path)
     cpuinfo.write_text("vendor_id : GenuineIntel\ncpu family : 6\nmodel : 1\nstepping : 0\n")
     assert "06_01" in counts.unusable(tmp_path)
+
+
+def test_an_unknown_option_is_no_program(capfd):
+    """``./run measure --minutes 20`` measures workloads; it is ``tessera measure run --minutes 20``."""
+    done = CliRunner().invoke(measure, ["--minutes", "20"])
+    assert done.exit_code == 2 and "--minutes" in done.output
+    assert CliRunner().invoke(measure, ["--", "/bin/echo", "--minutes"]).exit_code == 0
+    assert "--minutes" in capfd.readouterr().out

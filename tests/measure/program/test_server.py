@@ -44,6 +44,8 @@ def test_a_server_is_stopped_when_its_load_has_ended(tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     (time,) = re.findall(r"^clock time +([\d.]+) s$", done.stdout, re.M)
+    before = done.stdout.split("clock time")[0]
+    assert "requests per second" in before if "redis-server" in command else "20\n" in before  # of the load
     assert 0 < float(time) < 60
     assert "C / R" not in done.stdout  # servers are not counted
     if "server.py" in " ".join(command):

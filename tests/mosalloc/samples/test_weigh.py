@@ -38,6 +38,19 @@ def weighed(*lines: str, pid: int = PID):
         ("cpu/mem-loads,ldlat=30/P", "accesses", "loads"), ("cpu_core/mem-stores/P", "accesses", "stores"),
         (LOADS, "accesses", "loads"), (STORES, "accesses", "stores"),
         ("mem_trans_retired.load_latency_gt_4:pp", "accesses", "loads"),
+        ("cpu_core/mem-loads,ldlat=30/", "accesses", "loads"),
+        ("cpu_atom/mem-loads,ldlat=30/P", "accesses", "loads"),
+        ("cpu_atom/mem-stores/P", "accesses", "stores"),
+        ("cpu_core/event=0xcd,umask=0x2/P", "accesses", "stores"), ("cpu_core/r2cd/", "accesses", "stores"),
+        ("cpu_atom/event=0xd0,umask=0x05,ldlat=3/upp", "accesses", "loads"),
+        ("cpu_atom/config=0x6d0/pp", "accesses", "stores"), ("cpu_lowpower/r5d0/pp", "accesses", "loads"),
+        ("cpu_core/MEM_UOPS_RETIRED.LOAD_LATENCY/", "accesses", "loads"),
+        ("cpu_atom/mem_uops_retired.load_latency_gt_128/upp", "accesses", "loads"),
+        ("mem_uops_retired.store_latency:pp", "accesses", "stores"),
+        ("cpu_core/mem_trans_retired.store_sample/pp", "accesses", "stores"),
+        ("cpu_core/r11d0/pp", "misses", "loads"), ("cpu_atom/r12d0/pp", "misses", "stores"),
+        ("cpu_core/mem-loads-aux/", "nothing", "loads"), ("cpu/mem-loads-aux/P", "nothing", "loads"),
+        ("cpu_core/event=0x03,umask=0x82/", "nothing", "loads"),
         ("ibs_op//", "accesses", "loads and stores"),
         ("ibs_op/cnt_ctl=1,swfilt=1/u", "accesses", "loads and stores"),
         ("page-faults:u", "faults", "loads and stores"),
@@ -50,10 +63,20 @@ def test_events_by_name(event, what, side):
 @pytest.mark.parametrize(
     "event",
     ["cycles", "cycles:pp", "r1008", "r11d1:pp", "ibs_fetch//", "cpu/event=0xd0,umask=0x81/pp", "r1000011d0",
-     "cpu/event=0xd0,umask=0x11,cmask=1/pp", "cpu/event=0xd0/", "cpu/mem-loads-aux/", "", "r", "//"],
+     "cpu/event=0xd0,umask=0x11,cmask=1/pp", "cpu/event=0xd0/", "cpu_core/event=0xd0,umask=0x05/pp",
+     "cpu_core/dTLB-load-misses/", "cpu_gpu/mem-loads/", "", "r", "//"],
 )  # fmt: skip
 def test_other_events_show_no_misses(event):
     assert kind_of(event) is None
+
+
+@pytest.mark.parametrize(
+    "event, core",
+    [("cpu_core/r11d0/pp", "cpu_core"), ("cpu_atom/mem-loads,ldlat=30/P", "cpu_atom"),
+     ("cpu_lowpower/r11d0/", "cpu_lowpower"), ("cpu/mem-loads/P", ""), ("ibs_op//", ""), ("r11d0:pp", "")],
+)  # fmt: skip
+def test_the_type_of_core(event, core):
+    assert kinds.core_of(event) == core
 
 
 def test_every_class_has_a_plan_whose_events_are_known():
@@ -150,10 +173,14 @@ def test_the_report_gives_process_and_pools(tmp_path):
     assert place.pool_bytes == {"brk": 128 << 20, "mmap": 512 << 20}
 
 
+POOL = '{"pid": 1, "pools": [{"type": "brk", "base": 0, "size_bytes": %s}], "windows": []}'
+
+
 @pytest.mark.parametrize(
     "content",
     ["", "[]", "{}", '{"pid": 1, "pools": 3, "windows": []}', '{"pid": null, "pools": [], "windows": []}',
-     '{"pid": 1, "pools": [], "windows": []}', "[" * 100_000],
+     '{"pid": 1, "pools": [], "windows": []}', "[" * 100_000, POOL % "Infinity", POOL % "1.5", POOL % "true",
+     POOL % "-1", POOL % ("9" * 5000)],
 )  # fmt: skip
 def test_other_reports_are_errors(tmp_path, content):
     (tmp_path / "r.json").write_text(content)

@@ -36,7 +36,7 @@ def machine(bundle: Bundle) -> Iterator[str]:
     wanted = f"{about.class_name}-{here.machine_id[:8]}"
     if about.platform != wanted:
         yield f"platform {about.platform}; class and machine_id give {wanted}"
-    if here.cores % here.sockets or here.threads % here.cores or here.threads // here.cores > 4:
+    if not _go_together(bundle):
         yield f"{here.sockets} sockets, {here.cores} cores and {here.threads} threads do not go together"
     for leaf, _, eax, *_ in here.cpuid:
         if leaf == _SIGNATURE_LEAF and _signature(eax) != (here.family, here.model, here.stepping):
@@ -48,6 +48,15 @@ def machine(bundle: Bundle) -> Iterator[str]:
         yield "no leaf of CPUID"
     if here.vendor == AMD and any(leaf[0] == 2 and any(leaf[2:]) for leaf in here.cpuid):
         yield "leaf 2 of CPUID is Intel's"
+
+
+def _go_together(bundle: Bundle) -> bool:
+    """Sockets, cores and threads: of a hybrid processor, only some cores have two threads."""
+    here, found = bundle.machine, bundle.counter_class
+    if not here.cores <= here.threads <= 4 * here.cores or here.cores % here.sockets:
+        return False
+    hybrid = found is not None and "cpu" not in found.pmus
+    return hybrid or here.threads % here.cores == 0
 
 
 def _signature(eax: int) -> tuple[int, int, int]:

@@ -6,7 +6,7 @@ From the bottom: :mod:`condition` (a row of ``environment.csv``), :mod:`tree` (f
 only runs can show), :mod:`guardian` and :mod:`fix` (change settings for the duration of a block).
 """
 
-from tessera.machine.environment.condition import Condition, barring, stopping
+from tessera.machine.environment.condition import Condition, barring, stopping, worse_of
 from tessera.machine.environment.examine import CHECKS, as_csv, examine
 from tessera.machine.environment.fix import Plan, fixed, free_memory, plan
 from tessera.machine.environment.rule import Needs
@@ -29,4 +29,5 @@ __all__ = [
     "plan",
     "stopping",
     "throttles",
+    "worse_of",
 ]

@@ -45,3 +45,13 @@ def stopping(conditions: Iterable[Condition]) -> list[Condition]:
 def barring(conditions: Iterable[Condition]) -> list[Condition]:
     """Conditions that keep a bundle from deciding claims: an unknown one is not met."""
     return [one for one in conditions if one.level == BARS and one.status != OK]
+
+
+def worse_of(first: Iterable[Condition], second: Iterable[Condition]) -> list[Condition]:
+    """Each condition as it was where it was worse: for runs that were made at two times."""
+    worse = {one.check: one for one in first}
+    for one in second:
+        before = worse.get(one.check)
+        if before is None or STATUSES.index(one.status) > STATUSES.index(before.status):
+            worse[one.check] = one
+    return list(worse.values())

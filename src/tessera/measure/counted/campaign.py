@@ -69,6 +69,10 @@ def measure(
         needs = _needs(bundle, request, where)
         conditions = environment.examine(where.root, needs)
         _stop(conditions, request)
+        if bundle.runs:  # they were made under the conditions of earlier starts
+            earlier = [one for one in bundle.environment if one.check in environment.CHECKS]
+            conditions = environment.worse_of(earlier, conditions)
+        writer.write_environment(out, [*conditions, heads.sliding_windows(kept)])
         pages, lacking = _reserved(where, needs)
         stack.enter_context(pages)
         spent = (time.monotonic() - began) / 60

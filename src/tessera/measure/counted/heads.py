@@ -10,7 +10,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tessera.bundles import documents, names, writer
+from tessera.bundles import documents, names, private, writer
 from tessera.bundles.model import About, Bundle, CountedEvent, Machine, Workload
 from tessera.bundles.protocol import current
 from tessera.core.errors import TesseraError
@@ -104,14 +104,14 @@ def _arguments(row: Row) -> tuple[str, ...]:
     """As in the workload's file. Files of this checkout are relative to it; other paths stand for themselves.
 
     Raises:
-        TesseraError: an argument is a path of this machine, which a bundle must not have.
+        TesseraError: an argument has a path or a name of this machine, which a bundle must not have.
     """
     root = f"{repo_root()}/"
     found = tuple(word.replace(root, "") for word in row.size.args)
-    if absolute := [word for word in found if word.startswith(("/", "~"))]:
+    if private_ones := [word for word in found if any(private.problems([("", word)]))]:
         raise TesseraError(
             f"measure {row.workload}",
-            f"its argument {absolute[0]} is a path of this machine, and a bundle has none",
+            f"its argument {private_ones[0]} has a path or a name of this machine, and a bundle has none",
             "choose another workload, or give its file a relative name",
             code="workload-unfit",
         )

@@ -165,7 +165,7 @@ def read_counts(path: Path, names: Sequence[str]) -> Counts:
         with path.open(newline="") as stream:
             header, *rows = list(csv.reader(stream))
         events = [(row[0], *(int(word) for word in row[1:])) for row in rows]
-    except (OSError, ValueError, IndexError) as error:
+    except (OSError, ValueError, IndexError, csv.Error) as error:
         raise _wrong(path, str(error)) from None
     if header != COLUMNS or any(len(event) != len(COLUMNS) for event in events):
         raise _wrong(path, f"its columns are not {','.join(COLUMNS)}")

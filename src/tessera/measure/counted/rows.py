@@ -9,6 +9,7 @@ from tessera.core.errors import TesseraError
 from tessera.core.files import sha256_of
 from tessera.core.paths import build_dir, repo_root
 from tessera.core.units import PAGE_1GB, round_up
+from tessera.measure.add_workload import OWN
 from tessera.measure.counted.here import Here
 from tessera.measure.counted.request import ROI, Request
 from tessera.record import workloads
@@ -60,6 +61,11 @@ def candidates(request: Request) -> tuple[list[tuple[Workload, Size]], list[str]
 
 def _unfit(workload: Workload, request: Request) -> tuple[str, str] | None:
     """(found, remedy), or None."""
+    if workload.source == OWN:
+        return (
+            "it is a program of yours, and a bundle has workloads of Tessera only",
+            "tessera measure -- PROGRAM",
+        )
     if request.size not in workload.sizes:
         return f"it has no size {request.size}", f"use one of: {', '.join(workload.sizes)}"
     if workload.kind == "server" or (workload.kind in ("program", "scripts") and workload.threads):

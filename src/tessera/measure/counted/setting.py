@@ -83,10 +83,11 @@ def counter_class(where: Here, request: Request) -> CounterClass:
             f"the class of this processor ({cpu})", f"two types of cores: {', '.join(c.name for c in found)}",
             f"choose one: --class {found[0].name}", code="class-hybrid",
         )  # fmt: skip
+    cell = f" with cpuid '{cpu.cell()}'" if cpu and cpu.cell() else ""
     asked = f", and --class {request.class_name}" if request.class_name else ""
     raise TesseraError(
         f"the class of this processor ({cpu}){asked}", "no row of the table of events is for it",
-        f"add rows with cpuid '{cpu}' to src/tessera/counters/pmu-events.csv; docs/measure.md says how",
+        f"add rows{cell} to src/tessera/counters/pmu-events.csv; docs/measure.md says how",
         code="class-unknown",
     )  # fmt: skip
 

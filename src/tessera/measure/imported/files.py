@@ -8,7 +8,8 @@ table ``file,layout[,repeat]`` names files of any other form.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from tessera.core.errors import TesseraError
 from tessera.layouts.model import canonical_name
 
 _FORM = "name it LAYOUT.PASS.perf or LAYOUT.PASS.REPEAT.perf, or give --table with file,layout,repeat"
+_REPEAT = re.compile(r"\d{1,9}", re.ASCII)
 _HEADERS = (["file", "layout"], ["file", "layout", "repeat"])
 
 
@@ -36,12 +38,12 @@ def from_names(paths: Iterable[Path]) -> list[LogFile]:
     """
     files = []
     for path in paths:
-        if path.is_dir():
+        if _is(Path.is_dir, path):
             inside = sorted(p for p in path.iterdir() if p.is_file() and not p.name.startswith("."))
             if not inside:
                 raise TesseraError(f"folder {path}", "it has no file", "name the folder with the logs")
             files += inside
-        elif path.is_file():
+        elif _is(Path.is_file, path):
             files.append(path)
         else:
             raise TesseraError(f"log {path}", "no such file", "check the path")
@@ -80,13 +82,13 @@ def from_table(table: Path) -> list[LogFile]:
     for number, cells in enumerate(lines[1:], start=2):
         words = [cell.strip() for cell in cells]
         repeat = words[2] if len(words) > 2 else "0"
-        good = len(words) == len(header) and all(words) and repeat.isdecimal() and repeat.isascii()
+        good = len(words) == len(header) and all(words) and _REPEAT.fullmatch(repeat)
         if not good:
             raise TesseraError(
                 f"table {table} row {number}", f"'{','.join(words)}'", "give file,layout,repeat (from 0)"
             )
         path = table.parent / words[0]
-        if not path.is_file():
+        if not _is(Path.is_file, path):
             raise TesseraError(f"table {table} row {number}", f"{path}: no such file", "check the path")
         if path in {log.path for log in found}:
             raise TesseraError(f"table {table} row {number}", f"{path} is listed twice", "list it once")
@@ -94,3 +96,11 @@ def from_table(table: Path) -> list[LogFile]:
     if not found:
         raise TesseraError(f"table {table}", "it lists no file", "add rows file,layout,repeat")
     return found
+
+
+def _is(kind: Callable[[Path], bool], path: Path) -> bool:
+    """``Path.is_file`` and ``is_dir``; a name that no file can have (too long) is none."""
+    try:
+        return kind(path)
+    except OSError:
+        return False

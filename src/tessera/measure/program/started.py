@@ -59,7 +59,7 @@ def start(
         without_thp: the program gets no transparent huge page.
         load: ``argv`` is a server; this is its load, after which it is stopped.
         watch: look at its pages while it runs, which costs time.
-        quiet: keep its output away from the terminal.
+        quiet: keep its output, and that of the load, away from the terminal.
 
     Raises:
         TesseraError: it can't be started, or its status is no success.
@@ -92,6 +92,8 @@ def start(
             raise _failed(argv, process.returncode, said if quiet else None)
     huge = max(seen, default=0) if watch else None
     if companion is not None:
+        if not quiet:  # it may hold counts that the load made, such as those of perf stat -p
+            print(companion.output, end="", flush=True)
         return Usage(companion.seconds, huge_bytes=huge)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return Usage(

@@ -33,8 +33,8 @@ def read_place(path: Path | str) -> Place:
     owner = f"report {path}"
     try:
         found = json.loads(Path(path).read_text())
-        bases = {pool["type"]: (int(pool["base"]), int(pool["size_bytes"])) for pool in found["pools"]}
-        place, windows = Place(int(found["pid"]), bases), len(found["windows"])
+        bases = {pool["type"]: (_whole(pool, "base"), _whole(pool, "size_bytes")) for pool in found["pools"]}
+        place, windows = Place(_whole(found, "pid"), bases), len(found["windows"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise TesseraError(owner, f"{type(error).__name__}: {error}", _AGAIN, code="samples-report") from None
     if set(bases) != {"brk", "mmap"}:
@@ -48,3 +48,11 @@ def read_place(path: Path | str) -> Place:
             code="samples-report",
         )
     return place
+
+
+def _whole(found: dict, key: str) -> int:
+    """A whole number that is not negative; ``true``, 1.5 and Infinity of JSON are none."""
+    value = found[key]
+    if type(value) is not int or value < 0:
+        raise ValueError(f"{key} is {value!r}, not a whole number")
+    return value

@@ -5,26 +5,44 @@
 * Load latency and precise store have scales of their own: the first samples only some of the loads. Up to
   IvyBridge, samples of misses have no address, but their periods add up to the number of misses. So if both
   were recorded, each access that missed stands for its share of the misses of its side (loads or stores).
+* Types of cores of a hybrid processor: their misses add up. Their accesses don't: each type samples its own
+  share of them.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.mosalloc.samples import tlb
-from tessera.mosalloc.samples.kinds import ACCESSES, BOTH, FAULTS, LOADS, MISSES, STORES, Kind, kind_of
+from tessera.mosalloc.samples.kinds import (
+    ACCESSES,
+    BOTH,
+    FAULTS,
+    LOADS,
+    MISSES,
+    NOTHING,
+    STORES,
+    Kind,
+    core_of,
+    kind_of,
+)
 from tessera.mosalloc.samples.line import FIELDS, Sample
 
 
 @dataclass(frozen=True)
 class Weighed:
-    """``misses``: (address, misses that it stands for). ``seen``: samples of the process, hits included."""
+    """``misses``: (address, misses that it stands for). ``seen``: samples of the process, hits included.
+
+    ``cores``: PMUs of the types of cores that were sampled; empty unless the processor is hybrid.
+    """
 
     misses: tuple[tuple[int, float], ...]
     seen: int
     notes: tuple[str, ...] = ()
+    cores: tuple[str, ...] = ()
 
 
 @dataclass
@@ -43,19 +61,22 @@ def weigh(samples: Iterable[Sample], pid: int, owner: str = "samples", *, faults
 
     Raises:
         TesseraError: no sample is of the process, an event says nothing about the TLB, no sample has an
-            address, or ``data_src`` is missing or empty.
+            address, ``data_src`` is missing or empty, or accesses of two types of cores were sampled.
     """
     sides: dict[str, _Side] = {}
     kinds: dict[str, Kind | None] = {}
+    cores: dict[str, Counter[str]] = {MISSES: Counter(), ACCESSES: Counter()}
     seen, others = 0, 0
     for sample in samples:
         if sample.event not in kinds:
             kinds[sample.event] = _known(sample, owner, faults)
-        if sample.pid != pid:
+        kind = kinds[sample.event]
+        if sample.pid != pid or kind.what == NOTHING:
             others += 1
             continue
         seen += 1
-        kind = kinds[sample.event]
+        if core := core_of(sample.event):
+            cores[kind.what][core] += 1
         side = sides.setdefault(kind.side, _Side())
         (side.accesses if kind.what == ACCESSES else side.misses).append(sample)
     if not seen:
@@ -64,6 +85,15 @@ def weigh(samples: Iterable[Sample], pid: int, owner: str = "samples", *, faults
             f"none of {others} samples is of process {pid}, whose pools the report gives",
             "give the report of the run that perf recorded",
             "samples-of-another-run",
+        )
+    if len(cores[ACCESSES]) > 1:
+        raise _failed(
+            owner,
+            f"accesses were sampled by {' and '.join(sorted(cores[ACCESSES]))}:"
+            " each type of core samples its own share of them, so they do not add up",
+            "bind the program to one type of core (taskset) and record again; or keep the samples of one:"
+            f" grep '{cores[ACCESSES].most_common(1)[0][0]}/' samples.txt",
+            "samples-of-two-cores",
         )
     found: list[tuple[int, float]] = []
     notes: list[str] = []
@@ -81,7 +111,7 @@ def weigh(samples: Iterable[Sample], pid: int, owner: str = "samples", *, faults
             " record with -d, and longer",
             "samples-without-address",
         )
-    return Weighed(tuple(found), seen, tuple(notes))
+    return Weighed(tuple(found), seen, tuple(notes), tuple(sorted(cores[MISSES] | cores[ACCESSES])))
 
 
 def _known(sample: Sample, owner: str, faults: bool) -> Kind:

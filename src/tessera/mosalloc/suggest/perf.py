@@ -10,6 +10,7 @@ import errno
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -98,11 +99,17 @@ def profile(
     layout, report, data = folder / "growing-0.csv", folder / "report.json", folder / "perf.data"
     write_layout(Layout(ALL_4KB, dict(pool_bytes)), layout)
     _run([*chosen.record(str(data)), *command(program, layout, report=report)], load)
-    with subprocess.Popen(
-        chosen.script(str(data)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    # Messages go to a file: a pipe that nobody reads would stop perf when it is full.
+    with (
+        tempfile.TemporaryFile("w+") as messages,
+        subprocess.Popen(
+            chosen.script(str(data)), stdout=subprocess.PIPE, stderr=messages, text=True
+        ) as process,
+    ):
         samples = list(parse_lines(process.stdout))
-        errors = process.stderr.read()
+        process.wait()
+        messages.seek(0)
+        errors = messages.read()
     if process.returncode:
         raise TesseraError(
             "perf script",

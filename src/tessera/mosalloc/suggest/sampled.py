@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from tessera.mosalloc.samples.place import Place, read_place
 from tessera.mosalloc.samples.script import read_samples
-from tessera.mosalloc.samples.weigh import weigh
+from tessera.mosalloc.samples.weigh import Weighed, weigh
 from tessera.mosalloc.suggest.estimate import effective
 from tessera.mosalloc.suggest.profile import Profile, add_up
 
@@ -53,11 +54,19 @@ def from_files(samples: Path, report: Path) -> Profile:
         TesseraError: as :func:`read_samples`, :func:`read_place` and :func:`weigh`.
     """
     place = read_place(report)
-    return of_place(read_samples(samples), place, f"samples {samples}", "TLB misses in a recording of perf")
+    found = weigh(read_samples(samples), place.pid, f"samples {samples}")
+    made = _profile(found, place, "TLB misses in a recording of perf")
+    if len(found.cores) != 1:
+        return made
+    note = f"all samples are of {found.cores[0]}: what the program did on other types of cores is not in them"
+    return replace(made, notes=(*made.notes, note))
 
 
 def of_place(samples, place: Place, owner: str, what: str, *, faults: bool = False) -> Profile:
     """The profile of samples of the run whose pools ``place`` gives."""
-    found = weigh(samples, place.pid, owner, faults=faults)
+    return _profile(weigh(samples, place.pid, owner, faults=faults), place, what)
+
+
+def _profile(found: Weighed, place: Place, what: str) -> Profile:
     method = f"{len(found.misses):,} samples of {what}, of {found.seen:,} samples of the program"
     return summed(found.misses, place.bases, place.pool_bytes, method, found.notes)

@@ -1,0 +1,130 @@
+"""Files from elsewhere are read, or are errors with a message: never another exception.
+
+Each reader gets random input for TESSERA_FUZZ_SECONDS of processor time (2 by default). The fuzzers of
+samples (tests/mosalloc/samples) and of events files (artifacts/counters, events_fuzz) take seconds, too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import time
+
+import pytest
+
+from tessera.bundles import names, packed, sums
+from tessera.bundles.verify import verify_files
+from tessera.core.errors import TesseraError
+from tessera.counters.classes import classes, named
+from tessera.counters.perf.log import parse_log
+from tessera.counters.perf.names import resolve
+from tessera.measure.counted import perf
+from tessera.measure.counted.launched import read_counts
+from tessera.measure.imported.files import from_names, from_table
+from tessera.measure.imported.logs import Request, import_logs
+from tessera.mosalloc.samples.kinds import kind_of
+from tessera.mosalloc.samples.place import read_place
+from tests.bundles.processor import Plan, made
+from tests.counters.builders import LOGS, RUN, text
+
+from .mutated import drawn, mutated
+
+SECONDS = float(os.environ.get("TESSERA_FUZZ_SECONDS", "2"))
+LOG_FILES = [path.read_bytes() for path in sorted(LOGS.glob("*.[pj]*"))] + [text(RUN).encode()]
+COUNTS = b"event,value,enabled_ns,running_ns\nR_cycles,123,100,100\nM_loads,5,100,100\nregion_ns,1000,0,0\n"
+TABLE = b"file,layout,repeat\nlog.perf,4kb,0\n"
+POOLS = {"brk": 1 << 40, "mmap": 1 << 41}
+REPORT = {
+    "pid": 12,
+    "pools": [{"type": pool, "base": base, "size_bytes": 1 << 30} for pool, base in POOLS.items()],
+    "windows": [],
+}
+EVENTS = [b"cpu/event=0x08,umask=0x10/u", b"cpu_core/config=0x1008,name=H_loads_u/u", b"r1008:uk",
+          b"dtlb_load_misses.stlb_hit:u", b"cpu_atom/mem-loads,ldlat=30/P", b"ibs_op/cnt_ctl=1/"]  # fmt: skip
+
+
+def log(rng, folder):
+    rows = parse_log(drawn(rng, LOG_FILES).decode())
+    assert rows and all((row.value is None) == bool(row.missing) and row.event for row in rows)
+
+
+def imported(rng, folder):
+    paths = [folder / f"4kb.p{n}.perf" for n in range(rng.randrange(1, 3))]
+    for path in paths:
+        path.write_bytes(drawn(rng, LOG_FILES))
+    name = rng.choice(["broadwell", *classes()])
+    request = Request(
+        "gups", f"{name}-lab", named(name), mode=rng.choice((None, "u")), sum_parts=rng.random() < 0.5,
+        keep_repeats=rng.random() < 0.3, keep_going=rng.random() < 0.3,
+    )  # fmt: skip
+    for row in import_logs(from_names(paths), request).rows:
+        assert row["status"] != "ok" or row["runtime_cycles"] > 0
+
+
+def counts(rng, folder):
+    (folder / "counts.csv").write_bytes(mutated(rng, COUNTS))
+    assert read_counts(folder / "counts.csv", ("R_cycles", "M_loads")).region_ns > 0
+
+
+def counts_of_perf(rng, folder):
+    good = (
+        b"10;;cycles:u;100;100.00;;\n5;;M_loads_u;100;100.00;;\n1600000;ns;duration_time;1600000;100.00;;\n"
+    )
+    (folder / "log").write_bytes(mutated(rng, good))
+    perf.read_counts(folder / "log", {"R": "cycles", "M": "M_loads_u"}, ("R", "M"))
+
+
+def table(rng, folder):
+    (folder / "log.perf").touch()
+    (folder / "t.csv").write_bytes(mutated(rng, TABLE))
+    from_table(folder / "t.csv")
+
+
+def report(rng, folder):
+    (folder / "r.json").write_bytes(mutated(rng, json.dumps(REPORT).encode()))
+    read_place(folder / "r.json")
+
+
+def event(rng, folder):
+    name = mutated(rng, rng.choice(EVENTS)).decode()
+    kind_of(name)
+    resolve(name, named(rng.choice(list(classes()))))
+
+
+def bundle(rng, folder):
+    name = rng.choice(sorted(set(GOOD) - {names.SUMS}))
+    if name == names.PACKED:
+        new = packed.pack(mutated(rng, packed.unpack(GOOD[name])))
+    else:
+        new = mutated(rng, GOOD[name])
+    files = GOOD | {name: new}
+    files[names.SUMS] = sums.text(files).encode()
+    done = verify_files("made", files)
+    assert done.checks
+    if not done.passed:
+        raise TesseraError("bundle", "a check fails", "")
+
+
+GOOD = made(Plan(optional=("by-size",), rounds=1, layouts=("growing-0", "growing-4", "1gb"))).files
+
+
+@pytest.mark.parametrize(
+    "reader",
+    [log, imported, counts, counts_of_perf, table, report, event, bundle],
+    ids=lambda one: one.__name__,
+)
+def test_any_input_is_read_or_an_error(reader, tmp_path):
+    rng, until = random.Random(7), time.process_time() + SECONDS
+    executions, accepted = 0, 0
+    while time.process_time() < until or executions < 100:
+        executions += 1
+        try:
+            reader(rng, tmp_path)
+            accepted += 1
+        except TesseraError as error:
+            assert error.asked and error.found
+        except UnicodeDecodeError:  # of this file's own decode()
+            assert reader in (log, event)
+    print(f"{reader.__name__}: {executions} executions, {accepted} accepted")
+    assert 0 < accepted < executions  # the input reaches behind the reader's first checks
