@@ -2,15 +2,17 @@
 //
 // Rows: `write 4KB`, `read 4KB` (zero page) and `copy` (read, then write) touch each page of 1GB in order and unmap it, `random`
 // in a random order; `write 2MB` touches each 2MB of 8GB. The time of munmap is part of each row, except for `hit`: accesses
-// without a fault.
+// without a fault. The last two rows touch 1GB of a machine with 512MB and swap: new pages, and pages that come back.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/host.h"
 #include "base/random.h"
 #include "vm/check.h"
 #include "vm/fault.h"
+#include "vm/slow_path.h"
 
 enum { PAGES = 1 << 18, HUGE_PAGES = 4096 };
 static const uint64_t at = UINT64_C(1) << 30;    // page
@@ -20,6 +22,7 @@ struct bench {
     struct vm_system system;
     struct process process;
     uint64_t random;
+    struct bench *small;         // 512MB and swap: 1GB does not fit
 };
 
 static double seconds(void) {
@@ -88,6 +91,31 @@ static uint64_t write_2mb(struct bench *bench) {
     return HUGE_PAGES;
 }
 
+static uint64_t write_pressed(struct bench *bench) {
+    struct bench *small = bench->small;
+    map(small, PAGES, false);
+    for (uint64_t i = 0; i < PAGES; ++i) {
+        touch(small, at + i, true, FAULT_PAGE);
+        vm_background(&small->system, 0);
+    }
+    unmap(small, PAGES);
+    return PAGES;
+}
+
+/// Pages come from swap and go there, 8 at a time.
+static uint64_t swap_pressed(struct bench *bench) {
+    struct bench *small = bench->small;
+    uint64_t faults = 0;
+    if (!areas_at(&small->process.areas, at)) map(small, PAGES, false);
+    for (uint64_t i = 0; i < PAGES; ++i) {
+        const enum fault_kind kind = fault_access(&small->process, at + i, true, 0, FAULT_FIRST).kind;
+        if (kind == FAULT_NEEDS) require("memory and swap are full");
+        faults += kind != FAULT_NONE;
+        vm_background(&small->system, 0);
+    }
+    return faults;
+}
+
 static uint64_t hit(struct bench *bench) {
     if (!areas_at(&bench->process.areas, at)) {
         map(bench, PAGES, false);
@@ -96,24 +124,40 @@ static uint64_t hit(struct bench *bench) {
     return each(bench, true, FAULT_NONE);
 }
 
+static struct bench *start(uint64_t bytes) {
+    struct bench *bench = host_alloc(sizeof *bench);
+    struct error error;
+    struct memory_map memory;
+    const struct phys_config config = phys_config_default();
+    const struct thp thp = thp_default();
+    if (!memory_map_pc(&memory, bytes, &error) || !phys_create(&bench->p, &memory, &config, &error)) error_stop(&error);
+    memory_map_destroy(&memory);
+    vm_create(&bench->system, &bench->p, &thp);
+    if (process_create(&bench->process, &bench->system, 1, 0) != PHYS_GOT_FRAMES) require("no memory for a process");
+    return bench;
+}
+
+static void end(struct bench *bench) {
+    struct process *only = &bench->process;
+    require(vm_check(&bench->system, &only, 1));
+    process_exit(&bench->process, 0);
+    vm_destroy(&bench->system);
+    phys_destroy(&bench->p);
+    free(bench);
+}
+
 int main(int count, char **arguments) {
     const double wanted = count > 1 ? atof(arguments[1]) : 1;
     static const struct {
         const char *name;
         uint64_t (*run)(struct bench *);
     } rows[] = {{"write 4KB", write_4kb}, {"read 4KB", read_4kb}, {"copy", copy}, {"random write 4KB", random_4kb},
-                {"write 2MB", write_2mb}, {"hit", hit}};
-    struct bench *bench = calloc(1, sizeof *bench);
-    struct error error;
-    struct memory_map memory;
-    const struct phys_config config = phys_config_default();
-    const struct thp thp = thp_default();
-    if (!bench || !memory_map_pc(&memory, UINT64_C(16) << 30, &error)) return 1;
-    if (!phys_create(&bench->p, &memory, &config, &error)) return 1;
-    memory_map_destroy(&memory);
-    vm_create(&bench->system, &bench->p, &thp);
-    if (process_create(&bench->process, &bench->system, 1, 0) != PHYS_GOT_FRAMES) return 1;
-    printf("16GB, 1 CPU, no log; processor time\n%-20s %12s %10s\n", "row", "accesses", "M/s");
+                {"write 2MB", write_2mb}, {"hit", hit}, {"write 4KB, reclaim", write_pressed}, {"swap in and out", swap_pressed}};
+    struct bench *bench = start(UINT64_C(16) << 30);
+    bench->small = start(UINT64_C(512) << 20);
+    vm_swap_on(&bench->small->system, PAGES + 1, false);
+    slow_path_start(&bench->small->system);
+    printf("16GB, 1 CPU, no log; processor time. The last two rows: 1GB is touched in 512MB, with 1GB of swap\n%-20s %12s %10s\n", "row", "accesses", "M/s");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         uint64_t done = 0;
         rows[i].run(bench);      // warms up
@@ -122,11 +166,7 @@ int main(int count, char **arguments) {
         while ((spent = seconds() - start) < wanted) done += rows[i].run(bench);
         printf("%-20s %12" PRIu64 " %10.2f\n", rows[i].name, done, 1e-6 * (double)done / spent);
     }
-    struct process *only = &bench->process;
-    require(vm_check(&bench->system, &only, 1));
-    process_exit(&bench->process, 0);
-    vm_destroy(&bench->system);
-    phys_destroy(&bench->p);
-    free(bench);
+    end(bench->small);
+    end(bench);
     return 0;
 }

@@ -19,12 +19,20 @@ const char *const vm_options_help =
     "  --max-ptes-none N      empty entries that khugepaged fills, of 512 (default 511)\n"
     "  --max-ptes-swap N      (default 64)       --max-ptes-shared N  (default 256)\n"
     "  --pages-to-scan N      entries that khugepaged looks at in one wake-up (default 4096)\n"
+    "  --swap SIZE            a swap area, MB or GB (default none)\n"
+    "  --swap-device WORD     disk: reads ahead, writes end with their round; zram: one page, at once (default disk)\n"
+    "  --swappiness N         0 to 200 (default 60)       --page-cluster N   swap reads 2^N pages at once, 0 to 5 (default 3)\n"
     "  --root-order 0|1       frames of the root table: 1 with page-table isolation (default 1)\n"
+    "  --disk MODEL[:KEY=VALUE,...]  what reads of files cost: constant (read, write in ns) or flash (channels, dies, page in bytes,\n"
+    "                         tR, tPROG, overhead in ns, bus in MB/s); a read starts when the one before has ended; counted, no decision depends on it\n"
+    "  --ram-disk             reads of files are done at once; without it, pages stay locked until the program needs one of them\n"
+    "  --slab on|off          areas take kernel objects in slabs: vm_area_struct, vma_lock, anon_vma, anon_vma_chain (default off)\n"
     "  --cpus N               1 to 64 CPUs (default 1); events run on CPU 0\n"
-    "  --decisions            prints every decision of physical memory under the event that caused it\n"
+    "  --decisions            prints every decision of physical memory, the page cache, reclaim, swap and compaction under the\n"
+    "                         event that caused it\n"
     "\n"
     "Events, one on a line. ADDR and LEN are bytes, hexadecimal with 0x or decimal, multiples of 4096\n"
-    "  mmap ADDR LEN RIGHTS [noreserve] [file=N [offset=BYTES] [shared]]\n"
+    "  mmap ADDR LEN RIGHTS [noreserve] [file=N [offset=BYTES] [shared]] [hugetlb=2MB|1GB]\n"
     "                          RIGHTS: none, or letters of rwx, for example rw; ADDR any: mmap chooses a place below\n"
     "                          0x7ffff7fff000 (for private anonymous memory only: give files and shared memory an address)\n"
     "  munmap ADDR LEN         mprotect ADDR LEN RIGHTS      mremap ADDR OLD NEW [TO]\n"
@@ -33,13 +41,24 @@ const char *const vm_options_help =
     "  touch ADDR r|w [LEN]    one access to each page, from the page of ADDR on, which may be any byte; a bad access, or one\n"
     "                          that is not modelled, ends the event\n"
     "  scan                    one wake-up of khugepaged (Linux: each 10 s)\n"
-    "  kswapd                  kswapd finishes a pass: the boosts of the watermarks end\n"
+    "  file N SIZE [large]     a file whose bytes are on the disk; then mmap ... file=N; large: it has large folios, as XFS's have\n"
+    "  read N OFFSET LEN       write N OFFSET LEN: a call of the program, in bytes, by way of the page cache\n"
+    "  drop-caches             pages of files that are clean and not mapped are freed\n"
+    "  hugetlb 2MB|1GB N       the pool of huge pages shall have N pages (nr_hugepages); then mmap ... hugetlb=2MB\n"
+    "  fork N                  process N starts as a copy; process N: the next events are its own (0: the first process)\n"
+    "  exit                    the process ends; process 0 goes on\n"
+    "  kswapd                  one pass of kswapd: it reclaims if no zone has its high mark, and the boosts of the watermarks end.\n"
+    "                          It also works after each access that woke it\n"
+    "  compact                 all zones are compacted (/proc/sys/vm/compact_memory)\n"
+    "  kcompactd               its periodic check (Linux: each 500 ms), which compacts badly fragmented memory\n"
     "Output, one line for each of\n"
-    "  fault ADDR r|w KIND order=N frame=N tables=N,N [fallback] [split] [lru]\n"
-    "                          KIND: page, zero, copy, reuse, bad-access, not-modelled; lru: the CPU's batch went to its list\n"
+    "  fault ADDR r|w KIND order=N frame=N [from=N] tables=N,N [around=N] [major] [fallback] [split] [lru]\n"
+    "                          KIND: page, zero, copy, reuse, file, bus, swap, swap-cache, bad-access, not-modelled; from: the frame copied;\n"
+    "                          around: pages of the file that were mapped; major: the disk was read; lru: the CPU's batch went to its list\n"
+    "  fork N tables=N pages=N (entries copied)  read N bytes=N  write N bytes=N  drop-caches pages=N  hugetlb 2MB pages=N\n"
     "  place ADDR              of mmap any      scan ADDR RESULT        of each range that khugepaged looked at\n"
     "Accesses without a fault print nothing. At the end the program exits. Exit status: 0, or 1 if an event is impossible or\n"
-    "memory is full, or 2 if the command line is wrong or a file cannot be read.\n"
+    "memory and swap are full (OOM), or 2 if the command line is wrong or a file cannot be read.\n"
     "\n"
     "Example\n"
     "  printf 'mmap 0x40000000 0x400000 rw\\ntouch 0x40000000 w\\n' > /tmp/events\n"
@@ -84,6 +103,8 @@ static bool set(struct vm_options *options, const char *name, const char *value,
     int word;
     *known = true;
     if (strcmp(name, "--memory") == 0) return memory_bytes(value, &options->machine.memory_bytes);
+    if (strcmp(name, "--disk") == 0) return (options->disk = value) != NULL;
+    if (strcmp(name, "--slab") == 0) return (options->slabs = strcmp(value, "on") == 0) || strcmp(value, "off") == 0;
     if (strcmp(name, "--snapshot") == 0) return (options->machine.snapshot = value) != NULL;
     if (strcmp(name, "--max-ptes-none") == 0) return limit(value, 0, 511, &thp->max_ptes_none);
     if (strcmp(name, "--max-ptes-swap") == 0) return limit(value, 0, 511, &thp->max_ptes_swap);
@@ -92,6 +113,17 @@ static bool set(struct vm_options *options, const char *name, const char *value,
     if (strcmp(name, "--cpus") == 0) {
         options->machine.has_config = true;
         return limit(value, 1, PHYS_MAX_CPUS, &options->machine.config.cpus);
+    }
+    if (strcmp(name, "--page-cluster") == 0) return limit(value, 0, 5, &options->page_cluster);
+    if (strcmp(name, "--swappiness") == 0) return limit(value, 0, 200, &options->swappiness);
+    if (strcmp(name, "--swap") == 0) {
+        const bool fits = memory_bytes(value, &n) && n >> 12 <= UINT32_MAX;
+        options->swap_pages = (uint32_t)(n >> 12);
+        return fits;
+    }
+    if (strcmp(name, "--swap-device") == 0) {
+        options->swap_synchronous = strcmp(value, "zram") == 0;
+        return options->swap_synchronous || strcmp(value, "disk") == 0;
     }
     if (strcmp(name, "--root-order") == 0) {
         if (!number(value, 0, 1, &n)) return false;
@@ -132,13 +164,15 @@ static bool complete(struct vm_options *options, struct error *error) {
 }
 
 bool vm_options_parse(struct vm_options *options, int count, char **arguments, struct error *error) {
-    *options = (struct vm_options){.thp = thp_default(), .root_order = 1, .machine = {.config = phys_config_default()}};
+    *options = (struct vm_options){.thp = thp_default(), .root_order = 1, .page_cluster = 3, .swappiness = 60, .machine = {.config = phys_config_default()}};
     for (int i = 1; i < count; ++i) {
         const char *name = arguments[i], *value = i + 1 < count ? arguments[i + 1] : NULL;
         bool known = false;
         if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) return options->help = true;
         if (strcmp(name, "--decisions") == 0) {
             options->decisions = true;
+        } else if (strcmp(name, "--ram-disk") == 0) {
+            options->ram_disk = true;
         } else if (name[0] != '-') {
             if (options->machine.command && options->events) return refuse(error, name, NULL, "there are too many arguments");
             *(options->machine.command ? &options->events : &options->machine.command) = name;

@@ -9,7 +9,13 @@ struct vm_options {
     const char *events;
     struct thp thp;
     unsigned root_order;
+    uint32_t swap_pages;         // 0: no swap
+    bool swap_synchronous;
+    uint32_t page_cluster, swappiness;
     bool has_enabled, has_defrag, has_zero_page;    // given; without an option, the boot decides (vm_options_settle)
+    const char *disk;            // a model and its parameters (disk/disk.h); NULL: none, reads take no time
+    bool ram_disk;               // reads of files are done at once
+    bool slabs;                  // areas cost frames (vm/area_slabs.h)
     bool decisions;              // print what physical memory decided, too
     bool help;
 };

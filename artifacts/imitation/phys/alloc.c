@@ -13,6 +13,7 @@ struct phys_request phys_request_default(unsigned order, enum phys_type type) {
 
 static void report_wake(const struct phys *p, unsigned order, unsigned highest_zone) {
     PHYS_REPORT(p, .kind = PHYS_WAKE, .order = (uint8_t)order, .count = highest_zone);
+    if (p->help.wake) p->help.wake(p->help.context, order, highest_zone);
 }
 
 static uint32_t take_from_lists(struct phys *p, struct zone *zone, const struct phys_request *request, unsigned rights) {

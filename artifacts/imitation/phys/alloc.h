@@ -23,6 +23,7 @@ struct phys_request {
     bool may_reclaim;          // __GFP_DIRECT_RECLAIM
     bool may_use_reserve;      // __GFP_HIGH
     bool no_reserves;          // __GFP_NOMEMALLOC
+    bool no_retry;             // __GFP_NORETRY: the caller has another way
 };
 
 enum phys_outcome { PHYS_GOT_FRAMES, PHYS_NEEDS_COMPACTION, PHYS_NEEDS_RECLAIM, PHYS_NO_MEMORY };
@@ -37,6 +38,13 @@ struct phys_request phys_request_default(unsigned order, enum phys_type type);
 
 /// Stages 1 to 3, and 4 where stage 3 does not apply.
 struct phys_result phys_alloc(struct phys *p, const struct phys_request *request);
+
+/// phys_alloc, and then whatever stands behind the allocator (struct phys_help). Without help: phys_alloc.
+static inline struct phys_result phys_obtain(struct phys *p, const struct phys_request *request) {
+    const struct phys_result result = phys_alloc(p, request);
+    if (__builtin_expect(result.outcome == PHYS_GOT_FRAMES || !request->may_reclaim || !p->help.go_on, 1)) return result;
+    return p->help.go_on(p->help.context, request, &result);
+}
 
 /// Stage 4.
 struct phys_result phys_alloc_again(struct phys *p, const struct phys_request *request);

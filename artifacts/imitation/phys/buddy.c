@@ -36,11 +36,24 @@ static bool types_merge(int a, int b) {
     return a == b || (a != PHYS_HIGHATOMIC && b != PHYS_HIGHATOMIC);
 }
 
+/// compaction_capture: small blocks of a movable pageblock are not for other types.
+static bool captured(struct phys *p, struct zone *zone, uint32_t frame, unsigned order, int type) {
+    struct phys_capture *capture = &p->capture;
+    if (capture->frame != PHYS_NO_FRAME || capture->zone != zone->id || capture->order != order) return false;
+    if (order < PHYS_PAGEBLOCK_ORDER && type == PHYS_MOVABLE && capture->type != PHYS_MOVABLE) return false;
+    capture->frame = frame;
+    free_count_add(p, zone, -(1 << order), type);
+    frame_set(&p->frames, frame, FRAME_USED, order);
+    PHYS_REPORT(p, .kind = PHYS_ALLOC, .zone = zone->id, .frame = frame, .order = (uint8_t)order, .type = capture->type);
+    return true;
+}
+
 void buddy_free(struct phys *p, struct zone *zone, uint32_t frame, unsigned order, int type, bool to_tail) {
     const unsigned freed_order = order;
     free_count_add(p, zone, 1 << order, type);
     for (; order < PHYS_MAX_ORDER; ++order) {
         const uint32_t neighbour = frame ^ UINT32_C(1) << order;
+        if (__builtin_expect(p->capture.wanted, 0) && captured(p, zone, frame, order, type)) return;
         if (!frame_is(&p->frames, neighbour, FRAME_FREE, order)) break;
         if (order >= PHYS_PAGEBLOCK_ORDER) {
             if (!types_merge(type, frame_block_type(&p->frames, neighbour))) break;

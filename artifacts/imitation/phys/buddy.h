@@ -8,7 +8,8 @@
 // - buddy_merge_likely: the block goes to the tail of its list if the neighbour of the next order is free, because then this
 //   block's own neighbour may complete a larger one soon; to the head otherwise. Orders 9 and 10: always the head.
 // - split_large_buddy: a free block above order 9 is returned pageblock by pageblock, each with its own type.
-// Left out: shuffling of free lists, capture by compaction, debug_pagealloc's guards.
+// - compaction_capture: a block that grows to the order that a run of compaction waits for goes to it (phys.h).
+// Left out: shuffling of free lists, debug_pagealloc's guards.
 #pragma once
 
 #include "phys/freelist.h"

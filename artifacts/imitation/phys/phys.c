@@ -44,6 +44,7 @@ static void place_lists(struct phys *p) {
         list += FREE_LISTS;
         for (uint32_t cpu = 0; cpu < p->cpus; ++cpu, list += PHYS_PERCPU_LISTS) zone->percpu[cpu].first_list = list;
     }
+    p->first_spare_list = list;
 }
 
 bool phys_create_empty(struct phys *p, const struct memory_map *map, uint32_t cpus, struct error *error) {
@@ -57,7 +58,7 @@ bool phys_create_empty(struct phys *p, const struct memory_map *map, uint32_t cp
     const uint32_t block = UINT32_C(1) << PHYS_MAX_ORDER, count = (end + block - 1) / block * block;
     p->percpu = calloc((size_t)PHYS_ZONES * cpus, sizeof *p->percpu);
     if (end == 0 || end > PHYS_MOST_FRAMES || !p->percpu ||
-        !frames_create(&p->frames, count, PHYS_ZONES * (FREE_LISTS + cpus * PHYS_PERCPU_LISTS))) {
+        !frames_create(&p->frames, count, PHYS_ZONES * (FREE_LISTS + cpus * PHYS_PERCPU_LISTS) + PHYS_SPARE_LISTS)) {
         phys_destroy(p);
         error_asked(error, "tables for memory up to frame %u", end);
         error_found(error, "%s", end == 0 ? "the map has no RAM" : end > PHYS_MOST_FRAMES ? "the limit is 1TB" : "out of memory");

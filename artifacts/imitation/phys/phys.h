@@ -34,8 +34,32 @@ struct phys_config {
     uint64_t cache_slice_bytes;        // data cache of one CPU, shared levels divided by their CPUs (drivers/base/cacheinfo.c)
 };
 
+enum { PHYS_SPARE_LISTS = 16 };         // for blocks in use, whose links the allocator does not need: the LRU lists
+
+struct phys_request;
+struct phys_result;
+
+/// What stands behind the allocator: it is told when kswapd is to be woken, and takes a refused request that may reclaim further
+/// (compaction, reclaim, the retries of __alloc_pages_slowpath). Both may be NULL.
+struct phys_help {
+    void (*wake)(void *context, unsigned order, unsigned highest_zone);
+    struct phys_result (*go_on)(void *context, const struct phys_request *request, const struct phys_result *refused);
+    void *context;
+};
+
+/// A block of `order` that is freed in the zone and may serve the type goes to the run of compaction that waits for it, and on no free list
+/// (mm/page_alloc.c compaction_capture).
+struct phys_capture {
+    bool wanted;
+    uint8_t zone, order, type;
+    uint32_t frame;                    // the block, in use; PHYS_NO_FRAME: none yet
+};
+
 struct phys {
     struct frames frames;
+    struct phys_capture capture;
+    struct phys_help help;
+    uint32_t first_spare_list;         // head of the first one
     struct zone zones[PHYS_ZONES];
     struct percpu *percpu;             // zones * cpus, owned
     uint32_t cpus;

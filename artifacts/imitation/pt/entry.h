@@ -23,6 +23,8 @@ enum pt_bit {
     PT_YOUNG = 1 << 3,
     PT_DIRTY = 1 << 4,
     PT_ZERO = 1 << 5,
+    PT_FILE = 1 << 6,      // a page of a file in the page cache; without it, an anonymous page
+    PT_SHARED = 1 << 7,    // an anonymous page that a fork shared: not PageAnonExclusive
 };
 
 enum { PT_SLOTS = 512, PT_SLOTS_SHIFT = 9, PT_LEVELS = 4, PT_TOP = PT_LEVELS - 1 };

@@ -18,7 +18,7 @@ void pt_forget_table(struct pt_table *table) {
 static uint32_t take(struct phys *phys, unsigned order, uint32_t cpu, enum phys_outcome *outcome) {
     struct phys_request request = phys_request_default(order, PHYS_UNMOVABLE);
     request.cpu = (uint8_t)cpu;
-    const struct phys_result result = phys_alloc(phys, &request);
+    const struct phys_result result = phys_obtain(phys, &request);
     *outcome = result.outcome;
     return result.frame;
 }

@@ -134,6 +134,7 @@ TEST_F(Small, SplitBlocksAreFreedInTheOrderOfTheirFirstMappings) {
     pt_table *table = pt_find_table(&p.process.pt, at, 0, &missing);
     const auto map_page = [&](unsigned slot, uint32_t of, uint32_t i) {
         table->slot[slot] = pt_make(of + i, PT_PRESENT | PT_WRITE | PT_YOUNG);
+        rmap_set(&p.system.lru.rmap, of + i, process_place(&p.process, at + slot));
         ++p.system.mappings[of >> 9];
         ++p.process.anonymous_pages;
     };
@@ -161,6 +162,7 @@ TEST_F(Small, ABlockThatIsMappedElsewhereStays) {
     pt_table *upper = pt_find_table(&p.process.pt, at + 512, 0, &missing), *lower = pt_find_table(&p.process.pt, at, 0, &missing);
     lower->slot[5] = upper->slot[5];
     upper->slot[5] = 0;
+    rmap_move(&p.system.lru.rmap, block + 5, process_place(&p.process, at + 512 + 5), process_place(&p.process, at + 5));
     ASSERT_EQ(p.broken(), nullptr);
     phys_outcome outcome;
     EXPECT_EQ(collapse_range(&p.process, at, 0, &outcome), COLLAPSE_DONE);

@@ -1,4 +1,4 @@
-# Runs of tessera-phys and tessera-vm: their examples, snapshots, statuses. Variables: PHYS, VM, WORK.
+# Runs of tessera-phys, tessera-vm and tessera-collapse: their examples, snapshots, statuses. Variables: PHYS, VM, COLLAPSE, WORK.
 function(run_command command status)
   execute_process(COMMAND ${command} ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE errors)
   if(NOT result EQUAL ${status})
@@ -83,3 +83,41 @@ run_command(${VM} 2 replay ${WORK}/calls --memory 1GB --thp sometimes)
 expect("${errors}" "sometimes")
 run_command(${VM} 2 replay ${WORK}/does-not-exist --memory 1GB)
 expect("${errors}" "does-not-exist")
+
+# Files, forks, pools and the disk.
+file(WRITE ${WORK}/files "file 3 4096000\nmmap 0x40000000 0x3e8000 rw file=3\ntouch 0x40064000 r\nfork 1\nprocess 1\ntouch 0x40064000 w\nread 3 0 65536\n")
+run_command(${VM} 0 replay ${WORK}/files --memory 1GB --decisions --disk flash:tR=60000)
+expect("${output}" "readahead file=3 index=84 size=32 async=8")
+expect("${output}" "fault-around file=3 index=96 pages=16 mapped=15")
+expect("${output}" "fault 0x40064000 w copy order=0 frame=[0-9]+ from=[0-9]+")
+expect("${errors}" "pages read 64 in requests 2.*disk: reads 2, ns [1-9]")
+run_command(${VM} 0 replay ${WORK}/files --memory 1GB --decisions --slab on)
+expect("${output}" "slab-new cache=vm_area_struct frame=[0-9]+ order=0")
+expect("${errors}" "slabs: vm_area_struct 1 of 2, vma_lock 1 of 2")
+run_command(${VM} 2 replay ${WORK}/files --memory 1GB --slab maybe)
+expect("${errors}" "maybe")
+run_command(${VM} 2 replay ${WORK}/files --memory 1GB --disk tape)
+expect("${errors}" "tape.*constant, flash")
+
+# A RAM disk. The first access reads 8 to 39, with the mark at 32. The second one meets it and reads 40 to 71, with a mark at 40. Its 64KB
+# around have pages 32 to 39, and 41 to 47 if the read is done.
+file(WRITE ${WORK}/mapped "file 1 524288\nmmap 0x40000000 0x80000 r file=1\ntouch 0x40018000 r\ntouch 0x40020000 r\n")
+run_command(${VM} 0 replay ${WORK}/mapped --memory 1GB)
+expect("${output}" "fault 0x40020000 r file order=0 frame=[0-9]+ around=8\n")
+run_command(${VM} 0 replay ${WORK}/mapped --memory 1GB --ram-disk)
+expect("${output}" "fault 0x40020000 r file order=0 frame=[0-9]+ around=15\n")
+
+# tessera-collapse: the limits, each at its value and one above; a limit ends the scan at its entry; a swapped page needs 256 young ones.
+run_command(${COLLAPSE} 0 --help)
+expect("${output}" "tessera-collapse /tmp/cells")
+file(WRITE ${WORK}/cells "rw n511 y1\nrw n512\nrw s64 y256 o192\nrw s64 y255 o193\nrw s65 y447\nr y512\nrw o512\nrw z300 s70 n142\n")
+run_command(${COLLAPSE} 0 ${WORK}/cells)
+expect("${output}" "^0 collapsed none=511 swap=0 young=1\n1 many-none none=512 .*\n2 collapsed none=0 swap=64 young=256\n3 not-young .*\n")
+expect("${output}" "\n4 many-swap none=0 swap=65 young=0\n5 read-only .*\n6 not-young .*\n7 many-swap none=300 swap=65 young=0\n$")
+run_command(${COLLAPSE} 0 ${WORK}/cells --max-ptes-none 299)
+expect("${output}" "0 many-none none=300 .*7 many-none none=300 swap=0")
+file(WRITE ${WORK}/cells "rw n511\n")
+run_command(${COLLAPSE} 2 ${WORK}/cells)
+expect("${errors}" "cells line 1")
+run_command(${COLLAPSE} 2 ${WORK}/cells --max-ptes-swap 512)
+expect("${errors}" "max-ptes-swap")

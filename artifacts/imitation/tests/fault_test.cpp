@@ -42,7 +42,7 @@ TEST(Fault, EachBatchOf31PagesGoesToTheLruList) {
     Process p(settings_of(THP_NEVER));
     p.map(at, 200);
     for (uint64_t i = 1; i <= 100; ++i) EXPECT_EQ(p.touch(at + i).lru_drained, i % 31 == 0) << i;
-    EXPECT_EQ(p.system.counts.lru_drains, 3u);
+    EXPECT_EQ(p.system.lru.counts.drains, 3u);
     EXPECT_TRUE(bitmap_get(p.memory.p.frames.lru, pt_value(p.entry(at + 93))));
     EXPECT_FALSE(bitmap_get(p.memory.p.frames.lru, pt_value(p.entry(at + 94))));
 }

@@ -1,4 +1,5 @@
-// Folders from bottom to top: base, phys, pt, vm, cli. A file includes its own folder and those below.
+// Folders from bottom to top: base, disk and phys, pt and slab, lru, swap and file and hugetlb, reclaim and compact, vm, cli. A file
+// includes its own folder and those below.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +11,8 @@
 namespace {
 
 namespace fs = std::filesystem;
-const std::map<std::string, int> level = {{"base", 0}, {"phys", 1}, {"pt", 2}, {"vm", 3}, {"cli", 4}};
+const std::map<std::string, int> level = {{"base", 0}, {"phys", 1}, {"disk", 1}, {"pt", 2}, {"slab", 2}, {"lru", 3}, {"swap", 4}, {"file", 4},
+                                          {"hugetlb", 4}, {"reclaim", 5}, {"compact", 5}, {"vm", 6}, {"cli", 7}};
 
 TEST(Layers, IncludesGoDownward) {
     const std::string include = "#include \"";

@@ -41,6 +41,33 @@ TEST_F(VmReplay, PrintsEachFault) {
     EXPECT_EQ(counts.faults[FAULT_PAGE][1], 1u);
 }
 
+TEST_F(VmReplay, RunsFilesForksAndPools) {
+    ASSERT_TRUE(run("file 3 4096000\nmmap 0x40000000 0x3e8000 rw file=3\ntouch 0x40064000 r\ntouch 0x40064000 w\nfork 7\nprocess 7\ntouch 0x40064000 w\n"
+                    "exit\ntouch 0x40064000 w\nread 3 4090000 100000\nwrite 3 4095999 2\ndrop-caches\nhugetlb 2MB 3\nmmap 0x60000000 0x400000 rw "
+                    "hugetlb=2MB\ntouch 0x60200000 w\nmunmap 0x60000000 0x400000\nhugetlb 1GB 1\nmmap 0x50000000 0x1000 r file=3 offset=4096000\n"
+                    "touch 0x50000000 r\n"))
+        << failure.found;
+    EXPECT_NE(output.find(" file order=0 frame="), std::string::npos) << output;
+    EXPECT_NE(output.find(" around=15 major\n"), std::string::npos) << output;
+    EXPECT_NE(output.find("fork 7 tables=4 pages=15\n"), std::string::npos) << output;      // 14 of the file, and the copy
+    EXPECT_NE(output.find("fault 0x40064000 w reuse order=0"), std::string::npos) << output;
+    EXPECT_NE(output.find("read 3 bytes=6000\n"), std::string::npos) << output;
+    EXPECT_NE(output.find("write 3 bytes=2\n"), std::string::npos) << output;
+    EXPECT_NE(output.find("hugetlb 2MB pages=3\n"), std::string::npos) << output;
+    EXPECT_NE(output.find("fault 0x60200000 w page order=9"), std::string::npos) << output;
+    EXPECT_NE(output.find("hugetlb 1GB pages=0\n"), std::string::npos) << output;            // 256MB of memory
+    EXPECT_EQ(p.broken(), nullptr);
+}
+
+TEST_F(VmReplay, RefusesWrongFilesForksAndPools) {
+    for (const char *line : {"file 0 5\n", "file 3\n", "file 3 5 small\n", "read 9 0 1\n", "write 9 0 1\n", "fork 0\n", "process 4\n", "exit\n", "drop-caches 1\n",
+                             "hugetlb 4KB 1\n", "hugetlb 2MB\n", "mmap 0x40000000 0x200000 rw hugetlb=2MB\n",
+                             "mmap 0x40000000 0x1000 rw hugetlb=2MB\n", "mmap any 0x200000 rw hugetlb=2MB\n"}) {
+        EXPECT_FALSE(run(line)) << line;
+        EXPECT_NE(failure.remedy[0], '\0');
+    }
+}
+
 TEST_F(VmReplay, RunsEveryEvent) {
     ASSERT_TRUE(run("# a comment\nmmap any 2097152 rwx noreserve\nmmap 0x10000000 0x3000 r file=3 offset=4096 shared\nheap 0x20000000\n"
                     "brk 0x20010000\ntouch 0x20000fff w\nmprotect 0x20000000 4096 none\ntouch 0x20000000 r\nmadvise 0x20000000 65536 "

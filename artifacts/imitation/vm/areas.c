@@ -8,8 +8,10 @@
 
 void areas_destroy(struct areas *areas) {
     free(areas->item);
+    free(areas->objects);
     areas->item = NULL;
-    areas->count = areas->room = areas->recent = 0;
+    areas->objects = NULL;
+    areas->count = areas->room = areas->objects_room = areas->recent = 0;
 }
 
 size_t areas_from(struct areas *areas, uint64_t page) {
@@ -37,7 +39,16 @@ bool areas_free(struct areas *areas, uint64_t start, uint64_t end) {
     return index == areas->count || areas->item[index].start >= end;
 }
 
-static void insert(struct areas *areas, size_t index, struct area area) {
+/// Objects of a new area at `index`, copied from the one before it or not.
+static void insert_objects(struct areas *areas, size_t index, bool copied) {
+    const struct area_objects made = copied ? area_objects_copy(areas->slabs, &areas->objects[index - 1]) : area_objects_new(areas->slabs);
+    areas->objects = host_grow(areas->objects, &areas->objects_room, areas->count + 1, sizeof *areas->objects);
+    memmove(areas->objects + index + 1, areas->objects + index, (areas->count - index) * sizeof *areas->objects);
+    areas->objects[index] = made;
+}
+
+static void insert(struct areas *areas, size_t index, struct area area, bool copied) {
+    if (areas->slabs) insert_objects(areas, index, copied);
     areas->item = host_grow(areas->item, &areas->room, areas->count + 1, sizeof *areas->item);
     memmove(areas->item + index + 1, areas->item + index, (areas->count - index) * sizeof *areas->item);
     areas->item[index] = area;
@@ -45,6 +56,10 @@ static void insert(struct areas *areas, size_t index, struct area area) {
 }
 
 void areas_remove(struct areas *areas, size_t first, size_t last) {
+    if (areas->slabs) {
+        for (size_t i = first; i < last; ++i) area_objects_free(areas->slabs, &areas->objects[i]);
+        memmove(areas->objects + first, areas->objects + last, (areas->count - last) * sizeof *areas->objects);
+    }
     memmove(areas->item + first, areas->item + last, (areas->count - last) * sizeof *areas->item);
     areas->count -= last - first;
 }
@@ -63,7 +78,13 @@ static void split(struct areas *areas, size_t index, uint64_t page) {
     border(areas, page);
     set_start(&above, page);
     areas->item[index].end = page;
-    insert(areas, index + 1, above);
+    insert(areas, index + 1, above, true);
+}
+
+static void take_anon(struct areas *areas, struct area *area, const struct area *from) {
+    area->anon = from->anon;
+    area->chain = from->chain;
+    if (areas->slabs) area_objects_clone(areas->slabs, &areas->objects[area - areas->item], &areas->objects[from - areas->item]);
 }
 
 size_t areas_add(struct areas *areas, const struct area *area, enum areas_join join, bool *merged) {
@@ -74,20 +95,20 @@ size_t areas_add(struct areas *areas, const struct area *area, enum areas_join j
     if (merged) *merged = joins_below || joins_above;
     if (joins_below) {
         below->end = joins_above ? above->end : area->end;
-        if (joins_above && below->anon == 0) below->anon = above->anon;
+        if (joins_above && below->anon == 0) take_anon(areas, below, above);
         if (joins_above) areas_remove(areas, index, index + 1);
         return index - 1;
     }
     if (joins_above)
         set_start(above, area->start);
     else
-        insert(areas, index, *area);
+        insert(areas, index, *area, false);
     return index;
 }
 
 size_t areas_change(struct areas *areas, size_t index, uint64_t start, uint64_t end, uint32_t flags, bool *merged) {
     struct area *area = &areas->item[index];
-    struct area changed = {start, end, area->offset + (start - area->start), area->file, area->anon, flags};
+    struct area changed = {start, end, area->offset + (start - area->start), area->file, area->anon, flags, area->chain, area->swap_readahead};
     const bool whole = start == area->start && end == area->end;
     struct area *below = start == area->start && index > 0 ? area - 1 : NULL;
     struct area *above = end == area->end && index + 1 < areas->count ? area + 1 : NULL;
@@ -96,7 +117,7 @@ size_t areas_change(struct areas *areas, size_t index, uint64_t start, uint64_t 
     if (merged) *merged = joins_below || joins_above;
     if (joins_below && joins_above) {
         below->end = above->end;
-        if (below->anon == 0) below->anon = above->anon != 0 ? above->anon : area->anon;
+        if (below->anon == 0) take_anon(areas, below, above->anon != 0 ? above : area);
         areas_remove(areas, index, index + 2);
         return index - 1;
     }
@@ -131,7 +152,12 @@ size_t areas_isolate(struct areas *areas, uint64_t start, uint64_t end, size_t *
 void areas_need_anon(struct areas *areas, size_t index) {
     struct area *area = &areas->item[index];
     if (area->anon != 0) return;
-    if (index + 1 < areas->count && merge_share_anon(area, area + 1)) area->anon = area[1].anon;
-    if (area->anon == 0 && index > 0 && merge_share_anon(area - 1, area)) area->anon = area[-1].anon;
-    if (area->anon == 0) area->anon = ++areas->last_anon;
+    const struct area *shares = NULL;
+    if (index + 1 < areas->count && area[1].chain == 1 && merge_share_anon(area, area + 1))
+        shares = area + 1;
+    else if (index > 0 && area[-1].chain == 1 && merge_share_anon(area - 1, area))
+        shares = area - 1;
+    area->chain = 1;
+    area->anon = shares ? shares->anon : ++areas->last_anon;
+    if (areas->slabs) area_objects_prepare(areas->slabs, &areas->objects[index], shares ? &areas->objects[shares - areas->item] : NULL);
 }

@@ -1,18 +1,20 @@
 // areas.h - the areas (VMAs) of one process: disjoint ranges of pages with equal rights and backing, ascending.
 //
-// Encoding: a sorted array; a search takes log2(n) steps, an insertion moves the areas above it (40 bytes each). Pages are
+// Encoding: a sorted array; a search takes log2(n) steps, an insertion moves the areas above it (48 bytes each). Pages are
 // virtual page numbers.
 // `offset` counts pages: of the file, or, for anonymous areas, the page at which the area was first touched or mapped; mremap
 // keeps it (mm/vma.c copy_vma). So it decides which moved areas merge again.
 // `anon` names what Linux calls an anon_vma: 0 until the first fault that needs one, then shared with a compatible neighbour or
 // new.
-// Left out: stacks that grow, mlock, hugetlb areas, userfaultfd, names, memory policies, sealing. The limit of 65530 areas is
+// Left out: stacks that grow, mlock, userfaultfd, names, memory policies, sealing. The limit of 65530 areas is
 // the caller's.
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "vm/area_slabs.h"
 
 enum area_flag {
     AREA_READ = 1 << 0,
@@ -23,6 +25,10 @@ enum area_flag {
     AREA_NOHUGEPAGE = 1 << 5,    // MADV_NOHUGEPAGE
     AREA_ACCOUNT = 1 << 6,       // counts for overcommit: private, writable once (mm/mmap.c accountable_mapping)
     AREA_NORESERVE = 1 << 7,     // MAP_NORESERVE
+    AREA_HUGETLB_2MB = 1 << 8,   // pages from a pool (hugetlb.h)
+    AREA_HUGETLB_1GB = 1 << 9,
+    AREA_HUGETLB_LOST = 1 << 10, // the owner took a page back (HPAGE_RESV_UNMAPPED)
+    AREA_HUGETLB = AREA_HUGETLB_2MB | AREA_HUGETLB_1GB,
 };
 enum { AREA_RIGHTS = AREA_READ | AREA_WRITE | AREA_EXEC, AREA_MOST = 65530 };
 
@@ -32,6 +38,8 @@ struct area {
     uint32_t file;               // 0: anonymous and private; else the caller's name of a file, or of shared memory
     uint32_t anon;
     uint32_t flags;              // enum area_flag; areas with different flags never merge
+    uint32_t chain;              // elements of its anon_vma_chain: 0 without `anon`; in the child of a fork one more than in the parent
+    uint64_t swap_readahead;     // of the last swap fault (swap_in.h); 0: none yet. Kept by splits, and by the lower area of a merge
 };
 
 /// Called before a border of an area moves to `page`, where a 2MB mapping must end (mm/huge_memory.c vma_adjust_trans_huge).
@@ -43,6 +51,9 @@ struct areas {
     size_t recent;               // where the last search ended
     uint32_t last_anon;
     areas_border *border;        // NULL: no mappings to care about
+    struct area_slabs *slabs;    // NULL: areas cost no frames
+    struct area_objects *objects;        // of each area, with slabs
+    size_t objects_room;
     void *context;
 };
 

@@ -1,10 +1,12 @@
 // calls.c - mmap, munmap, madvise, brk and mremap of a process (process.h). mprotect has a file of its own.
+#include "vm/hugetlb.h"
 #include "vm/move.h"
 #include "vm/unmap.h"
 
 static const char *const outside = "a range has at least one page and ends below address 2^47";
 static const char *const too_many = "a process has at most 65530 areas";
 static const char *const no_area = "no area is there";
+static const char *const no_huge = "madvise and mremap of areas of huge pages are not modelled";
 
 static bool valid(uint64_t page, uint64_t pages) {
     return pages > 0 && page < PT_PAGES && pages <= PT_PAGES - page;
@@ -27,9 +29,11 @@ const char *process_map(struct process *process, uint64_t page, uint64_t pages, 
     if (file == 0 && flags & AREA_SHARED) return "shared memory has the number of a file";
     if (offset != 0 && file == 0) return "only a file has an offset";
     if (!has_room(process, 2)) return too_many;
+    const char *borders = hugetlb_borders(process, page, page + pages);
+    if (borders) return borders;
     if ((flags & (AREA_NORESERVE | AREA_SHARED | AREA_WRITE)) == AREA_WRITE) flags |= AREA_ACCOUNT;
     unmap_range(process, page, page + pages, cpu);
-    const struct area area = {page, page + pages, file == 0 ? page : offset, file, 0, flags};
+    const struct area area = {page, page + pages, file == 0 ? page : offset, file, 0, flags, 0, 0};
     add_area(process, &area, AREAS_JOIN_BOTH);
     return NULL;
 }
@@ -37,6 +41,8 @@ const char *process_map(struct process *process, uint64_t page, uint64_t pages, 
 const char *process_unmap(struct process *process, uint64_t page, uint64_t pages, uint32_t cpu) {
     if (!valid(page, pages)) return outside;
     if (!has_room(process, 1)) return too_many;
+    const char *borders = hugetlb_borders(process, page, page + pages);
+    if (borders) return borders;
     unmap_range(process, page, page + pages, cpu);
     return NULL;
 }
@@ -73,6 +79,7 @@ const char *process_advise(struct process *process, uint64_t page, uint64_t page
             page = areas->item[index].start;
             hole = no_area;                       // Linux goes on, and reports it at the end
         }
+        if (areas->item[index].flags & AREA_HUGETLB) return no_huge;
         const uint64_t last = areas->item[index].end < end ? areas->item[index].end : end;
         if (advice == ADVICE_DONTNEED)
             drop_pages(process, page, last, cpu);
@@ -100,7 +107,7 @@ const char *process_brk(struct process *process, uint64_t end, uint32_t cpu) {
         unmap_range(process, end, old, cpu);
     } else if (end > old) {
         if (!areas_free(&process->areas, old, end + 1)) return "another area is in the way, or less than a page above";
-        const struct area area = {old, end, old, 0, 0, AREA_READ | AREA_WRITE | AREA_ACCOUNT};
+        const struct area area = {old, end, old, 0, 0, AREA_READ | AREA_WRITE | AREA_ACCOUNT, 0, 0};
         add_area(process, &area, old == process->heap_start ? AREAS_JOIN_NONE : AREAS_JOIN_BELOW);
     }
     process->heap_end = end;
@@ -145,6 +152,9 @@ const char *process_remap(struct process *process, uint64_t page, uint64_t old_p
     const struct area *area = areas_at(&process->areas, page);
     if (!area) return no_area;
     if (!has_room(process, 6)) return too_many;
+    if (area->flags & AREA_HUGETLB) return no_huge;
+    const char *borders = hugetlb_borders(process, to, to + new_pages);
+    if (borders) return borders;
     if (to == page) {
         if (new_pages > old_pages) return grow_in_place(process, area, page, old_pages, new_pages);
         unmap_range(process, page + new_pages, page + old_pages, cpu);

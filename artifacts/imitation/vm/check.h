@@ -2,7 +2,7 @@
 //
 // No frame is mapped or used as a table twice; each is in use with its order; entries lie in areas that allow them; 2MB mappings
 // and deposited tables are equal in number in each level-1 table; counts of tables, pages and mappings of split blocks are
-// exact; areas are ascending and disjoint.
+// exact; areas are ascending and disjoint; frames name their mappings; the LRU lists are whole (lru/check.h).
 #pragma once
 
 #include "vm/process.h"

@@ -2,8 +2,9 @@
 //
 // Linux 6.12: mm/khugepaged.c hpage_collapse_scan_pmd, __collapse_huge_page_isolate, collapse_huge_page,
 // __collapse_huge_page_copy_succeeded.
+// The request for the block can reclaim: then the entries are looked at once more (__collapse_huge_page_isolate).
 // The scan stops at the first entry that exceeds a limit, in ascending order; a zero page counts as none. A page is young if its
-// entry is. Without fork no page is shared. Order of the collapse: the new block is allocated first; then the old pages are
+// entry is. A page is shared if a fork shared it and another process still maps it. Order of the collapse: the new block is allocated first; then the old pages are
 // freed in ascending order, after them blocks that were split and have no mapping left, in the order of their first mappings in the
 // range; the table of the range is deposited.
 // Left out: swap-in before a collapse, pages that are pinned or locked, files.
@@ -23,6 +24,7 @@ enum collapse_result {
     COLLAPSE_NOT_YOUNG,          // no young page; or, with swapped ones, fewer than 256 (SCAN_LACK_REFERENCED_PAGE)
     COLLAPSE_NO_BLOCK,           // physical memory refused 2MB (SCAN_ALLOC_HUGE_PAGE_FAIL)
     COLLAPSE_SWAP_IN,            // would collapse, after pages came back from swap: not modelled
+    COLLAPSE_NOT_PRESENT,        // reclaim for the block took a page of the range (SCAN_PTE_NON_PRESENT)
     COLLAPSE_RESULTS
 };
 
@@ -40,6 +42,10 @@ struct collapse_counts {
 /// What khugepaged decides for these counts, if at most one limit is exceeded; COLLAPSE_DONE: go on. With more than one, the
 /// order of the entries decides which is named; here none, then swap, then shared.
 enum collapse_result collapse_decide(const struct thp *thp, const struct collapse_counts *counts);
+
+/// The decision on the entries of a table of level 0, read in ascending order until a limit is exceeded. *counts: of the entries read.
+/// system->mappings has a word for each 2MB of the frames in the table.
+enum collapse_result collapse_scan(const struct vm_system *system, const struct pt_table *table, struct collapse_counts *counts);
 
 /// Scans the range of `page`, a multiple of 512 in an area that thp_scan_allowed; collapses it if the decision is so and there
 /// is a block. *outcome is what physical memory said.

@@ -1,10 +1,15 @@
 #include "vm/fault.h"
 
+#include "vm/cow.h"
+#include "vm/fault_file.h"
 #include "vm/fault_huge.h"
+#include "vm/hugetlb.h"
+#include "vm/swap_in.h"
 
 const char *fault_kind_name(int kind) {
-    static const char *const names[FAULT_KINDS] = {"none",  "page",       "zero",         "copy",
-                                                   "reuse", "bad-access", "not-modelled", "needs"};
+    static const char *const names[FAULT_KINDS] = {"none",       "page",       "zero", "copy",         "reuse", "file", "bus", "swap",
+                                                   "swap-cache", "bad-access",
+                                                   "not-modelled", "needs"};
     return kind >= 0 && kind < FAULT_KINDS ? names[kind] : "?";
 }
 
@@ -14,10 +19,10 @@ static bool allows(const struct area *area, bool write) {
 }
 
 /// A page of zeros into `slot`, which is empty or maps the zero page.
-static void give_page(struct process *process, pt_entry *slot, enum fault_kind kind, uint32_t cpu, struct fault *fault) {
+static void give_page(struct process *process, uint64_t page, pt_entry *slot, enum fault_kind kind, uint32_t cpu, struct fault *fault) {
     struct phys_request request = phys_request_default(0, PHYS_MOVABLE);
     request.cpu = (uint8_t)cpu;
-    const struct phys_result result = phys_alloc(process->system->phys, &request);
+    const struct phys_result result = phys_obtain(process->system->phys, &request);
     if (result.outcome != PHYS_GOT_FRAMES) {
         fault_needs(fault, result.outcome, 0);
         return;
@@ -25,7 +30,7 @@ static void give_page(struct process *process, pt_entry *slot, enum fault_kind k
     *slot = pt_make(result.frame, PT_PRESENT | PT_WRITE | PT_YOUNG | PT_DIRTY);
     fault->kind = kind;
     fault->frame = result.frame;
-    fault->lru_drained = vm_lru_add(process->system, result.frame, cpu);
+    fault->lru_drained = vm_lru_add(process->system, result.frame, process_place(process, page), cpu);
     ++process->anonymous_pages;
 }
 
@@ -37,17 +42,16 @@ static void small(struct process *process, size_t area, uint64_t page, bool writ
     }
     pt_entry *slot = &table->slot[pt_index(page, 0)];
     if (*slot & PT_SWAP) {
-        fault->kind = FAULT_NOT_MODELLED;
+        swap_in(process, &process->areas.item[area], page, write, cpu, slot, fault);
+        if (write && pt_present(*slot) && !(*slot & PT_WRITE)) cow_write(process, area, page, slot, cpu, fault);
     } else if (*slot == 0 && !write) {
         *slot = pt_make(0, PT_PRESENT | PT_YOUNG | PT_ZERO);
         fault->kind = FAULT_ZERO;
     } else if (*slot == 0 || *slot & PT_ZERO) {
         areas_need_anon(&process->areas, area);
-        give_page(process, slot, *slot == 0 ? FAULT_PAGE : FAULT_COPY, cpu, fault);
+        give_page(process, page, slot, *slot == 0 ? FAULT_PAGE : FAULT_COPY, cpu, fault);
     } else {
-        *slot |= PT_WRITE | PT_YOUNG | PT_DIRTY;
-        fault->kind = FAULT_REUSE;
-        fault->frame = pt_value(*slot);
+        cow_write(process, area, page, slot, cpu, fault);
     }
 }
 
@@ -61,14 +65,19 @@ static bool hardware(struct process *process, uint64_t page, bool write) {
 }
 
 struct fault fault_access(struct process *process, uint64_t page, bool write, uint32_t cpu, enum fault_try attempt) {
-    struct fault fault = {.frame = PHYS_NO_FRAME};
+    struct fault fault = {.frame = PHYS_NO_FRAME, .from = PHYS_NO_FRAME};
     struct area *area = areas_at(&process->areas, page);
     if (!area || !allows(area, write)) {
         fault.kind = FAULT_BAD_ACCESS;
         return fault;
     }
     if (hardware(process, page, write)) return fault;
-    if (area->file != 0) {
+    if (area->flags & AREA_HUGETLB) {
+        hugetlb_fault(process, (size_t)(area - process->areas.item), page, write, cpu, &fault);
+        return fault;
+    }
+    struct file *file = area->file != 0 ? file_named(&process->system->files, area->file) : NULL;
+    if (area->file != 0 && !file) {
         fault.kind = FAULT_NOT_MODELLED;
         return fault;
     }
@@ -78,6 +87,8 @@ struct fault fault_access(struct process *process, uint64_t page, bool write, ui
         return fault;
     }
     const size_t index = (size_t)(area - process->areas.item);
-    if (!fault_huge(process, index, page, write, cpu, attempt, table, &fault)) small(process, index, page, write, cpu, &fault);
+    if (file)
+        fault_file(process, file, index, page, write, cpu, table, &fault);
+    else if (!fault_huge(process, index, page, write, cpu, attempt, table, &fault)) small(process, index, page, write, cpu, &fault);
     return fault;
 }

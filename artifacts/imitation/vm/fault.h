@@ -6,8 +6,8 @@
 // then the page.
 // A write to the huge zero page splits it: 511 mappings of the zero page and one page, as 6.12 does.
 // An access that a mapping allows is no fault: it sets young and dirty as a processor does. So no fault is spurious.
-// Left out: copy after fork, faults of files and shared memory, swap, hugetlb, NUMA hints. The first three are refused with a
-// kind of their own.
+// Writes to shared pages: cow.h. Files: fault_file.h. Swap entries: swap_in.h.
+// Left out: shared memory, hugetlb, NUMA hints. The first one is refused with a kind of its own.
 #pragma once
 
 #include "vm/process.h"
@@ -16,10 +16,14 @@ enum fault_kind {
     FAULT_NONE,             // the mapping allowed the access
     FAULT_PAGE,             // a new page of zeros: order 0 or 9
     FAULT_ZERO,             // a read got the zero page (order 0) or the huge zero page (order 9)
-    FAULT_COPY,             // a write replaced the zero page by a page
+    FAULT_COPY,             // a write replaced the zero page, a page that a fork shared, or a page of a file, by a page of its own
     FAULT_REUSE,            // a write got the right to write to a page of its own
+    FAULT_FILE,             // a page of a file was mapped, and maybe its neighbours
+    FAULT_BUS,              // beyond the end of the file: SIGBUS
+    FAULT_SWAP,             // a page came from swap
+    FAULT_SWAP_CACHE,       // a page was in the swap cache still, or already
     FAULT_BAD_ACCESS,       // no area, or one that does not allow the access: SIGSEGV
-    FAULT_NOT_MODELLED,     // a file, shared memory, or a swapped page
+    FAULT_NOT_MODELLED,     // a file that is not open (file_open), or shared memory
     FAULT_NEEDS,            // memory: `outcome` says what the caller does before it asks again
     FAULT_KINDS
 };
@@ -31,7 +35,10 @@ struct fault {
     enum fault_kind kind;
     unsigned order;                 // of the mapping: 0 or 9
     uint32_t frame;                 // of the page or block; PHYS_NO_FRAME: none, or the zero page
+    uint32_t from;                  // FAULT_COPY: the frame that was copied; PHYS_NO_FRAME: zeros
     struct pt_new tables;           // frames of new tables; the last one is deposited if order is 9
+    bool major;                     // the disk had to read for it
+    uint32_t around;                // entries that fault-around set
     bool fallback;                  // 2MB were allowed, the area held them, and there was no block
     bool split;                     // a 2MB mapping was split on the way
     bool lru_drained;               // the CPU's LRU batch went to its list: each 31st page, and with each block
@@ -39,7 +46,7 @@ struct fault {
     unsigned needs_order;           // FAULT_NEEDS: the order that was refused
 };
 
-/// Name of a kind: none, page, zero, copy, reuse, bad-access, not-modelled, needs.
+/// Name of a kind: none, page, zero, copy, reuse, file, bus, swap, swap-cache, bad-access, not-modelled, needs.
 const char *fault_kind_name(int kind);
 
 /// One access to `page`. After FAULT_NEEDS, tables that were made stay; the table for the huge zero page is held by the process, and

@@ -1,5 +1,7 @@
 #include "vm/fault_huge.h"
 
+#include "vm/cow.h"
+
 /// A block: asked for the first time, or again.
 static uint32_t block(struct process *process, const struct phys_request *request, enum fault_try attempt,
                       enum phys_outcome *outcome) {
@@ -9,7 +11,7 @@ static uint32_t block(struct process *process, const struct phys_request *reques
         *outcome = PHYS_GOT_FRAMES;
         if (frame != PHYS_NO_FRAME) return frame;
     }
-    const struct phys_result result = attempt == FAULT_AGAIN ? phys_alloc_again(phys, request) : phys_alloc(phys, request);
+    const struct phys_result result = attempt == FAULT_AGAIN ? phys_alloc_again(phys, request) : phys_obtain(phys, request);
     *outcome = result.outcome;
     return result.frame;
 }
@@ -73,7 +75,7 @@ static bool huge_zero(struct process *process, struct pt_table *table, pt_entry 
     return true;
 }
 
-static bool new_block(struct process *process, const struct area *area, struct pt_table *table, pt_entry *slot, uint32_t cpu,
+static bool new_block(struct process *process, const struct area *area, uint64_t page, struct pt_table *table, pt_entry *slot, uint32_t cpu,
                       enum fault_try attempt, struct fault *fault) {
     struct vm_system *system = process->system;
     const struct phys_request request = thp_fault_request(&system->thp, area, cpu);
@@ -85,7 +87,7 @@ static bool new_block(struct process *process, const struct area *area, struct p
         vm_free(system, frame, PHYS_THP_ORDER, cpu);
         return true;
     }
-    fault->lru_drained = vm_lru_add(system, frame, cpu);
+    fault->lru_drained = vm_lru_add(system, frame, process_place(process, page & ~(uint64_t)(PT_SLOTS - 1)), cpu);
     pt_deposit_frame(&process->pt, table, deposit);
     *slot = pt_make(frame, PT_PRESENT | PT_YOUNG | PT_DIRTY | (area->flags & AREA_WRITE ? PT_WRITE : 0));
     process->anonymous_pages += PT_SLOTS;
@@ -97,13 +99,13 @@ static bool new_block(struct process *process, const struct area *area, struct p
 }
 
 /// A write to a 2MB mapping without the right to write.
-static bool protected(struct process *process, struct pt_table *table, pt_entry *slot, struct fault *fault) {
-    if (*slot & PT_ZERO) {
-        process_split(process, table, slot);
+static bool protected(struct process *process, uint64_t page, struct pt_table *table, pt_entry *slot, struct fault *fault) {
+    if (*slot & PT_ZERO || !cow_owns_block(process->system, *slot)) {
+        process_split(process, table, slot, page);
         fault->split = true;
         return false;
     }
-    *slot |= PT_WRITE | PT_YOUNG | PT_DIRTY;
+    *slot = (*slot & ~(pt_entry)PT_SHARED) | PT_WRITE | PT_YOUNG | PT_DIRTY;
     fault->kind = FAULT_REUSE;
     fault->order = PHYS_THP_ORDER;
     fault->frame = pt_value(*slot);
@@ -114,10 +116,10 @@ bool fault_huge(struct process *process, size_t index, uint64_t page, bool write
                 struct pt_table *table, struct fault *fault) {
     pt_entry *slot = &table->slot[pt_index(page, 1)];
     const struct area *area = &process->areas.item[index];
-    if (pt_present(*slot)) return protected(process, table, slot, fault);
+    if (pt_present(*slot)) return protected(process, page, table, slot, fault);
     if (*slot != 0 || !thp_fault_allowed(&process->system->thp, area) || !thp_holds(area, page)) return false;
     areas_need_anon(&process->areas, index);
     process_register(process, area);
     if (!write && process->system->thp.use_zero_page) return huge_zero(process, table, slot, cpu, attempt, fault);
-    return new_block(process, area, table, slot, cpu, attempt, fault);
+    return new_block(process, area, page, table, slot, cpu, attempt, fault);
 }

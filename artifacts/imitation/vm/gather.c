@@ -3,16 +3,23 @@
 #include <stdlib.h>
 
 #include "base/host.h"
+#include "vm/anon.h"
 
 void gather_start(struct gather *gather, struct vm_system *system, uint32_t cpu) {
     *gather = (struct gather){.system = system, .cpu = cpu};
 }
 
+enum { AHEAD = 8 };                  // items whose lines are asked for before they are needed
+
 static void flush(struct gather *gather) {
+    const struct lru *lru = &gather->system->lru;
     vm_lru_drain(gather->system);
     for (size_t i = 0; i < gather->count; ++i) {
         const struct gathered *item = &gather->item[i];
-        if (item->pages == 0) vm_free(gather->system, item->frame, item->order, gather->cpu);
+        if (i + 2 * AHEAD < gather->count) lru_prefetch(lru, item[2 * AHEAD].frame);
+        if (i + AHEAD < gather->count) lru_prefetch_neighbours(lru, item[AHEAD].frame);
+        if (item->pages == 0 && item->order == 0) vm_free(gather->system, item->frame, 0, gather->cpu);
+        if (item->pages == 0 && item->order > 0 && item->order != GATHER_KEPT) anon_free(gather->system, item->frame, gather->cpu);
         for (uint32_t page = 0; page < item->pages; ++page) vm_put_page(gather->system, item->frame + page, gather->cpu);
     }
     gather->count = 0;
@@ -49,6 +56,10 @@ void gather_block(struct gather *gather, uint32_t frame, unsigned order) {
 
 void gather_pages(struct gather *gather, uint32_t frame, uint32_t pages) {
     add(gather, (struct gathered){frame, 0, (uint16_t)pages}, pages == 1 ? 1 : 2);
+}
+
+void gather_kept(struct gather *gather, uint32_t frame, uint32_t pages) {
+    add(gather, (struct gathered){frame, GATHER_KEPT, 0}, pages == 1 ? 1 : 2);
 }
 
 void gather_finish(struct gather *gather) {

@@ -6,17 +6,17 @@
 // their own (GFP_NOWAIT: unmovable), which goes back at the end. So an unmap of 7 or more pages allocates before it frees, and
 // can change what later requests get.
 // Without such a frame, or after 19 of them, what was gathered is freed at once.
-// Left out: delayed reverse mappings (file pages), the table-freeing hook of KVM and Xen.
+// Left out: the table-freeing hook of KVM and Xen.
 #pragma once
 
 #include "vm/system.h"
 
-enum { GATHER_LOCAL = 8, GATHER_BATCH = 510, GATHER_BATCHES = 19 };
+enum { GATHER_KEPT = 255, GATHER_LOCAL = 8, GATHER_BATCH = 510, GATHER_BATCHES = 19 };
 
 struct gathered {
     uint32_t frame;
-    uint16_t order;              // of the block
-    uint16_t pages;              // 4KB mappings of it that went: 1 for a small page; 0 for a whole block or a table
+    uint16_t order;              // of the block; GATHER_KEPT: it stays
+    uint16_t pages;              // 4KB mappings of it that went: 1 for a small page; 0 for a whole block, a table, or what stays
 };
 
 struct gather {
@@ -34,7 +34,11 @@ void gather_start(struct gather *gather, struct vm_system *system, uint32_t cpu)
 /// A page table or a whole block.
 void gather_block(struct gather *gather, uint32_t frame, unsigned order);
 
-/// `pages` 4KB mappings of consecutive frames of one block, or one page of order 0.
+/// `pages` 4KB mappings of consecutive frames of one block, or one page of order 0 that nothing else maps. One mapping of 2MB of a shared
+/// block counts as one page.
 void gather_pages(struct gather *gather, uint32_t frame, uint32_t pages);
+
+/// `pages` consecutive mappings, from `frame` on, of a block that stays: a page of a file, or an anonymous one that others map.
+void gather_kept(struct gather *gather, uint32_t frame, uint32_t pages);
 
 void gather_finish(struct gather *gather);

@@ -1,11 +1,11 @@
 #include "vm/merge.h"
 
 static bool same_kind(const struct area *a, const struct area *b) {
-    return a->flags == b->flags && a->file == b->file;
+    return a->flags == b->flags && a->file == b->file && !(a->flags & AREA_HUGETLB);
 }
 
 static bool anon_allows(const struct area *area, const struct area *neighbour) {
-    return area->anon == neighbour->anon || (area->anon == 0 && neighbour->anon != 0);
+    return area->anon == neighbour->anon || (area->anon == 0 && neighbour->chain == 1);
 }
 
 static bool continues(const struct area *below, const struct area *above) {
@@ -22,5 +22,5 @@ bool merge_with_above(const struct area *area, const struct area *above, const s
 }
 
 bool merge_share_anon(const struct area *below, const struct area *above) {
-    return continues(below, above) && below->file == above->file && ((below->flags ^ above->flags) & ~(uint32_t)AREA_RIGHTS) == 0;
+    return continues(below, above) && below->file == above->file && !(below->flags & AREA_HUGETLB) && ((below->flags ^ above->flags) & ~(uint32_t)AREA_RIGHTS) == 0;
 }

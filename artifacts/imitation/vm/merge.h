@@ -1,9 +1,9 @@
 // merge.h - which areas merge.
 //
 // Linux 6.12: mm/vma.c is_mergeable_vma, is_mergeable_anon_vma, can_vma_merge_before, _after, _left, _right,
-// find_mergeable_anon_vma. Flags, file and running offset must be equal. An area without `anon` joins a neighbour with one, but
+// find_mergeable_anon_vma. Flags, file and running offset must be equal; areas of huge pages never merge. An area without `anon` joins a neighbour with one, but
 // an area with `anon` does not join a neighbour without: the test of the neighbour's list (list_is_singular) fails for an empty
-// list. Without fork every list has at most one element.
+// list, and for the longer list that a child of a fork has (area.chain).
 #pragma once
 
 #include "vm/areas.h"

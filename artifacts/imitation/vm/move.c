@@ -35,7 +35,7 @@ static bool move_small(struct process *process, struct pt_table *source, pt_entr
             move_huge(process, source, slot, target, into);
             return true;
         }
-        process_split(process, source, slot);
+        process_split(process, source, slot, from);
     } else if (whole) {
         *into = *slot;
         *slot = 0;
@@ -50,6 +50,18 @@ static bool move_small(struct process *process, struct pt_table *source, pt_entr
         *entry = 0;
     }
     return true;
+}
+
+/// The mappings of [to, to + pages) came from `from`.
+static void note_moved(struct process *process, uint64_t from, uint64_t to, uint64_t pages) {
+    struct rmap *rmap = &process->system->lru.rmap;
+    for (uint64_t i = 0, step; i < pages; i += step) {
+        unsigned level = 0;
+        const pt_entry *slot = pt_find(&process->pt, to + i, &level);
+        step = slot ? pt_slot_pages(level) : pt_slot_pages(level) - ((to + i) & (pt_slot_pages(level) - 1));
+        if (slot && pt_present(*slot) && !(*slot & PT_ZERO))
+            rmap_move(rmap, pt_value(*slot), process_place(process, from + i), process_place(process, to + i));
+    }
 }
 
 uint64_t move_pages(struct process *process, uint64_t from, uint64_t to, uint64_t pages, uint32_t cpu) {
@@ -80,5 +92,7 @@ uint64_t move_pages(struct process *process, uint64_t from, uint64_t to, uint64_
         pt_entry *slot = &middle->slot[pt_index(from, 1)];
         if (*slot != 0 && !move_small(process, middle, slot, from, to, step, cpu)) break;
     }
-    return from < start ? 0 : from - start;
+    const uint64_t done = from < start ? 0 : from - start;
+    note_moved(process, start, start - from + to, done);
+    return done;
 }

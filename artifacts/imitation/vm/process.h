@@ -4,7 +4,7 @@
 // except where Linux also stops half way (process_protect, process_advise, process_remap). Calls that free memory need it, too
 // (gather.h), but never fail for it.
 // Linux 6.12: mm/mmap.c (mmap, brk, exit_mmap), mm/vma.c (munmap), mm/mprotect.c, mm/madvise.c, mm/mremap.c.
-// Left out: fork, threads (calls come one after another), mlock, resource limits, overcommit refusals, guard gaps of stacks.
+// Left out: threads (calls come one after another), mlock, resource limits, overcommit refusals, guard gaps of stacks.
 #pragma once
 
 #include "pt/table.h"
@@ -12,16 +12,23 @@
 
 struct process {
     struct vm_system *system;
+    uint32_t number;                   // in the system; rmap.h
     struct pt pt;
     struct areas areas;
     uint64_t heap_start, heap_end;     // pages [start, end): brk; 0: no heap
     uint64_t anonymous_pages;          // mapped, without zero pages (MM_ANONPAGES)
+    uint64_t swapped_pages;            // swap entries (MM_SWAPENTS)
+    uint64_t file_pages;               // mapped (MM_FILEPAGES)
+    uint64_t hugetlb_pages;            // of 4KB, mapped
+    struct huge_promise *promise;      // of its areas of huge pages (hugetlb.h)
+    size_t promises, promise_room;
     bool uses_huge_zero;
     uint32_t held_table;               // frame that a fault holds while it needs memory for the huge zero page; PHYS_NO_FRAME: none
     bool registered;                   // khugepaged knows it
 };
 
-/// PHYS_GOT_FRAMES, or why the root table got no frames. root_order: table.h.
+/// PHYS_GOT_FRAMES, or why the root table got no frames; PHYS_NO_MEMORY also if there are RMAP_MOST_PROCESSES processes. root_order:
+/// table.h.
 enum phys_outcome process_create(struct process *process, struct vm_system *system, unsigned root_order, uint32_t cpu);
 
 /// exit: every frame goes back, except the huge zero page, which is the system's.
@@ -47,7 +54,15 @@ const char *process_remap(struct process *process, uint64_t page, uint64_t old_p
 const char *process_heap(struct process *process, uint64_t page);
 const char *process_brk(struct process *process, uint64_t end, uint32_t cpu);
 
-/// Shared by the files of this folder: splits the 2MB mapping in `slot`; registers the process with khugepaged if the area
+/// The place of one of its mappings (rmap.h).
+static inline rmap_place process_place(const struct process *process, uint64_t page) {
+    return rmap_make(process->number, page);
+}
+
+/// Shared by the files of this folder: splits the 2MB mapping of `page` in `slot`; registers the process with khugepaged if the area
 /// allows it.
-void process_split(struct process *process, struct pt_table *table, pt_entry *slot);
+void process_split(struct process *process, struct pt_table *table, pt_entry *slot, uint64_t page);
 void process_register(struct process *process, const struct area *area);
+
+/// Registers the child of a process that is (khugepaged_fork).
+void process_register_fork(struct process *process);

@@ -1,15 +1,16 @@
 // protect.c - mprotect of a process (process.h).
 //
 // Linux: mm/mprotect.c do_mprotect_pkey, mprotect_fixup, change_pmd_range, change_pte_range, can_change_pte_writable. Entries
-// lose the right to write; in an area that is private and writable, pages of the process's own get it back at once, zero pages
-// do not. So no write fault follows for a page that was written before.
+// lose the right to write; in an area that is private and writable, anonymous pages that no fork shared get it back at once, others do
+// not; in a shared area, dirty ones do. So no write fault follows for a page that was written before.
 #include "vm/process.h"
 
-static pt_entry changed(pt_entry entry, bool writable) {
-    return writable && !(entry & PT_ZERO) ? entry | PT_WRITE : entry & ~(pt_entry)PT_WRITE;
+static pt_entry changed(pt_entry entry, uint32_t flags) {
+    const bool own = flags & AREA_SHARED ? entry & PT_DIRTY : !(entry & (PT_ZERO | PT_FILE | PT_SHARED));
+    return flags & AREA_WRITE && own ? entry | PT_WRITE : entry & ~(pt_entry)PT_WRITE;
 }
 
-static void change_entries(struct process *process, uint64_t page, uint64_t end, bool writable) {
+static void change_entries(struct process *process, uint64_t page, uint64_t end, uint32_t flags) {
     for (uint64_t next; page < end; page = next) {
         unsigned missing = 1;
         struct pt_table *table = pt_find_table(&process->pt, page, 1, &missing);
@@ -18,13 +19,13 @@ static void change_entries(struct process *process, uint64_t page, uint64_t end,
         pt_entry *slot = table ? &table->slot[pt_index(page, 1)] : NULL;
         if (!slot || *slot == 0) continue;
         if (pt_present(*slot) && next - page == PT_SLOTS) {
-            *slot = changed(*slot, writable);
+            *slot = changed(*slot, flags);
             continue;
         }
-        if (pt_present(*slot)) process_split(process, table, slot);
+        if (pt_present(*slot)) process_split(process, table, slot, page);
         for (uint64_t at = page; at < next; ++at) {
             pt_entry *small = &pt_below(*slot)->slot[pt_index(at, 0)];
-            if (pt_present(*small)) *small = changed(*small, writable);
+            if (pt_present(*small)) *small = changed(*small, flags);
         }
     }
 }
@@ -49,13 +50,14 @@ const char *process_protect(struct process *process, uint64_t page, uint64_t pag
         size_t index = areas_from(areas, page);
         if (index == areas->count || areas->item[index].start > page) return "no area is there";
         const struct area *area = &areas->item[index];
+        if (area->flags & AREA_HUGETLB) return "mprotect of areas of huge pages is not modelled";
         const uint64_t last = area->end < end ? area->end : end;
         const uint32_t wanted = (area->flags & ~(uint32_t)AREA_RIGHTS) | rights, flags = new_flags(area, rights);
         if (wanted != area->flags) {
             bool merged;
             index = areas_change(areas, index, page, last, flags, &merged);
             if (merged) process_register(process, &areas->item[index]);
-            change_entries(process, page, last, (flags & AREA_WRITE) && !(flags & AREA_SHARED));
+            change_entries(process, page, last, flags);
         }
         page = areas->item[index].end;
     }

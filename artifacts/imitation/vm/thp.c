@@ -36,7 +36,7 @@ int thp_defrag_named(const char *name) {
 }
 
 bool thp_fault_allowed(const struct thp *thp, const struct area *area) {
-    if (area->file != 0 || area->flags & AREA_NOHUGEPAGE) return false;
+    if (area->file != 0 || area->flags & (AREA_NOHUGEPAGE | AREA_HUGETLB)) return false;
     return thp->enabled == THP_ALWAYS || (thp->enabled == THP_MADVISE && area->flags & AREA_HUGEPAGE);
 }
 
@@ -62,6 +62,7 @@ static struct phys_request light(uint32_t cpu) {
 struct phys_request thp_fault_request(const struct thp *thp, const struct area *area, uint32_t cpu) {
     const bool advised = area->flags & AREA_HUGEPAGE;
     struct phys_request request = light(cpu);
+    request.no_retry = thp->defrag == THP_DEFRAG_ALWAYS && !advised;
     switch (thp->defrag) {
         case THP_DEFRAG_ALWAYS: request.may_reclaim = true; break;
         case THP_DEFRAG_DEFER: request.may_wake_kswapd = true; break;
