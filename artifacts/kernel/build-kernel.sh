@@ -3,7 +3,9 @@
 #
 # Unpacks into WORK (about 1.6 GB; deleted at the end), applies the patches that the file SERIES names, in its order
 # and without fuzz, configures tinyconfig plus the fragments and demands that each of their lines took effect.
-# OUT gets bzImage, config and System.map. Uses ccache if it is there, and prints how many objects it found.
+# Of several lines for one option, the last one counts. OUT gets bzImage, config and System.map. With ORACLE=FOLDER,
+# OUT also gets vmlinux, layouts.json (FOLDER/describe.py), the modules of FOLDER/module and the programs of FOLDER/guest.
+# Uses ccache if it is there, and prints how many objects it found.
 set -euo pipefail
 out=${1:?usage: build-kernel.sh OUT WORK SERIES FRAGMENT...}
 work=${2:?} series=${3:?}
@@ -18,7 +20,8 @@ while read -r patch; do
 done < "$series"
 
 make -s O="$work/objects" tinyconfig
-scripts/kconfig/merge_config.sh -m -O "$work/objects" "$work/objects/.config" "$@" > /dev/null
+last_lines "$@" > "$work/fragment"
+scripts/kconfig/merge_config.sh -m -O "$work/objects" "$work/objects/.config" "$work/fragment" > /dev/null
 make -s O="$work/objects" olddefconfig
 while read -r line; do
     option=${line%%=*}
@@ -28,9 +31,19 @@ while read -r line; do
         *) true ;;
     esac || refuse "configuration $line" "$(grep "$option[ =]" "$work/objects/.config" || echo "no such option")" \
                    "correct the fragment: an option that it depends on is missing"
-done < <(cat "$@")
+done < "$work/fragment"
 reset_cache_counts
 make -s O="$work/objects" CC="$compiler" -j"$(nproc)" bzImage
 print_cache_counts
+if [[ -n ${ORACLE:-} ]]; then
+    cp -r "$ORACLE/module" "$work/module"
+    make -s O="$work/objects" CC="$compiler" modules
+    make -s O="$work/objects" CC="$compiler" M="$work/module" modules
+    install -m 644 "$work"/module/*.ko "$work/objects/vmlinux" "$out"
+    python3 "$ORACLE/describe.py" "$out/vmlinux" > "$out/layouts.json"
+    for program in "$ORACLE"/guest/*.c; do
+        gcc -std=gnu11 -O2 -Wall -Werror -static -o "$out/$(basename "$program" .c)" "$program"
+    done
+fi
 install -m 644 "$work/objects/arch/x86/boot/bzImage" "$work/objects/System.map" "$out"
 install -m 644 "$work/objects/.config" "$out/config"

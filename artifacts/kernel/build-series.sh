@@ -13,8 +13,7 @@ shift 2
 unpack "$work"
 cd "$work/source"
 make -s O="$work/objects" tinyconfig
-awk -F= '/^CONFIG_/ { line[$1] = $0 } END { for (option in line) print line[option] }' "$@" | sort \
-    > "$work/fragment" # a later line of an option wins
+last_lines "$@" > "$work/fragment"
 while read -r patch result; do
     apply "$patch"
     if [[ -e $result/bzImage ]]; then continue; fi

@@ -25,6 +25,11 @@ apply() {
                "rebase the series (docs/kernel.md), or install the version of artifacts/kernel/SOURCE"
 }
 
+# last_lines FRAGMENT...: the last line of each option, sorted.
+last_lines() {
+    awk -F= '/^CONFIG_/ { line[$1] = $0 } END { for (option in line) print line[option] }' "$@" | sort
+}
+
 # The same input gives the same kernel: no user, host or date goes into it.
 export KBUILD_BUILD_USER=tessera KBUILD_BUILD_HOST=tessera KBUILD_BUILD_TIMESTAMP='1970-01-01'
 compiler=gcc

@@ -2,7 +2,8 @@
 
 `snakemake kernel` runs all jobs but bisect, `kernel_smoke` only the tests, `kernel_bisect` a kernel for each patch.
 A job builds the kernels that it needs (5 to 10 minutes each the first time; build/kernel keeps them). If a job fails,
-the others continue; the report and `tessera report check` list the failure."""
+the others continue; the report and `tessera report check` list the failure.
+`os_oracle.smk` has the job that compares the imitation of memory management with plain Linux."""
 
 from tessera.results.attempts import OUTCOME
 
@@ -68,3 +69,6 @@ rule kernel_part:
     resources: mem_mb=4000, kernel_guests=1  # one at a time (profiles/default), as a guest leaves a core partly idle
     shell:
         "tessera pipeline attempt --outcome {output} -- kernel {params.command} --accept-series > {log} 2>&1"
+
+
+include: "os_oracle.smk"

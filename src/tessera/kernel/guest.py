@@ -180,7 +180,7 @@ def _answer(request: GuestRequest, folder: Path, machine: Machine, on_walk: OnWa
         for attempt in range(3):
             monitor.execute("stop")
             try:
-                memory = GuestMemory(files, machine.node_bytes)
+                memory = GuestMemory(files, machine.node_bytes, machine.low_mb << 20)
                 again = on_walk(Look(name, roots, monitor.roots(), memory, attempt))
             finally:
                 monitor.execute("cont")

@@ -35,11 +35,13 @@ class Variant:
         patched: with the series; without it the kernel is Debian's source as it is.
         fragments: files of ``artifacts/kernel/config``, in order.
         broken: a patch of ``artifacts/kernel/broken`` on top, which takes something away on purpose.
+        oracle: keep vmlinux, and build the module and programs of ``artifacts/kernel/oracle``.
     """
 
     patched: bool
     fragments: tuple[str, ...]
     broken: str = ""
+    oracle: bool = False
 
 
 VARIANTS = {
@@ -48,6 +50,7 @@ VARIANTS = {
     "broken": Variant(True, ("base", "replication", "debug", "checked"), "mprotect-forgets-replicas"),
     "off": Variant(True, ("base",)),
     "plain": Variant(False, ("base",)),
+    "oracle": Variant(False, ("base", "oracle"), oracle=True),
 }
 
 
@@ -68,7 +71,9 @@ def build_kernel(name: str, say: Say, *, accept_series: bool = False) -> Path:
     if variant.broken:
         series.append(kernel_folder() / "broken" / f"{variant.broken}.patch")
     fragments, build = fragment_files(variant.fragments), script("build-kernel.sh")
-    key = built_once.key(tools, [*build, *series, *fragments], version)
+    oracle = kernel_folder() / "oracle"
+    more = sorted(p for p in oracle.rglob("*") if p.is_file()) if variant.oracle else []
+    key = built_once.key(tools, [*build, *series, *fragments, *more], version)
     out = built_once.folder() / f"kernel-{key}"
     with built_once.locked(out.name):
         if (out / "info.json").exists():
@@ -81,9 +86,8 @@ def build_kernel(name: str, say: Say, *, accept_series: bool = False) -> Path:
         listing.write_text("".join(f"{patch}\n" for patch in series))
         # Always the same folder, for one tree: the compiler's cache tells objects of different folders apart.
         with built_once.locked("tree"):
-            tools.run(
-                [build[0], partial, built_once.folder() / "tree", listing, *fragments], env=compiler_cache()
-            )
+            env = compiler_cache() | ({"ORACLE": str(oracle)} if variant.oracle else {})
+            tools.run([build[0], partial, built_once.folder() / "tree", listing, *fragments], env=env)
         facts = {"variant": name, "source": version, "patches": [p.name for p in series], **tools.describe()}
         (partial / "info.json").write_text(json.dumps(facts, indent=2) + "\n")
         partial.rename(out)

@@ -30,6 +30,7 @@ class Machine:
         memory_mb: memory in MB (2^20 bytes), the same on each node.
         memoryless: nodes without memory, at the end.
         icount: count instructions; one processor runs at a time and runs repeat exactly.
+        low_mb: memory below 4 GB in MB, of all nodes; the rest is above. 0: as QEMU splits it.
     """
 
     nodes: int = 4
@@ -37,6 +38,7 @@ class Machine:
     memory_mb: int = 2048
     memoryless: int = 0
     icount: bool = False
+    low_mb: int = 0
 
     def __post_init__(self) -> None:
         if not 1 <= self.nodes <= 16:
@@ -77,7 +79,8 @@ class Machine:
         """QEMU's argument list; sockets, console and memory are files of ``folder``."""
         per_node = self.cpus // self.nodes
         command = ["qemu-system-x86_64", "-nodefaults", "-display", "none", "-no-reboot"]
-        command += ["-machine", "pc", "-cpu", PROCESSOR, "-smp", self._processors()]
+        border = f",max-ram-below-4g={self.low_mb}M" if self.low_mb else ""
+        command += ["-machine", f"pc{border}", "-cpu", PROCESSOR, "-smp", self._processors()]
         command += ["-accel", f"tcg,thread={'single' if self.icount else 'multi'}"]
         if self.icount:
             command += ["-icount", "shift=0,sleep=off"]

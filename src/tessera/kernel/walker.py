@@ -26,25 +26,40 @@ HIGH_MEMORY_START = 1 << 32
 
 
 class GuestMemory:
-    """The guest's physical memory, node after node."""
+    """The guest's physical memory, node after node.
 
-    def __init__(self, files: list[Path], node_bytes: int):
+    Args:
+        files: the memory of each node.
+        node_bytes: size of each of them.
+        low_bytes: memory below 4 GB; 0: as QEMU splits it.
+    """
+
+    def __init__(self, files: list[Path], node_bytes: int, low_bytes: int = 0):
         self._nodes = [np.memmap(path, dtype=np.uint64, mode="r") for path in files]
         self._node_bytes = node_bytes
         total = node_bytes * len(files)
         # QEMU splits memory of 3.5 GB and more.
-        self._split = total >= 0xE000_0000
+        self._low = low_bytes or LOW_MEMORY_BYTES
+        self._split = total >= (low_bytes or 0xE000_0000)
 
     def _offset(self, physical: np.ndarray) -> np.ndarray:
         if not self._split:
             return physical
         high = physical >= HIGH_MEMORY_START
-        return np.where(high, physical - np.uint64(HIGH_MEMORY_START - LOW_MEMORY_BYTES), physical)
+        return np.where(high, physical - np.uint64(HIGH_MEMORY_START - self._low), physical)
 
     def node(self, physical: np.ndarray) -> np.ndarray:
         """Node of each physical address; -1 outside memory."""
         node = (self._offset(physical) // np.uint64(self._node_bytes)).astype(np.int64)
         return np.where(node < len(self._nodes), node, -1)
+
+    def read(self, physical: int, count: int) -> np.ndarray:
+        """Bytes from an address, shape (count,); all on one node, on one side of 4 GB."""
+        offset = int(self._offset(np.array([physical], dtype=np.uint64))[0])
+        node, first = divmod(offset, self._node_bytes)
+        if node >= len(self._nodes):
+            raise IndexError(f"no memory at physical address {physical:#x}")
+        return self._nodes[node].view(np.uint8)[first : first + count]
 
     def tables(self, physical: np.ndarray) -> np.ndarray:
         """Entries of the tables at these addresses, shape (tables, 512)."""

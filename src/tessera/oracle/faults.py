@@ -1,0 +1,242 @@
+"""Frames that faults of a process get in the guest beside those of ``tessera-vm``.
+
+The events are in the format of ``tessera-vm``. ``# look start`` is the start: the state of physical memory
+there, with the frame of the process's root table first in the per-CPU list of its kind, so that the
+imitation's process gets the same root. At each later look, the frames of all pages that the process maps in
+the region are compared, and the frames of their tables.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.kernel.walker import FRAME, LARGE, PRESENT, GuestMemory, walk
+from tessera.oracle.events import SplitMix64
+
+#: The region: one slot of the root table, which nothing else uses.
+REGION = 0x1000_0000_0000
+HUGE, PAGE = 2 << 20, 4096
+WRITABLE = 1 << 1
+#: Frames of the zero pages are the kernel's own, so only their kind is compared.
+ZERO = -1
+#: Pieces that are unmapped and mapped again, at the end.
+UNMAPS = 6
+#: Page -> frame of its mapping; for pages of 2MB the frame of this part.
+Frames = dict[int, int]
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """What a process maps in the region.
+
+    Attributes:
+        pages: page number -> frame; :data:`ZERO` for a zero page.
+        tables: frames of the tables in use; of the imitation, of all tables so far, deposited ones included.
+    """
+
+    pages: Frames
+    tables: set[int]
+
+
+def events(seed: int = 1) -> list[str]:
+    """Maps, accesses, advice and unmaps: small, huge and zero pages, copies, memory that is given back."""
+    random = SplitMix64(seed)
+    small, huge, mixed = REGION, REGION + (1 << 30), REGION + (2 << 30)
+    lines = [
+        f"mmap {base:#x} {size:#x} rw"
+        for base, size in ((small, 48 << 20), (huge, 96 << 20), (mixed, 64 << 20))
+    ]
+    lines += [f"madvise {small:#x} {48 << 20:#x} nohugepage", "# look start"]
+    lines += _touches(random, small, 48 << 20, 8000) + ["# look small"]
+    lines += [f"touch {huge + HUGE * index:#x} {'rw'[random.below(4) > 0]}" for index in range(48)] + [
+        "# look huge"
+    ]
+    lines += _touches(random, mixed, 64 << 20, 600) + ["# look mixed"]
+    for index in range(6):
+        for base, size in ((small, 48 << 20), (huge, 96 << 20), (mixed, 64 << 20)):
+            for _ in range(8):
+                pages = 1 + random.below(300)
+                page = random.below(size // PAGE - pages)
+                lines.append(f"madvise {base + page * PAGE:#x} {pages * PAGE:#x} dontneed")
+            lines += _touches(random, base, size, 400)
+        lines.append(f"# look again-{index}")
+    for index in range(UNMAPS):
+        pages = 1 + random.below(700)
+        start = mixed + random.below((64 << 20) // PAGE - pages) * PAGE
+        lines += [f"munmap {start:#x} {pages * PAGE:#x}", f"mmap {start:#x} {pages * PAGE:#x} rw"]
+        lines += _touches(random, start, pages * PAGE, 200) + [f"# look unmapped-{index}"]
+    return lines
+
+
+def _touches(random: SplitMix64, base: int, size: int, count: int) -> list[str]:
+    """Accesses to random pages, three of four of them writes."""
+    pages = size // PAGE
+    return [f"touch {base + random.below(pages) * PAGE:#x} {'rw'[random.below(4) > 0]}" for _ in range(count)]
+
+
+def mapped(memory: GuestMemory, root: int) -> Mapped:
+    """What the page tables below ``root`` map in the region."""
+    tree = walk(memory, root)
+    first, end = REGION, REGION + (1 << 39)
+    pages: Frames = {}
+    tables: set[int] = set()
+    for level, content in tree.levels.items():
+        for table, virtual in enumerate(content.virtual.tolist()):
+            if not first <= virtual < end:
+                continue
+            if level < 4:
+                tables.add(int(content.physical[table]) // PAGE)
+            span = 1 << 9 * (level - 1)
+            entries = content.entries[table]
+            leaf = (entries & PRESENT != 0) & ((entries & LARGE != 0) | (level == 1))
+            for slot in np.flatnonzero(leaf).tolist():
+                frame = int(entries[slot] & FRAME) // PAGE & ~(span - 1)
+                page = virtual // PAGE + slot * span
+                # Without fork, only zero pages are read-only.
+                zero = not int(entries[slot]) & WRITABLE
+                pages |= {page + part: ZERO if zero else frame + part for part in range(span)}
+    return Mapped(pages, tables)
+
+
+def with_root(state: str, root: int) -> str:
+    """A state in which the next small unmovable request gets the frame ``root``, and is as before after it.
+
+    The request takes the first block of the per-CPU list and halves ``free_count``, so this one is doubled.
+    """
+    zone = "Normal" if root >= 1 << 20 else "DMA32"
+    key = f"percpu {zone} 0 0 Unmovable"
+    lines, done = [], False
+    for line in state.splitlines():
+        if line.startswith(f"cpu {zone} 0 "):
+            line = re.sub(r"free_count (\d+)", lambda found: f"free_count {2 * int(found.group(1))}", line)
+        if line.startswith("percpu ") and not done and _after(key, line):
+            lines.append(f"{key} {root}")
+            done = True
+        lines.append(line)
+    if not done:
+        lines.insert(_end_of_percpu(lines), f"{key} {root}")
+    return "\n".join([*lines, ""])
+
+
+def _after(key: str, line: str) -> bool:
+    """True if the lists of ``line`` come at or after those of ``key`` in a state."""
+    order = {"DMA": 0, "DMA32": 1, "Normal": 2}
+    words, mine = line.split(), key.split()
+    return (order[words[1]], int(words[3]), words[4] != "Unmovable") >= (order[mine[1]], int(mine[3]), False)
+
+
+def _end_of_percpu(lines: list[str]) -> int:
+    return next(i for i, line in enumerate(lines) if line.startswith(("used ", "lru ", "end")))
+
+
+def imitated(program: Path, state: str, lines: list[str]) -> dict[str, Mapped]:
+    """Look -> what the imitation's process maps then.
+
+    Args:
+        program: ``tessera-vm``.
+        state: of the start, :func:`with_root`.
+    """
+    # A comment prints nothing, so a look becomes an access to memory that is not mapped.
+    looks = [line.split()[2] for line in lines if line.startswith("# look")]
+    marked = ["touch 0x1000 r" if line.startswith("# look") else line for line in lines]
+    with TemporaryDirectory(prefix="tessera-oracle-") as temporary:
+        folder = Path(temporary)
+        (folder / "state").write_text(state)
+        (folder / "events").write_text("".join(f"{line}\n" for line in marked))
+        command = [program, "replay", folder / "events", "--snapshot", folder / "state", "--root-order", "0"]
+        done = subprocess.run([*command, "--decisions"], capture_output=True, text=True)
+    if done.returncode:
+        raise TesseraError(
+            "'tessera-vm replay' from a state of the guest",
+            f"it exited with status {done.returncode}: {done.stderr.strip()[-400:]}",
+            "read the message: the state or an event breaks a rule of the imitation",
+            exit_code=EXIT_FAILED,
+            code="imitation-refused",
+        )
+    return _follow(done.stdout, looks)
+
+
+FAULT = re.compile(
+    r"fault (0x[0-9a-f]+) [rw] (\S+)(?: order=(\d+))?(?: frame=(\d+))?(?: tables=([\d,]+))?(.*)"
+)
+
+
+def _follow(output: str, looks: list[str]) -> dict[str, Mapped]:
+    """What is mapped at each look, from the faults and the calls that give memory back."""
+    pages: Frames = {}
+    tables: set[int] = set()
+    found: dict[str, Mapped] = {}
+    names = iter(looks)
+    for line in output.splitlines():
+        if line.startswith("> munmap") or (line.startswith("> madvise") and line.endswith("dontneed")):
+            _, _, start, size, *_ = line.split()
+            first = int(start, 16) // PAGE
+            for page in range(first, first + int(size, 16) // PAGE):
+                pages.pop(page, None)
+        elif line.startswith("fault 0x1000 "):
+            found[next(names)] = Mapped(dict(pages), set(tables))
+        elif line.startswith("fault "):
+            address, kind, order, frame, made, more = FAULT.fullmatch(line).groups()
+            tables |= {int(table) for table in made.split(",")} if made else set()
+            page = int(address, 16) // PAGE
+            if "split" in more:  # of the huge zero page: the other parts map small zero pages
+                first = page & ~511
+                pages |= dict.fromkeys(range(first, first + 512), ZERO)
+            count = 1 << int(order or 0)
+            first = page & ~(count - 1)
+            for part in range(count):
+                pages[first + part] = ZERO if kind == "zero" else int(frame) + part
+    return found
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Pages that were mapped, or mapped anew, since the look before: their frames in both; and table frames.
+
+    Attributes:
+        look: name of the look.
+        pages, equal_pages: pages, and those with the same frame.
+        tables, equal_tables: tables of the guest, and those whose frame is a table's in the imitation, too.
+        first: the first page that differs.
+    """
+
+    look: str
+    pages: int
+    equal_pages: int
+    tables: int
+    equal_tables: int
+    first: str = ""
+
+
+def compare(guest: dict[str, Mapped], mine: dict[str, Mapped]) -> list[Compared]:
+    """Every look after the start. A page that only one of both maps is a difference."""
+    found, before = [], Mapped({}, set())
+    for look, theirs in guest.items():
+        ours = mine[look].pages
+        changed = {page for page, frame in theirs.pages.items() if before.pages.get(page) != frame}
+        extra = ours.keys() - theirs.pages.keys()
+        wrong = sorted({page for page in changed if ours.get(page) != theirs.pages[page]} | extra)
+        first = ""
+        if wrong:
+            page = wrong[0]
+            first = f"address {page * PAGE:#x}: guest {theirs.pages.get(page)}, imitation {ours.get(page)}"
+        equal_tables = len(theirs.tables & mine[look].tables)
+        found.append(
+            Compared(
+                look,
+                len(changed | extra),
+                len(changed | extra) - len(wrong),
+                len(theirs.tables),
+                equal_tables,
+                first,
+            )
+        )
+        before = theirs
+    return found
