@@ -39,6 +39,13 @@ FILE = click.Path(path_type=Path)
     help="Mappings in the place of layouts: a folder, a file, or a quoted pattern; may be repeated.",
 )
 @click.option(
+    "--os",
+    "log_words",
+    multiple=True,
+    metavar="PATH",
+    help="Logs of an imitated operating system in the place of layouts (tessera os); may be repeated.",
+)
+@click.option(
     "--set",
     "changes",
     multiple=True,
@@ -110,10 +117,10 @@ FILE = click.Path(path_type=Path)
     is_flag=True,
     help="List engines, platforms and the components that a platform file can name.",
 )
-def simulate(trace, platform_names, layout_words, mapping_words, changes, choices, out, engine, intervals,
-             warmup, timed, sampling, interval_file, interval_out, designs_out, threads, workload, cache,
-             listing) -> None:  # fmt: skip
-    """Simulate a trace under many layouts or mappings.
+def simulate(trace, platform_names, layout_words, mapping_words, log_words, changes, choices, out, engine,
+             intervals, warmup, timed, sampling, interval_file, interval_out, designs_out, threads, workload,
+             cache, listing) -> None:  # fmt: skip
+    """Simulate a trace under many layouts, mappings or scenarios.
 
     Writes H (STLB hits), M (STLB misses), C (walk cycles) and R (runtime in cycles) of each cell. H and M are
     exact. C and R are estimates from samples, with a 95% half-width; --sampling full makes them exact.
@@ -132,11 +139,14 @@ def simulate(trace, platform_names, layout_words, mapping_words, changes, choice
           --designs-out /tmp/designs.csv --out /tmp/anchor.csv
       ./run tessera simulate --trace /tmp/gups.tst --platform park-haswell --mappings /tmp/demand.csv \\
           --each mmu.design=thp,anchor,cluster-2mb,rmm --sampling tlbs --out /tmp/designs.csv
+      ./run tessera simulate --trace /tmp/os/gups.tst --platform haswell-sim --os /tmp/os/thp-always.oslog \\
+          --set memory.allocator=mapped --sampling full --out /tmp/os/cells.csv
     """
     from tessera.record.traces import info as trace_info
     from tessera.results import cells
+    from tessera.scenarios.model import check_name
     from tessera.simulate.each import write_table
-    from tessera.simulate.inputs import LAYOUT, MAPPING, find_inputs
+    from tessera.simulate.inputs import LAYOUT, LOG, MAPPING, find_inputs
     from tessera.simulate.outputs import check_outputs, write_parts
     from tessera.simulate.plan import ENGINES, plan_of
     from tessera.simulate.rows import DESIGN_COLUMNS, UNIT_COLUMNS
@@ -146,15 +156,17 @@ def simulate(trace, platform_names, layout_words, mapping_words, changes, choice
 
         click.echo(listing_text(), nl=False)
         return
-    if layout_words and mapping_words:
-        raise TesseraError(
-            "--layouts and --mappings",
-            "a mapping takes the place of a layout",
-            "keep one",
-            code="pages-conflict",
-        )
-    pages = layout_words or mapping_words
-    needed = {"--trace": trace, "--platform": platform_names, "--layouts or --mappings": pages, "--out": out}
+    asked = [
+        (kind, words)
+        for kind, words in ((LAYOUT, layout_words), (MAPPING, mapping_words), (LOG, log_words))
+        if words
+    ]
+    if len(asked) > 1:
+        options = " and ".join(kind.option for kind, _ in asked)
+        raise TesseraError(options, "each takes the place of the others", "keep one", code="pages-conflict")
+    kind, pages = asked[0] if asked else (LAYOUT, ())
+    choice = "--layouts, --mappings or --os"
+    needed = {"--trace": trace, "--platform": platform_names, choice: pages, "--out": out}
     if missing := [name for name, value in needed.items() if not value]:
         raise click.UsageError(f"missing {', '.join(missing)}")
     if engine not in ENGINES:
@@ -162,8 +174,10 @@ def simulate(trace, platform_names, layout_words, mapping_words, changes, choice
     cells.check_format(out)
     plan = plan_of(sampling, intervals, warmup, timed, interval_file)
     trace_info(trace)
-    kind = MAPPING if mapping_words else LAYOUT
     layouts = find_inputs(pages, kind)
+    if kind == LOG:
+        for path in layouts:
+            check_name(path.stem)
     kept = cache or out.parent / ".cache"
     named = [Path(name) for word in platform_names for name in word.split(",")]
     inputs = [trace, *layouts, *named, *([interval_file] if interval_file else [])]

@@ -1,4 +1,4 @@
-"""The layouts or mappings that a command names: folders, files and patterns."""
+"""The layouts, mappings or logs that a command names: folders, files and patterns."""
 
 from __future__ import annotations
 
@@ -16,15 +16,12 @@ from tessera.layouts.model import canonical_name
 
 @dataclass(frozen=True)
 class Kind:
-    """What decides the pages of a cell: layouts, or mappings in their place."""
+    """What decides the pages of a cell: layouts, or mappings or logs (``tessera os``) in their place."""
 
     word: str
     make: str  #: the command that makes such files
-
-    @property
-    def option(self) -> str:
-        """The option of the command lines (``tessera simulate``, ``tessera-sim run``)."""
-        return f"--{self.word}s"
+    option: str  #: of the command lines (``tessera simulate``, ``tessera-sim run``)
+    suffix: str = ".csv"  #: of the files that a folder is searched for
 
     def name_of(self, path: Path) -> str:
         """The stem of a file, of a layout its canonical name; bytes that are no UTF-8 as ``\\xff``."""
@@ -32,8 +29,9 @@ class Kind:
         return canonical_name(stem) if self == LAYOUT else stem
 
 
-LAYOUT = Kind("layout", "tessera layouts generate --trace T --platform P --out DIR")
-MAPPING = Kind("mapping", "tessera mapping generate --trace T --kind medium --out FILE")
+LAYOUT = Kind("layout", "tessera layouts generate --trace T --platform P --out DIR", "--layouts")
+MAPPING = Kind("mapping", "tessera mapping generate --trace T --kind medium --out FILE", "--mappings")
+LOG = Kind("log", "tessera os run --trace T --scenario thp-always --out FILE", "--os", ".oslog")
 
 
 def find_layouts(words: Iterable[str]) -> list[Path]:
@@ -67,7 +65,7 @@ def file_bytes(path: Path, kind: Kind = LAYOUT) -> bytes:
     Raises:
         TesseraError: the file can't be read: it is a folder or a dangling link, or permission is denied.
     """
-    asked, remedy = f"{kind.word} {path}", f"replace it by the {kind.word}'s CSV file, or remove it"
+    asked, remedy = f"{kind.word} {path}", f"replace it by the {kind.word}'s file, or remove it"
     if path.exists() and not path.is_file():
         found = "this is a folder" if path.is_dir() else "this is not a regular file"
         raise TesseraError(asked, found, remedy, exit_code=EXIT_FAILED)
@@ -92,9 +90,9 @@ def _files(word: str, kind: Kind) -> list[Path]:
 
 
 def _of_folder(folder: Path, kind: Kind) -> list[Path]:
-    found = list(folder.glob("*.csv"))
+    found = list(folder.glob(f"*{kind.suffix}"))
     if not found:
-        raise _nothing(folder, kind, "the folder contains no *.csv")
+        raise _nothing(folder, kind, f"the folder contains no *{kind.suffix}")
     return sorted(found, key=_in_natural_order)
 
 

@@ -13,7 +13,7 @@
 #include "engine/functional.h"
 #include "engine/read_ahead.h"
 #include "mmu/components.h"
-#include "os/mapping.h"
+#include "os/os_log.h"
 
 namespace tessera::sim {
 namespace {
@@ -30,10 +30,15 @@ struct Listed {
     std::string refusal;
 };
 
-std::vector<Listed> read_layouts(const std::vector<std::string>& paths, bool mappings, const std::vector<trace::Pool>& pools) {
+Layout read_pages(const std::string& path, PagesFrom from, const trace::Header& header) {
+    if (from == PagesFrom::layouts) return read_layout(path, header.pools);
+    return layout_of(std::make_shared<Mapping>(from == PagesFrom::logs ? read_os_log(path, header) : read_mapping(path, header.pools)));
+}
+
+std::vector<Listed> read_layouts(const std::vector<std::string>& paths, PagesFrom from, const trace::Header& header) {
     std::vector<Listed> layouts;
     for (const std::string& path : paths) try {
-            Layout layout = mappings ? layout_of(std::make_shared<Mapping>(read_mapping(path, pools))) : read_layout(path, pools);
+            Layout layout = read_pages(path, from, header);
             const std::string name = layout.name;
             layouts.push_back({name, std::move(layout), ""});
         } catch (const Refusal& refusal) {
@@ -75,8 +80,12 @@ int run_command(int argc, char** argv) {
     if (options.wants_help()) return 0;
     const auto engine = make_engine(options["engine"]);
     const std::vector<Variant> variants = variants_of(options);
-    const bool with_variants = options.given("variants"), mappings = with_mappings(options);
-    const auto paths = mappings ? layout_paths(options["mappings"], "mapping") : layout_paths(options["layouts"]);
+    const bool with_variants = options.given("variants");
+    const PagesFrom from = pages_from(options);
+    const bool mappings = from != PagesFrom::layouts;  // of pages with frames
+    const auto paths = from == PagesFrom::logs   ? layout_paths(options["os"], "log")
+                       : mappings                ? layout_paths(options["mappings"], "mapping")
+                                                 : layout_paths(options["layouts"]);
     const size_t threads = options.whole("threads", 1), asked_group = options["group"] == "auto" ? 0 : options.whole("group", 1);
     FileStream first(options["trace"]);
     const trace::Header header = first.header();
@@ -86,10 +95,10 @@ int run_command(int argc, char** argv) {
     catch_signals();
 
     std::vector<std::string> inputs = paths;
-    for (const char* key : {"trace", "platform", "variants", "layouts", "mappings", "interval-file"}) inputs.push_back(options[key]);
+    for (const char* key : {"trace", "platform", "variants", "layouts", "mappings", "os", "interval-file"}) inputs.push_back(options[key]);
     for (const Variant& variant : variants) inputs.push_back(variant.path);
     RunOutput output(paths.size() * variants.size(), with_variants, options["interval-out"], options["designs-out"], inputs);
-    const std::vector<Listed> layouts = read_layouts(paths, mappings, header.pools);
+    const std::vector<Listed> layouts = read_layouts(paths, from, header);
     const auto [cells, passes] = passes_for(variants, layouts, mappings, *engine, threads, asked_group);
     size_t running = 0;
     for (const auto& pass : passes) running += pass.size();

@@ -18,6 +18,7 @@ const CommandHelp& run_help() {
          {"variants", "FILE", "", "list of platforms instead: lines label<TAB>path; rows begin with a column `variant`"},
          {"layouts", "FILE", "", "list of layout CSV paths, one per line; rows have this order"},
          {"mappings", "FILE", "", "list of mapping CSV paths instead: pages with physical frames (docs/mappings.md)"},
+         {"os", "FILE", "", "list of paths of logs instead: what an imitated operating system did (docs/os.md)"},
          {"engine", "NAME", std::nullopt, "partial (H, M, C), timing (H, M, C, R) or reference (H, M, C, R; slow, for checks)"},
          {"sampling", "PLAN", "full", "sampling of C and R: full, tlbs (H and M only), or units=U,warmup_accesses=W,timed_instructions=T"},
          {"intervals", "N", "", "number of evenly spaced units (with --warmup and --timed, instead of --sampling)"},
@@ -40,11 +41,12 @@ const CommandHelp& run_help() {
     return help;
 }
 
-bool with_mappings(const Options& options) {
-    if (options.given("layouts") == options.given("mappings"))
-        throw Refusal("--layouts or --mappings", options.given("layouts") ? "both are given, and a mapping takes the place of a layout" : "neither is given",
+PagesFrom pages_from(const Options& options) {
+    const int given = options.given("layouts") + options.given("mappings") + options.given("os");
+    if (given != 1)
+        throw Refusal("--layouts, --mappings or --os", given == 0 ? "none is given" : "more than one is given, and each takes the place of the others",
                       "give one of them");
-    return options.given("mappings");
+    return options.given("os") ? PagesFrom::logs : options.given("mappings") ? PagesFrom::mappings : PagesFrom::layouts;
 }
 
 std::vector<std::string> layout_paths(const std::string& list, const std::string& what) {

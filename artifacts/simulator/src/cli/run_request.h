@@ -11,11 +11,14 @@ namespace tessera::sim {
 
 const CommandHelp& run_help();
 
-/// Whether the list is one of mappings. Throws Refusal unless there is exactly one list.
-bool with_mappings(const Options& options);
+/// What decides the pages of a cell.
+enum class PagesFrom { layouts, mappings, logs };
+
+/// Throws Refusal unless there is exactly one list.
+PagesFrom pages_from(const Options& options);
 
 /// Paths of the list, one per line. Throws Refusal if there is none, or if two have the same name (it identifies the row).
-/// `what`: "layout" or "mapping", for messages.
+/// `what`: "layout", "mapping" or "log", for messages.
 std::vector<std::string> layout_paths(const std::string& list, const std::string& what = "layout");
 
 /// The plan from --sampling, from --intervals with --warmup and --timed, or from --interval-file.

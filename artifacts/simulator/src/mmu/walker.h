@@ -19,6 +19,11 @@ public:
 
     void touch(VirtAddr address) { table_->touch(address); }
 
+    /// Under the log of an operating system: its tables.
+    void follow(const AddressSpace& space) {
+        if (space.mapping() != nullptr && space.mapping()->tables() != nullptr) table_->follow(*space.mapping()->tables());
+    }
+
     void walk(VirtAddr address, PageSize size, Port& port) {
         table_->entries(address, size, path_);
         const Level leaf = path_.back().level;

@@ -27,6 +27,7 @@ MappedPages::MappedPages(std::shared_ptr<const Mapping> mapping, const std::vect
         pools_.push_back({pool.kind, first, first + pool.size_bytes / 4096 + (pool.size_bytes % 4096 != 0), {}});
     }
     std::sort(pools_.begin(), pools_.end(), [](const PoolIndex& a, const PoolIndex& b) { return a.first_page < b.first_page; });
+    if (mapping_->log) live_.emplace(mapping_->log, pools);
     for (const MappingEpoch& epoch : mapping_->epochs)
         for (const MappingRow& row : epoch.rows) {
             const auto pool = std::find_if(pools.begin(), pools.end(), [&](const trace::Pool& p) { return p.kind == row.pool; });
@@ -55,16 +56,22 @@ std::vector<MappedRow> MappedPages::rows_of_epoch() const {
 }
 
 PageChunk MappedPages::chunk(VirtAddr address) const {
+    if (live_) live_chunks();
     const MappedRow& found = row(address);
-    return found.chunk == no_chunk ? PageChunk{found.page, found.frame, 1} : chunks_[found.chunk];
+    return found.chunk == no_chunk ? PageChunk{found.page, found.frame, 1} : chunks()[found.chunk];
 }
 
 uint64_t MappedPages::next_change() const {
+    if (live_) return live_->next_change();
     return epoch_ + 1 < mapping_->epochs.size() ? mapping_->epochs[epoch_ + 1].access : ~uint64_t{0};
 }
 
 std::vector<VirtRange> MappedPages::change() {
     std::vector<VirtRange> ranges;
+    if (live_) {
+        last_ = {};
+        return live_->change();
+    }
     if (next_change() == ~uint64_t{0}) return ranges;
     ++epoch_;
     const std::vector<MappedRow> fresh = rows_of_epoch();
@@ -112,7 +119,28 @@ void MappedPages::index() {
     rows_.resize(joined);
 }
 
+const std::vector<PageChunk>& MappedPages::live_chunks() const {
+    const bool counted = live_->counts_chunks();
+    const std::vector<PageChunk>& found = live_->chunks();
+    if (!counted && last_.pages != 0) find_live(last_.page);  // the row that was found last gets its chunk
+    return found;
+}
+
+const MappedRow& MappedPages::find_live(uint64_t page) const {
+    switch (live_->find(page, last_)) {
+        case LivePages::Found::mapped: break;
+        case LivePages::Found::outside: last_ = {page, outside_frames + page, 1, PageSize::small_4kb, no_chunk}; break;
+        case LivePages::Found::unmapped:
+            for (const PoolIndex& pool : pools_)
+                if (page >= pool.first_page && page < pool.end_page)
+                    throw Unmapped("log " + mapping_->name + ", pool " + pool_name(pool.kind) + ", page " + std::to_string(page - pool.first_page) +
+                                   " [mapping/touched]");
+    }
+    return last_;
+}
+
 const MappedRow& MappedPages::find(uint64_t page) const {
+    if (live_) return find_live(page);
     if (expected_ < rows_.size() && page - rows_[expected_].page < rows_[expected_].pages) {
         last_number_ = expected_;
         return last_ = rows_[expected_];

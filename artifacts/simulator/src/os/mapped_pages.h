@@ -6,29 +6,19 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
 #include "base/error.h"
 #include "base/types.h"
+#include "os/live_pages.h"
 #include "os/mapping.h"
 
 namespace tessera::sim {
 
 /// Frames of pages outside the pools: this plus their page number. Mapping files have smaller frames.
 inline constexpr uint64_t outside_frames = uint64_t{1} << 39;
-
-struct PageChunk {
-    uint64_t page = 0, frame = 0, pages = 0;  ///< first page, first frame
-    bool operator==(const PageChunk&) const = default;
-};
-
-/// Consecutive pages of one size with consecutive frames.
-struct MappedRow {
-    uint64_t page = 0, frame = 0, pages = 0;
-    PageSize size = PageSize::small_4kb;
-    uint32_t chunk = 0;  ///< index of chunks(); ~0 outside the pools
-};
 
 /// An address of a pool without a row (rule mapping/touched). Engines add the number of the access.
 struct Unmapped : std::runtime_error {
@@ -61,8 +51,12 @@ public:
     }
 
     /// All chunks of the pools, by page. Those of pages outside the pools are not among them.
-    const std::vector<PageChunk>& chunks() const { return chunks_; }
+    const std::vector<PageChunk>& chunks() const { return live_ ? live_chunks() : chunks_; }
+    /// Not under a log, which has no rows: only the pages of the moment.
     const std::vector<MappedRow>& rows() const { return rows_; }
+
+    /// The frames of real page tables; null unless the mapping is a log.
+    const TableFrames* tables() const { return live_ ? &*live_ : nullptr; }
 
     /// The access from which the next epoch holds; ~0 if there is none.
     uint64_t next_change() const;
@@ -71,6 +65,8 @@ public:
 
 private:
     const MappedRow& find(uint64_t page) const;
+    const MappedRow& find_live(uint64_t page) const;
+    const std::vector<PageChunk>& live_chunks() const;
     std::vector<MappedRow> rows_of_epoch() const;
     void index();
 
@@ -84,6 +80,7 @@ private:
     std::vector<PoolIndex> pools_;
     std::vector<MappedRow> rows_;
     std::vector<PageChunk> chunks_;
+    mutable std::optional<LivePages> live_;  ///< under a log; mutable: chunks are counted from the first question on
     mutable MappedRow last_;
     mutable uint32_t last_number_ = no_row, expected_ = no_row;
 };

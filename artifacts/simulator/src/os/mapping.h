@@ -26,9 +26,12 @@ struct MappingEpoch {
     std::vector<MappingRow> rows;  ///< sorted by pool (heap first) and page, disjoint
 };
 
+struct OsLog;  // os/os_log.h
+
 struct Mapping {
     std::string name;                  ///< the file's stem
     std::vector<MappingEpoch> epochs;  ///< ascending; the first is at access 0
+    std::shared_ptr<const OsLog> log = nullptr;  ///< in the place of epochs: what an operating system did
 };
 
 /// Throws Refusal with the file, line, column, value and the code of the rule of docs/mappings.md. In the simulator, rows must

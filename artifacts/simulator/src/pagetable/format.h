@@ -9,6 +9,7 @@
 #include "base/platform.h"
 #include "base/registry.h"
 #include "base/types.h"
+#include "pagetable/table_frames.h"
 
 namespace tessera::sim {
 
@@ -19,6 +20,8 @@ public:
     virtual void touch(VirtAddr address) = 0;
     /// Replaces the contents of `path`; never empty. pre: touch() was called for the address's 2MB region.
     virtual void entries(VirtAddr address, PageSize size, WalkPath& path) = 0;
+    /// From now on, tables are where a log says. `frames` outlives the format. A format with tables of its own ignores this.
+    virtual void follow(const TableFrames& /*frames*/) {}
 };
 
 /// page_table.format: name -> an empty table.

@@ -1,7 +1,12 @@
 // radix.cpp - the x86-64 page table: 4 or 5 levels of 512 8-byte entries (Intel SDM vol. 3A, 4-level and 5-level paging).
 //
 // A walk reads one entry a level from the root down to the leaf: pte for 4KB, pde for 2MB, pdpte for 1GB pages.
+//
+// Under the log of an operating system, an address that it maps has the tables of the log: frame f lies at page_table_base + 4096 f, so
+// its low 48 bits are the machine's address. Other addresses (outside the pools, or a table that the log does not have because the
+// design ignores page sizes) keep tables of their own, from own_tables on.
 #include "pagetable/format.h"
+#include "base/error.h"
 #include "pagetable/page_table.h"
 
 namespace tessera::sim {
@@ -14,17 +19,39 @@ public:
 
     void touch(VirtAddr address) override { table_.touch(address); }
     void entries(VirtAddr address, PageSize size, WalkPath& path) override {
-        const TablePath& tables = table_.touch(address);
         const Level leaf = leaf_level(size);
         path.clear();
+        if (frames_ != nullptr && logged(address, leaf, path)) return;
+        const TablePath& tables = table_.touch(address);
+        const uint64_t base = frames_ != nullptr ? own_tables : 0;
         for (Level level = table_.root();; level = next(level)) {
-            path.push_back({PageTable::entry_address(tables, address, level), level});
+            path.push_back({PhysAddr(PageTable::entry_address(tables, address, level).value + base), level});
             if (level == leaf) return;
         }
     }
+    void follow(const TableFrames& frames) override {
+        if (table_.root() != Level::pml4e)
+            throw Refusal("platform key page_table.levels = 5 with the log of an operating system", "the imitation has tables of four levels", "set page_table.levels = 4");
+        frames_ = &frames;
+    }
 
 private:
+    static constexpr uint64_t own_tables = uint64_t{1} << 37;
+
+    bool logged(VirtAddr address, Level leaf, WalkPath& path) const {
+        TableFrames::Path frames;
+        const size_t needed = static_cast<size_t>(leaf) - static_cast<size_t>(Level::pml4e) + 1;
+        if (frames_->tables(address, frames) < needed) return false;
+        for (size_t i = 0; i < needed; ++i) {
+            const Level level = static_cast<Level>(static_cast<size_t>(Level::pml4e) + i);
+            const uint64_t index = (address.value >> coverage_shift(level)) & 511;
+            path.push_back({PhysAddr(page_table_base + uint64_t{frames[i]} * 4096 + index * 8), level});
+        }
+        return true;
+    }
+
     PageTable table_;
+    const TableFrames* frames_ = nullptr;
 };
 
 const Registered row(page_table_formats(), "radix", "x86-64 table of 4 or 5 levels, frames in order of first touch",

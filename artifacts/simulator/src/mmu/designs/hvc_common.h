@@ -55,6 +55,7 @@ public:
           synonym_tlb_(own_geometry(section, "synonym_entries", own["synonym_entries"], "synonym_ways", own["synonym_ways"]), "lru",
                        context.platform),
           allocator_(allocators().make(context.platform.allocator, context.space, context.platform)) {
+        walker_.follow(context.space);
         for (const Area& area : space_.areas())
             if (area.pool == trace::PoolKind::anon) share(area.range, own["synonym_granules"]);
     }

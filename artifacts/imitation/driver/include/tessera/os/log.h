@@ -1,0 +1,135 @@
+// log.h - the mapping log: what an imitated operating system did to the pages of one recorded program, block by block.
+//
+// A log belongs to one trace and one scenario, both named in its header. A record says what happened before an execution of a block:
+// a fault is hoisted to the start of the block that causes it. Pages are pages of 4KB from the start of the pool; frames are
+// frames of 4KB of the simulated machine.
+//
+// File, little endian: 8 bytes `TSTOSLG1`; 8 bytes: length of the header; the header, lines `key = value`; records; 8 bytes each:
+// number of records, bytes of the records, checksum (FNV-1a, 64 bits, of all bytes before it). The writer makes a hidden file beside
+// the target and renames it at the end, so a log that exists is complete.
+//
+// A record is: a byte of kind (bits 0 to 2), of the number of table frames (3 to 5) and of two signs (6: same block as the record
+// before; 7: a number of pages follows); a byte of cause (bits 0 to 3), pool (4), large (5), fallback (6) and write (7); then variable
+// length integers of 7 bits a byte: blocks and accesses since the record before (unless bit 6), the page minus the one behind the
+// record before, the frame minus the one behind it (both with the sign in bit 0), pages (if bit 7), and each table frame minus the one
+// before it.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tessera::os {
+
+enum class Kind : uint8_t {
+    map = 0,       ///< pages have consecutive frames from now on; `cause` says why
+    unmap = 1,     ///< nothing is mapped in the range
+    split = 2,     ///< a 2MB mapping became 512 of 4KB with the same frames
+    collapse = 3,  ///< khugepaged put 512 pages into one block
+    upgrade = 4,   ///< a fault that changed a right, not the mapping
+    call = 5,      ///< a call of the program; `cause` is its trace::EventKind, `frame` the number of areas behind it
+    area = 6,      ///< at the end: an area; `frame` has its flags (vm/areas.h)
+};
+constexpr uint8_t kinds = 7;
+
+/// Why a page was mapped: the fault's kind (vm/fault.h), or a move of its mapping (mremap).
+enum class Cause : uint8_t { moved = 0, page = 1, zero = 2, copy = 3, reuse = 4 };
+constexpr uint8_t causes = 5;
+
+/// Pages of zeros without a frame of their own (Linux's zero page) have this one; no other page does.
+constexpr uint64_t zero_frame = 0;
+
+struct Record {
+    uint64_t block = 0;   ///< executions of blocks before it
+    uint64_t access = 0;  ///< data accesses before it
+    Kind kind = Kind::map;
+    uint8_t cause = 0;      ///< Cause, or the kind of a call
+    uint8_t pool = 0;       ///< 0 heap, 1 anonymous
+    bool large = false;     ///< map: pages of 2MB
+    bool fallback = false;  ///< map: 2MB were allowed, and there was no block
+    bool write = false;     ///< the access that caused it was a store
+    uint64_t page = 0, pages = 1, frame = 0;
+    std::vector<uint32_t> tables = {};  ///< frames of the tables that map the page, root first: 4 for 4KB, 3 for 2MB; none: unchanged
+
+    bool operator==(const Record&) const = default;
+    bool is_fault() const { return kind == Kind::upgrade || (kind == Kind::map && cause != 0); }
+    bool changes_pages() const { return kind <= Kind::collapse; }
+};
+
+struct Pool {
+    uint8_t kind;  ///< as Record::pool
+    uint64_t base, size_bytes;
+    bool operator==(const Pool&) const = default;
+};
+
+struct Header {
+    std::string scenario;        ///< its name
+    std::string scenario_text;   ///< lines `key = value`, all keys
+    std::string trace_checksum;  ///< trace::Header::checksum
+    std::vector<Pool> pools;
+    uint64_t blocks = 0, accesses = 0, instructions = 0;  ///< of the trace
+    std::vector<std::pair<std::string, std::string>> notes;  ///< what else the writer states
+
+    bool operator==(const Header&) const = default;
+};
+
+/// Kinds and causes as `tessera os show` prints them.
+const char* name_of(Kind kind);
+const char* name_of(Cause cause);
+
+/// The digest that identifies a scenario: FNV-1a, 16 hexadecimal digits.
+std::string digest_of(const std::string& text);
+
+/// Asked, found, remedy.
+struct LogError : std::runtime_error {
+    LogError(const std::string& asked, const std::string& found, const std::string& remedy)
+        : std::runtime_error(asked + ": " + found + "\n  what to do: " + remedy), asked(asked), found(found), remedy(remedy) {}
+    std::string asked, found, remedy;
+};
+
+class Writer {
+public:
+    /// Throws LogError if no file can be made beside `path`.
+    Writer(const std::string& path, const Header& header);
+    ~Writer();  ///< without finish(), nothing is left
+    Writer(const Writer&) = delete;
+    /// Records come in order of their blocks.
+    void add(const Record& record);
+    uint64_t records() const { return records_; }
+    void finish();
+
+private:
+    void flush();
+    std::string path_, temporary_;
+    std::FILE* file_ = nullptr;
+    std::string buffer_;
+    uint64_t checksum_, records_ = 0, bytes_ = 0;
+    Record last_;
+};
+
+/// The whole file, checked; then records one after the other.
+class Reader {
+public:
+    /// Throws LogError for a file that is no log, cut or damaged.
+    explicit Reader(const std::string& path);
+    const Header& header() const { return header_; }
+    uint64_t records() const { return records_; }
+    /// False at the end. The record's vector is reused.
+    bool next(Record& record);
+    void rewind();
+
+private:
+    uint64_t number();
+    [[noreturn]] void damaged(const std::string& found) const;
+    std::string path_, data_;
+    Header header_;
+    size_t begin_ = 0, at_ = 0, end_ = 0;
+    uint64_t records_ = 0, left_ = 0;
+    Record last_;
+};
+
+}  // namespace tessera::os

@@ -1,0 +1,114 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "coding.h"
+#include "tessera/os/log.h"
+
+namespace tessera::os {
+namespace {
+
+constexpr size_t buffer_bytes = 1 << 20;
+
+std::string header_text(const Header& header) {
+    std::string text = "scenario = " + header.scenario + "\ntrace = " + header.trace_checksum + "\n";
+    for (const Pool& pool : header.pools)
+        text += "pool = " + std::to_string(pool.kind) + " " + std::to_string(pool.base) + " " + std::to_string(pool.size_bytes) + "\n";
+    text += "blocks = " + std::to_string(header.blocks) + "\naccesses = " + std::to_string(header.accesses) +
+            "\ninstructions = " + std::to_string(header.instructions) + "\n";
+    for (const auto& [key, value] : header.notes) text += "note." + key + " = " + value + "\n";
+    for (size_t at = 0, end; at < header.scenario_text.size(); at = end + 1) {
+        end = header.scenario_text.find('\n', at);
+        if (end == std::string::npos) end = header.scenario_text.size();
+        text += "key." + header.scenario_text.substr(at, end - at) + "\n";
+    }
+    return text;
+}
+
+}  // namespace
+
+const char* name_of(Kind kind) {
+    static const char* const names[kinds] = {"map", "unmap", "split", "collapse", "upgrade", "call", "area"};
+    return static_cast<uint8_t>(kind) < kinds ? names[static_cast<uint8_t>(kind)] : "?";
+}
+
+const char* name_of(Cause cause) {
+    static const char* const names[causes] = {"moved", "page", "zero", "copy", "reuse"};
+    return static_cast<uint8_t>(cause) < causes ? names[static_cast<uint8_t>(cause)] : "?";
+}
+
+std::string digest_of(const std::string& text) {
+    char digits[17];
+    std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(checksum_of(text.data(), text.size())));
+    return digits;
+}
+
+Writer::Writer(const std::string& path, const Header& header) : path_(path), checksum_(checksum_start) {
+    const std::filesystem::path target(path);
+    temporary_ = (target.parent_path() / ("." + target.filename().string() + "." + std::to_string(getpid()) + ".tmp")).string();
+    if (std::filesystem::is_directory(target)) throw LogError("log " + path, "this is a folder", "name a file");
+    file_ = std::fopen(temporary_.c_str(), "wb");
+    if (!file_) throw LogError("log " + path, std::strerror(errno), "name a file in a folder that you can write to");
+    const std::string text = header_text(header);
+    buffer_.append(magic, magic_bytes);
+    put_word(buffer_, text.size());
+    buffer_ += text;
+    flush();
+    bytes_ = 0;
+}
+
+Writer::~Writer() {
+    if (!file_) return;
+    std::fclose(file_);
+    std::remove(temporary_.c_str());
+}
+
+void Writer::add(const Record& r) {
+    const size_t before = buffer_.size();
+    const bool same = r.block == last_.block && r.access == last_.access, pages = r.pages != (r.large ? 512u : 1u);
+    buffer_.push_back(static_cast<char>(static_cast<unsigned>(r.kind) | r.tables.size() << 3 | unsigned{same} << 6 | unsigned{pages} << 7));
+    buffer_.push_back(static_cast<char>(r.cause | r.pool << 4 | unsigned{r.large} << 5 | unsigned{r.fallback} << 6 | unsigned{r.write} << 7));
+    if (!same) {
+        put_number(buffer_, r.block - last_.block);
+        put_number(buffer_, r.access - last_.access);
+    }
+    put_number(buffer_, folded(r.page - (last_.page + last_.pages)));
+    put_number(buffer_, folded(r.frame - (last_.frame + last_.pages)));
+    if (pages) put_number(buffer_, r.pages);
+    uint64_t table = 0;
+    for (const uint32_t frame : r.tables) {
+        put_number(buffer_, folded(frame - table));
+        table = frame;
+    }
+    last_.block = r.block, last_.access = r.access, last_.page = r.page, last_.pages = r.pages, last_.frame = r.frame;
+    ++records_;
+    bytes_ += buffer_.size() - before;
+    if (buffer_.size() >= buffer_bytes) flush();
+}
+
+void Writer::flush() {
+    checksum_ = checksum_of(buffer_.data(), buffer_.size(), checksum_);
+    if (std::fwrite(buffer_.data(), 1, buffer_.size(), file_) != buffer_.size())
+        throw LogError("log " + path_, std::strerror(errno), "free space on this disk, and run the command again");
+    buffer_.clear();
+}
+
+void Writer::finish() {
+    put_word(buffer_, records_);
+    put_word(buffer_, bytes_);
+    flush();
+    put_word(buffer_, checksum_);
+    flush();
+    const bool written = std::fflush(file_) == 0 && fsync(fileno(file_)) == 0;
+    const int error = errno;
+    std::FILE* file = std::exchange(file_, nullptr);
+    if (std::fclose(file) == 0 && written && std::rename(temporary_.c_str(), path_.c_str()) == 0) return;
+    const std::string found = std::strerror(written ? errno : error);
+    std::remove(temporary_.c_str());
+    throw LogError("log " + path_, found, "free space on this disk, and run the command again");
+}
+
+}  // namespace tessera::os

@@ -1,0 +1,103 @@
+// Calls of the program by hand: what becomes of pages that were mapped.
+#include "programs.h"
+
+namespace tests {
+namespace {
+
+using os::Kind;
+
+const std::map<std::string, std::string> never = {{"thp.enabled", "never"}};
+
+trace::Event moved(uint64_t from, uint64_t length, uint64_t to, uint64_t new_length) {
+    return {0, EventKind::remap, EventPool::anon, EventPool::anon, from, length, to, new_length, 0, 1, 0, 0};
+}
+
+TEST(Calls, AnUnmappedRangeFaultsAgain) {
+    const Ran found = ran(Program().map(0, 16384).store(0).store(4096).call(EventKind::unmap, 0, 4096).map(0, 4096).store(0).load(4096), scenario(never));
+    ASSERT_EQ(found.changes.size(), 4u);
+    EXPECT_EQ(found.changes[2].kind, Kind::unmap);
+    EXPECT_EQ(found.changes[2].page, 0u);
+    EXPECT_EQ(found.changes[2].pages, 1u);
+    EXPECT_EQ(found.changes[2].block, 2u);
+    EXPECT_EQ(found.changes[3].page, 0u);
+    EXPECT_EQ(found.changes[3].frame, found.changes[0].frame);  // the per-CPU list gives back what was freed last
+}
+
+TEST(Calls, AMapOverPagesUnmapsThem) {
+    const Ran found = ran(Program().map(0, 8192).store(0).map(0, 8192).load(0), scenario(never));
+    ASSERT_EQ(found.changes.size(), 3u);
+    EXPECT_EQ(found.changes[1].kind, Kind::unmap);
+    EXPECT_EQ(found.changes[2].cause, static_cast<uint8_t>(os::Cause::zero));
+}
+
+TEST(Calls, AProtectedPartSplitsTwoMegabytes) {
+    const Ran found = ran(Program().map(0, 2 * mb).store(0).call(EventKind::protect, 4096, 4096, 1).load(4096).store(0), scenario());
+    ASSERT_EQ(found.changes.size(), 2u);
+    EXPECT_EQ(found.changes[1].kind, Kind::split);
+    EXPECT_EQ(found.changes[1].frame, found.changes[0].frame);
+    EXPECT_EQ(found.changes[1].pages, 512u);
+    EXPECT_EQ(found.changes[1].tables.size(), 4u);
+    EXPECT_EQ(found.all.back().kind, Kind::area);
+    EXPECT_EQ(std::count_if(found.all.begin(), found.all.end(), [](const os::Record& r) { return r.kind == Kind::area; }), 3);
+    expect_parts(refused([] { ran(Program().map(0, 2 * mb).store(0).call(EventKind::protect, 4096, 4096, 1).store(4096), scenario()); }),
+                 {"os/no-area", "page 1"});
+}
+
+TEST(Calls, AMoveKeepsFrames) {
+    const Ran found = ran(Program().map(0, 8192).store(0).store(4096).call(moved(0, 8192, 4 * mb, 12288)).load(4 * mb).store(4 * mb + 8192), scenario(never));
+    ASSERT_EQ(found.changes.size(), 5u);
+    EXPECT_EQ(found.changes[2].kind, Kind::unmap);
+    const os::Record& run = found.changes[3];
+    EXPECT_EQ(run.kind, Kind::map);
+    EXPECT_FALSE(run.is_fault());
+    EXPECT_EQ(run.page, 1024u);
+    EXPECT_EQ(run.pages, 2u);  // two neighbours of the refill are one run
+    EXPECT_EQ(run.frame, found.changes[0].frame);
+    EXPECT_EQ(found.changes[4].page, 1026u);
+}
+
+TEST(Calls, TwoMegabytesMoveWhole) {
+    const Ran found = ran(Program().map(0, 2 * mb).store(0).call(moved(0, 2 * mb, 8 * mb, 2 * mb)).store(9 * mb), scenario());
+    ASSERT_EQ(found.changes.size(), 3u);
+    EXPECT_TRUE(found.changes[2].large);
+    EXPECT_EQ(found.changes[2].frame, found.changes[0].frame);
+    EXPECT_EQ(found.changes[2].page, 2048u);
+}
+
+TEST(Calls, DontneedDropsPages) {
+    const Ran found = ran(Program().map(0, 8192).store(0).call(EventKind::advise, 0, 8192, 0, 4).load(0), scenario(never));
+    ASSERT_EQ(found.changes.size(), 3u);
+    EXPECT_EQ(found.changes[1].kind, Kind::unmap);
+    EXPECT_EQ(found.changes[1].pages, 2u);
+}
+
+TEST(Calls, TheHeapGrowsAndShrinks) {
+    const auto brk = [](uint64_t bytes) { return trace::Event{0, EventKind::brk, EventPool::heap, {}, 0, bytes, 0, 0, 0, 0, 0, 0}; };
+    const Ran found = ran(Program().call(brk(5000)).store(4096, heap_base).call(brk(4096)).call(brk(8192)).load(4096, heap_base), scenario(never));
+    ASSERT_EQ(found.changes.size(), 3u);
+    EXPECT_EQ(found.changes[0].pool, 0);
+    EXPECT_EQ(found.changes[1].kind, Kind::unmap);
+    EXPECT_EQ(found.changes[1].page, 1u);
+    expect_parts(refused([&] { ran(Program().call(brk(4096)).store(4096, heap_base), scenario()); }), {"os/no-area", "pool brk", "page 1"});
+}
+
+TEST(Calls, PopulateFaultsAllPages) {
+    const Ran found = ran(Program().map(0, 16384, 0x8022).store(0), scenario(never));
+    EXPECT_EQ(found.changes.size(), 4u);
+    EXPECT_TRUE(found.changes[0].write);
+    const Ran locked = ran(Program().map(0, 16384).call(EventKind::lock, 0, 8192), scenario(never));
+    EXPECT_EQ(locked.changes.size(), 2u);
+}
+
+TEST(Calls, AStackHasNoHugePages) {
+    EXPECT_FALSE(ran(Program().map(0, 2 * mb, 0x20022).store(0), scenario()).changes[0].large);
+}
+
+TEST(Calls, FilesAndUnknownAdviceAreCountedAsIgnored) {
+    const Ran found = ran(Program().map(0, 4096).call(EventKind::advise, 0, 4096, 0, 3).call(EventKind::unmap, 0x1000, 0x1000, 0, 0, EventPool::outside), scenario());
+    EXPECT_EQ(found.result.counts.calls, 3u);
+    EXPECT_EQ(found.result.counts.ignored_calls, 2u);
+}
+
+}  // namespace
+}  // namespace tests

@@ -1,0 +1,138 @@
+// programs.h - small programs as traces with events, and scenarios, for the tests.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "driver/refusal.h"
+#include "driver/run.h"
+
+namespace tests {
+
+using namespace tessera;
+using trace::EventKind;
+using trace::EventPool;
+
+constexpr uint64_t mb = 1 << 20, gb = uint64_t{1} << 30, heap_base = 64 * gb, anon_base = 128 * gb;
+
+inline std::string scratch(const std::string& name) {
+    static int number = 0;
+    return (std::filesystem::temp_directory_path() / ("os-test-" + std::to_string(getpid()) + "-" + std::to_string(number++) + "-" + name)).string();
+}
+
+inline std::vector<trace::Pool> pools_of(uint64_t bytes = gb) {
+    return {{trace::PoolKind::heap, heap_base, bytes, bytes}, {trace::PoolKind::anon, anon_base, bytes, bytes}};
+}
+
+/// A program: accesses, one a block of one instruction, and calls between them.
+class Program {
+public:
+    explicit Program(std::vector<trace::Pool> pools = pools_of()) : pools_(std::move(pools)) {}
+    Program& store(uint64_t offset, uint64_t base = anon_base) { return access(base + offset, 1); }
+    Program& load(uint64_t offset, uint64_t base = anon_base) { return access(base + offset, 0); }
+    Program& access(uint64_t address, uint8_t is_store) {
+        accesses_.push_back({address, is_store});
+        return *this;
+    }
+    Program& call(EventKind kind, uint64_t offset, uint64_t length, uint32_t protection = 0, uint32_t flags = 0, EventPool pool = EventPool::anon) {
+        return call({accesses_.size(), kind, pool, {}, offset, length, 0, 0, protection, flags, 0, 0});
+    }
+    Program& call(trace::Event event) {
+        event.block = accesses_.size();
+        events_.list.push_back(event);
+        return *this;
+    }
+    Program& map(uint64_t offset, uint64_t length, uint32_t flags = 0x22) { return call(EventKind::map, offset, length, 3, flags); }
+
+    /// One instruction that loads and stores.
+    Program& update(uint64_t offset) {
+        access(anon_base + offset, 2);
+        return *this;
+    }
+
+    std::string write(bool with_events = true) const {
+        const std::string path = scratch("program.tst");
+        trace::Writer writer = trace::Writer::create(path);
+        trace::StaticBlock block{0x400000, {{0, 0, 0, trace::InsnKind::store, 1, 4}}, {{0, 1, 8}}};
+        const uint32_t id = writer.add_block(block);
+        const uint32_t both = writer.add_block({0x400100, {{0, 0, 0, trace::InsnKind::load_store, 2, 4}}, {{0, 0, 8}, {0, 1, 8}}});
+        for (const auto& [address, kind] : accesses_) {
+            const uint64_t twice[] = {address, address};
+            const uint8_t stores[] = {0, 1};
+            if (kind == 2) writer.append(both, twice, stores, 2);
+            else writer.append(id, &address, &kind, 1);
+        }
+        if (with_events) writer.set_events(events_);
+        trace::Header header;
+        header.program = "test", header.origin = "test", header.pools = pools_;
+        writer.finish(header);
+        return path;
+    }
+
+private:
+    std::vector<trace::Pool> pools_;
+    std::vector<std::pair<uint64_t, uint8_t>> accesses_;  ///< address; 0 load, 1 store, 2 both
+    trace::Events events_;
+};
+
+inline std::string scenario_text(std::map<std::string, std::string> changes = {}) {
+    std::map<std::string, std::string> keys = {
+        {"name", "test"}, {"memory_bytes", "1073741824"}, {"policy", "linux-6.12"}, {"fragmentation.index", "none"}, {"fragmentation.order", "9"},
+        {"fragmentation.target_thousandths", "500"}, {"fragmentation.tolerance_thousandths", "5"},
+        {"fragmentation.movable_share_thousandths", "0"}, {"fragmentation.seed", "1"}, {"thp.enabled", "always"}, {"thp.defrag", "madvise"},
+        {"thp.use_zero_page", "1"}, {"thp.khugepaged.defrag", "1"}, {"thp.khugepaged.max_ptes_none", "511"}, {"thp.khugepaged.max_ptes_swap", "64"},
+        {"thp.khugepaged.max_ptes_shared", "256"}, {"thp.khugepaged.pages_to_scan", "4096"}, {"thp.khugepaged.scan_sleep_milliseconds", "10000"},
+        {"time.frequency_hz", "2000000000"}, {"time.instructions_per_1000_cycles", "1000"}};
+    for (const auto& [key, value] : changes) keys[key] = value;
+    std::string text;
+    for (const auto& [key, value] : keys)
+        if (value != "-") text += key + " = " + value + "\n";
+    return text;
+}
+
+inline os::Scenario scenario(std::map<std::string, std::string> changes = {}) { return os::parse_scenario(scenario_text(std::move(changes)), "test"); }
+
+inline std::vector<os::Record> records_of(const std::string& log) {
+    os::Reader reader(log);
+    std::vector<os::Record> found;
+    for (os::Record record; reader.next(record);) found.push_back(record);
+    return found;
+}
+
+struct Ran {
+    os::RunResult result;
+    std::vector<os::Record> all, changes;  ///< all records; those that are neither calls nor areas
+};
+
+inline Ran ran(const Program& program, const os::Scenario& under) {
+    const std::string trace = program.write(), log = scratch("log");
+    Ran found{os::run(trace, under, log), records_of(log), {}};
+    for (const os::Record& record : found.all)
+        if (record.kind != os::Kind::call && record.kind != os::Kind::area) found.changes.push_back(record);
+    std::filesystem::remove(trace);
+    std::filesystem::remove(log);
+    return found;
+}
+
+/// The message of the Refusal, and its status in front.
+template <class Work>
+std::string refused(Work&& work) {
+    try {
+        work();
+    } catch (const os::Refusal& refusal) {
+        return std::to_string(refusal.status) + " " + refusal.what();
+    } catch (const os::LogError& error) {
+        return std::string("1 ") + error.what();
+    }
+    return "";
+}
+
+inline void expect_parts(const std::string& text, const std::vector<std::string>& parts) {
+    for (const std::string& part : parts) EXPECT_NE(text.find(part), std::string::npos) << "'" << part << "' is not in: " << text;
+}
+
+}  // namespace tests

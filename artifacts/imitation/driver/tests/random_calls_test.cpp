@@ -1,0 +1,137 @@
+// Random programs: the records of the log, applied one after the other, give the page table of the imitation, with the frames of its tables.
+#include <random>
+
+#include "driver/kernel.h"
+#include "driver/pages.h"
+#include "programs.h"
+
+extern "C" {
+#include "vm/check.h"
+}
+
+namespace tests {
+namespace {
+
+constexpr uint64_t pages = 16 * 512, first = anon_base >> 12;
+
+trace::Event random_call(std::mt19937_64& random) {
+    trace::Event event;
+    const uint64_t unit = random() % 3 ? 4096 : 2 * mb;
+    event.offset_bytes = random() % (pages * 4096 / unit) * unit;
+    event.length_bytes = std::min((1 + random() % (8 * mb / unit)) * unit, pages * 4096 - event.offset_bytes);
+    event.kind = random() % 3 == 0 ? EventKind::map : static_cast<EventKind>(random() % 5);
+    event.protection = random() % 4 == 0 ? 1 : 3;
+    event.flags = event.kind == EventKind::map ? 0x22 : event.kind == EventKind::advise ? (const uint32_t[]){4, 14, 15, 3}[random() % 4] : 0;
+    event.new_pool = EventPool::anon;
+    if (event.kind != EventKind::remap) return event;
+    event.new_length_bytes = random() % 2 ? event.length_bytes : (1 + random() % 512) * 4096;
+    event.new_offset_bytes = random() % 4 == 0 ? event.offset_bytes : random() % pages * 4096 / unit * unit;
+    if (event.new_offset_bytes + event.new_length_bytes > pages * 4096) event.new_length_bytes = pages * 4096 - event.new_offset_bytes;
+    return event;
+}
+
+bool covered(::process& process, uint64_t page, uint64_t end) {
+    while (page < end) {
+        const area* area = areas_at(&process.areas, page);
+        if (area == nullptr) return false;
+        page = area->end;
+    }
+    return true;
+}
+
+/// Whether Linux accepts the call: ranges without holes, moves of one area without overlap.
+bool valid(::process& process, const trace::Event& event) {
+    const uint64_t page = first + (event.offset_bytes >> 12), end = page + (event.length_bytes >> 12);
+    if (event.kind == EventKind::map || event.kind == EventKind::unmap) return true;
+    if (event.kind != EventKind::remap) return covered(process, page, end);
+    const area* area = areas_at(&process.areas, page);
+    const uint64_t to = first + (event.new_offset_bytes >> 12), to_end = to + (event.new_length_bytes >> 12);
+    if (area == nullptr || area->end < end) return false;
+    if (to != page) return end <= to || to_end <= page;
+    return to_end <= end || (area->end == end && areas_free(&process.areas, end, to_end));
+}
+
+std::vector<uint32_t> path_of(const ::process& process, uint64_t page) {
+    std::vector<uint32_t> frames;
+    const pt_table* table = process.pt.root;
+    for (unsigned level = PT_TOP;; --level) {
+        frames.push_back(table->frame);
+        const pt_entry entry = table->slot[pt_index(page, level)];
+        if (level == 0 || !pt_is_table(entry)) return frames;
+        table = pt_below(entry);
+    }
+}
+
+void run_random(uint64_t seed, const os::Scenario& under, size_t steps) {
+    std::mt19937_64 random(seed);
+    os::Machine machine(under);
+    const std::string path = scratch("log");
+    os::Header header;
+    header.pools = {{0, heap_base, gb}, {1, anon_base, gb}};
+    os::Writer log(path, header);
+    os::Kernel kernel(under, machine, pools_of(), log);
+    os::At at;
+    size_t accesses = 0, calls = 0;
+    kernel.call(at, {0, EventKind::map, EventPool::anon, {}, 0, pages * 4096, 0, 0, 3, 0x22, 0, 0});
+    for (size_t i = 0; i < steps; ++i) {
+        const uint64_t address = anon_base + random() % (pages * 4096);
+        const bool store = random() % 2;
+        if (random() % 100 == 0)
+            if (const trace::Event event = random_call(random); valid(machine.process, event)) kernel.call(at, event), ++calls;
+        if (random() % 50 == 0) kernel.wake(at, kernel.next_wake());
+        const area* area = areas_at(&machine.process.areas, address >> 12);
+        const bool allowed = area != nullptr && area->flags & (store ? uint32_t{AREA_WRITE} : uint32_t{AREA_RIGHTS});
+        const bool fast = kernel.allows(address, store);
+        ASSERT_TRUE(allowed || !fast) << "the fast path allows an access that the program may not make";
+        if (allowed && fast) {
+            const fault found = fault_access(&machine.process, address >> 12, store, 0, FAULT_FIRST);
+            ASSERT_EQ(found.kind, FAULT_NONE) << "the fast path hides a fault";
+        }
+        if (allowed && !fast) kernel.access(at, address, store), ++accesses;
+        ++at.block, ++at.access;
+    }
+    ::process* only = &machine.process;
+    ASSERT_EQ(vm_check(&machine.system, &only, 1), nullptr);
+    log.finish();
+    os::Pages replayed;
+    std::map<std::pair<unsigned, uint64_t>, uint32_t> tables;  // level, number of the table -> frame
+    for (const os::Record& record : records_of(path)) {
+        replayed.apply(record);
+        for (unsigned i = 0; i < record.tables.size(); ++i) tables[{i, (first + record.page) >> (9 * (4 - i))}] = record.tables[i];
+    }
+    const auto& all = replayed.pool(1);
+    uint64_t mapped = 0;
+    for (uint64_t page = 0; page < pages; ++page) {
+        unsigned level = 0;
+        const pt_entry* slot = pt_find(&machine.process.pt, first + page, &level);
+        os::Pages::Page expected;
+        if (slot != nullptr && pt_present(*slot)) {
+            expected = {level == 1 ? pt_value(*slot) + page % 512 : *slot & PT_ZERO ? os::zero_frame : pt_value(*slot), true, level == 1};
+            ++mapped;
+            const auto path_frames = path_of(machine.process, first + page);
+            for (unsigned i = 0; i < path_frames.size(); ++i) {
+                const auto entry = std::make_pair(i, (first + page) >> (9 * (4 - i)));
+                ASSERT_EQ(tables[entry], path_frames[i]) << "seed " << seed << ", page " << page << ", table " << i;
+            }
+        }
+        ASSERT_EQ(page < all.size() ? all[page] : os::Pages::Page{}, expected) << "seed " << seed << ", page " << page;
+    }
+    EXPECT_GT(mapped, 0u);
+    EXPECT_GT(accesses, 100u);
+    EXPECT_GT(calls, 20u);
+    std::filesystem::remove(path);
+}
+
+TEST(RandomCalls, TheLogGivesThePageTable) {
+    for (uint64_t seed = 0; seed < 30; ++seed) {
+        std::map<std::string, std::string> changes = {{"time.frequency_hz", "1000"}, {"thp.khugepaged.scan_sleep_milliseconds", "100"}};
+        changes["thp.enabled"] = (const char*[]){"always", "madvise", "never"}[seed % 3];
+        changes["thp.use_zero_page"] = seed % 2 ? "0" : "1";
+        if (seed % 5 == 0) changes["fragmentation.index"] = "unusable-index", changes["fragmentation.target_thousandths"] = "990";
+        run_random(seed, scenario(changes), 20000);
+        if (HasFatalFailure()) return;
+    }
+}
+
+}  // namespace
+}  // namespace tests

@@ -1,0 +1,67 @@
+#include "os/os_log.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace tessera::sim {
+namespace {
+
+constexpr uint64_t frame_limit = uint64_t{1} << 36;
+constexpr const char* again = "make the log again: tessera os run --help";
+
+[[noreturn]] void refuse(const std::string& path, const std::string& found, const char* remedy = again) { throw Refusal("log " + path, found, remedy); }
+
+void check_trace(const std::string& path, const os::Header& log, const trace::Header& header) {
+    bool same = log.trace_checksum == header.checksum && log.pools.size() == header.pools.size();
+    for (size_t i = 0; same && i < log.pools.size(); ++i)
+        same = log.pools[i] == os::Pool{static_cast<uint8_t>(header.pools[i].kind), header.pools[i].base, header.pools[i].size_bytes};
+    if (!same)
+        refuse(path, "it belongs to another trace, with checksum " + log.trace_checksum.substr(0, 16) + ", and this trace has " +
+                         header.checksum.substr(0, 16) + " [os/other-trace]",
+               "give the trace of the log, or make a log of this trace: tessera os run --help");
+}
+
+const trace::Pool& pool_of(const std::string& path, const os::Record& record, const std::vector<trace::Pool>& pools) {
+    for (const trace::Pool& pool : pools)
+        if (static_cast<uint8_t>(pool.kind) == record.pool) {
+            const uint64_t pages = (pool.size_bytes + 4095) / 4096;
+            if (record.pages == 0 || record.pages > pages || record.page > pages - record.pages)
+                refuse(path, "record at block " + std::to_string(record.block) + ": page " + std::to_string(record.page) + " is outside its pool [os/log-range]");
+            return pool;
+        }
+    refuse(path, "record at block " + std::to_string(record.block) + ": the trace has no such pool [os/log-range]");
+}
+
+void check_record(const std::string& path, const os::Record& record, uint64_t first_page) {
+    const bool aligned = record.large || record.kind == os::Kind::split || record.kind == os::Kind::collapse;
+    const bool fine = record.frame < frame_limit && record.frame + record.pages <= frame_limit && record.tables.size() <= 4 &&
+                      (!aligned || ((first_page + record.page) % 512 == 0 && record.pages % 512 == 0 && record.frame % 512 == 0));
+    if (record.kind != os::Kind::unmap && !fine)
+        refuse(path, "record at block " + std::to_string(record.block) + ", page " + std::to_string(record.page) + ": frames or alignment [os/log-range]");
+}
+
+}  // namespace
+
+Mapping read_os_log(const std::string& path, const trace::Header& header) try {
+    os::Reader reader(path);
+    check_trace(path, reader.header(), header);
+    auto log = std::make_shared<OsLog>();
+    log->changes.reserve(reader.records());
+    for (os::Record record; reader.next(record);) {
+        if (!record.changes_pages() && record.kind != os::Kind::upgrade) continue;
+        const uint64_t first_page = pool_of(path, record, header.pools).base >> 12;
+        check_record(path, record, first_page);
+        if (!log->epochs.empty() && record.access < log->epochs.back().access) refuse(path, "records are not in order [os/log-order]");
+        if (log->epochs.empty() || record.access != log->epochs.back().access) log->epochs.push_back({record.access, log->changes.size()});
+        log->changes.push_back({first_page + record.page, record.pages, record.frame, static_cast<uint32_t>(log->tables.size()),
+                                static_cast<uint8_t>(record.tables.size()), record.kind, record.large});
+        log->tables.insert(log->tables.end(), record.tables.begin(), record.tables.end());
+        log->faults += record.is_fault();
+    }
+    return {layout_name(path), {}, std::move(log)};
+} catch (const os::LogError& error) {
+    throw Refusal(error.asked, error.found, error.remedy);
+}
+
+}  // namespace tessera::sim

@@ -1,0 +1,40 @@
+// os_log.h - the mapping log of an imitated operating system (docs/os.md), read and checked against the trace.
+//
+// An epoch is all that happens before one access: a fault is hoisted to the first access of its block. Where a block has several
+// records, the pages are as after the last one.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "os/mapping.h"
+#include "tessera/os/log.h"
+
+namespace tessera::sim {
+
+/// A change of pages. Page numbers are virtual addresses / 4KB.
+struct OsChange {
+    uint64_t page, pages, frame;
+    uint32_t tables;       ///< index of OsLog::tables of the first of its table frames
+    uint8_t table_count;   ///< 0: the tables are as before
+    os::Kind kind;         ///< map, unmap, split, collapse or upgrade
+    bool large;            ///< map: pages of 2MB
+};
+
+struct OsEpoch {
+    uint64_t access;  ///< number of the data access from which it holds
+    size_t first;     ///< its changes begin here and end where those of the next epoch begin
+};
+
+struct OsLog {
+    std::vector<OsChange> changes;
+    std::vector<OsEpoch> epochs;   ///< ascending
+    std::vector<uint32_t> tables;
+    uint64_t faults = 0;
+};
+
+/// A mapping that is the log at `path`; its name is the file's stem. Throws Refusal: damaged, of another trace, or beyond the pools.
+Mapping read_os_log(const std::string& path, const trace::Header& header);
+
+}  // namespace tessera::sim

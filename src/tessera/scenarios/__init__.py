@@ -1,0 +1,5 @@
+"""Scenarios: the machine, its memory and the policies of its operating system (docs/os.md).
+
+From the bottom: :mod:`keys` (the table of keys), :mod:`model` (scenario files), :mod:`imitated` (a trace
+under a scenario, and what its log says).
+"""
