@@ -1,0 +1,194 @@
+"""``tessera numa``: where page tables lie and what it costs (Mitosis, ASPLOS 2020)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+PATH = click.Path(path_type=Path)
+_SOURCE = click.option(
+    "--from",
+    "source",
+    type=PATH,
+    help="Folder of unpacked reference data.  [default: the record that tessera reference fetch downloads]",
+)
+_OUT = click.option("--out", type=PATH, help="CSV file for all rows.")
+
+
+@click.group()
+def numa() -> None:
+    """Compute what remote page tables cost, and check the archived measurements of Mitosis (docs/numa.md).
+
+    Example: ./run tessera numa machine
+    """
+
+
+@numa.command()
+def machine() -> None:
+    """Print the published machine and the seven placements of Table 2, in cycles of one walker load.
+
+    Example: ./run tessera numa machine
+    """
+    from tessera.core.tables import print_table
+    from tessera.numa.costs import LoadCosts
+    from tessera.numa.machine import published
+    from tessera.numa.placement import placements
+    from tessera.numa.queue import SWEEP, hog_lines, wait_cycles
+
+    found = published()
+    lines, rate = hog_lines(found), found.local_cycles_per_line
+    print_table(
+        ["quantity", "value", "unit"],
+        [
+            ("sockets", f"{found.sockets}", ""),
+            ("local load", f"{found.local_load_cycles}", "cycles"),
+            ("remote load", f"{found.remote_load_cycles}", "cycles"),
+            ("line from local memory", f"{rate}", "cycles"),
+            ("line from remote memory", f"{found.remote_cycles_per_line}", "cycles"),
+            ("outstanding lines of the hog (assumed)", f"{lines}", "lines"),
+        ],
+        right=(1,),
+    )
+    costs = LoadCosts(found.local_load_cycles, found.remote_load_cycles, wait_cycles(lines, rate))
+    rows = [
+        (
+            *(one.name, one.program, one.tables, one.data, one.hog or "-"),
+            f"{costs.walker_load_cycles(one):.0f}",
+            f"{costs.data_load_cycles(one):.0f}",
+        )
+        for one in placements().values()
+    ]
+    heads = ["configuration", "program", "tables", "data", "hog", "walker load, cycles", "data load, cycles"]
+    print_table(heads, rows, right=(5, 6))
+    waits = ", ".join(f"{wait_cycles(factor * lines, rate):.0f} ({why})" for factor, why in SWEEP.items())
+    click.echo(f"wait behind the hog, cycles: {waits}")
+
+
+@numa.command()
+@_SOURCE
+@click.option(
+    "--figure", type=click.Choice(["6", "9a", "9b", "10a", "10b", "11"]), help="Print one figure only."
+)
+@_OUT
+def bars(source: Path | None, figure: str | None, out: Path | None) -> None:
+    """Print the bars of Figures 6, 9, 10 and 11 as quotients of archived cycles.
+
+    Example: ./run tessera numa bars --help
+    """
+    from tessera.numa.archive import read
+    from tessera.numa.bars import bars as all_bars
+
+    rows = all_bars(read(source))
+    _show(rows[rows["figure"] == figure] if figure else rows, out)
+
+
+@numa.command()
+@_SOURCE
+@click.option("--part", help="One part only: additive, unchanged, waits, bounds, table6 or printed.")
+@_OUT
+def arithmetic(source: Path | None, part: str | None, out: Path | None) -> None:
+    """Check the archived numbers against algebra: CONSISTENT or CONTRADICTED.
+
+    Example: ./run tessera numa arithmetic --help
+    """
+    from tessera.core.errors import unknown_name
+    from tessera.numa.archive import read
+    from tessera.numa.arithmetic import CONSISTENT, CONTRADICTED, PARTS
+    from tessera.numa.arithmetic import arithmetic as checks
+
+    if part and part not in PARTS:
+        raise unknown_name("part", part, list(PARTS))
+    rows = checks(read(source), [part] if part else list(PARTS))
+    _show(rows, out)
+    counts = [f"{(rows['verdict'] == word).sum()} {word}" for word in (CONSISTENT, CONTRADICTED)]
+    click.echo(f"{', '.join(counts)}, {(rows['verdict'] == '').sum()} listed without a verdict")
+
+
+@numa.command()
+@_SOURCE
+@_OUT
+def defects(source: Path | None, out: Path | None) -> None:
+    """List suspicious places of the archive, with the rule that found each.
+
+    Example: ./run tessera numa defects --help
+    """
+    from tessera.numa.archive import read
+    from tessera.numa.defects import RULES
+    from tessera.numa.defects import defects as found
+
+    rows = found(read(source))
+    _show(rows, out)
+    for rule in RULES:
+        click.echo(f"{rule.__name__}: {(rows['rule'] == rule.__name__).sum()} findings")
+
+
+@numa.command()
+@click.option("--cells", "cells_file", type=PATH, required=True, help="cells.csv of a run.")
+@click.option("--workload", required=True, help="Workload of the cell.")
+@click.option("--platform", required=True, help="Platform of the cell.")
+@click.option("--layout", default="4kb", show_default=True, help="Layout of the cell.")
+@click.option(
+    "--config",
+    "names",
+    multiple=True,
+    help="Configuration of Table 2, +M allowed; repeatable.  [default: all]",
+)
+@click.option(
+    "--remote-load-cycles",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Latency of a remote load, cycles.  [default: 580 for haswell-4s-sim; required for others]",
+)
+@click.option(
+    "--hog-lines",
+    type=click.FloatRange(min=0),
+    help="Outstanding lines of the hog.  [default: 140 for haswell-4s-sim; required for others]",
+)
+@_OUT
+def predict(
+    cells_file: Path,
+    workload: str,
+    platform: str,
+    layout: str,
+    names: tuple[str, ...],
+    remote_load_cycles: float | None,
+    hog_lines: float | None,
+    out: Path | None,
+) -> None:
+    """Predict walk cycles of a simulated cell if its page tables lay on another socket.
+
+    The cell is taken as LP-LD: everything local. A configuration with +M is what migration or replication
+    gives. Only walk cycles (C) are predicted, not runtime.
+
+    Example: ./run tessera numa predict --cells notebooks/data/cells.csv --workload gups-8gb
+    --platform haswell-sim --config RP-LD --remote-load-cycles 500 --hog-lines 140
+    """
+    from tessera.numa.machine import published
+    from tessera.numa.placement import placement, placements
+    from tessera.numa.predict import memory_of, near_zero, walks_of
+    from tessera.numa.predict import predict as predicted
+
+    chosen = [placement(name) for name in names] or list(placements().values())
+    memory = memory_of(platform, published(), remote_load_cycles, hog_lines)
+    walks = walks_of(cells_file, workload, platform, layout)
+    click.echo(
+        f"{workload}, {platform}, {layout}: C = {walks.cycles:.0f} cycles, n = {walks.loads:.0f} walker "
+        f"loads from memory, {walks.loads_a_walk:.4f} a walk; local load {memory.local_cycles} cycles, "
+        f"remote load {memory.remote_cycles:g} cycles"
+    )
+    if near_zero(walks, memory):
+        click.echo(
+            "note: n is near 0. The caches hold the page tables of this footprint, so remote tables change "
+            "C by less than 5%. A larger footprint can behave differently."
+        )
+    _show(predicted(walks, memory, chosen), out)
+
+
+def _show(rows, out: Path | None) -> None:
+    """Print the rows, three decimals; write them to ``out`` with all digits."""
+    from tessera.core.files import write_csv
+    from tessera.core.tables import frame_rows, print_table
+
+    if out:
+        write_csv(rows, out)
+    print_table(**frame_rows(rows.drop(columns="provenance", errors="ignore"), digits=3))
