@@ -6,14 +6,17 @@ samples (tests/mosalloc/samples) and of events files (artifacts/counters, events
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import random
 import time
+import zipfile
 
 import pytest
 
 from tessera.bundles import names, packed, sums
+from tessera.bundles.contents import contents
 from tessera.bundles.verify import verify_files
 from tessera.core.errors import TesseraError
 from tessera.counters.classes import classes, named
@@ -106,12 +109,39 @@ def bundle(rng, folder):
         raise TesseraError("bundle", "a check fails", "")
 
 
+def zipped(rng, folder):
+    """Bytes of a zip file, mostly those of its directory, at the end."""
+    made_of = bytearray(rng.choice(ZIPS))
+    for _ in range(rng.randrange(1, 4)):
+        at = rng.randrange(len(made_of) if rng.random() < 0.4 else 1200)
+        made_of[-1 - at] = rng.randrange(256)
+    (folder / "bundle.zip").write_bytes(made_of)
+    contents(folder / "bundle.zip")
+
+
+def zip_of(method):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", method) as archive:
+        for name, data in GOOD.items():
+            archive.writestr(name, data[:3000])
+    return stream.getvalue()
+
+
 GOOD = made(Plan(optional=("by-size",), rounds=1, layouts=("growing-0", "growing-4", "1gb"))).files
+ZIPS = [zip_of(method) for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)]
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_other_methods_of_zip_files_are_errors(method, tmp_path):
+    (tmp_path / "bundle.zip").write_bytes(zip_of(method))
+    with pytest.raises(TesseraError, match="deflate") as error:
+        contents(tmp_path / "bundle.zip")
+    assert error.value.code == "bundle-zip"
 
 
 @pytest.mark.parametrize(
     "reader",
-    [log, imported, counts, counts_of_perf, table, report, event, bundle],
+    [log, imported, counts, counts_of_perf, table, report, event, bundle, zipped],
     ids=lambda one: one.__name__,
 )
 def test_any_input_is_read_or_an_error(reader, tmp_path):

@@ -18,6 +18,7 @@ from tessera.core.units import MB
 LARGEST_FILE = 256 * MB  #: also of the counts, unpacked
 LARGEST_TOTAL = 512 * MB
 MOST_FILES = 20_000
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  #: of others, damage raises errors of their own
 
 
 def contents(path: Path) -> dict[str, bytes]:
@@ -55,10 +56,17 @@ def _zip(path: Path) -> dict[str, bytes]:
         with zipfile.ZipFile(path) as archive:
             for info in archive.infolist():
                 parts = PurePosixPath(info.filename).parts
-                if info.filename.startswith("/") or ".." in parts or "\\" in info.filename:
+                if (
+                    not info.filename
+                    or info.filename.startswith("/")
+                    or ".." in parts
+                    or "\\" in info.filename
+                ):
                     raise wrong(shown(info.filename), "this name leads out of the bundle", "file-name")
                 if stat.S_ISLNK(info.external_attr >> 16):
                     raise wrong(shown(info.filename), "it is a link", "file-kind")
+                if info.compress_type not in _METHODS:
+                    raise wrong(shown(info.filename), "it is packed by another method than deflate", "zip")
                 if info.is_dir():
                     continue
                 if info.filename in found:
