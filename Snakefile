@@ -5,7 +5,7 @@
 #   cells.smk    simulated cells, one job per workload and platform, all layouts inside
 #   host.smk     real runs under real layouts; this machine as a simulated platform
 #   models.smk   every runtime model: fit, judge under every protocol, predict 1GB pages
-#   studies.smk  sampling, ablations, and a sweep over assumed values
+#   studies.smk, energy.smk  sampling, ablations, a sweep over assumed values; energy of the cells
 #   validation.smk  engines, closed forms, pointer chases and layouts on this machine, invariants
 #   kernel.smk   a kernel with replicated page tables: build, test, tables; `snakemake kernel` runs all jobs
 #   reference.smk  the papers' archived data, compared with the printed numbers

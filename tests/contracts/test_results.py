@@ -194,7 +194,7 @@ def test_results_are_read_with_pandas_in_one_place():
 OTHERS = {
     ("mosalloc/suggest/simulated.py", "misses.csv"), ("record/datasets/manifest.py", "manifest.csv"),
     ("show/explore/hot.py", "misses.csv"), ("simulate/plan.py", "intervals.csv"),
-    ("judge/walk_cost/verdicts.py", "verdicts.csv"),
+    ("judge/walk_cost/verdicts.py", "verdicts.csv"), ("judge/studies/designs/energy.py", "energy.csv"),
 }  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from .conftest import ROOT, run_sh
 pytestmark = [pytest.mark.slow, pytest.mark.toolchain]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 #: pages whose commands run on files made for them, in a test_docs.py of their own
-ELSEWHERE = ("models.md", "measure.md", "bundles.md", "environment.md")
+ELSEWHERE = ("models.md", "measure.md", "bundles.md", "environment.md", "numa.md")
 OTHERS = [p for p in PAGES[1:] if "```sh" in p.read_text() and p.name not in ELSEWHERE]
 #: transfer.md names workloads and the platform of the default configuration; these are those of smoke
 OF_SMOKE = {

@@ -21,7 +21,7 @@ from tessera.show.figures.table8_rsquared import table as table8
 from tessera.show.results import NotDrawn, Results
 
 REFERENCE = repo_root() / "reference-results"
-WORDS = ("simulated", "measured", "published")
+WORDS = ("simulated", "measured", "published", "assumed")
 
 
 @pytest.fixture(scope="module")

@@ -42,6 +42,8 @@ DECIDES = {
     "study designs": [*SIMULATED, "src/tessera/mapping", "src/tessera/judge/studies"],
     "study probes": [*SIMULATED, "src/tessera/mapping", "src/tessera/judge/studies/probes"],
     "study transfer": [*SIMULATED, *FITTED, "src/tessera/mapping", "src/tessera/judge/studies"],
+    "energy cells": ["src/tessera/energy", "config/machines", "config/platforms"],
+    "threads sweep": [*SIMULATED, "src/tessera/energy"],
     "validate engines": [*SIMULATED, "config/platforms/broadwell-sim.yaml"],
     "pipeline machines": ["src/tessera/bundles", *FITTED],
     "report render": ["src/tessera/show/report", "src/tessera/judge/claims", "report", "config/claims.yaml"],
@@ -106,6 +108,7 @@ def outputs(step: str, out: Path | None) -> list[Path]:
         "validate explain": ["steps.csv", "findings.csv", "chase_latency.csv", "calibration.csv"],
         "validate clock": ["clock_marks.csv", "clock_programs.csv", "clock_keys.csv"],
         "study designs": ["cells.csv", "structures.csv", "mappings.csv"],
+        "energy cells": ["energy.csv", "savings.csv"],
         "study transfer": TRANSFER + ["verdicts.csv", "widths.csv"] * ("--collect" in sys.argv),
         "models collect": [f"{name}.csv" for names in OF_PAIRS.values() for name in names],
     }

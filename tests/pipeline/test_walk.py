@@ -20,7 +20,7 @@ RESERVED = RETRY | {"TESSERA_RESERVE": "1"}
 CHECK = {"report check"}
 SHOWN = CHECK | {"report render"}
 #: What follows from any cells, besides models.
-COLLECTED = SHOWN | {"pipeline concat", "validate invariants", "notebooks run"}
+COLLECTED = SHOWN | {"pipeline concat", "energy cells", "validate invariants", "notebooks run"}
 MODELS = COLLECTED | {"models collect"}
 
 

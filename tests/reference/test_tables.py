@@ -10,14 +10,19 @@ from tessera.reference.tables import LEADING_COLUMNS, TRAILING_COLUMNS
 
 PAPERS = {"opera": "opera-d5.10", "mitosis": "mitosis-asplos20", "park": "park-kaist19"}
 ROWS = {
+    "mitosis_table1": 14,
+    "mitosis_table2": 28,
+    "mitosis_table3": 12,
     "mitosis_table4": 24,
     "mitosis_table5": 27,
     "mitosis_text": 13,
+    "mitosis_timing": 24,
     "mitosis_values": 18,
     "opera_platforms": 25,
     "opera_table1_tlbs": 20,
     "opera_table4_overheads": 60,
     "opera_table6_xalancbmk": 22,
+    "opera_table7": 29,
     "opera_values": 60,
     "park_table21_shared_memory": 14,
     "park_table22_synonym_filter": 15,

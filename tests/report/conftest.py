@@ -32,6 +32,7 @@ synthetic_judgements = _module("synthetic_judgements")
 synthetic_kernel = _module("synthetic_kernel")
 _module("browser")
 synthetic_studies = _module("synthetic_studies")
+synthetic_energy = _module("synthetic_energy")
 synthetic_validation = _module("synthetic_validation")
 
 
@@ -59,6 +60,7 @@ def full_tree(tmp_path_factory):
     synthetic_kernel.write(tree / "kernel")
     synthetic_studies.write(tree)
     synthetic_validation.write(tree)
+    synthetic_energy.write_energy(tree)
     barred_bundle(tree)
     (tree / "provenance").mkdir(exist_ok=True)
     (tree / "provenance" / "timeline.csv").write_text(TIMELINE)

@@ -8,7 +8,7 @@ EXPLORE = config["explore"]
 NOTEBOOKS = sorted(path.stem for path in Path("notebooks").glob("*.ipynb"))
 #: Files that people edit and the report shows.
 SHOWN = (
-    "report", "reference-results", "config/claims.yaml", "config/claims-changes.md", "config/platforms",
+    "report", "reference-results", "config/claims.yaml", "config/claims-changes.md", "config/platforms", "config/machines",
     "config/workloads", "workflow/schemas/claims.schema.json", "requirements.in", *workflow.configfiles,
 )  # fmt: skip
 
@@ -67,6 +67,7 @@ rule report:
         VALIDATION_TABLES,
         TREE.host_allocator,
         TREE.cells,
+        rules.energy.output,
         rules.machines.output,
         may_have_failed(),
     output: TREE.report, TREE.claims,

@@ -49,6 +49,8 @@ def study_outputs():
         found += [TREE.designs(w, STUDIES["designs"]["platform"], "cells") for w in design_workloads()]
     if "probes" in STUDIES:
         found.append(TREE.probes)
+    if "threads" in STUDIES:
+        found.append(TREE.threads_sweep(STUDIES["threads"]["workload"], STUDIES["threads"]["platform"]))
     if "transfer" in STUDIES:
         found.append(TREE.transfer("verdicts"))
     return found
@@ -257,3 +259,6 @@ rule study_transfer_verdicts:
 rule studies:
     """Only the studies: snakemake --cores all studies."""
     input: study_outputs(),
+
+
+include: "energy.smk"

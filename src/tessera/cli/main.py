@@ -34,6 +34,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     ),
     "datasets": ("tessera.cli.datasets", "datasets", "List, download and verify published input data."),
     "doctor": ("tessera.cli.doctor", "doctor", "Report what this machine can do; change nothing."),
+    "energy": ("tessera.cli.energy", "energy", "Compute the energy of cells from power constants."),
     "environment": (
         "tessera.cli.environment",
         "environment",
@@ -59,6 +60,21 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
         "Run programs under a layout; reserve and suggest huge pages.",
     ),
     "notebooks": ("tessera.cli.notebooks", "notebooks", "List, execute and refresh the task notebooks."),
+    "numa": (
+        "tessera.cli.numa",
+        "numa",
+        "Predict what remote page tables cost; check the archived runs of Mitosis.",
+    ),
+    "oracle": (
+        "tessera.cli.oracle",
+        "oracle",
+        "Compare decisions of the imitation with those of Linux 6.12 in a guest.",
+    ),
+    "os": (
+        "tessera.cli.os",
+        "os_group",
+        "Run recorded programs under an imitation of Linux's memory management.",
+    ),
     "package": (
         "tessera.cli.package",
         "package",
@@ -85,6 +101,11 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "report": ("tessera.cli.report", "report", "Write the report; check the claims."),
     "simulate": ("tessera.cli.simulate", "simulate", "Simulate a trace under many layouts."),
     "study": ("tessera.cli.study", "study", "Study the simulator: sampling, ablations, assumptions."),
+    "threads": (
+        "tessera.cli.threads",
+        "threads",
+        "Predict, sweep, measure and fit how runtime and energy depend on threads.",
+    ),
     "trace": ("tessera.cli.trace", "trace", "Record, inspect, check and convert memory traces."),
     "validate": (
         "tessera.cli.validate",

@@ -6,7 +6,18 @@ from collections.abc import Iterator
 
 from tessera.core.files import write_text
 from tessera.core.paths import repo_root
-from tessera.results.schema import cells, clock, designs, kernel, machine, models, shown, studies, transfer
+from tessera.results.schema import (
+    cells,
+    clock,
+    designs,
+    energy,
+    kernel,
+    machine,
+    models,
+    shown,
+    studies,
+    transfer,
+)
 from tessera.results.schema.table import Table
 
 PAGE = "docs/results.md"
@@ -24,6 +35,7 @@ _GROUPS = (
     ("Layouts and cells", cells.TABLES),
     ("Models", (*models.OF_RUN.values(), *models.OF_PAIR.values())),
     ("Studies", (*studies.TABLES, *designs.TABLES, *transfer.TABLES)),
+    ("Energy, and hit rates by the size of L3", energy.TABLES),
     ("Measurements on this machine, and validation", (*machine.TABLES, *clock.TABLES)),
     ("The kernel's parts", kernel.TABLES),
     ("Claims, workloads and published numbers", shown.TABLES),

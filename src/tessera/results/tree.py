@@ -213,6 +213,14 @@ class Tree:
         """The same of one workload and platform; it has no ``verdicts``."""
         return self.studies / "transfer" / workload / platform / f"{table}.csv"
 
+    def threads_sweep(self, workload: str, platform: str) -> Path:
+        """Hit rate of one trace by the size of L3."""
+        return self.studies / "threads" / workload / platform / "sweep.csv"
+
+    def energy(self, table: str) -> Path:
+        """``energy`` or ``savings``: E8 of the cells, with assumed constants."""
+        return self.root / "energy" / f"{table}.csv"
+
     @property
     def xml_grid(self) -> Path:
         return self.studies / "xml-grid" / "grid.csv"

@@ -30,6 +30,7 @@ FAMILIES: tuple[str, ...] = (
     "design_probes",
     "design_runtimes",
     "design_structures",
+    "energy_cells",
     "fastest",
     "formulas",
     "host_runs",
@@ -53,6 +54,7 @@ FAMILIES: tuple[str, ...] = (
     "rsquared_rows",
     "runtimes",
     "shape",
+    "threads_model",
     "transfer",
     "worked_examples",
 )

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 
-from tessera.machine.doctor import machine, pages, pmu, software
+from tessera.machine.doctor import machine, pages, pmu, rapl, software
 from tessera.machine.doctor.check import FAIL, PASS, SKIP, Check
 
 
 def examine() -> list[Check]:
     """Look at everything; changes nothing; under a second."""
-    return [*machine.checks(), *pages.checks(), *pmu.checks(), *software.checks()]
+    return [*machine.checks(), *pages.checks(), *pmu.checks(), *rapl.checks(), *software.checks()]
 
 
 def exit_status(rows: list[Check]) -> int:

@@ -5,14 +5,25 @@
 
 from __future__ import annotations
 
-from tessera.results.schema import cells, clock, designs, kernel, machine, models, shown, studies, transfer
+from tessera.results.schema import (
+    cells,
+    clock,
+    designs,
+    energy,
+    kernel,
+    machine,
+    models,
+    shown,
+    studies,
+    transfer,
+)
 from tessera.results.schema.table import Column, Table
 
 #: name -> table; the name is the stem of the file, with a prefix if several tables have the same stem.
 TABLES: dict[str, Table] = {}
 for _table in (
     *cells.TABLES, *models.TABLES, *studies.TABLES, *designs.TABLES, *transfer.TABLES,
-    *machine.TABLES, *clock.TABLES, *kernel.TABLES, *shown.TABLES,
+    *energy.TABLES, *machine.TABLES, *clock.TABLES, *kernel.TABLES, *shown.TABLES,
 ):  # fmt: skip
     if TABLES.setdefault(_table.name, _table) is not _table:
         raise ValueError(f"table {_table.name} is declared twice")

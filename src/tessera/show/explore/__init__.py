@@ -1,9 +1,10 @@
 """What the notebooks call, so that their cells stay short: one results tree, one pair, a few pictures.
 
-Bottom up: `look` < `source` (which data, which workload and platform) < `fits`, `designs`, `hot`, `compare`,
-`estimators`, `machine` < `answers`, `controls` (the menus of notebook 02). Nothing here computes a model or a
-verdict of its own: numbers come from `tessera.fit.models`, `tessera.fit.predict`, `tessera.layouts`,
-`tessera.judge.claims`, `tessera.judge.machines`, `tessera.judge.studies.transfer`.
+Bottom up: `look` < `source` (which data, which workload and platform) < `fits`, `designs`, `hot`,
+`compare`, `estimators`, `machine` < `answers`, `controls` (the menus of notebook 02), `threads` (notebook
+08), `kernel` (notebook 09). Nothing here computes a model or a verdict of its own: numbers come from
+`tessera.fit.models`, `tessera.fit.predict`, `tessera.layouts`, `tessera.judge.claims`,
+`tessera.judge.machines`, `tessera.judge.studies.transfer`.
 """
 
 from tessera.show.explore.answers import answers, studied_pair

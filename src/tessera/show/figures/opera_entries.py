@@ -58,6 +58,33 @@ OPERA_FIGURES: tuple[Entry, ...] = (
         group="opera",
     ),
     Entry(
+        "opera-fig11",
+        "opera_threads:draw_efficiency",
+        "Instructions per second and per joule, by threads",
+        "OPERA Figure 11: the model of Guz et al. (E1 to E7) with assumed values, over one thread. A "
+        "processor of OPERA's server, and a machine with 4 MB or 30 MB of cache. OPERA's curves have no "
+        "printed values. Where both lines of a panel agree, energy follows runtime.",
+        group="opera",
+    ),
+    Entry(
+        "opera-fig12",
+        "opera_threads:draw_misses",
+        "LLC miss rate by threads",
+        "OPERA Figure 12, where all rates fall: E2 without sharing rises, with shared data it is constant. "
+        "Points are simulated miss rates with L3 / n, if the run has the study of threads. OPERA prints no "
+        "values and no denominator.",
+        group="opera",
+    ),
+    Entry(
+        "energy",
+        "energy:draw",
+        "Energy that 2MB pages save, over runtime",
+        "Share of the energy over share of the runtime that 2MB pages save of the 4KB run: a point for "
+        "each pair, a row for each set of assumed constants (E8). 1 is OPERA's statement that both "
+        "percentages are the same.",
+        group="opera",
+    ),
+    Entry(
         "opera-table4",
         "allocator_costs:draw",
         "Cost of the allocator, compared with glibc",

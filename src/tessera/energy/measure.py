@@ -1,0 +1,215 @@
+"""Runs of a program with several numbers of threads on one socket: instructions, LLC misses, and the
+socket's energy.
+
+A package counts all of its cores, whatever ``perf -C`` selects. So the program is bound to the processors
+of one socket (``taskset``), the socket has to be idle otherwise, and idle power is measured before and
+after each round. Rounds run every number of threads once, in an order of their own, so that slow changes
+(temperature) do not look like an effect of threads. perf counts the program; energy comes from powercap, or
+from perf's PMU ``power``.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from tessera.core.errors import TesseraError
+from tessera.counters import powercap, sysfs
+from tessera.counters.perf.log import read_log
+from tessera.counters.perf.row import Row
+from tessera.energy.meter import Powercap
+from tessera.energy.runs import COLUMNS, failed_run
+
+THREADS = "{threads}"
+POWERCAP, PERF = "powercap", "perf"
+BACKENDS = (POWERCAP, PERF)
+EVENTS = {"instructions": "instructions", "llc_loads": "LLC-loads", "llc_misses": "LLC-load-misses"}
+ENERGY_EVENT = "power/energy-pkg/"
+_TOPOLOGY = "sys/devices/system/cpu/cpu{number}/topology/physical_package_id"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is measured; ``words`` contain ``{threads}``."""
+
+    words: Sequence[str]
+    threads: Sequence[int]
+    socket: int
+    repeats: int
+    idle_s: float
+    backend: str
+    seed: int = 1
+    root: Path = powercap.ROOT
+
+
+def processors(socket: int, root: Path = powercap.ROOT) -> list[int]:
+    """Numbers of the processors of a socket that are online.
+
+    Raises:
+        TesseraError: no such socket.
+    """
+    found: dict[int, list[int]] = {}
+    for path in (root / "sys/devices/system/cpu").glob("cpu[0-9]*"):
+        file = root / _TOPOLOGY.format(number=path.name.removeprefix("cpu"))
+        if file.is_file():
+            found.setdefault(int(file.read_text()), []).append(int(path.name.removeprefix("cpu")))
+    if socket not in found:
+        listed = ", ".join(map(str, sorted(found))) or "none"
+        raise TesseraError(
+            f"--socket {socket}", f"this machine has the sockets {listed}", "give one of them", code="socket"
+        )
+    return sorted(found[socket])
+
+
+def check(request: Request) -> None:
+    """Everything that can be known before the first run.
+
+    Raises:
+        TesseraError: too few numbers of threads, more threads than processors, no ``{threads}``, no perf,
+        or no
+            energy counter.
+    """
+    if len(set(request.threads)) < 2:
+        raise TesseraError(
+            f"--threads {','.join(map(str, request.threads))}",
+            "one number of threads shows no trend; two are needed",
+            "give several, such as 1,2,4,8",
+            code="runs-threads",
+        )
+    if not any(THREADS in word for word in request.words):
+        found = f"no word of the program contains {THREADS}"
+        raise TesseraError(
+            f"program {' '.join(request.words)}", found, f"write {THREADS} where the number belongs"
+        )
+    there = processors(request.socket, request.root)
+    if max(request.threads) > len(there):
+        found = f"socket {request.socket} has {len(there)} processors"
+        raise TesseraError(
+            f"--threads {max(request.threads)}", found, "give fewer threads", code="threads-many"
+        )
+    if shutil.which(PERF) is None:
+        raise failed_run(
+            "counts of the program",
+            "perf is not installed",
+            "install it: sudo apt-get install linux-perf",
+            "perf-absent",
+        )
+    if request.backend == POWERCAP:
+        for package in powercap.of_socket(request.socket, request.root):
+            package.read_uj()
+    elif sysfs.pmu_type(["power"], request.root) is None:
+        raise failed_run(
+            f"energy of socket {request.socket}",
+            "perf has no PMU power",
+            "use --backend powercap",
+            "rapl-absent",
+        )
+
+
+def measure(request: Request, progress: Callable[[str], None] = lambda line: None) -> pd.DataFrame:
+    """A table with the columns of :data:`tessera.energy.runs.COLUMNS`, in the order of the runs.
+
+    Raises:
+        TesseraError: as :func:`check`; a run failed, or an event was not counted.
+    """
+    check(request)
+    draw, rows = np.random.default_rng(request.seed), []
+    before = _idle_w(request)
+    for number in range(request.repeats):
+        order = [int(n) for n in draw.permutation(list(request.threads))]
+        found = []
+        for threads in order:
+            progress(f"round {number + 1} of {request.repeats}: {threads} threads")
+            found.append({"round": number, "threads": threads, **_run(request, threads)})
+        after = _idle_w(request)
+        rows += [row | {"idle_w": (before + after) / 2, "provenance": "measured"} for row in found]
+        before = after
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _idle_w(request: Request) -> float:
+    """Mean power of the socket while nothing of ours runs."""
+    seconds, joules, _ = _energy(request, ["sleep", str(request.idle_s)], [])
+    return joules / seconds
+
+
+def _run(request: Request, threads: int) -> dict:
+    words = [word.replace(THREADS, str(threads)) for word in request.words]
+    bound = ["taskset", "-c", ",".join(map(str, processors(request.socket, request.root)))]
+    seconds, joules, rows = _energy(request, [*bound, *words], list(EVENTS.values()))
+    counts = {name: _count(rows, event) for name, event in EVENTS.items()}
+    return {"seconds": seconds, "energy_j": joules, **counts}
+
+
+def _energy(request: Request, words: list[str], events: list[str]) -> tuple[float, float, list[Row]]:
+    """(seconds, joules of the socket, perf's rows of ``events``) of a command."""
+    with tempfile.TemporaryDirectory(prefix="tessera-threads-") as name:
+        log, energy_log = Path(name) / "counts", Path(name) / "energy"
+        if events:
+            words = [PERF, "stat", "-x", ";", "-o", str(log), "-e", ",".join(events), "--", *words]
+        if request.backend == PERF:
+            options = ["-a", "--per-socket", "-x", ";", "-o", str(energy_log), "-e", ENERGY_EVENT]
+            seconds = _execute([PERF, "stat", *options, "--", *words])
+            joules = _socket_joules(read_log(energy_log), request.socket)
+        else:
+            with Powercap.of_socket(request.socket, request.root) as meter:
+                _execute(words)
+            seconds, joules = meter.seconds, meter.joules
+        return seconds, joules, read_log(log) if events else []
+
+
+def _execute(words: list[str]) -> float:
+    """Seconds of the command; its output is not kept."""
+    started = time.monotonic()
+    done = subprocess.run(
+        words,
+        env={**os.environ, "LC_ALL": "C"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        said = (done.stderr or "").strip()[-300:]
+        raise failed_run(
+            f"run of {' '.join(words)}",
+            f"exit status {done.returncode}: {said}",
+            "run it alone",
+            "run-failed",
+        )
+    return time.monotonic() - started
+
+
+def _count(rows: list[Row], event: str) -> float:
+    for row in rows:
+        if row.event.split(":")[0] == event:
+            if row.value is None:
+                remedy = "use another machine, or see: ./run tessera counters check"
+                raise failed_run(f"perf's event {event}", row.missing, remedy, "event-not-counted")
+            return float(row.value)
+    raise failed_run(f"perf's event {event}", "perf wrote no row of it", "use perf 6.1", "event-not-counted")
+
+
+def _socket_joules(rows: list[Row], socket: int) -> float:
+    own = [row for row in rows if ENERGY_EVENT in row.event and _socket_of(row.part) == socket]
+    if not own or any(row.value is None or row.unit != "Joules" for row in own):
+        raise failed_run(
+            f"energy of socket {socket}", f"perf counted no joules of {ENERGY_EVENT} there",
+            "run as root, or set kernel.perf_event_paranoid=0", "rapl-permission",
+        )  # fmt: skip
+    return float(sum(row.value for row in own))
+
+
+def _socket_of(part: str) -> int | None:
+    """``S0`` and ``S0-D1`` as 0."""
+    head = part.split("-")[0]
+    return int(head[1:]) if head[:1] == "S" and head[1:].isdigit() else None

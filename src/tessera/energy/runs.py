@@ -1,0 +1,89 @@
+"""``runs.csv``: one row per run of a program with some number of threads, and what is refused in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.results.read import read_undeclared
+
+#: round: number of the repetition; idle_w: mean power of the socket before and after the round.
+COLUMNS = (
+    "round",
+    "threads",
+    "seconds",
+    "instructions",
+    "llc_loads",
+    "llc_misses",
+    "energy_j",
+    "idle_w",
+    "provenance",
+)
+_POSITIVE = ("threads", "seconds", "instructions")
+_NUMBERS = COLUMNS[:-1]
+LEAST_REPEATS = 5
+
+
+def read_runs(path: Path) -> pd.DataFrame:
+    """The runs, with ``ips``, ``power_w``, ``ipj``, ``misses_per_s`` and ``llc_miss_rate`` behind them.
+
+    Raises:
+        TesseraError: unreadable, columns missing, no number, negative energy or power, fewer than two numbers
+            of threads.
+    """
+    return checked(read_undeclared(path), f"runs {path}")
+
+
+def checked(table: pd.DataFrame, owner: str) -> pd.DataFrame:
+    """As :func:`read_runs`, from a table."""
+    again = "measure again: ./run tessera threads measure"
+    if missing := [name for name in COLUMNS if name not in table]:
+        raise TesseraError(owner, f"columns missing: {', '.join(missing)}", again, code="runs-columns")
+    table = table[list(COLUMNS)].copy()
+    for name in _NUMBERS:
+        table[name] = pd.to_numeric(table[name], errors="coerce").astype(float)
+    if table.empty:
+        raise TesseraError(owner, "it has no row", again, code="runs-empty")
+    for position, row in enumerate(table.itertuples(index=False), start=2):
+        for name in _NUMBERS:
+            value = getattr(row, name)
+            low = value <= 0 if name in _POSITIVE else value < 0
+            if not np.isfinite(value) or low:
+                rule = "above 0" if name in _POSITIVE else "0 or above"
+                raise TesseraError(
+                    f"{owner} line {position}, column {name}",
+                    f"{value} is no number {rule}",
+                    again,
+                    code="runs-value",
+                )
+        if row.energy_j == 0:
+            found = f"{row.energy_j} J in {row.seconds} s: power must be above 0"
+            raise TesseraError(f"{owner} line {position}, column energy_j", found, again, code="runs-value")
+    if len(set(table["threads"])) < 2:
+        raise TesseraError(
+            owner,
+            f"all runs have {table['threads'].iloc[0]:.0f} threads; two numbers of threads are needed",
+            "measure with several: --threads 1,2,4,8",
+            code="runs-threads",
+        )
+    return table.assign(
+        ips=table["instructions"] / table["seconds"],
+        power_w=table["energy_j"] / table["seconds"],
+        ipj=table["instructions"] / table["energy_j"],
+        misses_per_s=table["llc_misses"] / table["seconds"],
+        llc_miss_rate=(table["llc_misses"] / table["llc_loads"]).where(table["llc_loads"] > 0),
+    )
+
+
+def few_repeats(table: pd.DataFrame) -> list[int]:
+    """Numbers of threads with fewer than :data:`LEAST_REPEATS` runs, whose intervals say little."""
+    counts = table.groupby("threads").size()
+    return [int(threads) for threads, count in counts.items() if count < LEAST_REPEATS]
+
+
+def failed_run(owner: str, found: str, remedy: str, code: str) -> TesseraError:
+    """The error of a run that cannot count."""
+    return TesseraError(owner, found, remedy, exit_code=EXIT_FAILED, code=code)

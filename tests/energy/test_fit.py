@@ -1,0 +1,129 @@
+"""Power constants from runs: exact recovery, coverage of the intervals, and runs that are refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from tessera.cli.threads import threads as command
+from tessera.core.errors import TesseraError
+from tessera.energy import fitted, power, runs
+
+TRUTH = np.array([60.0, 1e-9, 2e-8])
+DRAWS = 400
+
+
+def made(seed=0, noise_w=0.0):
+    """(IPS, misses/s, W) of 5 runs with each of 6 numbers of threads."""
+    n = np.repeat([1, 2, 4, 8, 12, 24], 5).astype(float)
+    ips = 1.7e9 * n / (1 + 0.03 * n)
+    misses = ips * 0.02 * (0.01 + 0.15 * n / 24)
+    watts = fitted.design(ips, misses) @ TRUTH
+    return ips, misses, watts + noise_w * np.random.default_rng(seed).normal(size=len(n))
+
+
+def test_noiseless_runs_give_their_constants():
+    found = fitted.fit(*made())
+    assert found.values == pytest.approx(TRUTH, rel=1e-9)
+    assert found.rms_w < 1e-9
+
+
+def test_coverage_of_the_intervals():
+    """At least 90% of 400 noisy draws contain the truth, for each constant; nominal are 95%."""
+    covered = np.zeros(3)
+    for seed in range(DRAWS):
+        found = fitted.fit(*made(seed, noise_w=0.3))
+        covered += (found.low <= TRUTH) & (found.high >= TRUTH)
+    share = covered / DRAWS
+    print("coverage of", dict(zip(fitted.NAMES, share.round(3), strict=True)))
+    assert (share >= 0.90).all() and (share <= 0.98).all()
+
+
+def test_no_constant_is_negative():
+    ips, misses, _ = made()
+    found = fitted.fit(ips, misses, fitted.design(ips, misses) @ np.array([60.0, 1e-9, -2e-8]))
+    assert (found.values >= 0).all() and found.values[2] == 0 and found.low[2] == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        (lambda i, m, w: (i, m, -w), "power-negative"),
+        (lambda i, m, w: (i[:3], m[:3], w[:3]), "too-few-runs"),
+        (lambda i, m, w: (i, i / 50, w), "columns-alike"),
+        (lambda i, m, w: (np.full_like(i, 1e9), m, w), "columns-alike"),
+    ],
+)
+def test_refused(change, code):
+    with pytest.raises(TesseraError) as caught:
+        fitted.fit(*change(*made()))
+    assert caught.value.code == code
+
+
+def run_table(**columns):
+    ips, misses, watts = made(1, 0.3)
+    found = {
+        "round": np.tile(np.arange(5), 6), "threads": np.repeat([1, 2, 4, 8, 12, 24], 5), "seconds": 2.0,
+        "instructions": 2 * ips, "llc_loads": 20 * misses, "llc_misses": 2 * misses, "energy_j": 2 * watts,
+        "idle_w": 40.0, "provenance": "measured",
+    }  # fmt: skip
+    return pd.DataFrame(found | columns)
+
+
+def test_columns_of_runs():
+    table = runs.checked(run_table(), "runs")
+    ips, misses, watts = made(1, 0.3)
+    assert table["ips"].to_numpy() == pytest.approx(ips) and table["power_w"].to_numpy() == pytest.approx(
+        watts
+    )
+    assert table["misses_per_s"].to_numpy() == pytest.approx(misses)
+    assert set(table["llc_miss_rate"].round(12)) == {0.1}
+    assert runs.few_repeats(table) == [] and runs.few_repeats(table[table["round"] < 4]) == [
+        1,
+        2,
+        4,
+        8,
+        12,
+        24,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("columns", "code", "value"),
+    [
+        ({"energy_j": -5.0}, "runs-value", "energy_j"),
+        ({"energy_j": 0.0}, "runs-value", "energy_j"),
+        ({"seconds": 0.0}, "runs-value", "seconds"),
+        ({"instructions": "many"}, "runs-value", "instructions"),
+        ({"llc_misses": np.inf}, "runs-value", "llc_misses"),
+        ({"idle_w": -1.0}, "runs-value", "idle_w"),
+        ({"threads": 8}, "runs-threads", "8"),
+    ],
+)
+def test_runs_refused(columns, code, value):
+    with pytest.raises(TesseraError) as caught:
+        runs.checked(run_table(**columns), "runs.csv")
+    assert caught.value.code == code and value in str(caught.value)
+
+
+def test_files_refused(tmp_path):
+    for table, code in (
+        (run_table().drop(columns="idle_w"), "runs-columns"),
+        (run_table()[:0], "runs-empty"),
+    ):
+        table.to_csv(tmp_path / "runs.csv", index=False)
+        with pytest.raises(TesseraError) as caught:
+            runs.read_runs(tmp_path / "runs.csv")
+        assert caught.value.code == code
+
+
+def test_the_command_writes_a_power_file(tmp_path):
+    run_table().to_csv(tmp_path / "runs.csv", index=False)
+    words = ["fit", "--runs", str(tmp_path / "runs.csv"), "--out", str(tmp_path / "power.yaml")]
+    done = CliRunner().invoke(command, words, catch_exceptions=False)
+    assert done.exit_code == 0 and "30 runs" in done.output
+    written = power.read(tmp_path / "power.yaml")
+    assert written.of("static_w") == pytest.approx(60, rel=0.02)
+    assert written.of("l2_j") == 0 and written.values["static_w"].source.startswith("fitted")

@@ -1,0 +1,57 @@
+"""``tessera threads sweep``, simulated: n = 1 is the platform's cell, and random loads follow a formula."""
+
+from __future__ import annotations
+
+import pytest
+
+from tessera import platforms
+from tessera.energy import step, sweep
+from tessera.layouts.model import write_layout
+from tessera.layouts.space import Space
+from tessera.record import traces
+from tessera.simulate.cache import CellCache
+from tessera.simulate.plan import Sampling
+from tessera.simulate.runner import simulate
+
+from .conftest import POOL
+
+LINES = POOL // 64
+
+
+@pytest.fixture(scope="module")
+def table(random_trace, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sweep")
+    job = step.SweepJob(random_trace, "haswell-sim", "1,2,24", "full", folder / "cache", folder / "sweep.csv")
+    return step.sweep_of_trace(job)
+
+
+def test_one_thread_is_the_platforms_own_cell(table, random_trace, tmp_path):
+    layout = tmp_path / "growing-0.csv"
+    write_layout(Space.from_trace_info(traces.info(random_trace)).layout("growing-0", 0, 0), layout)
+    (cell,) = simulate(
+        random_trace, platforms.load("haswell-sim"), [layout], workload="w", engine=sweep.ENGINE,
+        sampling=Sampling(0), cache=CellCache(None),
+    )  # fmt: skip
+    first = table.iloc[0]
+    assert (first["accesses"], first["dram_loads"]) == (cell["accesses"], cell["program_dram_loads"])
+    assert first["hit_rate"] == 1 - cell["program_dram_loads"] / cell["accesses"]
+
+
+def test_random_loads_hit_what_the_cache_holds(table):
+    """Uniform loads over N lines, C lines of cache: load i hits with min(distinct lines before i, C) / N."""
+    for row in table.itertuples():
+        lines, hits = row.l3_bytes / 64, 0.0
+        step_of = 10_000
+        for first in range(0, row.accesses, step_of):
+            distinct = LINES * (1 - (1 - 1 / LINES) ** first)
+            hits += step_of * min(distinct, lines) / LINES
+        assert row.hit_rate == pytest.approx(hits / row.accesses, abs=0.03)
+    assert table["hit_rate"].is_monotonic_decreasing
+
+
+def test_a_trace_that_is_missing_is_a_row(tmp_path):
+    job = step.SweepJob(
+        tmp_path / "trace.tst", "haswell-sim", "1,2", "full", tmp_path / "c", tmp_path / "s.csv"
+    )
+    table = step.sweep_of_trace(job)
+    assert table["status"].tolist() == ["failed"] and "trace.tst" in table["message"].iloc[0]

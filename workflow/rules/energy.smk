@@ -1,0 +1,34 @@
+"""Energy of the cells with assumed constants, and hit rates of one trace by the size of L3 (docs/energy.md)."""
+
+
+rule energy:
+    input: TREE.cells,
+    output: TREE.energy("energy"), TREE.energy("savings"),
+    log: TREE.log("energy"),
+    benchmark: TREE.benchmark("energy")
+    params:
+        out=lambda w, output: Path(output[0]).parent,
+        code=code("tessera.energy.step", "tessera.core.tables"), files=content("config/machines", "config/platforms"),
+    message: "Computing the energy of all cells"
+    shell: "tessera energy cells --cells {input} --out {params.out} > {log} 2>&1"
+
+
+rule study_threads:
+    input:
+        component_stamps("simulator"),
+        info=lambda w: window(w.workload, "threads"),
+        platform=lambda w: platform_file(w.platform),
+    output: TREE.threads_sweep("{workload}", "{platform}"),
+    log: TREE.log("study-threads-{workload}-{platform}"),
+    benchmark: TREE.benchmark("study-threads-{workload}-{platform}")
+    params:
+        threads=STUDIES.get("threads", {}).get("threads", ""),
+        sampling=STUDIES.get("threads", {}).get("sampling", ""),
+        cache=TREE.cache, code=code("tessera.energy.step", "tessera.core.tables"),
+        files=lambda w: platform_content(w.platform),
+    priority: 15
+    resources: mem_mb=1000
+    message: "Simulating {wildcards.workload} on {wildcards.platform} with smaller L3"
+    shell:
+        "tessera threads sweep --trace {input.info} --platform {input.platform} --threads {params.threads}"
+        " --sampling {params.sampling} --jobs {threads} --cache {params.cache} --out {output} 2> >(tee {log} >&2)"
