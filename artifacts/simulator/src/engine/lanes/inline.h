@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#if defined(TESSERA_OUT_OF_LINE)  // sanitizer builds, which would take long to compile (engine/timing/part.h)
+#if defined(TESSERA_OUT_OF_LINE)  // builds that would take long to compile (engine/timing/part.h)
 #define LANES_INLINE [[maybe_unused]] static inline
 #define LANES_INLINE_MEMBER inline
 #else
