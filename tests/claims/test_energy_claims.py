@@ -7,12 +7,15 @@ instructions need a millijoule. Worlds change instructions and loads.
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 
 from tessera.energy import closed_forms, machines
 from tessera.judge.claims import evaluate
-from tessera.judge.claims.evaluators import threads_model
+from tessera.judge.claims.evaluators import energy_cells, threads_model
+from tessera.judge.claims.outcome import Missing
+from tessera.results.pair import Pair
 
 SAME, LEAST = "opera-energy-same-percentage", "opera-energy-fastest-needs-least"
 LOADS = [f"{side}_{level}_loads" for side in ("program", "walker") for level in ("l1d", "l2", "l3", "dram")]
@@ -67,6 +70,21 @@ def test_cells_without_loads_decide_nothing(verdict):
 
     row = verdict(SAME, lost)
     assert row["verdict"] == "NOT-MEASURABLE-HERE"
+
+
+def test_cells_of_a_platform_without_a_file_decide_nothing():
+    """Measured cells have no loads by level; their platform (class and machine) is no file of ours."""
+
+    class Measured:
+        def samples(self, pair):
+            rows = pd.DataFrame({"layout": ["growing-0", "growing-8"], "runtime_cycles": [2.0, 1.0]})
+            return rows.assign(instructions=1.0, **dict.fromkeys(LOADS)).set_index("layout")
+
+        def once(self, key, make):
+            return make()
+
+    with pytest.raises(Missing, match="haswell-1234abcd"):
+        energy_cells._rows(Measured(), Pair("gups-8gb", "haswell-1234abcd"), [])
 
 
 KEYS = ("quantity", "item")

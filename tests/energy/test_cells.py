@@ -94,7 +94,10 @@ def test_the_fastest_mosaic_may_not_need_least():
     assert dynamic["fastest_layout"] == "growing-4" and dynamic["least_energy_layout"] == "growing-8"
     assert not dynamic["fastest_needs_least"] and dynamic["reversed_share"] == pytest.approx(1 / 3)
     found = sentences.sentences(pd.DataFrame([dynamic | {"constants": power.BASELINE}]))
-    assert any("growing-8" in line and "growing-4" in line for line in found)
+    more = 100 * dynamic["excess_of_fastest"]
+    assert any(
+        f"growing-4 is fastest, and needs {more:.2f}% more energy than growing-8" in line for line in found
+    )
 
 
 def test_a_pair_without_its_anchors_has_no_rows():

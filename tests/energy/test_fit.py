@@ -127,3 +127,17 @@ def test_the_command_writes_a_power_file(tmp_path):
     written = power.read(tmp_path / "power.yaml")
     assert written.of("static_w") == pytest.approx(60, rel=0.02)
     assert written.of("l2_j") == 0 and written.values["static_w"].source.startswith("fitted")
+
+
+@pytest.mark.parametrize("name", ["a: b", 'x"y', "null", "# no", "1"])
+def test_a_power_file_is_read_back_whatever_its_name(tmp_path, name):
+    found = fitted.Fitted(np.array([60.0, 1e-09, 2e-08]), np.zeros(3), np.ones(3), np.zeros(1))
+    fitted.write_power(found, name, f"4 runs of {name}.csv", tmp_path / "power.yaml")
+    written = power.read(tmp_path / "power.yaml")
+    assert written.name == name and [written.of(key) for key in fitted.NAMES] == [60.0, 1e-09, 2e-08]
+    assert f"4 runs of {name}.csv" in written.values["static_w"].source
+
+
+def test_a_missing_file_of_runs_names_the_command_that_makes_it(tmp_path):
+    with pytest.raises(TesseraError, match="threads measure"):
+        runs.read_runs(tmp_path / "runs.csv")

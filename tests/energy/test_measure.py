@@ -127,6 +127,27 @@ def test_the_command(machine, tmp_path):
     assert set(curve["provenance"]) == {"measured"} and set(curve["machine"]) == {"socket-0"}
 
 
+def test_a_failure_keeps_the_rounds_before_it(machine, tmp_path):
+    """The seventh run fails: two rounds of three numbers of threads are in the file."""
+    count = tmp_path / "count"
+    text = machine.read_text()
+    machine.write_text(f"{text}echo x >> {count}\n[ $(wc -l < {count}) -lt 7 ]\n")
+    words = ["measure", "--threads", "1,2,4", "--repeats", "3", "--idle-seconds", "0.01", "--out"]
+    done = CliRunner().invoke(command, [*words, str(tmp_path / "runs.csv"), "--", str(machine), "{threads}"])
+    assert done.exit_code != 0 and done.exception.code == "run-failed"
+    assert pd.read_csv(tmp_path / "runs.csv")["round"].tolist() == [0, 0, 0, 1, 1, 1]
+
+
+@pytest.mark.parametrize("option", ["--out", "--curve"])
+def test_a_file_that_cannot_be_written_is_refused_before_the_first_run(machine, tmp_path, option):
+    files = {"--out": tmp_path / "runs.csv", "--curve": tmp_path / "c.csv"} | {option: tmp_path}
+    machine.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+    words = ["measure", "--threads", "1,2", *(str(word) for pair in files.items() for word in pair)]
+    done = CliRunner().invoke(command, [*words, "--", str(machine), "{threads}"])
+    assert done.exit_code != 0 and str(tmp_path) in str(done.exception)
+    assert not (tmp_path / "ran").exists()
+
+
 def test_predict_prints_and_writes(tmp_path):
     words = ["predict", "--machine", "opera-e7-4830v3", "--threads", "1,24", "--cache", "4MB", "--out"]
     done = CliRunner().invoke(command, [*words, str(tmp_path / "c.csv")], catch_exceptions=False)

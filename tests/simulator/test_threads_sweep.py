@@ -49,6 +49,26 @@ def test_random_loads_hit_what_the_cache_holds(table):
     assert table["hit_rate"].is_monotonic_decreasing
 
 
+@pytest.mark.parametrize(("l1d", "dram", "loads"), [(1000, 400, 400), (2200, 880, 400), (0, 0, None)])
+def test_samples_with_other_accesses_per_instruction_have_the_same_rate(tmp_path, l1d, dram, loads):
+    """Two of five accesses miss: P = 0.6, also if the samples have 2.2 times the accesses per instruction."""
+    haswell = platforms.load("haswell-sim")
+    request = sweep.Request("w", tmp_path, haswell, [1], Sampling(0), CellCache(None))
+    cell = {"status": "ok", "accesses": 1000, "program_l1d_loads": l1d, "program_dram_loads": dram}
+    row = sweep._row(request, 1, cell)
+    assert row.get("dram_loads") == loads and row["status"] == ("failed" if loads is None else "ok")
+    assert loads is None or row["hit_rate"] == 0.6
+
+
+def test_a_file_that_is_no_info_of_a_recording_is_a_row(tmp_path):
+    (tmp_path / "info.json").write_text("{}")
+    job = step.SweepJob(
+        tmp_path / "info.json", "haswell-sim", "1,2", "full", tmp_path / "c", tmp_path / "s.csv"
+    )
+    table = step.sweep_of_trace(job)
+    assert table["status"].tolist() == ["failed"] and "info.json" in table["message"].iloc[0]
+
+
 def test_a_trace_that_is_missing_is_a_row(tmp_path):
     job = step.SweepJob(
         tmp_path / "trace.tst", "haswell-sim", "1,2", "full", tmp_path / "c", tmp_path / "s.csv"

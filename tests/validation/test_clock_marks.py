@@ -231,6 +231,16 @@ def test_the_table_of_measurements_reads_back_what_was_found(tmp_path):
     assert measured.read_measured(tmp_path / "clock_measured.csv") == found
 
 
+@pytest.mark.parametrize(("before", "after"), [("program", "song"), ("2MB", "1GB")])
+def test_measurements_of_another_kind_are_refused(tmp_path, before, after):
+    path = tmp_path / "clock_measured.csv"
+    found = {"mark": {"4KB": {}, "2MB": {}}, "program": {"4KB": {}, "2MB": {"p": "status 1"}}}
+    measured.write_measured(found, path)
+    path.write_text(path.read_text().replace(before, after))
+    with pytest.raises(TesseraError, match=after):
+        measured.read_measured(path)
+
+
 # The built program.
 
 

@@ -34,7 +34,7 @@ def measure(socket, threads_text, repeats, idle_seconds, backend, seed, out, cur
 
     Write {threads} in PROGRAM where the number belongs. The program is bound to the socket, whose counter
     (RAPL) counts all of its cores: keep it idle otherwise. Idle power is measured before and after each
-    round. Needs perf, and root for powercap on current kernels.
+    round. Needs perf, and root for powercap on current kernels. The file is written after each round.
 
     \b
     Example (needs RAPL):
@@ -43,7 +43,7 @@ def measure(socket, threads_text, repeats, idle_seconds, backend, seed, out, cur
     """
     import os
 
-    from tessera.core.files import write_csv
+    from tessera.core.files import check_target, write_csv
     from tessera.core.tables import print_table
     from tessera.energy import curves, runs, summary
     from tessera.energy import measure as measuring
@@ -53,8 +53,12 @@ def measure(socket, threads_text, repeats, idle_seconds, backend, seed, out, cur
     request = measuring.Request(
         program, parse_threads(threads_text), socket, repeats, idle_seconds, backend, seed, root
     )
-    table = measuring.measure(request, lambda line: click.echo(line, err=True))
-    write_csv(table, out)
+    for path in (out, curve):
+        if path:
+            check_target(path)
+    table = measuring.measure(
+        request, lambda line: click.echo(line, err=True), lambda rounds: write_csv(rounds, out)
+    )
     counted = runs.checked(table, f"runs {out}")
     if curve:
         curves.write_curve(summary.measured_curve(counted, Path(program[0]).name, f"socket-{socket}"), curve)

@@ -5,9 +5,8 @@ are those of the cell; ``*_loads`` count what reached a level, so a miss pays at
 dR/R.
 
 Not modelled: voltage and frequency that change, lines that are written back or prefetched, the energy of
-TLBs and
-page-walk caches themselves, instruction fetches. L and the energies are assumed, so the joules are no
-measurement: only relations of dE and dR are used, over swept constants.
+TLBs and page-walk caches themselves, instruction fetches. L and the energies are assumed, so the joules are
+no measurement: only relations of dE and dR are used, over swept constants.
 """
 
 from __future__ import annotations

@@ -119,7 +119,7 @@ def write_power(found: Fitted, name: str, workloads: str, path: Path) -> None:
     for key, value, low, high in zip(NAMES, found.values, found.low, found.high, strict=True):
         values[key] = Leaf(float(value), f"fitted: 95% interval {low:.4g} to {high:.4g}, {workloads}")
     remarks = (f"Fitted by tessera threads fit; residuals {found.rms_w:.3g} W (root mean square).",)
-    write_text(path, leaves.text(name, f"fitted to runs of {workloads}", values, remarks))
+    write_text(path, leaves.text(name, f"fitted to {workloads}", values, remarks))
 
 
 def _refused(found: str, code: str) -> TesseraError:

@@ -5,7 +5,9 @@ Every number has a source; a source that begins with ``assumed`` marks a guess. 
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,7 +88,21 @@ def _form(bounds: Mapping[str, Bound]) -> str:
 
 
 def text(name: str, description: str, leaves: Mapping[str, Leaf], remarks: Sequence[str] = ()) -> str:
-    """The file's text; ``remarks`` become comments at its top."""
-    lines = [*(f"# {line}" for line in remarks), f"name: {name}", f'description: "{description}"']
-    lines += [f'{key}: {{value: {leaf.value!r}, source: "{leaf.source}"}}' for key, leaf in leaves.items()]
+    """The file's text; ``remarks`` become comments at its top. Any name, also ``a: b``, is read back."""
+    lines = [*(f"# {line}" for line in remarks), f"name: {_quoted(name)}"]
+    lines += [f"description: {_quoted(description)}"]
+    lines += [
+        f"{key}: {{value: {_number(leaf.value)}, source: {_quoted(leaf.source)}}}"
+        for key, leaf in leaves.items()
+    ]
     return "\n".join(lines) + "\n"
+
+
+def _quoted(words: str) -> str:
+    """A string of JSON, which is one of YAML, too."""
+    return json.dumps(words, ensure_ascii=False)
+
+
+def _number(value: float) -> str:
+    """As YAML 1.1 reads it: ``1e-09`` would be a word there, ``1.0e-09`` is a number."""
+    return re.sub(r"^(-?\d+)e", r"\1.0e", repr(value))

@@ -74,9 +74,8 @@ def check(request: Request) -> None:
     """Everything that can be known before the first run.
 
     Raises:
-        TesseraError: too few numbers of threads, more threads than processors, no ``{threads}``, no perf,
-        or no
-            energy counter.
+        TesseraError: too few numbers of threads, more threads than processors, no ``{threads}``, no perf, or
+            no energy counter.
     """
     if len(set(request.threads)) < 2:
         raise TesseraError(
@@ -115,8 +114,15 @@ def check(request: Request) -> None:
         )
 
 
-def measure(request: Request, progress: Callable[[str], None] = lambda line: None) -> pd.DataFrame:
+def measure(
+    request: Request,
+    progress: Callable[[str], None] = lambda line: None,
+    keep: Callable[[pd.DataFrame], None] = lambda table: None,
+) -> pd.DataFrame:
     """A table with the columns of :data:`tessera.energy.runs.COLUMNS`, in the order of the runs.
+
+    Args:
+        keep: gets the table of all complete rounds after each round, so a later failure loses none of them.
 
     Raises:
         TesseraError: as :func:`check`; a run failed, or an event was not counted.
@@ -133,6 +139,7 @@ def measure(request: Request, progress: Callable[[str], None] = lambda line: Non
         after = _idle_w(request)
         rows += [row | {"idle_w": (before + after) / 2, "provenance": "measured"} for row in found]
         before = after
+        keep(pd.DataFrame(rows, columns=list(COLUMNS)))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
-from tessera.results.read import read_undeclared
+from tessera.results.read import Unreadable, read_undeclared
 
 #: round: number of the repetition; idle_w: mean power of the socket before and after the round.
 COLUMNS = (
@@ -25,6 +25,7 @@ COLUMNS = (
 _POSITIVE = ("threads", "seconds", "instructions")
 _NUMBERS = COLUMNS[:-1]
 LEAST_REPEATS = 5
+AGAIN = "check the path, or measure again: ./run tessera threads measure"
 
 
 def read_runs(path: Path) -> pd.DataFrame:
@@ -34,19 +35,24 @@ def read_runs(path: Path) -> pd.DataFrame:
         TesseraError: unreadable, columns missing, no number, negative energy or power, fewer than two numbers
             of threads.
     """
-    return checked(read_undeclared(path), f"runs {path}")
+    try:
+        table = read_undeclared(Path(path))
+    except Unreadable as error:
+        raise TesseraError(
+            f"runs {path}", error.found, AGAIN, exit_code=EXIT_FAILED, code=error.code
+        ) from None
+    return checked(table, f"runs {path}")
 
 
 def checked(table: pd.DataFrame, owner: str) -> pd.DataFrame:
     """As :func:`read_runs`, from a table."""
-    again = "measure again: ./run tessera threads measure"
     if missing := [name for name in COLUMNS if name not in table]:
-        raise TesseraError(owner, f"columns missing: {', '.join(missing)}", again, code="runs-columns")
+        raise TesseraError(owner, f"columns missing: {', '.join(missing)}", AGAIN, code="runs-columns")
     table = table[list(COLUMNS)].copy()
     for name in _NUMBERS:
         table[name] = pd.to_numeric(table[name], errors="coerce").astype(float)
     if table.empty:
-        raise TesseraError(owner, "it has no row", again, code="runs-empty")
+        raise TesseraError(owner, "it has no row", AGAIN, code="runs-empty")
     for position, row in enumerate(table.itertuples(index=False), start=2):
         for name in _NUMBERS:
             value = getattr(row, name)
@@ -56,12 +62,12 @@ def checked(table: pd.DataFrame, owner: str) -> pd.DataFrame:
                 raise TesseraError(
                     f"{owner} line {position}, column {name}",
                     f"{value} is no number {rule}",
-                    again,
+                    AGAIN,
                     code="runs-value",
                 )
         if row.energy_j == 0:
             found = f"{row.energy_j} J in {row.seconds} s: power must be above 0"
-            raise TesseraError(f"{owner} line {position}, column energy_j", found, again, code="runs-value")
+            raise TesseraError(f"{owner} line {position}, column energy_j", found, AGAIN, code="runs-value")
     if len(set(table["threads"])) < 2:
         raise TesseraError(
             owner,

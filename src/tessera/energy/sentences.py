@@ -52,7 +52,7 @@ def sentences(savings: pd.DataFrame) -> list[str]:
     other = savings[~savings["fastest_needs_least"].astype(bool)]
     found += [
         f"Not so on {row.workload}, {row.platform}, with {row.constants}: {row.fastest_layout} is fastest, "
-        f"{row.least_energy_layout} needs {100 * row.excess_of_fastest:.2f}% less energy."
+        f"and needs {100 * row.excess_of_fastest:.2f}% more energy than {row.least_energy_layout}."
         for row in other.sort_values("excess_of_fastest", ascending=False).head(5).itertuples()
     ]
     worst = savings.loc[savings["reversed_share"].idxmax()]

@@ -73,6 +73,9 @@ def _trace(path: Path, folder: str) -> tuple[str, Path]:
     if path.suffix != ".json":
         return folder, path
     info, trace = recorded(path)
+    if not isinstance(info, dict) or not {"workload", "status"} <= set(info):
+        found = "it has no workload and no status, so it is not the info.json of a recording"
+        raise TesseraError(f"recording {path}", found, "name a trace.tst, or the info.json beside one")
     if not is_ok(info):
-        raise TesseraError(f"trace of {info['workload']}", "recording failed", info["message"])
+        raise TesseraError(f"trace of {info['workload']}", "recording failed", str(info.get("message", "")))
     return info["workload"], trace

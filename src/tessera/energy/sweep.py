@@ -2,8 +2,9 @@
 
 Each run is one program alone with an n-th of the cache, as n threads that share L3 evenly and share no data
 would see it. P = 1 - DRAM loads / memory instructions: the program's loads that reached memory, over all
-its loads and stores. Sizes are rounded to whole sets of every slice. At n = 1 the cell is that of the
-platform as it is. Not modelled: threads that use the same lines, or unequal shares.
+its loads and stores. Samples can have more accesses per instruction than the trace, so their DRAM loads are
+scaled by accesses. Sizes are rounded to whole sets of every slice. At n = 1 the cell is that of the platform
+as it is. Not modelled: threads that use the same lines, or unequal shares.
 """
 
 from __future__ import annotations
@@ -130,7 +131,11 @@ def _row(request: Request, threads: int, cell: dict) -> dict:
     }  # fmt: skip
     if not is_ok(cell):
         return head | {"status": FAILED, "message": cell["message"]}
-    accesses, loads = int(cell["accesses"]), int(cell["program_dram_loads"])
+    accesses, sampled = int(cell["accesses"]), int(cell["program_l1d_loads"])
+    if not sampled:
+        return head | {"status": FAILED, "message": "no access was simulated"}
+    # accesses / sampled is 1 if all accesses are simulated
+    loads = round(int(cell["program_dram_loads"]) * accesses / sampled)
     counted = {"accesses": accesses, "dram_loads": loads, "hit_rate": 1 - loads / accesses}
     return head | {"status": OK, "message": ""} | counted
 

@@ -61,10 +61,16 @@ def read_measured(path: Path) -> Measured:
     """What :func:`write_measured` wrote.
 
     Raises:
-        Unreadable: no such file, or no table of measurements.
+        TesseraError: no such file, no table of measurements, or a row of another kind or page size.
     """
     found: Measured = {kind: {pages: {} for pages in PAGES} for kind in (MARK, PROGRAM)}
     for row in read_file(CLOCK_MEASURED, path).to_dict("records"):
+        if row["kind"] not in found or row["pages"] not in PAGES:
+            raise TesseraError(
+                f"measurements {path}, row of {row['name']}",
+                f"kind '{row['kind']}' with pages '{row['pages']}'; kinds are {MARK} and {PROGRAM}",
+                "measure again: ./run tessera validate clock-measure",
+            )
         found[row["kind"]][row["pages"]][row["name"]] = _found(row)
     return found
 

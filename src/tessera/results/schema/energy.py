@@ -42,7 +42,7 @@ THREADS_SWEEP = Table(
     status             text    -             ok or failed
     """), *MESSAGE, *columns("""
     accesses           count   accesses      memory instructions: loads and stores of the trace
-    dram_loads         count   loads         the program's loads that reached memory, scaled by instructions
+    dram_loads         count   loads         the program's loads that reached memory, scaled by accesses
     hit_rate           number  1             P = 1 - dram_loads / accesses
     fitted_hit_rate    number  1             E2 with the two values behind
     locality_exponent  number  1             a of E2, fitted to all rows

@@ -11,6 +11,7 @@ from functools import cache
 import pandas as pd
 
 from tessera.core.paths import repo_root
+from tessera.results.read import read_undeclared
 from tessera.show.explore.controls import IN_PAGES, NO_WIDGETS
 from tessera.show.figures import style
 
@@ -48,7 +49,7 @@ PROVENANCE = "simulated"
 @cache
 def table(name: str) -> pd.DataFrame:
     """One of :data:`TABLES`, with the columns ``thp, fragmentation, memory`` in front."""
-    return pd.read_csv(repo_root() / FOLDER / f"{name}.csv")
+    return read_undeclared(repo_root() / FOLDER / f"{name}.csv")
 
 
 def _of(name: str, chosen: dict[str, str]) -> pd.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain, cycle
 
 import numpy as np
 import pandas as pd
@@ -75,7 +76,8 @@ def draw_misses(results, reference):
     """Miss rates over threads; simulated ones as points."""
     rows = misses(results)
     figure, axes = style.panels(width=style.WIDTH, height=3.2)
-    looks = zip((style.BLUE, style.GREEN, style.VERMILLION, style.PURPLE), ("-", "--", "o", "s"), strict=True)
+    marks = ((style.VERMILLION, "o"), (style.PURPLE, "s"), (style.ORANGE, "^"), (style.SKY, "D"))
+    looks = chain(((style.BLUE, "-"), (style.GREEN, "--")), cycle(marks))
     for (name, part), (colour, mark) in zip(rows.groupby("series", sort=False), looks, strict=False):
         axes.plot(part["threads"], part["llc_miss_rate"], mark, color=colour, label=name, markersize=4)
     axes.set_title(f"OPERA: falls for all workloads ({NOTE})")

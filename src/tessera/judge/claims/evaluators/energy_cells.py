@@ -9,7 +9,6 @@ from tessera.judge.claims.selection import select
 
 def energy_over_runtime_saved(claim, evidence, how: str) -> Outcome:
     """Energy over runtime that 2MB pages save of the 4KB run, both as shares; constants as given."""
-
     constants = [power.read(power.default())]
 
     def ratio(pair) -> float:
@@ -40,8 +39,10 @@ def _rows(evidence, pair, constants: list) -> list[dict]:
     """:func:`tessera.energy.savings.pair_rows` of the pair's good cells."""
     frame = evidence.samples(pair).reset_index().assign(workload=pair.workload, platform=pair.platform)
     rows, name = cells.usable(frame), pair.platform
-    hertz = {name: evidence.once(("frequency", name), lambda: cells.frequency_of(name))}
-    found = savings.pair_rows(*pair, rows, constants, hertz) if len(rows) else []
+    found = []
+    if len(rows):  # measured cells have no loads by level, and their platforms have no file
+        hertz = {name: evidence.once(("frequency", name), lambda: cells.frequency_of(name))}
+        found = savings.pair_rows(*pair, rows, constants, hertz)
     if not found:
         raise Missing(f"{pair}: no 4KB and 2MB cells with loads by level")
     return found

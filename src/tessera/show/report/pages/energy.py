@@ -29,6 +29,7 @@ def page(facts) -> dict:
         "printed": _printed(facts.reference),
         "claims": _claims(facts),
         "sweep": ok_rows(swept).to_dict("records") if len(swept) else [],
+        "fits": ok_rows(swept).drop_duplicates(["workload", "platform"]).to_dict("records"),
         "failed": other_rows(swept).to_dict("records") if len(swept) else [],
     }
 
