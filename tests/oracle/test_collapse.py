@@ -39,7 +39,8 @@ def test_a_range_that_was_not_built_as_asked_is_refused():
     assert caught.value.code == "collapse" and {"449", "63"} <= set(caught.value.found.split())
 
 
-def test_a_missing_decision_is_refused():
+@pytest.mark.parametrize(("kept", "end"), [("1", GOOD.rindex("trace")), ("0", GOOD.index("trace"))])
+def test_a_missing_decision_is_refused(kept, end):
     with pytest.raises(TesseraError) as caught:
-        guest_decisions(GOOD[: GOOD.rindex("trace")], TABLE)
-    assert caught.value.code == "collapse" and {"1", "2"} <= set(caught.value.found.split())
+        guest_decisions(GOOD[:end], TABLE)
+    assert caught.value.code == "collapse" and {kept, "2"} <= set(caught.value.found.split())

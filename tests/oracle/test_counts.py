@@ -64,6 +64,21 @@ def test_values_of_the_lines_of_a_state():
     assert found["pagetypeinfo", "DMA", "Movable pageblocks"] == "7"
 
 
+def test_each_file_has_its_first_difference(monkeypatch):
+    text = "".join(PRINTED.format(when=when, high=4) for when in ("before", "after"))
+    mine = counts.kernel_values(text)
+    changes = {
+        ("buddyinfo", "DMA", "2"): "77",
+        ("buddyinfo", "DMA", "3"): "78",
+        ("zoneinfo", "DMA", "min"): "79",
+    }
+    monkeypatch.setattr(counts, "state_values", lambda program, state: mine | changes)
+    found = counts.check(None, "", text)
+    assert set(found.first) == {"buddyinfo", "zoneinfo"}
+    assert "77" in found.first["buddyinfo"] and "79" in found.first["zoneinfo"]
+    assert found.compared["buddyinfo"] - found.equal["buddyinfo"] == 2
+
+
 def test_an_index_is_printed_as_c_divides():
     shown = [counts.thousandths(value) for value in (-1000, 0, 7, 876, 1000)]
     assert shown == ["-1.000", "0.000", "0.007", "0.876", "1.000"]

@@ -62,9 +62,9 @@ def test_pages_are_compared_when_they_are_new():
     mine = {"one": Mapped({1: 10, 2: 20}, {5}), "two": Mapped({1: 99, 2: 21, 3: 30}, {5})}
     one, two = compare(guest, mine)
     assert (one.pages, one.equal_pages, one.tables, one.equal_tables, one.first) == (2, 2, 1, 1, "")
-    # Page 2 is new and equal, page 3 is the imitation's only; page 1 did not change in the guest.
-    assert (two.pages, two.equal_pages, two.tables, two.equal_tables) == (2, 1, 2, 1)
-    assert "0x3000" in two.first and "30" in two.first
+    # Page 2 is new and equal, page 3 is the imitation's only; page 1 changed in the imitation only.
+    assert (two.pages, two.equal_pages, two.tables, two.equal_tables) == (3, 1, 2, 1)
+    assert "0x1000: guest 10, imitation 99" in two.first
 
 
 def test_the_guests_page_tables_are_read_with_their_zero_pages(tmp_path):

@@ -130,10 +130,13 @@ def test_bad_input_is_named(trace, logs, tmp_path, root):
     text = refused("os", "run", "--trace", trace, "--scenario", tiny, "--out", out, status=1)
     assert "os/out-of-memory" in text and "block" in text and "page" in text
     assert not out.exists()
+    assert "tiny.yaml" in refused("os", "run", "--trace", trace, "--scenario", tiny, "--out", tiny, status=2)
+    assert "memory_bytes" in tiny.read_text()
     text = refused("os", "run", "--trace", trace, "--scenario", "thp-always", "--out", trace, status=2)
     assert "phases.tst" in text
     assert "kinds" in refused("os", "show", logs / "thp-always.oslog", "--csv", "pictures", status=2)
     assert "os/log-magic" in refused("os", "show", trace, status=1)
+    assert "directory" in refused("os", "show", logs, status=1)
     damaged = tmp_path / "damaged.oslog"
     content = bytearray((logs / "thp-always.oslog").read_bytes())
     content[len(content) // 2] ^= 1

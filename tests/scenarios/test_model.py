@@ -88,6 +88,16 @@ def test_a_wrong_value_is_named(load, text, values):
         assert value in str(error)
 
 
+@pytest.mark.parametrize(("size", "valid"), [(1 << 30, True), ((1 << 30) + 1, False), (15 << 20, False)])
+def test_memory_is_a_multiple_of_1mb_from_16mb_on(load, size, valid):
+    head = f"description: a machine\nmemory_bytes: {size}\n"
+    if valid:
+        assert load(head=head).values["memory_bytes"] == size
+        return
+    text = str(refused(load, "", head=head))
+    assert str(size) in text and "16777216" in text and "1048576" in text
+
+
 def test_an_unknown_key_is_named(load):
     for text in ("thp: {speed: 1}", "colour: red", "thp: always"):
         error = refused(load, text)

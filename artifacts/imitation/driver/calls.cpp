@@ -1,7 +1,8 @@
 // calls.cpp - calls of the program (trace events) as calls of the imitation, and what they do to the pages in the log.
 //
 // Linux: MAP_STACK gives an area no huge pages (include/linux/mman.h calc_vm_flag_bits). MAP_POPULATE, MAP_LOCKED and mlock fault all
-// pages, for writing where the area is writable (mm/gup.c populate_vma_page_range); that pages stay locked is not modelled. Advice
+// pages, for writing where the area is writable (mm/gup.c populate_vma_page_range); that pages stay locked is not modelled. With
+// MAP_NONBLOCK, MAP_POPULATE has no effect (mm/mmap.c do_mmap). MADV_POPULATE_READ only reads (mm/gup.c faultin_page_range). Advice
 // without effect on anonymous pages in this imitation is counted as ignored. So are calls on files and outside the pools.
 #include <sys/mman.h>
 
@@ -12,7 +13,7 @@ namespace tessera::os {
 namespace {
 
 constexpr uint32_t map_type = 0x0f, map_populate = 0x8000, map_locked = 0x2000, map_noreserve = 0x4000, map_stack = 0x20000,
-                   map_hugetlb = 0x40000;                          // include/uapi/linux/mman.h, include/uapi/asm-generic/mman.h
+                   map_nonblock = 0x10000, map_hugetlb = 0x40000;  // include/uapi/linux/mman.h, include/uapi/asm-generic/mman.h
 constexpr uint32_t advice_dontneed = 4, advice_hugepage = 14, advice_nohugepage = 15, advice_populate_read = 22, advice_populate_write = 23,
                    advice_collapse = 25;                           // include/uapi/asm-generic/mman-common.h
 constexpr uint32_t remap_dontunmap = 4, lock_onfault = 1;
@@ -96,7 +97,7 @@ void Kernel::map(At at, const trace::Event& event, uint64_t page, uint64_t pages
     checked(event, process_map(process_, page, pages, flags, 0, 0, 0));
     log_splits(at, large);
     if (held) log_unmap(at, page, pages);
-    if (event.flags & (map_populate | map_locked)) populate(at, page, pages);
+    if ((event.flags & map_locked) || (event.flags & (map_populate | map_nonblock)) == map_populate) populate(at, page, pages);
 }
 
 void Kernel::remap(At at, const trace::Event& event, uint64_t page, uint64_t pages) {
@@ -126,7 +127,8 @@ void Kernel::advise(At at, const trace::Event& event, uint64_t page, uint64_t pa
         case advice_dontneed: checked(event, process_advise(process_, page, pages, ADVICE_DONTNEED, 0)); break;
         case advice_hugepage: checked(event, process_advise(process_, page, pages, ADVICE_HUGEPAGE, 0)); break;
         case advice_nohugepage: checked(event, process_advise(process_, page, pages, ADVICE_NOHUGEPAGE, 0)); break;
-        case advice_populate_read: case advice_populate_write: populate(at, page, pages); return;
+        case advice_populate_read: populate(at, page, pages, false); return;
+        case advice_populate_write: populate(at, page, pages); return;
         case advice_collapse:
             throw Refusal(shown(event), "MADV_COLLAPSE is not modelled [os/not-modelled]", "use a program that does not ask for it", 1);
         default: ++counts_.ignored_calls; return;
@@ -145,11 +147,11 @@ void Kernel::break_up(At at, const trace::Event& event, uint64_t heap, uint64_t 
     if (end < old) log_unmap(at, end, old - end);
 }
 
-void Kernel::populate(At at, uint64_t page, uint64_t pages) {
+void Kernel::populate(At at, uint64_t page, uint64_t pages, bool may_write) {
     for (const uint64_t end = page + pages; page < end; ++page) {
         const area* area = areas_at(&process_->areas, page);
         if (area == nullptr || !(area->flags & AREA_RIGHTS)) continue;
-        const bool write = area->flags & AREA_WRITE;
+        const bool write = may_write && (area->flags & AREA_WRITE);
         if (!rights_.allow(page << 12, write)) touch(at, page, write);
     }
 }

@@ -1,6 +1,8 @@
 // kernel.cpp - faults, khugepaged and records of the log. Calls of the program are in calls.cpp.
 #include "driver/kernel.h"
 
+#include <algorithm>
+
 #include "driver/refusal.h"
 
 namespace tessera::os {
@@ -158,7 +160,8 @@ std::vector<Kernel::Large> Kernel::large_at(std::initializer_list<uint64_t> bord
         const uint64_t page = border & ~uint64_t{511};
         if (border == page || border >= PT_PAGES) continue;
         const pt_entry* slot = pt_find(&process_->pt, border, &level);
-        if (slot == nullptr || level != 1 || !pt_present(*slot) || (!found.empty() && found.back().page == page)) continue;
+        if (slot == nullptr || level != 1 || !pt_present(*slot)) continue;
+        if (std::any_of(found.begin(), found.end(), [page](const Large& one) { return one.page == page; })) continue;
         found.push_back({page, *slot & PT_ZERO ? zero_frame : pt_value(*slot)});
     }
     return found;
@@ -185,16 +188,36 @@ void Kernel::log_unmap(At at, uint64_t page, uint64_t pages) {
     put(at, record, page);
 }
 
-/// Runs of mapped pages of a range, for a move.
+/// Runs of mapped pages of a range, for a move. Tables move, too, even those without a mapped page: later faults there make no
+/// new ones, so a record of the range without pages tells their frames.
 void Kernel::log_pages(At at, uint64_t page, uint64_t pages) {
-    for (const uint64_t end = page + pages; page < end;) {
+    uint64_t told_gigabyte = ~uint64_t{0};  // its table of 2MB parts
+    uint64_t stop = page;
+    for (const uint64_t end = page + pages; page < end; page = stop) {
+        stop = std::min(end, (page | 511) + 1);
+        const uint64_t gigabyte = page >> 18;
+        if (!log_mapped(at, page, stop)) {
+            Record record{at.block, at.access, Kind::unmap};
+            record.pages = stop - page;
+            record.tables = path(page);
+            if (record.tables.size() < (told_gigabyte == gigabyte ? 4u : 3u)) continue;
+            put(at, record, page);
+        }
+        told_gigabyte = gigabyte;
+    }
+}
+
+/// The mapped pages of a part of 2MB. False: there is none.
+bool Kernel::log_mapped(At at, uint64_t page, uint64_t stop) {
+    bool any = false;
+    while (page < stop) {
         unsigned level = 0;
         const pt_entry* slot = pt_find(&process_->pt, page, &level);
-        const uint64_t stop = std::min(end, (page | 511) + 1);
         if (slot == nullptr || !pt_present(*slot)) {
             ++page;
             continue;
         }
+        any = true;
         Record record{at.block, at.access};
         record.large = level == 1;
         record.frame = *slot & PT_ZERO && level == 0 ? zero_frame : pt_value(*slot);
@@ -209,6 +232,7 @@ void Kernel::log_pages(At at, uint64_t page, uint64_t pages) {
         }
         put(at, record, first);
     }
+    return any;
 }
 
 void Kernel::finish(At at) {

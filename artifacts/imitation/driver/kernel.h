@@ -58,7 +58,7 @@ private:
     fault resolve(At at, uint64_t page, bool write);
     void touch(At at, uint64_t page, bool write);
     void learn(uint64_t page);
-    void populate(At at, uint64_t page, uint64_t pages);
+    void populate(At at, uint64_t page, uint64_t pages, bool may_write = true);
     void scan(At at);
 
     void map(At at, const trace::Event& event, uint64_t page, uint64_t pages);
@@ -71,6 +71,7 @@ private:
     void log_splits(At at, const std::vector<Large>& large);
     void log_unmap(At at, uint64_t page, uint64_t pages);
     void log_pages(At at, uint64_t page, uint64_t pages);
+    bool log_mapped(At at, uint64_t page, uint64_t stop);
     void put(At at, Record record, uint64_t page);
     std::vector<uint32_t> path(uint64_t page) const;
 

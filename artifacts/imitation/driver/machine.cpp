@@ -22,8 +22,11 @@ Machine::Machine(const Scenario& scenario) {
     if (!made) refuse(scenario, failure, "os/memory");
     if (scenario.fragmented) fragment(scenario);
     vm_create(&system, &memory, &scenario.thp);
-    if (process_create(&process, &system, 1, 0) != PHYS_GOT_FRAMES)
-        throw Refusal("scenario " + scenario.name, "no memory is left for the first page table [os/out-of-memory]", "give it more memory, or a lower target of fragmentation", 1);
+    if (process_create(&process, &system, 1, 0) == PHYS_GOT_FRAMES) return;
+    vm_destroy(&system);  // no destructor runs
+    for (fragmenter_pins& pins : pins_) fragmenter_release(&memory, &pins);
+    phys_destroy(&memory);
+    throw Refusal("scenario " + scenario.name, "no memory is left for the first page table [os/out-of-memory]", "give it more memory, or a lower target of fragmentation", 1);
 }
 
 Machine::~Machine() {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <filesystem>
 #include <map>
 #include <set>
 
@@ -38,6 +39,9 @@ int run_command(const std::vector<std::string>& words) {
     auto options = options_of(words, 1, known);
     for (const std::string& option : known)
         if (options.count(option) == 0) refuse("run", option + " is missing");
+    for (const char* input : {"--trace", "--scenario"})
+        if (std::error_code none; std::filesystem::equivalent(options[input], options["--out"], none))
+            throw Refusal("--out " + options["--out"], std::string("this is the file of ") + input, "name another file");
     const bool terminal = isatty(2) == 1;
     const auto progress = [terminal, shown = uint64_t{0}](uint64_t done, uint64_t all) mutable {
         const uint64_t percent = all == 0 ? 100 : done * 100 / all;

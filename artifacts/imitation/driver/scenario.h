@@ -4,6 +4,7 @@
 // refused. Keys of what the imitation does not model do not exist.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -21,10 +22,11 @@ struct Scenario {
     uint64_t frequency_hz = 0;                 ///< assumed
     uint64_t instructions_per_1000_cycles = 0; ///< assumed
 
-    /// Instructions of the program in a time: the driver has no clock.
+    /// Instructions of the program in a time: the driver has no clock. At most 2^62, more than any trace has.
     uint64_t instructions_in(uint64_t milliseconds) const {
         using Wide = unsigned __int128;
-        return static_cast<uint64_t>(Wide{milliseconds} * frequency_hz / 1000 * instructions_per_1000_cycles / 1000);
+        constexpr Wide most = Wide{1} << 62;
+        return static_cast<uint64_t>(std::min(most, Wide{milliseconds} * frequency_hz / 1000 * instructions_per_1000_cycles / 1000));
     }
 };
 

@@ -140,9 +140,11 @@ Range pages_in_pools(const void* start, size_t bytes) {
 }
 
 /// `result` again, after the tracer was told of a call that changed areas. Call it under the lock, so that the tracer learns of
-/// the calls of several threads in the order in which they took effect.
+/// the calls of several threads in the order in which they took effect. ENOMEM of munmap is no hole, but too many areas: as other
+/// errors, it is not told.
 long told(long result, mosalloc_call call, Range addresses, int prot = 0) {
-    if (!sys::failed(result) || result == -ENOMEM) tell_range(call, addresses, prot, 0, sys::failed(result));
+    const bool at_hole = result == -ENOMEM && call != MOSALLOC_CALL_MUNMAP;
+    if (!sys::failed(result) || at_hole) tell_range(call, addresses, prot, 0, at_hole);
     return result;
 }
 

@@ -31,9 +31,19 @@ def _programs():
 
 @oracle.command()
 @_accept
-@click.option("--events", default=1_000_000, show_default=True, help="Allocations and frees in the guest.")
 @click.option(
-    "--block", default=2000, show_default=True, help="Events between two readings of the guest's memory."
+    "--events",
+    default=1_000_000,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="Allocations and frees in the guest.",
+)
+@click.option(
+    "--block",
+    default=2000,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="Events between two readings of the guest's memory.",
 )
 @click.option("--seed", default=1, show_default=True, help="Seed of the events.")
 @click.option(
@@ -76,7 +86,7 @@ def record(accept_series: bool, events: int, block: int, seed: int, out: Path) -
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder that `record` wrote.",
 )
-@click.option("--events", type=int, help="Replay the first events only.  [default: all]")
+@click.option("--events", type=click.IntRange(min=1), help="Replay the first events only.  [default: all]")
 def compare(folder: Path, events: int | None) -> None:
     """Replay a recording of the guest in the imitation; print the shares of equal decisions.
 

@@ -38,10 +38,13 @@ def run(trace: Path, scenario: str, out: Path) -> None:
     Example:
       ./run tessera os run --trace /tmp/os/gups.tst --scenario fragmented-90 --out /tmp/os/fragmented-90.oslog
     """
+    from tessera.core.errors import TesseraError
     from tessera.record.traces import info
     from tessera.scenarios import imitated, model
 
     asked = model.load(scenario)
+    if Path(scenario).suffix and out.resolve() == Path(scenario).resolve():
+        raise TesseraError(f"--out {out}", "this is the scenario's file", "name another file")
     info(trace)
     click.echo(imitated.run(trace, asked, out), nl=False)
     click.echo(f"log -> {out}")

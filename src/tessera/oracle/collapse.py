@@ -101,9 +101,10 @@ def guest_decisions(output: str, table: Sequence[str]) -> dict[str, list[Decisio
     for limits, _, young, none, status, swap in TRACED.findall(output):
         name = STATUS.get(status, status)
         found.setdefault(limits, []).append(Decision(name, int(none), int(swap), int(young)))
-    for limits, decisions in found.items():
-        if len(decisions) != len(table):
-            raise _failed(f"limits {limits}", f"{len(decisions)} decisions on {len(table)} cells")
+    for limits in {limits for limits, *_ in BUILT.findall(output)} | found.keys():
+        decisions = len(found.get(limits, []))
+        if decisions != len(table):
+            raise _failed(f"limits {limits}", f"{decisions} decisions on {len(table)} cells")
     return found
 
 

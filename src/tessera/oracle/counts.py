@@ -28,11 +28,11 @@ PAGESET = ("count", "high", "batch", "high_min", "high_max")
 
 @dataclass
 class Checked:
-    """Values compared, by file: compared, equal, and the first difference."""
+    """Values compared, by file: compared, equal, and the first difference, if there is one."""
 
     compared: Counter
     equal: Counter
-    first: str = ""
+    first: dict[str, str]
 
 
 def kernel_values(text: str) -> Values:
@@ -173,11 +173,12 @@ def _pageblocks(state: str, zones: set[str]) -> Counter:
 def check(program: Path, state: str, kernel_text: str) -> Checked:
     """Compare a state with the kernel's own counts of the same moment."""
     mine = state_values(program, state)
-    result = Checked(Counter(), Counter())
+    result = Checked(Counter(), Counter(), {})
     for key, value in kernel_values(kernel_text).items():
         result.compared[key[0]] += 1
         if mine.get(key) == value:
             result.equal[key[0]] += 1
-        elif not result.first:
-            result.first = f"{' '.join(key)}: the kernel has {value}, the state {mine.get(key)}"
+        else:
+            text = f"{' '.join(key)}: the kernel has {value}, the state {mine.get(key)}"
+            result.first.setdefault(key[0], text)
     return result

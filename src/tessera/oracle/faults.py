@@ -198,7 +198,7 @@ def _follow(output: str, looks: list[str]) -> dict[str, Mapped]:
 
 @dataclass(frozen=True)
 class Compared:
-    """Pages that were mapped, or mapped anew, since the look before: their frames in both; and table frames.
+    """Pages that one of both mapped, or mapped anew, since the look before: their frames; and table frames.
 
     Attributes:
         look: name of the look.
@@ -217,10 +217,11 @@ class Compared:
 
 def compare(guest: dict[str, Mapped], mine: dict[str, Mapped]) -> list[Compared]:
     """Every look after the start. A page that only one of both maps is a difference."""
-    found, before = [], Mapped({}, set())
+    found = []
+    before, mine_before = {}, {}
     for look, theirs in guest.items():
         ours = mine[look].pages
-        changed = {page for page, frame in theirs.pages.items() if before.pages.get(page) != frame}
+        changed = _changed(before, theirs.pages) | (_changed(mine_before, ours) & theirs.pages.keys())
         extra = ours.keys() - theirs.pages.keys()
         wrong = sorted({page for page in changed if ours.get(page) != theirs.pages[page]} | extra)
         first = ""
@@ -238,5 +239,9 @@ def compare(guest: dict[str, Mapped], mine: dict[str, Mapped]) -> list[Compared]
                 first,
             )
         )
-        before = theirs
+        before, mine_before = theirs.pages, ours
     return found
+
+
+def _changed(before: Frames, now: Frames) -> set[int]:
+    return {page for page, frame in now.items() if before.get(page) != frame}

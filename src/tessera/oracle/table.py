@@ -83,13 +83,12 @@ def count_rows(recording: Recording, phys: Path) -> list[Row]:
     """The kernel's own counts and indices, over all moments."""
     checked = [counts.check(phys, state, text) for state, text in recording.counts.values()]
     files = sorted({file for one in checked for file in one.compared})
-    first = next((one.first for one in checked if one.first), "")
     return [
         Row(
             f"{file}, {len(checked)} moments",
             sum(one.compared[file] for one in checked),
             sum(one.equal[file] for one in checked),
-            first if first.startswith(file) else "",
+            next((one.first[file] for one in checked if file in one.first), ""),
         )
         for file in files
     ]

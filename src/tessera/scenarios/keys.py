@@ -11,7 +11,8 @@ LINUX = "Linux 6.12, mm/huge_memory.c and mm/khugepaged.c: the setting after a b
 class Key:
     """One key; ``default`` None: every scenario has to give it.
 
-    A number lies in ``least`` to ``most``. A word is one of ``words``. A switch is ``true`` or ``false``.
+    A number lies in ``least`` to ``most`` and is a multiple of ``multiple``. A word is one of ``words``. A
+    switch is ``true`` or ``false``.
     """
 
     name: str
@@ -22,6 +23,7 @@ class Key:
     least: int = 0
     most: int = 0
     words: tuple[str, ...] = ()
+    multiple: int = 1
 
     @property
     def switch(self) -> bool:
@@ -34,7 +36,8 @@ class Key:
             return "true or false"
         if self.words:
             return "one of " + ", ".join(self.words)
-        return f"a whole number from {self.least} to {self.most}"
+        step = f", a multiple of {self.multiple}" if self.multiple > 1 else ""
+        return f"a whole number from {self.least} to {self.most}{step}"
 
     def accepts(self, value: object) -> bool:
         """Whether a value from a YAML file keeps the rule."""
@@ -42,7 +45,9 @@ class Key:
             return isinstance(value, bool)
         if self.words:
             return isinstance(value, str) and value in self.words
-        return isinstance(value, int) and not isinstance(value, bool) and self.least <= value <= self.most
+        if not isinstance(value, int) or isinstance(value, bool):
+            return False
+        return self.least <= value <= self.most and value % self.multiple == 0
 
     def text(self, value: int | str | bool) -> str:
         """As the program tessera-os reads it."""
@@ -62,7 +67,7 @@ OURS = "the scenario"
 KEYS: tuple[Key, ...] = (
     Key(
         "memory_bytes", None, "bytes", OURS, "Memory of the machine, a multiple of 1MB",
-        least=16 << 20, most=1 << 40,
+        least=16 << 20, most=1 << 40, multiple=1 << 20,
     ),
     Key("policy", "linux-6.12", "word", "artifacts/imitation", "Who decides", words=("linux-6.12",)),
     Key(

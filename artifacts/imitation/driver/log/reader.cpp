@@ -14,7 +14,8 @@ constexpr size_t least_bytes = magic_bytes + 4 * word_bytes;
 
 std::string content(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
-    std::string data((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    std::string data;
+    for (char part[1 << 16]; file.read(part, sizeof part) || file.gcount() > 0;) data.append(part, static_cast<size_t>(file.gcount()));
     if (!file.is_open() || file.bad()) throw LogError("log " + path, std::strerror(errno), "check the path");
     return data;
 }

@@ -64,6 +64,22 @@ TEST(Calls, TwoMegabytesMoveWhole) {
     EXPECT_EQ(found.changes[2].page, 2048u);
 }
 
+TEST(Calls, ATableWithoutPagesMovesToo) {
+    // The table of the first 2MB is empty when it moves; the fault at its new place makes no table.
+    const auto drop = [](Program& program) -> Program& { return program.call(EventKind::advise, 0, 2 * mb, 0, 4); };
+    Program program;
+    program.map(0, 2 * mb).store(0).map(8 * mb, 4096).store(8 * mb).call(EventKind::unmap, 8 * mb, 4096);
+    const Ran found = ran(drop(program).call(moved(0, 2 * mb, 8 * mb, 2 * mb)).store(8 * mb), scenario(never));
+    const os::Record &first = found.changes.front(), &last = found.changes.back(), &tables = found.changes[found.changes.size() - 2];
+    EXPECT_EQ(last.page, 2048u);
+    EXPECT_TRUE(last.tables.empty());
+    EXPECT_EQ(tables.kind, Kind::unmap);
+    EXPECT_EQ(tables.page, 2048u);
+    EXPECT_EQ(tables.pages, 512u);
+    ASSERT_EQ(tables.tables.size(), 4u);
+    EXPECT_EQ(tables.tables[3], first.tables[3]);
+}
+
 TEST(Calls, DontneedDropsPages) {
     const Ran found = ran(Program().map(0, 8192).store(0).call(EventKind::advise, 0, 8192, 0, 4).load(0), scenario(never));
     ASSERT_EQ(found.changes.size(), 3u);
@@ -85,8 +101,25 @@ TEST(Calls, PopulateFaultsAllPages) {
     const Ran found = ran(Program().map(0, 16384, 0x8022).store(0), scenario(never));
     EXPECT_EQ(found.changes.size(), 4u);
     EXPECT_TRUE(found.changes[0].write);
+    EXPECT_EQ(ran(Program().map(0, 16384, 0x18022), scenario(never)).changes.size(), 0u);  // MAP_NONBLOCK
     const Ran locked = ran(Program().map(0, 16384).call(EventKind::lock, 0, 8192), scenario(never));
     EXPECT_EQ(locked.changes.size(), 2u);
+}
+
+TEST(Calls, PopulateReadGivesZeroPagesAndPopulateWriteGivesFrames) {
+    const Ran read = ran(Program().map(0, 8192).call(EventKind::advise, 0, 8192, 0, 22).store(0), scenario(never));
+    ASSERT_EQ(read.changes.size(), 3u);
+    EXPECT_EQ(read.changes[1].cause, static_cast<uint8_t>(os::Cause::zero));
+    EXPECT_EQ(read.changes[2].cause, static_cast<uint8_t>(os::Cause::copy));
+    const Ran write = ran(Program().map(0, 8192).call(EventKind::advise, 0, 8192, 0, 23).store(0), scenario(never));
+    ASSERT_EQ(write.changes.size(), 2u);
+    EXPECT_EQ(write.changes[1].cause, static_cast<uint8_t>(os::Cause::page));
+}
+
+TEST(Calls, AMoveWithinTwoLargePagesSplitsEachOnce) {
+    // From the end of the first 2MB and the begin of the second into the first.
+    const Ran found = ran(Program().map(0, 4 * mb).store(0).store(2 * mb).call(moved(2 * mb - 8192, 16384, 8192, 16384)), scenario());
+    EXPECT_EQ(std::count_if(found.changes.begin(), found.changes.end(), [](const os::Record& r) { return r.kind == Kind::split; }), 2);
 }
 
 TEST(Calls, AStackHasNoHugePages) {

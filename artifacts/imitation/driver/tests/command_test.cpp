@@ -57,6 +57,11 @@ TEST_F(Command, ErrorsHaveAStatus) {
     EXPECT_EQ(tessera_os("walk").status, 2);
     EXPECT_EQ(tessera_os("run --trace " + trace_).status, 2);
     EXPECT_EQ(tessera_os("show " + trace_).status, 1);
+    const auto size = std::filesystem::file_size(trace_);
+    const Ended over = tessera_os("run --trace " + trace_ + " --scenario " + scenario_ + " --out " + trace_);
+    EXPECT_EQ(over.status, 2);
+    expect_parts(over.text, {"--out", trace_, "--trace"});
+    EXPECT_EQ(std::filesystem::file_size(trace_), size);
     EXPECT_EQ(tessera_os("run --trace /no/trace --scenario " + scenario_ + " --out " + log_).status, 2);
     EXPECT_EQ(run().status, 0);
     const Ended wrong = tessera_os("show " + log_ + " --csv pictures");

@@ -94,6 +94,7 @@ TEST(Log, NothingIsLeftWithoutFinish) {
     { os::Writer writer(folder + "/log", header()); }
     EXPECT_TRUE(std::filesystem::is_empty(folder));
     expect_parts(refused([&] { os::Writer writer(folder, header()); }), {folder, "folder"});
+    expect_parts(refused([&] { os::Reader reader(folder); }), {folder, "directory"});
     expect_parts(refused([&] { os::Writer writer(folder + "/none/log", header()); }), {"none/log"});
     std::filesystem::remove(folder);
 }
