@@ -77,21 +77,30 @@ enum compact_result compact_direct(struct compact *compact, unsigned order, int 
     return all;
 }
 
+/// compaction_suit_allocation_order for kcompactd: the zone has no block of the order, and a run could make one.
+static bool worth(const struct compact *compact, const struct zone *zone, unsigned order, enum phys_zone highest) {
+    if (!zone->populated) return false;
+    if (watermark_ok(compact->lru->phys, zone, order, zone_mark(zone, PHYS_MARK_MIN), highest, PHYS_MARK_MIN)) return false;
+    return compact_suitable(compact, zone, order, highest);
+}
+
 void compact_daemon(struct compact *compact, unsigned order, enum phys_zone highest, uint32_t cpu) {
     struct phys *p = compact->lru->phys;
+    bool any = false;
+    for (int i = 0; i <= (int)highest; ++i) any |= worth(compact, &p->zones[i], order, highest);
+    if (!any) return;                                // kcompactd_node_suitable: it is not woken
     ++compact->counts.daemon_wake;
     for (int i = 0; i <= (int)highest; ++i) {
         struct compact_zone *state = &compact->zone[i];
         uint32_t captured;
-        if (!p->zones[i].populated || deferred(state, order)) continue;
+        if (!p->zones[i].populated || deferred(state, order) || !worth(compact, &p->zones[i], order, (enum phys_zone)i)) continue;
         struct run run = {.compact = compact, .zone = &p->zones[i], .state = state, .cpu = cpu, .order = order, .type = PHYS_UNMOVABLE,
-                          .search_order = (int)order, .mode = COMPACT_MODE_LIGHT, .highest = (enum phys_zone)i, .rights = PHYS_MARK_MIN};
-        const uint64_t before = compact->counts.migrate_scanned;
+                          .search_order = (int)order, .mode = COMPACT_MODE_LIGHT, .highest = highest, .rights = PHYS_MARK_MIN};
         const enum compact_result result = run_zone(&run, &captured);
         if (result == COMPACT_SKIPPED) continue;
         note(compact, i, order, result);
         if (result == COMPACT_SUCCESS) {
-            if (compact->counts.migrate_scanned != before) compact_defer_reset(compact, (enum phys_zone)i, order, false);
+            compact_defer_reset(compact, (enum phys_zone)i, order, false);
         } else if (result == COMPACT_PARTIAL || result == COMPACT_COMPLETE) {
             percpu_drain_all(p, cpu);
             defer(state, order);

@@ -72,6 +72,7 @@ uint32_t file_frame(const struct file *file, uint64_t index) {
 static struct phys_result allocate(struct file_cache *cache, unsigned order, uint32_t cpu) {
     struct phys_request request = phys_request_default(order, PHYS_MOVABLE);
     request.cpu = (uint8_t)cpu;
+    request.no_retry = cache->ahead;
     return cache->alloc ? cache->alloc(cache->alloc_context, &request) : phys_alloc(cache->phys, &request);
 }
 
@@ -105,7 +106,8 @@ enum file_added file_add(struct file_cache *cache, struct file *file, uint64_t i
         cache->flight = host_grow(cache->flight, &cache->flight_room, cache->flights + 1, sizeof *cache->flight);
         cache->flight[cache->flights++] = result.frame;
     }
-    if (shadow != 0 && !rewritten) workingset_refault(cache->lru, result.frame, shadow, cache->free_swap);
+    const bool free_swap = cache->free_swap && *cache->free_swap > 0;
+    if (shadow != 0 && !rewritten) workingset_refault(cache->lru, result.frame, shadow, free_swap);
     lru_add(cache->lru, result.frame, cpu);
     file_report(cache, (struct file_event){.kind = FILE_ADD, .order = (uint8_t)order, .file = file->number, .frame = result.frame,
                                            .index = index});

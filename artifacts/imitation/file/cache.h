@@ -84,11 +84,12 @@ struct file_cache {
     uint32_t *flight;              // first frames of folios that the disk reads
     size_t flights, flight_room;
     uint32_t io_pages;
-    bool free_swap;                // workingset.h
+    const int64_t *free_swap;      // free slots of swap, for workingset.h; NULL: no swap
     file_alloc *alloc;             // NULL: phys_alloc
     void *alloc_context;
     file_disk *disk;               // NULL: nobody counts time
     void *disk_context;
+    bool ahead;                    // frames are for readahead: the request does not retry (readahead_gfp_mask)
     bool instant;                  // a RAM disk: a read is done when the disk was asked
     file_log *log;                 // NULL: no report
     void *log_context;

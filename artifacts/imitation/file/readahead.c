@@ -36,19 +36,26 @@ static void mark(struct window *window, uint32_t folio, uint64_t index) {
     file_report(window->cache, (struct file_event){.kind = FILE_MARK, .file = window->file->number, .index = index});
 }
 
+static enum file_added add(const struct window *window, uint64_t index, unsigned order, uint32_t *frame) {
+    enum phys_outcome outcome;
+    window->cache->ahead = true;
+    const enum file_added added = file_add(window->cache, window->file, index, order, LRU_LOCKED, false, window->cpu, frame, &outcome);
+    window->cache->ahead = false;
+    return added;
+}
+
 /// page_cache_ra_unbounded: `pages` from window->index on, the mark `lookahead` before the end.
 static void read_single(struct window *window, uint64_t pages, uint64_t lookahead) {
     const uint64_t start = window->index, marked = start + pages - lookahead;
     for (uint64_t index = start; index < start + pages;) {
         uint32_t frame;
-        enum phys_outcome outcome;
         const bool there = file_frame(window->file, index) != PHYS_NO_FRAME;
         if (there) {
             ask_disk(window);
             index = ++window->index;
             continue;
         }
-        if (file_add(window->cache, window->file, index, 0, LRU_LOCKED, false, window->cpu, &frame, &outcome) != FILE_ADDED) break;
+        if (add(window, index, 0, &frame) != FILE_ADDED) break;
         if (index == marked) mark(window, frame, index);
         ++window->pages;
         ++index;
@@ -81,8 +88,7 @@ static bool read_folios(struct window *window, const struct file_ra *ra, unsigne
         const unsigned fits = fitting(index, order, limit);
         const uint64_t pages = UINT64_C(1) << fits;
         uint32_t frame;
-        enum phys_outcome outcome;
-        added = file_add(window->cache, window->file, index, fits, LRU_LOCKED, false, window->cpu, &frame, &outcome);
+        added = add(window, index, fits, &frame);
         if (added != FILE_ADDED) break;
         if (index == (marked & ~(pages - 1))) mark(window, frame, index);
         window->pages += (uint32_t)pages;

@@ -27,6 +27,10 @@ static uint64_t boosts(const struct phys *p, uint32_t highest) {
     return sum;
 }
 
+bool kswapd_boosted(const struct reclaim *reclaim, enum phys_zone highest) {
+    return boosts(reclaim->lru->phys, highest) > 0;
+}
+
 bool kswapd_needed(const struct reclaim *reclaim) {
     const struct phys *p = reclaim->lru->phys;
     if (!reclaim->kswapd_asked || reclaim->kswapd_failures >= RECLAIM_RETRIES) return false;
@@ -47,8 +51,8 @@ static bool shrink(struct scan *scan) {
     return scan->scanned >= scan->wanted || scan->reclaimed - before >= scan->wanted;
 }
 
-/// The loop over priorities. *boost: frames of boosts that are still to be reclaimed.
-static void lower_priorities(struct scan *scan, uint64_t *boost) {
+/// The loop over priorities. *boost: frames of boosts that are still to be reclaimed. True: it found the zones balanced.
+static bool lower_priorities(struct scan *scan, uint64_t *boost) {
     struct reclaim *reclaim = scan->reclaim;
     const struct phys *p = reclaim->lru->phys;
     scan->priority = RECLAIM_PRIORITY;
@@ -60,7 +64,7 @@ static void lower_priorities(struct scan *scan, uint64_t *boost) {
             scan->priority = RECLAIM_PRIORITY;
             continue;
         }
-        if (*boost == 0 && is_balanced) return;
+        if (*boost == 0 && is_balanced) return true;
         bool raise = !(*boost > 0 && scan->priority == RECLAIM_PRIORITY - 2);
         scan->may_write = *boost == 0 || scan->priority < RECLAIM_PRIORITY - 2;
         scan->may_swap = *boost == 0;
@@ -70,9 +74,10 @@ static void lower_priorities(struct scan *scan, uint64_t *boost) {
         if (shrink(scan)) raise = false;
         const uint64_t got = scan->reclaimed - before;
         *boost -= *boost < got ? *boost : got;
-        if (*boost > 0 && got == 0) return;
+        if (*boost > 0 && got == 0) return false;
         if (raise || got == 0) --scan->priority;
     }
+    return false;
 }
 
 static void set_active(struct phys *p, uint32_t highest) {
@@ -89,14 +94,17 @@ uint64_t kswapd_pass(struct reclaim *reclaim, uint32_t cpu) {
     reclaim->kswapd_asked = false;
     ++reclaim->counts.pageoutrun;
     set_active(p, highest);
-    lower_priorities(&scan, &boost);
-    if (scan.reclaimed == 0 && scan.priority < 1 && !scan.no_cache_trim && scan.cache_trim_failed) {
+    bool found_balanced = lower_priorities(&scan, &boost);
+    if (!found_balanced && scan.reclaimed == 0 && scan.priority < 1 && !scan.no_cache_trim && scan.cache_trim_failed) {
         scan.no_cache_trim = true;
-        lower_priorities(&scan, &boost);
+        found_balanced = lower_priorities(&scan, &boost);
     }
-    if (scan.reclaimed == 0 && !balanced(p, scan.order, highest)) ++reclaim->kswapd_failures;
-    if (balanced(p, scan.order, highest)) reclaim->node_writeback = reclaim->node_dirty = false;      // clear_pgdat_congested
+    if (!found_balanced && scan.reclaimed == 0) ++reclaim->kswapd_failures;
+    reclaim->kswapd_stopped = scan.order;
     watermark_kswapd_pass(p, highest, cpu);
+    const bool gave_up = reclaim->kswapd_failures >= RECLAIM_RETRIES;
+    reclaim->kswapd_sleeps = gave_up || balanced(p, 0, highest);
+    if (reclaim->kswapd_sleeps && !gave_up) reclaim->node_writeback = reclaim->node_dirty = false;      // clear_pgdat_congested
     for (int file = 0; file < 2; ++file) reclaim->refaults[file] = reclaim->lru->counts.workingset_activate[file];
     return scan.reclaimed;
 }

@@ -15,7 +15,7 @@
 //   flusher, and marked.
 // - Direct reclaim: 32 pages, priorities 12 to 0, then the same again with active lists open (do_try_to_free_pages).
 // - kswapd (balance_pgdat): until one zone has its high mark and the order; a batch is the sum of high marks. Boosts are reclaimed first,
-//   without swap and without writes. 16 passes without any page: it gives up until direct reclaim gets one.
+//   without swap and without writes. 16 passes without any page, a boost's passes too: it gives up until direct reclaim gets one.
 // Writes that have started end after their batch of 32 pages. Linux: when the disk is done. A page is freed at the next scan in both cases.
 // Left out: demotion, throttling (each wait ends at once), shrinkers of slabs, laptop mode, memory cgroups' protection.
 #pragma once
@@ -47,6 +47,9 @@ struct reclaim {
     uint32_t kswapd_zone;
     bool kswapd_asked;
     uint32_t kswapd_failures;
+    // What the last pass left: the order at which it stopped (its own, or 0), and whether kswapd may sleep (prepare_kswapd_sleep).
+    uint32_t kswapd_stopped;
+    bool kswapd_sleeps;
     bool node_writeback, node_dirty; // PGDAT_WRITEBACK, PGDAT_DIRTY
     uint64_t refaults[2];            // workingset_activate at the end of the last reclaim
     struct reclaim_counts counts;
@@ -64,7 +67,10 @@ void kswapd_wake(struct reclaim *reclaim, unsigned order, enum phys_zone highest
 /// True if kswapd was woken, has not given up, and finds no zone balanced, or a boost.
 bool kswapd_needed(const struct reclaim *reclaim);
 
-/// One pass. Returns the pages reclaimed.
+/// True if a boost waits for kswapd's pass over these zones.
+bool kswapd_boosted(const struct reclaim *reclaim, enum phys_zone highest);
+
+/// One pass (balance_pgdat). Returns the pages reclaimed. Without kswapd_sleeps, Linux makes another one at once, for order 0.
 uint64_t kswapd_pass(struct reclaim *reclaim, uint32_t cpu);
 
 /// Frames that reclaim could free in a zone, at most (zone_reclaimable_pages).

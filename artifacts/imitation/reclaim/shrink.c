@@ -87,6 +87,7 @@ static enum fate decide(struct scan *scan, uint32_t frame, uint32_t list, struct
         const enum fate fate = write_out(scan, owner, frame, references, shrunk);
         if (fate != FATE_FREE) return fate;
     }
+    if (lru_has(lru, frame, LRU_IN_BATCH)) return FATE_KEEP;     // another CPU's batch holds it (folio_ref_freeze)
     const uint64_t age = lru->nonresident_age;
     const uint64_t shadow = workingset_eviction(lru, frame);
     if (owner->remove(owner->context, frame, shadow, scan->cpu)) return FATE_FREE;

@@ -189,6 +189,13 @@ TEST(FileFault, AroundEndsWithTheAreaTheTableAndTheFile) {
     EXPECT_EQ(end.broken(), nullptr);
 }
 
+TEST(FileFault, AnEmptyFileHasNoPages) {
+    Mapped p(0);
+    EXPECT_EQ(p.touch(at, false).kind, FAULT_BUS);
+    EXPECT_EQ(p.touch(at + 1).kind, FAULT_BUS);
+    EXPECT_STREQ(p.broken(), nullptr);
+}
+
 TEST(FileFault, WithoutReadaheadThePageIsReadAlone) {
     Mapped p;
     p.of->ra.ra_pages = 0;
@@ -268,6 +275,27 @@ TEST(FileOwner, UnmapsAndRemoves) {
     EXPECT_TRUE(p.touch(at + 100, false).major);
     EXPECT_EQ(p.system.lru.counts.workingset_refault[1], 1u);
     EXPECT_STREQ(p.broken(), nullptr);
+}
+
+TEST(FileOwner, AnAreaCountsOnceAndOnlyIfItIsYoung) {
+    Process p(settings_of(THP_NEVER));
+    constexpr uint64_t other = at + 4096;
+    ASSERT_EQ(file_open(&p.system.files, 3, 4096000, true), nullptr);
+    p.map(at, 1000, rw, 3);
+    p.map(other, 1000, AREA_READ | AREA_EXEC, 3);
+    p.touch(at + 100, false);
+    const uint32_t folio = file_frame(file_named(&p.system.files, 3), 100);
+    ASSERT_EQ(frame_order(&p.memory.p.frames, folio), 2u);   // four entries map it, all young
+    const lru_owner *owner = p.system.lru.owner[LRU_OWNER_FILE];
+    bool executable = true;
+    EXPECT_EQ(owner->referenced(owner->context, folio, &executable), 1u);
+    EXPECT_FALSE(executable);
+    p.touch(other + 100, false);
+    EXPECT_EQ(owner->referenced(owner->context, folio, &executable), 1u);
+    EXPECT_TRUE(executable);
+    p.touch(at + 101, false);                                // the executable area still maps it, but has not used it
+    EXPECT_EQ(owner->referenced(owner->context, folio, &executable), 1u);
+    EXPECT_FALSE(executable);
 }
 
 TEST(FileOwner, MovesAPage) {

@@ -273,6 +273,28 @@ TEST(FileWrite, ReadsOnlyWhatItKeeps) {
     EXPECT_EQ(file_drop_caches(&c.cache, 0), 0u);                       // all are dirty
 }
 
+TEST(FileCache, OnlyReadaheadGoesWithoutRetries) {
+    struct Seen {
+        phys *p;
+        std::vector<bool> no_retry;
+    };
+    Cache c;
+    file *f = c.open(100);
+    Seen seen{&c.memory.p, {}};
+    c.cache.alloc_context = &seen;
+    c.cache.alloc = [](void *context, const phys_request *request) {
+        auto *to = static_cast<Seen *>(context);
+        to->no_retry.push_back(request->no_retry);
+        return phys_alloc(to->p, request);
+    };
+    EXPECT_EQ(c.read(f, 0), 4096u);
+    ASSERT_EQ(seen.no_retry.size(), 4u);          // a first window of one page has four
+    EXPECT_TRUE(seen.no_retry[0] && seen.no_retry[3]);
+    file_write(&c.cache, f, 90 * kb4, kb4, 0);
+    ASSERT_EQ(seen.no_retry.size(), 5u);
+    EXPECT_FALSE(seen.no_retry[4]);
+}
+
 TEST(FileCache, RefusesWhatItCannotHold) {
     Cache c;
     EXPECT_NE(file_open(&c.cache, 0, 1, false), nullptr);
@@ -294,6 +316,28 @@ TEST(FileCache, ADroppedPageThatReturnsInTimeIsActive) {
     EXPECT_EQ(file_frame(f, 50), PHYS_NO_FRAME);
     c.read(f, 50);
     EXPECT_EQ(c.lru.counts.workingset_refault[1], 1u);
+}
+
+TEST(FileCache, AnonymousPagesCountOnlyWhileSwapHasFreeSlots) {
+    // The age is 1 after one eviction, and the file lists are empty: recent only if 8 anonymous pages count.
+    for (const int64_t slots : {8, 0}) {
+        Cache c;
+        c.cache.free_swap = &slots;
+        file *f = c.open(1);
+        c.lru.size[LRU_INACTIVE_ANON] = 8;
+        c.lru.nonresident_age = 1;
+        uint32_t frame;
+        phys_outcome outcome;
+        ASSERT_EQ(file_add(&c.cache, f, 0, 0, 0, false, 0, &frame, &outcome), FILE_ADDED);
+        lru_drain_all(&c.lru);
+        file_remove(&c.cache, frame, 1);              // a shadow of age 0
+        lru_forget(&c.lru, frame);
+        error ignored;
+        ASSERT_TRUE(phys_free(&c.memory.p, frame, 0, 0, &ignored));
+        ASSERT_EQ(file_add(&c.cache, f, 0, 0, 0, false, 0, &frame, &outcome), FILE_ADDED);
+        EXPECT_EQ(lru_has(&c.lru, frame, LRU_ACTIVE), slots > 0);
+        c.lru.size[LRU_INACTIVE_ANON] = 0;
+    }
 }
 
 TEST(FileCache, FullMemoryEndsTheWindow) {

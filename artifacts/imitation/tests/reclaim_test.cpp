@@ -216,6 +216,33 @@ TEST(Kswapd, GivesUpAfter16PassesWithoutAPage) {
     EXPECT_STREQ(p.broken(), nullptr);
 }
 
+TEST(Kswapd, GoesOnUntilItIsBalancedOrGivesUp) {
+    Pressure p(settings_of(THP_NEVER), 32 * mib, 0);
+    p.memory.p.watermark_boost_factor = 0;
+    ASSERT_EQ(p.map(at, 9000), nullptr);
+    uint64_t i = 0;
+    while (i < 9000 && p.system.reclaim.kswapd_failures == 0) p.access(at + i++, true);
+    EXPECT_EQ(p.system.reclaim.kswapd_failures, 16u);        // its first wake-up: nothing can be reclaimed, so all passes follow at once
+    EXPECT_EQ(p.system.reclaim.counts.pageoutrun, 16u);
+}
+
+TEST(Kswapd, ABoostWithoutAPageIsAFailure) {
+    Pressure p(settings_of(THP_NEVER), 32 * mib, 0);         // balanced, and nothing to reclaim
+    p.memory.p.zones[PHYS_DMA32].boost = 512;
+    kswapd_pass(&p.system.reclaim, 0);
+    EXPECT_EQ(p.system.reclaim.kswapd_failures, 1u);
+    EXPECT_EQ(p.memory.p.zones[PHYS_DMA32].boost, 0u);
+    kswapd_pass(&p.system.reclaim, 0);                       // without a boost there is nothing to do
+    EXPECT_EQ(p.system.reclaim.kswapd_failures, 1u);
+    EXPECT_TRUE(p.system.reclaim.kswapd_sleeps);
+}
+
+TEST(Kcompactd, SleepsWhileEachZoneHasABlock) {
+    Pressure p;
+    compact_daemon(&p.system.compact, 9, PHYS_NORMAL, 0);
+    EXPECT_EQ(p.system.compact.counts.daemon_wake, 0u);
+}
+
 TEST(OutOfMemory, ComesWhenMemoryAndSwapAreFull) {
     Pressure p(settings_of(THP_NEVER), 32 * mib, 1024);
     ASSERT_EQ(p.map(at, 12000), nullptr);

@@ -4,6 +4,7 @@
 #include "pressure_support.h"
 
 extern "C" {
+#include "reclaim/scan.h"
 #include "vm/fork.h"
 }
 
@@ -194,7 +195,57 @@ TEST_F(SwapIn, AReadKeepsTheSlotAWriteGivesItBack) {
     EXPECT_EQ(p.access(at + 1, true).kind, FAULT_SWAP);
     EXPECT_TRUE(p.entry(at + 1) & PT_DIRTY);
     EXPECT_FALSE(lru_has(&p.system.lru, p.frame_of(at + 1), LRU_IN_SWAP_CACHE));
+    EXPECT_TRUE(lru_has(&p.system.lru, p.frame_of(at + 1), LRU_ON_LIST));   // the write drained the batch, which held the new page
     EXPECT_EQ(p.system.swap.counts.pswpin, 2u);
+}
+
+/// One scan of the inactive anonymous pages, as direct reclaim makes it.
+void scan_anonymous(Pressure &p, uint64_t pages) {
+    struct scan scan {};
+    scan.reclaim = &p.system.reclaim;
+    scan.priority = RECLAIM_PRIORITY;
+    scan.highest = PHYS_NORMAL;
+    scan.may_swap = scan.may_write = true;
+    shrink_inactive(&scan, pages, LRU_INACTIVE_ANON);
+}
+
+TEST_F(SwapIn, ABatchHoldsThePageInTheSwapCache) {
+    // 32 pages are written; each end of a write moves one to the tail by way of a batch of 31, so the last one waits in the batch.
+    Pressure p;
+    ASSERT_EQ(p.map(at, 32), nullptr);
+    for (uint64_t i = 0; i < 32; ++i) p.access(at + i, true);
+    vm_lru_drain(&p.system);
+    scan_anonymous(p, 32);                        // all are young
+    scan_anonymous(p, 32);
+    ASSERT_EQ(p.process.swapped_pages, 32u);
+    EXPECT_EQ(p.access(at + 31, true).kind, FAULT_SWAP_CACHE);
+    EXPECT_TRUE(p.entry(at + 31) & PT_WRITE);
+    EXPECT_TRUE(lru_has(&p.system.lru, p.frame_of(at + 31), LRU_IN_SWAP_CACHE));
+    EXPECT_EQ(p.access(at, true).kind, FAULT_SWAP_CACHE);
+    EXPECT_FALSE(lru_has(&p.system.lru, p.frame_of(at), LRU_IN_SWAP_CACHE));
+    EXPECT_STREQ(p.broken(), nullptr);
+}
+
+TEST_F(SwapIn, ABlockInTheSwapCacheIsMappedAsAWhole) {
+    for (const bool whole : {true, false}) {
+        Pressure p(settings_of(THP_ALWAYS));
+        ASSERT_EQ(p.map(at, 512), nullptr);
+        ASSERT_EQ(p.access(at, true).order, 9u);
+        vm_lru_drain(&p.system);
+        scan_anonymous(p, 32);
+        scan_anonymous(p, 32);
+        ASSERT_EQ(p.process.swapped_pages, 512u);
+        if (!whole) {
+            ASSERT_EQ(process_advise(&p.process, at + 7, 1, ADVICE_DONTNEED, 0), nullptr);
+            p.forget(at + 7, 1);
+        }
+        EXPECT_EQ(p.access(at + 5, true).kind, FAULT_SWAP_CACHE);
+        EXPECT_EQ(p.process.anonymous_pages, whole ? 512u : 1u);
+        EXPECT_EQ(p.process.swapped_pages, whole ? 0u : 510u);
+        EXPECT_EQ(p.access(at + 511, false).kind, whole ? FAULT_NONE : FAULT_SWAP_CACHE);
+        EXPECT_EQ(p.wrong, 0u);
+        EXPECT_STREQ(p.broken(), nullptr);
+    }
 }
 
 TEST_F(SwapIn, ASynchronousAreaReadsOnePageWithoutTheCache) {

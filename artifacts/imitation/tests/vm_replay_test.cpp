@@ -103,7 +103,7 @@ TEST_F(VmReplay, RefusesWithTheLine) {
                 {"mmap 0x1000 0x1000 rw shared\n", "1"}, {"mmap 0x800000000000 0x1000 rw\n", "1"}, {"mmap any 0 rw\n", "1"},
                 {"mmap any 0x1000 rw file=1\n", "1"},
                 {"mmap any 0x1000 rw file=1 shared\n", "1"}, {"mmap any 0x1000 rw shared\n", "1"},
-                {"kswapd 1\n", "1"},
+                {"kswapd 1\n", "1"}, {"compact 1\n", "1"}, {"kcompactd 1\n", "1"},
                 {"mmap any 0x800000000000 rw\n", "1"}, {"# x\nmunmap 0x1000\n", "2"}, {"munmap 0x1000 0\n", "1"},
                 {"mprotect 0x1000 0x1000 r\n", "1"}, {"mremap 0x1000 0x1000 0x2000\n", "1"}, {"madvise 0x1000 0x1000 free\n", "1"},
                 {"madvise 0x1000 0x1000 hugepage\n", "1"}, {"brk 0x1000\n", "1"}, {"heap 0x1000\nheap 0x1000\n", "2"},
@@ -143,6 +143,26 @@ TEST(VmOptions, ReachTheSettings) {
     EXPECT_EQ(options.root_order, 0u);
     EXPECT_EQ(options.machine.config.cpus, 3u);
     EXPECT_TRUE(options.decisions);
+}
+
+TEST(VmOptions, ReachSwapAndReclaim) {
+    vm_options options;
+    ASSERT_TRUE(parse({"replay", "e", "--memory", "1GB"}, options));
+    EXPECT_EQ(options.swap_pages, 0u);
+    EXPECT_EQ(options.swappiness, 60u);
+    EXPECT_EQ(options.page_cluster, 3u);
+    ASSERT_TRUE(parse({"replay", "e", "--memory", "1GB", "--swap", "2MB", "--swap-device", "zram", "--swappiness", "200", "--page-cluster", "0"}, options));
+    EXPECT_EQ(options.swap_pages, 512u);
+    EXPECT_TRUE(options.swap_synchronous);
+    EXPECT_EQ(options.swappiness, 200u);
+    EXPECT_EQ(options.page_cluster, 0u);
+    EXPECT_FALSE(parse({"replay", "e", "--memory", "1GB", "--swappiness", "201"}, options));
+    EXPECT_FALSE(parse({"replay", "e", "--memory", "1GB", "--swap-device", "tape"}, options));
+}
+
+TEST_F(VmReplay, CompactsOnDemand) {
+    ASSERT_TRUE(run("mmap 0x40000000 0x400000 rw\ntouch 0x40000000 w 0x400000\ncompact\nkcompactd\n"));
+    EXPECT_EQ(p.broken(), nullptr);
 }
 
 TEST(VmOptions, WithoutAnOptionTheBootDecides) {

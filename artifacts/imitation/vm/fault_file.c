@@ -54,6 +54,7 @@ static bool map_around(struct attempt *attempt, uint64_t first, uint64_t last) {
     const uint64_t start = first;
     uint32_t hits = 0, count = 0;
     bool found = false, done = false;
+    if (file_pages(attempt->file) == 0) return false;
     if (last >= file_pages(attempt->file)) last = file_pages(attempt->file) - 1;
     for (uint64_t index = first; index <= last; ++index) {
         const uint32_t frame = file_frame(attempt->file, index);

@@ -22,6 +22,7 @@ static pt_entry *entry_of(const struct vm_system *system, rmap_place place, stru
 static uint32_t referenced(void *context, uint32_t folio, bool *executable) {
     const struct vm_system *system = context;
     const uint32_t pages = lru_pages(&system->lru, folio);
+    const struct area *last = NULL;
     uint32_t count = 0;
     *executable = false;
     for (uint32_t i = 0; i < pages; ++i) {
@@ -29,10 +30,12 @@ static uint32_t referenced(void *context, uint32_t folio, bool *executable) {
         for (struct rmap_walk walk = rmap_start(&system->lru.rmap, folio + i); rmap_next(&walk, &place);) {
             struct process *process;
             pt_entry *entry = entry_of(system, place, &process);
-            const struct area *area = areas_at(&process->areas, rmap_page(place));
-            count += (*entry & PT_YOUNG) != 0;
-            *executable |= area && area->flags & AREA_EXEC;
+            if (!(*entry & PT_YOUNG)) continue;
             *entry &= ~(pt_entry)PT_YOUNG;
+            const struct area *area = areas_at(&process->areas, rmap_page(place));
+            count += area != last;               // an area counts once, however many entries of the folio are young
+            *executable |= (area->flags & AREA_EXEC) != 0;
+            last = area;
         }
     }
     return count;

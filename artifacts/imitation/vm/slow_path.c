@@ -41,6 +41,7 @@ static struct phys_result go_on(void *context, const struct phys_request *reques
     struct phys_result result = *refused;
     uint32_t fruitless = 0;
     struct vm_compaction work = vm_compaction_start(request);
+    work.first = result.outcome == PHYS_NEEDS_COMPACTION;        // movable requests of orders 1 to 3 have no attempt before reclaim
     if (result.outcome == PHYS_NEEDS_COMPACTION) {
         const uint32_t frame = vm_compact(system, request, &work);
         if (frame != PHYS_NO_FRAME) return got(frame);
@@ -79,15 +80,23 @@ void slow_path_start(struct vm_system *system) {
     system->hugetlb.alloc_context = system;
 }
 
+/// kswapd, and kcompactd if it wakes it: after a boost, and for an order that kswapd gave up for order 0.
 uint32_t vm_background(struct vm_system *system, uint32_t cpu) {
+    struct reclaim *reclaim = &system->reclaim;
     uint32_t passes = 0;
-    while (kswapd_needed(&system->reclaim)) {
-        const unsigned order = system->reclaim.kswapd_order;
-        const enum phys_zone highest = (enum phys_zone)system->reclaim.kswapd_zone;
-        kswapd_pass(&system->reclaim, cpu);
-        compact_reset_skip(&system->compact);
-        if (order > 0) compact_daemon(&system->compact, order, highest, cpu);
+    bool sleeps = !kswapd_needed(reclaim);
+    while (!sleeps) {
+        const unsigned order = reclaim->kswapd_order;
+        const enum phys_zone highest = (enum phys_zone)reclaim->kswapd_zone;
+        const bool boosted = kswapd_boosted(reclaim, highest);
+        kswapd_pass(reclaim, cpu);
         ++passes;
+        sleeps = reclaim->kswapd_sleeps;
+        unsigned wanted = boosted ? PHYS_PAGEBLOCK_ORDER : 0;
+        if (sleeps) compact_reset_skip(&system->compact);
+        if (sleeps && reclaim->kswapd_stopped < order && order > wanted) wanted = order;
+        if (wanted > 0) compact_daemon(&system->compact, wanted, highest, cpu);
+        if (!sleeps) kswapd_wake(reclaim, 0, highest);
     }
     return passes;
 }

@@ -18,5 +18,6 @@
 /// From now on, requests of processes that are refused go on as above, and kswapd notes who wakes it.
 void slow_path_start(struct vm_system *system);
 
-/// What works in the background between two faults: kswapd, as often as it is needed, and kcompactd for its order. Returns the passes.
+/// What works in the background between two faults: kswapd, until it may sleep; then kcompactd, if it wakes it (after a boost, or for an
+/// order that it gave up for order 0). Returns the passes.
 uint32_t vm_background(struct vm_system *system, uint32_t cpu);

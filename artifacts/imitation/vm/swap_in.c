@@ -114,7 +114,22 @@ static uint32_t read_alone(struct vm_system *system, uint32_t slot, uint32_t cpu
     return frame;
 }
 
-/// One entry becomes a mapping of `frame`.
+/// Entries that one fault maps: a larger page in the swap cache is mapped as a whole if all its entries are there, in their order and
+/// with equal bits (swap_pte_batch). *first: place of the first one below `page`.
+static uint32_t entries_of(const struct vm_system *system, const struct area *area, uint64_t page, const pt_entry *slot, uint32_t frame,
+                           uint32_t *first) {
+    const uint32_t head = frames_block_of(&system->phys->frames, frame), pages = lru_pages(&system->lru, head), at = frame - head;
+    const uint64_t table = page & ~(uint64_t)(PT_SLOTS - 1);
+    *first = 0;
+    if (pages == 1 || page < most(table, area->start) + at) return 1;
+    if (page - at + pages > area->end || page - at + pages > table + PT_SLOTS) return 1;
+    for (uint32_t i = 0; i < pages; ++i)
+        if (slot[(int64_t)i - at] != pt_make(pt_value(*slot) - at + i, (unsigned)*slot & UINT32_MAX)) return 1;
+    *first = at;
+    return pages;
+}
+
+/// The entry, and those of the same page around it, become mappings of `frame` and its neighbours.
 static void map(struct process *process, const struct area *area, uint64_t page, bool write, uint32_t cpu, pt_entry *slot,
                 uint32_t frame, bool alone) {
     struct vm_system *system = process->system;
@@ -122,9 +137,13 @@ static void map(struct process *process, const struct area *area, uint64_t page,
     const uint32_t head = frames_block_of(&system->phys->frames, frame);
     const bool exclusive = alone || !(*slot & PT_SHARED);
     bool sole = false;
-    swap_free(&system->swap, pt_value(*slot), cpu);
+    uint32_t first;
+    const uint32_t pages = entries_of(system, area, page, slot, frame, &first);
+    slot -= first;
+    for (uint32_t i = 0; i < pages; ++i) swap_free(&system->swap, pt_value(slot[i]), cpu);
     if (lru_has(lru, head, LRU_IN_SWAP_CACHE)) {
-        const bool unmapped = !system->anon.mapped(system, head);
+        // A batch of a CPU holds the page, as a mapping does.
+        const bool unmapped = !system->anon.mapped(system, head) && !lru_has(lru, head, LRU_IN_BATCH);
         if (swap_full(&system->swap) || (write && unmapped)) swap_release(&system->swap, head, cpu);
         sole = unmapped && !lru_has(lru, head, LRU_IN_SWAP_CACHE);
     }
@@ -134,11 +153,13 @@ static void map(struct process *process, const struct area *area, uint64_t page,
     } else if (area->flags & AREA_WRITE) {
         bits |= PT_WRITE | (write ? PT_DIRTY : 0);
     }
-    *slot = pt_make(frame, bits);
-    rmap_add(&lru->rmap, frame, process_place(process, page));
-    if (frame_order(&system->phys->frames, head) > 0) ++system->mappings[frame >> PHYS_PAGEBLOCK_ORDER];
-    ++process->anonymous_pages;
-    --process->swapped_pages;
+    for (uint32_t i = 0; i < pages; ++i) {
+        slot[i] = pt_make(frame - first + i, bits);
+        rmap_add(&lru->rmap, frame - first + i, process_place(process, page - first + i));
+    }
+    if (frame_order(&system->phys->frames, head) > 0) system->mappings[frame >> PHYS_PAGEBLOCK_ORDER] += pages;
+    process->anonymous_pages += pages;
+    process->swapped_pages -= pages;
 }
 
 void swap_in(struct process *process, struct area *area, uint64_t page, bool write, uint32_t cpu, pt_entry *slot, struct fault *fault) {
@@ -154,9 +175,8 @@ void swap_in(struct process *process, struct area *area, uint64_t page, bool wri
             return;
         }
         ++system->counts.pgmajfault;
-    } else if (write && !lru_has(&system->lru, frame, LRU_ON_LIST)) {
-        lru_drain(&system->lru, cpu);
     }
+    if (write && !alone && !lru_has(&system->lru, frames_block_of(&system->phys->frames, frame), LRU_ON_LIST)) lru_drain(&system->lru, cpu);
     map(process, area, page, write, cpu, slot, frame, alone);
     if (alone) swap_unhold(swap, at, cpu);
     fault->kind = cached ? FAULT_SWAP_CACHE : FAULT_SWAP;

@@ -10,6 +10,7 @@
 //   fault was one page below, ends there if it was one page above, else lies around it; it stays in the area and in its 2MB. Pages of it
 //   get memory in ascending order and join the LRU lists by way of the batch, which is drained afterwards.
 // - A page that comes back is active if its shadow is recent (workingset.h).
+// - A 2MB page that is still in the swap cache is mapped by all its 512 entries at once, if they are all there.
 // - The page leaves the swap cache if it is written to and nobody else has its slot, or if swap is more than half full. It is writable
 //   if the area allows it and no fork shared it, after a read, too; dirty after a write only.
 // Left out: readahead by slots (for areas that rotate), large folios from zram, memory cgroups.

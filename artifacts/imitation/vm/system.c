@@ -45,7 +45,7 @@ bool vm_lru_add(struct vm_system *system, uint32_t frame, rmap_place place, uint
 void vm_swap_on(struct vm_system *system, uint32_t pages, bool synchronous) {
     swap_destroy(&system->swap);
     swap_create(&system->swap, &system->lru, pages, synchronous);
-    system->files.free_swap = system->swap.free > 0;
+    system->files.free_swap = &system->swap.free;
 }
 
 void vm_lru_drain(struct vm_system *system) {

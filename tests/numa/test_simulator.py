@@ -1,0 +1,68 @@
+"""The closed form beside the simulator: C with all memory at 580 cycles is C at 280 cycles + n x 300.
+
+A platform whose memory takes 580 cycles is one whose page tables are all remote, as far as C is concerned:
+walks do not wait for data. So each engine must give exactly what the formula gives, and the same n.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from tessera.core import paths
+from tessera.numa.costs import LoadCosts, walk_cycles
+from tessera.numa.placement import Placement
+from tessera.numa.predict import walks_of
+from tessera.record import traces
+
+pytestmark = pytest.mark.toolchain
+POOL, BASE, ACCESSES = 64 << 20, 64 << 30, 100_000
+RECORD = np.dtype(
+    [
+        ("ip", "<u8"), ("is_branch", "u1"), ("taken", "u1"), ("written", "u1", 2), ("read", "u1", 4),
+        ("stores", "<u8", 2), ("loads", "<u8", 4),
+    ]
+)  # fmt: skip
+#: caches so small that leaf tables of 128 KB leave them: 8 sets x 20 ways in each of 14 slices of L3
+SMALL = ("cache.l2.bytes=32768", "cache.l3.bytes=143360")
+REMOTE_TABLES = Placement("RP-LD", "A", "B", "A", None)
+
+
+@pytest.fixture(scope="module")
+def random_trace(tmp_path_factory):
+    """Random loads over a pool of 64MB, as ChampSim records."""
+    for component, name in (("simulator", "tessera-sim"), ("tracer", "tessera-trace")):
+        if not (paths.build_dir(component) / name).exists():
+            pytest.skip(f"build/{component}/{name} is missing: ./run tessera build {component}")
+    folder = tmp_path_factory.mktemp("trace")
+    records = np.zeros(ACCESSES, RECORD)
+    records["ip"] = 0x401000
+    records["written"][:, 0], records["read"][:, 0] = 5, 6
+    records["loads"][:, 0] = BASE + 64 * np.random.default_rng(11).integers(0, POOL // 64, ACCESSES)
+    records.tofile(folder / "random.champsim")
+    (folder / "4kb.csv").write_text(f"type,pageSize,startOffset,endOffset\nmmap,-1,0,{POOL}\n")
+    pool = f"{BASE:#x}:{BASE + POOL:#x}"
+    traces.import_champsim(folder / "random.champsim", folder / "random.tst", mmap_pool=pool)
+    return folder
+
+
+@pytest.mark.parametrize("engine", ["partial", "timing", "reference"])
+def test_the_formula_is_what_the_engines_count(random_trace, tmp_path, engine):
+    found = {}
+    for latency in (280, 580):
+        out = tmp_path / f"{latency}.csv"
+        sets = [word for key in (*SMALL, f"memory.load_cycles={latency}") for word in ("--set", key)]
+        line = ["simulate", "--trace", random_trace / "random.tst", "--platform", "haswell-4s-sim", *sets]
+        line += ["--layouts", random_trace / "4kb.csv", "--engine", engine, "--sampling", "full"]
+        line += ["--workload", "random", "--out", out, "--cache", tmp_path / "cache"]
+        done = subprocess.run(
+            [sys.executable, "-m", "tessera", *map(str, line)], capture_output=True, text=True, timeout=300
+        )
+        assert done.returncode == 0, done.stderr
+        found[latency] = walks_of(out, "random", "haswell-4s-sim")
+    near, far = found[280], found[580]
+    assert near.loads == far.loads > ACCESSES / 10
+    assert walk_cycles(near.cycles, near.loads, REMOTE_TABLES, LoadCosts(280, 580)) == far.cycles
