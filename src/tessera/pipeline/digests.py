@@ -32,7 +32,14 @@ LOCK = "requirements.lock"
 #: Folders of ``artifacts/`` that a component is built from, besides its own.
 ALSO = {
     "mosalloc": ("layout-format", "counters"),
-    "simulator": ("tracer/include", "tracer/lib", "layout-format"),
+    "imitation": ("tracer/include", "tracer/lib"),
+    "simulator": (
+        "tracer/include",
+        "tracer/lib",
+        "layout-format",
+        "imitation/driver/include",
+        "imitation/driver/log",
+    ),
     "tracer": ("mosalloc/include", "workloads/common"),
 }
 #: For tests only; the last three are the examples of ``artifacts/layout-format``.
