@@ -122,6 +122,7 @@ def copy(tmp_path, monkeypatch):
         "artifacts/simulator",
         "artifacts/tracer",
         "artifacts/layout-format",
+        "artifacts/imitation/driver",
         "docker",
     ):
         shutil.copytree(repo_root() / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))

@@ -8,7 +8,8 @@ rule energy:
     benchmark: TREE.benchmark("energy")
     params:
         out=lambda w, output: Path(output[0]).parent,
-        code=code("tessera.energy.step", "tessera.core.tables"), files=content("config/machines", "config/platforms"),
+        code=code("tessera.energy.step", "tessera.energy.sentences", "tessera.core.tables"),
+        files=content("config/machines", "config/platforms"),
     message: "Computing the energy of all cells"
     shell: "tessera energy cells --cells {input} --out {params.out} > {log} 2>&1"
 
