@@ -72,7 +72,7 @@ def test_region_whole_needs_no_marker_and_no_library(count, events, compiled):
     static = compiled("regions", "-static", "-no-pie", "-Wl,--section-start=.watched=0x10000000")
     done, idle = (count(events(FAULTS), static, mode, region="whole") for mode in ("two", "never-begins"))
     assert done.status == idle.status == 0, done.errors + idle.errors
-    # Two runs can also differ by pages of program and stack that one of them did not touch: 219 was seen once.
+    # Two runs can also differ by pages of program and stack that only one touched: 219 was seen once.
     assert 214 <= done.value("faults") - idle.value("faults") <= 226
 
 
