@@ -94,7 +94,7 @@ def test_six_scenarios_are_equal_on_all_engines(trace, logs, tmp_path):
 
 
 def test_a_rerun_is_bit_identical(trace, logs, tmp_path):
-    out = tmp_path / "again.oslog"
+    out = tmp_path / "new" / "again.oslog"
     assert tessera("os", "run", "--trace", trace, "--scenario", "fragmented-50", "--out", out).returncode == 0
     assert out.read_bytes() == (logs / "fragmented-50.oslog").read_bytes()
 

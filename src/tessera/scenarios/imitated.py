@@ -26,6 +26,7 @@ def run(trace: Path, scenario: Scenario, out: Path) -> str:
     target = check_target(out)
     if target == trace.resolve():
         raise TesseraError(f"--out {out}", "this is the trace", "name another file")
+    target.parent.mkdir(parents=True, exist_ok=True)  # a container sees only folders that exist
     with tempfile.TemporaryDirectory(prefix="tessera-os-") as name:
         flat = Path(name) / "scenario.txt"
         flat.write_text(scenario.flat())
