@@ -11,7 +11,7 @@ from tessera.cli.notebooks import notebooks
 from tessera.core.errors import TesseraError
 from tessera.core.paths import repo_root
 from tessera.show.explore import open_results
-from tessera.show.explore.controls import IN_PAGES
+from tessera.show.explore.widgets import IN_PAGES
 from tessera.show.notebooks.catalogue import Entry, entry
 from tessera.show.notebooks.page import HOME, HOME_IN_SITE, write_page
 

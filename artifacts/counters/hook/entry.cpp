@@ -4,7 +4,7 @@
 
 #include "hook/control.h"
 
-// Called by a stub with the mark in edi. Saves what a call may change. The hook uses general registers only (see
+// Called by a trampoline with the mark in edi. Saves what a call may change. The hook uses general registers only (see
 // CMakeLists.txt), so vector registers keep their values. The stack is aligned as the ABI asks.
 __asm__(R"(
     .text
@@ -58,7 +58,7 @@ void write_distance(unsigned char* field, uint64_t from, uint64_t to) {
 
 }  // namespace
 
-void write_stub(unsigned char* stub, uint64_t marker, Mark mark) {
+void write_trampoline(unsigned char* trampoline, uint64_t marker, Mark mark) {
     // The first bytes are those of the program's stack pointer down: 128 bytes below it belong to the program.
     static constexpr unsigned char kCode[] = {
         0x48, 0x8d, 0x64, 0x24, 0x80,                    //  0: lea -128(%rsp), %rsp
@@ -72,17 +72,17 @@ void write_stub(unsigned char* stub, uint64_t marker, Mark mark) {
         0xe9, 0, 0, 0, 0,                                // 28: jmp behind the marker
     };                                                   // 33: address of tessera_roi_entry
     constexpr size_t kMark = 8, kJump = 29, kAddress = sizeof kCode;
-    static_assert(kAddress == 33 && kAddress + sizeof(void*) <= kStubBytes, "the stub's distances");
-    memcpy(stub, kCode, sizeof kCode);
-    memcpy(stub + kMark, &mark, sizeof mark);
-    write_distance(stub + kJump, reinterpret_cast<uint64_t>(stub) + kAddress, marker + kMarkerBytes);
+    static_assert(kAddress == 33 && kAddress + sizeof(void*) <= kTrampolineBytes, "the trampoline's distances");
+    memcpy(trampoline, kCode, sizeof kCode);
+    memcpy(trampoline + kMark, &mark, sizeof mark);
+    write_distance(trampoline + kJump, reinterpret_cast<uint64_t>(trampoline) + kAddress, marker + kMarkerBytes);
     const auto entry = reinterpret_cast<uint64_t>(&tessera_roi_entry);
-    memcpy(stub + kAddress, &entry, sizeof entry);
+    memcpy(trampoline + kAddress, &entry, sizeof entry);
 }
 
-void write_jump(unsigned char* marker, uint64_t stub) {
+void write_jump(unsigned char* marker, uint64_t trampoline) {
     marker[0] = 0xe9;
-    write_distance(marker + 1, reinterpret_cast<uint64_t>(marker) + kJumpBytes, stub);
+    write_distance(marker + 1, reinterpret_cast<uint64_t>(marker) + kJumpBytes, trampoline);
     marker[5] = 0x66;  // never executed; a NOP of two bytes for disassemblers
     marker[6] = 0x90;
 }

@@ -7,11 +7,11 @@ namespace tessera::counters {
 
 enum Mark : uint32_t { kBegin = 0, kEnd = 1 };
 
-/// A marker jumps to its stub, which stays out of the red zone, keeps the flags, and calls tessera_roi_entry.
-constexpr uint64_t kStubBytes = 48;
-/// Writes the stub for a marker of 7 bytes. `stub` and `marker` are addresses at most 2GB apart.
-void write_stub(unsigned char* stub, uint64_t marker, Mark mark);
-/// Writes the jump to `stub` over the marker.
-void write_jump(unsigned char* marker, uint64_t stub);
+/// A marker jumps to its trampoline, which stays out of the red zone, keeps the flags, and calls tessera_roi_entry.
+constexpr uint64_t kTrampolineBytes = 48;
+/// Writes the trampoline for a marker of 7 bytes. `trampoline` and `marker` are addresses at most 2GB apart.
+void write_trampoline(unsigned char* trampoline, uint64_t marker, Mark mark);
+/// Writes the jump to `trampoline` over the marker.
+void write_jump(unsigned char* marker, uint64_t trampoline);
 
 }  // namespace tessera::counters

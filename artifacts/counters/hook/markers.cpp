@@ -32,7 +32,7 @@ unsigned char* next_marker(unsigned char* from, const unsigned char* end, Mark* 
     return nullptr;
 }
 
-/// Memory for stubs below `code`, in reach of its jumps; 0 if there is none. Below a program nothing grows towards it: its
+/// Memory for trampolines below `code`, in reach of its jumps; 0 if there is none. Below a program nothing grows towards it: its
 /// heap is above it.
 uint64_t memory_near(const Code& code, uint64_t bytes) {
     const uint64_t end = reinterpret_cast<uint64_t>(code.end), start = reinterpret_cast<uint64_t>(code.begin) / kPage * kPage;
@@ -61,19 +61,19 @@ long set_protection(unsigned char* at, int protection) {
 int patch(const Code& code, RegionPage* page) {
     const uint64_t markers = count_markers(code);
     if (markers == 0) return 0;
-    const uint64_t bytes = (markers * kStubBytes + kPage - 1) / kPage * kPage, stubs = memory_near(code, bytes);
-    if (stubs == 0) return ENOMEM;
+    const uint64_t bytes = (markers * kTrampolineBytes + kPage - 1) / kPage * kPage, trampolines = memory_near(code, bytes);
+    if (trampolines == 0) return ENOMEM;
     Mark mark;
-    uint64_t stub = stubs;
-    for (unsigned char* at = code.begin; (at = next_marker(at, code.end, &mark)) != nullptr; at += kMarkerBytes, stub += kStubBytes)
-        write_stub(reinterpret_cast<unsigned char*>(stub), reinterpret_cast<uint64_t>(at), mark);
-    long result = sys::protect(stubs, bytes, PROT_READ | PROT_EXEC);
-    stub = stubs;
+    uint64_t trampoline = trampolines;
+    for (unsigned char* at = code.begin; (at = next_marker(at, code.end, &mark)) != nullptr; at += kMarkerBytes, trampoline += kTrampolineBytes)
+        write_trampoline(reinterpret_cast<unsigned char*>(trampoline), reinterpret_cast<uint64_t>(at), mark);
+    long result = sys::protect(trampolines, bytes, PROT_READ | PROT_EXEC);
+    trampoline = trampolines;
     for (unsigned char* at = code.begin; !sys::failed(result) && (at = next_marker(at, code.end, &mark)) != nullptr;
-         at += kMarkerBytes, stub += kStubBytes) {
+         at += kMarkerBytes, trampoline += kTrampolineBytes) {
         result = set_protection(at, PROT_READ | PROT_WRITE | PROT_EXEC);
         if (sys::failed(result)) break;
-        write_jump(at, stub);
+        write_jump(at, trampoline);
         result = set_protection(at, code.protection);
         __atomic_add_fetch(mark == kBegin ? &page->begin_markers : &page->end_markers, 1, __ATOMIC_RELAXED);
     }

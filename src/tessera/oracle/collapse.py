@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import itertools
 import re
-import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.oracle.events import SplitMix64
+from tessera.oracle.imitation import printed, text_of
 
 ENTRIES = 512
 #: max_ptes_none:max_ptes_swap of the passes over the table: the defaults, and lower ones.
@@ -119,15 +118,10 @@ def entries_of(cell: str) -> dict[str, int]:
 def imitated(program: Path, table: Sequence[str], limits: str) -> list[Decision]:
     """The imitation's decisions; ``program`` is ``tessera-collapse``."""
     none, swap = limits.split(":")
-    with TemporaryDirectory(prefix="tessera-oracle-") as temporary:
-        path = Path(temporary) / "cells"
-        path.write_text("".join(f"{cell}\n" for cell in table))
-        command = [program, path, "--max-ptes-none", none, "--max-ptes-swap", swap]
-        done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        raise _failed("'tessera-collapse'", f"status {done.returncode}: {done.stderr.strip()}")
+    words = ["cells", "--max-ptes-none", none, "--max-ptes-swap", swap]
+    output = printed(program, words, {"cells": text_of(table)}, "of khugepaged's table")
     decisions = []
-    for line in done.stdout.splitlines():
+    for line in output.splitlines():
         _, name, *counts = line.split()
         numbers = dict(count.split("=") for count in counts)
         decisions.append(Decision(name, *(int(numbers[key]) for key in ("none", "swap", "young"))))

@@ -8,13 +8,12 @@ afterwards, ``o`` it is another one. So a write to a page that a fork shared is 
 
 from __future__ import annotations
 
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.oracle.events import SplitMix64
+from tessera.oracle.imitation import printed, text_of
 
 PAGE, PAGES, BASE = 4096, 2048, 0x3000_0000_0000
 ROUNDS, TURNS, ACCESSES = 16, 40, 25
@@ -47,21 +46,10 @@ def _accesses(random: SplitMix64) -> list[str]:
 
 def imitated(program: Path, lines: list[str]) -> str:
     """Letters of the imitation, on a PC with 1 GB. ``program`` is ``tessera-vm``."""
-    with TemporaryDirectory(prefix="tessera-oracle-") as temporary:
-        path = Path(temporary) / "events"
-        path.write_text("".join(f"{line}\n" for line in lines))
-        command = [program, "replay", path, "--memory", "1GB", "--decisions"]
-        done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        raise TesseraError(
-            "'tessera-vm replay' of fork and writes",
-            f"it exited with status {done.returncode}: {done.stderr.strip()[-400:]}",
-            "read the message: an event breaks a rule of the imitation",
-            exit_code=EXIT_FAILED,
-            code="imitation-refused",
-        )
+    words = ["replay", "events", "--memory", "1GB", "--decisions"]
+    output = printed(program, words, {"events": text_of(lines)}, "of fork and writes")
     letters = []
-    for part in done.stdout.split("\n> "):
+    for part in output.split("\n> "):
         words = part.removeprefix("> ").split("\n")[0].split()
         if words[0] != "touch" or len(words) > 3:
             continue

@@ -9,13 +9,11 @@ indices) and the state's own lines.
 from __future__ import annotations
 
 import re
-import subprocess
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.oracle.imitation import printed
 
 #: (file, zone, name) -> value as text.
 Values = dict[tuple[str, str, str], str]
@@ -76,24 +74,10 @@ def _values(text: str, when: str) -> Values:
 
 def state_values(program: Path, state: str) -> Values:
     """The same values of a state, by ``tessera-phys show`` and from its lines."""
-    found = _shown(_show(program, state))
+    words = ["show", "--snapshot", "state"]
+    found = _shown(printed(program, words, {"state": state}, "of a state of the guest"))
     found |= _lines(state)
     return found
-
-
-def _show(program: Path, state: str) -> str:
-    with TemporaryDirectory(prefix="tessera-oracle-") as temporary:
-        path = Path(temporary) / "state"
-        path.write_text(state)
-        done = subprocess.run([program, "show", "--snapshot", path], capture_output=True, text=True)
-    if done.returncode:
-        raise TesseraError(
-            "'tessera-phys show' of a state of the guest",
-            f"it exited with status {done.returncode}: {done.stderr.strip()}",
-            "read the message: the state breaks a rule of the imitation",
-            exit_code=EXIT_FAILED,
-        )
-    return done.stdout
 
 
 def _shown(text: str) -> Values:

@@ -9,16 +9,14 @@ the region are compared, and the frames of their tables.
 from __future__ import annotations
 
 import re
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.kernel.walker import FRAME, LARGE, PRESENT, GuestMemory, walk
 from tessera.oracle.events import SplitMix64
+from tessera.oracle.imitation import printed, text_of
 
 #: The region: one slot of the root table, which nothing else uses.
 REGION = 0x1000_0000_0000
@@ -146,21 +144,9 @@ def imitated(program: Path, state: str, lines: list[str]) -> dict[str, Mapped]:
     # A comment prints nothing, so a look becomes an access to memory that is not mapped.
     looks = [line.split()[2] for line in lines if line.startswith("# look")]
     marked = ["touch 0x1000 r" if line.startswith("# look") else line for line in lines]
-    with TemporaryDirectory(prefix="tessera-oracle-") as temporary:
-        folder = Path(temporary)
-        (folder / "state").write_text(state)
-        (folder / "events").write_text("".join(f"{line}\n" for line in marked))
-        command = [program, "replay", folder / "events", "--snapshot", folder / "state", "--root-order", "0"]
-        done = subprocess.run([*command, "--decisions"], capture_output=True, text=True)
-    if done.returncode:
-        raise TesseraError(
-            "'tessera-vm replay' from a state of the guest",
-            f"it exited with status {done.returncode}: {done.stderr.strip()[-400:]}",
-            "read the message: the state or an event breaks a rule of the imitation",
-            exit_code=EXIT_FAILED,
-            code="imitation-refused",
-        )
-    return _follow(done.stdout, looks)
+    words = ["replay", "events", "--snapshot", "state", "--root-order", "0", "--decisions"]
+    files = {"state": state, "events": text_of(marked)}
+    return _follow(printed(program, words, files, "from a state of the guest"), looks)
 
 
 FAULT = re.compile(

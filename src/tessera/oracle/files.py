@@ -9,13 +9,12 @@ guest reports the pages that are new in the cache after each event; the imitatio
 from __future__ import annotations
 
 import re
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.oracle.events import SplitMix64
+from tessera.oracle.imitation import printed, text_of
 
 PAGE = 4096
 PAGES = 65536  # of a RAM disk: 256 MB
@@ -70,21 +69,10 @@ def guest_steps(output: str) -> list[Step]:
 
 def imitated(program: Path, lines: list[str]) -> list[Step]:
     """Steps of the imitation, on a PC with 1 GB and RAM disks. ``program`` is ``tessera-vm``."""
-    with TemporaryDirectory(prefix="tessera-oracle-") as temporary:
-        path = Path(temporary) / "events"
-        path.write_text("".join(f"{line}\n" for line in lines))
-        command = [program, "replay", path, "--memory", "1GB", "--ram-disk", "--decisions"]
-        done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        raise TesseraError(
-            "'tessera-vm replay' of accesses to files",
-            f"it exited with status {done.returncode}: {done.stderr.strip()[-400:]}",
-            "read the message: an event breaks a rule of the imitation",
-            exit_code=EXIT_FAILED,
-            code="imitation-refused",
-        )
+    words = ["replay", "events", "--memory", "1GB", "--ram-disk", "--decisions"]
+    output = printed(program, words, {"events": text_of(lines)}, "of accesses to files")
     steps = []
-    for part in done.stdout.split("\n> ")[0:]:
+    for part in output.split("\n> "):
         name = part.removeprefix("> ").split()[0]
         if name not in ("read", "touch"):
             continue

@@ -14,10 +14,11 @@ import numpy as np
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.kernel import image
-from tessera.kernel.guest import GuestProgram, GuestRun, Look, run_in_guest
+from tessera.kernel.guest import GuestProgram, GuestRun, Look, OnWalk, run_in_guest
 from tessera.kernel.machine import Machine
 from tessera.machine.container.toolchain import Toolchain
 from tessera.oracle.faults import Mapped, mapped
+from tessera.oracle.imitation import text_of
 from tessera.oracle.memory import KernelMemory
 from tessera.oracle.snapshot import Reader
 from tessera.oracle.vmlinux import Vmlinux
@@ -43,6 +44,25 @@ class Oracle:
     def file(self, name: str) -> bytes:
         """A built file: the module, or a program of the guest."""
         return (self.folder / name).read_bytes()
+
+    def run(self, script: str, files: dict[str, bytes], out: Path, on_walk: OnWalk | None = None) -> GuestRun:
+        """Run a script with these files in a new guest.
+
+        Raises:
+            TesseraError: the script failed, or the guest's kernel reported something.
+        """
+        done = run_in_guest(
+            self.tools, self.program, script, out,
+            machine=MACHINE, timeout_seconds=SECONDS, files=files, on_walk=on_walk,
+        )  # fmt: skip
+        if done.status or done.warnings:
+            raise TesseraError(
+                "a run of the oracle",
+                f"status {done.status}; kernel: {done.warnings[:3]}; {done.text('stderr')[-300:]}",
+                f"read the files in {done.folder}",
+                exit_code=EXIT_FAILED,
+            )
+        return done
 
 
 def oracle(say: Callable[[str], None], *, accept_series: bool = False) -> Oracle:
@@ -72,18 +92,7 @@ def run_events(oracle: Oracle, events: np.ndarray, block: int, out: Path, on_sta
 
     script = f"insmod /run/{MODULE}.ko events=/run/events block={block}\n"
     files = {f"/run/{MODULE}.ko": oracle.file(f"{MODULE}.ko"), "/run/events": events.astype("<u4").tobytes()}
-    done = run_in_guest(
-        oracle.tools,
-        oracle.program,
-        script,
-        out,
-        machine=MACHINE,
-        timeout_seconds=SECONDS,
-        files=files,
-        on_walk=look,
-    )
-    _clean(done)
-    return done
+    return oracle.run(script, files, out, look)
 
 
 COUNTS = """\
@@ -124,17 +133,7 @@ def run_counts(oracle: Oracle, out: Path) -> dict[str, tuple[str, str]]:
         return False
 
     script = COUNTS.format(indices=INDICES, moments=" ".join(FRAGMENTED))
-    done = run_in_guest(
-        oracle.tools,
-        oracle.program,
-        script,
-        out,
-        machine=MACHINE,
-        timeout_seconds=SECONDS,
-        files={"/run/fragment": oracle.file("fragment")},
-        on_walk=look,
-    )
-    _clean(done)
+    done = oracle.run(script, {"/run/fragment": oracle.file("fragment")}, out, look)
     return {name: (state, done.text(name)) for name, state in states.items()}
 
 
@@ -172,18 +171,8 @@ def run_collapse(oracle: Oracle, cells: list[str], limits: list[str], batch: int
     """
     script = COLLAPSE.format(limits=" ".join(limits), cells=len(cells), batch=batch)
     files = {"/run/collapse_cells": oracle.file("collapse_cells")}
-    files["/run/cells"] = "".join(f"{cell}\n" for cell in cells).encode()
-    done = run_in_guest(
-        oracle.tools,
-        oracle.program,
-        script,
-        out,
-        machine=MACHINE,
-        timeout_seconds=SECONDS,
-        files=files,
-    )
-    _clean(done)
-    return done.text("stdout")
+    files["/run/cells"] = text_of(cells).encode()
+    return oracle.run(script, files, out).text("stdout")
 
 
 FAULTS = """\
@@ -210,18 +199,8 @@ def run_faults(oracle: Oracle, lines: list[str], out: Path) -> tuple[str, dict[s
             found[look.name] = mapped(look.memory, root)
         return False
 
-    files = {"/run/faults": oracle.file("faults"), "/run/events": "".join(f"{x}\n" for x in lines).encode()}
-    done = run_in_guest(
-        oracle.tools,
-        oracle.program,
-        FAULTS,
-        out,
-        machine=MACHINE,
-        timeout_seconds=SECONDS,
-        files=files,
-        on_walk=look,
-    )
-    _clean(done)
+    files = {"/run/faults": oracle.file("faults"), "/run/events": text_of(lines).encode()}
+    oracle.run(FAULTS, files, out, look)
     return state, found, root // 4096
 
 
@@ -238,44 +217,14 @@ def run_files(oracle: Oracle, lines: list[str], out: Path) -> str:
     """Reads and faults of two RAM disks; what the guest's program printed."""
     more = {
         "/run/files": oracle.file("files"),
-        "/run/events": "".join(f"{line}\n" for line in lines).encode(),
+        "/run/events": text_of(lines).encode(),
     }
-    done = run_in_guest(
-        oracle.tools,
-        oracle.program,
-        FILES,
-        out,
-        machine=MACHINE,
-        timeout_seconds=SECONDS,
-        files=more,
-    )
-    _clean(done)
-    return done.text("stdout")
+    return oracle.run(FILES, more, out).text("stdout")
 
 
 def run_copies(oracle: Oracle, lines: list[str], out: Path) -> str:
     """A process and its children; a letter for each access."""
     more = {"/run/copies": oracle.file("copies")}
-    more["/run/events"] = "".join(f"{line}\n" for line in lines).encode()
-    done = run_in_guest(
-        oracle.tools,
-        oracle.program,
-        "chmod +x /run/copies\n/run/copies /run/events\n",
-        out,
-        machine=MACHINE,
-        timeout_seconds=SECONDS,
-        files=more,
-    )
-    _clean(done)
+    more["/run/events"] = text_of(lines).encode()
+    done = oracle.run("chmod +x /run/copies\n/run/copies /run/events\n", more, out)
     return done.text("stdout").strip()
-
-
-def _clean(done: GuestRun) -> None:
-    """The guest's kernel reported nothing, and the script ended well."""
-    if done.status or done.warnings:
-        raise TesseraError(
-            "a run of the oracle",
-            f"status {done.status}; kernel: {done.warnings[:3]}; {done.text('stderr')[-300:]}",
-            f"read the files in {done.folder}",
-            exit_code=EXIT_FAILED,
-        )

@@ -10,20 +10,15 @@ from tessera.fit.models.registry import EVERY
 from tessera.show.explore.fits import FAMILIES, SHOWN, draw_fits
 from tessera.show.explore.source import Source
 from tessera.show.explore.training import EVERY_LAYOUT, SETS, fit_on
-
-NO_WIDGETS = (
-    "Menus need ipywidgets, which is not installed: ./run setup. Below is what they would show at the start."
-)
-#: In pages and in JupyterLab before the cell has run.
-IN_PAGES = "[In JupyterLab, menus stand here: {}. `./run notebooks` starts it.]"
+from tessera.show.explore.widgets import Followed, bar
 
 
-class Controls:
-    """Menus (ipywidgets; None if not installed) and the picture and table that follow them."""
+class Controls(Followed):
+    """Menus and the picture and table that follow them."""
 
     def __init__(self, source: Source, workload: str, platform: str):
         pair = source.pair(workload, platform)
-        self.source, self.bar, self._handles = source, None, []
+        self.source = source
         self.chosen = {
             "workload": pair.workload, "platform": pair.platform, "models": SHOWN,
             "layouts": FAMILIES, "training": EVERY_LAYOUT,
@@ -37,27 +32,17 @@ class Controls:
         title = f"{pair.workload} on {pair.platform}, trained on {self.chosen['training']}"
         return draw_fits(title, pair.provenance, fitted, trains, held_out), table
 
-    def show(self) -> Controls:
-        """Display menus, picture and table; the last two follow the menus."""
-        from IPython.display import display
-
-        try:
-            self.bar = _bar(self)
-            display(self.bar)
-        except ImportError:
-            print(NO_WIDGETS)
-        self._handles = [display(part, display_id=True) for part in self.view()]
-        return self
-
     def changed(self, name: str, value) -> None:
         """A menu moved: the chosen pair may not exist on every platform, so the platform follows."""
         self.chosen[name] = value
         pairs = {(w, p) for w, p in self.source.results.pairs()}
         if (self.chosen["workload"], self.chosen["platform"]) not in pairs:
             self.chosen["platform"] = self.source.pair(self.chosen["workload"]).platform
-        for handle, part in zip(self._handles, self.view(), strict=False):
-            if handle is not None:
-                handle.update(part)
+        self.update()
+
+    def widgets(self):
+        """The menus."""
+        return _bar(self)
 
 
 def controls(source: Source, workload: str = "", platform: str = "") -> None:
@@ -67,14 +52,6 @@ def controls(source: Source, workload: str = "", platform: str = "") -> None:
 
 def _bar(owner: Controls):
     import ipywidgets
-
-    class Bar(ipywidgets.VBox):
-        """Menus whose text, where widgets can't be shown, says what they are."""
-
-        def _repr_mimebundle_(self, **options):
-            bundle = super()._repr_mimebundle_(**options) or {}
-            words = ", ".join(menu.description for menu in menus.values())
-            return {**bundle, "text/plain": IN_PAGES.format(words)}
 
     pairs = owner.source.results.pairs()
     wide = {"style": {"description_width": "7em"}, "layout": ipywidgets.Layout(width="25em")}
@@ -94,9 +71,12 @@ def _bar(owner: Controls):
         menu.value = owner.chosen[name]
         menu.observe(lambda change, name=name: owner.changed(name, change["new"]), names="value")
     choose = ipywidgets.VBox([menus[name] for name in ("workload", "platform", "training")])
-    bar = Bar([ipywidgets.HBox([choose, menus["models"], menus["layouts"]])])
-    bar.menus = menus
-    return bar
+    found = bar(
+        [ipywidgets.HBox([choose, menus["models"], menus["layouts"]])],
+        [menu.description for menu in menus.values()],
+    )
+    found.menus = menus
+    return found
 
 
 __all__ = ["Controls", "controls"]

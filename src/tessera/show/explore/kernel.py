@@ -12,7 +12,7 @@ import pandas as pd
 
 from tessera.core.paths import repo_root
 from tessera.results.read import read_undeclared
-from tessera.show.explore.controls import IN_PAGES, NO_WIDGETS
+from tessera.show.explore.widgets import Followed, bar
 from tessera.show.figures import style
 
 __all__ = [
@@ -59,35 +59,24 @@ def _of(name: str, chosen: dict[str, str]) -> pd.DataFrame:
     return rows.drop(columns=list(chosen))
 
 
-class Choice:
-    """Three sliders (ipywidgets; None if not installed), and picture and table that follow them."""
+class Choice(Followed):
+    """Three sliders, and picture and table that follow them."""
 
     def __init__(self, **chosen: str):
         self.chosen = {key: chosen.get(key, words[0]) for key, words in KEYS.items()}
-        self.bar, self._handles = None, []
 
     def view(self):
         """(page sizes over time and faults by kind, a table of the faults) of what is chosen."""
         return draw(self.chosen), faults(**self.chosen)
 
-    def show(self) -> Choice:
-        """Display sliders, picture and table."""
-        from IPython.display import display
-
-        try:
-            self.bar = _bar(self)
-            display(self.bar)
-        except ImportError:
-            print(NO_WIDGETS)
-        self._handles = [display(part, display_id=True) for part in self.view()]
-        return self
-
     def changed(self, key: str, value: str) -> None:
         """A slider moved."""
         self.chosen[key] = value
-        for handle, part in zip(self._handles, self.view(), strict=False):
-            if handle is not None:
-                handle.update(part)
+        self.update()
+
+    def widgets(self):
+        """A slider for each of :data:`KEYS`."""
+        return _bar(self)
 
 
 def sliders(**chosen: str) -> None:
@@ -98,13 +87,6 @@ def sliders(**chosen: str) -> None:
 def _bar(owner: Choice):
     import ipywidgets
 
-    class Bar(ipywidgets.VBox):
-        """Sliders whose text, where widgets can't be shown, says what they are."""
-
-        def _repr_mimebundle_(self, **options):
-            bundle = super()._repr_mimebundle_(**options) or {}
-            return {**bundle, "text/plain": IN_PAGES.format(", ".join(KEYS))}
-
     rows = []
     for key, words in KEYS.items():
         slider = ipywidgets.SelectionSlider(
@@ -113,9 +95,9 @@ def _bar(owner: Choice):
         )  # fmt: skip
         slider.observe(lambda change, key=key: owner.changed(key, change["new"]), names="value")
         rows.append(slider)
-    bar = Bar(rows)
-    bar.sliders = dict(zip(KEYS, rows, strict=True))
-    return bar
+    found = bar(rows, tuple(KEYS))
+    found.sliders = dict(zip(KEYS, rows, strict=True))
+    return found
 
 
 def draw(chosen: dict[str, str]):

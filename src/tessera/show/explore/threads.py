@@ -16,8 +16,8 @@ from tessera.energy import runs as run_files
 from tessera.energy.leaves import ASSUMED
 from tessera.energy.savings import pair_rows
 from tessera.layouts.names import ALL_1GB, ALL_4KB
-from tessera.show.explore.controls import IN_PAGES, NO_WIDGETS
 from tessera.show.explore.source import Pair
+from tessera.show.explore.widgets import Followed, bar
 from tessera.show.figures import style
 
 __all__ = ["Sliders", "draw_energy", "joint", "measured", "savings", "sentences_of", "sliders", "table"]
@@ -31,11 +31,11 @@ RANGES = {
 }
 
 
-class Sliders:
-    """Sliders (ipywidgets; None if not installed) and the drawing that follows them."""
+class Sliders(Followed):
+    """Sliders and the drawing that follows them."""
 
     def __init__(self, machine: str):
-        self.machine, self.bar, self._handle = machines.load(machine), None, None
+        self.machine = machines.load(machine)
 
     def view(self):
         """Instructions per second and per joule over one thread, with the chosen values."""
@@ -50,23 +50,14 @@ class Sliders:
         style.headline(figure, f"The model on {self.machine.name}", ASSUMED)
         return figure
 
-    def show(self) -> Sliders:
-        """Display sliders and drawing."""
-        from IPython.display import display
-
-        try:
-            self.bar = _bar(self)
-            display(self.bar)
-        except ImportError:
-            print(NO_WIDGETS)
-        self._handle = display(self.view(), display_id=True)
-        return self
-
     def changed(self, key: str, value: float) -> None:
         """A slider moved."""
         self.machine = self.machine.changed("assumed: a slider", **{key: value})
-        if self._handle is not None:
-            self._handle.update(self.view())
+        self.update()
+
+    def widgets(self):
+        """A slider for each of :data:`RANGES`."""
+        return _bar(self)
 
 
 def sliders(machine: str) -> None:
@@ -77,14 +68,6 @@ def sliders(machine: str) -> None:
 def _bar(owner: Sliders):
     import ipywidgets
 
-    class Bar(ipywidgets.VBox):
-        """Sliders whose text, where widgets can't be shown, says what they are."""
-
-        def _repr_mimebundle_(self, **options):
-            bundle = super()._repr_mimebundle_(**options) or {}
-            words = ", ".join(words for words, *_ in RANGES.values())
-            return {**bundle, "text/plain": IN_PAGES.format(words)}
-
     rows = []
     for key, (words, least, greatest) in RANGES.items():
         slider = ipywidgets.FloatLogSlider(
@@ -94,9 +77,9 @@ def _bar(owner: Sliders):
         )  # fmt: skip
         slider.observe(lambda change, key=key: owner.changed(key, change["new"]), names="value")
         rows.append(slider)
-    bar = Bar(rows)
-    bar.sliders = dict(zip(RANGES, rows, strict=True))
-    return bar
+    found = bar(rows, [words for words, *_ in RANGES.values()])
+    found.sliders = dict(zip(RANGES, rows, strict=True))
+    return found
 
 
 def table(machine: str, threads: Sequence[int]) -> pd.DataFrame:
