@@ -54,14 +54,15 @@ def test_threads_refused(text):
 
 
 def test_a_row_has_the_rate_of_the_cell(monkeypatch, tmp_path):
-    """P = 1 - DRAM loads / memory instructions; a refused size is a row with its reason."""
+    """P = 1 - DRAM loads / memory instructions, of the sampled fourth; a refused size is a row with its reason."""
 
     def cells(request, progress):
         for n in request.threads:
             good = {
                 "status": "ok",
                 "message": "",
-                "accesses": 1000,
+                "accesses": 4000,
+                "program_l1d_loads": 1000,
                 "program_dram_loads": 10 * n,
                 "walker_dram_loads": 7,
             }

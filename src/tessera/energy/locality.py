@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import least_squares
+from scipy.optimize import least_squares, minimize_scalar
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 
@@ -52,13 +52,25 @@ def fit_locality(cache_bytes, hit_rates) -> Locality:
     def errors(logged: np.ndarray) -> np.ndarray:
         return -np.exp(logged[0]) * np.log1p(sizes / np.exp(logged[1])) - logs
 
-    starts = [(low, np.log(sizes.mean()) + shift) for low in (-2.0, 0.0, 1.0) for shift in (-6.0, 0.0, 6.0)]
-    fits = [
-        least_squares(
-            errors, np.clip(start, _LOW, _HIGH), bounds=(_LOW, _HIGH), xtol=1e-14, ftol=1e-14, gtol=1e-14
-        )
-        for start in starts
-    ]
-    best = min(fits, key=lambda one: one.cost)
+    best = least_squares(
+        errors, _start(sizes, logs), bounds=(_LOW, _HIGH), xtol=1e-14, ftol=1e-14, gtol=1e-14, x_scale="jac"
+    )
     exponent, size = np.exp(best.x)
     return Locality(1 + float(exponent), float(size), float(np.sqrt(np.mean(best.fun**2))))
+
+
+def _start(sizes: np.ndarray, logs: np.ndarray) -> np.ndarray:
+    """ln(a - 1) and ln(w) near the best ones: for one w, the best a - 1 is the slope of a line through 0."""
+
+    def slope(log_bytes: float) -> float:
+        line = -np.log1p(sizes / np.exp(log_bytes))
+        return float(np.clip(line @ logs / (line @ line), *np.exp([_LOW[0], _HIGH[0]])))
+
+    def cost(log_bytes: float) -> float:
+        return float(np.sum((slope(log_bytes) * np.log1p(sizes / np.exp(log_bytes)) + logs) ** 2))
+
+    grid = np.linspace(_LOW[1], _HIGH[1], 321)
+    at = int(np.argmin([cost(one) for one in grid]))
+    around = grid[max(at - 1, 0)], grid[min(at + 1, len(grid) - 1)]
+    found = minimize_scalar(cost, bounds=around, method="bounded", options={"xatol": 1e-12}).x
+    return np.clip([np.log(slope(found)), found], _LOW + 1e-9, _HIGH - 1e-9)

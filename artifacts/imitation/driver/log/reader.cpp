@@ -11,6 +11,7 @@ namespace {
 
 constexpr const char* again = "make it again: tessera os run --help";
 constexpr size_t least_bytes = magic_bytes + 4 * word_bytes;
+constexpr size_t least_record_bytes = 4;  // head, flags, page, frame
 
 std::string content(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
@@ -72,6 +73,7 @@ Reader::Reader(const std::string& path) : path_(path), data_(content(path)) {
     begin_ += header;
     end_ = tail;
     records_ = get_word(data_.data() + tail);
+    if (records_ > (end_ - begin_) / least_record_bytes) damaged("it counts more records than its bytes can hold [os/log-lengths]");
     rewind();
 }
 

@@ -1,6 +1,7 @@
 // The file of the log: what is written is read, and damage is found.
 #include <random>
 
+#include "../log/coding.h"
 #include "programs.h"
 
 namespace tests {
@@ -86,6 +87,20 @@ TEST(Log, EveryChangedByteIsFound) {
     }
     std::filesystem::remove(path);
     expect_parts(refused([&] { os::Reader reader(path); }), {path});
+}
+
+TEST(Log, MoreRecordsThanBytesAreRefused) {
+    const std::string path = write(random_records(1, 20)), whole = bytes_of(path);
+    const size_t tail = whole.size() - 3 * os::word_bytes;
+    for (const uint64_t count : {uint64_t{1} << 40, ~uint64_t{0}}) {
+        std::string changed = whole.substr(0, tail), rest = whole.substr(tail + os::word_bytes, os::word_bytes);
+        os::put_word(changed, count);
+        changed += rest;
+        os::put_word(changed, os::checksum_of(changed.data(), changed.size()));
+        std::ofstream(path, std::ios::binary) << changed;
+        expect_parts(refused([&] { os::Reader reader(path); }), {path, "more records"});
+    }
+    std::filesystem::remove(path);
 }
 
 TEST(Log, NothingIsLeftWithoutFinish) {
