@@ -11,7 +11,10 @@ SIMULATOR = ROOT / "artifacts" / "simulator" / "src"
 LEVEL = {
     "base": 0, "branch": 1, "cache": 1, "pagetable": 1, "tlb": 1, "os": 2, "mmu": 3, "engine": 4, "cli": 5,
 }  # fmt: skip
-COMPONENTS = ("counters", "imitation", "layout-format", "mosalloc", "simulator", "tracer", "workloads")
+COMPONENTS = (
+    "counters", "faults", "imitation", "kernel-stream", "layout-format", "mosalloc", "simulator", "tracer",
+    "workloads",
+)  # fmt: skip
 
 
 def source_files(folder):

@@ -30,6 +30,7 @@ def complete_tree(full_tree, tmp_path_factory):
         head = "layout,heuristic,parameter,pages_2mb,pages_1gb,duplicate_of"
         (folder / "manifest.csv").write_text("\n".join([head, *rows]) + "\n")
     write_allocator_runs(tree)
+    write_faults(tree)
     (tree / "traces" / "gups").mkdir(parents=True, exist_ok=True)
     (tree / "traces" / "gups" / "info.json").write_text('{"status": "ok", "distinct_4kb_pages": 16384}')
     return tree
@@ -49,3 +50,16 @@ def write_allocator_runs(tree: Path) -> None:
             lines += [f"{name},glibc,{pair},{m0},{t0},measured", f"{name},mosalloc,{pair},{m1},{t1},measured"]
     (tree / "host").mkdir(exist_ok=True)
     (tree / "host" / "allocator.csv").write_text("\n".join(lines) + "\n")
+
+
+def write_faults(tree: Path) -> None:
+    """Latencies of page faults: two kinds with two quantiles each, and one comb."""
+    (tree / "host" / "fault_latency.csv").write_text(
+        "kind,share,tsc_cycles,low_cycles,high_cycles,ns,passes,provenance\n"
+        "write-4kb,0.5,4000,3900,4100,1600,6,measured\nwrite-4kb,0.99,9000,8000,9900,3600,6,measured\n"
+        "read-zero,0.5,1600,1600,1600,640,6,measured\nread-zero,0.99,1700,1700,1800,680,6,measured\n"
+    )
+    (tree / "host" / "fault_comb.csv").write_text(
+        "kind,reason,period,asked,hits,chance,extra_cycles,provenance\n"
+        "write-4kb,page table,512,128,124,0.06,4784,measured\n"
+    )

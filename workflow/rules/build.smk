@@ -22,6 +22,11 @@ def workloads_image():
     return f"build/image-workloads-{digest}.stamp"
 
 
+def vips_image():
+    """The image of the workload vips."""
+    return f"build/image-vips-{content('docker/base', 'docker/toolchain', 'docker/vips')}.stamp"
+
+
 def component_stamps(*components):
     """Stamps of built components."""
     return [f"build/{component}-{programs(ENGINE, component)}.stamp" for component in components]
@@ -42,6 +47,14 @@ rule workloads_image:
     log: "build/logs/workloads-image-{digest}.log",
     message: "Building the image of the programs of Debian"
     shell: "tessera build --workloads-image > {log} 2>&1 && echo {wildcards.digest} > {output}"
+
+
+rule vips_image:
+    input: images,
+    output: "build/image-vips-{digest}.stamp",
+    log: "build/logs/vips-image-{digest}.log",
+    message: "Building the image of the workload vips"
+    shell: "tessera build --vips-image > {log} 2>&1 && echo {wildcards.digest} > {output}"
 
 
 rule component:

@@ -9,8 +9,10 @@ from tessera.pipeline import needs
 from tessera.pipeline.prepare import wait_for
 from tessera.record import workloads
 from tessera.record.workloads import prepared
+from tessera.record.workloads.kinds.debian import image_of
+from tessera.record.workloads.run import VIPS
 
-#: Kinds of workloads whose programs come from Debian and have their own image.
+#: Kinds of workloads whose programs come from Debian and have their own images.
 INSTALLED_KINDS = ("debian", "server")
 MB = 1 << 20
 
@@ -63,8 +65,11 @@ def left_out():
 
 
 def installed(name):
-    """Whether the workload needs the image of the programs of Debian."""
-    return bool(images()) and workloads.load(name).kind in INSTALLED_KINDS
+    """Stamp of the image that has the workload's program of Debian; none if it is no such program."""
+    workload = workloads.load(name)
+    if not images() or workload.kind not in INSTALLED_KINDS:
+        return []
+    return [vips_image() if image_of(workload.executable) == VIPS else workloads_image()]
 
 
 def workload_files(name):
@@ -126,7 +131,7 @@ rule drop:
 rule trace:
     input:
         component_stamps("mosalloc", "tracer", "workloads"),
-        lambda w: workloads_image() if installed(w.workload) else [],
+        lambda w: installed(w.workload),
         ancient("config/workloads/{workload}.yaml"),
         lambda w: TREE.prepared_outcome(size_of(w.workload).prepared.file) if size_of(w.workload).prepared else [],
     output: TREE.info("{workload}"),

@@ -8,7 +8,7 @@ from tessera.core.errors import EXIT_FAILED, TesseraError, unknown_name
 from tessera.machine.container import build as builder
 from tessera.machine.container import component_tests
 from tessera.machine.container.engine import DOCKER, engine_name
-from tessera.machine.container.images import ensure_images, ensure_workloads_image
+from tessera.machine.container.images import ensure_images, ensure_vips_image, ensure_workloads_image
 
 
 def _say(text: str) -> None:
@@ -24,7 +24,10 @@ def _say(text: str) -> None:
     is_flag=True,
     help="Build only the image of the workloads that come from Debian; print its tag.",
 )
-def build(components: tuple[str, ...], test: bool, image: bool, workloads_image: bool) -> None:
+@click.option("--vips-image", is_flag=True, help="Build only the image of the workload vips; print its tag.")
+def build(
+    components: tuple[str, ...], test: bool, image: bool, workloads_image: bool, vips_image: bool
+) -> None:
     """Build components into build/<component>/: the COMPONENTs named, or all.
 
     Components: mosalloc, tracer, simulator, workloads, imitation. Engine docker (default): builds missing
@@ -36,13 +39,17 @@ def build(components: tuple[str, ...], test: bool, image: bool, workloads_image:
     for component in components:
         if component not in builder.COMPONENTS:
             raise unknown_name("component", component, builder.COMPONENTS)
+    only = image or workloads_image or vips_image
     if engine_name() == DOCKER:
-        tag = ensure_workloads_image(_say) if workloads_image else ensure_images(_say)
-        if image or workloads_image:
+        ensure = ensure_images
+        if workloads_image or vips_image:
+            ensure = ensure_workloads_image if workloads_image else ensure_vips_image
+        tag = ensure(_say)
+        if only:
             click.echo(tag)
-    elif image or workloads_image:
+    elif only:
         raise TesseraError("an image", "the engine is 'none', which uses no image", "leave out the option")
-    if image or workloads_image:
+    if only:
         return
     chosen = components or builder.COMPONENTS
     broken = _build(chosen, test)

@@ -7,6 +7,7 @@ import click
 from tessera.cli.measure_import import import_
 from tessera.cli.measure_program import program_
 from tessera.cli.measure_run import run
+from tessera.cli.measure_walks import walk_estimate
 
 PROGRAM = "program"
 
@@ -34,3 +35,4 @@ def measure() -> None:
 measure.add_command(import_)
 measure.add_command(program_, PROGRAM)
 measure.add_command(run)
+measure.add_command(walk_estimate)

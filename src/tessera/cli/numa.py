@@ -184,6 +184,33 @@ def predict(
     _show(predicted(walks, memory, chosen), out)
 
 
+@numa.command()
+@click.option("--out", type=PATH, required=True, help="Trace file to write (.tst).")
+@click.option("--gb", type=int, default=64, show_default=True, help="Size of the table, GB; a power of two.")
+@click.option(
+    "--updates", type=int, default=2_000_000, show_default=True, help="Updates: a load and a store each."
+)
+@click.option("--seed", type=int, default=1, show_default=True, help="Begin of HPCC's stream, as of gups.")
+@click.option("--layouts", type=PATH, help="Folder for 4kb.csv and 2mb.csv, layouts of the whole table.")
+def gups(out: Path, gb: int, updates: int, seed: int, layouts: Path | None) -> None:
+    """Write a trace of HPCC's random updates of a table that this machine has no memory for.
+
+    The stream is computed, so a table of 64 GB takes no memory. The trace has the updates only. The same
+    options give the same trace.
+
+    Example (after: tessera build tracer):
+    ./run tessera numa gups --gb 1 --updates 100000 --out /tmp/updates.tst --layouts /tmp/updates
+    """
+    from tessera.numa.gups import Gups
+    from tessera.numa.gups_trace import write_layouts, write_trace
+
+    asked = Gups(gb, updates, seed)
+    trace = write_trace(asked, out)
+    click.echo(f"{asked.updates} updates of {asked.gb} GB, {2 * asked.updates} accesses -> {trace}")
+    for path in write_layouts(asked, layouts) if layouts else []:
+        click.echo(f"layout {path}")
+
+
 def _show(rows, out: Path | None) -> None:
     """Print the rows, three decimals; write them to ``out`` with all digits."""
     from tessera.core.files import write_csv

@@ -1,6 +1,7 @@
 """Where page tables lie, and what this costs on a machine with several sockets (Mitosis, ASPLOS 2020).
 
 Bottom to top: ``machine`` (published latencies and rates), ``queue`` (the wait behind a bandwidth hog),
-``placement`` (Table 2), ``costs`` (the closed form), ``predict`` (the form on simulated cells), ``archive``,
-``bars``, ``arithmetic`` and ``defects`` (the archived measurements). docs/numa.md is the page.
+``placement`` (Table 2), ``costs`` (the closed form), ``predict`` (the form on simulated cells), ``gups`` and
+``gups_trace`` (updates of a table of any size), ``archive``, ``bars``, ``arithmetic`` and ``defects`` (the
+archived measurements). docs/numa.md is the page.
 """

@@ -14,10 +14,10 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import sha256_of, write_text
 from tessera.core.paths import built, repo_root
 from tessera.machine.container import engine
-from tessera.machine.container.image_inputs import toolchain_tag, workloads_tag
+from tessera.machine.container.image_inputs import toolchain_tag, vips_tag, workloads_tag
 from tessera.record.traces.fixed import FixedNames
 from tessera.record.workloads import Size, prepared
-from tessera.record.workloads.run import HOST, WORKLOADS, Run
+from tessera.record.workloads.run import HOST, VIPS, WORKLOADS, Run
 
 #: Why two recordings may differ; such rows are not compared. docs/trace.md has the list for readers.
 SERVER, THREADS = "a client's timing decides the order of requests", "threads run at the host's pace"
@@ -47,7 +47,7 @@ def key(run: Run, size: Size, max_accesses: int | None, folder: Path) -> str:
             sha256_of(built("tracer", "libtessera-trace.so")),
             sha256_of(built("mosalloc", "libmosalloc.so")),
         ],
-        "image": workloads_tag() if run.image == WORKLOADS else toolchain_tag(),
+        "image": {WORKLOADS: workloads_tag, VIPS: vips_tag}.get(run.image, toolchain_tag)(),
         "arguments": names.words(list(run.argv)),
         "variables": sorted((name, names.text(value)) for name, value in run.environment.items()),
         "region": [

@@ -11,6 +11,7 @@ from tessera.results.schema import (
     clock,
     designs,
     energy,
+    faults,
     kernel,
     machine,
     models,
@@ -36,7 +37,7 @@ _GROUPS = (
     ("Models", (*models.OF_RUN.values(), *models.OF_PAIR.values())),
     ("Studies", (*studies.TABLES, *designs.TABLES, *transfer.TABLES)),
     ("Energy, and hit rates by the size of L3", energy.TABLES),
-    ("Measurements on this machine, and validation", (*machine.TABLES, *clock.TABLES)),
+    ("Measurements on this machine, and validation", (*machine.TABLES, *faults.TABLES, *clock.TABLES)),
     ("The kernel's parts", kernel.TABLES),
     ("Claims, workloads and published numbers", shown.TABLES),
 )

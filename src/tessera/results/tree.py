@@ -128,6 +128,10 @@ class Tree:
     def host_allocator(self) -> Path:
         return self.host / "allocator.csv"
 
+    def host_faults(self, table: str) -> Path:
+        """Latencies of page faults: ``latency``, ``comb``, ``passes`` or ``environment``."""
+        return self.host / f"fault_{table}.csv"
+
     @property
     def host_manifest(self) -> Path:
         """Layouts of the real runs; their files are beside it."""

@@ -50,7 +50,7 @@ class BaseArguments:
 
 
 def docker_folder(image: str) -> Path:
-    """Folder of an image (``base``, ``libc``, ``toolchain``, ``programs``, ``workloads``, ``kernel``)."""
+    """Folder of an image: ``base``, ``libc``, ``toolchain``, ``programs``, ``workloads``, ..."""
     return repo_root() / "docker" / image
 
 
@@ -99,6 +99,11 @@ def programs_tag(arguments: BaseArguments | None = None) -> str:
 def workloads_tag(arguments: BaseArguments | None = None) -> str:
     """Tag of the image of the workloads that are programs of Debian."""
     return _tag_on_toolchain("workloads", arguments)
+
+
+def vips_tag(arguments: BaseArguments | None = None) -> str:
+    """Tag of the image of the workload ``vips``: one of its own, so that other recordings keep theirs."""
+    return _tag_on_toolchain("vips", arguments)
 
 
 def kernel_tag(arguments: BaseArguments | None = None) -> str:

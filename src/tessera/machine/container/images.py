@@ -31,6 +31,7 @@ from tessera.machine.container.image_inputs import (
     libc_tag,
     programs_tag,
     toolchain_tag,
+    vips_tag,
     workloads_tag,
 )
 
@@ -59,6 +60,7 @@ def _remedy(tag: str) -> str:
     commands = {
         programs_tag(): "./run tessera mosalloc programs",
         workloads_tag(): "./run tessera build --workloads-image",
+        vips_tag(): "./run tessera build --vips-image",
         kernel_tag(): "./run tessera kernel build",
     }
     return commands.get(tag, "./run tessera build --image")
@@ -90,6 +92,11 @@ def ensure_programs_image(say: Say) -> str:
 def ensure_workloads_image(say: Say) -> str:
     """Like :func:`ensure_images`, and the image of Debian's workloads on top; returns that one's tag."""
     return _ensure_on_toolchain(workloads_tag(BaseArguments.from_environment()), say)
+
+
+def ensure_vips_image(say: Say) -> str:
+    """Like :func:`ensure_images`, and the image of the workload vips on top; returns that one's tag."""
+    return _ensure_on_toolchain(vips_tag(BaseArguments.from_environment()), say)
 
 
 def ensure_kernel_image(say: Say) -> str:

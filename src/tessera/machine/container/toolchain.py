@@ -18,7 +18,13 @@ from pathlib import Path
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.machine.container import engine
 from tessera.machine.container.command import RunOptions, docker_run, mounts, working_folder
-from tessera.machine.container.image_inputs import kernel_tag, programs_tag, toolchain_tag, workloads_tag
+from tessera.machine.container.image_inputs import (
+    kernel_tag,
+    programs_tag,
+    toolchain_tag,
+    vips_tag,
+    workloads_tag,
+)
 from tessera.machine.container.images import require_image
 from tessera.machine.container.process import ContainerProcess, HostProcess, stopped_at_exit
 
@@ -129,6 +135,11 @@ def programs_toolchain() -> Toolchain:
 def workloads_toolchain() -> Toolchain:
     """Where Debian's own programs that serve as workloads are: their image, or this machine."""
     return _on_toolchain(workloads_tag)
+
+
+def vips_toolchain() -> Toolchain:
+    """Where Debian's vips is: its own image, or this machine."""
+    return _on_toolchain(vips_tag)
 
 
 def kernel_toolchain() -> Toolchain:

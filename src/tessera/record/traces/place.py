@@ -74,7 +74,7 @@ class Place:
             raise TesseraError(
                 f"record '{name}'",
                 f"the image {self.engine.describe().get('image', '')} does not contain this program",
-                "add its package to docker/workloads/Dockerfile, then ./run tessera build --workloads-image",
+                "add its package to the Dockerfile of this image in docker/, then build the image again",
                 code="program-not-in-image",
             )
         return Path(found)

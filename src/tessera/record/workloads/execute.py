@@ -7,10 +7,11 @@ import subprocess
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.machine.container import RunOptions
 from tessera.machine.container.process import stopped_at_exit
-from tessera.machine.container.toolchain import HostToolchain, Toolchain, toolchain, workloads_toolchain
+from tessera.machine.container.toolchain import HostToolchain, Toolchain, toolchain
 from tessera.record.traces.companion import beside
 from tessera.record.traces.passing import communicate
-from tessera.record.workloads.run import HOST, WORKLOADS, Finished, Run
+from tessera.record.workloads.run import HOST, Finished, Run
+from tessera.record.workloads.tracing import installed
 
 #: Key of a kernel's result: clock time of its region of interest.
 ROI_NS = "roi_ns"
@@ -20,7 +21,7 @@ def image_of(run: Run) -> Toolchain:
     """Where the program is installed."""
     if run.image == HOST:
         return HostToolchain()
-    return workloads_toolchain() if run.image == WORKLOADS else toolchain()
+    return installed(run.image) or toolchain()
 
 
 def execute(run: Run, folder, *, show_stdout: bool = False) -> tuple[Finished, dict]:

@@ -15,7 +15,7 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.record.traces.companion import Companion
 
 #: Images of ``docker/`` that a run can happen in.
-TOOLCHAIN, WORKLOADS = "toolchain", "workloads"
+TOOLCHAIN, WORKLOADS, VIPS = "toolchain", "workloads", "vips"
 #: The program is this machine's own; recorded, it goes into the toolchain with its libraries.
 HOST = "host"
 
@@ -69,11 +69,13 @@ class Run:
         paths: files and folders outside the checkout that it opens.
         environment: variables of the program.
         folder: its working folder; None for the caller's.
-        image: where the program is installed, :data:`TOOLCHAIN`, :data:`WORKLOADS` or :data:`HOST`.
+        image: where the program is installed, :data:`TOOLCHAIN`, :data:`WORKLOADS`, :data:`VIPS`
+            or :data:`HOST`.
         target: path of the executable that gets the layout when ``argv`` starts another one (a shell
             script); None when it is ``argv[0]`` itself.
         roi: region of interest, as in :func:`tessera.record.traces.record`.
         threads: the program starts threads.
+        thread: which of them is recorded, as in :func:`tessera.record.traces.record`; None for its default.
         companion: what runs beside it and ends it (a server's load).
         verify: takes the finished run and returns its result (a flat dict that can be written as JSON,
             ``verified: true`` in it), or raises a TesseraError.
@@ -87,5 +89,6 @@ class Run:
     target: str | None = None
     roi: str = "auto"
     threads: bool = False
+    thread: str | None = None
     companion: Companion | None = None
     verify: Callable[[Finished], dict] = last_line_json

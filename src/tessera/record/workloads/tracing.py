@@ -5,11 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tessera.machine.container.toolchain import workloads_toolchain
+from tessera.machine.container.toolchain import Toolchain, vips_toolchain, workloads_toolchain
 from tessera.record import traces
 from tessera.record.workloads.kinds import prepare
 from tessera.record.workloads.model import Size, Workload
-from tessera.record.workloads.run import WORKLOADS, Run, last_line_json
+from tessera.record.workloads.run import VIPS, WORKLOADS, Run, last_line_json
+
+
+def installed(image: str) -> Toolchain | None:
+    """The image that has a program of Debian's; None for programs of the toolchain and of this machine."""
+    if image == WORKLOADS:
+        return workloads_toolchain()
+    return vips_toolchain() if image == VIPS else None
 
 
 def tracing_options(run: Run, size: Size, folder: Path) -> dict[str, Any]:
@@ -19,10 +26,11 @@ def tracing_options(run: Run, size: Size, folder: Path) -> dict[str, Any]:
         "anon_pool": size.anon_pool,
         "roi": run.roi,
         "threads": run.threads,
+        "thread": run.thread,
         "companion": run.companion,
         "paths": [folder, *run.paths],
         "environment": dict(run.environment),
-        "where": workloads_toolchain() if run.image == WORKLOADS else None,
+        "where": installed(run.image),
         "folder": run.folder,
         "target": run.target,
         # A script and a server's load name files and programs outside the recorded program.

@@ -255,6 +255,14 @@ FIGURES: tuple[Entry, ...] = (
         group="platforms",
     ),
     Entry(
+        "fault-latency",
+        "fault_latency:draw",
+        "Latency of page faults on this machine",
+        "Top: first touches of memory, quantiles as the median over passes. Bottom: slow touches at the "
+        "distances of page tables, LRU batches and fault-around, beside the share of random places.",
+        group="platforms",
+    ),
+    Entry(
         "layouts",
         "layouts_overview:draw",
         "STLB misses by address, and the layouts",

@@ -1,4 +1,4 @@
-"""``kind: debian``: a program of Debian's, unmodified, in the image of workloads.
+"""``kind: debian``: a program of Debian's, unmodified, in the image of workloads, or in one of its own.
 
 A size's ``args`` describe its input, which the program's module makes in the run's folder. A new program is
 one module below ``tessera.record.workloads.debian`` with ``prepare(workload, size, folder) -> Run``, and
@@ -12,12 +12,21 @@ from pathlib import Path
 
 from tessera.core.errors import unknown_name
 from tessera.record.workloads.model import Size, Workload
-from tessera.record.workloads.run import Run
+from tessera.record.workloads.run import VIPS, WORKLOADS, Run
 
 PROGRAMS = {
     "liblinear-train": "tessera.record.workloads.debian.liblinear",
+    "vips": "tessera.record.workloads.debian.vips",
     "xalan": "tessera.record.workloads.debian.xalan",
 }
+
+#: Images of programs that are not in the image of workloads.
+IMAGES = {"vips": VIPS}
+
+
+def image_of(executable: str) -> str:
+    """The folder of ``docker/`` whose image has the program."""
+    return IMAGES.get(executable, WORKLOADS)
 
 
 def prepare(workload: Workload, size: Size, folder: Path) -> Run:

@@ -1,0 +1,112 @@
+"""``tessera faults``: what page faults cost, on this machine and in a recorded Linux 6.12."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from tessera.faults.kinds import KINDS
+
+_PATH = click.Path(path_type=Path)
+_FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)
+
+
+@click.group()
+def faults() -> None:
+    """Measure what page faults cost on this machine; count what Linux does in them (docs/faults.md).
+
+    Example: ./run tessera faults measure --out /tmp/faults
+    """
+
+
+@faults.command()
+@click.option("--kind", "names", multiple=True, type=click.Choice([kind.name for kind in KINDS]),
+              help="Kind of touch; may be repeated.  [default: all]")  # fmt: skip
+@click.option("--size", default="128MB", show_default=True, help="Memory of a pass, a multiple of 2MB.")
+@click.option(
+    "--passes", default=8, show_default=True, type=click.IntRange(3, 1000), help="Passes of a kind."
+)
+@click.option("--warmup", default=2, show_default=True, type=click.IntRange(0, 100),
+              help="First passes, which do not count.")  # fmt: skip
+@click.option(
+    "--processor", type=click.IntRange(0), help="Processor to use.  [default: the last allowed one]"
+)
+@click.option("--any-governor", is_flag=True, help="Accept any governor of the processor's frequency.")
+@click.option("--series", "keep", type=_FOLDER, help="Folder for the latency of every touch, <kind>.csv.")
+@click.option("--out", type=_FOLDER, required=True, help="Results folder; the tables go to its host/.")
+def measure(
+    names: tuple[str, ...],
+    size: str,
+    passes: int,
+    warmup: int,
+    processor: int | None,
+    any_governor: bool,
+    keep: Path | None,
+    out: Path,
+) -> None:
+    """Measure the latency of first touches of memory, one by one, with the time-stamp counter.
+
+    \b
+    Kinds:
+      write-4kb    store to a new anonymous 4KB page
+      read-zero    load from a new anonymous page (zero page)
+      read-file    load from a cached page of a file
+      write-2mb    store to a new anonymous 2MB page
+      touch-again  store to a mapped page: no fault, the floor of the method
+
+    Passes run back to back. Touches over 1 ms have a cause outside: they are dropped and counted. A pass with
+    more than 5% of them does not count. Prints quantiles (us), and combs: touches at regular distances that
+    take longer. Exit status 1 if fewer than 2 passes of a kind count.
+
+    Example: ./run tessera faults measure --size 16MB --passes 3 --warmup 1 --any-governor --out /tmp/faults
+    """
+    from tessera.core.errors import TesseraError
+    from tessera.core.units import MB, parse_bytes
+    from tessera.faults.conditions import processor_of
+    from tessera.faults.kinds import named
+    from tessera.faults.measure import LEAST_PASSES
+    from tessera.faults.measure import measure as run
+    from tessera.faults.probe import Plan, ready
+
+    bytes_ = parse_bytes(size, owner="--size")
+    if not bytes_ or bytes_ % (2 * MB):
+        raise TesseraError(f"--size {size}", "it is no multiple of 2MB", "give for example --size 128MB")
+    if passes - warmup < LEAST_PASSES:
+        raise TesseraError(
+            f"--passes {passes} --warmup {warmup}",
+            f"{passes - warmup} passes would count, {LEAST_PASSES} are needed",
+            "give more --passes",
+        )
+    plan = Plan(bytes_, passes, warmup, processor_of(processor))
+    kinds = [named(name) for name in names] or list(KINDS)
+    run(ready(_say), kinds, plan, out, _say, any_governor=any_governor, keep=keep)
+    _show(out)
+
+
+@faults.command()
+@click.argument("results", type=_FOLDER)
+def show(results: Path) -> None:
+    """Print the tables that `measure` wrote below RESULTS: quantiles, combs, cosines.
+
+    Example: ./run tessera faults show results/default
+    """
+    _show(results)
+
+
+def _show(results: Path) -> None:
+    from tessera.core.tables import print_table
+    from tessera.faults.show import comb_lines, cosine_lines, environment_line, latency_lines
+
+    click.echo(environment_line(results))
+    for title, (heads, rows) in (
+        ("latency (us) by share of touches, median over passes", latency_lines(results)),
+        ("combs", comb_lines(results)),
+        ("cosines of passes: a constant gets one, too", cosine_lines(results)),
+    ):
+        click.echo(f"\n{title}")
+        print_table(heads, rows, right=range(1, len(heads)), whole=(0,))

@@ -1,0 +1,133 @@
+"""IBS op samples of AMD processors, from the text of ``perf report -D`` or ``perf script -D``.
+
+perf writes what the registers of a sample mean, and then the line of its record::
+
+    ibs_op_data3:   00c8...0d LdOp 1 StOp 0 DcL1TlbMiss 1 DcL2TlbMiss 1 ... DcMissLat   321 TlbRefillLat   200
+    12345 0x7b8 [0x90]: PERF_RECORD_SAMPLE(IP, 0x2): 4242/4242: 0x401a35 period: 98416 addr: 0x7f...
+
+(tools/perf/util/amd-sample-raw.c, session.c). The number decides: of IBS_OP_DATA3, bits 2 and 3 are misses of
+the L1 and the L2 data TLB, bits 48 to 63 are TlbRefillLat (arch/x86/include/asm/amd-ibs.h). Words that perf
+prints must agree with it. Newer versions print no TlbRefillLat where the L1 TLB did not miss.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tessera.core.errors import TesseraError
+from tessera.counters.perf.row import shown
+
+AGAIN = "perf record --raw-samples -c 98416 -e ibs_op/cnt_ctl=1/ -- PROGRAM; perf report -D >ibs.txt"
+MAX_LINE = 2000  #: no line of a sample is as long
+
+_L1_MISS, _L2_MISS = 1 << 2, 1 << 3
+_LATENCY_SHIFT = 48
+_PERF_DATA = b"PERFILE2"
+_DATA3 = re.compile(r"\s*ibs_op_data3:\s+([0-9a-f]{16})((?: +\S.*)?)", re.ASCII)
+_WORD = re.compile(r"\b(DcL1TlbMiss|DcL2TlbMiss|TlbRefillLat) +(\d{1,6})\b", re.ASCII)
+_RECORD = re.compile(
+    r".*\bPERF_RECORD_SAMPLE\(IP, 0x([0-9a-f]{1,4})\): (-1|\d{1,10})/(-1|\d{1,10}): (?:0x)?[0-9a-f]{1,16}"
+    r" period: (\d{1,19}) addr: (?:0x)?[0-9a-f]{1,16}\s*",
+    re.ASCII,
+)
+_CPUMODE_MASK = 7  #: of the record's misc bits
+_MODES = {1: "kernel", 2: "user", 3: "hypervisor", 4: "guest kernel", 5: "guest user"}
+
+
+@dataclass(frozen=True, slots=True)
+class IbsOp:
+    """One sampled operation.
+
+    Attributes:
+        line: number of its data in the file, from 1.
+        pid: process; -1 if perf did not know it.
+        mode: ``user``, ``kernel``, ``hypervisor``, ``guest user``, ``guest kernel`` or ``unknown``.
+        period: operations between samples.
+        data3: register IBS_OP_DATA3.
+    """
+
+    line: int
+    pid: int
+    mode: str
+    period: int
+    data3: int
+
+    @property
+    def missed(self) -> bool:
+        """Whether both levels of the data TLB missed, so that a page walk was needed."""
+        return self.data3 & (_L1_MISS | _L2_MISS) == (_L1_MISS | _L2_MISS)
+
+    @property
+    def refill_cycles(self) -> int:
+        """Cycles from the miss of the L1 data TLB to the end of its refill; 16 bits."""
+        return self.data3 >> _LATENCY_SHIFT
+
+
+def parse_lines(lines: Iterable[str], owner: str = "perf report -D") -> Iterator[IbsOp]:
+    """Samples in their order; lines of other records are skipped.
+
+    Raises:
+        TesseraError: a line of IBS has another form, its number and its words contradict each other, or a
+            sample has no record (code ``ibs-row``).
+    """
+    waiting: tuple[int, int] | None = None
+    for number, line in enumerate(lines, start=1):
+        if line.lstrip().startswith("ibs_op_data3"):
+            if waiting is not None:
+                raise _malformed(owner, waiting[0], "no PERF_RECORD_SAMPLE follows it")
+            waiting = number, _data3(owner, number, line)
+        elif waiting is not None and "PERF_RECORD_" in line:
+            found = _RECORD.fullmatch(line.rstrip("\r\n")) if len(line) <= MAX_LINE else None
+            if found is None:
+                raise _malformed(owner, number, f"'{shown(line.strip())}' is no record of a sample")
+            mode = _MODES.get(int(found[1], 16) & _CPUMODE_MASK, "unknown")
+            yield IbsOp(waiting[0], int(found[2]), mode, int(found[4]), waiting[1])
+            waiting = None
+    if waiting is not None:
+        raise _malformed(owner, waiting[0], "no PERF_RECORD_SAMPLE follows it: the file is cut")
+
+
+def read_ibs(path: Path | str) -> list[IbsOp]:
+    """Samples of a file; at least one.
+
+    Raises:
+        TesseraError: the file can't be read, is perf's own format or no text (``ibs-row``), or has no IBS op
+            sample (``ibs-empty``).
+    """
+    owner = f"samples {path}"
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise TesseraError(owner, error.strerror or str(error), "check the path") from None
+    if data.startswith(_PERF_DATA):
+        remedy = "perf report -D -i FILE >ibs.txt"
+        raise TesseraError(owner, "this is what perf record wrote, not its text", remedy, code="ibs-row")
+    found = list(parse_lines(data.decode("utf-8", errors="replace").splitlines(), owner))
+    if not found:
+        raise TesseraError(
+            owner, "it has no IBS op sample with its registers (ibs_op_data3)", AGAIN, code="ibs-empty"
+        )
+    return found
+
+
+def _data3(owner: str, number: int, line: str) -> int:
+    found = _DATA3.fullmatch(line.rstrip("\r\n")) if len(line) <= MAX_LINE else None
+    if found is None:
+        raise _malformed(owner, number, f"'{shown(line.strip())}' is not `ibs_op_data3: 16 digits WORDS`")
+    value = int(found[1], 16)
+    bits = {
+        "DcL1TlbMiss": value >> 2 & 1,
+        "DcL2TlbMiss": value >> 3 & 1,
+        "TlbRefillLat": value >> _LATENCY_SHIFT,
+    }
+    for name, text in _WORD.findall(found[2]):
+        if int(text) != bits[name]:
+            raise _malformed(owner, number, f"{name} {text} contradicts the number {found[1]}: {bits[name]}")
+    return value
+
+
+def _malformed(owner: str, number: int, found: str) -> TesseraError:
+    return TesseraError(f"{owner}, line {number}", found, f"print again: {AGAIN}", code="ibs-row")
