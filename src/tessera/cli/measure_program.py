@@ -20,6 +20,9 @@ SIGNALS = ("TERM", "INT", "QUIT", "HUP", "USR1", "USR2")
 @click.option("--predict", type=PATH, metavar="LAYOUT",
               help="Fit a model to the 6 or more layouts of --try; predict R of this one.")  # fmt: skip
 @click.option("--model", default="mosmodel", show_default=True, help="Model of --predict.")
+@click.option(
+    "--regions", is_flag=True, help="Also sample TLB misses; print the memory that has most of them."
+)
 @click.option("--mode", type=click.Choice(("u", "uk")), default="u", show_default=True,
               help="Count user mode, or user mode and kernel.")  # fmt: skip
 @click.option("--load", metavar="CMD", help="PROGRAM is a server: run CMD (by sh) beside it, then stop it.")
@@ -29,7 +32,9 @@ SIGNALS = ("TERM", "INT", "QUIT", "HUP", "USR1", "USR2")
 @click.option("--results", type=PATH, metavar="DIR",
               help="Results whose slopes are shown beside C.  [default: results/default]")  # fmt: skip
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
-def program_(tries, pairs, predict, model, mode, load, ready_port, stop_signal, results, program) -> None:
+def program_(
+    tries, pairs, predict, model, regions, mode, load, ready_port, stop_signal, results, program
+) -> None:
     """Measure PROGRAM: walks and TLB misses with this machine's counters, and gains of larger pages.
 
     Without counters, the output has clock time and numbers of the kernel, and says so. One run bounds no
@@ -40,20 +45,23 @@ def program_(tries, pairs, predict, model, mode, load, ready_port, stop_signal, 
     Examples:
       ./run tessera measure -- build/workloads/gups --size 256MB --reads 8000000
       ./run tessera measure --try thp,hot.csv -- build/workloads/gups --size 256MB --reads 8000000
+      ./run tessera measure --regions -- build/workloads/gups --size 256MB --reads 8000000
       ./run tessera measure --try hot.csv --ready-port 7000 --load 'redis-benchmark -p 7000 -t get' \\
           -- redis-server --port 7000 --save ''
     """
     from tessera.cli.measure_predicted import predicted
-    from tessera.core.paths import repo_root
     from tessera.core.tables import print_table
-    from tessera.measure.counted.here import here, machine_root
-    from tessera.measure.program import counts, printed, slopes, variants
+    from tessera.measure.counted.here import machine_root
+    from tessera.measure.program import counts, printed, variants
     from tessera.measure.program import pairs as paired
+    from tessera.measure.program import regions as hot
     from tessera.measure.program.started import start
     from tessera.mosalloc.suggest.load import Load
 
     if not load and (named := _given("ready_port", "stop_signal")):
         raise click.UsageError(f"{named} is for a server: it needs --load CMD")
+    if regions and (tries or predict is not None):
+        raise click.UsageError("--regions is for one run under 4KB pages: leave out --try and --predict")
     server = Load(load, ready_port, signal.Signals[f"SIG{stop_signal}"]) if load else None
     say = _say
     names = [name.strip() for name in tries.split(",") if name.strip()]
@@ -65,6 +73,8 @@ def program_(tries, pairs, predict, model, mode, load, ready_port, stop_signal, 
         gains = paired.compare(program, chosen, load=server, pairs=pairs, say=say)
         print_table(printed.HEADS, list(printed.gain_rows(gains)), whole=(0, 1, 2))
         return
+    if regions:
+        hot.require_samples()
     root = machine_root()
     reason = "a server is not counted" if server else counts.unusable(root)
     seen = start(program, load=server)
@@ -73,9 +83,21 @@ def program_(tries, pairs, predict, model, mode, load, ready_port, stop_signal, 
         click.echo(
             f"no TLB misses: {reason}. Clock time says nothing about them; --try shows what pages gain."
         )
-        return
+    else:
+        _print_counts(program, mode, results)
+    if regions:
+        _print_regions(hot.sampled(program, load=server))
+
+
+def _print_counts(program, mode: str, results: Path | None) -> None:
+    """Numbers of this machine's counters, and slopes of other programs beside C."""
+    from tessera.core.paths import repo_root
+    from tessera.core.tables import print_table
+    from tessera.measure.counted.here import here
+    from tessera.measure.program import counts, slopes
+
     where = here()
-    found, done = counts.count(program, where, mode=mode, say=say)
+    found, done = counts.count(program, where, mode=mode, say=_say)
     if where.rehearsal:
         click.echo("a rehearsal: these numbers are not of this machine", err=True)
     click.echo(f"class {found.name}, the whole program, mode {mode}:")
@@ -83,7 +105,21 @@ def program_(tries, pairs, predict, model, mode, load, ready_port, stop_signal, 
     if found.sides("C"):
         for one in slopes.known(results or repo_root() / "results" / "default"):
             click.echo(f"cycles of R that a cycle of C cost in other programs: {one}")
-    click.echo("one run bounds no gain: --try thp shows it; tessera mosalloc suggest finds the hot regions")
+    click.echo("one run bounds no gain: --try thp shows it; --regions finds the memory that has the misses")
+
+
+def _print_regions(profile) -> None:
+    """The hot regions, and how the misses were sampled."""
+    from tessera.core.tables import print_table
+    from tessera.measure.program import regions as hot
+    from tessera.mosalloc.suggest.printed import profile_lines
+
+    for line in profile_lines(profile):
+        click.echo(line)
+    found = hot.hot_regions(profile)
+    click.echo(f"regions that hold {hot.SHARE:.0%} of the pools' misses:")
+    print_table(hot.HEADS, list(hot.rows(found, profile)), whole=(0, 1, 2, 3))
+    click.echo("tessera mosalloc suggest makes a layout of them; --try LAYOUT measures its gain")
 
 
 def _given(*names: str) -> str:
