@@ -56,7 +56,7 @@ def sampled(program: Sequence[str], *, load: Load | None) -> Profile:
 
 
 def hot_regions(profile: Profile, share: float = SHARE) -> list[Region]:
-    """The fewest 2MB pages that hold ``share`` of the pools' misses..
+    """The fewest 2MB pages that hold ``share`` of the pools' misses.
 
     Neighbouring pages are one region; the region with most misses comes first.
 
