@@ -136,6 +136,93 @@ TEST(EntryArray, LruWithoutCallsIsThePolicyLru) {
     }
 }
 
+// Three ways, by hand: unused ways from the lowest one on; then the least recent one; dropped ways first, again from the lowest one on.
+TEST(LruSets, FillsTheLowestUnusedWayElseTheLeastRecent) {
+    LruSets sets(2, 3);
+    const auto fill = [&](uint64_t name) {
+        const size_t way = sets.victim(1);
+        sets.put(1, way, name);
+        sets.use(1, way);
+        return way;
+    };
+    EXPECT_EQ(sets.find(1, 10), LruSets::most_ways);
+    EXPECT_EQ(fill(10), 0u);
+    EXPECT_EQ(fill(11), 1u);
+    EXPECT_EQ(fill(12), 2u);
+    EXPECT_EQ(sets.find(1, 11), 1u);
+    EXPECT_EQ(sets.find(0, 11), LruSets::most_ways);
+    sets.use(1, 0);         // 11 is the least recent now
+    sets.use(1, 1, false);  // no use
+    EXPECT_EQ(sets.victim(1), 1u);
+    EXPECT_EQ(fill(13), 1u);  // order of use: 12, 10, 13
+    sets.drop([](size_t, size_t, uint64_t name) { return name != 10; });
+    EXPECT_EQ(fill(14), 1u);
+    EXPECT_EQ(fill(15), 2u);
+    EXPECT_EQ(fill(16), 0u);  // 10
+    EXPECT_EQ(sets.victim(0), 0u);
+}
+
+// Names that differ in one half only, and one whose halves are those of two others.
+TEST(LruSets, ComparesBothHalvesOfNames) {
+    LruSets sets(1, 8);
+    const uint64_t names[] = {0, 1, uint64_t{1} << 32, 0xffffffff, uint64_t{0xffffffff} << 32};
+    for (const uint64_t name : names) {
+        EXPECT_EQ(sets.find(0, name), LruSets::most_ways) << name;
+        const size_t way = sets.victim(0);
+        sets.put(0, way, name);
+        sets.use(0, way);
+    }
+    for (size_t way = 0; way < 5; ++way) EXPECT_EQ(sets.find(0, names[way]), way);
+    EXPECT_EQ(sets.find(0, (uint64_t{1} << 32) + 1), LruSets::most_ways);
+}
+
+// An array that is asked by steps against the policy `lru` behind lookup() and fill().
+TEST(EntryArray, StepsAreLookUpAndFill) {
+    std::mt19937_64 random(9);
+    for (size_t ways = 1; ways <= 9; ++ways) {
+        SCOPED_TRACE(ways);
+        EntryArray<uint64_t> steps({3 * ways, ways}, "lru", Platform()), called({3 * ways, ways}, "example-lru-by-calls", Platform());
+        ASSERT_EQ(steps.has_steps(), ways <= 8);
+        ASSERT_FALSE(called.has_steps());
+        if (!steps.has_steps()) continue;
+        uint64_t hits = 0;
+        for (uint64_t step = 0; step < 6000; ++step) {
+            const uint64_t name = random() % (4 * ways + 8);
+            const EntryPlace at = steps.seek(name, name);
+            uint64_t* const expected = called.lookup(name, name);
+            ASSERT_EQ(at.found, expected != nullptr) << "step " << step;
+            hits += at.found;
+            if (step % 3 == 0) {  // a hit without another payload, or no use at all
+                if (at.found) ASSERT_EQ(steps.payload(at), *expected);
+                steps.use(at, at.found);
+                continue;
+            }
+            if (expected != nullptr) *expected = step;
+            else called.fill(name, name, step);
+            steps.enter(at, name, step);
+            if (step % 500 == 499) {
+                const auto some = [step](uint64_t n, uint64_t) { return (n + step) % 3 == 0; };
+                steps.drop(some), called.drop(some);
+            }
+        }
+        EXPECT_GT(hits, 500u);
+    }
+}
+
+TEST(TlbArray, LookUpOrFillIsBothWithEveryPolicyAndNumberOfWays) {
+    std::mt19937_64 random(10);
+    for (const char* policy : {"lru", "tree-plru"})
+        for (const size_t ways : {4u, 8u, 12u}) {
+            TlbArray both({2 * ways, ways}, policy, Platform()), apart({2 * ways, ways}, policy, Platform());
+            for (int step = 0; step < 4000; ++step) {
+                const PageNumber page = small(random() % (5 * ways));
+                const bool found = apart.lookup(page);
+                if (!found) apart.fill(page);
+                ASSERT_EQ(both.lookup_or_fill(page), found) << policy << " " << ways << " step " << step;
+            }
+        }
+}
+
 TEST(TlbArray, WithoutEntriesNeverHits) {
     TlbArray none({0, 0}, "lru", Platform());
     none.fill(small(1));

@@ -3,6 +3,9 @@
 // The base has the L1 DTLB of the platform (tlb/levels.h), the page table with its walk caches and the frames. A design
 // of its own says what happens behind L1, in two functions: look_up() searches its structures, fill() enters the page after a
 // walk. The walk goes through the data caches from L1D on. A page that a structure serves fills L1 with its own size.
+//
+// For H and M of many designs in one run, a design can also override missed_l1(), the loop over both functions without a port, by one
+// that the compiler can put into one piece. Its results must be those of look_up() and fill().
 #pragma once
 
 #include "mmu/code_pages.h"
@@ -46,6 +49,13 @@ protected:
     virtual void fill(VirtAddr address, PageNumber page, Port* port) = 0;
     /// Forgets what the design's own structures hold of the range (L1 and walk caches are done).
     virtual void drop(VirtRange range) = 0;
+    /// look_up() and fill() for each miss, without a port (mmu/shared_l1.h).
+    void missed_l1(const L1Misses& misses, MissCounts& counts) override {
+        replay_misses(misses, counts, [this](const L1Miss& miss, const PageChunk*) {
+            if (space_.mapping() != nullptr) space_.mapping()->expect_row(miss.row);
+            return find_behind(miss.address(), miss.page(), nullptr).found != Translation::miss;
+        });
+    }
 
     const AddressSpace& space_;
     Walker walker_;
@@ -71,7 +81,6 @@ private:
     void walk_code(VirtAddr address, Port& port) final { walker_.walk(address, PageSize::small_4kb, port); }
 
     L1Pages l1_pages() const final { return pages_; }
-    Translation missed_l1_tlb_only(VirtAddr address, PageNumber page) final { return find_behind(address, page, nullptr).found; }
     void changed_behind_l1(VirtRange range) final {
         walker_.changed(range);
         drop(range);

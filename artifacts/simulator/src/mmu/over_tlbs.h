@@ -59,10 +59,8 @@ private:
     void walk_code(VirtAddr address, Port& port) final { walk_.walk(address, PageSize::small_4kb, port); }
 
     L1Pages l1_pages() const final { return L1Pages::of_the_space; }
-    Translation missed_l1_tlb_only(VirtAddr, PageNumber page) final {
-        if (second_->lookup(page)) return Translation::stlb_hit;
-        second_->fill(page);
-        return Translation::miss;
+    void missed_l1(const L1Misses& misses, MissCounts& counts) final {
+        replay_misses(misses, counts, [this](const L1Miss& miss, const PageChunk*) { return second_->lookup_or_fill(miss.page()); });
     }
     void changed_behind_l1(VirtRange range) final {
         second_->drop(range);

@@ -3,9 +3,17 @@
 // A first level (tlb/levels.h) sees each data access of the program, and its fills do not depend on what is behind it: each miss
 // fills the page. So designs with equal keys tlb.l1d.* and equal page sizes have the same hits and misses in L1, and those behind
 // it need only the misses. For H and M only: walks and data caches are not shared. Used by engine/scalar/tlb_group.h.
+//
+// A design gets a list of misses in one call, and goes through it in a loop of its own (replay_misses()). The engine also
+// tells which chunk of the mapping a page is in: it is the same for all designs.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
 #include "base/types.h"
+#include "os/page_rows.h"
 #include "tlb/translation.h"
 
 namespace tessera::sim {
@@ -13,14 +21,55 @@ namespace tessera::sim {
 /// The pages that the L1 DTLB of a design holds: those of the layout or mapping, or 4KB pages whatever they say.
 enum class L1Pages : uint8_t { of_the_space, only_4kb };
 
+/// A data access that missed L1.
+struct L1Miss {
+    static constexpr uint32_t unknown = ~uint32_t{0};
+    uint64_t address_bits : 48, shift : 6;  ///< shift: base-2 logarithm of the page's bytes
+    uint32_t row, chunk;                    ///< of the mapping: numbers in its rows() and chunks(), or unknown
+
+    L1Miss(VirtAddr address, PageSize size, uint32_t row, uint32_t chunk)
+        : address_bits(address.value), shift(shift_of(size)), row(row), chunk(chunk) {}
+    VirtAddr address() const { return VirtAddr(address_bits); }
+    PageNumber page() const { return {address_bits >> shift, static_cast<PageSize>(shift)}; }
+};
+
+/// Misses in program order, all before or all behind a change of the mapping.
+struct L1Misses {
+    std::span<const L1Miss> list;
+    const PageChunk* chunks;  ///< of the mapping; null: all are unknown
+
+    /// The chunk that holds the page of a miss; null: unknown, or a page outside the pools.
+    const PageChunk* chunk_of(const L1Miss& miss) const { return miss.chunk == L1Miss::unknown ? nullptr : chunks + miss.chunk; }
+};
+
+struct MissCounts {
+    size_t done = 0;    ///< of the list at hand; where one throws, those before it
+    uint64_t hits = 0;  ///< of all lists: served behind L1. Meaningless where one throws
+};
+
 class BehindSharedL1 {
 public:
     virtual ~BehindSharedL1() = default;
     virtual L1Pages l1_pages() const = 0;
-    /// What Design::access_tlb_only() does for a page that missed L1, except to fill L1. stlb_hit or miss.
-    virtual Translation missed_l1_tlb_only(VirtAddr address, PageNumber page) = 0;
+    /// For each miss, what Design::access_tlb_only() does for a page that missed L1, except to fill L1.
+    virtual void missed_l1(const L1Misses& misses, MissCounts& counts) = 0;
     /// What Design::changed() does, except to L1.
     virtual void changed_behind_l1(VirtRange range) = 0;
 };
+
+/// The loop of missed_l1(). served(miss, chunk or null): whether a structure behind L1 serves it; it also does the fills of a miss.
+template <class Served>
+void replay_misses(const L1Misses& misses, MissCounts& counts, Served&& served) {
+    constexpr size_t ahead = 8;  // between a host prefetch and its use
+    const std::span<const L1Miss> list = misses.list;
+    uint64_t hits = 0;
+    for (size_t i = 0; i < list.size(); ++i) {
+        counts.done = i;
+        if (i + ahead < list.size() && list[i + ahead].chunk != L1Miss::unknown) __builtin_prefetch(misses.chunks + list[i + ahead].chunk);
+        hits += served(list[i], misses.chunk_of(list[i])) ? 1 : 0;
+    }
+    counts.done = list.size();
+    counts.hits += hits;
+}
 
 }  // namespace tessera::sim

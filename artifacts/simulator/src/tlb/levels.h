@@ -41,6 +41,8 @@ public:
     bool lookup(PageNumber page) { return of(page.size).lookup(page); }
     /// pre: the page is not present.
     void fill(PageNumber page) { of(page.size).fill(page); }
+    /// Both: true if the page was present.
+    bool lookup_or_fill(PageNumber page) { return of(page.size).lookup_or_fill(page); }
     void drop(VirtRange range) {
         for (TlbArray* array : {&stlb_, &stlb_2mb_, &stlb_1gb_}) array->drop(range);
     }

@@ -5,11 +5,6 @@
 #include "os/mapped_pages.h"
 
 namespace tessera::sim::scalar {
-namespace {
-
-constexpr size_t ahead = 8;  ///< events between a host prefetch and its use
-
-}  // namespace
 
 TlbGroup::TlbGroup(const std::vector<trace::Pool>& pools, const Layout& layout, EventLog& log) : space_(pools, layout), log_(log) {
     if (space_.mapping() != nullptr) next_change_ = space_.mapping()->next_change();
@@ -80,28 +75,26 @@ void TlbGroup::walk(const Part& part, size_t& access, Fetched&& fetched, Accesse
 
 /// Writes down what L1 lets through. What it returns concerns all who need this L1: a page without a frame.
 std::optional<Refusal> TlbGroup::look_up(SharedL1& l1, const Part& part) {
-    using enum L1Event::Kind;
-    l1.events.clear();
-    l1.accesses.clear();
-    l1.rows.clear();
+    l1.misses.clear();
+    l1.miss_accesses.clear();
+    l1.others.clear();
     const MappedPages* const mapping = l1.pages == L1Pages::of_the_space ? space_.mapping() : nullptr;
+    const bool rows = mapping != nullptr && chunks() != nullptr;
     size_t access = 0;
-    const auto put = [&](L1Event event) {
-        l1.events.push_back(event);
-        l1.accesses.push_back(uint32_t(access));
-        l1.rows.push_back(mapping == nullptr ? MappedPages::no_row : mapping->row_number());
-    };
+    const auto other = [&](OtherEvent::Kind kind, VirtAddr address) { l1.others.push_back({kind, address, l1.misses.size(), access}); };
     const auto fetched = [&](const Fetch& fetch) {
-        if (fetch.first_touch) put({touch, fetch.page});
-        put({L1Event::Kind::fetch, fetch.page});
+        if (fetch.first_touch) other(OtherEvent::Kind::touch, fetch.page);
+        other(OtherEvent::Kind::fetch, fetch.page);
     };
     const auto accessed = [&](size_t i) {
         const VirtAddr address(part.chunk.addresses[i]);
-        if (part.events.first_touch(i)) put({touch, address});
+        if (part.events.first_touch(i)) other(OtherEvent::Kind::touch, address);
         const PageNumber page = page_of(address, l1.pages == L1Pages::only_4kb ? PageSize::small_4kb : space_.page_size(address));
         if (l1.first.lookup(page)) return;
         l1.first.fill(page);
-        put({miss, address, page.size});
+        if (rows) l1.misses.emplace_back(address, page.size, mapping->row_number(), mapping->row(address).chunk);
+        else l1.misses.emplace_back(address, page.size, L1Miss::unknown, L1Miss::unknown);
+        l1.miss_accesses.push_back(uint32_t(access));
     };
     try {
         walk(part, access, fetched, accessed);
@@ -123,37 +116,39 @@ void TlbGroup::guarded(Member& member, const size_t& access, Work&& work) {
     }
 }
 
+/// Of the mapping, if it has rows: under a log, chunks are counted only for designs that ask for them. Else null.
+const PageChunk* TlbGroup::chunks() const {
+    return space_.mapping() == nullptr || space_.mapping()->rows().empty() ? nullptr : space_.mapping()->chunks().data();
+}
+
 void TlbGroup::replay(Member& member, const SharedL1& l1) {
     LayoutCounts& counts = member.counts;
-    const MappedPages* const mapping = space_.mapping();
-    size_t access = 0;
-    guarded(member, access, [&] {
-        for (size_t i = 0; i < l1.events.size(); ++i) {
-            const L1Event event = l1.events[i];
-            const VirtAddr address(event.address);
-            access = l1.accesses[i];
-            switch (static_cast<L1Event::Kind>(event.kind)) {
-                case L1Event::Kind::miss: {
-                    if (mapping != nullptr) {
-                        mapping->expect_row(l1.rows[i]);
-                        if (i + ahead < l1.events.size() && l1.rows[i + ahead] != MappedPages::no_row)
-                            __builtin_prefetch(&mapping->rows()[l1.rows[i + ahead]]);
-                    }
-                    const auto size = static_cast<PageSize>(event.shift);
-                    const bool hit = member.behind->missed_l1_tlb_only(address, page_of(address, size)) != Translation::miss;
-                    counts.stlb_hits += hit;
-                    counts.stlb_misses += !hit;
-                    break;
-                }
-                case L1Event::Kind::fetch: {
-                    const bool hit = member.design->fetch_tlb_only(address) != Translation::miss;
-                    counts.instruction_stlb_hits += hit;
-                    counts.instruction_stlb_misses += !hit;
-                    break;
-                }
-                case L1Event::Kind::touch: member.design->touch(address);
-            }
+    size_t access = 0, done = 0;
+    const auto misses_before = [&](size_t end) {
+        if (done == end) return;
+        const L1Misses misses{std::span(l1.misses).subspan(done, end - done), chunks()};
+        MissCounts found;
+        try {
+            member.behind->missed_l1(misses, found);
+        } catch (...) {
+            access = l1.miss_accesses[done + found.done];
+            throw;
         }
+        counts.stlb_hits += found.hits;
+        counts.stlb_misses += found.done - found.hits;
+        done = end;
+    };
+    guarded(member, access, [&] {
+        for (const OtherEvent& event : l1.others) {
+            misses_before(event.misses_before);
+            access = event.access;
+            if (event.kind == OtherEvent::Kind::touch) {
+                member.design->touch(event.address);
+                continue;
+            }
+            ++(member.design->fetch_tlb_only(event.address) == Translation::miss ? counts.instruction_stlb_misses : counts.instruction_stlb_hits);
+        }
+        misses_before(l1.misses.size());
     });
 }
 

@@ -3,7 +3,8 @@
 // The designs share the pages of the process, the events of chunks and, where they can, the L1 DTLB: a first level of the platform
 // sees the same pages in the same order whatever is behind it (mmu/shared_l1.h). So it is looked up once for all designs with
 // equal keys tlb.l1d.* and equal page sizes. What it lets through is written down for a chunk (its misses, code pages, first
-// touches), and each design reads this list. A design with another first level sees every access, as in layout_stage.h.
+// touches). Each design goes through the misses between two other events in one call (BehindSharedL1::missed_l1). A design with another
+// first level sees every access, as in layout_stage.h.
 //
 // Where an epoch of the mapping begins, the chunk is cut: all designs come to that access, then the pages change, then L1 and
 // the designs forget the range. So each design's H and M are those that it has alone.
@@ -17,17 +18,19 @@
 #include "engine/cell_group.h"
 #include "engine/scalar/event_log.h"
 #include "mmu/design.h"
+#include "mmu/shared_l1.h"
 #include "os/address_space.h"
 #include "tlb/levels.h"
 
 namespace tessera::sim::scalar {
 
-/// What an L1 lets through, in program order.
-struct L1Event {
-    enum class Kind : uint8_t { miss, fetch, touch };
-    uint64_t address : 48, shift : 6, kind : 2;  ///< shift: base-2 logarithm of the page's bytes
-    L1Event(Kind kind, VirtAddr address, PageSize size = PageSize::small_4kb)
-        : address(address.value), shift(shift_of(size)), kind(static_cast<uint64_t>(kind)) {}
+/// What else the designs behind an L1 must see, in program order: a code page that missed the L1 ITLB, or a first touch.
+struct OtherEvent {
+    enum class Kind : uint8_t { fetch, touch };
+    Kind kind;
+    VirtAddr address;
+    size_t misses_before;  ///< of this L1 in the part
+    size_t access;         ///< the one at hand
 };
 
 class TlbGroup final : public CellGroup {
@@ -55,9 +58,9 @@ private:
         FirstLevel first;
         L1Pages pages;
         std::vector<size_t> members;
-        std::vector<L1Event> events;        ///< of the part of a chunk at hand
-        std::vector<uint32_t> accesses;     ///< of each event: its access within the chunk, for messages
-        std::vector<uint32_t> rows;         ///< of each event: the row of the mapping that a miss is in, as far as L1 knows it
+        std::vector<L1Miss> misses;           ///< of the part of a chunk at hand
+        std::vector<uint32_t> miss_accesses;  ///< of each: its access within the chunk, for messages
+        std::vector<OtherEvent> others;
     };
     /// Accesses of a chunk from one change of the mapping to the next, and the fetches that come before the change.
     struct Part {
@@ -70,6 +73,7 @@ private:
     void run_part(const Part& part);
     std::optional<Refusal> look_up(SharedL1& l1, const Part& part);
     void replay(Member& member, const SharedL1& l1);
+    const PageChunk* chunks() const;
     void run_alone(Member& member, const Part& part);
     void change();
     template <class Work>

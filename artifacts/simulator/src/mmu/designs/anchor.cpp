@@ -23,6 +23,7 @@
 // it overlaps the pages that the anchor serves. Not modelled: regions with their own distances, the time to rewrite page tables.
 #include <bit>
 
+#include "base/select.h"
 #include "mmu/behind_l1.h"
 #include "mmu/designs/anchor_distance.h"
 #include "pagetable/layout_constants.h"
@@ -96,6 +97,38 @@ protected:
         });
     }
 
+    /// look_up() and fill() in one step. Only a regular hit has a branch: what an array holds of anchors cannot be predicted.
+    void missed_l1(const L1Misses& misses, MissCounts& counts) override {
+        if (!array_.has_steps()) return BehindL1::missed_l1(misses, counts);
+        uint64_t regular_hits = 0, anchor_hits = 0;
+        const unsigned shift = shift_;
+        const bool large_anchors = has_anchors(PageSize::large_2mb), huge_anchors = has_anchors(PageSize::huge_1gb);
+        replay_misses(misses, counts, [&](const L1Miss& miss, const PageChunk* chunk) {
+            const PageNumber page = miss.page();
+            const EntryPlace regular = array_.seek(page.number, entry_name(page));
+            if (regular.found) {
+                array_.use(regular, true);
+                ++regular_hits;
+                return true;
+            }
+            const uint64_t vpn = miss.address().value >> 12, number = vpn >> shift, avpn = number << shift;
+            const EntryPlace anchor = array_.seek(number, anchor_name(number));
+            const uint32_t held = array_.payload(anchor);
+            uint32_t contiguity = 0;
+            if (page.size == PageSize::small_4kb || (page.size == PageSize::large_2mb ? large_anchors : huge_anchors))
+                contiguity = chunk != nullptr ? contiguity_in(*chunk, avpn) : contiguity_at(avpn, miss.address());
+            const bool serves = anchor.found & (vpn - avpn < held), enters = !anchor.found & (contiguity > 1), of_anchor = serves | enters;
+            array_.use(anchor, anchor.found & !serves);
+            array_.enter({select(of_anchor, anchor.set, regular.set), anchor.way, serves}, select(of_anchor, anchor_name(number), entry_name(page)),
+                         uint32_t(select(of_anchor, select(serves, held, contiguity), 0)));
+            anchor_hits += serves;
+            return serves;
+        });
+        const uint64_t accesses = misses.list.size(), not_regular = accesses - regular_hits;
+        regular_ += {"", accesses, regular_hits, accesses * regular_cycles_};
+        anchor_ += {"", not_regular, anchor_hits, not_regular * (both_cycles_ - regular_cycles_)};
+    }
+
 private:
     static constexpr uint64_t anchor_bits = 1;
     static uint64_t anchor_name(uint64_t number) { return number << 6 | anchor_bits; }
@@ -106,7 +139,9 @@ private:
     uint32_t contiguity_at(uint64_t avpn, VirtAddr address) const {
         const MappedRow& row = mapping_.row(address);
         if (row.chunk >= mapping_.chunks().size()) return avpn < row.page ? 0 : 1;  // outside the pools
-        const PageChunk& chunk = mapping_.chunks()[row.chunk];
+        return contiguity_in(mapping_.chunks()[row.chunk], avpn);
+    }
+    static uint32_t contiguity_in(const PageChunk& chunk, uint64_t avpn) {
         return avpn < chunk.page ? 0 : uint32_t(std::min(chunk.page + chunk.pages - avpn, most_contiguity));
     }
 

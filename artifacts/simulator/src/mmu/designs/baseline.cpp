@@ -23,6 +23,9 @@ private:
     bool regular_hit(PageNumber page) override { return second_.lookup(page); }
     void fill_regular(PageNumber page) override { second_.fill(page); }
     void drop(VirtRange range) override { second_.drop(range); }
+    void missed_l1(const L1Misses& misses, MissCounts& counts) override {
+        replay_misses(misses, counts, [this](const L1Miss& miss, const PageChunk*) { return second_.lookup_or_fill(miss.page()); });
+    }
 
     SecondLevel second_;
 };

@@ -64,6 +64,29 @@ private:
         else
             regular_.fill(page);
     }
+    /// look_up() and fill() in one step: the entry is where it belongs, or enters there.
+    void missed_l1(const L1Misses& misses, MissCounts& counts) override {
+        if (!regular_.has_steps() || !clusters_.has_steps()) return BehindL1::missed_l1(misses, counts);
+        uint64_t regular_hits = 0, cluster_hits = 0;
+        replay_misses(misses, counts, [&](const L1Miss& miss, const PageChunk* chunk) {
+            const VirtAddr address = miss.address();
+            const PageNumber page = miss.page();
+            const auto regular = regular_.seek(page);
+            const bool small = page.size == PageSize::small_4kb;
+            const uint64_t bits = !small ? 0 : chunk != nullptr ? together(address, *chunk) : together(address);
+            const uint64_t name = group(address) << 8 | bits;
+            const auto cluster = clusters_.seek(group(address), name);
+            const bool in_cluster = !regular.found & small & cluster.found, several = (bits & (bits - 1)) != 0;
+            if (in_cluster | (!regular.found & several)) clusters_.enter(cluster, name);
+            else regular_.enter(regular, page);
+            regular_hits += regular.found, cluster_hits += in_cluster;
+            return regular.found | in_cluster;
+        });
+        const uint64_t accesses = misses.list.size(), of_misses = (accesses - regular_hits - cluster_hits) * miss_cycles_;
+        const bool regular_last = cluster_cycles_ < regular_cycles_;
+        regular_counts_ += {"", accesses, regular_hits, regular_hits * regular_cycles_ + (regular_last ? of_misses : 0)};
+        cluster_counts_ += {"", accesses, cluster_hits, cluster_hits * cluster_cycles_ + (regular_last ? 0 : of_misses)};
+    }
     bool regular_hit(PageNumber page) override { return regular_.lookup(page); }
     void fill_regular(PageNumber page) override { regular_.fill(page); }
     void drop(VirtRange range) override {
@@ -85,6 +108,13 @@ private:
             last_page_ = address.value >> 12;
         }
         return last_bits_;
+    }
+    /// The same, if the chunk of the page is known. Most groups lie in one chunk, and then their frames go on as their pages do.
+    uint8_t together(VirtAddr address, const PageChunk& chunk) const {
+        const uint64_t page = address.value >> 12, begin = page & ~uint64_t{7}, frame = chunk.frame + (page - chunk.page);
+        if (chunk.page > begin || begin + 8 > chunk.page + chunk.pages || frame >= outside_frames) return find_together(address);
+        const unsigned of_page = page & 7, of_frame = frame & 7;
+        return uint8_t(0xffu << of_page >> of_frame);
     }
     uint8_t find_together(VirtAddr address) const {
         const MappedRow& row = pages_.row(address);

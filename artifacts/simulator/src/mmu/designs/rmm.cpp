@@ -43,7 +43,10 @@ protected:
 
     void fill(VirtAddr address, PageNumber page, Port* port) override {
         fill_regular(page);
-        const uint32_t number = mapping_.row(address).chunk;
+        enter_range(mapping_.row(address).chunk, port);
+    }
+
+    void enter_range(uint32_t number, Port* port) {
         if (!has_ranges_ || number >= mapping_.chunks().size()) return;
         const PageChunk& chunk = mapping_.chunks()[number];
         if (chunk.pages < 2) return;
@@ -51,6 +54,25 @@ protected:
         ranges_.enter(number, chunk.page, chunk.page + chunk.pages);
     }
 
+    /// look_up() and fill(), which needs no search of the table here.
+    void missed_l1(const L1Misses& misses, MissCounts& counts) override {
+        if (!numbered_) number();
+        uint64_t regular_hits = 0, range_hits = 0;
+        replay_misses(misses, counts, [&](const L1Miss& miss, const PageChunk* known) {
+            const uint64_t vpn = miss.address().value >> 12;
+            const uint32_t number = known != nullptr ? miss.chunk : mapping_.row(miss.address()).chunk;
+            const bool in_range = ranges_.lookup(number, vpn);
+            const bool in_regular = in_range ? second_.lookup(miss.page()) : second_.lookup_or_fill(miss.page());
+            regular_hits += in_regular, range_hits += in_range & !in_regular;
+            if (in_range | in_regular) return true;
+            enter_range(number, nullptr);
+            return false;
+        });
+        const uint64_t accesses = misses.list.size(), both_missed = accesses - regular_hits - range_hits;
+        const bool range_last = range_cycles_ > regular_cycles_;
+        regular_ += {"", accesses, regular_hits, regular_cycles_ * (regular_hits + (range_last ? 0 : both_missed))};
+        range_ += {"", accesses, range_hits, range_cycles_ * (range_hits + (range_last ? both_missed : 0))};
+    }
     bool regular_hit(PageNumber page) override { return second_.lookup(page); }
     void fill_regular(PageNumber page) override { second_.fill(page); }
 
