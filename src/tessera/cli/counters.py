@@ -182,12 +182,28 @@ def _print_checks(rows) -> None:
     for name in dict.fromkeys(row.class_name for row in rows if row.class_name):
         if any(r.class_name == name and r.subject == "events of C" and r.found == "0" for r in rows):
             click.echo(f"{name} does not count C: models that need C are NOT-MEASURABLE on it")
+            _print_amd_finding(name, rows)
     unproven = sum(row.status == UNPROVEN and row.check == "proof" for row in rows)
     if unproven:
         click.echo(f"{unproven} results are not proven: see their remedies")
     bad = failed(rows)
     listed = ", ".join(dict.fromkeys(row.subject for row in bad))
     click.echo(f"this machine cannot measure cells: {listed}" if bad else "this machine can measure cells")
+
+
+def _print_amd_finding(name: str, rows) -> None:
+    """What the checks say of MICRO'20 VI-A: AMD's counters do not count walk cycles."""
+    from tessera.counters.check.row import OK
+
+    facts = [r for r in rows if r.class_name == name and r.check == "fact" and r.subject == "events of C"]
+    if _named(name).intel:
+        return
+    if all(row.status == OK for row in facts):
+        click.echo(
+            "as in MICRO'20 VI-A (claim micro20-amd-no-walk-cycles); a bundle decides it: ./run measure"
+        )
+    else:
+        click.echo("MICRO'20 VI-A says so, too; it is not shown here, because nothing was counted")
 
 
 def _named(name: str):

@@ -75,4 +75,6 @@ def class_matches(wanted: str, machine: str) -> bool:
     """Does a machine of class ``machine`` decide a claim about class ``wanted``?"""
     if wanted in ("any", machine):
         return True
-    return wanted == "intel-pmu" and machine in GENERATIONS and classes()[machine].intel
+    if machine not in GENERATIONS:
+        return False
+    return wanted == ("intel-pmu" if classes()[machine].intel else "other-pmu")

@@ -56,6 +56,7 @@ FAMILIES: tuple[str, ...] = (
     "shape",
     "threads_model",
     "transfer",
+    "walk_events",
     "worked_examples",
 )
 
