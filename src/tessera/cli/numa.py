@@ -211,6 +211,66 @@ def gups(out: Path, gb: int, updates: int, seed: int, layouts: Path | None) -> N
         click.echo(f"layout {path}")
 
 
+@numa.command()
+@click.option("--cells", "cells_file", type=PATH, required=True, help="cells.csv of a run.")
+@click.option("--workload", required=True, help="Workload of the cell.")
+@click.option("--platform", required=True, help="Platform of the cell.")
+@click.option("--layout", default="4kb", show_default=True, help="Layout of the cell.")
+@click.option("--policy", help="Where tables lie by first touches: first-touch, interleave or auto.")
+@click.option("--touches", type=PATH, help="First touches of a trace (tessera trace touches), for --policy.")
+@click.option("--pages", type=click.IntRange(1), help="In their place: so many 4KB pages, in their order.")
+@click.option("--split", "how", default="one", show_default=True, help="Who touches: one, blocks or pages.")
+@click.option("--sockets", type=click.IntRange(1, 64), default=4, show_default=True, help="For --policy.")
+@click.option("--placement", type=PATH, help="placement.csv of a guest with our kernel, with --run.")
+@click.option("--run", "guest_run", nargs=2, metavar="PROGRAM CONFIG", help="Its program and configuration.")
+@click.option("--figure-4", "figure4", metavar="WORKLOAD", help="The archived shares of Mitosis Figure 4.")
+@_SOURCE
+@click.option(
+    "--remote-load-cycles",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Latency of a remote load, cycles.  [default: 580 for haswell-4s-sim; required for others]",
+)
+@_OUT
+def sockets(
+    cells_file, workload, platform, layout, policy, touches, pages, how, sockets, placement, guest_run,
+    figure4, source, remote_load_cycles, out,
+) -> None:  # fmt: skip
+    """Compute walk cycles of threads on several sockets that share one set of page tables.
+
+    The remote shares of the sockets come from a policy, from a guest with our kernel, or from the archive.
+    Their sum is the number of sockets minus 1. The ratio is what replicas of the page tables save.
+
+    Example: ./run tessera numa sockets --cells notebooks/data/cells.csv --workload gups-8gb
+    --platform haswell-sim --remote-load-cycles 500 --policy first-touch --pages 2097152 --split blocks
+    """
+    from tessera.core.errors import TesseraError, unknown_name
+    from tessera.numa import sockets as of_sockets
+    from tessera.numa.archive import read
+    from tessera.numa.machine import published
+    from tessera.numa.policies import POLICIES, SPLITS, pages_of, remote_shares, split
+    from tessera.numa.predict import memory_of, walks_of
+
+    asked = {"--policy": policy, "--placement": placement, "--figure-4": figure4}
+    given = [name for name, value in asked.items() if value]
+    if len(given) != 1:
+        found = f"{' and '.join(given) or 'none'} given"
+        raise TesseraError(", ".join(asked), found, "give one of the three", code="numa-shares-source")
+    if policy:
+        if policy not in POLICIES:
+            raise unknown_name("policy", policy, list(POLICIES))
+        if how not in SPLITS:
+            raise unknown_name("split", how, list(SPLITS))
+        shares = remote_shares(split(pages_of(touches, pages), sockets, how), policy)
+    elif placement:
+        if not guest_run:
+            raise click.UsageError("--placement needs --run PROGRAM CONFIG")
+        shares = of_sockets.measured_shares(placement, *guest_run)
+    else:
+        shares = of_sockets.published_shares(read(source), figure4)
+    memory = memory_of(platform, published(), remote_load_cycles, 0 if remote_load_cycles else None)
+    _show(of_sockets.costs(shares, walks_of(cells_file, workload, platform, layout), memory), out)
+
+
 def _show(rows, out: Path | None) -> None:
     """Print the rows, three decimals; write them to ``out`` with all digits."""
     from tessera.core.files import write_csv
