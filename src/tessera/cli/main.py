@@ -40,7 +40,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
         "environment",
         "Examine what a measurement needs of this machine; --fix sets it for a while.",
     ),
-    "faults": ("tessera.cli.faults", "faults", "Measure what page faults cost; count what Linux does in them."),
+    "faults": ("tessera.cli.faults", "faults", "Measure what page faults cost; count Linux's work in them."),
     "host": ("tessera.cli.host", "host", "Time a workload on this machine under real layouts."),
     "kernel": ("tessera.cli.kernel", "kernel", "Build, boot and test the kernel with page-table replicas."),
     "layouts": ("tessera.cli.layouts", "layouts", "Generate and check layouts (mosaics of page sizes)."),
