@@ -54,7 +54,7 @@ def test_threads_refused(text):
 
 
 def test_a_row_has_the_rate_of_the_cell(monkeypatch, tmp_path):
-    """P = 1 - DRAM loads / memory instructions, of a sampled fourth; a refused size is a row with its reason."""
+    """P = 1 - DRAM loads / memory instructions, of a sampled fourth; a refused size has its reason."""
 
     def cells(request, progress):
         for n in request.threads:
