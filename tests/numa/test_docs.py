@@ -13,6 +13,7 @@ from tessera.numa.arithmetic import PARTS
 from tessera.numa.costs import LoadCosts
 from tessera.numa.defects import RULES
 from tessera.numa.placement import placements
+from tessera.numa.policies import POLICIES
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +44,12 @@ def test_the_table_of_configurations_is_the_model(page):
     }
 
 
+def test_policies_are_listed(page):
+    listed = re.findall(r"^\| `([a-z-]+)` \| (?:on|where)", page, re.MULTILINE)
+    assert listed == list(POLICIES)
+
+
 def test_parts_and_rules_are_listed(page):
-    listed = re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
+    archive = page[page.index("## The archive") :]
+    listed = re.findall(r"^\| `(\w+)` \|", archive, re.MULTILINE)
     assert listed == [*PARTS, *(rule.__name__ for rule in RULES)]

@@ -43,6 +43,7 @@ DECIDES = {
     "study probes": [*SIMULATED, "src/tessera/mapping", "src/tessera/judge/studies/probes"],
     "study transfer": [*SIMULATED, *FITTED, "src/tessera/mapping", "src/tessera/judge/studies"],
     "energy cells": ["src/tessera/energy", "config/machines", "config/platforms"],
+    "numa placements": [*SIMULATED, "src/tessera/numa"],
     "threads sweep": [*SIMULATED, "src/tessera/energy"],
     "validate engines": [*SIMULATED, "config/platforms/broadwell-sim.yaml"],
     "pipeline machines": ["src/tessera/bundles", *FITTED],

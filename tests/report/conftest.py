@@ -33,6 +33,7 @@ synthetic_kernel = _module("synthetic_kernel")
 _module("browser")
 synthetic_studies = _module("synthetic_studies")
 synthetic_energy = _module("synthetic_energy")
+synthetic_placements = _module("synthetic_placements")
 synthetic_validation = _module("synthetic_validation")
 
 
@@ -61,6 +62,7 @@ def full_tree(tmp_path_factory):
     synthetic_studies.write(tree)
     synthetic_validation.write(tree)
     synthetic_energy.write_energy(tree)
+    synthetic_placements.write_placements(tree, change=synthetic_placements.one_failed)
     barred_bundle(tree)
     (tree / "provenance").mkdir(exist_ok=True)
     (tree / "provenance" / "timeline.csv").write_text(TIMELINE)

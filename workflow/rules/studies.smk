@@ -49,6 +49,8 @@ def study_outputs():
         found += [TREE.designs(w, STUDIES["designs"]["platform"], "cells") for w in design_workloads()]
     if "probes" in STUDIES:
         found.append(TREE.probes)
+    if "placements" in STUDIES:
+        found.append(TREE.placements)
     if "threads" in STUDIES:
         found.append(TREE.threads_sweep(STUDIES["threads"]["workload"], STUDIES["threads"]["platform"]))
     if "transfer" in STUDIES:
@@ -220,6 +222,26 @@ rule study_probes:
     shell:
         "tessera study probes --platform {input.platform} --accesses {params.accesses} --seed {params.seed}"
         " --out {output} > {log} 2>&1"
+
+
+rule study_placements:
+    input:
+        component_stamps("simulator", "tracer"),
+        platform=lambda w: platform_file(STUDIES["placements"]["platform"]),
+    output: TREE.placements,
+    log: TREE.log("study-placements"),
+    benchmark: TREE.benchmark("study-placements")
+    params:
+        gb=STUDIES.get("placements", {}).get("gb"), updates=STUDIES.get("placements", {}).get("updates"),
+        seed=config["seed"], cache=TREE.cache, code=code("tessera.numa.study", "tessera.core.tables"),
+        files=lambda w: platform_content(STUDIES["placements"]["platform"]),
+        printed=content(*(f"reference-results/mitosis_{n}.csv" for n in ("table2", "timing"))),
+    priority: 15
+    resources: mem_mb=1000
+    message: "Simulating placements of page tables"
+    shell:
+        "tessera numa placements --platform {input.platform} --gb {params.gb} --updates {params.updates}"
+        " --seed {params.seed} --jobs {threads} --cache {params.cache} --out {output} 2> >(tee {log} >&2)"
 
 
 rule study_transfer:

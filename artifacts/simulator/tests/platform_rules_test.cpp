@@ -20,6 +20,8 @@ const Changes prefetching = {{"prefetch.l2.kind", "stream"}, {"prefetch.l2.entri
 const Changes memory = {{"dram.channels", "1"}, {"dram.banks", "1"}, {"dram.row_bytes", "64"}, {"memory.load_cycles", "10"},
     {"dram.row_hit_saves_cycles", "9"}};
 
+const Changes nodes = {{"numa.nodes", "2"}, {"numa.remote_load_cycles", "580"}, {"numa.remote_cycles_per_line", "13"}};
+
 Changes with(Changes changes, const Changes& more) {
     for (const auto& [key, value] : more) changes[key] = value;
     return changes;
@@ -55,6 +57,15 @@ const Case cases[] = {
     {"an odd row", memory, with(memory, {{"dram.row_bytes", "96"}}), {"dram.row_bytes = 96", "64 bytes", "8192"}},
     {"an open row in no time", memory, with(memory, {{"dram.row_hit_saves_cycles", "10"}}), {"dram.row_hit_saves_cycles = 10",
         "memory.load_cycles = 10"}},
+    {"a remote latency of one node", {{"numa.nodes", "2"}, {"numa.remote_load_cycles", "100000"}, {"numa.remote_cycles_per_line", "10000"}},
+     {{"numa.remote_load_cycles", "100000"}}, {"numa.nodes = 1", "numa.remote_load_cycles = 100000"}},
+    {"a node beyond the last", with(nodes, {{"numa.table_node", "1"}}), with(nodes, {{"numa.table_node", "2"}}), {"numa.nodes = 2", "numa.table_node = 2"}},
+    {"a remote memory that is faster", with(nodes, {{"memory.load_cycles", "580"}}), with(nodes, {{"memory.load_cycles", "581"}}),
+     {"memory.load_cycles = 581", "numa.remote_load_cycles = 580"}},
+    {"a remote rate that is faster", with(nodes, {{"memory.cycles_per_line", "13"}}), with(nodes, {{"memory.cycles_per_line", "14"}}),
+     {"memory.cycles_per_line = 14", "numa.remote_cycles_per_line = 13"}},
+    {"a wait without end", with(nodes, {{"memory.cycles_per_line", "10"}, {"numa.hog_lines", "9942"}}),
+     with(nodes, {{"memory.cycles_per_line", "10"}, {"numa.hog_lines", "9943"}}), {"numa.hog_lines = 9943"}},
     {"a name with a blank", {{"memory.allocator", "scattered-2_B"}}, {{"memory.allocator", "two words"}}, {"memory.allocator = two words"}},
 };
 

@@ -212,6 +212,48 @@ def gups(out: Path, gb: int, updates: int, seed: int, layouts: Path | None) -> N
 
 
 @numa.command()
+@click.option("--out", type=PATH, required=True, help="CSV file to write.")
+@click.option("--platform", default="haswell-4s-sim", show_default=True, help="Platform name or YAML file.")
+@click.option("--gb", type=int, default=64, show_default=True, help="Size of the table, GB; a power of two.")
+@click.option("--updates", type=int, default=2_000_000, show_default=True, help="Updates of the trace.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Begin of HPCC's stream.")
+@click.option(
+    "--engine",
+    type=click.Choice(["timing", "partial", "reference"]),
+    default="timing",
+    show_default=True,
+    help="partial: walk cycles only.",
+)
+@click.option(
+    "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Threads of the simulator."
+)
+@click.option("--cache", type=PATH, help="Folder of finished cells.  [default: none]")
+def placements(
+    out: Path, platform: str, gb: int, updates: int, seed: int, engine: str, jobs: int, cache: Path | None
+) -> None:
+    """Simulate HPCC's updates under the placements of Mitosis Table 2: walk cycles and runtime.
+
+    Page tables and data lie on the program's socket or on another one; a hog may use up the bandwidth of the
+    other. All pages are 4KB pages, then 2MB pages. The number of the hog's lines is assumed, and varied.
+
+    Example (after: tessera build tracer simulator):
+    ./run tessera numa placements --gb 1 --updates 100000 --out /tmp/placements.csv
+    """
+    from tessera.cli.study_output import Log, close
+    from tessera.core.tables import frame_rows, print_table
+    from tessera.numa.gups import Gups
+    from tessera.numa.study import Study, placements_study
+
+    study = Study(Gups(gb, updates, seed), platform, cache, out, engine, jobs)
+    table = placements_study(study, Log("placements"))
+    shown = [
+        "page_size", "configuration", "hog_lines", "walk_ratio", "runtime_ratio", "runtime_ratio_ci95",
+    ]  # fmt: skip
+    print_table(**frame_rows(table[shown], digits=3))
+    close(table, out)
+
+
+@numa.command()
 @click.option("--cells", "cells_file", type=PATH, required=True, help="cells.csv of a run.")
 @click.option("--workload", required=True, help="Workload of the cell.")
 @click.option("--platform", required=True, help="Platform of the cell.")

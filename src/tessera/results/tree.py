@@ -226,6 +226,11 @@ class Tree:
         return self.root / "energy" / f"{table}.csv"
 
     @property
+    def placements(self) -> Path:
+        """Runtime and walk cycles by the placement of page tables and data."""
+        return self.studies / "numa" / "placements.csv"
+
+    @property
     def xml_grid(self) -> Path:
         return self.studies / "xml-grid" / "grid.csv"
 

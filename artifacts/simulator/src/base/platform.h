@@ -65,6 +65,13 @@ struct Dram {
     uint64_t bank_busy_cycles = 0;                                     ///< least distance between two accesses of a bank
 };
 
+/// Nodes of a machine with several memories (cache/memory_node.h). The program runs on node 0, whose memory the keys memory.* describe.
+struct Numa {
+    uint64_t nodes = 1, table_node = 0, data_node = 0, hog_node = 0;
+    uint64_t remote_load_cycles = 0, remote_cycles_per_line = 0;  ///< of the other nodes' memory
+    uint64_t hog_lines = 0;                                       ///< outstanding at hog_node, always
+};
+
 struct Platform {
     CoreLatencies latency;
     StringCosts string;
@@ -76,6 +83,7 @@ struct Platform {
     CacheGeometry l1d, l2, l3;
     PrefetchSlot prefetch_l1d, prefetch_l2;
     Dram dram;
+    Numa numa;
     // The others are in the table: a field a line, which starts at its default, or at 0 without one.
 #define NUMBER(field, key, unit, least, most, fallback, ...) uint64_t field = digits_of(fallback);
 #define NAME(field, key, section, fallback, ...) Chosen field = fallback;

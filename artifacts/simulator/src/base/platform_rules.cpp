@@ -135,6 +135,29 @@ void dram(const Checker& check) {
                      "set dram.row_hit_saves_cycles to less than memory.load_cycles (tRCD)");
 }
 
+/// One node: no key of numa may pretend to have an effect.
+void numa(const Checker& check) {
+    const Numa& n = check->numa;
+    const std::vector<std::string> keys = {"numa.nodes", "numa.table_node", "numa.data_node", "numa.hog_node", "numa.remote_load_cycles",
+                                           "numa.remote_cycles_per_line", "numa.hog_lines"};
+    if (n.nodes == 1) {
+        if ((n.table_node | n.data_node | n.hog_node | n.remote_load_cycles | n.remote_cycles_per_line | n.hog_lines) != 0)
+            check.refuse("with one node, all other numa keys must be 0", keys, "set numa.nodes to 2 or more, or the others to 0");
+        return;
+    }
+    if (n.table_node >= n.nodes || n.data_node >= n.nodes || n.hog_node >= n.nodes)
+        check.refuse("a node must be one of 0 to numa.nodes - 1", {"numa.nodes", "numa.table_node", "numa.data_node", "numa.hog_node"},
+                     "correct the node, or set numa.nodes");
+    if (n.remote_load_cycles < check->memory_load_cycles || n.remote_cycles_per_line < check->memory_cycles_per_line)
+        check.refuse("the memory of another node must be no faster than that of the program's node",
+                     {"memory.load_cycles", "numa.remote_load_cycles", "memory.cycles_per_line", "numa.remote_cycles_per_line"},
+                     "give the whole times of a remote load and of a remote line");
+    constexpr uint64_t most_load_cycles = 100000;  // as memory.load_cycles
+    if (n.remote_load_cycles + n.hog_lines * check->memory_cycles_per_line > most_load_cycles)
+        check.refuse("a load behind the hog must take at most 100000 cycles", {"numa.remote_load_cycles", "numa.hog_lines", "memory.cycles_per_line"},
+                     "lower numa.hog_lines");
+}
+
 /// Letters, digits, - and _: what a registered name can be, and what fits a line of a flat file.
 void words(const Checker& check) {
     Platform copy = *check;
@@ -166,6 +189,7 @@ void check_platform_rules(const std::string& name, const Platform& platform) {
     prefetcher(check, "prefetch.l1d", check->prefetch_l1d);
     prefetcher(check, "prefetch.l2", check->prefetch_l2);
     dram(check);
+    numa(check);
 }
 
 }  // namespace tessera::sim

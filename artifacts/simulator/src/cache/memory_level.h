@@ -3,6 +3,7 @@
 
 #include "base/platform.h"
 #include "base/types.h"
+#include "cache/memory_node.h"
 
 namespace tessera::sim {
 
@@ -16,10 +17,13 @@ inline Cycles load_cycles(const Platform& p, MemoryLevel level) {
         case MemoryLevel::l3: return Cycles(p.l3.load_cycles);
         case MemoryLevel::dram: break;
     }
-    return Cycles(p.memory_load_cycles);
+    return Cycles(data_memory(p).load_cycles);
 }
 
 /// The same for a load of a page walk: what C sums.
-inline Cycles walker_load_cycles(const Platform& p, MemoryLevel level) { return load_cycles(p, level) + Cycles(p.walker_load_adds_cycles); }
+inline Cycles walker_load_cycles(const Platform& p, MemoryLevel level) {
+    const Cycles served = level == MemoryLevel::dram ? Cycles(table_memory(p).load_cycles) : load_cycles(p, level);
+    return served + Cycles(p.walker_load_adds_cycles);
+}
 
 }  // namespace tessera::sim

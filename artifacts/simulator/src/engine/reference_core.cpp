@@ -11,7 +11,9 @@ ReferenceCore::ReferenceCore(const Platform& p)
     : platform_(&p), dispatches_(p.dispatch_width), window_(p.rob_entries), loads_(p.load_queue_entries),
       stores_(p.store_buffer_entries), store_data_(p.store_buffer_entries), store_words_(p.store_buffer_entries),
       string_hold_(p.string), load_ports_(p.ports.load), store_ports_(p.ports.store), alu_ports_(p.ports.alu), store_drains_(p.ports.store),
-      mshrs_(p.mshrs), walkers_(p.walkers), memory_(p) {}
+      mshrs_(p.mshrs), walkers_(p.walkers), memory_(p, data_memory(p)) {
+    if (tables_apart(p)) tables_.emplace(p, table_memory(p));
+}
 
 uint64_t ReferenceCore::registers_ready(uint64_t set) const {
     uint64_t ready = 0;
@@ -39,7 +41,7 @@ uint64_t ReferenceCore::latency(trace::InsnKind kind) const {
 uint64_t ReferenceCore::walked(uint64_t ready, Cycles walk, bool missed_l1d, const std::vector<LineNumber>& lines, uint64_t dispatch) {
     const bool needs_mshr = platform_->walker_uses_mshrs != 0 && missed_l1d;
     if (needs_mshr) ready = std::max(ready, mshrs_.first_free());
-    const uint64_t done = walkers_.serve(ready, memory_.walk(lines, walk.value, ready, dispatch));
+    const uint64_t done = walkers_.serve(ready, (tables_ ? *tables_ : memory_).walk(lines, walk.value, ready, dispatch));
     if (needs_mshr) mshrs_.take_until(done);
     return done;
 }

@@ -93,7 +93,8 @@ private:
     Servers mshrs_;
     Walkers walkers_;
     InFlight pages_, lines_, lines_to_l2_;  ///< lines_: into L1D; lines_to_l2_: prefetches into L2
-    ReferenceMemory memory_;
+    ReferenceMemory memory_;                ///< of data, and of page tables unless they are on another node
+    std::optional<ReferenceMemory> tables_; ///< of page tables on another node
     UnwrittenLines unwritten_;
 };
 

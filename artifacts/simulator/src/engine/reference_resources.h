@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/types.h"
+#include "cache/memory_node.h"
 #include "engine/dram.h"
 
 namespace tessera::sim {
@@ -147,11 +148,11 @@ private:
     uint64_t next_ = 0;
 };
 
-/// Memory behind L3: a transfer rate a channel; banks with a rate and an open row each. Rows open in program order.
+/// Memory of one node behind L3: a transfer rate a channel; banks with a rate and an open row each. Rows open in program order.
 class ReferenceMemory {
 public:
-    explicit ReferenceMemory(const Platform& p)
-        : platform_(&p), channels_(std::max<uint64_t>(p.dram.channels, 1)), banks_(p.dram.channels * p.dram.banks) {}
+    ReferenceMemory(const Platform& p, MemoryNode node)
+        : platform_(&p), node_(node), channels_(std::max<uint64_t>(p.dram.channels, 1)), banks_(p.dram.channels * p.dram.banks) {}
 
     /// When the line is there. `dispatch`: of the instruction that asks, or caused the prefetch.
     uint64_t load(uint64_t line, uint64_t ready, uint64_t dispatch, bool is_prefetch) {
@@ -162,10 +163,10 @@ public:
     void write_back(uint64_t line, uint64_t dispatch) {
         const Dram& d = platform_->dram;
         const DramPlace place = d.channels == 0 ? DramPlace{} : dram_place(d, line);
-        channels_[place.channel].write_back(dispatch, platform_->memory_cycles_per_line * channels_.size());
+        channels_[place.channel].write_back(dispatch, node_.cycles_per_line * channels_.size());
         if (d.channels != 0) banks_[place.bank].rate.write_back(dispatch, d.bank_busy_cycles);
     }
-    /// How long a walk takes that begins at `ready` and has `cycles`, of which memory.load_cycles for each of these lines. Each asks
+    /// How long a walk takes that begins at `ready` and has `cycles`, of which the node's load time for each of these lines. Each asks
     /// memory when the one before has begun: the walk waits once for a queue that holds up all of them.
     uint64_t walk(const std::vector<LineNumber>& lines, uint64_t cycles, uint64_t ready, uint64_t dispatch) {
         uint64_t asked = ready, counted = 0;
@@ -173,7 +174,7 @@ public:
             const Answer answer = ask(line.value, asked, dispatch, false);
             asked = answer.begin;
             cycles += answer.load_cycles;
-            counted += platform_->memory_load_cycles;
+            counted += node_.load_cycles;
         }
         cycles += asked - ready;
         return std::max(cycles, counted) - counted;
@@ -188,12 +189,12 @@ private:
         const auto book = [&](Rate& rate, uint64_t distance) {
             return is_prefetch ? rate.prefetch(ready, dispatch, distance) : rate.demand(ready, dispatch, distance);
         };
-        const uint64_t transfer_cycles = platform_->memory_cycles_per_line * channels_.size();
-        if (d.channels == 0) return {book(channels_[0], transfer_cycles), platform_->memory_load_cycles};
+        const uint64_t transfer_cycles = node_.cycles_per_line * channels_.size();
+        if (d.channels == 0) return {book(channels_[0], transfer_cycles), node_.load_cycles};
         const DramPlace place = dram_place(d, line);
         Bank& bank = banks_[place.bank];
         const uint64_t begin = std::max(book(channels_[place.channel], transfer_cycles), book(bank.rate, d.bank_busy_cycles));
-        uint64_t load_cycles = platform_->memory_load_cycles;
+        uint64_t load_cycles = node_.load_cycles;
         if (bank.has_row && bank.row == place.row) load_cycles -= d.row_hit_saves_cycles;
         if (bank.has_row && bank.row != place.row) load_cycles += d.row_conflict_adds_cycles;
         bank.has_row = true;
@@ -207,6 +208,7 @@ private:
         uint64_t row = 0;
     };
     const Platform* platform_;
+    MemoryNode node_;
     std::vector<Rate> channels_;
     std::vector<Bank> banks_;
 };

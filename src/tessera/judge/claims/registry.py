@@ -44,6 +44,7 @@ FAMILIES: tuple[str, ...] = (
     "model_rules",
     "mosaics",
     "not_measurable",
+    "numa_placements",
     "one_gb",
     "park_caching",
     "park_coalescing",

@@ -36,6 +36,7 @@ OWN_PAGES = {
     "opera-fig11": "energy.html",
     "opera-fig12": "energy.html",
     "designs": "designs.html",
+    "numa-placements": "placements.html",
     "designs-nested": "designs.html",
     "transfer": "transfer.html",
     "transfer-ladder": "transfer.html",

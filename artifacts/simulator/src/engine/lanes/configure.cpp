@@ -1,5 +1,6 @@
 #include "engine/lanes/configure.h"
 
+#include "cache/memory_node.h"
 #include "engine/functional.h"
 
 namespace tessera::sim {
@@ -34,7 +35,7 @@ MachineConfig configure(const Platform& p, size_t layouts) {
     c.cache[0] = cache(p.l1d);
     c.cache[1] = cache(p.l2);
     c.cache[2] = cache(p.l3, p.l3_slices);
-    c.memory_load_cycles = uint32_t(p.memory_load_cycles);
+    c.memory_load_cycles = uint32_t(table_memory(p).load_cycles);
     c.walker_begin_cycles = uint32_t(p.walker_begin_cycles);
     c.walker_load_adds_cycles = uint32_t(p.walker_load_adds_cycles);
     c.walker_pollutes = p.walker_pollutes != 0;

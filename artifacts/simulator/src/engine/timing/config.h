@@ -25,6 +25,8 @@ struct ClockConfig {
     uint32_t channels, transfer_cycles;           ///< at least one channel; cycles between two lines of one channel
     uint32_t banks;                               ///< of all channels together; 0: memory has no rows
     uint32_t bank_busy_cycles, row_hit_cycles, row_conflict_cycles;  ///< load times of an open row, of another row's
+    uint32_t tables_apart;                        ///< page tables have a memory of their own, with as many channels and banks:
+    uint32_t table_load_cycles, table_transfer_cycles, table_row_hit_cycles, table_row_conflict_cycles;
     uint32_t prefetch_queue_lines, write_queue_lines;
     uint32_t load_ports, store_ports, alu_ports;  ///< 0: any number
     uint32_t alu_cycles, refill_cycles, forward_cycles;  ///< forward: 0: loads do not see stores

@@ -45,13 +45,20 @@ public:
         };
         w.memory.channels = rates(c.channels, c.transfer_cycles);
         w.memory.banks = rates(c.banks, c.bank_busy_cycles);
+        if (c.tables_apart) {
+            w.tables.channels = rates(c.channels, c.table_transfer_cycles);
+            w.tables.banks = rates(c.banks, c.bank_busy_cycles);
+        }
         times_ = size_t(next - vectors_);  // what follows are no times
-        w.memory.row_low = take(c.banks);
-        w.memory.row_high = take(c.banks);
-        w.memory.has_rows = c.banks != 0;
-        w.memory.closed_cycles = c.memory_load_cycles;
-        w.memory.hit_cycles = c.row_hit_cycles;
-        w.memory.conflict_cycles = c.row_conflict_cycles;
+        const auto rows = [&](Memory<parts>& of, uint32_t closed, uint32_t hit, uint32_t conflict) {
+            of.row_low = take(c.banks);
+            of.row_high = take(c.banks);
+            of.has_rows = c.banks != 0;
+            of.closed_cycles = closed, of.hit_cycles = hit, of.conflict_cycles = conflict;
+        };
+        rows(w.memory, c.memory_load_cycles, c.row_hit_cycles, c.row_conflict_cycles);
+        if (c.tables_apart) rows(w.tables, c.table_load_cycles, c.table_row_hit_cycles, c.table_row_conflict_cycles);
+        else w.tables = w.memory;  // a view of the same times
         w.stlb_cycles = c.stlb_hit_cycles;
         w.l1d_cycles = c.l1d_load_cycles;
         w.l2_cycles = c.l2_load_cycles;

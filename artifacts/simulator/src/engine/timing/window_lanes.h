@@ -26,7 +26,7 @@ struct Window {
     Servers<parts> mshrs;
     Walkers<parts> walkers;
     V *pages, *lines, *lines_to_l2;  ///< arrivals; lines_to_l2[in_flight_slots] stays 0
-    Memory<parts> memory;
+    Memory<parts> memory, tables;    ///< of data, and of page tables: on one node, views of the same times
     const uint32_t* first_walk_load;  ///< of the batch at hand
     const PlacedLine* walk_loads;
     // Times.
@@ -150,7 +150,7 @@ private:
         const M needs_mshr = mask_of<parts>(walker_uses_mshrs ? missed_l1d : 0);
         const V ready_to_walk = walker_uses_mshrs ? select(needs_mshr, max(from, mshrs.first()), from) : from;
         if (first_walk_load != nullptr && first_walk_load[row] != first_walk_load[row + 1])
-            duration = memory.walk(memory, walk_loads + first_walk_load[row], walk_loads + first_walk_load[row + 1], duration, ready_to_walk, asks);
+            duration = tables.walk(tables, walk_loads + first_walk_load[row], walk_loads + first_walk_load[row + 1], duration, ready_to_walk, asks);
         const V done = walkers.serve(ready_to_walk, duration, lanes);
         if (walker_uses_mshrs && missed_l1d != 0) mshrs.take_until(done, needs_mshr);
         return select(lanes, done, from);
