@@ -52,7 +52,7 @@ include: "workflow/rules/report.smk"
 localrules: reproduce, smoke, kernel, kernel_smoke, kernel_bisect
 
 onstart:  # only of runs with jobs; not of dry runs, listings, or jobs of a cluster
-    begin(TREE.root, left_out(), config)
+    begin(TREE.root, left_out() if workflow.local_exec else (), config)  # nodes of a cluster have their own memory
     watch(TREE.timeline, workflow, logger)
 
 rule reproduce:

@@ -24,7 +24,15 @@ ensure_environment() {
         fail "installing requirements.lock" "uv failed (above)" "check the network and pip's settings"
     # Tessera itself runs from the checkout.
     echo "$root/src" > "$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/tessera.pth"
-    printf '#!%s\nfrom tessera.cli.main import main\n\nmain()\n' "$venv/bin/python" > "$venv/bin/tessera"
+    # A shell starts Python, because a line `#!` can't name a path with spaces.
+    cat > "$venv/bin/tessera" <<SCRIPT
+#!/bin/sh
+'''exec' "$venv/bin/python" "\$0" "\$@"
+' '''
+from tessera.cli.main import main
+
+main()
+SCRIPT
     chmod +x "$venv/bin/tessera"
     printf '%s\n' "$stamp" > "$state/environment"
 }

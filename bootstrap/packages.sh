@@ -32,6 +32,7 @@ ensure_packages() {
     local package missing=() stamp=$state/packages-$engine
     local wanted; wanted=$(packages_of "$engine")
     if [[ -e $stamp && $(< "$stamp") == "$wanted" && $stamp -nt /var/lib/dpkg/status ]]; then return; fi
+    if [[ ${offline_run:-0} == 1 ]]; then require_packages; return; fi
     command -v apt-get > /dev/null ||
         fail "this machine" "it has no apt-get, and ./run can set up only Debian 12 and Ubuntu 24.04" \
             "install $(echo $wanted) and Python >= 3.11 yourself, then use environment.yml"

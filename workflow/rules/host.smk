@@ -16,6 +16,7 @@ rule host_platform:
 
 
 rule host_layouts:
+    localrule: True  # seconds
     input: TREE.manifest(HOST["workload"], "host-sim"),
     output: TREE.host_manifest,
     log: TREE.log("host-layouts"),

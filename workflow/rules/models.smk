@@ -67,6 +67,7 @@ rule one_gb:
 
 
 rule all_models:
+    localrule: True  # seconds
     input:
         [
             TREE.models_of(workload, platform, table)

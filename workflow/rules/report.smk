@@ -27,6 +27,7 @@ def may_have_failed():
 
 rule machines:
     """Runs also without bundles: an empty list says that none took part."""
+    localrule: True  # seconds
     output: TREE.machines.bundles_list,
     log: TREE.log("machines"),
     priority: 100  # a bundle that is refused ends the run before it simulates for hours

@@ -267,6 +267,7 @@ rule study_transfer:
 
 
 rule study_transfer_verdicts:
+    localrule: True  # seconds
     input: lambda w: transfer_parts("points"),
     output: [TREE.transfer(Path(table.file).stem) for table in transfer_tables.OF_RUN],
     log: TREE.log("study-transfer"),

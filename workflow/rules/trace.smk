@@ -110,7 +110,8 @@ rule prepare:
         code=code("tessera.pipeline.prepare"),
     priority: 50  # below recordings, so that files are removed before others are built
     threads: 1  # it has a thread for each processor, but what takes all cores waits until nothing else runs
-    resources: mem_mb=lambda w: needs.preparing_bytes(size_of(rows_of(w.file)[0])) // MB
+    resources:
+        mem_mb=lambda w, attempt: needs.preparing_bytes(size_of(rows_of(w.file)[0])) // MB * (attempt + 1) // 2,
     message: "Building the prepared file {wildcards.file}"
     shell:
         "tessera pipeline prepare --workload {params.row} --size {params.size} --file {params.path}"
@@ -118,6 +119,7 @@ rule prepare:
 
 
 rule drop:
+    localrule: True  # seconds
     input: lambda w: [TREE.info(name) for name in rows_of(w.file)],
     output: TREE.prepared_dropped("{file}"),
     log: TREE.log("drop-{file}"),
@@ -143,7 +145,7 @@ rule trace:
         code=code("tessera.pipeline.record", without=("tessera.layouts.", "tessera.platforms.")),
         files=lambda w: workload_files(w.workload),
     priority: 55  # all other jobs wait for traces, and large ones run one after another: they end late if they begin late
-    resources: mem_mb=lambda w: recording_mb(w.workload)
+    resources: mem_mb=lambda w, attempt: recording_mb(w.workload) * (attempt + 1) // 2
     message: "Recording the trace of {wildcards.workload} ({params.size})"
     shell:
         "tessera pipeline record --workload {wildcards.workload} --size {params.size} {params.limit}"

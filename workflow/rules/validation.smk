@@ -134,6 +134,7 @@ rule calibrated_cells:
 
 
 rule judge_mosaics:
+    localrule: True  # seconds
     input:
         TREE.host_cells,
         comparison=TREE.host_comparison,

@@ -81,6 +81,11 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
         "package",
         "Pack code and results in one zip with checksums, for a deposit.",
     ),
+    "plan": (
+        "tessera.cli.plan",
+        "plan",
+        "Print jobs, core hours, memory, disk and days of a configuration before it runs.",
+    ),
     "pagetables": ("tessera.kernel.pagetables", "pagetables", "Show on which sockets page tables lie."),
     "pipeline": (
         "tessera.cli.pipeline",

@@ -16,9 +16,24 @@ import click
 @click.option(
     "--allow-dirty", is_flag=True, help="Pack the last commit even if the checkout has uncommitted changes."
 )
+@click.option(
+    "--offline", is_flag=True, help="Also pack wheels, images and the kernel's source, for ./run --offline."
+)
+@click.option(
+    "--without",
+    multiple=True,
+    metavar="PART",
+    help="With --offline, leave out a part: wheels, images or kernel. Repeatable.",
+)
 @click.pass_context
 def package(
-    ctx: click.Context, results: Path | None, out: Path | None, traces: bool, allow_dirty: bool
+    ctx: click.Context,
+    results: Path | None,
+    out: Path | None,
+    traces: bool,
+    allow_dirty: bool,
+    offline: bool,
+    without: tuple[str, ...],
 ) -> None:
     """Pack code, results, manifest and checksums in one zip, for an archive such as Zenodo.
 
@@ -33,14 +48,20 @@ def package(
         raise click.UsageError(
             "missing --results or --out; example: tessera package --results results/default --out tessera.zip"
         )
+    if without and not offline:
+        raise click.UsageError("--without names a part of an offline package; add --offline")
     from tessera.package import make, verify
 
-    done = make(results, out, traces=traces, allow_dirty=allow_dirty)
+    done = make(results, out, traces=traces, allow_dirty=allow_dirty, without=without if offline else None)
     held = verify(done.path)
     click.echo(f"{done.path}: {_mb(done.size_bytes)}, {held['files']} files, {_mb(held['bytes'])} unpacked")
     click.echo(f"SHA-256 {done.sha256}")
     state = "packed" if traces else "left out; to pack them: --traces"
     click.echo(f"traces: {_mb(done.traces_bytes)}, {state}")
+    for part, size in done.offline_bytes.items():
+        click.echo(f"offline/{part}: {_mb(size)}")
+    if done.offline_bytes:
+        click.echo("on a machine without a network: unzip it, then ./run --offline smoke")
     click.echo(
         f"names and paths of this machine removed from results: {done.scrubbed} (listed in manifest.csv)"
     )

@@ -13,7 +13,7 @@ import io
 import json
 import time
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,13 +21,14 @@ from tessera import __version__
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import writing
 from tessera.core.units import MB
-from tessera.package import contents, provenance
+from tessera.package import contents, offline, provenance
 from tessera.package.names import TEXT_SUFFIXES, Watch, machine_names, scrub, words_in
 from tessera.results.tree import Tree
 
 MANIFEST, SUMS, ABOUT = "manifest.csv", "SHA256SUMS", "package.json"
 MANIFEST_COLUMNS = ("path", "bytes", "sha256", "provenance", "scrubbed")
 _LEVEL = 6
+THIRD_PARTY = "third party"  #: provenance of wheels, images, and the kernel's source
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Package:
     """The written package; ``scrubbed`` counts the names of this machine that were removed from results.
 
     ``left_in``: host or user names that the code uses as words, too; results keep them.
+    ``offline_bytes``: size of each part for machines without a network.
     """
 
     path: Path
@@ -45,10 +47,20 @@ class Package:
     traces_bytes: int
     about: dict
     left_in: tuple[str, ...]
+    offline_bytes: dict[str, int]
 
 
-def make(results: Path, out: Path, *, traces: bool = False, allow_dirty: bool = False) -> Package:
+def make(
+    results: Path,
+    out: Path,
+    *,
+    traces: bool = False,
+    allow_dirty: bool = False,
+    without: Collection[str] | None = None,
+) -> Package:
     """Pack the committed code and ``results``, a folder like ``results/default``.
+
+    With ``without`` also pack what ``./run --offline`` needs, except for these parts of it.
 
     Raises:
         TesseraError: the checkout has uncommitted changes (if allowed, they are left out and ``package.json``
@@ -70,7 +82,10 @@ def make(results: Path, out: Path, *, traces: bool = False, allow_dirty: bool = 
             "--out tessera.zip",
         )
     files = contents.data(results, traces)
+    extra = [] if without is None else offline.parts(without)
     about = _about(found, results, traces)
+    if extra:
+        about["offline"] = [part for part in offline.PARTS if part not in without]
     try:
         with (
             writing(out, "wb") as stream,
@@ -79,6 +94,8 @@ def make(results: Path, out: Path, *, traces: bool = False, allow_dirty: bool = 
             writer = _Writer(archive, about["name"], found.seconds, *machine_names(results))
             for name, body, executable in contents.code(found):
                 writer.add_code(name, body, executable)
+            for part in extra:
+                writer.add_third_party(part.name, part.path)
             origins = provenance.Origins(results)
             for path in files:
                 name = f"results/{results.name}/{path.relative_to(results).as_posix()}"
@@ -103,6 +120,7 @@ def make(results: Path, out: Path, *, traces: bool = False, allow_dirty: bool = 
         traces_bytes=contents.traces_bytes(results),
         about=about,
         left_in=tuple(sorted(writer.left_in)),
+        offline_bytes=_sizes(extra),
     )
 
 
@@ -119,6 +137,11 @@ class _Writer:
         """Add a committed file; all of them come before the first result."""
         self.left_in |= words_in(body, self._plain)
         self.add(name, [body], provenance.of_code(name), executable=executable)
+
+    def add_third_party(self, name: str, path: Path) -> None:
+        """Add a file that others published, as it is; it is compressed already."""
+        with path.open("rb") as file:
+            self.add(name, iter(lambda: file.read(MB), b""), THIRD_PARTY, watched=False)
 
     def add_result(self, name: str, path: Path, source: str, *, sealed: bool = False) -> None:
         """Add a file of the results: scrub text; reject other files that name this machine.
@@ -138,12 +161,19 @@ class _Writer:
             self.add(name, iter(lambda: file.read(MB), b""), source)
 
     def add(
-        self, name: str, chunks: Iterable[bytes], source: str, *, executable: bool = False, scrubbed: int = 0
+        self,
+        name: str,
+        chunks: Iterable[bytes],
+        source: str,
+        *,
+        executable: bool = False,
+        scrubbed: int = 0,
+        watched: bool = True,
     ) -> None:
         """Add an entry, with its row for the manifest."""
         total, size = hashlib.sha256(), 0
-        watch = Watch(name, self._sure)
-        with self._open(name, executable) as entry:
+        watch = Watch(name, self._sure if watched else [])
+        with self._open(name, executable, zipfile.ZIP_DEFLATED if watched else zipfile.ZIP_STORED) as entry:
             for chunk in chunks:
                 entry.write(watch.pass_by(chunk))
                 total.update(chunk)
@@ -163,7 +193,7 @@ class _Writer:
         with self._open(SUMS, executable=False) as entry:
             entry.write(sums.encode())
 
-    def _open(self, name: str, executable: bool):
+    def _open(self, name: str, executable: bool, compression: int = zipfile.ZIP_DEFLATED):
         if not name.isprintable() or "\\" in name:
             raise TesseraError(
                 f"package of {name!r}",
@@ -172,9 +202,18 @@ class _Writer:
                 exit_code=EXIT_FAILED,
             )
         info = zipfile.ZipInfo(f"{self._top}/{name}", date_time=self._time)
-        info.compress_type, info.create_system = zipfile.ZIP_DEFLATED, 3
+        info.compress_type, info.create_system = compression, 3
         info.external_attr = (0o100755 if executable else 0o100644) << 16
         return self._archive.open(info, "w", force_zip64=True)
+
+
+def _sizes(files: Iterable[offline.OfflineFile]) -> dict[str, int]:
+    """Bytes by part, or by file for those that are alone."""
+    sizes: dict[str, int] = {}
+    for one in files:
+        part = one.name.split("/")[1]
+        sizes[part] = sizes.get(part, 0) + one.path.stat().st_size
+    return sizes
 
 
 def _about(found: contents.Commit, results: Path, traces: bool) -> dict:
