@@ -7,7 +7,10 @@ from pathlib import Path
 import click
 
 from tessera.faults.kinds import KINDS
+from tessera.kernel.command_line import accept
 
+#: The recording that the tests and the page use.
+RECORDING = "tests/faults/recording"
 _PATH = click.Path(path_type=Path)
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 
@@ -110,3 +113,57 @@ def _show(results: Path) -> None:
     ):
         click.echo(f"\n{title}")
         print_table(heads, rows, right=range(1, len(heads)), whole=(0,))
+
+
+@faults.group()
+def stream() -> None:
+    """Page faults of Linux 6.12, recorded in a guest: instructions, loads and stores.
+
+    Example: ./run tessera faults stream show
+    """
+
+
+@stream.command()
+@accept
+@click.option("--out", default=RECORDING, show_default=True, type=_FOLDER, help="Folder for the recording.")
+def record(accept_series: bool, out: Path) -> None:
+    """Record the faults of a program in the guest: the kernel of variant `oracle` in QEMU with a plugin.
+
+    The kernel takes 10 to 20 min to build the first time, the run 1 to 3 min.
+
+    Example: ./run tessera faults stream record --out /tmp/recording
+    """
+    from tessera.faults.stream.record import record as run
+
+    _show_stream(run(out, _say, accept_series=accept_series), None)
+
+
+@stream.command("show")
+@click.option("--recording", "folder", default=RECORDING, show_default=True, type=_FOLDER,
+              help="Folder that `record` wrote.")  # fmt: skip
+@click.option("--kind", help="Print the lines by structure of this kind.  [default: counts of all kinds]")
+def show_stream(folder: Path, kind: str | None) -> None:
+    """Print instructions, loads, stores and lines of each kind of fault; with --kind, lines by structure.
+
+    Example: ./run tessera faults stream show --kind write-4kb
+    """
+    from tessera.core.errors import unknown_name
+    from tessera.faults.stream.recording import load
+
+    recording = load(folder)
+    if kind is not None and kind not in recording.chosen:
+        raise unknown_name("kind of fault", kind, tuple(recording.chosen))
+    _show_stream(recording, kind)
+
+
+def _show_stream(recording, kind: str | None) -> None:
+    from tessera.core.tables import print_table
+    from tessera.faults.stream.show import comb_lines, kind_lines, structure_lines
+
+    if kind is not None:
+        heads, rows = structure_lines(recording, kind)
+        print_table(heads, rows, right=range(1, len(heads)), whole=(0,))
+        return
+    for heads, rows in (kind_lines(recording), comb_lines(recording)):
+        print_table(heads, rows, right=range(1, len(heads)), whole=(0,))
+        click.echo("")

@@ -53,13 +53,17 @@ def around(cycles: np.ndarray) -> np.ndarray:
     return np.median(np.lib.stride_tricks.sliding_window_view(padded, AROUND), axis=1)
 
 
-def comb(passes: list[np.ndarray], teeth: Teeth) -> Comb:
-    """A comb over passes, each of shape (touches,) in order and with nothing dropped."""
+def comb(passes: list[np.ndarray], teeth: Teeth, factor: float = FACTOR) -> Comb:
+    """A comb over passes, each of shape (touches,) in order and with nothing dropped.
+
+    Args:
+        factor: of a tooth over the median of the touches around it.
+    """
     asked = hits = 0
     expected, extra = 0.0, []
     for cycles in passes:
         local = around(cycles)
-        is_tooth = cycles > FACTOR * local
+        is_tooth = cycles > factor * local
         places = np.flatnonzero(is_tooth)
         if teeth.fixed:
             at = np.arange(0, len(cycles), teeth.period)
