@@ -101,5 +101,12 @@ def test_check_of_a_run(tmp_path):
     (folder / "timeline.csv").write_text(header + "r,chase,,0,60,1,ok\n")
     done = CliRunner().invoke(command, ["--config", "default", "--check", str(tmp_path)])
     assert done.exit_code == 1 and "-50%" in done.output
-    done = CliRunner().invoke(command, ["--check", str(tmp_path / "none")])
-    assert isinstance(done.exception, TesseraError)
+    for text in (
+        "",
+        header,
+        header.replace("job", "name") + "r,chase,,0,60,1,ok\n",
+        header + "r,a,,x,60,1,ok\n",
+    ):
+        (folder / "timeline.csv").write_text(text)
+        with pytest.raises(TesseraError):
+            check.timeline(folder / "timeline.csv")

@@ -52,9 +52,10 @@ def _check(configuration: str, results: Path) -> int:
     """Print the model beside a run; the exit status."""
     from tessera.plan import check
     from tessera.plan.estimate import read
+    from tessera.results.tree import Tree
 
     config, _ = read(configuration)
-    found = check.compare(config, check.timeline(results / "provenance" / "timeline.csv"))
+    found = check.compare(config, check.timeline(Tree(results).timeline))
     click.echo("rule,jobs,measured_s,estimated_s")
     for one in found:
         click.echo(f"{one.rule},{one.jobs},{one.measured:.0f},{one.estimated:.0f}")

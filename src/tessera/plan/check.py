@@ -29,20 +29,26 @@ def timeline(path: Path) -> dict[str, tuple[int, float]]:
     """Number of jobs that ended well, and their seconds, by rule.
 
     Raises:
-        TesseraError: there is no such table.
+        TesseraError: there is no such table, or no job ended well.
     """
+    found: dict[str, tuple[int, float]] = {}
     try:
         with path.open(newline="") as stream:
-            rows = [row for row in csv.DictReader(stream) if row["outcome"] == OK]
-    except (OSError, KeyError) as error:
-        raise TesseraError(
-            f"the timeline {path}", str(error), "name the folder of a finished run, e.g. results/default"
-        ) from None
-    found: dict[str, tuple[int, float]] = {}
-    for row in rows:
-        number, seconds = found.get(row["job"], (0, 0.0))
-        found[row["job"]] = number + 1, seconds + float(row["ended_s"]) - float(row["started_s"])
+            for row in csv.DictReader(stream):
+                if row["outcome"] == OK:
+                    number, seconds = found.get(row["job"], (0, 0.0))
+                    found[row["job"]] = number + 1, seconds + float(row["ended_s"]) - float(row["started_s"])
+    except (OSError, KeyError, ValueError, TypeError, csv.Error) as error:
+        raise _no_run(path, str(error)) from None
+    if not found:
+        raise _no_run(path, "no job ended well")
     return found
+
+
+def _no_run(path: Path, found: str) -> TesseraError:
+    return TesseraError(
+        f"the timeline {path}", found, "name the folder of a finished run, e.g. results/default"
+    )
 
 
 def compare(config: Mapping, measured: Mapping[str, tuple[int, float]]) -> list[Compared]:

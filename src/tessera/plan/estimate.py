@@ -80,7 +80,7 @@ def read(configuration: str) -> tuple[dict, Path]:
     path = named if named.is_file() else Path(configuration)
     try:
         config = yaml.safe_load(path.read_text())
-    except (OSError, yaml.YAMLError) as error:
+    except (OSError, ValueError, yaml.YAMLError) as error:
         raise TesseraError(
             f"the configuration {configuration}",
             str(error).splitlines()[0],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
@@ -12,7 +13,19 @@ from tessera.core.paths import repo_root
 #: Rules that make nothing: names for the user.
 TARGETS = frozenset({"reproduce", "smoke", "total"})
 #: All jobs count, also those whose results are there.
-COMMAND = ("snakemake", "--dry-run", "--forceall", "--cores", "2", "--quiet", "reason", "host", "rules")
+COMMAND = (
+    sys.executable,
+    "-m",
+    "snakemake",
+    "--dry-run",
+    "--forceall",
+    "--cores",
+    "2",
+    "--quiet",
+    "reason",
+    "host",
+    "rules",
+)
 
 
 def count(configuration: Path, target: str = "reproduce") -> dict[str, int]:
