@@ -6,6 +6,7 @@
 #include "disk/disk.h"
 #include "cli/vm_options.h"
 #include "cli/vm_replay.h"
+#include "vm/foreign.h"
 #include "vm/slow_path.h"
 
 static void print_count(const char *name, uint64_t count) {
@@ -101,6 +102,7 @@ static bool replay(struct phys *p, const struct vm_options *options, int *status
     system.page_cluster = options->page_cluster;
     system.reclaim.swappiness = options->swappiness;
     slow_path_start(&system);
+    if (options->others_move) foreign_adopt(&system);
     if (options->slabs) area_slabs_create(system.slabs = &slabs, p, 0);
     if (options->disk) system.files.disk = read_disk;
     system.files.disk_context = &clock;

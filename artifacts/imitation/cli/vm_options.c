@@ -27,6 +27,8 @@ const char *const vm_options_help =
     "                         tR, tPROG, overhead in ns, bus in MB/s); a read starts when the one before has ended; counted, no decision depends on it\n"
     "  --ram-disk             reads of files are done at once; without it, pages stay locked until the program needs one of them\n"
     "  --slab on|off          areas take kernel objects in slabs: vm_area_struct, vma_lock, anon_vma, anon_vma_chain (default off)\n"
+    "  --others fixed|movable blocks of order 0 that the snapshot names as used and on an LRU list: compaction moves them, or not\n"
+    "                         (default fixed)\n"
     "  --cpus N               1 to 64 CPUs (default 1); events run on CPU 0\n"
     "  --decisions            prints every decision of physical memory, the page cache, reclaim, swap and compaction under the\n"
     "                         event that caused it\n"
@@ -36,7 +38,7 @@ const char *const vm_options_help =
     "                          RIGHTS: none, or letters of rwx, for example rw; ADDR any: mmap chooses a place below\n"
     "                          0x7ffff7fff000 (for private anonymous memory only: give files and shared memory an address)\n"
     "  munmap ADDR LEN         mprotect ADDR LEN RIGHTS      mremap ADDR OLD NEW [TO]\n"
-    "  madvise ADDR LEN hugepage|nohugepage|dontneed\n"
+    "  madvise ADDR LEN hugepage|nohugepage|dontneed|pageout\n"
     "  heap ADDR               the start of the heap, once; then: brk ADDR\n"
     "  touch ADDR r|w [LEN]    one access to each page, from the page of ADDR on, which may be any byte; a bad access, or one\n"
     "                          that is not modelled, ends the event\n"
@@ -49,13 +51,16 @@ const char *const vm_options_help =
     "  exit                    the process ends; process 0 goes on\n"
     "  kswapd                  one pass of kswapd: it reclaims if no zone has its high mark, and the boosts of the watermarks end.\n"
     "                          It also works after each access that woke it\n"
+    "  reclaim LEN             a write of LEN bytes to the file memory.reclaim of the root cgroup\n"
     "  compact                 all zones are compacted (/proc/sys/vm/compact_memory)\n"
     "  kcompactd               its periodic check (Linux: each 500 ms), which compacts badly fragmented memory\n"
+    "  pages ADDR LEN          prints what the process maps there\n"
     "Output, one line for each of\n"
     "  fault ADDR r|w KIND order=N frame=N [from=N] tables=N,N [around=N] [major] [fallback] [split] [lru]\n"
     "                          KIND: page, zero, copy, reuse, file, bus, swap, swap-cache, bad-access, not-modelled; from: the frame copied;\n"
     "                          around: pages of the file that were mapped; major: the disk was read; lru: the CPU's batch went to its list\n"
-    "  fork N tables=N pages=N (entries copied)  read N bytes=N  write N bytes=N  drop-caches pages=N  hugetlb 2MB pages=N\n"
+    "  fork N tables=N pages=N (entries copied)  read N bytes=N  write N bytes=N  drop-caches pages=N  hugetlb 2MB pages=N  reclaim pages=N\n"
+    "  pages ADDR frame=F|slot=S|zero count=N   of each run of pages with ascending frames or slots of swap; 2MB count as 512\n"
     "  place ADDR              of mmap any      scan ADDR RESULT        of each range that khugepaged looked at\n"
     "Accesses without a fault print nothing. At the end the program exits. Exit status: 0, or 1 if an event is impossible or\n"
     "memory and swap are full (OOM), or 2 if the command line is wrong or a file cannot be read.\n"
@@ -105,6 +110,7 @@ static bool set(struct vm_options *options, const char *name, const char *value,
     if (strcmp(name, "--memory") == 0) return memory_bytes(value, &options->machine.memory_bytes);
     if (strcmp(name, "--disk") == 0) return (options->disk = value) != NULL;
     if (strcmp(name, "--slab") == 0) return (options->slabs = strcmp(value, "on") == 0) || strcmp(value, "off") == 0;
+    if (strcmp(name, "--others") == 0) return (options->others_move = strcmp(value, "movable") == 0) || strcmp(value, "fixed") == 0;
     if (strcmp(name, "--snapshot") == 0) return (options->machine.snapshot = value) != NULL;
     if (strcmp(name, "--max-ptes-none") == 0) return limit(value, 0, 511, &thp->max_ptes_none);
     if (strcmp(name, "--max-ptes-swap") == 0) return limit(value, 0, 511, &thp->max_ptes_swap);

@@ -15,6 +15,7 @@ struct vm_options {
     bool has_enabled, has_defrag, has_zero_page;    // given; without an option, the boot decides (vm_options_settle)
     const char *disk;            // a model and its parameters (disk/disk.h); NULL: none, reads take no time
     bool ram_disk;               // reads of files are done at once
+    bool others_move;            // pages of others on the snapshot's LRU lists (vm/foreign.h)
     bool slabs;                  // areas cost frames (vm/area_slabs.h)
     bool decisions;              // print what physical memory decided, too
     bool help;

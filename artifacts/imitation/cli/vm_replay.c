@@ -6,6 +6,7 @@
 
 #include "base/host.h"
 #include "base/lines.h"
+#include "cli/vm_show.h"
 #include "file/read.h"
 #include "vm/fork.h"
 #include "vm/hugetlb.h"
@@ -123,12 +124,12 @@ static const char *run_mremap(struct replay *replay, const struct line *line) {
 }
 
 static const char *run_madvise(struct replay *replay, const struct line *line) {
-    static const char *const words[] = {"hugepage", "nohugepage", "dontneed"};
+    static const char *const words[] = {"hugepage", "nohugepage", "dontneed", "pageout"};
     uint64_t page, pages;
     int advice = 0;
-    while (advice < 3 && !field_is(line, 3, words[advice])) ++advice;
-    if (line->count != 4 || advice == 3 || !pages_at(line, 1, &page) || !pages_at(line, 2, &pages))
-        return "madvise is followed by ADDR LEN hugepage|nohugepage|dontneed";
+    while (advice < 4 && !field_is(line, 3, words[advice])) ++advice;
+    if (line->count != 4 || advice == 4 || !pages_at(line, 1, &page) || !pages_at(line, 2, &pages))
+        return "madvise is followed by ADDR LEN hugepage|nohugepage|dontneed|pageout";
     return process_advise(replay->process, page, pages, (enum process_advice)advice, 0);
 }
 
@@ -209,9 +210,24 @@ static const char *run_kswapd(struct replay *replay, const struct line *line) {
     return NULL;
 }
 
+static const char *run_reclaim(struct replay *replay, const struct line *line) {
+    uint64_t pages;
+    if (line->count != 2 || !pages_at(line, 1, &pages)) return "reclaim is followed by LEN, a multiple of 4096 bytes";
+    fprintf(replay->out, "reclaim pages=%" PRIu64 "\n", reclaim_request(&replay->process->system->reclaim, pages, 0));
+    return NULL;
+}
+
 static const char *run_compact(struct replay *replay, const struct line *line) {
     if (line->count != 1) return "compact is followed by nothing";
     compact_all(&replay->process->system->compact, 0);
+    return NULL;
+}
+
+static const char *run_pages(struct replay *replay, const struct line *line) {
+    uint64_t page, pages;
+    if (line->count != 3 || !pages_at(line, 1, &page) || !pages_at(line, 2, &pages) || page >= PT_PAGES || pages > PT_PAGES - page)
+        return "pages is followed by ADDR LEN, multiples of 4096 bytes below address 2^47";
+    vm_show_pages(replay->process, page, pages, replay->out);
     return NULL;
 }
 
@@ -319,13 +335,13 @@ static const char *run_line(struct replay *replay, const struct line *line) {
         const char *(*run)(struct replay *, const struct line *);
     } events[] = {{"mmap", run_mmap}, {"munmap", run_munmap}, {"mprotect", run_mprotect}, {"mremap", run_mremap},
                   {"madvise", run_madvise}, {"heap", run_heap}, {"brk", run_brk}, {"touch", run_touch}, {"scan", run_scan},
-                  {"kswapd", run_kswapd}, {"compact", run_compact}, {"kcompactd", run_kcompactd},
+                  {"kswapd", run_kswapd}, {"reclaim", run_reclaim}, {"compact", run_compact}, {"kcompactd", run_kcompactd}, {"pages", run_pages},
                   {"file", run_file}, {"read", run_transfer}, {"write", run_transfer},
                   {"drop-caches", run_drop_caches}, {"fork", run_fork}, {"process", run_process}, {"exit", run_exit},
                   {"hugetlb", run_hugetlb}};
     for (size_t i = 0; i < sizeof events / sizeof *events; ++i)
         if (field_is(line, 0, events[i].key)) return events[i].run(replay, line);
-    return "events are mmap, munmap, mprotect, mremap, madvise, heap, brk, touch, scan, kswapd, compact, kcompactd, file, read, write, "
+    return "events are mmap, munmap, mprotect, mremap, madvise, heap, brk, touch, scan, kswapd, reclaim, compact, kcompactd, pages, file, read, write, "
            "drop-caches, fork, process, exit and hugetlb";
 }
 

@@ -102,7 +102,7 @@ void compact_daemon(struct compact *compact, unsigned order, enum phys_zone high
         if (result == COMPACT_SUCCESS) {
             compact_defer_reset(compact, (enum phys_zone)i, order, false);
         } else if (result == COMPACT_PARTIAL || result == COMPACT_COMPLETE) {
-            percpu_drain_all(p, cpu);
+            for (uint32_t other = 0; other < p->cpus; ++other) percpu_drain_zone(p, &p->zones[i], cpu, other);
             defer(state, order);
         }
     }

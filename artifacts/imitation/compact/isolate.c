@@ -129,6 +129,8 @@ static bool scan_block(struct run *run, uint32_t from, uint32_t end) {
     }
     run->compact->counts.migrate_scanned += scan.scanned;
     run->migrate_at = scan.at;
+    if (__builtin_expect(lru->decisions != NULL, 0))
+        fprintf(lru->decisions, "  compact isolate from=%u to=%u scanned=%u taken=%u\n", from, scan.at, scan.scanned, scan.isolated);
     return true;
 }
 
@@ -185,10 +187,11 @@ static uint32_t fast_find(struct run *run) {
     return start_again(run);
 }
 
-/// suitable_migration_source.
+/// suitable_migration_source. A captured block does not look like a huge page yet: it is scanned, and nothing in it moves.
 static bool is_source(const struct run *run, uint32_t start) {
-    const struct frames *frames = &run->compact->lru->phys->frames;
-    if (frame_kind(frames, start) == FRAME_USED && frame_order(frames, start) >= PHYS_PAGEBLOCK_ORDER) return false;
+    const struct phys *phys = run->compact->lru->phys;
+    const struct frames *frames = &phys->frames;
+    if (start != phys->capture.frame && frame_kind(frames, start) == FRAME_USED && frame_order(frames, start) >= PHYS_PAGEBLOCK_ORDER) return false;
     if (run->mode != COMPACT_MODE_ASYNC || !run->direct) return true;
     return frame_block_type(frames, start) == run->type;
 }

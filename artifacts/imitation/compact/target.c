@@ -1,4 +1,5 @@
 // target.c - the free scanner: where pages move to (compact.h).
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,6 +72,8 @@ static uint32_t scan_block(struct run *run, uint32_t *start, uint32_t end, uint3
         }
         at += (UINT32_C(1) << order) - 1;
     }
+    if (__builtin_expect(run->compact->lru->decisions != NULL, 0))
+        fprintf(run->compact->lru->decisions, "  compact find from=%u to=%u got=%u\n", *start, smaller(at, end), total);
     *start = smaller(at, end);
     return total;
 }
@@ -108,8 +111,10 @@ static void rotate_before(struct lru *lru, uint32_t head, uint32_t frame) {
     list_insert_between(lru->links, before, head, frame);
 }
 
+/// low, least: frames, as numbers of 64 bits. They are beyond all memory if the migration scanner has passed the free scanner.
 struct fast {
-    uint32_t limit, low, least, highest, scanned, order_scanned;
+    uint64_t low, least;
+    uint32_t limit, highest, scanned, order_scanned;
 };
 
 /// The lists of one order, from their end: a block in the upper quarter between the scanners; else the best in the upper half.
@@ -141,15 +146,16 @@ static uint32_t fast_order(struct run *run, struct fast *fast, int order) {
 /// The search found nothing from the very start: the free scanner goes on where free frames could be.
 static uint32_t fast_start(struct run *run, const struct fast *fast) {
     if (fast->highest >= fast->least) return run->free_at = fast->highest;
-    if (!run->direct) return 0;
-    const uint32_t end = smaller(block_end(fast->least, PHYS_PAGEBLOCK_ORDER), zone_end(run->zone));
-    run->free_at = fast->least;
-    return block_in_zone(run, fast->least, end) && is_target(run, fast->least) ? fast->least : 0;
+    if (!run->direct || fast->least >= run->compact->lru->phys->frames.count) return 0;
+    const uint32_t least = (uint32_t)fast->least, end = smaller(block_end(least, PHYS_PAGEBLOCK_ORDER), zone_end(run->zone));
+    run->free_at = least;
+    return block_in_zone(run, least, end) && is_target(run, least) ? least : 0;
 }
 
 /// fast_isolate_freepages.
 static void fast_find(struct run *run) {
-    const uint32_t wide = (COMPACT_BATCH >> smaller(31, run->fast_failures)) + 1, distance = run->free_at - run->migrate_at;
+    const uint32_t wide = (COMPACT_BATCH >> smaller(31, run->fast_failures)) + 1;
+    const uint64_t distance = (uint64_t)run->free_at - run->migrate_at, pageblock = PHYS_PAGEBLOCK_FRAMES - 1;
     struct fast fast = {.limit = larger(1, wide >> 1)};
     bool from_start = false;
     uint32_t found = 0;
@@ -158,8 +164,8 @@ static void fast_find(struct run *run) {
         fast.limit = PHYS_PAGEBLOCK_FRAMES >> 1;
         from_start = true;
     }
-    fast.low = block_start(run->free_at - (distance >> 2), PHYS_PAGEBLOCK_ORDER);
-    fast.least = block_start(run->free_at - (distance >> 1), PHYS_PAGEBLOCK_ORDER);
+    fast.low = (run->free_at - (distance >> 2)) & ~pageblock;
+    fast.least = (run->free_at - (distance >> 1)) & ~pageblock;
     if (run->search_order > (int)run->order - 1) run->search_order = (int)run->order - 1;
     for (int order = run->search_order; found == 0 && order >= 0; order = next_order(run, order)) {
         if (run->zone->blocks[order] == 0) continue;
@@ -177,6 +183,8 @@ static void fast_find(struct run *run) {
     }
     if (fast.highest != 0 && fast.highest >= run->state->free) run->state->free = fast.highest - PHYS_PAGEBLOCK_FRAMES;
     run->compact->counts.free_scanned += fast.scanned;
+    if (__builtin_expect(run->compact->lru->decisions != NULL, 0))
+        fprintf(run->compact->lru->decisions, "  compact fast from=%" PRIu64 " to=%u scanned=%u got=%u\n", fast.least, run->free_at, fast.order_scanned, run->free_frames);
     if (found != 0) take_around(run, found);
 }
 

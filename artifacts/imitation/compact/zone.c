@@ -145,31 +145,43 @@ static void give_back(struct run *run) {
     if (any) run->state->free = larger(run->state->free, block_start(highest, PHYS_PAGEBLOCK_ORDER));
 }
 
-/// The pages of one step. *last: start of the pageblock whose pages moved last. False: the run is out of frames.
-static bool step(struct run *run, uint32_t *last, bool *update) {
+/// The request has its block.
+static bool captured_block(const struct run *run) {
+    return run->direct && run->compact->lru->phys->capture.frame != PHYS_NO_FRAME;
+}
+
+/// The pages of one step. *last: start of the pageblock whose pages moved last. COMPACT_CONTENDED: the run is out of frames.
+/// COMPACT_SUCCESS: a block was captured before the end of the step. What the drain at its end frees counts at the end of the next
+/// step that moves pages: Linux looks for a captured block between the migration and the drain only.
+static enum compact_result step(struct run *run, uint32_t *last, bool *update) {
     struct lru *lru = run->compact->lru;
-    run->finish_block = *last != 0 && block_start(*last, PHYS_PAGEBLOCK_ORDER) == block_start(run->migrate_at, PHYS_PAGEBLOCK_ORDER);
+    bool moved = false;
+    // *last is 0 as long as no page moved: frames below 512 then look as if some had.
+    run->finish_block = block_start(*last, PHYS_PAGEBLOCK_ORDER) == block_start(run->migrate_at, PHYS_PAGEBLOCK_ORDER);
     for (;;) {
         bool no_frames;
         if (!run_isolate(run)) {
             if (*update) run->state->migrate[1] = run->state->migrate[0];
+            moved = false;
             break;
         }
         *update = false;
+        moved = true;
         *last = larger(run->zone->start_frame, block_start(run->migrate_at - 1, PHYS_PAGEBLOCK_ORDER));
         if (run_migrate(run, &no_frames)) break;
-        if (no_frames && run->free_at >> PHYS_PAGEBLOCK_ORDER > run->migrate_at >> PHYS_PAGEBLOCK_ORDER) return false;
+        if (no_frames && run->free_at >> PHYS_PAGEBLOCK_ORDER > run->migrate_at >> PHYS_PAGEBLOCK_ORDER) return COMPACT_CONTENDED;
         const bool inside = run->migrate_at % PHYS_PAGEBLOCK_FRAMES != 0;
         if (!inside || run->ignore_skip || run->finish_block || run->mode == COMPACT_MODE_SYNC) break;
         run->finish_block = true;
         if (run->order == PHYS_PAGEBLOCK_ORDER) *last = 0;
     }
-    if (run->order == 0 || run->order == COMPACT_NO_ORDER || *last == 0) return true;
-    if (*last >= block_start(run->migrate_at, run->order)) return true;
+    if (moved && captured_block(run)) return COMPACT_SUCCESS;
+    if (run->order == 0 || run->order == COMPACT_NO_ORDER || *last == 0) return COMPACT_CONTINUE;
+    if (*last >= block_start(run->migrate_at, run->order)) return COMPACT_CONTINUE;
     lru_drain(lru, run->cpu);
-    percpu_drain(lru->phys, run->cpu, run->cpu);
+    percpu_drain_zone(lru->phys, run->zone, run->cpu, run->cpu);
     *last = 0;
-    return true;
+    return COMPACT_CONTINUE;
 }
 
 enum compact_result run_zone(struct run *run, uint32_t *captured) {
@@ -188,11 +200,8 @@ enum compact_result run_zone(struct run *run, uint32_t *captured) {
     bool update = run->mode == COMPACT_MODE_ASYNC && run->state->migrate[0] == run->state->migrate[1];
     lru_drain(lru, run->cpu);
     if (run->direct) p->capture = (struct phys_capture){true, run->zone->id, (uint8_t)run->order, (uint8_t)run->type, PHYS_NO_FRAME};
-    while ((result = finished(run)) == COMPACT_CONTINUE) {
-        if (!step(run, &last, &update)) result = COMPACT_CONTENDED;
-        if (p->capture.frame != PHYS_NO_FRAME && run->direct) result = COMPACT_SUCCESS;
-        if (result != COMPACT_CONTINUE) break;
-    }
+    while ((result = finished(run)) == COMPACT_CONTINUE)
+        if ((result = step(run, &last, &update)) != COMPACT_CONTINUE) break;
     give_back(run);
     if (!run->direct) return result;
     *captured = p->capture.frame;

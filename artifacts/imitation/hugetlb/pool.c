@@ -49,7 +49,7 @@ static void shrink(struct hugetlb *hugetlb, enum hugetlb_size size, uint64_t wan
     const uint64_t needed = pool->reserved + pool->total - pool->count, least = wanted > needed ? wanted : needed;
     const size_t top = pool->count;
     for (; pool->count > 0 && pool->total - pool->surplus > least; --pool->total) --pool->count;
-    for (size_t i = pool->count; i < top; ++i) release(hugetlb, size, pool->free[i], cpu);
+    for (size_t i = top; i > pool->count; --i) release(hugetlb, size, pool->free[i - 1], cpu);
     while (pool->total - pool->surplus > wanted && pool->surplus < pool->total) ++pool->surplus;
 }
 

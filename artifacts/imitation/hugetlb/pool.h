@@ -4,7 +4,8 @@
 // free_huge_folio, hugetlb_acct_memory, remove_pool_hugetlb_folio. Rules:
 // - Growing asks the allocator for one page after another: 2MB as a movable block of order 9 that may reclaim, 1GB as a range (phys/range.h).
 //   The first refusal ends it; the pool keeps what it got. The page that came first is given out first.
-// - Shrinking frees the pages that would be given out next, the last of them first. Pages that are in use or reserved stay; those in use
+// - Shrinking frees the pages that would be given out next, in this order (CONFIG_HUGETLB_PAGE_OPTIMIZE_VMEMMAP; without it, in the
+//   opposite order: mm/hugetlb_vmemmap.c hugetlb_vmemmap_restore_folios). Pages that are in use or reserved stay; those in use
 //   become surplus, and leave the pool when they come back.
 // - A page that comes back is given out next.
 // - A page can be taken without a reservation only if more are free than reserved. No surplus pages are made (nr_overcommit_hugepages 0).

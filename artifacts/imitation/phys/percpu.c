@@ -76,14 +76,15 @@ void percpu_give(struct phys *p, struct zone *zone, uint32_t frame, unsigned ord
     }
 }
 
-void percpu_drain(struct phys *p, uint32_t by_cpu, uint32_t cpu) {
+void percpu_drain_zone(struct phys *p, struct zone *zone, uint32_t by_cpu, uint32_t cpu) {
+    struct percpu *percpu = &zone->percpu[cpu];
     p->cpu = by_cpu;
-    for (int i = 0; i < PHYS_ZONES; ++i) {
-        struct zone *zone = &p->zones[i];
-        if (!zone->populated) continue;
-        struct percpu *percpu = &zone->percpu[cpu];
-        while (percpu->count > 0) give_back(p, zone, percpu, percpu->batch << PHYS_BATCH_SCALE_MAX, 0);
-    }
+    while (percpu->count > 0) give_back(p, zone, percpu, percpu->batch << PHYS_BATCH_SCALE_MAX, 0);
+}
+
+void percpu_drain(struct phys *p, uint32_t by_cpu, uint32_t cpu) {
+    for (int i = 0; i < PHYS_ZONES; ++i)
+        if (p->zones[i].populated) percpu_drain_zone(p, &p->zones[i], by_cpu, cpu);
 }
 
 void percpu_drain_all(struct phys *p, uint32_t by_cpu) {

@@ -35,6 +35,9 @@ void percpu_give(struct phys *p, struct zone *zone, uint32_t frame, unsigned ord
 void percpu_drain(struct phys *p, uint32_t by_cpu, uint32_t cpu);
 void percpu_drain_all(struct phys *p, uint32_t by_cpu);
 
+/// The same for one zone (drain_local_pages and drain_all_pages with a zone).
+void percpu_drain_zone(struct phys *p, struct zone *zone, uint32_t by_cpu, uint32_t cpu);
+
 /// What a CPU does about once a second (mm/vmstat.c: refresh_cpu_vm_stats): its drift goes into the zones' counters; `high` falls
 /// by an eighth, and frames above it go back. Returns true if there is more to do (a `high` is still above its minimum).
 bool percpu_refresh(struct phys *p, uint32_t cpu);

@@ -36,7 +36,7 @@ void scan_balance(struct scan *scan) {
         if (p->zones[i].managed_frames > 0) high += zone_mark(&p->zones[i], PHYS_MARK_HIGH);
     }
     const int64_t files = (int64_t)(lru->size[LRU_INACTIVE_FILE] + lru->size[LRU_ACTIVE_FILE]);
-    scan->file_is_tiny = files + free <= high && !scan->may_deactivate[0] && lru->size[LRU_INACTIVE_ANON] >> scan->priority > 0;
+    scan->file_is_tiny = !scan->request && files + free <= high && !scan->may_deactivate[0] && lru->size[LRU_INACTIVE_ANON] >> scan->priority > 0;
 }
 
 void scan_counts(const struct scan *scan, uint64_t counts[LRU_EVICTABLE_LISTS]) {

@@ -39,7 +39,7 @@ static void shrink_lists(struct scan *scan) {
     const struct lru *lru = scan->reclaim->lru;
     uint64_t left[LRU_EVICTABLE_LISTS], target[LRU_EVICTABLE_LISTS], reclaimed = 0;
     const uint64_t wanted = scan->wanted;
-    const bool proportional = !scan->kswapd && scan->priority == RECLAIM_PRIORITY;
+    const bool proportional = !scan->kswapd && !scan->request && scan->priority == RECLAIM_PRIORITY;
     scan_counts(scan, left);
     for (int list = 0; list < LRU_EVICTABLE_LISTS; ++list) target[list] = left[list];
     while (left[LRU_INACTIVE_ANON] || left[LRU_ACTIVE_FILE] || left[LRU_INACTIVE_FILE]) {
@@ -123,7 +123,7 @@ static void shrink_zones(struct scan *scan) {
 }
 
 static void priorities(struct scan *scan) {
-    ++scan->reclaim->counts.allocstall;
+    if (!scan->request) ++scan->reclaim->counts.allocstall;
     for (scan->priority = RECLAIM_PRIORITY; scan->priority >= 0; --scan->priority) {
         scan->scanned = 0;
         shrink_zones(scan);
@@ -132,19 +132,38 @@ static void priorities(struct scan *scan) {
     for (int file = 0; file < 2; ++file) scan->reclaim->refaults[file] = scan->reclaim->lru->counts.workingset_activate[file];
 }
 
+/// do_try_to_free_pages.
+static uint64_t try_to_free(struct scan *scan) {
+    priorities(scan);
+    // Linux walks the memory cgroups once more, all of them this time; with only the root, that is the same again.
+    if (scan->reclaimed == 0 && !scan->compaction_ready && !scan->request) priorities(scan);
+    if (scan->reclaimed == 0 && !scan->compaction_ready && scan->skipped_deactivate) {
+        scan->force_deactivate = true;
+        scan->skipped_deactivate = false;
+        priorities(scan);
+    }
+    if (scan->reclaimed > 0) return scan->reclaimed;
+    return scan->compaction_ready ? 1 : 0;
+}
+
 uint64_t reclaim_direct(struct reclaim *reclaim, unsigned order, enum phys_zone highest, uint32_t cpu) {
     struct scan scan = {.reclaim = reclaim, .cpu = cpu, .order = order, .highest = highest, .may_write = true, .may_swap = true,
                         .wanted = RECLAIM_BATCH};
-    priorities(&scan);
-    // Linux walks the memory cgroups once more, all of them this time; with only the root, that is the same again.
-    if (scan.reclaimed == 0 && !scan.compaction_ready) priorities(&scan);
-    if (scan.reclaimed == 0 && !scan.compaction_ready && scan.skipped_deactivate) {
-        scan.force_deactivate = true;
-        scan.skipped_deactivate = false;
-        priorities(&scan);
+    return try_to_free(&scan);
+}
+
+uint64_t reclaim_request(struct reclaim *reclaim, uint64_t pages, uint32_t cpu) {
+    uint64_t reclaimed = 0;
+    for (int left = RECLAIM_RETRIES; reclaimed < pages;) {
+        const uint64_t part = (pages - reclaimed) / 4;
+        struct scan scan = {.reclaim = reclaim, .cpu = cpu, .highest = PHYS_NORMAL, .may_write = true, .may_swap = true, .request = true,
+                            .wanted = part > RECLAIM_BATCH ? part : RECLAIM_BATCH};
+        if (left == 0) lru_drain_all(reclaim->lru);
+        const uint64_t got = try_to_free(&scan);
+        if (got == 0 && left-- == 0) break;
+        reclaimed += got;
     }
-    if (scan.reclaimed > 0) return scan.reclaimed;
-    return scan.compaction_ready ? 1 : 0;
+    return reclaimed;
 }
 
 uint64_t reclaim_possible(const struct reclaim *reclaim, enum phys_zone zone) {

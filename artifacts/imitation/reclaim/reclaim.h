@@ -61,6 +61,17 @@ void reclaim_create(struct reclaim *reclaim, struct lru *lru, struct swap *swap)
 /// Pages freed, at least 32 if possible; 1 if there are none but compaction can go on; 0: no progress (try_to_free_pages).
 uint64_t reclaim_direct(struct reclaim *reclaim, unsigned order, enum phys_zone highest, uint32_t cpu);
 
+/// A write to the root's memory.reclaim (memory_reclaim): a quarter of what is left of `pages` at a time, at least 32; gives up after 17
+/// times without a page. The shares of file and anonymous pages are not balanced as for direct reclaim. Returns the pages freed.
+uint64_t reclaim_request(struct reclaim *reclaim, uint64_t pages, uint32_t cpu);
+
+/// The list for reclaim_pages: isolated pages, the first one to be reclaimed at its tail.
+uint32_t reclaim_list(const struct reclaim *reclaim);
+
+/// Reclaims the pages of that list, whether they were used lately or not; those that stay go back to the LRU by way of the CPU's batch
+/// (reclaim_pages). Returns the frames freed.
+uint64_t reclaim_pages(struct reclaim *reclaim, uint32_t cpu);
+
 /// A request woke kswapd (wakeup_kswapd): it remembers the largest order and the highest zone.
 void kswapd_wake(struct reclaim *reclaim, unsigned order, enum phys_zone highest);
 

@@ -12,6 +12,8 @@ struct scan {
     enum phys_zone highest;
     bool kswapd;
     bool may_write, may_swap;        // may_unmap is always true
+    bool request;                    // for a write to memory.reclaim (cgroup_reclaim, of the root)
+    bool ignore_references;          // young bits and LRU_REFERENCED do not matter, and stay
     uint64_t wanted, reclaimed, scanned;
     bool may_deactivate[2], force_deactivate, skipped_deactivate;      // [0] anonymous, [1] file
     bool file_is_tiny, cache_trim, no_cache_trim, cache_trim_failed;
@@ -29,6 +31,9 @@ struct shrunk {
 
 /// Tries to free the isolated pages of a spare list, from its tail. Those that stay are left there. Returns frames freed.
 uint64_t shrink_pages(struct scan *scan, uint32_t list, struct shrunk *shrunk);
+
+/// Writes of this batch end.
+void finish_writes(struct scan *scan);
 
 /// 32 or fewer pages of an inactive list; of an active list.
 uint64_t shrink_inactive(struct scan *scan, uint64_t pages, enum lru_list list);

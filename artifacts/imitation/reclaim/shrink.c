@@ -1,4 +1,6 @@
 // shrink.c - the fate of isolated pages (shrink_folio_list), and the scans of one list.
+#include <inttypes.h>
+
 #include "lru/workingset.h"
 #include "reclaim/scan.h"
 
@@ -67,7 +69,7 @@ static enum fate decide(struct scan *scan, uint32_t frame, uint32_t list, struct
     }
     if (writeback && lru_has(lru, frame, LRU_RECLAIM)) shrunk->congested += pages;
     if (writeback) return in_writeback(scan, frame, pages, shrunk);
-    const enum references references = check_references(lru, owner, frame);
+    const enum references references = scan->ignore_references ? REFERENCES_RECLAIM : check_references(lru, owner, frame);
     if (references == REFERENCES_ACTIVATE) return FATE_ACTIVATE;
     if (references == REFERENCES_KEEP) {
         shrunk->ref_keep += pages;
@@ -187,11 +189,30 @@ static uint64_t put_back(struct scan *scan, uint32_t list) {
     return moved;
 }
 
-/// Writes of this batch end.
-static void finish_writes(struct scan *scan) {
+void finish_writes(struct scan *scan) {
     const struct lru *lru = scan->reclaim->lru;
     for (int i = 0; i < LRU_OWNERS; ++i)
         if (lru->owner[i] && lru->owner[i]->finish_writes) lru->owner[i]->finish_writes(lru->owner[i]->context, scan->cpu);
+}
+
+uint32_t reclaim_list(const struct reclaim *reclaim) {
+    return lru_spare(reclaim->lru, SPARE_TAKEN);
+}
+
+uint64_t reclaim_pages(struct reclaim *reclaim, uint32_t cpu) {
+    struct scan scan = {.reclaim = reclaim, .cpu = cpu, .highest = PHYS_NORMAL, .may_write = true, .may_swap = true,
+                        .ignore_references = true};
+    struct lru *lru = reclaim->lru;
+    const uint32_t list = reclaim_list(reclaim);
+    struct shrunk shrunk;
+    const uint64_t freed = shrink_pages(&scan, list, &shrunk);
+    while (!list_empty(lru->links, list)) {
+        const uint32_t frame = list_last(lru->links, list);
+        list_remove(lru->links, frame);
+        lru_putback(lru, frame, cpu);
+    }
+    finish_writes(&scan);
+    return freed;
 }
 
 uint64_t shrink_inactive(struct scan *scan, uint64_t pages, enum lru_list list) {
@@ -212,6 +233,9 @@ uint64_t shrink_inactive(struct scan *scan, uint64_t pages, enum lru_list list) 
     lru->isolated[file] -= taken;
     *(scan->kswapd ? &reclaim->counts.pgsteal_kswapd : &reclaim->counts.pgsteal_direct) += reclaimed;
     reclaim->counts.pgsteal[file] += reclaimed;
+    if (__builtin_expect(lru->decisions != NULL, 0))
+        fprintf(lru->decisions, "  reclaim scan %s priority=%d scanned=%" PRIu64 " freed=%" PRIu64 "\n", file ? "file" : "anon", scan->priority,
+                scanned, reclaimed);
     lru_note_cost(lru, file, shrunk.pageout, scanned - reclaimed);
     scan->round.dirty += shrunk.dirty;
     scan->round.unqueued_dirty += shrunk.unqueued_dirty;

@@ -11,5 +11,7 @@ events from the same lists. From the bottom:
 - ``compare``: decisions of both, free-running and block by block;
 - ``counts``, ``collapse``, ``faults``, ``files``, ``copies``: the kernel's own counts; khugepaged's table;
   frames of a process; readahead and fault-around; copy on write;
-- ``record``: the runs in the guest;
+- ``swaps``, ``paging``, ``moves``, ``pools``, ``lists``: slots and readahead of swap; maps of a process
+  at its looks; compaction, pools of huge pages and reclaim, which change them; ``scenes``: their runs;
+- ``record``: the other runs in the guest;
 - ``fixture``: the recording that the tests replay; ``table``: its comparisons; ``recorder``: all runs."""

@@ -7,7 +7,8 @@ A folder with ``recording.json`` (kernel, machine, mix, the result block by bloc
 - ``counts.xz``: state and the kernel's text by moment;
 - ``collapse.xz``: cells, and the guest's decisions by limits;
 - ``faults.xz``: a process: events, state at its start, root table, what it maps at each look;
-- ``files.xz``, ``copies.xz``: accesses, and what the guest printed about them.
+- ``files.xz``, ``copies.xz``, ``swaps.xz``: accesses, and what the guest printed about them;
+- ``pagings.xz``: processes by name (``scenes.py``): events, start, and what changed in their maps.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from tessera.core.files import writing
 from tessera.oracle.collapse import Decision
 from tessera.oracle.events import FREE, Mix, mixed
 from tessera.oracle.faults import ZERO, Mapped
+from tessera.oracle.paging import Paging
 
 NONE = -1
 
@@ -38,6 +40,8 @@ FILES = (
     "faults.xz",
     "files.xz",
     "copies.xz",
+    "swaps.xz",
+    "pagings.xz",
 )
 
 
@@ -73,6 +77,8 @@ class Recording:
         faults: of a process.
         files: accesses to files, and what the guest printed about them.
         copies: accesses of a process and its children, and a letter for each.
+        swaps: accesses to swapped memory, and what the guest printed about them.
+        pagings: processes by the name of their scene.
     """
 
     facts: dict
@@ -85,6 +91,8 @@ class Recording:
     faults: Faults
     files: tuple[list[str], str]
     copies: tuple[list[str], str]
+    swaps: tuple[list[str], str]
+    pagings: dict[str, Paging]
 
     def events(self) -> np.ndarray:
         """The events of the mix, made again."""
@@ -105,6 +113,9 @@ class Recording:
         _write(folder / "faults.xz", _packed_json(faults | {"looks": looks}))
         _write(folder / "files.xz", _packed_json(self.files))
         _write(folder / "copies.xz", _packed_json(self.copies))
+        _write(folder / "swaps.xz", _packed_json(self.swaps))
+        pagings = {name: paging.packed() for name, paging in self.pagings.items()}
+        _write(folder / "pagings.xz", _packed_json(pagings))
 
 
 def load(folder: Path, count: int | None = None) -> tuple[Recording, np.ndarray]:
@@ -155,6 +166,8 @@ def load(folder: Path, count: int | None = None) -> tuple[Recording, np.ndarray]
             process,
             tuple(_read(folder / "files.xz")),
             tuple(_read(folder / "copies.xz")),
+            tuple(_read(folder / "swaps.xz")),
+            {name: Paging.unpacked(packed) for name, packed in _read(folder / "pagings.xz").items()},
         ),
         events,
     )

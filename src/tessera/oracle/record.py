@@ -1,4 +1,4 @@
-"""Runs in the guest: mixed events, counts and indices of one instant, khugepaged's decisions.
+"""Runs in the guest: mixed events, counts and indices of one instant, khugepaged's decisions, processes.
 
 The machine has one processor, 1 GB of memory, and half of it above 4 GB, so that it has the zones DMA,
 DMA32 and Normal.
@@ -45,15 +45,22 @@ class Oracle:
         """A built file: the module, or a program of the guest."""
         return (self.folder / name).read_bytes()
 
-    def run(self, script: str, files: dict[str, bytes], out: Path, on_walk: OnWalk | None = None) -> GuestRun:
-        """Run a script with these files in a new guest.
+    def run(
+        self,
+        script: str,
+        files: dict[str, bytes],
+        out: Path,
+        on_walk: OnWalk | None = None,
+        append: str = "",
+    ) -> GuestRun:
+        """Run a script with these files in a new guest; ``append``: more arguments for its kernel.
 
         Raises:
             TesseraError: the script failed, or the guest's kernel reported something.
         """
         done = run_in_guest(
             self.tools, self.program, script, out,
-            machine=MACHINE, timeout_seconds=SECONDS, files=files, on_walk=on_walk,
+            machine=MACHINE, timeout_seconds=SECONDS, files=files, on_walk=on_walk, append=append,
         )  # fmt: skip
         if done.status or done.warnings:
             raise TesseraError(
@@ -180,8 +187,8 @@ chmod +x /run/faults
 echo 100000000 > /sys/kernel/mm/transparent_hugepage/khugepaged/scan_sleep_millisecs
 echo 3600 > /proc/sys/vm/stat_interval
 sleep 2
-/run/faults /run/events
 """
+FAULTS_RUN = "/run/faults /run/events\n"
 
 
 def run_faults(oracle: Oracle, lines: list[str], out: Path) -> tuple[str, dict[str, Mapped], int]:
@@ -200,8 +207,22 @@ def run_faults(oracle: Oracle, lines: list[str], out: Path) -> tuple[str, dict[s
         return False
 
     files = {"/run/faults": oracle.file("faults"), "/run/events": text_of(lines).encode()}
-    oracle.run(FAULTS, files, out, look)
+    oracle.run(FAULTS + FAULTS_RUN, files, out, look)
     return state, found, root // 4096
+
+
+SWAPS = """\
+chmod +x /run/swaps
+mkswap /dev/ram0 > /dev/null
+swapon /dev/ram0
+/run/swaps /run/events
+"""
+
+
+def run_swaps(oracle: Oracle, lines: list[str], out: Path) -> str:
+    """Memory that goes to a swap area on a RAM disk and comes back; what the guest's program printed."""
+    more = {"/run/swaps": oracle.file("swaps"), "/run/events": text_of(lines).encode()}
+    return oracle.run(SWAPS, more, out).text("stdout")
 
 
 FILES = """\

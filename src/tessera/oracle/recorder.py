@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tessera.oracle import collapse, compare, copies, faults, files
+from tessera.oracle import collapse, compare, copies, faults, files, swaps
 from tessera.oracle.events import FREE, Mix, mixed
 from tessera.oracle.fixture import NONE, Faults, Recording
 from tessera.oracle.record import (
@@ -20,7 +20,9 @@ from tessera.oracle.record import (
     run_events,
     run_faults,
     run_files,
+    run_swaps,
 )
+from tessera.oracle.scenes import SCENES
 from tessera.oracle.table import Programs
 
 #: Frames of the machine: fill levels of the mix are shares of them.
@@ -71,6 +73,13 @@ def record_all(
     say("copy on write")
     forks = copies.events()
     letters = run_copies(oracle, forks, logs / "copies")
+    say("slots of swap and pages read ahead")
+    swapped = swaps.events()
+    printed_swaps = run_swaps(oracle, swapped, logs / "swaps")
+    pagings = {}
+    for name, scene in SCENES.items():
+        say(f"maps of a process: {name}")
+        pagings[name] = scene.record(oracle, logs / name)
     facts = {
         "kernel": release,
         "configuration": "artifacts/kernel/config: base, oracle",
@@ -99,6 +108,8 @@ def record_all(
         process,
         (accesses, printed_files),
         (forks, letters),
+        (swapped, printed_swaps),
+        pagings,
     )
     recording.save(out, all_events)
     return (

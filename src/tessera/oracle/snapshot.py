@@ -70,8 +70,12 @@ class Reader:
         """Frames below the end of memory, rounded up to 4MB."""
         return self._frames
 
-    def text(self) -> str:
-        """The state now."""
+    def text(self, *, others: bool = False) -> str:
+        """The state now.
+
+        Args:
+            others: with a ``used`` line for each page of order 0 on an LRU list, so that they can move.
+        """
         pages = self._pages()
         types = self._pageblock_types()
         reserved = self._reserved_frames(pages)
@@ -90,7 +94,9 @@ class Reader:
         for zone in populated:
             for cpu in range(self._cpus):
                 lines += self._percpu_lists(zone, cpu, pages)
-        lines += _runs("lru", self._lru(pages) & pages.present & ~reserved)
+        lru = self._lru(pages) & pages.present & ~reserved
+        lines += _runs("used 0", lru & (pages.flags & self._flag("PG_head") == 0)) if others else []
+        lines += _runs("lru", lru)
         return "\n".join([*lines, "end", ""])
 
     def zone_counts(self, zone: int) -> dict[str, int]:
@@ -130,8 +136,7 @@ class Reader:
     def _reserved_frames(self, pages: Pages) -> np.ndarray:
         """RAM that the allocator does not manage: the flag ``reserved``. Constant after the boot."""
         if self._reserved is None:
-            flag = np.uint64(1 << self._kernel.value("PG_reserved"))
-            self._reserved = pages.present & (pages.flags & flag != 0)
+            self._reserved = pages.present & (pages.flags & self._flag("PG_reserved") != 0)
             starts = [self._zone(zone, "zone_start_pfn") for zone in range(len(ZONES))]
             for zone, start in enumerate(starts):
                 counts = self.zone_counts(zone)
@@ -143,7 +148,7 @@ class Reader:
 
     def _lru(self, pages: Pages) -> np.ndarray:
         """Frames of folios on LRU lists."""
-        lru, head = (np.uint64(1 << self._kernel.value(name)) for name in ("PG_lru", "PG_head"))
+        lru, head = self._flag("PG_lru"), self._flag("PG_head")
         found = pages.flags & lru != 0
         for frame in np.flatnonzero(found & (pages.flags & head != 0)):
             order = int(pages.flags[frame + 1]) & 0xFF  # folio_order: low bits of _flags_1
@@ -269,6 +274,10 @@ class Reader:
                 code="broken-list",
             )
         return found
+
+    def _flag(self, name: str) -> np.uint64:
+        """A flag of struct page as a mask."""
+        return np.uint64(1 << self._kernel.value(name))
 
     def _number(self, address: int, size: int, signed: bool = False) -> int:
         return self.memory.number(address, size, signed)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from tessera.oracle import collapse, compare, copies, counts, faults, files
+from tessera.oracle import collapse, compare, copies, counts, faults, files, lists, paging, swaps
 from tessera.oracle.fixture import Recording
+from tessera.oracle.scenes import SCENES
 
 #: Other unmovable memory of the kernel, slabs for example, comes from the same lists; the imitation has none.
 TABLES = "frames of the process's tables"
@@ -51,6 +52,9 @@ def rows(recording: Recording, events, programs: Programs) -> list[Row]:
         *fault_rows(recording, programs.vm),
         *file_rows(recording, programs.vm),
         copy_row(recording, programs.vm),
+        *swap_rows(recording, programs.vm),
+        *move_rows(recording, programs.vm),
+        *list_rows(recording, programs.vm),
     ]
 
 
@@ -147,6 +151,47 @@ def copy_row(recording: Recording, program: Path) -> Row:
         found.equal,
         found.first,
     )
+
+
+def swap_rows(recording: Recording, program: Path) -> list[Row]:
+    """Slots of swap, and what swap faults read."""
+    lines, printed = recording.swaps
+    slots, steps = swaps.compare(lines, swaps.guest_run(printed), swaps.imitated(program, lines))
+    return [
+        Row("pages that went to swap: their slots", slots.values, slots.equal, slots.first),
+        Row("accesses to swapped memory: pages that readahead added", steps.values, steps.equal, steps.first),
+    ]
+
+
+def _both(recording: Recording, program: Path, name: str):
+    """Maps of a process in the guest and in the imitation."""
+    process = recording.pagings[name]
+    return process.looks, paging.imitated(program, process, SCENES[name].options)
+
+
+def move_rows(recording: Recording, program: Path) -> list[Row]:
+    """Compaction: pages that moved, and new pages of faults that compacted. Pages of a pool of huge pages."""
+    found = []
+    for name, what in (("compact", "compact_memory"), ("direct", "compaction for faults of 2MB")):
+        guest, mine = _both(recording, program, name)
+        for moved, which in ((True, "pages that moved"), (False, "new pages")):
+            one = paging.compare(guest, mine, moved=moved)
+            found.append(Row(f"{what}: frames of {which}", one.pages, one.equal, one.first))
+    guest, mine = _both(recording, program, "pool")
+    parts = [paging.compare(guest, mine, moved=moved, span=512) for moved in (True, False)]
+    first = next((one.first for one in parts if one.first), "")
+    counts_ = (sum(one.pages for one in parts), sum(one.equal for one in parts))
+    return [*found, Row("a pool of huge pages: frames of pages of 2MB", *counts_, first)]
+
+
+def list_rows(recording: Recording, program: Path) -> list[Row]:
+    """Pages that reclaim took: by request, and kswapd."""
+    guest, mine = _both(recording, program, "reclaim")
+    found = [("reclaim by request, free-running: pages taken", lists.compare(guest, mine))]
+    guest, mine = _both(recording, program, "kswapd")
+    found.append(("kswapd, free-running: pages taken between two looks", lists.compare(guest, mine)))
+    found.append(("kswapd, free-running: pages taken first", lists.compare_order(guest, mine)))
+    return [Row(what, one.pages, one.equal, one.first) for what, one in found]
 
 
 def _text(difference) -> str:

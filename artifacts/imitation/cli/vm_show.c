@@ -1,0 +1,48 @@
+#include "cli/vm_show.h"
+
+#include <inttypes.h>
+
+enum { PAGE_SHIFT = 12 };
+enum kind { NOTHING, FRAME, ZERO, SLOT };
+
+struct run {
+    enum kind kind;
+    uint64_t page, value, count;
+};
+
+static void print_run(const struct run *run, FILE *out) {
+    if (run->kind == NOTHING) return;
+    fprintf(out, "pages 0x%" PRIx64, run->page << PAGE_SHIFT);
+    if (run->kind == ZERO)
+        fprintf(out, " zero");
+    else
+        fprintf(out, " %s=%" PRIu64, run->kind == SLOT ? "slot" : "frame", run->value);
+    fprintf(out, " count=%" PRIu64 "\n", run->count);
+}
+
+static struct run entry_at(const struct process *process, uint64_t page) {
+    struct run run = {.page = page, .count = 1};
+    unsigned level = 0;
+    const pt_entry *found = pt_find(&process->pt, page, &level);
+    const pt_entry entry = found ? *found : 0;
+    if (entry == 0 || pt_is_table(entry)) return run;
+    run.kind = entry & PT_SWAP ? SLOT : entry & PT_ZERO ? ZERO : FRAME;
+    run.value = run.kind == ZERO ? 0 : pt_value(entry) + (page & (pt_slot_pages(level) - 1));
+    return run;
+}
+
+void vm_show_pages(const struct process *process, uint64_t page, uint64_t pages, FILE *out) {
+    struct run run = {.kind = NOTHING};
+    for (uint64_t end = page + pages; page < end; ++page) {
+        const struct run next = entry_at(process, page);
+        const bool follows = next.kind == run.kind && next.page == run.page + run.count &&
+                             (next.kind == ZERO || next.value == run.value + run.count);
+        if (follows) {
+            ++run.count;
+            continue;
+        }
+        print_run(&run, out);
+        run = next;
+    }
+    print_run(&run, out);
+}

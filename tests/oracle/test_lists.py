@@ -1,0 +1,36 @@
+"""Pages that reclaim took: what is compared."""
+
+from tessera.oracle.lists import MANY_PAGES, compare, compare_order, events, kswapd_events
+from tessera.oracle.paging import SWAPPED, nothing
+
+
+def swapped(*pages):
+    """A map in which these pages are in swap and all others are at frame 1."""
+    frames = nothing()
+    frames[:100] = 1
+    frames[list(pages)] = SWAPPED
+    return frames
+
+
+def test_only_pages_that_one_of_both_took_since_the_look_before():
+    guest = {"a": swapped(1, 2), "b": swapped(2, 3), "c": swapped(2, 3)}
+    assert (compare(guest, guest).pages, compare(guest, guest).equal) == (3, 3)
+    mine = {"a": swapped(1, 2), "b": swapped(2, 4), "c": swapped(2, 4)}
+    found = compare(guest, mine)
+    assert (found.pages, found.equal) == (4, 2) and "look b" in found.first and "guest only" in found.first
+
+
+def test_the_order_does_not_depend_on_the_number():
+    guest = {"full-1": swapped(), "full-2": swapped(1, 2, 3), "used-0": swapped(9)}
+    assert compare_order(guest, {"full-2": swapped(1, 2, 3, 4, 5)}).equal == 3
+    found = compare_order(guest, {"full-2": swapped(1, 7)})
+    assert (found.pages, found.equal) == (2, 1) and found.first
+
+
+def test_every_episode_starts_with_new_memory():
+    words = [line.split()[0] for line in events()]
+    assert words.count("mmap") == words.count("munmap") == 12 and words.count("reclaim") == 48
+    assert (
+        sum(line.startswith("touch") and len(line.split()) == 4 for line in kswapd_events())
+        == MANY_PAGES // 1000
+    )
