@@ -13,10 +13,11 @@ import pytest
 
 from tessera.core.paths import build_dir
 from tessera.results.cells import read_cells
-from tessera.scenarios import model
+from tessera.scenarios import imitated, model, progress
 
 pytestmark = pytest.mark.toolchain
 SIX = ("thp-always", "thp-never", "fragmented-50", "fragmented-90", "small-memory", "small-fragmented")
+SHORT = ("pressure-swap", "pressure-thp", "pressure-zram", "page-cache-full", "hugetlb-pool")
 NEEDED = (("imitation", "tessera-os"), ("simulator", "tessera-sim"), ("tracer", "tessera-trace"))
 COUNTS = ["stlb_hits", "stlb_misses", "walk_cycles", "program_dram_loads", "walker_dram_loads"]
 
@@ -36,18 +37,32 @@ def trace(root):
 
 @pytest.fixture(scope="module")
 def logs(trace, tmp_path_factory):
-    """A folder with the logs of six scenarios."""
+    """A folder with the logs of eleven scenarios; in SHORT, memory is short, or in pools."""
     folder = tmp_path_factory.mktemp("logs")
-    for name in SIX:
+    for name in (*SIX, *SHORT):
         done = tessera("os", "run", "--trace", trace, "--scenario", name, "--out", folder / f"{name}.oslog")
         assert done.returncode == 0, done.stderr
     return folder
 
 
 def table(log, name) -> pd.DataFrame:
-    done = tessera("os", "show", log, "--csv", name)
+    return pd.read_csv(io.StringIO(imitated.show(log, name)))
+
+
+@pytest.fixture(scope="module")
+def mixed(trace, tmp_path_factory):
+    """A trace with files, shared memory and huge pages outside the pools, in a machine that is too small."""
+    folder = tmp_path_factory.mktemp("mixed")
+    example, scenario = folder / "example.tst", folder / "mixed.yaml"
+    subprocess.run([build_dir("imitation") / "driver" / "os_example", example], check=True)
+    scenario.write_text(
+        "description: 32MB, 8MB of it in a pool, swap, a full page cache\nmemory_bytes: 33554432\n"
+        "thp: {enabled: always, defrag: always}\nhugetlb: {pages_2mb: 4}\nswap: {bytes: 67108864}\n"
+        "page_cache: {at_start: files, other_bytes: 67108864}\nslab: {areas: true}\n"
+    )
+    done = tessera("os", "run", "--trace", example, "--scenario", scenario, "--out", folder / "mixed.oslog")
     assert done.returncode == 0, done.stderr
-    return pd.read_csv(io.StringIO(done.stdout))
+    return folder
 
 
 def test_faults_by_kind(logs):
@@ -62,48 +77,100 @@ def test_faults_by_kind(logs):
     assert not never.duplicated(["block", "page", "pool", "cause"]).any()
 
 
+def counters(log) -> dict[str, int]:
+    return table(log, "counters").set_index("counter").value.to_dict()
+
+
+def test_counters_agree_with_faults(logs, mixed):
+    """Each scenario shows what it is for."""
+    for log in [*(logs / f"{name}.oslog" for name in (*SIX, *SHORT)), mixed / "mixed.oslog"]:
+        found, faults = counters(log), table(log, "faults")
+        assert found["pgfault"] == len(faults)
+        majors = faults[faults.cause.isin(["swap", "file-read"])]
+        assert (majors.major == 1).all() and faults.major.sum() == len(majors) == found["pgmajfault"]
+        records = table(log, "records")
+        reclaimed = records[(records.kind == "unmap") & (records.cause == "reclaimed")]
+        assert (found["pgsteal_anon"] + found["pgsteal_file"] > 0) or len(reclaimed) == 0
+        assert (found["pswpout"] > 0) == (faults.cause.isin(["swap", "swap-cache"]).any())
+    for name in ("pressure-swap", "pressure-thp", "pressure-zram"):
+        assert counters(logs / f"{name}.oslog")["pswpin"] > 100, name
+    assert counters(logs / "pressure-zram.oslog")["disk_writes"] == 0
+    assert counters(logs / "page-cache-full.oslog")["pgsteal_file"] > 1000
+    assert counters(logs / "hugetlb-pool.oslog")["hugetlb_2mb_free"] == 16
+    assert counters(logs / "hugetlb-pool.oslog")["slabs"] > 0
+
+
+def test_all_kinds_of_memory_in_one_program(mixed):
+    faults = table(mixed / "mixed.oslog", "faults")
+    assert set(faults.pool) == {"brk", "mmap", "file", "outside"}
+    assert {"page", "copy", "swap", "swap-cache", "file", "file-read", "pool"} <= set(faults.cause)
+    pool = faults[faults.cause == "pool"]
+    assert len(pool) == 4 and (pool.page_size == "2MB").all() and (pool.pool == "outside").all()
+
+
 def test_tables_agree(logs):
-    for name in SIX:
+    for name in (*SIX, *SHORT):
         log = logs / f"{name}.oslog"
         faults, kinds, sizes = (table(log, of) for of in ("faults", "kinds", "sizes"))
         assert kinds.faults.sum() == len(faults) == sizes.faults.iloc[-1]
         records, areas, chunks = (table(log, of) for of in ("records", "areas", "chunks"))
         assert (records.kind == "area").sum() == len(areas) == records[records.kind == "call"].frame.iloc[-1]
+        counted = table(log, "counters").set_index("counter").value
+        assert counted.pgfault == len(faults)
         mapped = sizes.pages_4kb.iloc[-1] + 512 * sizes.pages_2mb.iloc[-1]
         assert chunks.pages.sum() >= mapped  # at the moment when most is mapped
         assert (chunks.least_pages * chunks.chunks <= chunks.pages).all()
 
 
-def test_six_scenarios_are_equal_on_all_engines(trace, logs, tmp_path):
+def cells_of(trace, logs, folder) -> dict[str, pd.DataFrame]:
     found = {}
     for engine in ("reference", "timing", "partial"):
-        out = tmp_path / f"{engine}.csv"
+        out = folder / f"{engine}.csv"
         done = tessera(
             "simulate", "--trace", trace, "--platform", "haswell-sim", "--os", logs, "--engine", engine,
-            "--sampling", "full", "--set", "memory.allocator=mapped", "--out", out,
+            "--sampling", "full", "--set", "memory.allocator=mapped", "--faults-out", folder / "faults.csv",
+            "--out", out,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         found[engine] = read_cells(out).set_index("layout")
-    assert sorted(found["reference"].index) == sorted(SIX)
     for engine in ("timing", "partial"):
         assert found[engine][COUNTS].equals(found["reference"][COUNTS])
     assert found["timing"].runtime_cycles.equals(found["reference"].runtime_cycles)
+    return found
+
+
+def test_eleven_scenarios_are_equal_on_all_engines(trace, logs, tmp_path):
+    found = cells_of(trace, logs, tmp_path)
+    assert sorted(found["reference"].index) == sorted((*SIX, *SHORT))
     misses = found["timing"].stlb_misses
     assert misses["thp-never"] > misses["thp-always"]
     assert found["timing"].walk_cycles["thp-never"] > found["timing"].walk_cycles["thp-always"]
+    faults = pd.read_csv(tmp_path / "faults.csv")
+    assert (faults.layout == "pressure-swap").sum() > (faults.layout == "thp-never").sum()
+    assert list(faults.columns)[:5] == ["layout", "access", "block", "kind", "order"]
+    for name, rows in faults.groupby("layout"):
+        assert len(rows) == counters(logs / f"{name}.oslog")["pgfault"]
+        assert rows.access.is_monotonic_increasing
+    assert set(faults.order) == {0, 9}
+
+
+def test_files_and_huge_pages_are_equal_on_all_engines(mixed, tmp_path):
+    cells_of(mixed / "example.tst", mixed / "mixed.oslog", tmp_path)
 
 
 def test_a_rerun_is_bit_identical(trace, logs, tmp_path):
-    out = tmp_path / "new" / "again.oslog"
-    assert tessera("os", "run", "--trace", trace, "--scenario", "fragmented-50", "--out", out).returncode == 0
-    assert out.read_bytes() == (logs / "fragmented-50.oslog").read_bytes()
+    for name in ("fragmented-50", *SHORT):
+        out = tmp_path / "new" / f"{name}.oslog"
+        assert tessera("os", "run", "--trace", trace, "--scenario", name, "--out", out).returncode == 0
+        assert out.read_bytes() == (logs / f"{name}.oslog").read_bytes()
 
 
-def test_a_killed_run_leaves_no_log_and_begins_again(trace, logs, tmp_path):
+@pytest.mark.parametrize("name", ["thp-never", "pressure-swap"])
+def test_a_killed_run_leaves_no_log_and_begins_again(trace, logs, tmp_path, name):
     """Killed at any moment: the log is complete or absent."""
     out = tmp_path / "killed.oslog"
     flat = tmp_path / "scenario.txt"
-    flat.write_text(model.load("thp-never").flat())
+    flat.write_text(model.load(name).flat())
     line = [build_dir("imitation") / "tessera-os", "run", "--trace", trace, "--scenario", flat, "--out", out]
     for milliseconds in (1, 3, 10, 30):
         with subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
@@ -112,10 +179,25 @@ def test_a_killed_run_leaves_no_log_and_begins_again(trace, logs, tmp_path):
             except subprocess.TimeoutExpired:
                 os.kill(process.pid, signal.SIGKILL)
         if out.exists():
-            assert out.read_bytes() == (logs / "thp-never.oslog").read_bytes()
+            assert out.read_bytes() == (logs / f"{name}.oslog").read_bytes()
             out.unlink()
     assert subprocess.run(line, capture_output=True).returncode == 0
-    assert out.read_bytes() == (logs / "thp-never.oslog").read_bytes()
+    assert out.read_bytes() == (logs / f"{name}.oslog").read_bytes()
+
+
+def test_progress_is_shown_on_long_runs(trace, tmp_path, monkeypatch, capsys):
+    """A line for what the program tells; none if it takes less than the time between two lines."""
+    scenario, told = model.load("thp-never"), []
+    imitated.run(
+        trace, scenario, tmp_path / "a.oslog", lambda percent, accesses: told.append((percent, accesses))
+    )
+    assert told and told[-1] == (100, 435891)
+    shown = progress.Shown("phases under thp-never")
+    shown(12, 435891)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0)
+    shown(12, 435891)
+    assert capsys.readouterr().err == "phases under thp-never: 12% of 435891 accesses\n"
 
 
 def test_bad_input_is_named(trace, logs, tmp_path, root):
@@ -130,6 +212,9 @@ def test_bad_input_is_named(trace, logs, tmp_path, root):
     text = refused("os", "run", "--trace", trace, "--scenario", tiny, "--out", out, status=1)
     assert "os/out-of-memory" in text and "block" in text and "page" in text
     assert not out.exists()
+    tiny.write_text(tiny.read_text() + "swap: {bytes: 1048576}\n")
+    text = refused("os", "run", "--trace", trace, "--scenario", tiny, "--out", out, status=1)
+    assert "os/out-of-memory" in text and "255 of 255" in text
     assert "tiny.yaml" in refused("os", "run", "--trace", trace, "--scenario", tiny, "--out", tiny, status=2)
     assert "memory_bytes" in tiny.read_text()
     text = refused("os", "run", "--trace", trace, "--scenario", "thp-always", "--out", trace, status=2)
@@ -155,6 +240,8 @@ def test_bad_input_is_named(trace, logs, tmp_path, root):
     growing = tmp_path / "growing-8.oslog"
     growing.write_bytes((logs / "thp-always.oslog").read_bytes())
     assert "growing-8" in refused("simulate", "--trace", trace, "--os", growing, *cells, status=2)
+    layouts = ["--mappings", logs, "--faults-out", tmp_path / "f.csv"]
+    assert "--faults-out" in refused("simulate", "--trace", trace, *layouts, *cells, status=2)
     both = ["--os", logs, "--mappings", logs]
     assert "--os" in refused("simulate", "--trace", trace, *both, *cells, status=2)
 
@@ -169,6 +256,17 @@ def test_a_log_of_another_trace_is_named(trace, logs, tmp_path):
     )  # fmt: skip
     assert done.returncode == 1
     assert "os/other-trace" in done.stderr
+
+
+def test_the_log_notes_memory_from_before_the_recording(trace, logs, tmp_path):
+    """A part of a trace begins with areas that exist; the whole trace begins before the first of them."""
+    part, log = tmp_path / "part.tst", tmp_path / "part.oslog"
+    words = ["--start", "200000", "--accesses", "1000"]
+    cut = [build_dir("tracer") / "tessera-trace", "cut", trace, part, *words]
+    assert subprocess.run(cut, capture_output=True).returncode == 0
+    imitated.run(part, model.load("thp-never"), log)
+    assert "recording.begin: " in imitated.show(log)
+    assert "recording.begin: " not in imitated.show(logs / "thp-never.oslog")
 
 
 def test_a_trace_without_events_is_named(trace, tmp_path):

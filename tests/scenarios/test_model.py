@@ -63,6 +63,9 @@ def test_defaults_and_text(load):
     assert "thp.enabled = always" in flat
     assert "thp.use_zero_page = 1" in flat
     assert "thp.khugepaged.max_ptes_none = 511" in flat
+    assert {"swap.bytes = 0", "page_cache.at_start = none", "hugetlb.pages_2mb = 0", "slab.areas = 0"} <= set(
+        flat
+    )
     assert len(flat) == 1 + len(KEYS)
     assert "thp.use_zero_page = 0" in load("thp: {use_zero_page: false}").flat()
 
@@ -78,6 +81,12 @@ def test_defaults_and_text(load):
         ("thp: {khugepaged: {max_ptes_none: 512}}", ["thp.khugepaged.max_ptes_none", "512"]),
         ("thp: {use_zero_page: 1}", ["thp.use_zero_page", "true or false"]),
         ("thp: {enabled: true}", ["thp.enabled"]),
+        ("swap: {bytes: 1000}", ["swap.bytes", "1000", "a multiple of 1048576"]),
+        ("swap: {page_cluster: 6}", ["swap.page_cluster", "6", "from 0 to 5"]),
+        ("reclaim: {swappiness: 201}", ["reclaim.swappiness", "201", "from 0 to 200"]),
+        ("page_cache: {at_start: all}", ["page_cache.at_start", "all", "none, files"]),
+        ("hugetlb: {pages_2mb: -1}", ["hugetlb.pages_2mb", "-1"]),
+        ("disk: {model: tape}", ["disk.model", "tape", "constant, flash"]),
     ],
 )
 def test_a_wrong_value_is_named(load, text, values):

@@ -3,8 +3,11 @@
 // Linux: MAP_STACK gives an area no huge pages (include/linux/mman.h calc_vm_flag_bits). MAP_POPULATE, MAP_LOCKED and mlock fault all
 // pages, for writing where the area is writable (mm/gup.c populate_vma_page_range); that pages stay locked is not modelled. With
 // MAP_NONBLOCK, MAP_POPULATE has no effect (mm/mmap.c do_mmap). MADV_POPULATE_READ only reads (mm/gup.c faultin_page_range). Advice
-// without effect on anonymous pages in this imitation is counted as ignored. So are calls on files and outside the pools.
+// without effect in this imitation is counted as ignored. So are calls on shared memory, and calls outside the pools that are not about huge
+// pages (MAP_HUGETLB).
 #include <sys/mman.h>
+
+#include <algorithm>
 
 #include "driver/kernel.h"
 #include "driver/refusal.h"
@@ -13,7 +16,7 @@ namespace tessera::os {
 namespace {
 
 constexpr uint32_t map_type = 0x0f, map_populate = 0x8000, map_locked = 0x2000, map_noreserve = 0x4000, map_stack = 0x20000,
-                   map_nonblock = 0x10000, map_hugetlb = 0x40000;  // include/uapi/linux/mman.h, include/uapi/asm-generic/mman.h
+                   map_nonblock = 0x10000;  // include/uapi/linux/mman.h, include/uapi/asm-generic/mman.h
 constexpr uint32_t advice_dontneed = 4, advice_hugepage = 14, advice_nohugepage = 15, advice_populate_read = 22, advice_populate_write = 23,
                    advice_collapse = 25;                           // include/uapi/asm-generic/mman-common.h
 constexpr uint32_t remap_dontunmap = 4, lock_onfault = 1;
@@ -33,92 +36,141 @@ void Kernel::checked(const trace::Event& event, const char* broken) const {
                   "record the program from its start, with all calls: tessera trace record --events --roi whole", 1);
 }
 
-Kernel::Place Kernel::place_of(trace::EventPool pool, const trace::Event& event) const {
-    for (const Place& place : pools_)
-        if (place.kind == static_cast<uint8_t>(pool)) return place;
-    throw Refusal(shown(event), "the trace has no such pool [os/pool]", "record the program again");
+/// A range of a place that is not modelled any more: its pages are always mapped. In a pool of the trace, nothing may use it.
+void Kernel::forget(const Place& place, uint64_t page, uint64_t pages) {
+    if (place.strict()) rights_.clear(page, pages);
+    else rights_.set(page, pages, Rights::load | Rights::store);
+}
+
+/// The parts of a range that areas cover; in pools of the trace, the range as it is.
+template <class Work>
+void Kernel::each_part(const Place& place, uint64_t page, uint64_t pages, Work&& work) {
+    if (place.strict()) return work(page, pages);
+    for (const uint64_t end = page + pages; page < end;) {
+        const size_t index = areas_from(&process_->areas, page);
+        if (index == process_->areas.count || process_->areas.item[index].start >= end) return;
+        const uint64_t first = std::max(page, process_->areas.item[index].start), stop = std::min(end, process_->areas.item[index].end);
+        work(first, stop - first);
+        page = stop;
+    }
 }
 
 void Kernel::call(At at, const trace::Event& event) {
     using enum trace::EventKind;
-    const auto in_pools = [](trace::EventPool pool) { return pool == trace::EventPool::heap || pool == trace::EventPool::anon; };
+    now_ = at, in_call_ = true;
     ++counts_.calls;
-    if (!in_pools(event.pool) || (event.kind == remap && !in_pools(event.new_pool))) {
+    uint64_t page = 0;
+    const uint64_t pages = event.kind == trace::EventKind::map ? mapped_pages(event) : pages_in(event.length_bytes);
+    const Place* place = places_.find(event.pool, event.offset_bytes, pages, page);
+    if (place == nullptr) {
+        if (event.pool == trace::EventPool::heap || event.pool == trace::EventPool::anon)
+            throw Refusal(shown(event), "the range ends outside its pool [os/pool]", "record the program again");
         ++counts_.ignored_calls;
         return;
     }
-    const Place pool = place_of(event.pool, event);
-    const uint64_t page = pool.first_page + (event.offset_bytes >> 12), pages = pages_in(event.length_bytes);
-    if (pages > pool.pages || (event.offset_bytes >> 12) > pool.pages - pages)
-        throw Refusal(shown(event), "the range ends outside its pool [os/pool]", "record the program again");
     switch (event.kind) {
-        case map: this->map(at, event, page, pages); break;
-        case unmap: {
-            const auto large = large_at({page, page + pages});
-            const bool held = !areas_free(&process_->areas, page, page + pages);
-            checked(event, process_unmap(process_, page, pages, 0));
-            log_splits(at, large);
-            if (held) log_unmap(at, page, pages);
-            break;
-        }
-        case remap: this->remap(at, event, page, pages); break;
-        case protect: {
-            const auto large = large_at({page, page + pages});
-            checked(event, process_protect(process_, page, pages, event.protection & AREA_RIGHTS));
-            log_splits(at, large);
-            rights_.clear(page, pages);
-            break;
-        }
-        case advise: this->advise(at, event, page, pages); break;
-        case brk: break_up(at, event, pool.first_page, page + pages); break;
+        case map: this->map(at, event, *place, page, pages); break;
+        case unmap: this->unmap(at, event, *place, page, pages); break;
+        case remap: this->remap(at, event, *place, page, pages); break;
+        case protect: each_part(*place, page, pages, [&](uint64_t first, uint64_t count) { this->protect(at, event, first, count); }); break;
+        case advise: each_part(*place, page, pages, [&](uint64_t first, uint64_t count) { this->advise(at, event, first, count); }); break;
+        case brk: break_up(at, event, place->first_page, page + pages); break;
         case lock:
             if (!(event.flags & lock_onfault)) populate(at, page, pages);
             break;
         case unlock: break;
     }
+    work(at);
     Record record{at.block, at.access, Kind::call};
     record.cause = static_cast<uint8_t>(event.kind);
     record.pages = pages;
     record.frame = process_->areas.count;
     put(at, record, page);
+    in_call_ = false;
 }
 
-void Kernel::map(At at, const trace::Event& event, uint64_t page, uint64_t pages) {
+void Kernel::map(At at, const trace::Event& event, const Place& place, uint64_t page, uint64_t pages) {
     const uint32_t type = event.flags & map_type;
-    if (event.file != 0 || type == MAP_SHARED || type == 3)
-        throw Refusal(shown(event), "files and shared memory in the anonymous pool are not modelled [os/not-modelled]", "record the program again");
-    if (event.flags & map_hugetlb)
-        throw Refusal(shown(event), "MAP_HUGETLB needs a pool of hugetlbfs, which is not modelled [os/not-modelled]", "use a program that does not ask for it", 1);
+    const bool shared = type == MAP_SHARED || type == MAP_SHARED_VALIDATE, of_file = event.file != 0, huge = wants_huge_pages(event);
+    if (shared && (place.strict() || huge) && (!of_file || huge))
+        throw Refusal(shown(event), "shared memory here is not modelled [os/not-modelled]", "record the program again", 1);
+    if (!of_file && !huge && !place.strict()) {  // shared memory, or something else outside
+        unmap(at, event, place, page, pages);
+        ++counts_.ignored_calls;
+        return;
+    }
     uint32_t flags = event.protection & AREA_RIGHTS;
     if (event.flags & map_noreserve) flags |= AREA_NORESERVE;
     if (event.flags & map_stack) flags |= AREA_NOHUGEPAGE;
+    if (shared) flags |= AREA_SHARED;
     const auto large = large_at({page, page + pages});
     const bool held = !areas_free(&process_->areas, page, page + pages);
-    checked(event, process_map(process_, page, pages, flags, 0, 0, 0));
+    if (huge) map_huge(event, page, pages, flags);
+    else checked(event, process_map(process_, page, pages, flags, event.file, event.file_offset_bytes >> 12, 0));
     log_splits(at, large);
     if (held) log_unmap(at, page, pages);
+    rights_.clear(page, pages);
     if ((event.flags & map_locked) || (event.flags & (map_populate | map_nonblock)) == map_populate) populate(at, page, pages);
 }
 
-void Kernel::remap(At at, const trace::Event& event, uint64_t page, uint64_t pages) {
-    const Place target = place_of(event.new_pool, event);
-    const uint64_t to = target.first_page + (event.new_offset_bytes >> 12), new_pages = pages_in(event.new_length_bytes);
-    if (new_pages > target.pages || (event.new_offset_bytes >> 12) > target.pages - new_pages)
-        throw Refusal(shown(event), "the new range ends outside its pool [os/pool]", "record the program again");
+void Kernel::map_huge(const trace::Event& event, uint64_t page, uint64_t pages, uint32_t flags) {
+    const hugetlb_size size = huge_page_size(event);
+    const hugetlb_pool& pool = machine_.system.hugetlb.pool[size];
+    const uint64_t wanted = pages >> hugetlb_order(size), spare = pool.count - pool.reserved;
+    if (!(flags & AREA_NORESERVE) && wanted > spare)
+        throw Refusal("scenario " + scenario_.name + ": " + shown(event),
+                      "mmap asks for " + std::to_string(wanted) + " huge pages, and the pool has " + std::to_string(spare) +
+                          " that are free and not promised: ENOMEM, where the recorded program went on [os/hugetlb]",
+                      std::string("give the scenario more hugetlb.pages_") + (size == HUGETLB_1GB ? "1gb" : "2mb"), 1);
+    checked(event, hugetlb_map(process_, page, pages, flags, size, 0));
+}
+
+void Kernel::unmap(At at, const trace::Event& event, const Place& place, uint64_t page, uint64_t pages) {
+    const auto large = large_at({page, page + pages});
+    const bool held = !areas_free(&process_->areas, page, page + pages);
+    if (held) checked(event, process_unmap(process_, page, pages, 0));
+    log_splits(at, large);
+    if (held) log_unmap(at, page, pages);
+    forget(place, page, pages);
+}
+
+void Kernel::remap(At at, const trace::Event& event, const Place& place, uint64_t page, uint64_t pages) {
+    const uint64_t new_pages = pages_in(event.new_length_bytes);
+    uint64_t to = 0;
+    const Place* target = places_.find(event.new_pool, event.new_offset_bytes, new_pages, to);
+    const area* area = areas_at(&process_->areas, page);
+    if (target == nullptr) throw Refusal(shown(event), "the new range ends outside its pool [os/pool]", "record the program again");
+    if (area == nullptr && !place.strict()) {  // shared memory
+        forget(*target, to, new_pages);
+        ++counts_.ignored_calls;
+        return;
+    }
     if (event.flags & remap_dontunmap)
         throw Refusal(shown(event), "MREMAP_DONTUNMAP is not modelled [os/not-modelled]", "use a program that does not ask for it", 1);
+    if (area != nullptr && area->flags & AREA_HUGETLB)
+        throw Refusal(shown(event), "mremap of huge pages (MAP_HUGETLB) is not modelled [os/not-modelled]", "use a program that does not ask for it", 1);
     const bool moves = to != page;
     const auto large = moves ? large_at({page, page + pages, to, to + new_pages}) : large_at({page + new_pages});
     const bool held = moves && !areas_free(&process_->areas, to, to + new_pages);
     checked(event, process_remap(process_, page, pages, new_pages, to, 0));
     log_splits(at, large);
     if (!moves) {
-        if (new_pages < pages) log_unmap(at, page + new_pages, pages - new_pages);
+        if (new_pages < pages) log_unmap(at, page + new_pages, pages - new_pages), forget(place, page + new_pages, pages - new_pages);
+        else rights_.clear(page + pages, new_pages - pages);
         return;
     }
     if (held) log_unmap(at, to, new_pages);
     log_unmap(at, page, pages);
+    forget(place, page, pages);
+    rights_.clear(to, new_pages);
     log_pages(at, to, new_pages);
+}
+
+void Kernel::protect(At at, const trace::Event& event, uint64_t page, uint64_t pages) {
+    const auto large = large_at({page, page + pages});
+    checked(event, process_protect(process_, page, pages, event.protection & AREA_RIGHTS));
+    log_splits(at, large);
+    rights_.clear(page, pages);
 }
 
 void Kernel::advise(At at, const trace::Event& event, uint64_t page, uint64_t pages) {
@@ -152,7 +204,7 @@ void Kernel::populate(At at, uint64_t page, uint64_t pages, bool may_write) {
         const area* area = areas_at(&process_->areas, page);
         if (area == nullptr || !(area->flags & AREA_RIGHTS)) continue;
         const bool write = may_write && (area->flags & AREA_WRITE);
-        if (!rights_.allow(page << 12, write)) touch(at, page, write);
+        if (!rights_.allow(page << 12, write)) touch(at, page, write, 0);
     }
 }
 

@@ -1,6 +1,4 @@
 // main.cpp - command line of tessera-os.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cinttypes>
 #include <filesystem>
@@ -17,7 +15,7 @@ using namespace tessera::os;
 
 constexpr const char* usage =
     "usage: tessera-os run --trace FILE --scenario FILE --out LOG   replay a trace under an imitation of Linux 6.12's memory management\n"
-    "       tessera-os show LOG [--csv TABLE]                       print what a log has; TABLE: records, faults, kinds, sizes, areas, chunks\n"
+    "       tessera-os show LOG [--csv TABLE]                       print what a log has; TABLE: records, faults, kinds, sizes, areas, chunks, counters\n"
     "The scenario is a file of lines `key = value`; `tessera os run` makes it from a YAML file (docs/os.md).\n"
     "The log is complete or absent: a run that is stopped begins again. Exit status: 0; 2: wrong request; 1: failed work, out of memory.\n"
     "example: tessera-os show gups-always.oslog --csv sizes\n";
@@ -42,10 +40,8 @@ int run_command(const std::vector<std::string>& words) {
     for (const char* input : {"--trace", "--scenario"})
         if (std::error_code none; std::filesystem::equivalent(options[input], options["--out"], none))
             throw Refusal("--out " + options["--out"], std::string("this is the file of ") + input, "name another file");
-    const bool terminal = isatty(2) == 1;
-    const auto progress = [terminal, shown = uint64_t{0}](uint64_t done, uint64_t all) mutable {
+    const auto progress = [shown = uint64_t{0}](uint64_t done, uint64_t all) mutable {
         const uint64_t percent = all == 0 ? 100 : done * 100 / all;
-        if (!terminal && percent < shown + 10) return;
         if (percent != shown) std::fprintf(stderr, "progress %" PRIu64 "%% of %" PRIu64 " accesses\n", percent, all);
         shown = percent;
     };
@@ -54,6 +50,11 @@ int run_command(const std::vector<std::string>& words) {
                 found.counts.calls, found.counts.ignored_calls);
     std::printf("%" PRIu64 " faults, %" PRIu64 " of them fell back from 2MB; %" PRIu64 " collapses; %" PRIu64 " records\n", found.counts.faults,
                 found.counts.fallbacks, found.counts.collapses, found.records);
+    if (found.counts.reclaimed_pages + found.counts.major > 0)
+        std::printf("%" PRIu64 " pages of the program reclaimed; %" PRIu64 " major faults; swap: %" PRIu64 " pages out, %" PRIu64 " in\n",
+                    found.counts.reclaimed_pages, found.counts.major, found.swap_outs, found.swap_ins);
+    if (found.counts.grown_files > 0)
+        std::printf("%" PRIu64 " times, a file grew: the program used it beyond the length that it had when it was first mapped\n", found.counts.grown_files);
     std::printf("free frames: %" PRIu64 " before, %" PRIu64 " after\n", found.free_frames_before, found.free_frames_after);
     return 0;
 }
@@ -64,7 +65,7 @@ int show_command(const std::vector<std::string>& words) {
     const auto table = options.find("--csv");
     const auto& tables = show_tables();
     if (table != options.end() && std::find(tables.begin(), tables.end(), table->second) == tables.end())
-        refuse("show --csv " + table->second, "no such table; tables are records, faults, kinds, sizes, areas, chunks");
+        refuse("show --csv " + table->second, "no such table; tables are records, faults, kinds, sizes, areas, chunks, counters");
     Reader log(words[1]);
     if (table == options.end()) show(log, stdout);
     else show_table(log, table->second, stdout);

@@ -16,7 +16,7 @@ public:
         bool operator==(const Page&) const = default;
     };
     struct Totals {
-        uint64_t small = 0, zero = 0, large = 0;  ///< mapped pages of 4KB (zero: of zeros), of 2MB
+        uint64_t small = 0, zero = 0, large = 0;  ///< mapped pages of 4KB (zero: of zeros), of 2MB (1GB: 512 of them)
     };
 
     void apply(const Record& r) {
@@ -30,7 +30,7 @@ public:
             case Kind::split:
                 for (uint64_t i = 0; i < r.pages; ++i) set(r.pool, r.page + i, {r.frame == zero_frame ? zero_frame : r.frame + i, true, false});
                 break;
-            case Kind::upgrade: case Kind::call: case Kind::area: break;
+            case Kind::upgrade: case Kind::call: case Kind::area: case Kind::count: break;
         }
     }
     Totals totals() const { return {small_, zero_, large_ / 512}; }
@@ -51,7 +51,7 @@ private:
         count(page, 1);
         all[number] = page;
     }
-    std::array<std::vector<Page>, 2> pages_;
+    std::array<std::vector<Page>, most_pools> pages_;
     uint64_t small_ = 0, zero_ = 0, large_ = 0;
 };
 

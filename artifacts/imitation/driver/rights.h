@@ -11,8 +11,8 @@
 #include <memory>
 #include <vector>
 
+#include "driver/places.h"
 #include "driver/refusal.h"
-#include "tessera/trace/trace.h"
 
 namespace tessera::os {
 
@@ -22,16 +22,14 @@ public:
     static constexpr uint64_t user_end = uint64_t{1} << 47;
     static constexpr uint64_t address_bits = 48, table_shift = 30, table_pages = uint64_t{1} << (table_shift - 12);
 
-    explicit Rights(const std::vector<trace::Pool>& pools) : outside_(table_pages, load | store), tables_(size_t{1} << (address_bits - table_shift)) {
-        for (const trace::Pool& pool : pools) {
-            if (pool.size_bytes == 0) continue;
-            if (pool.base % 4096 != 0 || pool.base >= user_end || pool.size_bytes > user_end - pool.base)
+    explicit Rights(const Places& places) : outside_(table_pages, load | store), tables_(size_t{1} << (address_bits - table_shift)) {
+        for (const Place& place : places.all()) {
+            if (place.first_page >= user_end >> 12 || place.pages > (user_end >> 12) - place.first_page)
                 throw Refusal("pools of the trace", "a pool does not lie on pages below address 2^47 [os/pool]",
                               "record the program with `tessera trace record`");
-            const uint64_t first = pool.base >> 12, end = (pool.base + pool.size_bytes + 4095) >> 12;
-            for (uint64_t page = first; page < end;) {
+            for (uint64_t page = place.first_page, end = page + place.pages; page < end;) {
                 const uint64_t stop = std::min(end, (page / table_pages + 1) * table_pages);
-                std::memset(own_table(page) + page % table_pages, 0, stop - page);
+                std::memset(own_table(page) + page % table_pages, place.strict() ? 0 : load | store, stop - page);
                 page = stop;
             }
         }
@@ -42,7 +40,7 @@ public:
     bool allow(uint64_t address, bool is_store) const {
         return (tables_[address >> table_shift & (tables_.size() - 1)][address >> 12 & (table_pages - 1)] & (1u << is_store)) != 0;
     }
-    /// pre: [page, page + pages) lies in a pool.
+    /// pre: [page, page + pages) lies in a place.
     void set(uint64_t page, uint64_t pages, unsigned rights) {
         each(page, pages, [rights](uint8_t* at, uint64_t count) {
             for (uint64_t i = 0; i < count; ++i) at[i] |= static_cast<uint8_t>(rights);

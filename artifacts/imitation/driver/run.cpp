@@ -64,7 +64,8 @@ private:
                 block_begin = block_end;
                 block_end += frame.access_counts[++execution];
             }
-            kernel_.access(at, addresses[i], stores[i] != 0 || writes_back(frame, execution, i - block_begin, i));
+            const size_t slot = i - block_begin;
+            kernel_.access(at, addresses[i], stores[i] != 0 || writes_back(frame, execution, slot, i), slot);
         }
     }
 
@@ -86,15 +87,33 @@ private:
     uint64_t instructions_ = 0;
 };
 
-Header header_of(const trace::Header& of, const Scenario& scenario, const Machine& machine) {
+/// What the recording has not: memory that was mapped before its begin, gaps, an end, the kernel's accesses.
+void describe(const trace::Header& of, const trace::Events& events, Header& header) {
+    const auto note = [&](const char* key, const std::string& text) { header.notes.emplace_back(key, text); };
+    uint64_t bytes = 0;  // the areas of the start; `brk` has the whole heap
+    for (uint64_t i = 0; i < events.at_start; ++i) {
+        const trace::Event& event = events.list[i];
+        const bool maps = event.kind == trace::EventKind::map || event.kind == trace::EventKind::brk;
+        if (maps && event.pool != trace::EventPool::outside) bytes += event.length_bytes;
+    }
+    if (bytes > 0)
+        note("recording.begin", std::to_string(bytes) + " bytes of the pools were mapped before the recording: pages that the program touched there fault at their first recorded access");
+    if (of.region.windows > 1)
+        note("recording.windows", std::to_string(of.region.windows) + ": the accesses between them are not in the trace, and cause no faults");
+    if (!of.complete_roi) note("recording.end", "the recording ends before the region of interest");
+    if (!of.kernel_modelled) note("recording.kernel_accesses", "the trace has none: pages that only system calls touch do not fault");
+}
+
+Header header_of(const trace::Header& of, const trace::Events& events, const Scenario& scenario, const Machine& machine, const Places& places) {
     Header header;
     header.scenario = scenario.name;
     header.scenario_text = scenario.text;
     header.trace_checksum = of.checksum;
-    for (const trace::Pool& pool : of.pools) header.pools.push_back({static_cast<uint8_t>(pool.kind), pool.base, pool.size_bytes});
+    header.pools = places.pools();
     header.blocks = of.block_executions, header.accesses = of.accesses, header.instructions = of.instructions;
     header.notes = machine.notes;
     header.notes.emplace_back("free_frames", std::to_string(machine.free_frames()));
+    describe(of, events, header);
     return header;
 }
 
@@ -105,11 +124,12 @@ RunResult run(const std::string& path, const Scenario& scenario, const std::stri
     if (!reader.has_events())
         throw Refusal("trace " + path, "it has no events: the calls by which the program maps memory [os/no-events]",
                       "record it again: tessera trace record --events --roi whole --kernel-accesses on");
-    Machine machine(scenario);
+    const Places places(reader.header().pools, reader.events());
+    Machine machine(scenario, places.files(reader.events()));
     RunResult result;
     result.free_frames_before = machine.free_frames();
-    Writer log(out, header_of(reader.header(), scenario, machine));
-    Kernel kernel(scenario, machine, reader.header().pools, log);
+    Writer log(out, header_of(reader.header(), reader.events(), scenario, machine, places));
+    Kernel kernel(scenario, machine, places, log);
     Loop loop(reader, kernel);
     trace::Frame frame;
     while (reader.next(frame)) {
@@ -119,6 +139,7 @@ RunResult run(const std::string& path, const Scenario& scenario, const std::stri
     loop.finish();
     log.finish();
     result.counts = kernel.counts();
+    result.swap_ins = machine.system.swap.counts.pswpin, result.swap_outs = machine.system.swap.counts.pswpout;
     result.blocks = loop.at().block, result.accesses = loop.at().access, result.instructions = loop.instructions();
     result.records = log.records();
     result.free_frames_after = machine.free_frames();

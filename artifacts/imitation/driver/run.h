@@ -12,6 +12,7 @@ struct RunResult {
     Kernel::Counts counts;
     uint64_t blocks = 0, accesses = 0, instructions = 0, records = 0;
     uint64_t free_frames_before = 0, free_frames_after = 0;
+    uint64_t swap_ins = 0, swap_outs = 0;  ///< pages
 };
 
 /// Reads the whole trace and writes the log. Throws Refusal, LogError or trace::TraceError; then no log is left.

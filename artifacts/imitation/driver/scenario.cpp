@@ -89,6 +89,24 @@ void read_fragmentation(Keys& keys, Scenario& scenario) {
     goal.seed = keys.number("fragmentation.seed", 0, INT64_MAX);
 }
 
+void read_memory(Keys& keys, Scenario& scenario) {
+    constexpr uint64_t most_bytes = uint64_t{1} << 40;
+    scenario.swap_bytes = keys.number("swap.bytes", 0, most_bytes);
+    if (scenario.swap_bytes % (1 << 20) != 0)
+        keys.refuse("swap.bytes = " + std::to_string(scenario.swap_bytes), "a multiple of 1MB, 1048576 [os/scenario-value]");
+    scenario.swap_synchronous = keys.number("swap.synchronous", 0, 1) != 0;
+    scenario.swap_page_cluster = static_cast<uint32_t>(keys.number("swap.page_cluster", 0, 5));
+    scenario.swappiness = static_cast<uint32_t>(keys.number("reclaim.swappiness", 0, 200));
+    scenario.compacts_proactively = keys.number("compaction.proactive", 0, 1) != 0;
+    scenario.caches_files = keys.one_of("page_cache.at_start", {"none", "files"}) == 1;
+    scenario.other_cache_bytes = keys.number("page_cache.other_bytes", 0, most_bytes);
+    scenario.huge_pages[HUGETLB_2MB] = keys.number("hugetlb.pages_2mb", 0, most_bytes >> 21);
+    scenario.huge_pages[HUGETLB_1GB] = keys.number("hugetlb.pages_1gb", 0, most_bytes >> 30);
+    scenario.areas_cost = keys.number("slab.areas", 0, 1) != 0;
+    const std::vector<std::string> models = {"constant", "flash"};
+    scenario.disk_model = models[keys.one_of("disk.model", models)];
+}
+
 }  // namespace
 
 Scenario parse_scenario(const std::string& text, const std::string& path) {
@@ -102,6 +120,7 @@ Scenario parse_scenario(const std::string& text, const std::string& path) {
     keys.one_of("policy", {"linux-6.12"});
     read_fragmentation(keys, scenario);
     read_thp(keys, scenario);
+    read_memory(keys, scenario);
     scenario.frequency_hz = keys.number("time.frequency_hz", 1000, 1'000'000'000'000);
     scenario.instructions_per_1000_cycles = keys.number("time.instructions_per_1000_cycles", 1, 100'000);
     keys.end();

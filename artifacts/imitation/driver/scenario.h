@@ -18,6 +18,16 @@ struct Scenario {
     bool fragmented = false;
     fragmenter_goal fragmentation{};  ///< of each zone above DMA
     ::thp thp{};
+    uint64_t swap_bytes = 0;                   ///< of the swap area, its header included; 0: none
+    bool swap_synchronous = false;             ///< zram: a page is back when the read returns, and no disk is asked
+    uint32_t swap_page_cluster = 0;            ///< a swap fault reads up to 2^this pages
+    uint32_t swappiness = 0;
+    bool compacts_proactively = false;
+    bool caches_files = false;                 ///< the files that the program maps are in memory before it begins
+    uint64_t other_cache_bytes = 0;            ///< of another file, read once before the program begins
+    uint64_t huge_pages[HUGETLB_SIZES] = {};   ///< of the pools: 2MB, 1GB
+    bool areas_cost = false;                   ///< objects of areas take memory (SLUB)
+    std::string disk_model;
     uint64_t scan_sleep_milliseconds = 0;      ///< between two wake-ups of khugepaged
     uint64_t frequency_hz = 0;                 ///< assumed
     uint64_t instructions_per_1000_cycles = 0; ///< assumed

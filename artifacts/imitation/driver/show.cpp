@@ -4,28 +4,38 @@
 #include <cinttypes>
 #include <map>
 
+#include "driver/counters.h"
+#include "driver/imitation.h"
 #include "driver/pages.h"
 
 namespace tessera::os {
 namespace {
 
 constexpr uint64_t samples = 200;  ///< rows of the table `sizes`, at most
-constexpr const char* pool_word[] = {"brk", "mmap"};
+constexpr const char* pool_words[] = {"brk", "mmap", "file"};
 constexpr const char* call_word[] = {"map", "unmap", "remap", "protect", "advise", "brk", "lock", "unlock"};
+
+const char* pool_word(uint8_t pool) { return pool < std::size(pool_words) ? pool_words[pool] : "outside"; }
+
+const char* size_word(const Record& r) { return r.gigantic ? "1GB" : r.large ? "2MB" : "4KB"; }
+
+std::string counter_name(uint64_t number) { return number < counter_names().size() ? counter_names()[number] : "counter-" + std::to_string(number); }
 
 std::string cause_of(const Record& r) {
     if (r.kind == Kind::call) return r.cause < std::size(call_word) ? call_word[r.cause] : "?";
+    if (r.kind == Kind::unmap) return name_of(static_cast<Loss>(r.cause));
+    if (r.kind == Kind::count) return counter_name(r.page);
     return r.kind == Kind::map || r.kind == Kind::upgrade ? name_of(static_cast<Cause>(r.cause)) : "";
 }
 
 void print_records(Reader& log, std::FILE* out, bool faults_only) {
-    std::fputs("block,access,kind,cause,pool,page,pages,page_size,frame,write,fallback,table_frames\n", out);
+    std::fputs("block,access,kind,cause,pool,page,pages,page_size,frame,write,fallback,major,table_frames\n", out);
     for (Record r; log.next(r);) {
-        if (faults_only && !r.is_fault()) continue;
+        if ((faults_only && !r.is_fault()) || r.kind == Kind::count) continue;
         std::string tables;
         for (const uint32_t frame : r.tables) tables += (tables.empty() ? "" : " ") + std::to_string(frame);
-        std::fprintf(out, "%" PRIu64 ",%" PRIu64 ",%s,%s,%s,%" PRIu64 ",%" PRIu64 ",%s,%" PRIu64 ",%d,%d,%s\n", r.block, r.access, name_of(r.kind),
-                     cause_of(r).c_str(), pool_word[r.pool], r.page, r.pages, r.large ? "2MB" : "4KB", r.frame, r.write, r.fallback, tables.c_str());
+        std::fprintf(out, "%" PRIu64 ",%" PRIu64 ",%s,%s,%s,%" PRIu64 ",%" PRIu64 ",%s,%" PRIu64 ",%d,%d,%d,%s\n", r.block, r.access, name_of(r.kind),
+                     cause_of(r).c_str(), pool_word(r.pool), r.page, r.pages, size_word(r), r.frame, r.write, r.fallback, r.is_major(), tables.c_str());
     }
 }
 
@@ -59,8 +69,8 @@ void print_areas(Reader& log, std::FILE* out) {
     std::fputs("pool,page,pages,rights,huge_pages\n", out);
     for (Record r; log.next(r);)
         if (r.kind == Kind::area)
-            std::fprintf(out, "%s,%" PRIu64 ",%" PRIu64 ",%s,%s\n", pool_word[r.pool], r.page, r.pages, rights(r.frame).c_str(),
-                         r.frame & 16 ? "advised" : r.frame & 32 ? "refused" : "default");
+            std::fprintf(out, "%s,%" PRIu64 ",%" PRIu64 ",%s,%s\n", pool_word(r.pool), r.page, r.pages, rights(r.frame).c_str(),
+                         r.frame & (AREA_HUGETLB_2MB | AREA_HUGETLB_1GB) ? "pool" : r.frame & 16 ? "advised" : r.frame & 32 ? "refused" : "default");
 }
 
 uint64_t mapped(const Pages& pages) {
@@ -88,7 +98,7 @@ Pages pages_at_most(Reader& log) {
 /// Runs of pages with consecutive frames, by powers of two: least length -> runs, pages.
 std::map<uint64_t, std::pair<uint64_t, uint64_t>> chunks_of(const Pages& pages) {
     std::map<uint64_t, std::pair<uint64_t, uint64_t>> found;
-    for (uint8_t pool = 0; pool < 2; ++pool) {
+    for (uint8_t pool = 0; pool < most_pools; ++pool) {
         const auto& all = pages.pool(pool);
         for (size_t i = 0, length; i < all.size(); i += length) {
             length = 1;
@@ -105,6 +115,7 @@ std::map<uint64_t, std::pair<uint64_t, uint64_t>> chunks_of(const Pages& pages) 
 struct Summary {
     std::map<std::string, uint64_t> faults, changes;
     std::map<std::string, uint64_t> calls;
+    std::vector<std::pair<std::string, uint64_t>> counters;
     uint64_t fallbacks = 0, areas = 0;
     Pages pages;
 };
@@ -114,10 +125,11 @@ Summary summary_of(Reader& log) {
     for (Record r; log.next(r);) {
         s.pages.apply(r);
         s.fallbacks += r.fallback;
-        if (r.is_fault()) ++s.faults[cause_of(r) + (r.large ? ",2MB" : ",4KB")];
+        if (r.is_fault()) ++s.faults[cause_of(r) + "," + size_word(r)];
         else if (r.kind == Kind::call) ++s.calls[cause_of(r)];
         else if (r.kind == Kind::area) ++s.areas;
-        else ++s.changes[r.kind == Kind::map ? "moved" : name_of(r.kind)];
+        else if (r.kind == Kind::count) s.counters.emplace_back(counter_name(r.page), r.frame);
+        else ++s.changes[r.kind == Kind::map ? cause_of(r) : r.kind == Kind::unmap && r.cause > 0 ? cause_of(r) : name_of(r.kind)];
     }
     return s;
 }
@@ -133,10 +145,15 @@ void print_faults_by_kind(Reader& log, std::FILE* out) {
     for (const auto& [kind, count] : summary_of(log).faults) std::fprintf(out, "%s,%" PRIu64 "\n", kind.c_str(), count);
 }
 
+void print_counters(Reader& log, std::FILE* out) {
+    std::fputs("counter,value\n", out);
+    for (const auto& [name, value] : summary_of(log).counters) std::fprintf(out, "%s,%" PRIu64 "\n", name.c_str(), value);
+}
+
 }  // namespace
 
 const std::vector<std::string>& show_tables() {
-    static const std::vector<std::string> names = {"records", "faults", "kinds", "sizes", "areas", "chunks"};
+    static const std::vector<std::string> names = {"records", "faults", "kinds", "sizes", "areas", "chunks", "counters"};
     return names;
 }
 
@@ -146,6 +163,7 @@ void show_table(Reader& log, const std::string& table, std::FILE* out) {
     else if (table == "kinds") print_faults_by_kind(log, out);
     else if (table == "sizes") print_sizes(log, out);
     else if (table == "areas") print_areas(log, out);
+    else if (table == "counters") print_counters(log, out);
     else print_chunks(log, out);
 }
 
@@ -164,6 +182,9 @@ void show(Reader& log, std::FILE* out) {
     for (const auto& [kind, count] : s.changes) std::fprintf(out, "  %-12s %" PRIu64 "\n", kind.c_str(), count);
     std::fputs("calls\n", out);
     for (const auto& [kind, count] : s.calls) std::fprintf(out, "  %-12s %" PRIu64 "\n", kind.c_str(), count);
+    std::fputs("counters that are not 0\n", out);
+    for (const auto& [name, value] : s.counters)
+        if (value > 0) std::fprintf(out, "  %-25s %" PRIu64 "\n", name.c_str(), value);
     const Pages::Totals t = s.pages.totals();
     std::fprintf(out, "at the end: %" PRIu64 " areas; %" PRIu64 " pages of 4KB, %" PRIu64 " of zeros, %" PRIu64 " pages of 2MB\n", s.areas, t.small, t.zero,
                  t.large);

@@ -10,7 +10,7 @@ static void report(const struct slab_cache *cache, enum slab_event_kind kind, co
 }
 
 static struct phys_result ask(struct slab_cache *cache, const struct phys_request *request) {
-    return cache->alloc ? cache->alloc(cache->alloc_context, request) : phys_alloc(cache->phys, request);
+    return cache->alloc ? cache->alloc(cache->alloc_context, request) : phys_obtain(cache->phys, request);
 }
 
 /// allocate_slab. SLAB_NONE: *outcome.

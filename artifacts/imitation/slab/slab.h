@@ -69,7 +69,7 @@ struct slab_cache {
     uint32_t spare;                // chain of unused numbers
     uint32_t node_first, node_last, node_count;
     struct slab_cpu *cpu;          // one for each
-    slab_alloc_frames *alloc;      // NULL: phys_alloc
+    slab_alloc_frames *alloc;      // NULL: phys_obtain
     void *alloc_context;
     slab_log *log;                 // NULL: no report
     void *log_context;

@@ -77,14 +77,18 @@ static void split(struct areas *areas, size_t index, uint64_t page) {
     struct area above = areas->item[index];
     border(areas, page);
     set_start(&above, page);
+    insert(areas, index + 1, above, true);       // its objects may need reclaim, which looks for areas of pages
     areas->item[index].end = page;
-    insert(areas, index + 1, above, true);
 }
 
 static void take_anon(struct areas *areas, struct area *area, const struct area *from) {
     area->anon = from->anon;
     area->chain = from->chain;
     if (areas->slabs) area_objects_clone(areas->slabs, &areas->objects[area - areas->item], &areas->objects[from - areas->item]);
+}
+
+void areas_link(struct areas *areas, size_t to, size_t from) {
+    if (areas->slabs) area_objects_clone(areas->slabs, &areas->objects[to], &areas->objects[from]);
 }
 
 size_t areas_add(struct areas *areas, const struct area *area, enum areas_join join, bool *merged) {

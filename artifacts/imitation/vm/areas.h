@@ -75,6 +75,9 @@ enum areas_join { AREAS_JOIN_NONE, AREAS_JOIN_BELOW, AREAS_JOIN_BOTH };
 /// range. *merged may be NULL.
 size_t areas_add(struct areas *areas, const struct area *area, enum areas_join join, bool *merged);
 
+/// The area `to` is a copy of the area `from`, which has an `anon`: its objects get the same links (anon_vma_clone).
+void areas_link(struct areas *areas, size_t to, size_t from);
+
 /// [start, end) of the area `index` gets other flags: it merges with a neighbour, or the area is split. Returns the index of
 /// the area that now holds the range.
 size_t areas_change(struct areas *areas, size_t index, uint64_t start, uint64_t end, uint32_t flags, bool *merged);

@@ -1,6 +1,7 @@
 // calls.c - mmap, munmap, madvise, brk and mremap of a process (process.h). mprotect has a file of its own.
 #include "vm/hugetlb.h"
 #include "vm/move.h"
+#include "vm/pageout.h"
 #include "vm/unmap.h"
 
 static const char *const outside = "a range has at least one page and ends below address 2^47";
@@ -81,9 +82,11 @@ const char *process_advise(struct process *process, uint64_t page, uint64_t page
         }
         if (areas->item[index].flags & AREA_HUGETLB) return no_huge;
         const uint64_t last = areas->item[index].end < end ? areas->item[index].end : end;
+        const char *broken = advice == ADVICE_PAGEOUT ? pageout_range(process, page, last, cpu) : NULL;
+        if (broken) return broken;
         if (advice == ADVICE_DONTNEED)
             drop_pages(process, page, last, cpu);
-        else
+        else if (advice != ADVICE_PAGEOUT)
             index = advise_huge(process, index, page, last, advice == ADVICE_HUGEPAGE);
         page = areas->item[index].end;
     }
@@ -135,7 +138,12 @@ static const char *move_area(struct process *process, uint64_t page, uint64_t ol
     moved.start = to;
     moved.end = to + new_pages;
     moved.offset = untouched ? to : area->offset + (page - area->start);
-    add_area(process, &moved, AREAS_JOIN_BOTH);
+    bool merged;
+    const size_t index = areas_add(&process->areas, &moved, AREAS_JOIN_BOTH, &merged);
+    if (merged)
+        process_register(process, &process->areas.item[index]);
+    else
+        areas_link(&process->areas, index, areas_from(&process->areas, page));
     const uint64_t done = move_pages(process, page, to, old_pages, cpu);
     if (done < old_pages) {
         move_pages(process, to, page, done, cpu);

@@ -19,6 +19,16 @@ static struct hugetlb_pool *pool_of(struct process *process, enum hugetlb_size s
     return &process->system->hugetlb.pool[size];
 }
 
+/// A promise of [start, end) with the bits of an older one that begins at `from`.
+static void add_promise(struct process *process, uint64_t start, uint64_t end, enum hugetlb_size size, const struct huge_promise *from) {
+    const uint64_t count = (end - start) >> hugetlb_order(size);
+    uint64_t *used = host_alloc(bitmap_words(count) * sizeof *used);
+    for (uint64_t i = 0; from && i < count; ++i)
+        if (bitmap_get(from->used, ((start - from->start) >> hugetlb_order(size)) + i)) bitmap_set(used, i, 1);
+    process->promise = host_grow(process->promise, &process->promise_room, process->promises + 1, sizeof *process->promise);
+    process->promise[process->promises++] = (struct huge_promise){start, end, used, size};
+}
+
 const char *hugetlb_map(struct process *process, uint64_t page, uint64_t pages, uint32_t flags, enum hugetlb_size size, uint32_t cpu) {
     const uint64_t each = pages_of(size), count = pages / each;
     if (page % each != 0 || pages % each != 0) return "address and length of huge pages are multiples of their size";
@@ -31,9 +41,7 @@ const char *hugetlb_map(struct process *process, uint64_t page, uint64_t pages, 
         unmap_range(process, page, page + pages, cpu);
         return "the pool has too few pages that are free and not promised: make it larger with the event hugetlb";
     }
-    process->promise = host_grow(process->promise, &process->promise_room, process->promises + 1, sizeof *process->promise);
-    struct huge_promise *promise = &process->promise[process->promises++];
-    *promise = (struct huge_promise){page, page + pages, host_alloc(bitmap_words(count) * sizeof(uint64_t)), size};
+    add_promise(process, page, page + pages, size, NULL);
     return NULL;
 }
 
@@ -171,13 +179,15 @@ static void end_promise(struct process *process, uint64_t start, enum hugetlb_si
     hugetlb_unreserve(pool_of(process, size), 1);
 }
 
-/// A promise whose area is gone.
-static void drop_empty(struct process *process, uint64_t page, uint64_t end) {
+/// Promises end where their area is gone: a later area there has a promise of its own.
+static void cut_promises(struct process *process, uint64_t page, uint64_t end) {
     for (size_t i = process->promises; i-- > 0;) {
-        const struct huge_promise promise = process->promise[i];
-        if (promise.start < page || promise.end > end) continue;
-        free(promise.used);
+        const struct huge_promise old = process->promise[i];
+        if (old.end <= page || old.start >= end) continue;
         process->promise[i] = process->promise[--process->promises];
+        if (old.start < page) add_promise(process, old.start, page, old.size, &old);
+        if (old.end > end) add_promise(process, end, old.end, old.size, &old);
+        free(old.used);
     }
 }
 
@@ -192,7 +202,7 @@ void hugetlb_unmap(struct process *process, struct gather *gather, uint64_t page
         if (slot && pt_present(*slot)) unmap_page(process, gather, slot, start, size);
         end_promise(process, start, size);
     }
-    drop_empty(process, page, end);
+    cut_promises(process, page, end);
 }
 
 bool hugetlb_copy(struct process *child, struct process *parent, const struct area *area, uint32_t cpu, enum phys_outcome *outcome,

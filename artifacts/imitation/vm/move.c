@@ -85,14 +85,15 @@ uint64_t move_pages(struct process *process, uint64_t from, uint64_t to, uint64_
         if (step == pt_slot_pages(2) && *new_slot == 0) {
             *new_slot = *old_slot;
             *old_slot = 0;
+            note_moved(process, from, to, step);
             continue;
         }
         step = extent(1, from, end, to);
         struct pt_table *middle = pt_below(*old_slot);
         pt_entry *slot = &middle->slot[pt_index(from, 1)];
-        if (*slot != 0 && !move_small(process, middle, slot, from, to, step, cpu)) break;
+        if (*slot == 0) continue;
+        if (!move_small(process, middle, slot, from, to, step, cpu)) break;
+        note_moved(process, from, to, step);     // the next step may need reclaim, which asks where pages are mapped
     }
-    const uint64_t done = from < start ? 0 : from - start;
-    note_moved(process, start, start - from + to, done);
-    return done;
+    return from < start ? 0 : from - start;
 }

@@ -43,7 +43,7 @@ const char *process_unmap(struct process *process, uint64_t page, uint64_t pages
 /// mprotect: `rights` of AREA_RIGHTS.
 const char *process_protect(struct process *process, uint64_t page, uint64_t pages, uint32_t rights);
 
-enum process_advice { ADVICE_HUGEPAGE, ADVICE_NOHUGEPAGE, ADVICE_DONTNEED };
+enum process_advice { ADVICE_HUGEPAGE, ADVICE_NOHUGEPAGE, ADVICE_DONTNEED, ADVICE_PAGEOUT };
 const char *process_advise(struct process *process, uint64_t page, uint64_t pages, enum process_advice advice, uint32_t cpu);
 
 /// mremap: to == page shrinks or grows in place; any other `to` moves (MREMAP_MAYMOVE | MREMAP_FIXED).

@@ -104,6 +104,48 @@ TEST(LivePages, ChangesAreSortedAndJoined) {
     EXPECT_EQ(pages.next_change(), ~uint64_t{0});
 }
 
+/// A log with the pool of files and a range of huge pages outside: what is not mapped there is outside, as without a log.
+TEST(LivePages, PagesBesideThePoolsOfTheTrace) {
+    constexpr uint64_t gb = uint64_t{1} << 30, file_base = 256 * gb, far_base = 512 * gb;
+    os::Header header;
+    header.pools = {{1, anon_base, 4 * gb}, {os::file_pool, file_base, gb}, {os::first_outside_pool, far_base, 2 * gb}};
+    trace::Header of;
+    of.pools = {{trace::PoolKind::anon, anon_base, 4 * gb, 0}};
+    const auto path = std::filesystem::temp_directory_path() / ("beside-" + std::to_string(getpid()) + ".oslog");
+    {
+        os::Writer writer(path.string(), header);
+        os::Record file{0, 0, os::Kind::map, static_cast<uint8_t>(os::Cause::file), os::file_pool}, far = file, gone = file;
+        file.page = 3, file.frame = 77, file.tables = {9, 20, 30, 1000};
+        far.pool = os::first_outside_pool, far.large = far.gigantic = true;
+        far.page = 1 << 18, far.pages = 1 << 18, far.frame = 5 << 18, far.tables = {9, 21};
+        gone.kind = os::Kind::unmap, gone.cause = static_cast<uint8_t>(os::Loss::reclaimed), gone.access = 8, gone.page = 3;
+        for (const os::Record& record : {file, far, gone}) writer.add(record);
+        writer.finish();
+    }
+    MappedPages pages(std::make_shared<Mapping>(read_os_log(path.string(), of)), of.pools);
+    pages.change();
+    const VirtAddr cached(file_base + 3 * 4096 + 8), not_cached(file_base + 4 * 4096), huge(far_base + gb + 5 * 4096 + 16);
+    EXPECT_EQ(pages.physical(cached).value, 77u * 4096 + 8);
+    EXPECT_EQ(pages.row(not_cached).frame, outside_frames + (not_cached.value >> 12));
+    EXPECT_EQ(pages.row(huge).size, PageSize::huge_1gb);
+    EXPECT_EQ(pages.physical(huge).value, 5 * gb + 5 * 4096 + 16);
+    EXPECT_THROW((void)pages.row(VirtAddr(anon_base)), Unmapped);
+    TableFrames::Path frames;
+    EXPECT_EQ(pages.tables()->tables(huge, frames), 2u);
+    EXPECT_EQ(frames[1], 21u);
+    EXPECT_EQ(pages.tables()->tables(cached, frames), 4u);
+    EXPECT_EQ(pages.chunks().size(), 2u);
+    EXPECT_EQ(pages.next_change(), 8u);
+    pages.change();
+    EXPECT_EQ(pages.row(cached).frame, outside_frames + (cached.value >> 12));
+    EXPECT_EQ(pages.chunks().size(), 1u);
+    // A pool that overlaps another one is no log of ours.
+    header.pools.back().base = file_base + gb / 2;
+    { os::Writer writer(path.string(), header); writer.finish(); }
+    EXPECT_THROW(read_os_log(path.string(), of), Refusal);
+    std::filesystem::remove(path);
+}
+
 /// By hand: a page of 4KB with the tables 9, 20, 30, 1000, then a 2MB page with the same upper tables.
 TEST(TableFrames, AWalkReadsTheTablesOfTheLog) {
     os::Header header;

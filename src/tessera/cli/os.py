@@ -41,18 +41,26 @@ def run(trace: Path, scenario: str, out: Path) -> None:
     from tessera.core.errors import TesseraError
     from tessera.record.traces import info
     from tessera.scenarios import imitated, model
+    from tessera.scenarios.progress import Shown
 
     asked = model.load(scenario)
     if Path(scenario).suffix and out.resolve() == Path(scenario).resolve():
         raise TesseraError(f"--out {out}", "this is the scenario's file", "name another file")
     info(trace)
-    click.echo(imitated.run(trace, asked, out), nl=False)
+    shown = Shown(f"{trace.name} under {asked.name}")
+    try:
+        text = imitated.run(trace, asked, out, shown)
+    finally:
+        shown.close()
+    click.echo(text, nl=False)
     click.echo(f"log -> {out}")
 
 
 @os_group.command()
 @click.argument("log", type=_PATH)
-@click.option("--csv", "table", metavar="TABLE", help="records, faults, kinds, sizes, areas or chunks.")
+@click.option(
+    "--csv", "table", metavar="TABLE", help="records, faults, kinds, sizes, areas, chunks or counters."
+)
 def show(log: Path, table: str | None) -> None:
     """Show what a log has: faults by kind, page sizes, areas, contiguity.
 

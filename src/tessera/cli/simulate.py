@@ -99,6 +99,7 @@ FILE = click.Path(path_type=Path)
 @click.option(
     "--designs-out", type=FILE, help="CSV file for the counts of the structures of the platform's design."
 )
+@click.option("--faults-out", type=FILE, help="CSV file for the faults of the logs of --os, a row a fault.")
 @click.option(
     "--threads",
     type=click.IntRange(1),
@@ -118,8 +119,8 @@ FILE = click.Path(path_type=Path)
     help="List engines, platforms and the components that a platform file can name.",
 )
 def simulate(trace, platform_names, layout_words, mapping_words, log_words, changes, choices, out, engine,
-             intervals, warmup, timed, sampling, interval_file, interval_out, designs_out, threads, workload,
-             cache, listing) -> None:  # fmt: skip
+             intervals, warmup, timed, sampling, interval_file, interval_out, designs_out, faults_out,
+             threads, workload, cache, listing) -> None:  # fmt: skip
     """Simulate a trace under many layouts, mappings or scenarios.
 
     Writes H (STLB hits), M (STLB misses), C (walk cycles) and R (runtime in cycles) of each cell. H and M are
@@ -140,10 +141,12 @@ def simulate(trace, platform_names, layout_words, mapping_words, log_words, chan
       ./run tessera simulate --trace /tmp/gups.tst --platform park-haswell --mappings /tmp/demand.csv \\
           --each mmu.design=thp,anchor,cluster-2mb,rmm --sampling tlbs --out /tmp/designs.csv
       ./run tessera simulate --trace /tmp/os/gups.tst --platform haswell-sim --os /tmp/os/thp-always.oslog \\
-          --set memory.allocator=mapped --sampling full --out /tmp/os/cells.csv
+          --set memory.allocator=mapped --sampling full --faults-out /tmp/os/faults.csv \\
+          --out /tmp/os/cells.csv
     """
     from tessera.record.traces import info as trace_info
     from tessera.results import cells
+    from tessera.scenarios.faults import write_faults
     from tessera.scenarios.model import check_name
     from tessera.simulate.each import write_table
     from tessera.simulate.inputs import LAYOUT, LOG, MAPPING, find_inputs
@@ -178,10 +181,19 @@ def simulate(trace, platform_names, layout_words, mapping_words, log_words, chan
     if kind == LOG:
         for path in layouts:
             check_name(path.stem)
+    elif faults_out:
+        raise TesseraError(
+            "--faults-out", "only logs of an operating system have faults", "give them with --os"
+        )
     kept = cache or out.parent / ".cache"
     named = [Path(name) for word in platform_names for name in word.split(",")]
     inputs = [trace, *layouts, *named, *([interval_file] if interval_file else [])]
-    outputs = {"--out": out, "--interval-out": interval_out, "--designs-out": designs_out}
+    outputs = {
+        "--out": out,
+        "--interval-out": interval_out,
+        "--designs-out": designs_out,
+        "--faults-out": faults_out,
+    }
     check_outputs(outputs, inputs, kept)
     label = workload or _label(trace)
     units: list[dict] | None = [] if interval_out else None
@@ -200,6 +212,8 @@ def simulate(trace, platform_names, layout_words, mapping_words, log_words, chan
         write_parts(units, UNIT_COLUMNS, interval_out, keys)
     if structures is not None:
         write_parts(structures, DESIGN_COLUMNS, designs_out, keys)
+    if faults_out:
+        write_faults(layouts, faults_out)
     failed = [row for row in rows if not is_ok(row)]
     click.echo(f"{len(rows) - len(failed)} cells ok, {len(failed)} failed -> {out}")
     for row in failed:

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import subprocess
 import tempfile
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError, unknown_name
 from tessera.core.files import check_target, with_names
 from tessera.core.paths import built
 from tessera.machine.container import toolchain
+from tessera.machine.container.process import stopped_at_exit
 from tessera.scenarios.model import Scenario
 
 #: Tables of ``tessera os show --csv`` (docs/os.md).
-TABLES = ("records", "faults", "kinds", "sizes", "areas", "chunks")
+TABLES = ("records", "faults", "kinds", "sizes", "areas", "chunks", "counters")
+
+#: Called with the percent of the accesses that are done, and their number.
+Progress = Callable[[int, int], None]
 
 
-def run(trace: Path, scenario: Scenario, out: Path) -> str:
+def run(trace: Path, scenario: Scenario, out: Path, progress: Progress = lambda percent, all: None) -> str:
     """Write the log of a trace under a scenario; returns the summary that tessera-os prints.
 
     The log is complete or absent: it is written beside ``out`` and renamed at the end.
@@ -32,7 +39,8 @@ def run(trace: Path, scenario: Scenario, out: Path) -> str:
         flat.write_text(scenario.flat())
         words = ["run", "--trace", trace.resolve(), "--scenario", flat, "--out", target]
         names = {flat: scenario.name, target: out, trace.resolve(): trace}
-        return _tessera_os(words, [trace.resolve(), flat.parent, target.parent], names)
+        paths = [trace.resolve(), flat.parent, target.parent]
+        return "".join(_tessera_os(words, paths, names, progress))
 
 
 def show(log: Path, table: str | None = None) -> str:
@@ -41,24 +49,44 @@ def show(log: Path, table: str | None = None) -> str:
     Raises:
         TesseraError: an unknown table, or a file that is no complete log.
     """
+    return "".join(lines(log, table))
+
+
+def lines(log: Path, table: str | None = None) -> Iterator[str]:
+    """The lines of :func:`show`, as they come: a table of faults can be larger than memory."""
     if table is not None and table not in TABLES:
         raise unknown_name("table", table, TABLES)
     words = ["show", log.resolve(), *([] if table is None else ["--csv", table])]
     return _tessera_os(words, [log.resolve()], {log.resolve(): log})
 
 
-def _tessera_os(words: list, paths: list[Path], names: dict) -> str:
-    program = built("imitation", "tessera-os")
-    argv = [str(word) for word in (program, *words)]
-    done = toolchain().run(argv, paths=paths, capture=True, check=False)
-    if done.returncode:
-        raise _failure(done.returncode, with_names(done.stderr, names))
-    return done.stdout
+def _tessera_os(words: list, paths: list[Path], names: dict, progress: Progress | None = None):
+    """The lines that it prints, as they come; an error of it is raised behind the last one."""
+    argv = [str(word) for word in (built("imitation", "tessera-os"), *words)]
+    errors: list[str] = []
+    process = toolchain().popen(argv, paths=paths, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with stopped_at_exit(process):
+        reader = threading.Thread(target=_drain, args=(process.stderr, errors, progress))
+        reader.start()
+        yield from process.stdout
+        process.wait()
+        reader.join()
+    if process.returncode:
+        raise _failure(process.returncode, with_names("\n".join(errors), names))
+
+
+def _drain(stream, errors: list[str], progress: Progress | None) -> None:
+    for line in stream:
+        words = line.split()
+        if words[:1] == ["progress"] and len(words) == 5:  # progress 12% of 435891 accesses
+            if progress is not None:
+                progress(int(words[1].rstrip("%")), int(words[3]))
+        else:
+            errors.append(line.rstrip("\n"))
 
 
 def _failure(status: int, errors: str) -> TesseraError:
-    lines = [line for line in errors.splitlines() if not line.startswith("progress ")]
-    text = "\n".join(lines).strip().removeprefix("tessera-os: ")
+    text = errors.strip().removeprefix("tessera-os: ")
     asked, found, remedy = "tessera-os", text or f"it ended with status {status}", "see above"
     if "\n  what to do: " in text:
         found, _, remedy = text.rpartition("\n  what to do: ")

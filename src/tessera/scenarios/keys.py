@@ -108,6 +108,49 @@ KEYS: tuple[Key, ...] = (
         least=1, most=1 << 30,
     ),
     Key(
+        "swap.bytes", 0, "bytes", OURS, "Swap area, its header of 4KB included; 0: no swap",
+        most=1 << 40, multiple=1 << 20,
+    ),
+    Key(
+        "swap.synchronous", False, "switch", "zram: SWP_SYNCHRONOUS_IO of mm/memory.c",
+        "Swap is memory that answers at once: one page a fault, no disk",
+    ),
+    Key(
+        "swap.page_cluster", 3, "log2 of pages", "Linux 6.12, mm/swap.c swap_setup",
+        "Pages that a swap fault reads at once, at most", most=5,
+    ),
+    Key(
+        "reclaim.swappiness", 60, "of 200", "Linux 6.12, mm/vmscan.c vm_swappiness",
+        "Balance of anonymous pages and pages of files", most=200,
+    ),
+    Key(
+        "compaction.proactive", True, "switch", "Linux 6.12, mm/compaction.c: compaction_proactiveness 20",
+        "kcompactd looks at fragmentation each half second",
+    ),
+    Key(
+        "page_cache.at_start", "none", "word", OURS, "Files in memory before the program begins",
+        words=("none", "files"),
+    ),
+    Key(
+        "page_cache.other_bytes", 0, "bytes", OURS,
+        "A file of somebody else, read once before the program begins", most=1 << 40,
+    ),
+    Key(
+        "hugetlb.pages_2mb", 0, "pages", OURS, "Pool of pages of 2MB for MAP_HUGETLB", most=1 << 19,
+    ),
+    Key(
+        "hugetlb.pages_1gb", 0, "pages", OURS, "Pool of pages of 1GB for MAP_HUGETLB", most=1 << 10,
+    ),
+    Key(
+        "slab.areas", False, "switch", "Linux 6.12, mm/slub.c and kernel/fork.c",
+        "The kernel's objects of areas (VMAs) take frames",
+    ),
+    Key(
+        "disk.model", "constant", "word", "artifacts/imitation/disk",
+        "Counts and times of what files and swap read and write; no decision depends on it",
+        words=("constant", "flash"),
+    ),
+    Key(
         "time.frequency_hz", 2_000_000_000, "Hz", "assumed: time is instructions / (frequency x IPC)",
         "Frequency of the processor", least=1000, most=10**12,
     ),
@@ -120,4 +163,4 @@ KEYS: tuple[Key, ...] = (
 BY_NAME: dict[str, Key] = {key.name: key for key in KEYS}
 
 #: Parts of Linux that tessera os does not use; a scenario that asks for them is refused by name.
-NOT_MODELLED = ("swap", "page_cache", "hugetlb", "compaction", "reclaim")
+NOT_MODELLED = ("fork", "memory_cgroup", "numa", "shared_memory", "writeback")

@@ -2,7 +2,7 @@
 // `os_benchmark [SCALE]`, default 1. Both run a trace that the benchmark writes into the folder of temporary files.
 //
 // Rows: `hits`: random loads and stores of 64MB, four a block, that were touched before; `faults, in order` and `faults, random`: a store to
-// each 4KB page of 4GB, one a block, with huge pages off; `memory`: 2MB pages of 15GB in a machine of 16GB, and the peak memory of the
+// each 4KB page of 4GB, one a block, with huge pages off; `swap`: a store to each page of 2GB, then a load of each, in 1GB of memory; `memory`: 2MB pages of 15GB in a machine of 16GB, and the peak memory of the
 // process, which holds the other rows, too.
 #include <sys/resource.h>
 #include <unistd.h>
@@ -55,14 +55,16 @@ std::string write_trace(const std::string& name, uint64_t bytes, unsigned access
     return path;
 }
 
-os::Scenario scenario(const char* thp, uint64_t memory) {
+os::Scenario scenario(const char* thp, uint64_t memory, uint64_t swap = 0) {
     return os::parse_scenario("name = bench\nmemory_bytes = " + std::to_string(memory) +
                                   "\npolicy = linux-6.12\nfragmentation.index = none\nfragmentation.order = 9\nfragmentation.target_thousandths = 0\n"
                                   "fragmentation.tolerance_thousandths = 5\nfragmentation.movable_share_thousandths = 0\nfragmentation.seed = 1\n"
                                   "thp.enabled = " + thp + "\nthp.defrag = madvise\nthp.use_zero_page = 1\nthp.khugepaged.defrag = 1\n"
                                   "thp.khugepaged.max_ptes_none = 511\nthp.khugepaged.max_ptes_swap = 64\nthp.khugepaged.max_ptes_shared = 256\n"
                                   "thp.khugepaged.pages_to_scan = 4096\nthp.khugepaged.scan_sleep_milliseconds = 10000\n"
-                                  "time.frequency_hz = 2000000000\ntime.instructions_per_1000_cycles = 1000\n", "benchmark");
+                                  "swap.bytes = " + std::to_string(swap) + "\nswap.synchronous = 0\nswap.page_cluster = 3\nreclaim.swappiness = 60\ncompaction.proactive = 1\n"
+                                  "page_cache.at_start = none\npage_cache.other_bytes = 0\nhugetlb.pages_2mb = 0\nhugetlb.pages_1gb = 0\nslab.areas = 0\n"
+                                  "disk.model = constant\ntime.frequency_hz = 2000000000\ntime.instructions_per_1000_cycles = 1000\n", "benchmark");
 }
 
 void row(const char* name, const std::string& trace, const os::Scenario& scenario) {
@@ -96,6 +98,9 @@ int main(int argc, char** argv) {
         row(random ? "faults, random" : "faults, in order", write_trace("faults", 4 * gb, 1, [&](auto&& put) {
                 for (uint64_t i = 0; i < pages; ++i) put({base + ((random ? i * 0x9e3779b1 : i) % (1 << 20) << 12)}, {1});
             }), scenario("never", 8 * gb));
+    row("swap", write_trace("swap", 2 * gb, 1, [&](auto&& put) {
+            for (uint64_t i = 0; i < pages; ++i) put({base + (i % (pages / 2) << 12)}, {i < pages / 2});
+        }), scenario("never", std::max<uint64_t>(64, static_cast<uint64_t>(scale * 1024)) << 20, 4 * gb));
     row("memory", write_trace("memory", 15 * gb, 1, [&](auto&& put) {
             for (uint64_t i = 0; i < std::min<uint64_t>(7680, pages); ++i) put({base + (i << 21)}, {1});
         }), scenario("always", 16 * gb));

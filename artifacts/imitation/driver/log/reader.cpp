@@ -31,7 +31,7 @@ bool pool_of(std::string_view text, Pool& pool) {
     uint64_t kind = 0;
     if (first == std::string_view::npos || second == std::string_view::npos) return false;
     const bool fine = whole(text.substr(0, first), kind) && whole(text.substr(first + 1, second - first - 1), pool.base) &&
-                      whole(text.substr(second + 1), pool.size_bytes) && kind < 2;
+                      whole(text.substr(second + 1), pool.size_bytes) && kind < most_pools;
     pool.kind = static_cast<uint8_t>(kind);
     return fine;
 }
@@ -101,13 +101,14 @@ bool Reader::next(Record& r) {
         if (at_ != end_) damaged("bytes follow the last record [os/log-record]");
         return false;
     }
-    if (end_ - at_ < 2) damaged("a record is cut [os/log-record]");
-    const auto head = static_cast<unsigned char>(data_[at_]), flags = static_cast<unsigned char>(data_[at_ + 1]);
-    at_ += 2;
-    if ((head & 7) >= kinds) damaged("a record of kind 7 [os/log-record]");
-    r.kind = static_cast<Kind>(head & 7);
+    if (end_ - at_ < 3) damaged("a record is cut [os/log-record]");
+    const auto head = static_cast<unsigned char>(data_[at_++]);
+    const bool wide = (head & 7) == wide_kind;
+    const unsigned more = wide ? static_cast<unsigned char>(data_[at_++]) : 0u, flags = static_cast<unsigned char>(data_[at_++]);
+    r.kind = static_cast<Kind>(wide ? more & 7 : head & 7);
+    r.gigantic = more >> 3 & 1;
     r.cause = flags & 15;
-    r.pool = flags >> 4 & 1;
+    r.pool = static_cast<uint8_t>(wide ? more >> 4 : flags >> 4 & 1);
     r.large = flags >> 5 & 1, r.fallback = flags >> 6 & 1, r.write = flags >> 7;
     r.block = last_.block, r.access = last_.access;
     if (!(head >> 6 & 1)) r.block += number(), r.access += number();

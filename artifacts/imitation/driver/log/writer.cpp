@@ -31,13 +31,19 @@ std::string header_text(const Header& header) {
 }  // namespace
 
 const char* name_of(Kind kind) {
-    static const char* const names[kinds] = {"map", "unmap", "split", "collapse", "upgrade", "call", "area"};
+    static const char* const names[kinds] = {"map", "unmap", "split", "collapse", "upgrade", "call", "area", "count"};
     return static_cast<uint8_t>(kind) < kinds ? names[static_cast<uint8_t>(kind)] : "?";
 }
 
 const char* name_of(Cause cause) {
-    static const char* const names[causes] = {"moved", "page", "zero", "copy", "reuse"};
+    static const char* const names[causes] = {"moved", "page",      "zero", "copy",   "reuse",    "swap", "swap-cache", "file",
+                                              "file-read", "pool", "around", "migrated"};
     return static_cast<uint8_t>(cause) < causes ? names[static_cast<uint8_t>(cause)] : "?";
+}
+
+const char* name_of(Loss loss) {
+    static const char* const names[losses] = {"call", "reclaimed"};
+    return static_cast<uint8_t>(loss) < losses ? names[static_cast<uint8_t>(loss)] : "?";
 }
 
 std::string digest_of(const std::string& text) {
@@ -69,8 +75,12 @@ Writer::~Writer() {
 void Writer::add(const Record& r) {
     const size_t before = buffer_.size();
     const bool same = r.block == last_.block && r.access == last_.access, pages = r.pages != (r.large ? 512u : 1u);
-    buffer_.push_back(static_cast<char>(static_cast<unsigned>(r.kind) | r.tables.size() << 3 | unsigned{same} << 6 | unsigned{pages} << 7));
-    buffer_.push_back(static_cast<char>(r.cause | r.pool << 4 | unsigned{r.large} << 5 | unsigned{r.fallback} << 6 | unsigned{r.write} << 7));
+    const bool wide = r.kind == Kind::count || r.pool > 1 || r.gigantic;
+    const unsigned kind = static_cast<unsigned>(r.kind);
+    buffer_.push_back(static_cast<char>((wide ? wide_kind : kind) | r.tables.size() << 3 | unsigned{same} << 6 | unsigned{pages} << 7));
+    if (wide) buffer_.push_back(static_cast<char>(kind | unsigned{r.gigantic} << 3 | unsigned{r.pool} << 4));
+    const unsigned pool = wide ? 0 : r.pool;
+    buffer_.push_back(static_cast<char>(r.cause | pool << 4 | unsigned{r.large} << 5 | unsigned{r.fallback} << 6 | unsigned{r.write} << 7));
     if (!same) {
         put_number(buffer_, r.block - last_.block);
         put_number(buffer_, r.access - last_.access);

@@ -37,7 +37,7 @@ TEST(Calls, AProtectedPartSplitsTwoMegabytes) {
     EXPECT_EQ(found.changes[1].frame, found.changes[0].frame);
     EXPECT_EQ(found.changes[1].pages, 512u);
     EXPECT_EQ(found.changes[1].tables.size(), 4u);
-    EXPECT_EQ(found.all.back().kind, Kind::area);
+    EXPECT_EQ(found.all.back().kind, Kind::count);
     EXPECT_EQ(std::count_if(found.all.begin(), found.all.end(), [](const os::Record& r) { return r.kind == Kind::area; }), 3);
     expect_parts(refused([] { ran(Program().map(0, 2 * mb).store(0).call(EventKind::protect, 4096, 4096, 1).store(4096), scenario()); }),
                  {"os/no-area", "page 1"});

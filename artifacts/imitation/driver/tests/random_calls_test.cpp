@@ -12,9 +12,9 @@ extern "C" {
 namespace tests {
 namespace {
 
-constexpr uint64_t pages = 16 * 512, first = anon_base >> 12;
+constexpr uint64_t first = anon_base >> 12;
 
-trace::Event random_call(std::mt19937_64& random) {
+trace::Event random_call(std::mt19937_64& random, uint64_t pages) {
     trace::Event event;
     const uint64_t unit = random() % 3 ? 4096 : 2 * mb;
     event.offset_bytes = random() % (pages * 4096 / unit) * unit;
@@ -62,22 +62,26 @@ std::vector<uint32_t> path_of(const ::process& process, uint64_t page) {
     }
 }
 
-void run_random(uint64_t seed, const os::Scenario& under, size_t steps) {
+/// A program of `pages` pages, with a call each so many accesses. `sums`: pages to swap, from swap, moved by
+/// compaction.
+void run_random(uint64_t seed, const os::Scenario& under, size_t steps, std::array<uint64_t, 3>& sums, uint64_t pages = 16 * 512,
+                uint64_t calls_every = 100) {
     std::mt19937_64 random(seed);
     os::Machine machine(under);
     const std::string path = scratch("log");
     os::Header header;
     header.pools = {{0, heap_base, gb}, {1, anon_base, gb}};
     os::Writer log(path, header);
-    os::Kernel kernel(under, machine, pools_of(), log);
+    const os::Places places(pools_of(), {});
+    os::Kernel kernel(under, machine, places, log);
     os::At at;
     size_t accesses = 0, calls = 0;
     kernel.call(at, {0, EventKind::map, EventPool::anon, {}, 0, pages * 4096, 0, 0, 3, 0x22, 0, 0});
     for (size_t i = 0; i < steps; ++i) {
         const uint64_t address = anon_base + random() % (pages * 4096);
         const bool store = random() % 2;
-        if (random() % 100 == 0)
-            if (const trace::Event event = random_call(random); valid(machine.process, event)) kernel.call(at, event), ++calls;
+        if (random() % calls_every == 0)
+            if (const trace::Event event = random_call(random, pages); valid(machine.process, event)) kernel.call(at, event), ++calls;
         if (random() % 50 == 0) kernel.wake(at, kernel.next_wake());
         const area* area = areas_at(&machine.process.areas, address >> 12);
         const bool allowed = area != nullptr && area->flags & (store ? uint32_t{AREA_WRITE} : uint32_t{AREA_RIGHTS});
@@ -90,8 +94,11 @@ void run_random(uint64_t seed, const os::Scenario& under, size_t steps) {
         if (allowed && !fast) kernel.access(at, address, store), ++accesses;
         ++at.block, ++at.access;
     }
+    sums[0] += machine.system.swap.counts.pswpout;
+    sums[1] += machine.system.swap.counts.pswpin;
+    sums[2] += machine.system.compact.counts.pgmigrate_success;
     ::process* only = &machine.process;
-    ASSERT_EQ(vm_check(&machine.system, &only, 1), nullptr);
+    ASSERT_STREQ(vm_check(&machine.system, &only, 1), nullptr) << seed;
     log.finish();
     os::Pages replayed;
     std::map<std::pair<unsigned, uint64_t>, uint32_t> tables;  // level, number of the table -> frame
@@ -122,13 +129,42 @@ void run_random(uint64_t seed, const os::Scenario& under, size_t steps) {
     std::filesystem::remove(path);
 }
 
+std::map<std::string, std::string> pressure(uint64_t seed) {
+    std::map<std::string, std::string> changes = {{"time.frequency_hz", "1000"}, {"thp.khugepaged.scan_sleep_milliseconds", "100"}};
+    changes["memory_bytes"] = std::to_string((20 + seed % 3 * 4) * mb);  // the program touches up to 96MB
+    changes["swap.bytes"] = std::to_string(128 * mb);
+    changes["swap.synchronous"] = seed % 2 ? "1" : "0";
+    changes["thp.enabled"] = (const char*[]){"always", "never", "madvise"}[seed % 3];
+    changes["thp.defrag"] = (const char*[]){"always", "madvise", "defer", "never"}[seed % 4];
+    changes["disk.model"] = seed % 2 ? "flash" : "constant";
+    changes["slab.areas"] = seed % 5 == 0 ? "1" : "0";
+    changes["page_cache.other_bytes"] = seed % 3 ? "0" : "16777216";
+    changes["hugetlb.pages_2mb"] = seed % 7 == 0 ? "2" : "0";
+    if (seed % 4 == 1) {
+        changes["fragmentation.index"] = "unusable-index", changes["fragmentation.target_thousandths"] = "900";
+        changes["fragmentation.tolerance_thousandths"] = "300", changes["fragmentation.movable_share_thousandths"] = "500";
+        changes["memory_bytes"] = std::to_string(40 * mb);
+    }
+    return changes;
+}
+
+TEST(RandomCalls, TheLogGivesThePageTableUnderPressure) {
+    std::array<uint64_t, 3> sums{};
+    for (uint64_t seed = 0; seed < 24; ++seed) {
+        run_random(seed, scenario(pressure(seed)), 40000, sums, 48 * 512, 1000);
+        if (HasFatalFailure()) return;
+    }
+    for (const uint64_t sum : sums) EXPECT_GT(sum, 5000u);
+}
+
 TEST(RandomCalls, TheLogGivesThePageTable) {
+    std::array<uint64_t, 3> sums{};
     for (uint64_t seed = 0; seed < 30; ++seed) {
         std::map<std::string, std::string> changes = {{"time.frequency_hz", "1000"}, {"thp.khugepaged.scan_sleep_milliseconds", "100"}};
         changes["thp.enabled"] = (const char*[]){"always", "madvise", "never"}[seed % 3];
         changes["thp.use_zero_page"] = seed % 2 ? "0" : "1";
         if (seed % 5 == 0) changes["fragmentation.index"] = "unusable-index", changes["fragmentation.target_thousandths"] = "990";
-        run_random(seed, scenario(changes), 20000);
+        run_random(seed, scenario(changes), 20000, sums);
         if (HasFatalFailure()) return;
     }
 }

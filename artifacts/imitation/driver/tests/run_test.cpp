@@ -147,12 +147,13 @@ TEST(Run, BadInputIsNamed) {
     std::filesystem::remove(trace);
     expect_parts(refused([] { ran(Program().store(0), scenario()); }), {"1 ", "os/no-area", "block 0", "pool mmap", "page 0"});
     expect_parts(refused([] { ran(Program().call(EventKind::map, 0, 4096, 1, 0x22).store(0), scenario()); }), {"os/no-area"});
-    expect_parts(refused([] { ran(Program().map(0, 2 * mb, 0x40022), scenario()); }), {"os/not-modelled", "MAP_HUGETLB"});
+    expect_parts(refused([] { ran(Program().map(0, 2 * mb, 0x40022), scenario()); }), {"os/hugetlb", "1 huge pages", "hugetlb.pages_2mb"});
     expect_parts(refused([] { scenario({{"memory_bytes", "1000000"}}); }), {"memory_bytes", "16777216"});
     expect_parts(refused([] { scenario({{"thp.enabled", "often"}}); }), {"thp.enabled", "often", "always, madvise, never"});
     expect_parts(refused([] { scenario({{"fragmentation.index", "fmfi"}}); }), {"fmfi", "extfrag-index, unusable-index"});
     expect_parts(refused([] { scenario({{"policy", "eager"}}); }), {"policy", "linux-6.12"});
-    expect_parts(refused([] { scenario({{"swap.bytes", "1"}}); }), {"swap.bytes"});
+    expect_parts(refused([] { scenario({{"swap.bytes", "1"}}); }), {"swap.bytes", "1048576"});
+    expect_parts(refused([] { scenario({{"fork.every_milliseconds", "1"}}); }), {"fork.every_milliseconds", "no such key"});
     expect_parts(refused([] { scenario({{"thp.defrag", "-"}}); }), {"thp.defrag"});
     expect_parts(refused([] { ran(Program(), scenario({{"fragmentation.index", "extfrag-index"}, {"fragmentation.target_thousandths", "100"}})); }),
                  {"os/fragmentation", "test"});

@@ -7,7 +7,7 @@
 namespace tessera::sim {
 namespace {
 
-constexpr uint64_t large_pages = 512;
+constexpr uint64_t large_pages = 512, gigantic_pages = 512 * 512;
 constexpr unsigned pages_2mb = 9, pages_1gb = 18, pages_512gb = 27;
 
 uint32_t& at(std::vector<uint32_t>& all, uint64_t index) {
@@ -19,9 +19,13 @@ uint32_t known(const std::vector<uint32_t>& all, uint64_t index) { return index 
 }  // namespace
 
 LivePages::LivePages(std::shared_ptr<const OsLog> log, const std::vector<trace::Pool>& pools) : log_(std::move(log)) {
-    for (const trace::Pool& pool : pools)
-        pools_.push_back({pool.base >> 12, (pool.base >> 12) + pool.size_bytes / 4096 + (pool.size_bytes % 4096 != 0), {}, {}, {}});
+    for (const auto* all : {&pools, &log_->more_pools})
+        for (const trace::Pool& pool : *all)
+            pools_.push_back({pool.base >> 12, (pool.base >> 12) + pool.size_bytes / 4096 + (pool.size_bytes % 4096 != 0), {}, {}, {}});
 }
+
+/// Whether all of its pages are the log's: a pool of the trace.
+bool LivePages::is_whole(const Pool& pool) const { return static_cast<size_t>(&pool - pools_.data()) < pools_.size() - log_->more_pools.size(); }
 
 LivePages::Pool* LivePages::pool_of(uint64_t page) {
     for (Pool& pool : pools_)
@@ -33,10 +37,10 @@ LivePages::Found LivePages::find(uint64_t page, MappedRow& row) const {
     const Pool* pool = pool_of(page);
     if (pool == nullptr) return Found::outside;
     const uint64_t place = page - pool->first_page, word = place < pool->pages.size() ? pool->pages[place] : 0;
-    if (!(word & mapped_bit)) return Found::unmapped;
-    const bool large = word & large_bit;
-    const uint64_t inside = large ? page % large_pages : 0, frame = word >> frame_shift;
-    row = {page - inside, frame - inside, large ? large_pages : 1, large ? PageSize::large_2mb : PageSize::small_4kb, unknown};
+    if (!(word & mapped_bit)) return is_whole(*pool) ? Found::unmapped : Found::outside;
+    const bool large = word & large_bit, gigantic = word & gigantic_bit;
+    const uint64_t pages = gigantic ? gigantic_pages : large ? large_pages : 1, inside = page % pages, frame = word >> frame_shift;
+    row = {page - inside, frame - inside, pages, gigantic ? PageSize::huge_1gb : large ? PageSize::large_2mb : PageSize::small_4kb, unknown};
     if (counted_) row.chunk = static_cast<uint32_t>(chunk_behind(page) - 1);
     return Found::mapped;
 }
@@ -69,7 +73,7 @@ void LivePages::apply(const OsChange& change) {
     Pool& pool = *pool_of(change.page);
     const uint64_t frame = change.frame << frame_shift | mapped_bit;
     switch (change.kind) {
-        case os::Kind::map: set(pool, change.page, change.pages, frame | (change.large ? large_bit : 0), true); break;
+        case os::Kind::map: set(pool, change.page, change.pages, frame | (change.gigantic ? gigantic_bit : change.large ? large_bit : 0), true); break;
         case os::Kind::collapse: set(pool, change.page, change.pages, frame | large_bit, true); break;
         case os::Kind::split: set(pool, change.page, change.pages, frame, change.frame != os::zero_frame); break;
         case os::Kind::unmap: set(pool, change.page, change.pages, 0, false); break;
@@ -110,12 +114,12 @@ size_t LivePages::tables(VirtAddr address, Path& frames) const {
     if (upper == upper_.end()) return 0;
     frames[0] = root_;
     frames[1] = upper->second;
+    const uint64_t place = page - pool->first_page, word = place < pool->pages.size() ? pool->pages[place] : 0;
+    if (word & gigantic_bit) return 2;
     frames[2] = known(pool->directories, (page >> pages_1gb) - (pool->first_page >> pages_1gb));
     if (frames[2] == unknown) return 0;
     frames[3] = known(pool->page_tables, (page >> pages_2mb) - (pool->first_page >> pages_2mb));
-    const uint64_t place = page - pool->first_page;
-    const bool large = place < pool->pages.size() && pool->pages[place] & large_bit;
-    return large || frames[3] == unknown ? 3 : 4;
+    return word & large_bit || frames[3] == unknown ? 3 : 4;
 }
 
 /// How many chunks begin at or before the page.

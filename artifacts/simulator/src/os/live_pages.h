@@ -1,6 +1,7 @@
 // live_pages.h - the pages of a process under a log, at one moment: changes are applied one by one, so an epoch of one fault is cheap.
 //
-// A pool has a word for each page of 4KB up to the last one that was mapped: frame, size, and whether it is mapped. Tables have a
+// A pool has a word for each page of 4KB up to the last one that was mapped: frame, size, and whether it is mapped. Beside the pools of the
+// trace there are those of the log (files, huge pages outside); what is not mapped there is outside. Tables have a
 // number for each 2MB, 1GB and 512GB. Chunks (runs of consecutive frames) are kept in a sorted array, but only from the first
 // question on: a change then moves the chunks above it, which takes time in proportion to their number.
 #pragma once
@@ -37,8 +38,8 @@ public:
 
 private:
     static constexpr uint32_t unknown = ~uint32_t{0};
-    static constexpr uint64_t mapped_bit = 1, large_bit = 2;
-    static constexpr unsigned frame_shift = 2;
+    static constexpr uint64_t mapped_bit = 1, large_bit = 2, gigantic_bit = 4;
+    static constexpr unsigned frame_shift = 3;
     struct Pool {
         uint64_t first_page, end_page;
         std::vector<uint64_t> pages;          ///< [page - first_page]
@@ -54,10 +55,11 @@ private:
     void cut_chunks(uint64_t begin, uint64_t end);
     void add_chunk(const Pool& pool, uint64_t page, uint64_t frame, uint64_t pages);
     size_t chunk_behind(uint64_t page) const;
+    bool is_whole(const Pool& pool) const;
 
     std::shared_ptr<const OsLog> log_;
     size_t epoch_ = 0;
-    std::vector<Pool> pools_;
+    std::vector<Pool> pools_;                       ///< those of the trace, then those of the log
     std::unordered_map<uint64_t, uint32_t> upper_;  ///< by 512GB
     uint32_t root_ = unknown;
     bool counted_ = false;

@@ -13,8 +13,8 @@ constexpr const char* again = "make the log again: tessera os run --help";
 [[noreturn]] void refuse(const std::string& path, const std::string& found, const char* remedy = again) { throw Refusal("log " + path, found, remedy); }
 
 void check_trace(const std::string& path, const os::Header& log, const trace::Header& header) {
-    bool same = log.trace_checksum == header.checksum && log.pools.size() == header.pools.size();
-    for (size_t i = 0; same && i < log.pools.size(); ++i)
+    bool same = log.trace_checksum == header.checksum && log.pools.size() >= header.pools.size();
+    for (size_t i = 0; same && i < header.pools.size(); ++i)
         same = log.pools[i] == os::Pool{static_cast<uint8_t>(header.pools[i].kind), header.pools[i].base, header.pools[i].size_bytes};
     if (!same)
         refuse(path, "it belongs to another trace, with checksum " + log.trace_checksum.substr(0, 16) + ", and this trace has " +
@@ -22,9 +22,9 @@ void check_trace(const std::string& path, const os::Header& log, const trace::He
                "give the trace of the log, or make a log of this trace: tessera os run --help");
 }
 
-const trace::Pool& pool_of(const std::string& path, const os::Record& record, const std::vector<trace::Pool>& pools) {
-    for (const trace::Pool& pool : pools)
-        if (static_cast<uint8_t>(pool.kind) == record.pool) {
+const os::Pool& pool_of(const std::string& path, const os::Record& record, const std::vector<os::Pool>& pools) {
+    for (const os::Pool& pool : pools)
+        if (pool.kind == record.pool) {
             const uint64_t pages = (pool.size_bytes + 4095) / 4096;
             if (record.pages == 0 || record.pages > pages || record.page > pages - record.pages)
                 refuse(path, "record at block " + std::to_string(record.block) + ": page " + std::to_string(record.page) + " is outside its pool [os/log-range]");
@@ -33,10 +33,27 @@ const trace::Pool& pool_of(const std::string& path, const os::Record& record, co
     refuse(path, "record at block " + std::to_string(record.block) + ": the trace has no such pool [os/log-range]");
 }
 
+/// Those behind the pools of the trace: their kinds go on, and they lie on pages of user space, apart from all others.
+std::vector<trace::Pool> more_pools(const std::string& path, const std::vector<os::Pool>& pools, size_t of_trace) {
+    constexpr uint64_t user_end = uint64_t{1} << 47;
+    std::vector<trace::Pool> found;
+    for (size_t i = of_trace; i < pools.size(); ++i) {
+        const os::Pool& pool = pools[i];
+        bool fine = pool.kind >= os::file_pool && pool.base % 4096 == 0 && pool.base < user_end && pool.size_bytes <= user_end - pool.base;
+        for (size_t other = 0; other < i; ++other)
+            fine = fine && pool.kind != pools[other].kind &&
+                   (pool.base >= pools[other].base + pools[other].size_bytes || pools[other].base >= pool.base + pool.size_bytes);
+        if (!fine) refuse(path, "a pool beside those of the trace overlaps another one [os/log-range]");
+        found.push_back({trace::PoolKind::anon, pool.base, pool.size_bytes, 0});
+    }
+    return found;
+}
+
 void check_record(const std::string& path, const os::Record& record, uint64_t first_page) {
     const bool aligned = record.large || record.kind == os::Kind::split || record.kind == os::Kind::collapse;
+    const uint64_t unit = record.gigantic ? uint64_t{1} << 18 : 512;
     const bool fine = record.frame < frame_limit && record.frame + record.pages <= frame_limit && record.tables.size() <= 4 &&
-                      (!aligned || ((first_page + record.page) % 512 == 0 && record.pages % 512 == 0 && record.frame % 512 == 0));
+                      (!aligned || ((first_page + record.page) % unit == 0 && record.pages % unit == 0 && record.frame % unit == 0));
     if (record.kind != os::Kind::unmap && !fine)
         refuse(path, "record at block " + std::to_string(record.block) + ", page " + std::to_string(record.page) + ": frames or alignment [os/log-range]");
 }
@@ -47,15 +64,16 @@ Mapping read_os_log(const std::string& path, const trace::Header& header) try {
     os::Reader reader(path);
     check_trace(path, reader.header(), header);
     auto log = std::make_shared<OsLog>();
+    log->more_pools = more_pools(path, reader.header().pools, header.pools.size());
     log->changes.reserve(reader.records());
     for (os::Record record; reader.next(record);) {
         if (!record.changes_pages() && record.kind != os::Kind::upgrade) continue;
-        const uint64_t first_page = pool_of(path, record, header.pools).base >> 12;
+        const uint64_t first_page = pool_of(path, record, reader.header().pools).base >> 12;
         check_record(path, record, first_page);
         if (!log->epochs.empty() && record.access < log->epochs.back().access) refuse(path, "records are not in order [os/log-order]");
         if (log->epochs.empty() || record.access != log->epochs.back().access) log->epochs.push_back({record.access, log->changes.size()});
         log->changes.push_back({first_page + record.page, record.pages, record.frame, static_cast<uint32_t>(log->tables.size()),
-                                static_cast<uint8_t>(record.tables.size()), record.kind, record.large});
+                                static_cast<uint8_t>(record.tables.size()), record.kind, record.large, record.gigantic});
         log->tables.insert(log->tables.end(), record.tables.begin(), record.tables.end());
         log->faults += record.is_fault();
     }

@@ -1,6 +1,6 @@
 // os_log.h - the mapping log of an imitated operating system (docs/os.md), read and checked against the trace.
 //
-// An epoch is all that happens before one access: a fault is hoisted to the first access of its block. Where a block has several
+// An epoch is all that happens before one access: most faults are hoisted to the first access of their block. Where an access has several
 // records, the pages are as after the last one.
 #pragma once
 
@@ -20,6 +20,7 @@ struct OsChange {
     uint8_t table_count;   ///< 0: the tables are as before
     os::Kind kind;         ///< map, unmap, split, collapse or upgrade
     bool large;            ///< map: pages of 2MB
+    bool gigantic;         ///< map: pages of 1GB
 };
 
 struct OsEpoch {
@@ -31,6 +32,7 @@ struct OsLog {
     std::vector<OsChange> changes;
     std::vector<OsEpoch> epochs;   ///< ascending
     std::vector<uint32_t> tables;
+    std::vector<trace::Pool> more_pools;  ///< beside those of the trace: files, huge pages outside; only base and size count
     uint64_t faults = 0;
 };
 

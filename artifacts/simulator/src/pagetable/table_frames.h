@@ -15,7 +15,7 @@ public:
 
     virtual ~TableFrames() = default;
     /// The frames (4KB units) of the tables that map the address, root first; returns how many are known: `levels` for a page of 4KB,
-    /// one less for 2MB, 0 for an address that the log does not map.
+    /// one less for 2MB, two less for 1GB, 0 for an address that the log does not map.
     virtual size_t tables(VirtAddr address, Path& frames) const = 0;
 };
 
