@@ -7,8 +7,10 @@ v1 limits the memory of jobs where this system has it (CgroupPlugin=cgroup/v1). 
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -19,7 +21,8 @@ from pathlib import Path
 PROGRAMS = {"munged": "munge", "slurmctld": "slurmctld", "slurmd": "slurmd", "sbatch": "slurm-client"}
 SEARCHED = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin"])
 CGROUPS = Path("/sys/fs/cgroup")
-START_SECONDS = 60
+START_SECONDS = 120
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
 NODE_MEMORY_MB = 6000
 NODE_CPUS = 4  # more than this machine may have: jobs of tests mostly wait
 
@@ -146,7 +149,7 @@ MpiDefault=none
         with (self.folder / f"{name}.out").open("ab") as output:
             process = subprocess.Popen(
                 [path, *map(str, words)], env=os.environ | self.env, stdin=subprocess.DEVNULL,
-                stdout=output, stderr=output, start_new_session=True,
+                stdout=output, stderr=output, start_new_session=True, preexec_fn=_end_with_parent,
             )  # fmt: skip
         self._stack.callback(_end, process)
 
@@ -159,6 +162,11 @@ MpiDefault=none
             time.sleep(0.3)
         logs = [f"{path.name}: {path.read_text()[-500:]}" for path in self.folder.glob("*.[lo][ou][gt]")]
         raise AssertionError(f"{what}: not there after {START_SECONDS} s\n" + "\n".join(logs))
+
+
+def _end_with_parent() -> None:
+    """In a new daemon: end when the tests are killed, even by SIGKILL."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _end(process: subprocess.Popen) -> None:

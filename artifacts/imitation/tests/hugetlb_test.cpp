@@ -53,6 +53,24 @@ TEST(Pool, IsTakenFromTheAllocatorAndGivenBack) {
     EXPECT_EQ(free_everywhere(p.memory.p), before);
 }
 
+// Found by a run of 6.12: an area that takes the place of a part of another one has promises of its own.
+TEST(Promises, EndWhereTheirAreaIsReplaced) {
+    Huge p(6);
+    ASSERT_EQ(p.map_huge(at, 512 * 6), nullptr);
+    for (uint64_t i = 0; i < 6; ++i) ASSERT_EQ(p.touch(at + 512 * i).kind, FAULT_PAGE);
+    ASSERT_EQ(process_unmap(&p.process, at + 512 * 2, 512 * 3, 0), nullptr);       // the middle
+    EXPECT_EQ(p.pool().count, 3u);
+    EXPECT_EQ(p.pool().reserved, 0u);
+    ASSERT_EQ(p.map_huge(at + 512 * 2, 512 * 3), nullptr);
+    EXPECT_EQ(p.pool().reserved, 3u);
+    ASSERT_EQ(p.touch(at + 512 * 3).kind, FAULT_PAGE);
+    EXPECT_EQ(p.pool().reserved, 2u);                                              // its own promise was used
+    ASSERT_EQ(process_unmap(&p.process, at, 512 * 6, 0), nullptr);
+    EXPECT_EQ(p.pool().reserved, 0u);
+    EXPECT_EQ(p.pool().count, 6u);
+    ASSERT_EQ(p.map_huge(at, 512 * 6), nullptr);                                   // so all six can be promised again
+}
+
 TEST(Pool, HasWhatMemoryHas) {
     Process p(settings_of(THP_NEVER), 64 * mib);
     const uint64_t got = hugetlb_resize(&p.system.hugetlb, HUGETLB_2MB, 1000, 0);

@@ -322,4 +322,19 @@ TEST(PerCpu, CpusHaveListsOfTheirOwn) {
     EXPECT_EQ(phys_check(&memory.p), nullptr);
 }
 
+TEST(PerCpu, OneZoneIsDrained) {
+    Memory memory = Memory::pc(4 * gib);
+    zone &normal = memory.p.zones[PHYS_NORMAL], &dma32 = memory.p.zones[PHYS_DMA32];
+    memory.alloc(0, PHYS_MOVABLE, 0);                            // 63 frames come, 62 stay
+    memory.p.cpu = 0;
+    const uint32_t frame = percpu_take(&memory.p, &dma32, 0, PHYS_MOVABLE, 0);
+    ASSERT_NE(frame, PHYS_NO_FRAME);
+    ASSERT_EQ(normal.percpu[0].count, 62);
+    const int32_t others = dma32.percpu[0].count;
+    ASSERT_GT(others, 0);
+    percpu_drain_zone(&memory.p, &normal, 0, 0);
+    EXPECT_EQ(normal.percpu[0].count, 0);
+    EXPECT_EQ(dma32.percpu[0].count, others);
+}
+
 }  // namespace

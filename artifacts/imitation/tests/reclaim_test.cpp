@@ -279,4 +279,19 @@ TEST(Decisions, AreTheSameEachTime) {
     EXPECT_TRUE(first == run());
 }
 
+// A request of 40 pages asks for 32 first; a scan may give more, and at most one more request of 32 follows (memory_reclaim).
+TEST(Request, GetsWhatItAskedForAndThenEverything) {
+    Pressure p(settings_of(THP_NEVER), 64 * mib, 4096, true);
+    p.map(at, 310);
+    for (uint64_t i = 0; i < 310; ++i) p.access(at + i, true);
+    const uint64_t got = reclaim_request(&p.system.reclaim, 40, 0);
+    uint64_t swapped = 0;
+    for (uint64_t i = 0; i < 310; ++i) swapped += (p.entry(at + i) & PT_SWAP) != 0;
+    EXPECT_EQ(got, swapped);
+    EXPECT_GE(got, 40u);
+    EXPECT_LT(got, 128u);
+    EXPECT_EQ(p.system.reclaim.counts.allocstall, 0u);
+    EXPECT_EQ(reclaim_request(&p.system.reclaim, 100000, 0), 310 - got);          // and then there is nothing left
+}
+
 }  // namespace

@@ -275,4 +275,44 @@ TEST_F(SwapIn, AForkSharesSlots) {
     EXPECT_STREQ(p.broken(), nullptr);
 }
 
+TEST(PageOut, TakesYoungPagesInTheOrderOfTheirAddresses) {
+    Pressure p(settings_of(THP_NEVER), 64 * mib, 4096, true);
+    const uint64_t base = 512 * 3000 + 500;                        // over the border of two page tables
+    p.map(base, 40);
+    for (uint64_t i = 40; i-- > 0;) p.access(base + i, true);
+    ASSERT_EQ(process_advise(&p.process, base, 40, ADVICE_PAGEOUT, 0), nullptr);
+    uint32_t slots[40];
+    for (uint64_t i = 0; i < 40; ++i) {
+        ASSERT_TRUE(p.entry(base + i) & PT_SWAP) << i;
+        slots[i] = pt_value(p.entry(base + i));
+    }
+    for (int i = 1; i < 40; ++i) EXPECT_EQ(slots[i], slots[0] + i);
+    for (uint64_t i = 0; i < 40; ++i) p.access(base + i, false);
+    EXPECT_EQ(p.wrong, 0u);
+    EXPECT_STREQ(p.broken(), nullptr);
+}
+
+TEST(PageOut, LeavesPagesThatAForkShares) {
+    Pressure p(settings_of(THP_NEVER), 64 * mib, 4096, true);
+    const uint64_t base = 512 * 3000;
+    p.map(base, 8);
+    for (uint64_t i = 0; i < 8; ++i) p.access(base + i, true);
+    ::process child;
+    ASSERT_EQ(process_fork(&child, &p.process, 0).outcome, PHYS_GOT_FRAMES);
+    p.access(base + 3, true);                                      // a copy: only the parent has it
+    ASSERT_EQ(process_advise(&p.process, base, 8, ADVICE_PAGEOUT, 0), nullptr);
+    for (uint64_t i = 0; i < 8; ++i) EXPECT_EQ((p.entry(base + i) & PT_SWAP) != 0, i == 3) << i;
+    process_exit(&child, 0);
+}
+
+TEST(PageOut, RefusesAPartOf2MB) {
+    Pressure p(settings_of(THP_ALWAYS), 64 * mib, 4096, true);
+    const uint64_t base = 512 * 3000;
+    p.map(base, 512);
+    ASSERT_EQ(p.access(base, true).order, 9u);
+    EXPECT_NE(process_advise(&p.process, base, 100, ADVICE_PAGEOUT, 0), nullptr);
+    EXPECT_EQ(process_advise(&p.process, base, 512, ADVICE_PAGEOUT, 0), nullptr);
+    for (uint64_t i = 0; i < 512; ++i) EXPECT_TRUE(p.entry(base + i) & PT_SWAP);
+}
+
 }  // namespace
