@@ -169,7 +169,11 @@ def test_one_remote_table_above_the_leaves_breaks_locality(tables, tmp_path, cla
 
 def test_without_results_the_command_is_named(tmp_path, claims_file):
     table = evaluate(tmp_path, claims_file).set_index("id")
-    ids = [c.id for c in load_claims(claims_file) if "kernel" in c.id or c.paper == "mitosis-asplos20"]
+    ids = [
+        c.id
+        for c in load_claims(claims_file)
+        if ("kernel" in c.id or c.paper == "mitosis-asplos20") and c.figure != "numa-placements"
+    ]
     open_ones = table.loc[ids][table.loc[ids, "kind"] != "arithmetic"]
     assert set(open_ones["verdict"]) == {"NOT-MEASURABLE-HERE"}
     ours = open_ones[open_ones["evaluator"] != "unavailable"]

@@ -20,6 +20,7 @@ from tessera.bundles.contents import contents
 from tessera.bundles.verify import verify_files
 from tessera.core.errors import TesseraError
 from tessera.counters.classes import classes, named
+from tessera.counters.perf.ibs import read_ibs
 from tessera.counters.perf.log import parse_log
 from tessera.counters.perf.names import resolve
 from tessera.measure.counted import perf
@@ -35,6 +36,7 @@ from .mutated import drawn, mutated
 
 SECONDS = float(os.environ.get("TESSERA_FUZZ_SECONDS", "2"))
 LOG_FILES = [path.read_bytes() for path in sorted(LOGS.glob("*.[pj]*"))] + [text(RUN).encode()]
+IBS = [path.read_bytes() for path in sorted((LOGS / "ibs").glob("*.txt"))]
 COUNTS = b"event,value,enabled_ns,running_ns\nR_cycles,123,100,100\nM_loads,5,100,100\nregion_ns,1000,0,0\n"
 TABLE = b"file,layout,repeat\nlog.perf,4kb,0\n"
 POOLS = {"brk": 1 << 40, "mmap": 1 << 41}
@@ -95,6 +97,11 @@ def event(rng, folder):
     resolve(name, named(rng.choice(list(classes()))))
 
 
+def ibs(rng, folder):
+    (folder / "ibs.txt").write_bytes(drawn(rng, IBS))
+    assert all(0 <= one.refill_cycles < 1 << 16 for one in read_ibs(folder / "ibs.txt"))
+
+
 def bundle(rng, folder):
     name = rng.choice(sorted(set(GOOD) - {names.SUMS}))
     if name == names.PACKED:
@@ -141,7 +148,7 @@ def test_other_methods_of_zip_files_are_errors(method, tmp_path):
 
 @pytest.mark.parametrize(
     "reader",
-    [log, imported, counts, counts_of_perf, table, report, event, bundle, zipped],
+    [log, imported, counts, counts_of_perf, table, report, event, ibs, bundle, zipped],
     ids=lambda one: one.__name__,
 )
 def test_any_input_is_read_or_an_error(reader, tmp_path):

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from tessera.layouts.names import ALL_4KB
+
 PATH = click.Path(path_type=Path)
 
 
@@ -14,7 +16,7 @@ PATH = click.Path(path_type=Path)
               help="Text of `perf report -D` with IBS op samples.")  # fmt: skip
 @click.option("--misses", type=int, metavar="M", help="STLB misses of the same program, counted.")
 @click.option("--cells", type=PATH, metavar="FILE", help="Cells file that has M, in the place of --misses.")
-@click.option("--layout", default="growing-0", show_default=True, help="With --cells: the sampled layout.")
+@click.option("--layout", default=ALL_4KB, show_default=True, help="With --cells: the sampled layout.")
 @click.option("--workload", metavar="NAME", help="With --cells: the sampled workload, if there are several.")
 @click.option("--platform", metavar="NAME", help="With --cells: the machine, if there are several.")
 @click.option("--mode", type=click.Choice(("u", "uk")), default="u", show_default=True,
