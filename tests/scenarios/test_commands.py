@@ -87,7 +87,9 @@ def test_counters_agree_with_faults(logs, mixed):
         found, faults = counters(log), table(log, "faults")
         assert found["pgfault"] == len(faults)
         majors = faults[faults.cause.isin(["swap", "file-read"])]
-        assert (majors.major == 1).all() and faults.major.sum() == len(majors) == found["pgmajfault"]
+        assert (majors.major == 1).all() and faults.major.sum() == len(majors)
+        # a store to a page of a private file that had to be read has the cause `copy`
+        assert len(majors) <= found["pgmajfault"] <= len(majors) + (faults.cause == "copy").sum()
         records = table(log, "records")
         reclaimed = records[(records.kind == "unmap") & (records.cause == "reclaimed")]
         assert (found["pgsteal_anon"] + found["pgsteal_file"] > 0) or len(reclaimed) == 0

@@ -176,15 +176,15 @@ def simulate(trace, platform_names, layout_words, mapping_words, log_words, chan
         raise unknown_name("engine", engine, tuple(ENGINES))
     cells.check_format(out)
     plan = plan_of(sampling, intervals, warmup, timed, interval_file)
+    if faults_out and kind != LOG:
+        raise TesseraError(
+            "--faults-out", "only logs of an operating system have faults", "give them with --os"
+        )
     trace_info(trace)
     layouts = find_inputs(pages, kind)
     if kind == LOG:
         for path in layouts:
             check_name(path.stem)
-    elif faults_out:
-        raise TesseraError(
-            "--faults-out", "only logs of an operating system have faults", "give them with --os"
-        )
     kept = cache or out.parent / ".cache"
     named = [Path(name) for word in platform_names for name in word.split(",")]
     inputs = [trace, *layouts, *named, *([interval_file] if interval_file else [])]
