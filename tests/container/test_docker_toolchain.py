@@ -77,7 +77,9 @@ def test_container_ends_with_its_caller(number, root):
     caller = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=env,
                               stderr=subprocess.DEVNULL)  # fmt: skip
     assert caller.stdout.readline() == "started\n"
-    ours = _children_of(caller.pid, _containers() - before)
+    ours, until = set(), time.monotonic() + 30
+    while not ours and time.monotonic() < until:  # the engine lists a container after its program began
+        ours = _children_of(caller.pid, _containers() - before)
     assert len(ours) == 1
     caller.send_signal(number)
     caller.wait(30)
