@@ -179,6 +179,7 @@ POOL = '{"pid": 1, "pools": [{"type": "brk", "base": 0, "size_bytes": %s}], "win
 @pytest.mark.parametrize(
     "content",
     ["", "[]", "{}", '{"pid": 1, "pools": 3, "windows": []}', '{"pid": null, "pools": [], "windows": []}',
+     '{"pid": 1, "pools": [{"type": 2, "base": 0, "size_bytes": 1}], "windows": []}',
      '{"pid": 1, "pools": [], "windows": []}', "[" * 100_000, POOL % "Infinity", POOL % "1.5", POOL % "true",
      POOL % "-1", POOL % ("9" * 5000)],
 )  # fmt: skip

@@ -38,7 +38,7 @@ def read_place(path: Path | str) -> Place:
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise TesseraError(owner, f"{type(error).__name__}: {error}", _AGAIN, code="samples-report") from None
     if set(bases) != {"brk", "mmap"}:
-        pools = ", ".join(bases) or "none"
+        pools = ", ".join(map(str, bases)) or "none"  # JSON may have a number there
         raise TesseraError(owner, f"it has the pools {pools}", _AGAIN, code="samples-report")
     if windows:
         raise TesseraError(
