@@ -9,8 +9,13 @@ members of the struct around them. Exit status 1 if something of the list is mis
 
 import json
 import sys
+from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
+
+sys.dont_write_bytecode = True  # the checkout may belong to somebody else
+sys.path.insert(0, str(Path(__file__).parents[1] / "kernel" / "oracle"))
+from dwarf import require, structs_of, unit_of  # noqa: E402
 
 UNIT = "mm/memcontrol.c"
 #: struct -> members that the reader needs
@@ -39,53 +44,11 @@ NEEDED = {
     "lruvec_stats": (),
     "lruvec_stats_percpu": (),
 }
-LOOKED_THROUGH = ("DW_TAG_typedef", "DW_TAG_const_type", "DW_TAG_volatile_type")
-
-
-def name_of(die):
-    """Name of a DIE, "" if it has none."""
-    attribute = die.attributes.get("DW_AT_name")
-    return attribute.value.decode() if attribute else ""
-
-
-def target(die):
-    """The type of a member, without typedefs and qualifiers."""
-    found = die.get_DIE_from_attribute("DW_AT_type")
-    while found.tag in LOOKED_THROUGH:
-        found = found.get_DIE_from_attribute("DW_AT_type")
-    return found
-
-
-def members(die, base=0):
-    """(name, offset) of each named member, those of anonymous parts included."""
-    for child in die.iter_children():
-        if child.tag != "DW_TAG_member":
-            continue
-        location = child.attributes.get("DW_AT_data_member_location")
-        offset = base + (location.value if location else 0)  # members of a union have no location
-        if name_of(child):
-            yield name_of(child), offset
-        else:
-            yield from members(target(child), offset)
-
-
-def unit_of(dwarf):
-    """The top DIE of the unit."""
-    for unit in dwarf.iter_CUs():
-        if name_of(unit.get_top_DIE()).endswith(UNIT):
-            return unit.get_top_DIE()
-    sys.exit(
-        f"describe.py: {UNIT}: the kernel has no debug information of it\n  what to do: use variant oracle"
-    )
 
 
 def describe(stream):
     """The layouts of a kernel."""
-    structs = {}
-    for die in unit_of(ELFFile(stream).get_dwarf_info()).iter_children():
-        name = name_of(die)
-        if die.tag == "DW_TAG_structure_type" and name in NEEDED and "DW_AT_byte_size" in die.attributes:
-            structs[name] = {"size": die.attributes["DW_AT_byte_size"].value, "members": dict(members(die))}
+    structs = structs_of(unit_of(ELFFile(stream).get_dwarf_info(), UNIT), NEEDED)
     missing = [name for name in NEEDED if name not in structs]
     missing += [
         f"{name}.{member}"
@@ -93,11 +56,7 @@ def describe(stream):
         for member in wanted
         if name in structs and member not in structs[name]["members"]
     ]
-    if missing:
-        sys.exit(
-            f"describe.py: {', '.join(missing)}: not in {stream.name}\n"
-            "  what to do: compare the kernel's version with artifacts/kernel/SOURCE"
-        )
+    require(missing, stream.name)
     return structs
 
 

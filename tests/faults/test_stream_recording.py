@@ -177,7 +177,7 @@ def test_the_settings_of_the_plugin(tmp_path):
     lines = settings_text(kernel, program, tmp_path / "raw").splitlines()
     assert lines == [
         f"out {tmp_path / 'raw'}", "entry 10", "return 20", "schedule 30", "interrupt 40", "interrupt 70",
-        "interrupt 50", "stubs 60 70", "touch 100 120",
+        "interrupt 50", "vectors 60 70", "touch 100 120",
     ]  # fmt: skip
     assert kinds_of(program) == {0x100: "write-4kb"}
 

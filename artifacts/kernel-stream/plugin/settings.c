@@ -18,7 +18,7 @@ static bool take(struct settings *settings, const char *name, uint64_t first, ui
         {"entry", &settings->entry, NULL},
         {"return", &settings->leave, NULL},
         {"schedule", &settings->schedule, NULL},
-        {"stubs", &settings->stubs_begin, &settings->stubs_end},
+        {"vectors", &settings->vectors_begin, &settings->vectors_end},
         {"touch", &settings->touch_begin, &settings->touch_end},
     };
     if (strcmp(name, "interrupt") == 0) {
@@ -50,7 +50,7 @@ static void require_all(const struct settings *settings, const char *path) {
         {"return", settings->leave != 0},
         {"schedule", settings->schedule != 0},
         {"interrupt", settings->interrupt_count != 0},
-        {"stubs", settings->stubs_end != 0},
+        {"vectors", settings->vectors_end != 0},
         {"touch", settings->touch_end != 0},
     };
     for (unsigned i = 0; i < sizeof needed / sizeof *needed; i++)
@@ -85,7 +85,7 @@ struct settings settings_read(const char *path) {
 }
 
 bool settings_is_interrupt(const struct settings *settings, uint64_t pc) {
-    if (settings->stubs_begin <= pc && pc < settings->stubs_end)
+    if (settings->vectors_begin <= pc && pc < settings->vectors_end)
         return true;
     for (unsigned i = 0; i < settings->interrupt_count; i++)
         if (settings->interrupts[i] == pc)

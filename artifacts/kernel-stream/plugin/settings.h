@@ -6,7 +6,7 @@
 //   return A          the instruction that leaves an exception (native_irq_return_iret)
 //   schedule A        a fault that gets here is dropped: another task ran in it
 //   interrupt A       first instruction of an interrupt's or exception's entry; up to 64 lines
-//   stubs A B         entries of device interrupts, from A to before B
+//   vectors A B       entries of device interrupts, from A to before B
 //   touch A B         instructions of the guest's program that may fault, from A to before B
 #pragma once
 
@@ -18,7 +18,7 @@ enum { MOST_INTERRUPTS = 64, PATH_BYTES = 4096 };
 struct settings {
     char out[PATH_BYTES];
     uint64_t entry, leave, schedule;
-    uint64_t stubs_begin, stubs_end;
+    uint64_t vectors_begin, vectors_end;
     uint64_t touch_begin, touch_end;
     uint64_t interrupts[MOST_INTERRUPTS];
     unsigned interrupt_count;

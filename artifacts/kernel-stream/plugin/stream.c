@@ -33,7 +33,7 @@ static void drop(struct stream *stream, const char *reason) {
 
 static void begin_fault(struct stream *stream) {
     stream->inside = true;
-    stream->leaving = stream->in_stub = false;
+    stream->leaving = stream->in_vector = false;
     stream->depth = 0;
     stream->since = stream->interrupts = stream->removed = 0;
     stream->string_pc = 0;
@@ -66,14 +66,14 @@ static bool taken_out(struct stream *stream, uint64_t pc) {
         stream->leaving = false;
         stream->depth--;
     }
-    const bool stub = settings->stubs_begin <= pc && pc < settings->stubs_end;
-    // A stub has several instructions; only the first one enters.
-    if (settings_is_interrupt(settings, pc) && !(stub && stream->in_stub)) {
+    const bool vector = settings->vectors_begin <= pc && pc < settings->vectors_end;
+    // A vector has several instructions; only the first one enters.
+    if (settings_is_interrupt(settings, pc) && !(vector && stream->in_vector)) {
         end_string(stream);
         stream->depth++;
         stream->interrupts++;
     }
-    stream->in_stub = stub;
+    stream->in_vector = vector;
     if (!stream->depth)
         return false;
     stream->leaving = pc == settings->leave;

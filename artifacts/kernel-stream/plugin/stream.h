@@ -27,7 +27,7 @@ struct stream {
     bool awaits_touch;  // a fault ended; its instruction has not accessed memory yet
     bool dropped;       // nothing more of this fault is written
     bool leaving;       // the last instruction left the interrupt
-    bool in_stub;       // the last instruction was an entry of a device interrupt
+    bool in_vector;     // the last instruction was an entry of a device interrupt
     unsigned depth;     // interrupts that are being taken out
     uint64_t user_pc;   // last instruction, or first of the last block, of a program
     uint64_t string_pc; // of the string instruction that repeats; 0: none

@@ -8,7 +8,7 @@
 
 #include "settings.h"
 
-static const char GOOD[] = "out /tmp/with space\nentry ff10\nreturn ff20\nschedule ff30\ninterrupt ff40\ninterrupt ff41\nstubs ff50 ff60\ntouch 10 20\n";
+static const char GOOD[] = "out /tmp/with space\nentry ff10\nreturn ff20\nschedule ff30\ninterrupt ff40\ninterrupt ff41\nvectors ff50 ff60\ntouch 10 20\n";
 static char path[4096];
 
 static void write_text(const char *text) {
@@ -44,7 +44,7 @@ int main(int count, char **arguments) {
     CHECK(read.interrupt_count == 2 && settings_is_interrupt(&read, 0xff41) && !settings_is_interrupt(&read, 0xff42));
     CHECK(settings_is_interrupt(&read, 0xff50) && settings_is_interrupt(&read, 0xff5f) && !settings_is_interrupt(&read, 0xff60));
     CHECK(status_of(GOOD) == 0);
-    const char *const lines[] = {"out", "entry", "return", "schedule", "stubs", "touch"};
+    const char *const lines[] = {"out", "entry", "return", "schedule", "vectors", "touch"};
     for (unsigned i = 0; i < sizeof lines / sizeof *lines; i++) {
         char text[sizeof GOOD] = "";
         char copy[sizeof GOOD];
@@ -54,7 +54,7 @@ int main(int count, char **arguments) {
                 strcat(strcat(text, line), "\n");
         CHECK(status_of(text) == 2);
     }
-    const char *const wrong[] = {"entry\n", "entry 1 2\n", "entry 1 2 3\n", "stubs 5\n", "stubs 6 5\n", "exit 1\n", "\n", "interrupt 1 2\n"};
+    const char *const wrong[] = {"entry\n", "entry 1 2\n", "entry 1 2 3\n", "vectors 5\n", "vectors 6 5\n", "exit 1\n", "\n", "interrupt 1 2\n"};
     for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char text[2 * sizeof GOOD];
         snprintf(text, sizeof text, "%s%s", GOOD, wrong[i]);

@@ -6,11 +6,11 @@
 
 #include "stream.h"
 
-enum { ENTRY = 0xf100, LEAVE = 0xf200, SCHEDULE = 0xf300, TIMER = 0xf400, STUB = 0xf500, STUBS_END = 0xf510, CODE = 0xf900, TOUCH = 0x10 };
+enum { ENTRY = 0xf100, LEAVE = 0xf200, SCHEDULE = 0xf300, TIMER = 0xf400, VECTOR = 0xf500, VECTORS_END = 0xf510, CODE = 0xf900, TOUCH = 0x10 };
 
 static const struct settings SETTINGS = {
     .entry = ENTRY, .leave = LEAVE, .schedule = SCHEDULE, .interrupts = {TIMER}, .interrupt_count = 1,
-    .stubs_begin = STUB, .stubs_end = STUBS_END, .touch_begin = TOUCH, .touch_end = 0x20,
+    .vectors_begin = VECTOR, .vectors_end = VECTORS_END, .touch_begin = TOUCH, .touch_end = 0x20,
 };
 static struct stream stream;
 static int failures;
@@ -85,10 +85,10 @@ static void interrupts(void) {
     stream_user(&stream, TOUCH);
     code(ENTRY);
     code(CODE);
-    code(TIMER); // an interrupt, in which a device interrupts with two instructions of its stub
+    code(TIMER); // an interrupt, in which a device interrupts with two instructions of its vector
     access_of(0x100, 8, false);
-    code(STUB);
-    code(STUB + 2);
+    code(VECTOR);
+    code(VECTOR + 2);
     code(LEAVE);
     code(CODE + 50);
     code(LEAVE);

@@ -12,6 +12,9 @@ missing.
 import json
 import sys
 
+sys.dont_write_bytecode = True  # the checkout may belong to somebody else
+
+from dwarf import name_of, require, structs_of, unit_of
 from elftools.elf.elffile import ELFFile
 
 UNIT = "mm/page_alloc.c"
@@ -33,45 +36,6 @@ STRUCTS = (
     "mem_section",
     "mem_section_usage",
 )
-LOOKED_THROUGH = ("DW_TAG_typedef", "DW_TAG_const_type", "DW_TAG_volatile_type")
-
-
-def name_of(die):
-    """Name of a DIE, "" if it has none."""
-    attribute = die.attributes.get("DW_AT_name")
-    return attribute.value.decode() if attribute else ""
-
-
-def inside(die):
-    """The struct or union that is the type of a member."""
-    target = die.get_DIE_from_attribute("DW_AT_type")
-    while target.tag in LOOKED_THROUGH:
-        target = target.get_DIE_from_attribute("DW_AT_type")
-    return target
-
-
-def members(die, base=0):
-    """(name, offset) of each named member, those of anonymous parts included."""
-    for child in die.iter_children():
-        if child.tag != "DW_TAG_member":
-            continue
-        location = child.attributes.get("DW_AT_data_member_location")
-        offset = base + (location.value if location else 0)  # members of a union have no location
-        if name_of(child):
-            yield name_of(child), offset
-        else:
-            yield from members(inside(child), offset)
-
-
-def unit_of(dwarf):
-    """The top DIE of the unit."""
-    for unit in dwarf.iter_CUs():
-        if name_of(unit.get_top_DIE()).endswith(UNIT):
-            return unit.get_top_DIE()
-    sys.exit(
-        f"describe.py: {UNIT}: the kernel has no debug information of it\n"
-        "  what to do: set CONFIG_DEBUG_INFO_DWARF4=y"
-    )
 
 
 def describe(stream):
@@ -82,27 +46,15 @@ def describe(stream):
         for s in elf.get_section_by_name(".symtab").iter_symbols()
         if s.name in SYMBOLS
     }
-    structs, enumerators = {}, {}
-    for die in unit_of(elf.get_dwarf_info()).iter_children():
-        if (
-            die.tag == "DW_TAG_structure_type"
-            and name_of(die) in STRUCTS
-            and "DW_AT_byte_size" in die.attributes
-        ):
-            structs[name_of(die)] = {
-                "size": die.attributes["DW_AT_byte_size"].value,
-                "members": dict(members(die)),
-            }
-        elif die.tag == "DW_TAG_enumeration_type":
-            enumerators |= {
-                name_of(one): one.attributes["DW_AT_const_value"].value for one in die.iter_children()
-            }
-    missing = (set(SYMBOLS) - set(symbols)) | (set(STRUCTS) - set(structs))
-    if missing:
-        sys.exit(
-            f"describe.py: {', '.join(sorted(missing))}: not in {stream.name}\n"
-            "  what to do: compare it with artifacts/kernel/SOURCE"
-        )
+    unit = unit_of(elf.get_dwarf_info(), UNIT)
+    structs = structs_of(unit, STRUCTS)
+    enumerators = {
+        name_of(one): one.attributes["DW_AT_const_value"].value
+        for die in unit.iter_children()
+        if die.tag == "DW_TAG_enumeration_type"
+        for one in die.iter_children()
+    }
+    require(sorted((set(SYMBOLS) - set(symbols)) | (set(STRUCTS) - set(structs))), stream.name)
     return {"symbols": symbols, "structs": structs, "enumerators": enumerators}
 
 

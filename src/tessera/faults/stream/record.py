@@ -74,7 +74,7 @@ def settings_text(kernel: dict[str, int], program: dict[str, int], out: Path) ->
     ]
     lines = [f"out {out}", f"entry {kernel[entry]:x}", f"return {kernel['native_irq_return_iret']:x}"]
     lines += [f"schedule {kernel['__schedule']:x}", *(f"interrupt {address:x}" for address in interrupts)]
-    lines.append(f"stubs {kernel['irq_entries_start']:x} {kernel['asm_exc_divide_error']:x}")
+    lines.append(f"vectors {kernel['irq_entries_start']:x} {kernel['asm_exc_divide_error']:x}")
     lines.append(f"touch {program[FIRST_TOUCH]:x} {program[END_OF_TOUCHES]:x}")
     return "\n".join(lines) + "\n"
 

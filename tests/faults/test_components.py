@@ -1,0 +1,20 @@
+"""The C tests of both components, built and run in the toolchain."""
+
+from __future__ import annotations
+
+import pytest
+
+from tessera.faults import probe
+from tessera.faults.stream import record
+from tessera.machine.container import component_tests
+from tessera.machine.container.build import build
+
+pytestmark = pytest.mark.toolchain
+
+
+@pytest.mark.parametrize(("component", "tests"), [(probe.COMPONENT, 5), (record.COMPONENT, 2)])
+def test_its_own_tests_pass(component, tests):
+    build(component, print, tests=True)
+    status, output = component_tests.run_tests(component)
+    assert status == 0, output
+    assert component_tests.summary(component).endswith(f"0 tests failed out of {tests}")
