@@ -19,13 +19,13 @@ from pathlib import Path
 
 from tessera.core.errors import TesseraError
 from tessera.counters.perf.row import shown
+from tessera.counters.perf.text import read_text
 
 AGAIN = "perf record --raw-samples -c 98416 -e ibs_op/cnt_ctl=1/ -- PROGRAM; perf report -D >ibs.txt"
 MAX_LINE = 2000  #: no line of a sample is as long
 
 _L1_MISS, _L2_MISS = 1 << 2, 1 << 3
 _LATENCY_SHIFT = 48
-_PERF_DATA = b"PERFILE2"
 _DATA3 = re.compile(r"\s*ibs_op_data3:\s+([0-9a-f]{16})((?: +\S.*)?)", re.ASCII)
 _WORD = re.compile(r"\b(DcL1TlbMiss|DcL2TlbMiss|TlbRefillLat) +(\d{1,6})\b", re.ASCII)
 _RECORD = re.compile(
@@ -98,14 +98,9 @@ def read_ibs(path: Path | str) -> list[IbsOp]:
             sample (``ibs-empty``).
     """
     owner = f"samples {path}"
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise TesseraError(owner, error.strerror or str(error), "check the path") from None
-    if data.startswith(_PERF_DATA):
-        remedy = "perf report -D -i FILE >ibs.txt"
-        raise TesseraError(owner, "this is what perf record wrote, not its text", remedy, code="ibs-row")
-    found = list(parse_lines(data.decode("utf-8", errors="replace").splitlines(), owner))
+    # Dumps print names and raw bytes of programs, which need not be UTF-8.
+    text = read_text(path, owner, "perf report -D -i FILE >ibs.txt", "ibs-row", errors="replace")
+    found = list(parse_lines(text.splitlines(), owner))
     if not found:
         raise TesseraError(
             owner, "it has no IBS op sample with its registers (ibs_op_data3)", AGAIN, code="ibs-empty"

@@ -28,12 +28,8 @@ _HEADER_LINES = 6  #: of a model file; the weights follow, one a line
 def prepare(workload: Workload, size: Size, folder: Path) -> Run:
     """Write the data set into ``folder``; the run writes the model there."""
     owner = f"{workload.name}, size {size.label}"
-    chosen = counts(owner, size.args, _DEFAULTS)
-    for option, least in (("rows", 1), ("features", FIELDS), ("tolerance-percent", 1)):
-        if chosen[option] < least:
-            raise TesseraError(
-                f"{owner}: --{option} {chosen[option]}", "this is too few", f"give {least} or more"
-            )
+    least = {"rows": 1, "features": FIELDS, "tolerance-percent": 1}
+    chosen = counts(owner, size.args, _DEFAULTS, least)
     clicks = Clicks(chosen["rows"], chosen["features"], chosen["seed"])
     data, model = folder / DATA, folder / MODEL
     clicks.write(data)

@@ -7,11 +7,16 @@ from collections.abc import Mapping, Sequence
 from tessera.core.errors import TesseraError, unknown_name
 
 
-def counts(owner: str, args: Sequence[str], defaults: Mapping[str, int]) -> dict[str, int]:
+def counts(
+    owner: str, args: Sequence[str], defaults: Mapping[str, int], least: Mapping[str, int] | None = None
+) -> dict[str, int]:
     """The options' values; those not given have their default.
 
+    ``least`` has the smallest value of options that have one.
+
     Raises:
-        TesseraError: an unknown or repeated option, or a value that is not a count; names ``owner``.
+        TesseraError: an unknown or repeated option, or a value that is not a count or is too small; names
+            ``owner``.
     """
     found: dict[str, int] = {}
     if len(args) % 2:
@@ -29,4 +34,10 @@ def counts(owner: str, args: Sequence[str], defaults: Mapping[str, int]) -> dict
                 f"{owner}: {option} {value}", "the value must be a count", "write decimal digits only"
             )
         found[name] = int(value)
-    return dict(defaults) | found
+    chosen = dict(defaults) | found
+    for name, smallest in (least or {}).items():
+        if chosen[name] < smallest:
+            raise TesseraError(
+                f"{owner}: --{name} {chosen[name]}", "this is too small", f"give {smallest} or more"
+            )
+    return chosen

@@ -44,12 +44,7 @@ _PIXELS_A_PIECE = 1 << 21
 def prepare(workload: Workload, size: Size, folder: Path) -> Run:
     """Write the picture into ``folder``; the run writes the turned one there."""
     owner = f"{workload.name}, size {size.label}"
-    chosen = counts(owner, size.args, _DEFAULTS)
-    for option in ("width", "height"):
-        if chosen[option] < LEAST:
-            raise TesseraError(
-                f"{owner}: --{option} {chosen[option]}", "this is too small", f"give {LEAST} or more"
-            )
+    chosen = counts(owner, size.args, _DEFAULTS, {"width": LEAST, "height": LEAST})
     picture = Picture(chosen["width"], chosen["height"], chosen["seed"])
     source, target = folder / INPUT, folder / OUTPUT
     picture.write(source)
