@@ -18,7 +18,7 @@ Cause cause_of(const fault& found, bool from_pool) {
     switch (found.kind) {
         case FAULT_PAGE: return from_pool ? Cause::pool : Cause::page;
         case FAULT_ZERO: return Cause::zero;
-        case FAULT_COPY: return Cause::copy;
+        case FAULT_COPY: return found.major ? Cause::copy_read : Cause::copy;
         case FAULT_SWAP: return Cause::swap;
         case FAULT_SWAP_CACHE: return Cause::swap_cache;
         case FAULT_FILE: return found.major ? Cause::file_read : Cause::file;
@@ -162,7 +162,7 @@ void Kernel::record(At at, const fault& found, const Before& before, uint64_t pa
     } else if (new_tables) {
         record.tables = path(page);
     }
-    if (before.whole && before.swapped && cause != Cause::copy) {
+    if (before.whole && before.swapped && cause != Cause::copy && cause != Cause::copy_read) {
         unsigned level = 0;
         const pt_entry* slot = pt_find(&process_->pt, page & ~(table_pages - 1), &level);
         if (slot != nullptr && pt_present(*slot) && pt_value(*slot) + page % table_pages == found.frame)

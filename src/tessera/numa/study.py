@@ -25,7 +25,7 @@ from tessera.numa.queue import wait_cycles
 from tessera.numa.variants import Case, cases, variant
 from tessera.platforms import Platform
 from tessera.results.schema.numa import PLACEMENTS
-from tessera.results.status import is_ok
+from tessera.results.status import FAILED, is_ok
 from tessera.results.write import frame_of, write
 from tessera.simulate.cache import CellCache
 from tessera.simulate.plan import Intervals
@@ -106,7 +106,7 @@ def table_of(
 def _row(case: Case, cell: dict, base: dict, platform: Platform, machine: Machine, gups: Gups) -> dict:
     said = {"status": cell["status"], "message": cell["message"]}
     if not is_ok(cell) or not is_ok(base):
-        return said if not is_ok(cell) else said | {"status": "failed", "message": f"{LOCAL} failed"}
+        return said if not is_ok(cell) else said | {"status": FAILED, "message": f"{LOCAL} failed"}
     wait = wait_cycles(case.lines, float(platform.values["memory.cycles_per_line"].value))
     costs = LoadCosts(float(platform.values["memory.load_cycles"].value), machine.remote_load_cycles, wait)
     walks, own = float(base["walk_cycles"]), case.where.program

@@ -7,13 +7,11 @@ becomes short, so that kswapd is woken.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from tessera.oracle.events import SplitMix64
 from tessera.oracle.faults import PAGE, REGION
-from tessera.oracle.paging import SWAPPED, nothing
+from tessera.oracle.paging import SWAPPED, Compared, nothing
 
 #: Of ``tessera-vm``: the swap area is a RAM disk.
 OPTIONS = ["--others", "movable", "--swap", "128MB", "--swap-device", "zram"]
@@ -85,17 +83,8 @@ def _accesses(random: SplitMix64, pages: int, count: int) -> list[str]:
     return lines
 
 
-@dataclass(frozen=True)
-class Compared:
-    """Pages that reclaim took in one of both, those that it took in both, and the first other one."""
-
-    pages: int
-    equal: int
-    first: str = ""
-
-
 def compare(guest: dict[str, np.ndarray], mine: dict[str, np.ndarray]) -> Compared:
-    """Pages in swap that were not there at the look before, of all looks."""
+    """Pages that one of both has in swap and did not have there at the look before, of all looks."""
     pages = equal = 0
     first = ""
     before, mine_before = nothing(), nothing()

@@ -145,7 +145,7 @@ def _printed_map(part: str) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Compared:
-    """Pages at all looks, those with the same frame in both, and the first other one."""
+    """Pages of all looks that were compared, those that are equal in both, and the first other one."""
 
     pages: int
     equal: int

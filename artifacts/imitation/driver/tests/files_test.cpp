@@ -79,6 +79,17 @@ TEST(Files, SharedMemoryIsAlwaysMapped) {
     EXPECT_EQ(found.result.counts.ignored_calls, 1u);
 }
 
+TEST(Files, AStoreToAPrivatePageThatIsNotInMemoryReadsAndCopies) {
+    Program program;
+    program.file(16 * 4096).map_file(1, 0, 16 * 4096, 3, 2);
+    program.store(3 * 4096, file_base);
+    const Ran found = ran(program, scenario());
+    ASSERT_EQ(found.changes.size(), 1u);
+    EXPECT_EQ(count_of(found, Kind::map, Cause::copy_read), 1u);
+    EXPECT_TRUE(found.changes.front().is_major());
+    EXPECT_EQ(counter(found, "pgmajfault"), 1u);
+}
+
 TEST(Files, ProtectAndAdviseReachTheFilesOnly) {
     Program program;
     program.file(8 * 4096).map_file(1, 0, 8 * 4096, 3).map_file(0, 8 * 4096, 8 * 4096, 3, 0x21);

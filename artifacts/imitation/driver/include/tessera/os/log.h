@@ -53,8 +53,9 @@ enum class Cause : uint8_t {
     pool = 9,        ///< a page of hugetlbfs
     around = 10,     ///< no fault of its own: fault-around mapped it
     migrated = 11,   ///< no fault: compaction moved the page to another frame
+    copy_read = 12,  ///< a copy of a page of a private file that was read
 };
-constexpr uint8_t causes = 12;
+constexpr uint8_t causes = 13;
 
 /// Why a range lost its pages.
 enum class Loss : uint8_t { call = 0, reclaimed = 1 };
@@ -86,7 +87,10 @@ struct Record {
         return why != Cause::moved && why != Cause::around && why != Cause::migrated;
     }
     /// The disk, or what stands for it, had to read.
-    bool is_major() const { return kind == Kind::map && (cause == uint8_t(Cause::swap) || cause == uint8_t(Cause::file_read)); }
+    bool is_major() const {
+        const auto why = static_cast<Cause>(cause);
+        return kind == Kind::map && (why == Cause::swap || why == Cause::file_read || why == Cause::copy_read);
+    }
     bool changes_pages() const { return kind <= Kind::collapse; }
 };
 
