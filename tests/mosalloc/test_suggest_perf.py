@@ -182,7 +182,8 @@ def test_a_real_recording_of_perf(build, tmp_path):
     pools = {"brk": 1 << 30, "mmap": 1 << 30}
     profile = perf.profile(program, tmp_path, pool_bytes=pools, load=None, recording=perf.FAULTS)
     full = [page for page, count in profile.misses.items() if count == 512 and page[0] == "mmap"]
-    assert len(full) in (31, 32)  # 64MB need not start at a multiple of 2MB
+    # 64MB need not start at a multiple of 2MB; the kernel drops a record where its buffer is full.
+    assert 28 <= len(full) <= 32
     assert profile.outside > 10  # the program's own image
 
 

@@ -77,7 +77,7 @@ def rules():
             modules = re.findall(r'"(tessera[\w.]+)"', given.group(1)) if given else []
             if "code=STUDY_CODE" in block:
                 modules = ["tessera.judge.studies.steps"]
-            if command and name not in ("images", "workloads_image", "component"):
+            if command and name not in ("images", "workloads_image", "vips_image", "component"):
                 found.append((name, command.groups(), modules))
     return found
 

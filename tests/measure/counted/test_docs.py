@@ -27,7 +27,7 @@ def options(name):
         (
             "Measure one program",
             "program",
-            {"--reserve", "--size", "--reads", "--port", "--save", "--pidfile"},
+            {"--reserve", "--method", "--size", "--reads", "--port", "--save", "--pidfile"},
         ),
     ],
 )
