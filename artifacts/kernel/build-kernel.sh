@@ -33,7 +33,7 @@ while read -r line; do
                    "correct the fragment: an option that it depends on is missing"
 done < "$work/fragment"
 reset_cache_counts
-make -s O="$work/objects" CC="$compiler" -j"$(nproc)" bzImage
+make -s O="$work/objects" CC="$compiler" -j"${JOBS:-$(nproc)}" bzImage
 print_cache_counts
 if [[ -n ${ORACLE:-} ]]; then
     cp -r "$ORACLE/module" "$work/module"

@@ -39,14 +39,15 @@ for command in COMMANDS:
 @kernel.command()
 @_variant
 @_accept
-def build(variant: str, accept_series: bool) -> None:
+@click.option("--jobs", type=click.IntRange(1), help="Compilers at a time (default: one for each core).")
+def build(variant: str, accept_series: bool, jobs: int | None) -> None:
     """Build a kernel and the programs of the guest; print the folder of the kernel.
 
     Example: ./run tessera kernel build --variant measure
     """
     from tessera.kernel import image
 
-    folder = image.build_kernel(variant, say, accept_series=accept_series)
+    folder = image.build_kernel(variant, say, accept_series=accept_series, jobs=jobs)
     image.build_guest(say)
     click.echo(folder)
 

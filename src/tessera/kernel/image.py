@@ -61,8 +61,8 @@ def ready(say: Say) -> Toolchain:
     return kernel_toolchain()
 
 
-def build_kernel(name: str, say: Say, *, accept_series: bool = False) -> Path:
-    """Folder of the built kernel of a variant."""
+def build_kernel(name: str, say: Say, *, accept_series: bool = False, jobs: int | None = None) -> Path:
+    """Folder of the built kernel of a variant; ``jobs`` compilers at a time, by default one for each core."""
     if name not in VARIANTS:
         raise unknown_name("kernel variant", name, tuple(VARIANTS))
     variant, tools = VARIANTS[name], ready(say)
@@ -87,6 +87,7 @@ def build_kernel(name: str, say: Say, *, accept_series: bool = False) -> Path:
         # Always the same folder, for one tree: the compiler's cache tells objects of different folders apart.
         with built_once.locked("tree"):
             env = compiler_cache() | ({"ORACLE": str(oracle)} if variant.oracle else {})
+            env |= {"JOBS": str(jobs)} if jobs else {}
             tools.run([build[0], partial, built_once.folder() / "tree", listing, *fragments], env=env)
         facts = {"variant": name, "source": version, "patches": [p.name for p in series], **tools.describe()}
         (partial / "info.json").write_text(json.dumps(facts, indent=2) + "\n")
