@@ -1,6 +1,6 @@
 """Pages that reclaim took: what is compared."""
 
-from tessera.oracle.lists import MANY_PAGES, compare, compare_order, events, kswapd_events
+from tessera.oracle.lists import MANY_PAGES, compare, compare_order, events, kswapd_events, with_flushes
 from tessera.oracle.paging import SWAPPED, nothing
 
 
@@ -25,6 +25,12 @@ def test_the_order_does_not_depend_on_the_number():
     assert compare_order(guest, {"full-2": swapped(1, 2, 3, 4, 5)}).equal == 3
     found = compare_order(guest, {"full-2": swapped(1, 7)})
     assert (found.pages, found.equal) == (2, 1) and found.first
+
+
+def test_counters_are_folded_around_each_request():
+    lines = ["touch 0 w", "reclaim 4096", "# look reclaimed-0-0", "touch 0 r", "# look used-0-0"]
+    at = "flush-counters"
+    assert with_flushes(lines) == [lines[0], at, lines[1], lines[2], at, *lines[3:]]
 
 
 def test_every_episode_starts_with_new_memory():

@@ -6,6 +6,7 @@
 
 #include "base/host.h"
 #include "base/lines.h"
+#include "cli/vm_counters.h"
 #include "cli/vm_show.h"
 #include "file/read.h"
 #include "vm/fork.h"
@@ -31,6 +32,7 @@ struct replay {
     size_t children, room;
     FILE *out;
     struct vm_replay_counts *counts;
+    bool idles;                      // after each access that woke kswapd
 };
 
 /// A number of bytes that is a multiple of 4096, as pages.
@@ -174,7 +176,7 @@ static const char *touch_page(struct replay *replay, uint64_t page, bool write, 
     *ends = fault.kind == FAULT_BAD_ACCESS || fault.kind == FAULT_BUS || fault.kind == FAULT_NOT_MODELLED;
     ++replay->counts->faults[fault.kind][fault.order > 0];
     if (fault.kind != FAULT_NONE) print_fault(replay->out, page, write, &fault);
-    if (replay->process->system->phys->help.wake) replay->counts->kswapd_passes += vm_background(replay->process->system, 0);
+    replay->counts->kswapd_passes += vm_counters_background(replay->process->system, replay->idles);
     return NULL;
 }
 
@@ -215,6 +217,10 @@ static const char *run_reclaim(struct replay *replay, const struct line *line) {
     if (line->count != 2 || !pages_at(line, 1, &pages)) return "reclaim is followed by LEN, a multiple of 4096 bytes";
     fprintf(replay->out, "reclaim pages=%" PRIu64 "\n", reclaim_request(&replay->process->system->reclaim, pages, 0));
     return NULL;
+}
+
+static const char *run_counters(struct replay *replay, const struct line *line) {
+    return vm_counters_event(replay->process->system, line, &replay->idles);
 }
 
 static const char *run_compact(struct replay *replay, const struct line *line) {
@@ -338,11 +344,11 @@ static const char *run_line(struct replay *replay, const struct line *line) {
                   {"kswapd", run_kswapd}, {"reclaim", run_reclaim}, {"compact", run_compact}, {"kcompactd", run_kcompactd}, {"pages", run_pages},
                   {"file", run_file}, {"read", run_transfer}, {"write", run_transfer},
                   {"drop-caches", run_drop_caches}, {"fork", run_fork}, {"process", run_process}, {"exit", run_exit},
-                  {"hugetlb", run_hugetlb}};
+                  {"hugetlb", run_hugetlb}, {"idle", run_counters}, {"flush-counters", run_counters}};
     for (size_t i = 0; i < sizeof events / sizeof *events; ++i)
         if (field_is(line, 0, events[i].key)) return events[i].run(replay, line);
     return "events are mmap, munmap, mprotect, mremap, madvise, heap, brk, touch, scan, kswapd, reclaim, compact, kcompactd, pages, file, read, write, "
-           "drop-caches, fork, process, exit and hugetlb";
+           "drop-caches, fork, process, exit, hugetlb, idle and flush-counters";
 }
 
 static void print_slab(void *out, const char *cache, enum slab_event_kind kind, uint32_t frame, unsigned order) {

@@ -117,7 +117,7 @@ static bool scan_block(struct run *run, uint32_t from, uint32_t end) {
     struct block_scan scan = {.at = from, .end = end};
     uint64_t pages = 0;
     run->migrate_at = from;
-    for (int list = 0; list < LRU_EVICTABLE_LISTS; ++list) pages += lru->size[list];
+    for (int list = 0; list < LRU_EVICTABLE_LISTS; ++list) pages += lru_node_counted(lru, (enum lru_list)list);
     if (lru->isolated[0] + lru->isolated[1] > pages / 2) return false;
     scan.give_up = run->direct && run->mode == COMPACT_MODE_ASYNC;
     if (scan.give_up) scan.next_give_up = block_end(from, run->order);

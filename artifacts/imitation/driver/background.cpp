@@ -17,6 +17,7 @@ void Kernel::wake(At at, uint64_t instructions) {
     for (; next_wake_ <= instructions; next_wake_ = std::min({scan_.next, refresh_.next, compaction_.next})) {
         if (next_wake_ == refresh_.next) {
             percpu_refresh(&machine_.memory, 0);
+            lru_fold(&machine_.system.lru, 0);
             refresh_.next += refresh_.period;
         } else if (next_wake_ == scan_.next) {
             scan(at);

@@ -3,17 +3,20 @@
 #include <stdlib.h>
 
 #include "base/host.h"
+#include "lru/counters.h"
 #include "lru/workingset.h"
 
 void lru_create(struct lru *lru, struct phys *phys) {
     *lru = (struct lru){.phys = phys, .links = phys->frames.links, .first_head = phys->first_spare_list};
     rmap_create(&lru->rmap, phys->frames.count);
     lru->batch = host_alloc((size_t)phys->cpus * LRU_OPS * sizeof *lru->batch);
+    lru_counters_create(lru);
 }
 
 void lru_destroy(struct lru *lru) {
     rmap_destroy(&lru->rmap);
     free(lru->batch);
+    free(lru->drift);
     *lru = (struct lru){0};
 }
 
@@ -24,9 +27,7 @@ void lru_set_owner(struct lru *lru, unsigned number, const struct lru_owner *own
 /// The page joins its list; `change` is 1, or -1 when it leaves.
 static void count(struct lru *lru, uint32_t frame, int64_t change) {
     const enum lru_list list = lru_list_of(lru_flags(lru, frame));
-    const uint64_t pages = (uint64_t)change << frame_order(&lru->phys->frames, frame);
-    lru->size[list] += pages;
-    lru->zone_size[frame_zone(frame)][list] += pages;
+    lru_count(lru, list, frame_zone(frame), change * (INT64_C(1) << frame_order(&lru->phys->frames, frame)));
 }
 
 static void put(struct lru *lru, uint32_t frame, bool tail) {
@@ -223,11 +224,17 @@ void lru_end_writeback(struct lru *lru, uint32_t frame, uint32_t cpu) {
     lru_clear(lru, frame, LRU_WRITEBACK);
 }
 
-bool lru_isolate(struct lru *lru, uint32_t frame) {
+bool lru_isolate_uncounted(struct lru *lru, uint32_t frame) {
     if (!lru_has(lru, frame, LRU_ON_LIST)) return false;
-    take(lru, frame);
+    list_remove(lru->links, frame);
     mark(lru, frame, false);
     lru_set(lru, frame, LRU_ISOLATED);
+    return true;
+}
+
+bool lru_isolate(struct lru *lru, uint32_t frame) {
+    if (!lru_isolate_uncounted(lru, frame)) return false;
+    count(lru, frame, -1);
     return true;
 }
 
@@ -249,7 +256,7 @@ void lru_split(struct lru *lru, uint32_t frame, unsigned order, uint32_t list) {
 void lru_note_cost(struct lru *lru, bool file, uint64_t pages_io, uint64_t pages_rotated) {
     uint64_t lists = 0;
     *(file ? &lru->file_cost : &lru->anon_cost) += pages_io * 32 + pages_rotated;
-    for (int list = 0; list < LRU_EVICTABLE_LISTS; ++list) lists += lru->size[list];
+    for (int list = 0; list < LRU_EVICTABLE_LISTS; ++list) lists += lru_counted(lru, (enum lru_list)list);
     if (lru->file_cost + lru->anon_cost <= lists / 4) return;
     lru->file_cost /= 2;
     lru->anon_cost /= 2;

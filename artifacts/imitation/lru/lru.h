@@ -15,6 +15,9 @@
 //   non-resident age (workingset.h); active -> referenced. A page that is still in the CPU's add batch gets active at once.
 // - file pages and lazily freed anonymous ones are on the file lists (folio_is_file_lru: not LRU_SWAPBACKED).
 // - lru_note_cost: cost = 32 x pages read or written + rotated; both costs are halved when their sum exceeds a quarter of the lists.
+// - Counters of sizes lag: each CPU keeps a change to itself until it exceeds a threshold (mm/vmstat.c: __mod_node_page_state, the largest
+//   threshold of the zones; __mod_zone_page_state, the zone's). With memory cgroups (lru_flush), sizes and refaults that decide are those
+//   of the last flush, and the sizes by zone are exact (mm/memcontrol.c: lruvec_page_state, mem_cgroup_get_zone_lru_size).
 // Left out: mlock's own batches (an owner sets LRU_UNEVICTABLE_PAGE before lru_add), memory cgroups, idle page tracking.
 #pragma once
 
@@ -85,6 +88,11 @@ struct lru_batch {
     uint32_t frame[LRU_BATCH];
 };
 
+/// What one CPU keeps to itself: changes that the counters do not contain yet (vm_node_stat_diff, vm_stat_diff).
+struct lru_drift {
+    int8_t node[LRU_LISTS], zone[PHYS_ZONES][LRU_LISTS], activate[2];
+};
+
 /// Names as in /proc/vmstat, where there is one.
 struct lru_counts {
     uint64_t drains;                 // add batches that went to the lists
@@ -101,6 +109,10 @@ struct lru {
     struct lru_batch *batch;         // LRU_OPS for each CPU
     uint64_t size[LRU_LISTS];        // frames on each list
     uint64_t zone_size[PHYS_ZONES][LRU_LISTS];
+    struct lru_drift *drift;         // of each CPU
+    int32_t drift_threshold;         // of the node's counters
+    bool has_flushed;                // sizes and refaults of the last lru_flush follow, instead of the node's counters
+    uint64_t flushed_size[LRU_LISTS], flushed_activate[2];
     uint64_t isolated[2];            // frames: anonymous, file
     uint64_t nonresident_age;
     uint64_t anon_cost, file_cost;
@@ -150,6 +162,10 @@ void lru_end_writeback(struct lru *lru, uint32_t frame, uint32_t cpu);
 /// folio_isolate_lru: off its list. False if it is on none.
 bool lru_isolate(struct lru *lru, uint32_t frame);
 
+/// The same without a change of the counters, which a batch of reclaim makes once for each zone with lru_count (update_lru_sizes).
+bool lru_isolate_uncounted(struct lru *lru, uint32_t frame);
+void lru_count(struct lru *lru, enum lru_list list, unsigned zone, int64_t pages);
+
 /// For reclaim: an isolated page, which is in no list, goes to the head of the list that its flags name (move_folios_to_lru).
 void lru_give(struct lru *lru, uint32_t frame);
 
@@ -159,6 +175,22 @@ void lru_putback(struct lru *lru, uint32_t frame, uint32_t cpu);
 /// The isolated block of 2^order frames at `frame` became pages of order 0 in phys (phys_split_used): they get its flags, isolated,
 /// and go to the tail of the list with the head `list`, the last one first (lru_add_page_tail). Its first page stays where it is.
 void lru_split(struct lru *lru, uint32_t frame, unsigned order, uint32_t list);
+
+/// Counters, as the kernel reads them: of the node (node_page_state), of the LRU lists (lruvec_page_state), of a zone's part of a list
+/// (lruvec_lru_size), and of pages that were active at their refault (WORKINGSET_ACTIVATE_*).
+uint64_t lru_node_counted(const struct lru *lru, enum lru_list list);
+uint64_t lru_counted(const struct lru *lru, enum lru_list list);
+uint64_t lru_zone_counted(const struct lru *lru, unsigned zone, enum lru_list list);
+uint64_t lru_activate_counted(const struct lru *lru, bool file);
+
+/// A CPU puts its drift into the counters (refresh_cpu_vm_stats).
+void lru_fold(struct lru *lru, uint32_t cpu);
+
+/// Memory cgroups fold their counters (cgroup_rstat_flush, each 2 s). The first call turns them on.
+void lru_flush(struct lru *lru);
+
+/// Pages that were active at a refault.
+void lru_count_activate(struct lru *lru, bool file, uint64_t pages);
 
 /// Pages read or written, and pages rotated: the balance between anonymous and file pages.
 void lru_note_cost(struct lru *lru, bool file, uint64_t pages_io, uint64_t pages_rotated);

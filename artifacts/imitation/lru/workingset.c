@@ -8,9 +8,9 @@ uint64_t workingset_eviction(struct lru *lru, uint32_t frame) {
 }
 
 static bool recent(const struct lru *lru, uint64_t shadow, bool file, bool free_swap) {
-    uint64_t others = lru->size[LRU_ACTIVE_FILE];
-    if (!file) others += lru->size[LRU_INACTIVE_FILE];
-    if (free_swap) others += lru->size[LRU_ACTIVE_ANON] + (file ? lru->size[LRU_INACTIVE_ANON] : 0);
+    uint64_t others = lru_counted(lru, LRU_ACTIVE_FILE);
+    if (!file) others += lru_counted(lru, LRU_INACTIVE_FILE);
+    if (free_swap) others += lru_counted(lru, LRU_ACTIVE_ANON) + (file ? lru_counted(lru, LRU_INACTIVE_ANON) : 0);
     return lru->nonresident_age - (shadow >> 2) <= others;
 }
 
@@ -21,7 +21,7 @@ bool workingset_refault(struct lru *lru, uint32_t frame, uint64_t shadow, bool f
     if (!recent(lru, shadow, file, free_swap)) return false;
     lru_set(lru, frame, LRU_ACTIVE);
     lru->nonresident_age += pages;
-    lru->counts.workingset_activate[file] += pages;
+    lru_count_activate(lru, file, pages);
     if (!(shadow & 2)) return true;
     lru_set(lru, frame, LRU_WORKINGSET);
     lru_note_cost(lru, file, pages, 0);

@@ -108,14 +108,23 @@ static bool decay_high(struct phys *p, struct zone *zone, struct percpu *percpu)
     return more;
 }
 
+static void fold(struct zone *zone, uint32_t cpu) {
+    zone->free_frames += zone->percpu[cpu].free_drift;
+    zone->percpu[cpu].free_drift = 0;
+}
+
+void percpu_fold(struct phys *p, uint32_t cpu) {
+    for (int i = 0; i < PHYS_ZONES; ++i)
+        if (p->zones[i].populated) fold(&p->zones[i], cpu);
+}
+
 bool percpu_refresh(struct phys *p, uint32_t cpu) {
     bool more = false;
     p->cpu = cpu;
     for (int i = 0; i < PHYS_ZONES; ++i) {
         struct zone *zone = &p->zones[i];
         if (!zone->populated) continue;
-        zone->free_frames += zone->percpu[cpu].free_drift;
-        zone->percpu[cpu].free_drift = 0;
+        fold(zone, cpu);
         more |= decay_high(p, zone, &zone->percpu[cpu]);
     }
     return more;

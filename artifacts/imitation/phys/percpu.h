@@ -38,6 +38,9 @@ void percpu_drain_all(struct phys *p, uint32_t by_cpu);
 /// The same for one zone (drain_local_pages and drain_all_pages with a zone).
 void percpu_drain_zone(struct phys *p, struct zone *zone, uint32_t by_cpu, uint32_t cpu);
 
+/// A CPU that goes idle puts its drift into the zones' counters (mm/vmstat.c: quiet_vmstat).
+void percpu_fold(struct phys *p, uint32_t cpu);
+
 /// What a CPU does about once a second (mm/vmstat.c: refresh_cpu_vm_stats): its drift goes into the zones' counters; `high` falls
 /// by an eighth, and frames above it go back. Returns true if there is more to do (a `high` is still above its minimum).
 bool percpu_refresh(struct phys *p, uint32_t cpu);

@@ -6,6 +6,7 @@
 #include "phys/freelist.h"
 #include "phys/percpu.h"
 #include "phys/snapshot.h"
+#include "phys/watermarks.h"
 
 struct reader {
     struct phys *p;
@@ -285,6 +286,7 @@ static const char *missing(const struct reader *reader) {
         for (uint32_t cpu = 0; cpu < reader->p->cpus; ++cpu)
             if (!reader->has_cpu[i][cpu]) return "every CPU has a line for each zone with memory";
     }
+    watermark_set_drift_marks(reader->p);
     return phys_check(reader->p);
 }
 

@@ -54,6 +54,36 @@ static void set_marks(struct phys *p, uint32_t scale_factor) {
     }
 }
 
+void watermark_set_drift_marks(struct phys *p) {
+    uint64_t all_managed = 0;
+    for (int i = 0; i < PHYS_ZONES; ++i) all_managed += p->zones[i].managed_frames;
+    const uint64_t min_frames = watermark_min_free_kbytes(all_managed) / (PHYS_FRAME_BYTES / 1024);
+    for (int i = 0; i < PHYS_ZONES; ++i) {
+        struct zone *zone = &p->zones[i];
+        const uint64_t min = all_managed ? min_frames * zone->managed_frames / all_managed : 0;
+        const uint64_t step = at_least(min / 4, zone->managed_frames / 1000);       // the scale factor of a boot is 10
+        const uint64_t drift = (uint64_t)p->cpus * (uint64_t)percpu_drift_threshold(p->cpus, zone->managed_frames);
+        zone->drift_mark = 0;
+        if (!zone->populated) continue;
+        if (p->cpus > 1) zone->drift_mark = (uint32_t)drift;
+        if (drift > step) zone->drift_mark = (uint32_t)(min + 2 * step + drift);
+    }
+}
+
+void watermark_set_pressure(struct phys *p, bool pressure) {
+    for (int i = 0; i < PHYS_ZONES; ++i) {
+        struct zone *zone = &p->zones[i];
+        if (zone->drift_mark == 0) continue;
+        const uint64_t share = (zone->marks[PHYS_MARK_LOW] - zone->marks[PHYS_MARK_MIN]) / p->cpus;
+        const int32_t limit = pressure ? (int32_t)at_least(1, at_most(125, share)) : percpu_drift_threshold(p->cpus, zone->managed_frames);
+        for (uint32_t cpu = 0; cpu < p->cpus; ++cpu) zone->percpu[cpu].drift_threshold = limit;
+    }
+}
+
+int64_t watermark_free_for_kswapd(const struct phys *p, const struct zone *zone) {
+    return zone->free_frames < (int64_t)zone->drift_mark ? phys_zone_free(p, (enum phys_zone)zone->id) : zone->free_frames;
+}
+
 static void set_lowmem_reserves(struct phys *p) {
     static const uint32_t ratio[PHYS_ZONES] = {256, 256, 32};  // sysctl_lowmem_reserve_ratio; nothing is above Normal
     for (int i = 0; i < PHYS_ZONES; ++i) {
@@ -97,6 +127,7 @@ void watermarks_setup(struct phys *p, const struct phys_config *config) {
         set_marks(p, config->watermark_scale_factor);
     }
     set_lowmem_reserves(p);
+    watermark_set_drift_marks(p);
     for (int i = 0; i < PHYS_ZONES; ++i) percpu_set_limits(p, &p->zones[i], config->cache_slice_bytes);
 }
 

@@ -10,6 +10,10 @@
 //   high = low + step. Boosts end.
 // - mm/vmscan.c balance_pgdat: at the end of a pass, kswapd takes away the boosts that it found at the start.
 // - setup_per_zone_lowmem_reserve: managed frames of the zones above, up to the request's highest zone, divided by 256.
+// - mm/vmstat.c refresh_zone_stat_thresholds: at boot, a zone gets a drift mark, high + CPUs x threshold, if all CPUs' drift exceeds
+//   low - min. Other CPUs come up before marks exist: then it is CPUs x threshold at least. One CPU: most zones have none.
+// - mm/vmstat.c set_pgdat_percpu_threshold: while kswapd is awake, zones with a drift mark have the threshold (low - min) / CPUs, 1 to 125
+//   (calculate_pressure_threshold). zone_watermark_ok_safe: kswapd adds the drift to the count only below the drift mark.
 // - __zone_watermark_ok: free - (2^order - 1) - reserve of HighAtomic must be *above* mark + lowmem reserve, and for order > 0 there
 //   must be a block of the order or larger.
 #pragma once
@@ -46,6 +50,15 @@ bool watermark_allows(const struct phys *p, const struct zone *zone, unsigned or
 /// A fallback raises the zone's boost by one pageblock, up to boost_factor of high (boost_watermark). False if the zone has under
 /// four pageblocks or there is no factor.
 bool watermark_boost(struct phys *p, struct zone *zone);
+
+/// Sets the drift marks of all zones, as the boot does with the marks that it sets first. CPUs, zones' sizes: known.
+void watermark_set_drift_marks(struct phys *p);
+
+/// kswapd wakes up (pressure), or goes to sleep: thresholds of drift change in zones that have a drift mark.
+void watermark_set_pressure(struct phys *p, bool pressure);
+
+/// Free frames of a zone as kswapd counts them (zone_watermark_ok_safe).
+int64_t watermark_free_for_kswapd(const struct phys *p, const struct zone *zone);
 
 /// kswapd has finished a pass over the zones up to `highest_zone`, in which no boost was added: their boosts end, and no reclaim is
 /// active there. What it reclaimed is freed by the caller. The boosts that end are reported.

@@ -44,6 +44,7 @@ struct zone {
     uint32_t marks[PHYS_MARKS];  // frames, without boost
     uint32_t boost;              // frames added to every mark, until kswapd's next pass ends
     uint32_t lowmem_reserve[PHYS_ZONES];     // frames kept from requests whose highest zone is the index
+    uint32_t drift_mark;         // below it, kswapd counts exactly (watermarks.h); 0: never, and thresholds of drift stay
     bool below_high;             // seen below the high watermark
     bool boosted;                // kswapd has to be woken for a boost
     bool reclaim_active;         // set and cleared by the caller: kswapd works on this zone

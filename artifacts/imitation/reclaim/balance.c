@@ -8,7 +8,7 @@ static uint64_t root_of(uint64_t value) {
 }
 
 bool inactive_is_low(const struct lru *lru, enum lru_list inactive) {
-    const uint64_t is = lru->size[inactive], active = lru->size[inactive + LRU_ACTIVE_STEP];
+    const uint64_t is = lru_counted(lru, inactive), active = lru_counted(lru, inactive + LRU_ACTIVE_STEP);
     const uint64_t gb = (is + active) >> (30 - 12);
     return is * (gb > 0 ? root_of(10 * gb) : 1) < active;
 }
@@ -19,7 +19,7 @@ static bool free_swap(const struct scan *scan) {
 
 static bool deactivates(const struct scan *scan, bool file) {
     const struct lru *lru = scan->reclaim->lru;
-    return lru->counts.workingset_activate[file] != scan->reclaim->refaults[file] ||
+    return lru_activate_counted(lru, file) != scan->reclaim->refaults[file] ||
            inactive_is_low(lru, file ? LRU_INACTIVE_FILE : LRU_INACTIVE_ANON);
 }
 
@@ -30,13 +30,14 @@ void scan_balance(struct scan *scan) {
     scan->anon_cost = lru->anon_cost;
     scan->file_cost = lru->file_cost;
     for (int file = 0; file < 2; ++file) scan->may_deactivate[file] = scan->force_deactivate || deactivates(scan, file);
-    scan->cache_trim = lru->size[LRU_INACTIVE_FILE] >> scan->priority > 0 && !scan->may_deactivate[1] && !scan->no_cache_trim;
+    scan->cache_trim = lru_counted(lru, LRU_INACTIVE_FILE) >> scan->priority > 0 && !scan->may_deactivate[1] && !scan->no_cache_trim;
     for (int i = 0; i < PHYS_ZONES; ++i) {
         free += p->zones[i].free_frames;
         if (p->zones[i].managed_frames > 0) high += zone_mark(&p->zones[i], PHYS_MARK_HIGH);
     }
-    const int64_t files = (int64_t)(lru->size[LRU_INACTIVE_FILE] + lru->size[LRU_ACTIVE_FILE]);
-    scan->file_is_tiny = !scan->request && files + free <= high && !scan->may_deactivate[0] && lru->size[LRU_INACTIVE_ANON] >> scan->priority > 0;
+    const int64_t files = (int64_t)(lru_node_counted(lru, LRU_INACTIVE_FILE) + lru_node_counted(lru, LRU_ACTIVE_FILE));
+    scan->file_is_tiny = !scan->request && files + free <= high && !scan->may_deactivate[0] &&
+                         lru_node_counted(lru, LRU_INACTIVE_ANON) >> scan->priority > 0;
 }
 
 void scan_counts(const struct scan *scan, uint64_t counts[LRU_EVICTABLE_LISTS]) {
@@ -55,7 +56,7 @@ void scan_counts(const struct scan *scan, uint64_t counts[LRU_EVICTABLE_LISTS]) 
     for (int list = 0; list < LRU_EVICTABLE_LISTS; ++list) {
         const bool file = lru_list_is_file(list);
         uint64_t size = 0;
-        for (int zone = 0; zone <= (int)scan->highest; ++zone) size += scan->reclaim->lru->zone_size[zone][list];
+        for (int zone = 0; zone <= (int)scan->highest; ++zone) size += lru_zone_counted(scan->reclaim->lru, (unsigned)zone, (enum lru_list)list);
         counts[list] = size >> scan->priority;
         if (balance == FRACTION) counts[list] = counts[list] * share[file] / (share[0] + share[1]);
         if ((balance == ONLY_FILE && !file) || (balance == ONLY_ANON && file)) counts[list] = 0;

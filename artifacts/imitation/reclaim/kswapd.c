@@ -8,15 +8,15 @@ void kswapd_wake(struct reclaim *reclaim, unsigned order, enum phys_zone highest
     reclaim->kswapd_asked = true;
 }
 
-/// pgdat_balanced: one zone with its high mark is enough. The exact count of free frames (zone_watermark_ok_safe).
+/// pgdat_balanced: one zone with its high mark is enough. Free frames: zone_watermark_ok_safe.
 static bool balanced(const struct phys *p, unsigned order, uint32_t highest) {
     bool any = false;
     for (uint32_t i = 0; i <= highest; ++i) {
-        struct zone exact = p->zones[i];
-        if (exact.managed_frames == 0) continue;
+        struct zone zone = p->zones[i];
+        if (zone.managed_frames == 0) continue;
         any = true;
-        exact.free_frames = phys_zone_free(p, (enum phys_zone)i);
-        if (watermark_ok(p, &exact, order, zone_mark(&exact, PHYS_MARK_HIGH), (enum phys_zone)highest, 0)) return true;
+        zone.free_frames = watermark_free_for_kswapd(p, &p->zones[i]);
+        if (watermark_ok(p, &zone, order, zone_mark(&zone, PHYS_MARK_HIGH), (enum phys_zone)highest, 0)) return true;
     }
     return !any;
 }
@@ -29,6 +29,10 @@ static uint64_t boosts(const struct phys *p, uint32_t highest) {
 
 bool kswapd_boosted(const struct reclaim *reclaim, enum phys_zone highest) {
     return boosts(reclaim->lru->phys, highest) > 0;
+}
+
+bool kswapd_may_sleep(const struct reclaim *reclaim, enum phys_zone highest) {
+    return reclaim->kswapd_failures >= RECLAIM_RETRIES || balanced(reclaim->lru->phys, 0, highest);
 }
 
 bool kswapd_needed(const struct reclaim *reclaim) {
@@ -93,6 +97,7 @@ uint64_t kswapd_pass(struct reclaim *reclaim, uint32_t cpu) {
     uint64_t boost = boosts(p, highest);
     reclaim->kswapd_asked = false;
     ++reclaim->counts.pageoutrun;
+    watermark_set_pressure(p, true);
     set_active(p, highest);
     bool found_balanced = lower_priorities(&scan, &boost);
     if (!found_balanced && scan.reclaimed == 0 && scan.priority < 1 && !scan.no_cache_trim && scan.cache_trim_failed) {
@@ -103,8 +108,9 @@ uint64_t kswapd_pass(struct reclaim *reclaim, uint32_t cpu) {
     reclaim->kswapd_stopped = scan.order;
     watermark_kswapd_pass(p, highest, cpu);
     const bool gave_up = reclaim->kswapd_failures >= RECLAIM_RETRIES;
-    reclaim->kswapd_sleeps = gave_up || balanced(p, 0, highest);
+    reclaim->kswapd_sleeps = kswapd_may_sleep(reclaim, highest);
     if (reclaim->kswapd_sleeps && !gave_up) reclaim->node_writeback = reclaim->node_dirty = false;      // clear_pgdat_congested
-    for (int file = 0; file < 2; ++file) reclaim->refaults[file] = reclaim->lru->counts.workingset_activate[file];
+    if (reclaim->kswapd_sleeps) watermark_set_pressure(p, false);
+    for (int file = 0; file < 2; ++file) reclaim->refaults[file] = lru_activate_counted(reclaim->lru, file);
     return scan.reclaimed;
 }

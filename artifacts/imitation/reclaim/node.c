@@ -74,8 +74,8 @@ static bool go_on(const struct scan *scan, uint64_t reclaimed) {
         if (watermark_ok(lru->phys, zone, scan->order, zone_mark(zone, PHYS_MARK_MIN), scan->highest, 0)) return false;
         if (suitable(scan, zone)) return false;
     }
-    const uint64_t anon = scan->reclaim->swap->free > 0 ? lru->size[LRU_INACTIVE_ANON] : 0;
-    return lru->size[LRU_INACTIVE_FILE] + anon > compact_gap(scan->order);
+    const uint64_t anon = scan->reclaim->swap->free > 0 ? lru_node_counted(lru, LRU_INACTIVE_ANON) : 0;
+    return lru_node_counted(lru, LRU_INACTIVE_FILE) + anon > compact_gap(scan->order);
 }
 
 void shrink_node(struct scan *scan) {
@@ -129,7 +129,7 @@ static void priorities(struct scan *scan) {
         shrink_zones(scan);
         if (scan->reclaimed >= scan->wanted || scan->compaction_ready) break;
     }
-    for (int file = 0; file < 2; ++file) scan->reclaim->refaults[file] = scan->reclaim->lru->counts.workingset_activate[file];
+    for (int file = 0; file < 2; ++file) scan->reclaim->refaults[file] = lru_activate_counted(scan->reclaim->lru, file);
 }
 
 /// do_try_to_free_pages.

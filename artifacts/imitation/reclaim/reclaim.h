@@ -17,6 +17,8 @@
 // - kswapd (balance_pgdat): until one zone has its high mark and the order; a batch is the sum of high marks. Boosts are reclaimed first,
 //   without swap and without writes. 16 passes without any page, a boost's passes too: it gives up until direct reclaim gets one.
 // Writes that have started end after their batch of 32 pages. Linux: when the disk is done. A page is freed at the next scan in both cases.
+// kswapd sleeps at once, with the thresholds of drift of that state (watermarks.h). Linux: it looks once more after 0.1 s, and reclaims if
+// no zone is balanced then. A caller that knows time does so with kswapd_may_sleep.
 // Left out: demotion, throttling (each wait ends at once), shrinkers of slabs, laptop mode, memory cgroups' protection.
 #pragma once
 
@@ -77,6 +79,9 @@ void kswapd_wake(struct reclaim *reclaim, unsigned order, enum phys_zone highest
 
 /// True if kswapd was woken, has not given up, and finds no zone balanced, or a boost.
 bool kswapd_needed(const struct reclaim *reclaim);
+
+/// True if kswapd has given up, or finds a zone balanced for order 0 (prepare_kswapd_sleep).
+bool kswapd_may_sleep(const struct reclaim *reclaim, enum phys_zone highest);
 
 /// True if a boost waits for kswapd's pass over these zones.
 bool kswapd_boosted(const struct reclaim *reclaim, enum phys_zone highest);

@@ -148,7 +148,7 @@ uint64_t shrink_pages(struct scan *scan, uint32_t list, struct shrunk *shrunk) {
 static uint64_t isolate(struct scan *scan, uint64_t pages, enum lru_list list, uint64_t *scanned) {
     struct lru *lru = scan->reclaim->lru;
     const uint32_t head = lru_head(lru, list), taken = lru_spare(lru, SPARE_TAKEN), skipped = lru_spare(lru, SPARE_SKIPPED);
-    uint64_t total = 0, counted = 0, got = 0;
+    uint64_t total = 0, counted = 0, got = 0, of_zone[PHYS_ZONES] = {0};
     while (counted < pages && !list_empty(lru->links, head)) {
         const uint32_t frame = list_last(lru->links, head), count = lru_pages(lru, frame);
         total += count;
@@ -159,7 +159,8 @@ static uint64_t isolate(struct scan *scan, uint64_t pages, enum lru_list list, u
         }
         counted += count;
         got += count;
-        lru_isolate(lru, frame);
+        of_zone[frame_zone(frame)] += count;
+        lru_isolate_uncounted(lru, frame);
         list_add_first(lru->links, taken, frame);
     }
     while (!list_empty(lru->links, skipped)) {
@@ -168,6 +169,8 @@ static uint64_t isolate(struct scan *scan, uint64_t pages, enum lru_list list, u
         list_add_first(lru->links, head, frame);
     }
     *scanned = total;
+    for (unsigned zone = 0; zone < PHYS_ZONES; ++zone)
+        if (of_zone[zone] > 0) lru_count(lru, list, zone, -(int64_t)of_zone[zone]);
     return got;
 }
 

@@ -41,6 +41,19 @@ TEST_F(VmReplay, PrintsEachFault) {
     EXPECT_EQ(counts.faults[FAULT_PAGE][1], 1u);
 }
 
+TEST_F(VmReplay, CountersTakeInWhatLags) {
+    struct lru &lru = p.system.lru;
+    ASSERT_TRUE(run("mmap 0x40000000 0x400000 rw\nmadvise 0x40000000 0x400000 nohugepage\ntouch 0x40000000 w 0x400000\nidle\n")) << failure.found;
+    const uint64_t size = lru.size[LRU_INACTIVE_ANON];
+    EXPECT_EQ(size, 1023u);                          // 33 batches of 31 pages
+    EXPECT_EQ(lru_counted(&lru, LRU_INACTIVE_ANON), size);
+    ASSERT_TRUE(run("flush-counters\nmunmap 0x40000000 0x400000\n")) << failure.found;
+    EXPECT_EQ(lru.size[LRU_INACTIVE_ANON], 0u);
+    EXPECT_EQ(lru_counted(&lru, LRU_INACTIVE_ANON), size);
+    ASSERT_TRUE(run("flush-counters\n"));
+    EXPECT_EQ(lru_counted(&lru, LRU_INACTIVE_ANON), 0u);
+}
+
 TEST_F(VmReplay, RunsFilesForksAndPools) {
     ASSERT_TRUE(run("file 3 4096000\nmmap 0x40000000 0x3e8000 rw file=3\ntouch 0x40064000 r\ntouch 0x40064000 w\nfork 7\nprocess 7\ntouch 0x40064000 w\n"
                     "exit\ntouch 0x40064000 w\nread 3 4090000 100000\nwrite 3 4095999 2\ndrop-caches\nhugetlb 2MB 3\nmmap 0x60000000 0x400000 rw "

@@ -30,8 +30,12 @@ swapon /dev/ram0
 echo 3 > /proc/sys/vm/drop_caches
 """
 #: kswapd gets a real-time priority, so that it works as soon as an access that woke it ends, as in the
-#: imitation.
-SETUP_KSWAPD = SETUP + "echo -1 > /proc/sys/kernel/sched_rt_runtime_us\nexport KSWAPD=$(pidof kswapd0)\n"
+#: imitation. Without boosts of watermarks: they follow from the pageblocks that the kernel's own slabs break.
+SETUP_KSWAPD = f"""\
+{SETUP}echo -1 > /proc/sys/kernel/sched_rt_runtime_us
+echo 0 > /proc/sys/vm/watermark_boost_factor
+export KSWAPD=$(pidof kswapd0)
+"""
 
 PAGES, EPISODES, ROUNDS, ACCESSES = 16384, 12, 4, 700
 #: Of kswapd's run: pages of the process, of which two thirds fit into memory, and huge
@@ -56,11 +60,27 @@ def events(seed: int = 1) -> list[str]:
     return lines
 
 
+def with_flushes(lines: list[str]) -> list[str]:
+    """The events for ``tessera-vm``: memory cgroups fold their counters before each request and after it.
+
+    The guest does so every two seconds, at times that the recording does not have.
+    """
+    flushed = []
+    for line in lines:
+        before, after = line.startswith("reclaim "), line.startswith("# look reclaimed-")
+        flushed += ["flush-counters"] * before + [line] + ["flush-counters"] * after
+    return flushed
+
+
 def kswapd_events(seed: int = 5) -> list[str]:
-    """More memory than the machine has, in order; then accesses in order and anywhere."""
+    """More memory than the machine has, in order; then accesses in order and anywhere.
+
+    After each access that woke kswapd, the program sleeps until kswapd does: kswapd looks once more after
+    0.1 s, and reclaims if memory is short again then.
+    """
     random = SplitMix64(seed)
     size = MANY_PAGES * PAGE
-    lines = ["# alone", "# drain", "# look start", f"hugetlb 2MB {POOL}"]
+    lines = ["# alone", "# drain", "# first", "idle kswapd", "# look start", f"hugetlb 2MB {POOL}"]
     lines += [f"mmap {REGION:#x} {size:#x} rw", f"madvise {REGION:#x} {size:#x} nohugepage"]
     for first in range(0, MANY_PAGES, 1000):
         lines.append(f"touch {REGION + first * PAGE:#x} w {1000 * PAGE:#x}")

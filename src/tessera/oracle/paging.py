@@ -118,7 +118,7 @@ def imitated(program: Path, paging: Paging, options: list[str]) -> dict[str, np.
     """Look -> the map of the imitation's process. ``program`` is ``tessera-vm``; ``options`` are its own."""
     # A comment prints nothing, so a look becomes an access to memory that is not mapped, and the event that
     # prints the map.
-    shown = ["touch 0x1000 r", f"pages {REGION:#x} {BYTES:#x}"]
+    shown = ["touch 0x1000 r", "idle", f"pages {REGION:#x} {BYTES:#x}"]
     names = [line.split()[2] for line in paging.events if line.startswith("# look")]
     lines = [text for line in paging.events for text in (shown if line.startswith("# look") else [line])]
     words = ["replay", "events", "--snapshot", "state", "--root-order", "0", *options]

@@ -24,12 +24,14 @@ class Scene:
         options: of ``tessera-vm``, for the same run.
         setup: lines of the script before it starts.
         append: arguments for the kernel.
+        replayed: the recorded events, as ``tessera-vm`` gets them.
     """
 
     events: Callable[[], list[str]]
     options: list[str]
     setup: str
     append: str = ""
+    replayed: Callable[[list[str]], list[str]] = list
 
     def record(self, oracle: Oracle, out: Path) -> Paging:
         """The maps of the process at all its looks, and the state of memory at the look ``start``."""
@@ -58,6 +60,6 @@ SCENES = {
     "compact": Scene(moves.events, moves.OPTIONS, moves.SETUP),
     "direct": Scene(moves.direct_events, moves.OPTIONS_DIRECT, moves.SETUP_DIRECT),
     "pool": Scene(pools.events, moves.OPTIONS, moves.SETUP),
-    "reclaim": Scene(lists.events, lists.OPTIONS, lists.SETUP, lists.APPEND),
+    "reclaim": Scene(lists.events, lists.OPTIONS, lists.SETUP, lists.APPEND, lists.with_flushes),
     "kswapd": Scene(lists.kswapd_events, lists.OPTIONS, lists.SETUP_KSWAPD, lists.APPEND_KSWAPD),
 }

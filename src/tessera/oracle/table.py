@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tessera.oracle import collapse, compare, copies, counts, faults, files, lists, paging, swaps
@@ -165,8 +165,9 @@ def swap_rows(recording: Recording, program: Path) -> list[Row]:
 
 def _both(recording: Recording, program: Path, name: str):
     """Maps of a process in the guest and in the imitation."""
-    process = recording.pagings[name]
-    return process.looks, paging.imitated(program, process, SCENES[name].options)
+    process, scene = recording.pagings[name], SCENES[name]
+    replayed = replace(process, events=scene.replayed(process.events))
+    return process.looks, paging.imitated(program, replayed, scene.options)
 
 
 def move_rows(recording: Recording, program: Path) -> list[Row]:

@@ -3,10 +3,13 @@
  * faults EVENTS: runs memory calls and accesses of a file, in the format of tessera-vm.
  *
  * Known events: mmap ADDR LEN rw [hugetlb=2MB], munmap ADDR LEN, touch ADDR r|w [LEN], compact, reclaim LEN, hugetlb 2MB N,
- * madvise ADDR LEN hugepage|nohugepage|dontneed. `pages` is for the imitation only.
+ * idle kswapd, madvise ADDR LEN hugepage|nohugepage|dontneed. `pages` is for the imitation only.
  * `# drain` sends every processor's batches of new pages to the LRU lists (a write to drop_caches does so first).
  * `# alone` locks this program's pages, and swaps out those of its parents, so that the evictable LRU lists are empty.
  *   The process with the number in KSWAPD, kswapd, gets a real-time priority: it works as soon as an access that woke it ends.
+ * `# first` gives this program a real-time priority: no worker of the kernel runs before the next look.
+ * `idle kswapd`: from then on, this program sleeps after each access that kswapd interrupted, for longer than kswapd waits before it
+ *   looks once more and sleeps, too. Before it: `# first`, so that nothing but kswapd interrupts this program.
  * `# look NAME` asks the host to read the guest's memory, through descriptor 9 (the second serial port). Other lines that start with
  * # are comments. All events are parsed first, so that nothing but the events allocates memory between two looks.
  */
@@ -17,11 +20,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
-enum kind { MAP, MAP_HUGE, UNMAP, READ, WRITE, ADVISE, COMPACT, POOL, DRAIN, ALONE, RECLAIM, LOOK };
+enum kind { MAP, MAP_HUGE, UNMAP, READ, WRITE, ADVISE, COMPACT, POOL, DRAIN, ALONE, FIRST, IDLE, RECLAIM, LOOK };
 
 struct event {
 	enum kind kind;
@@ -67,7 +72,8 @@ static int parse_own(const char *line, struct event *event)
 	static const struct {
 		const char *word;
 		enum kind kind;
-	} words[] = { { "# drain", DRAIN }, { "# alone", ALONE }, { "compact", COMPACT }, { "reclaim", RECLAIM }, { "hugetlb 2MB", POOL } };
+	} words[] = { { "# drain", DRAIN }, { "# alone", ALONE }, { "# first", FIRST }, { "idle kswapd", IDLE },
+		      { "compact", COMPACT }, { "reclaim", RECLAIM }, { "hugetlb 2MB", POOL } };
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		if (strncmp(line, words[i].word, strlen(words[i].word)) == 0) {
@@ -155,6 +161,35 @@ static void page_out_process(pid_t pid)
 	close(process);
 }
 
+static void be_first(void)
+{
+	const struct sched_param first = { .sched_priority = 1 };
+
+	if (sched_setscheduler(0, SCHED_FIFO, &first))
+		fail("real-time priority");
+}
+
+static long interrupted = -1; /* times that another program took the processor; -1: it does not matter */
+
+static long interruptions(void)
+{
+	struct rusage usage;
+
+	if (getrusage(RUSAGE_SELF, &usage))
+		fail("getrusage");
+	return usage.ru_nivcsw;
+}
+
+static void sleep_after_kswapd(void)
+{
+	const struct timespec half = { .tv_nsec = 500000000 };
+
+	if (interrupted < 0 || interruptions() == interrupted)
+		return;
+	nanosleep(&half, NULL);
+	interrupted = interruptions();
+}
+
 static void stay_alone(void)
 {
 	const struct sched_param first = { .sched_priority = 50 };
@@ -192,6 +227,12 @@ static void run(const struct event *event)
 	case ALONE:
 		stay_alone();
 		break;
+	case FIRST:
+		be_first();
+		break;
+	case IDLE:
+		interrupted = interruptions();
+		break;
 	case RECLAIM:
 		write_number("/sys/fs/cgroup/memory.reclaim", event->bytes);
 		break;
@@ -210,12 +251,16 @@ static void run(const struct event *event)
 			fail("madvise");
 		break;
 	case READ:
-		for (size_t at = 0; at < event->bytes; at += PAGE)
+		for (size_t at = 0; at < event->bytes; at += PAGE) {
 			(void)*(volatile char *)(event->start + at);
+			sleep_after_kswapd();
+		}
 		break;
 	case WRITE:
-		for (size_t at = 0; at < event->bytes; at += PAGE)
+		for (size_t at = 0; at < event->bytes; at += PAGE) {
 			*(volatile char *)(event->start + at) = 1;
+			sleep_after_kswapd();
+		}
 		break;
 	case LOOK:
 		look(event->name);
