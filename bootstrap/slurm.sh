@@ -1,8 +1,10 @@
 # Sourced by ./run --slurm: Snakemake's plugin for Slurm, and the commands of Slurm. Nothing of Slurm is installed.
-# Uses root, state, venv, say, fail.
+# Uses root, state, venv, verb, say, fail.
 
 # Replaces the options of a run on this machine: `--cores` would limit all nodes together to the cores of this one.
 ensure_slurm() {
+    ensure_slurm_plugin
+    if [[ $verb == setup ]]; then return; fi  # needs no cluster: tests start one of their own
     local command
     for command in sbatch squeue srun scancel; do
         command -v "$command" > /dev/null ||
@@ -13,7 +15,6 @@ ensure_slurm() {
     answer=$(timeout 30 squeue --noheader --me 2>&1 > /dev/null) ||
         fail "./run --slurm" "squeue gets no answer from Slurm's controller: $answer" \
             "sinfo shows the state of the cluster; ask those who run it"
-    ensure_slurm_plugin
     snakemake_options=(--workflow-profile "$root/profiles/slurm")
     # Without a data base of jobs, sacct knows nothing, and there are no accounts to name.
     if ! timeout 30 sacct --noheader > /dev/null 2>&1; then

@@ -7,9 +7,10 @@ refuse() { # asked, found, remedy
     exit 2
 }
 
-# unpack WORK: WORK/source and WORK/objects, empty before; deleted when the script ends.
+# unpack WORK: WORK/source and WORK/objects, empty before; deleted when the script ends. KERNEL_SOURCE names an archive
+# that takes the place of the installed one.
 unpack() {
-    local archive=/usr/src/linux-source-$wanted.tar.xz work=$1
+    local archive=${KERNEL_SOURCE:-/usr/src/linux-source-$wanted.tar.xz} work=$1
     [[ -r $archive ]] || refuse "Linux $wanted" "$archive does not exist" "apt-get install linux-source-$wanted"
     rm -rf "$work"
     mkdir -p "$work/source" "$work/objects"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -42,6 +43,7 @@ def made(monkeypatch, checkout, tmp_path):
     monkeypatch.setattr(
         offline, "contents_of", lambda tag: {"id": f"sha256:{tag}", "packages": {"gcc": "12"}}
     )
+    monkeypatch.setattr(offline, "source", lambda: SimpleNamespace(version="6.12.117-1", tree_sha256="ab"))
     monkeypatch.setattr(offline, "kernel_source", lambda: file("linux-source-6.12.tar.xz"))
     return saved
 
@@ -68,6 +70,7 @@ def test_all_parts(made, results, tmp_path):
         *offline.PARTS
     ]
     assert index["images"]["tools:1"] == {"id": "sha256:tools:1", "packages": {"gcc": "12"}}
+    assert index["kernel"] == {"version": "6.12.117-1", "sha256": "ab"}
     assert done.offline_bytes["wheels"] == 2 * len("a-1-py3-none-any.whl")
     assert done.about["offline"] == ["wheels", "images", "kernel"]
     verify(done.path)

@@ -6,7 +6,7 @@ import click
 
 from tessera.core.errors import EXIT_FAILED, TesseraError, unknown_name
 from tessera.machine.container import build as builder
-from tessera.machine.container import component_tests
+from tessera.machine.container import component_tests, recorded
 from tessera.machine.container.engine import DOCKER, engine_name
 from tessera.machine.container.images import ensure_images, ensure_vips_image, ensure_workloads_image
 
@@ -25,8 +25,18 @@ def _say(text: str) -> None:
     help="Build only the image of the workloads that come from Debian; print its tag.",
 )
 @click.option("--vips-image", is_flag=True, help="Build only the image of the workload vips; print its tag.")
+@click.option(
+    "--record-packages",
+    is_flag=True,
+    help="Only write docker/packages.csv anew (versions, checksums of Debian's files). Needs a network.",
+)
 def build(
-    components: tuple[str, ...], test: bool, image: bool, workloads_image: bool, vips_image: bool
+    components: tuple[str, ...],
+    test: bool,
+    image: bool,
+    workloads_image: bool,
+    vips_image: bool,
+    record_packages: bool,
 ) -> None:
     """Build components into build/<component>/: the COMPONENTs named, or all.
 
@@ -39,6 +49,9 @@ def build(
     for component in components:
         if component not in builder.COMPONENTS:
             raise unknown_name("component", component, builder.COMPONENTS)
+    if record_packages:
+        click.echo(recorded.write(_say))
+        return
     only = image or workloads_image or vips_image
     if engine_name() == DOCKER:
         ensure = ensure_images

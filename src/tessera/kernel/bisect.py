@@ -10,7 +10,7 @@ import pandas as pd
 from tessera.core.errors import TesseraError
 from tessera.kernel import built_once, image
 from tessera.kernel.guest import GuestProgram, run_in_guest
-from tessera.kernel.source import check_source, fragment_files, patches, script
+from tessera.kernel.source import find_source, fragment_files, patches, script
 from tessera.results.schema.kernel import BISECT
 from tessera.results.write import frame_of
 
@@ -31,20 +31,20 @@ def build(say: Callable[[str], None], *, accept_series: bool = False) -> dict[Pa
     A folder is named by the hash of these patches: a changed one builds the kernels from itself on.
     """
     tools, series, fragments = image.ready(say), patches(), fragment_files(FRAGMENTS)
-    version, recipe = check_source(tools, accept_series), script("build-series.sh")
+    found, recipe = find_source(tools, accept_series, say), script("build-series.sh")
     folders = {
         patch: built_once.folder()
-        / f"after-{built_once.key(tools, [*recipe, *fragments, *series[: n + 1]], version)}"
+        / f"after-{built_once.key(tools, [*recipe, *fragments, *series[: n + 1]], found.version)}"
         for n, patch in enumerate(series)
     }
     with built_once.locked("series-tree"):
         missing = sum(not (folder / "bzImage").exists() for folder in folders.values())
         if missing:
-            say(f"building kernel {version} after {missing} of {len(series)} patches (1 to 8 min each)")
+            say(f"building kernel {found.version} after {missing} of {len(series)} patches (1 to 8 min each)")
             listing = built_once.folder() / "series"
             listing.write_text("".join(f"{patch} {folder}\n" for patch, folder in folders.items()))
             argv = [recipe[0], built_once.folder() / "series-tree", listing, *fragments]
-            tools.run(argv, env=image.compiler_cache())
+            tools.run(argv, env=image.compiler_cache() | found.environment())
     return folders
 
 

@@ -16,7 +16,7 @@ from tessera.core.errors import unknown_name
 from tessera.core.files import writing
 from tessera.kernel import archive, built_once
 from tessera.kernel.guest import GuestProgram
-from tessera.kernel.source import check_source, fragment_files, kernel_folder, patches, script
+from tessera.kernel.source import find_source, fragment_files, kernel_folder, patches, script
 from tessera.machine.container.engine import NONE, engine_name
 from tessera.machine.container.images import ensure_kernel_image
 from tessera.machine.container.toolchain import Toolchain, kernel_toolchain
@@ -66,19 +66,19 @@ def build_kernel(name: str, say: Say, *, accept_series: bool = False, jobs: int 
     if name not in VARIANTS:
         raise unknown_name("kernel variant", name, tuple(VARIANTS))
     variant, tools = VARIANTS[name], ready(say)
-    version = check_source(tools, accept_series)
+    found = find_source(tools, accept_series, say)
     series = patches() if variant.patched else []
     if variant.broken:
         series.append(kernel_folder() / "broken" / f"{variant.broken}.patch")
     fragments, build = fragment_files(variant.fragments), script("build-kernel.sh")
     oracle = kernel_folder() / "oracle"
     more = sorted(p for p in oracle.rglob("*") if p.is_file()) if variant.oracle else []
-    key = built_once.key(tools, [*build, *series, *fragments, *more], version)
+    key = built_once.key(tools, [*build, *series, *fragments, *more], found.version)
     out = built_once.folder() / f"kernel-{key}"
     with built_once.locked(out.name):
         if (out / "info.json").exists():
             return out
-        say(f"building kernel {version}, variant {name}, {len(series)} patches (5 to 10 min)")
+        say(f"building kernel {found.version}, variant {name}, {len(series)} patches (5 to 10 min)")
         partial = out.with_name(out.name + ".partial")
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir()
@@ -86,10 +86,11 @@ def build_kernel(name: str, say: Say, *, accept_series: bool = False, jobs: int 
         listing.write_text("".join(f"{patch}\n" for patch in series))
         # Always the same folder, for one tree: the compiler's cache tells objects of different folders apart.
         with built_once.locked("tree"):
-            env = compiler_cache() | ({"ORACLE": str(oracle)} if variant.oracle else {})
+            env = compiler_cache() | found.environment() | ({"ORACLE": str(oracle)} if variant.oracle else {})
             env |= {"JOBS": str(jobs)} if jobs else {}
             tools.run([build[0], partial, built_once.folder() / "tree", listing, *fragments], env=env)
-        facts = {"variant": name, "source": version, "patches": [p.name for p in series], **tools.describe()}
+        facts = {"variant": name, "source": found.version, "origin": found.origin}
+        facts |= {"patches": [p.name for p in series], **tools.describe()}
         (partial / "info.json").write_text(json.dumps(facts, indent=2) + "\n")
         partial.rename(out)
     return out
@@ -117,15 +118,13 @@ def build_guest(say: Say) -> Path:
 def build_selftests_mm(say: Say, *, accept_series: bool = False) -> Path:
     """Archive with the kernel's own tests of memory management, in the guest's ``/mm``."""
     tools, build = ready(say), script("build-selftests-mm.sh")
-    out = (
-        built_once.folder()
-        / f"selftests-mm-{built_once.key(tools, build, check_source(tools, accept_series))}.cpio"
-    )
+    found = find_source(tools, accept_series, say)
+    out = built_once.folder() / f"selftests-mm-{built_once.key(tools, build, found.version)}.cpio"
     with built_once.locked("tree"):
         if not out.exists():
             say("building the kernel's own tests of memory management")
             tree = built_once.folder() / "selftests-mm"
-            tools.run([build[0], tree, built_once.folder() / "tree"])
+            tools.run([build[0], tree, built_once.folder() / "tree"], env=found.environment())
             _pack(tree, out)
             shutil.rmtree(tree)
     return out

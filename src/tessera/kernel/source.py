@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tessera.core.errors import TesseraError
-from tessera.core.paths import repo_root
+from tessera.core.files import write_text
+from tessera.kernel import built_once
+from tessera.kernel.origin import order
+from tessera.kernel.origin.order import Found
+from tessera.kernel.origin.record import kernel_folder, source
 from tessera.machine.container.toolchain import Toolchain
 
-
-@dataclass(frozen=True)
-class Source:
-    """The kernel source that the series is made for (``artifacts/kernel/SOURCE``)."""
-
-    package: str
-    series: str
-    version: str
-
-
-def kernel_folder() -> Path:
-    """The component's folder."""
-    return repo_root() / "artifacts" / "kernel"
-
-
-def source() -> Source:
-    """The content of ``SOURCE``."""
-    words = dict(line.split(None, 1) for line in (kernel_folder() / "SOURCE").read_text().splitlines())
-    return Source(words["package"], words["series"], words["version"])
+__all__ = ["find_source", "fragment_files", "kernel_folder", "patches", "script", "source"]
 
 
 def patches() -> list[Path]:
@@ -47,20 +31,29 @@ def script(name: str) -> list[Path]:
     return [kernel_folder() / name, kernel_folder() / "source.sh"]
 
 
-def check_source(tools: Toolchain, accept_series: bool) -> str:
-    """Version of the installed source; an error if the series is made for another one."""
-    wanted = source()
-    answer = tools.run(["dpkg-query", "-W", "-f", "${Version}", wanted.package], capture=True, check=False)
-    found = answer.stdout.strip()
-    if not found:
-        raise TesseraError(
-            f"the kernel source {wanted.package}", "it is not installed", f"apt-get install {wanted.package}"
-        )
-    if found != wanted.version and not (accept_series and found.startswith(f"{wanted.series}.")):
-        raise TesseraError(
-            f"the patches of artifacts/kernel for {wanted.package} {wanted.version}",
-            f"the installed version is {found}",
-            "try it with --accept-series, which stops at the first patch that does not apply exactly; or "
-            "rebase the series (docs/kernel.md)",
-        )
-    return found
+def find_source(tools: Toolchain, accept_series: bool, say: Callable[[str], None]) -> Found:
+    """The source to build from: the recorded version, or with ``accept_series`` another one of its series.
+
+    Raises:
+        TesseraError: no source has an acceptable version; names each one with its reason.
+    """
+    with built_once.locked("source"):
+        installed = order.installed_version(tools, source().package)
+        applies = (lambda: why_not(tools, installed, say)) if accept_series else None
+        return order.find(installed, say, applies=applies)
+
+
+def why_not(tools: Toolchain, version: str, say: Callable[[str], None]) -> str:
+    """Why the series does not apply to the installed source, in a line; empty if it applies exactly."""
+    recipe, series = script("apply-series.sh"), patches()
+    kept = built_once.folder() / f"applies-{built_once.key(tools, [*recipe, *series], version)}.txt"
+    if not kept.exists():
+        say(f"checking that every patch applies to {version} (30 s)")
+        listing = built_once.folder() / "apply-series"
+        write_text(listing, "".join(f"{patch}\n" for patch in series))
+        argv = [recipe[0], built_once.folder() / "apply-tree", listing]
+        done = tools.run(argv, capture=True, check=False)
+        lines = (done.stderr or done.stdout).strip().splitlines()
+        reason = "" if done.returncode == 0 else (lines[0] if lines else f"status {done.returncode}")
+        write_text(kept, reason.replace(f"{kernel_folder()}/", ""))
+    return kept.read_text()

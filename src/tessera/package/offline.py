@@ -22,10 +22,12 @@ from tessera.core.errors import EXIT_FAILED, TesseraError, unknown_name
 from tessera.core.files import making, write_text
 from tessera.core.paths import build_dir, repo_root
 from tessera.core.units import MB
+from tessera.kernel.source import find_source, source
 from tessera.machine.container.command import docker_run
 from tessera.machine.container.engine import docker, docker_client, require_docker
 from tessera.machine.container.image_inputs import kernel_tag, toolchain_tag, workloads_tag
 from tessera.machine.container.images import require_image
+from tessera.machine.container.toolchain import kernel_toolchain
 
 FOLDER = "offline"
 WHEELS, IMAGES, KERNEL = "wheels", "images", "kernel"
@@ -67,6 +69,7 @@ def parts(without: Collection[str] = ()) -> list[OfflineFile]:
     if KERNEL in asked:
         path = kernel_source()
         found.append(OfflineFile(f"{FOLDER}/kernel/{path.name}", path))
+        index["kernel"] = {"version": source().version, "sha256": source().tree_sha256}
     path = _made("index.json")
     write_text(path, json.dumps(index, indent=1, sort_keys=True) + "\n")
     return [*sorted(found, key=lambda one: one.name), OfflineFile(f"{FOLDER}/index.json", path)]
@@ -111,8 +114,11 @@ def contents_of(tag: str) -> dict[str, object]:
 
 
 def kernel_source() -> Path:
-    """The archive of the kernel's source, out of the kernel's image."""
+    """The kernel's source in the recorded version: from its image, or fetched if that has another one."""
     tag = require_image(kernel_tag())
+    fetched = find_source(kernel_toolchain(), False, lambda line: None).archive
+    if fetched is not None:
+        return fetched
     folder = _made(f"kernel-{tag.rpartition(':')[2]}")
     if not folder.is_dir():
         half = folder.with_name(f"{folder.name}.tmp")

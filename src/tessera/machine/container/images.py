@@ -2,7 +2,7 @@
 
 For each image, ``build/images/`` gets ``<name>-<hash>.json`` (arguments, packages with versions,
 and for the base the SHA-256 of its root file system, which is the same wherever the archive serves
-the same packages) and ``<name>-<hash>.log``.
+the same packages) and ``<name>-<hash>.log``. ``image_origins`` has the order of sources.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pathlib import Path
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import sha256_of
 from tessera.core.paths import build_dir
+from tessera.machine.container import image_origins as origins
 from tessera.machine.container.command import docker_run
 from tessera.machine.container.engine import docker, docker_client, require_docker
 from tessera.machine.container.image_inputs import (
@@ -34,6 +35,7 @@ from tessera.machine.container.image_inputs import (
     vips_tag,
     workloads_tag,
 )
+from tessera.machine.container.recorded import differences
 
 Say = Callable[[str], None]
 
@@ -74,14 +76,41 @@ def ensure_images(say: Say) -> str:
         return toolchain
     require_docker()
     with _images_lock() as folder:
-        base = base_tag(arguments)
-        if not image_exists(base):
-            say(f"building {base} from Debian's archive (about 40 s)")
-            _build_base(base, arguments, folder)
         if not image_exists(toolchain):
-            say(f"building {toolchain} (about 2 min)")
-            _build_on(toolchain, base, folder)
+            _note(toolchain, folder, origins.first(toolchain, _makers(arguments, folder, say), say), say)
     return toolchain
+
+
+def _makers(arguments: BaseArguments, folder: Path, say: Say) -> dict[str, Callable[[], None]]:
+    """Origin -> what makes the toolchain's image. An archive that the user chose has no substitute."""
+
+    def build(archive: BaseArguments, again: bool) -> None:
+        base, toolchain = base_tag(arguments), toolchain_tag(arguments)
+        if again or not image_exists(base):
+            say(f"building {base} from Debian's archive (about 40 s)")
+            _build_base(base, archive, folder)
+        say(f"building {toolchain} (about 2 min)")
+        _build_on(toolchain, base, folder)
+
+    def build_from_snapshot() -> None:
+        listed = origins.snapshot_sources(arguments.suite, folder / "snapshot.list")
+        build(replace(arguments, mirror=str(listed)), again=True)
+        _note(base_tag(arguments), folder, "snapshot", say, arguments=arguments.as_environment())
+
+    makers = {"live": lambda: build(arguments, again=False)}
+    if not arguments.mirror:
+        makers["snapshot"] = build_from_snapshot
+    return makers | _packaged_maker(toolchain_tag(arguments), folder)
+
+
+def _packaged_maker(tag: str, folder: Path) -> dict[str, Callable[[], None]]:
+    """The images of an unpacked package as an origin; empty in a checkout."""
+
+    def load() -> None:
+        origins.load_packaged(tag)
+        _record(tag, folder, {})
+
+    return {"package": load} if origins.packaged() else {}
 
 
 def ensure_programs_image(say: Say) -> str:
@@ -124,7 +153,9 @@ def _ensure_on_toolchain(tag: str, say: Say) -> str:
     with _images_lock() as folder:
         if not image_exists(tag):
             say(f"building {tag} (1 to 3 min)")
-            _build_on(tag, toolchain, folder)
+            archive = (manifest(toolchain) or {}).get("origin", "live")
+            makers = {archive: lambda: _build_on(tag, toolchain, folder)} | _packaged_maker(tag, folder)
+            _note(tag, folder, origins.first(tag, makers, say), say)
     return tag
 
 
@@ -179,6 +210,18 @@ def _record(tag: str, folder: Path, facts: dict[str, object]) -> None:
         "packages": dict(line.split("=", 1) for line in listed),
     }
     (folder / f"{_stem(tag)}.json").write_text(json.dumps(manifest, indent=2) + "\n")
+
+
+def _note(tag: str, folder: Path, origin: str, say: Say, **facts: object) -> None:
+    """Add to the image's manifest where it comes from, and the packages that differ from the record."""
+    path = folder / f"{_stem(tag)}.json"
+    if not path.exists():
+        return
+    content = json.loads(path.read_text())
+    other = differences(tag.removeprefix("tessera-").partition(":")[0], content["packages"])
+    if other:
+        say(f"{tag}: {len(other)} packages have other versions than docker/packages.csv; {path} lists them")
+    path.write_text(json.dumps(content | facts | {"origin": origin, "differs": other}, indent=2) + "\n")
 
 
 def manifest(tag: str) -> dict[str, object] | None:

@@ -64,7 +64,9 @@ def engine() -> dict:
             images[path.stem] = json.loads(path.read_text())
         except (OSError, ValueError):
             images[path.stem] = "unreadable manifest"
-    return {"engine": name, "images": images}
+    kernel = repo_root() / "build" / "kernel" / "source.json"  # the kernel's source, and why this one
+    found = {"kernel_source": json.loads(kernel.read_text())} if kernel.is_file() else {}
+    return {"engine": name, "images": images, **found}
 
 
 def _git(*arguments: str) -> str | None:

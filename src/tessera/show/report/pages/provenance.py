@@ -23,6 +23,8 @@ def page(facts) -> dict:
     hashes = parts.get("hashes") or {}
     engine = parts.get("engine") or {}
     images = {name: _manifest(content) for name, content in (engine.get("images") or {}).items()}
+    if kernel := engine.get("kernel_source"):
+        images["kernel source"] = f"{kernel['version']}, {kernel['origin']}"
     blocks = [
         ("Code", git),
         ("Engine", {"engine": engine.get("engine"), **images}),

@@ -1,0 +1,30 @@
+"""The appendix lists the need of every row of the paper's configuration, as the cost model estimates it."""
+
+from __future__ import annotations
+
+from tessera.core.units import GB
+from tessera.plan import costs, estimate, units
+from tessera.record import workloads
+
+HERE_GB = 24  # memory of the machine that the appendix describes
+
+
+def listed(root) -> dict[str, list[str]]:
+    """Row -> the other columns of the table of section A.13."""
+    text = (root / "docs" / "artifact-appendix.md").read_text().split("\n## A.13 ")[1]
+    lines = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    return {name: rest for name, *rest in lines[1:]}
+
+
+def test_each_row_has_its_need(root):
+    config, _ = estimate.read("paper")
+    model, table = costs.load(), listed(root)
+    rows = {row.name: row for row in units.rows(config)}
+    assert list(table) == list(config["workloads"]) == list(rows)
+    for name, (memory, minutes, download, state) in table.items():
+        row = rows[name]
+        assert memory == f"{row.memory / GB:.1f}", name
+        assert minutes == f"{costs.seconds(model['trace'], units.of_recording(row)) / 60:.0f}", name
+        assert download == (", ".join(workloads.load(name).size("paper").datasets) or "none"), name
+        too_large = row.memory > HERE_GB * GB
+        assert state.startswith("NOT RUN") and ("memory" in state) == too_large, name
