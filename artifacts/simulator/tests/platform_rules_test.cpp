@@ -64,6 +64,7 @@ const Case cases[] = {
      {"memory.load_cycles = 581", "numa.remote_load_cycles = 580"}},
     {"a remote rate that is faster", with(nodes, {{"memory.cycles_per_line", "13"}}), with(nodes, {{"memory.cycles_per_line", "14"}}),
      {"memory.cycles_per_line = 14", "numa.remote_cycles_per_line = 13"}},
+    {"a direct map of other pages", {{"os.direct_map_mb", "2"}}, {{"os.direct_map_mb", "4"}}, {"os.direct_map_mb = 4"}},
     {"a wait without end", with(nodes, {{"memory.cycles_per_line", "10"}, {"numa.hog_lines", "9942"}}),
      with(nodes, {{"memory.cycles_per_line", "10"}, {"numa.hog_lines", "9943"}}), {"numa.hog_lines = 9943"}},
     {"a name with a blank", {{"memory.allocator", "scattered-2_B"}}, {{"memory.allocator", "two words"}}, {"memory.allocator = two words"}},

@@ -156,6 +156,25 @@ def show_stream(folder: Path, kind: str | None) -> None:
     _show_stream(recording, kind)
 
 
+@stream.command()
+@click.option("--recording", "folder", default=RECORDING, show_default=True, type=_FOLDER,
+              help="Folder that `record` wrote.")  # fmt: skip
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True,
+              help="File for the templates.")  # fmt: skip
+def templates(folder: Path, out: Path) -> None:
+    """Write the file of templates that `tessera-sim run --weave` reads.
+
+    Example: ./run tessera faults stream templates --out /tmp/templates.txt
+    """
+    from tessera.core.files import write_text
+    from tessera.faults.stream.recording import load
+    from tessera.faults.stream.weave import lines
+
+    text = "\n".join([*lines(load(folder)), ""])
+    write_text(out, text)
+    click.echo(f"{text.count(chr(10) + 'template ')} templates -> {out}")
+
+
 def _show_stream(recording, kind: str | None) -> None:
     from tessera.core.tables import print_table
     from tessera.faults.stream.show import comb_lines, kind_lines, structure_lines

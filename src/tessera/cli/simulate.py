@@ -101,6 +101,12 @@ FILE = click.Path(path_type=Path)
 )
 @click.option("--faults-out", type=FILE, help="CSV file for the faults of the logs of --os, a row a fault.")
 @click.option(
+    "--weave",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="With --os: folder of recorded page faults, whose kernel work runs in the program's stream.",
+)
+@click.option("--kernel-out", type=FILE, help="With --weave: CSV file for the counts of the kernel's work.")
+@click.option(
     "--threads",
     type=click.IntRange(1),
     default=1,
@@ -120,7 +126,7 @@ FILE = click.Path(path_type=Path)
 )
 def simulate(trace, platform_names, layout_words, mapping_words, log_words, changes, choices, out, engine,
              intervals, warmup, timed, sampling, interval_file, interval_out, designs_out, faults_out,
-             threads, workload, cache, listing) -> None:  # fmt: skip
+             weave, kernel_out, threads, workload, cache, listing) -> None:  # fmt: skip
     """Simulate a trace under many layouts, mappings or scenarios.
 
     Writes H (STLB hits), M (STLB misses), C (walk cycles) and R (runtime in cycles) of each cell. H and M are
@@ -143,6 +149,9 @@ def simulate(trace, platform_names, layout_words, mapping_words, log_words, chan
       ./run tessera simulate --trace /tmp/os/gups.tst --platform haswell-sim --os /tmp/os/thp-always.oslog \\
           --set memory.allocator=mapped --sampling full --faults-out /tmp/os/faults.csv \\
           --out /tmp/os/cells.csv
+      ./run tessera simulate --trace /tmp/os/gups.tst --platform haswell-sim --os /tmp/os/thp-always.oslog \\
+          --set memory.allocator=mapped --sampling full --weave tests/faults/recording \\
+          --kernel-out /tmp/os/kernel.csv --out /tmp/os/woven.csv
     """
     from tessera.record.traces import info as trace_info
     from tessera.results import cells
@@ -152,7 +161,7 @@ def simulate(trace, platform_names, layout_words, mapping_words, log_words, chan
     from tessera.simulate.inputs import LAYOUT, LOG, MAPPING, find_inputs
     from tessera.simulate.outputs import check_outputs, write_parts
     from tessera.simulate.plan import ENGINES, plan_of
-    from tessera.simulate.rows import DESIGN_COLUMNS, UNIT_COLUMNS
+    from tessera.simulate.rows import DESIGN_COLUMNS, KERNEL_COLUMNS, UNIT_COLUMNS
 
     if listing:
         from tessera.simulate.listing import listing_text
@@ -180,6 +189,7 @@ def simulate(trace, platform_names, layout_words, mapping_words, log_words, chan
         raise TesseraError(
             "--faults-out", "only logs of an operating system have faults", "give them with --os"
         )
+    templates = _templates(weave, kernel_out, kind)
     trace_info(trace)
     layouts = find_inputs(pages, kind)
     if kind == LOG:
@@ -193,16 +203,19 @@ def simulate(trace, platform_names, layout_words, mapping_words, log_words, chan
         "--interval-out": interval_out,
         "--designs-out": designs_out,
         "--faults-out": faults_out,
+        "--kernel-out": kernel_out,
     }
     check_outputs(outputs, inputs, kept)
     label = workload or _label(trace)
     units: list[dict] | None = [] if interval_out else None
     structures: list[dict] | None = [] if designs_out else None
+    kernel: list[dict] | None = [] if kernel_out else None
     platforms, variants = _platforms(platform_names, changes, choices)
     keys = list(variants[0].values) if variants else []
     rows = _simulate_all(
         trace, platforms, variants, layouts, label, kept,
         engine=engine, sampling=plan, threads=threads, units=units, structures=structures, kind=kind,
+        weave=templates, kernel=kernel,
     )  # fmt: skip
     for row in rows:
         made = [*changes, *(f"{key}={row[key]}" for key in keys)]
@@ -212,6 +225,8 @@ def simulate(trace, platform_names, layout_words, mapping_words, log_words, chan
         write_parts(units, UNIT_COLUMNS, interval_out, keys)
     if structures is not None:
         write_parts(structures, DESIGN_COLUMNS, designs_out, keys)
+    if kernel is not None:
+        write_parts(kernel, KERNEL_COLUMNS, kernel_out, keys)
     if faults_out:
         write_faults(layouts, faults_out)
     failed = [row for row in rows if not is_ok(row)]
@@ -221,6 +236,23 @@ def simulate(trace, platform_names, layout_words, mapping_words, log_words, chan
         click.echo(f"failed: {where}: {row['message']}", err=True)
     if failed:
         sys.exit(EXIT_FAILED)
+
+
+def _templates(recording: Path | None, kernel_out: Path | None, kind) -> bytes | None:
+    """The templates of --weave as the simulator reads them; None: the option is not given."""
+    from tessera.faults.stream.recording import load
+    from tessera.faults.stream.weave import lines
+    from tessera.simulate.inputs import LOG
+
+    if recording is None:
+        if kernel_out is not None:
+            raise TesseraError(
+                "--kernel-out", "without --weave there is no kernel work", "give --weave RECORDING"
+            )
+        return None
+    if kind != LOG:
+        raise TesseraError("--weave", "only logs have page faults", "give them with --os")
+    return "\n".join([*lines(load(recording)), ""]).encode()
 
 
 def _label(trace: Path) -> str:
@@ -242,7 +274,7 @@ def _platforms(names: tuple[str, ...], changes: tuple[str, ...], choices: tuple[
     return found, variants_of(choices, values) if choices else []
 
 
-def _simulate_all(trace, chosen, variants, layouts, label, cache, *, units, structures, **options):
+def _simulate_all(trace, chosen, variants, layouts, label, cache, *, units, structures, kernel, **options):
     """Rows of all platforms. Variants of all of them run together, and their rows have the keys of these."""
     from tessera.platforms.change import set_values
     from tessera.simulate.cache import CellCache
@@ -257,16 +289,19 @@ def _simulate_all(trace, chosen, variants, layouts, label, cache, *, units, stru
     for name, members in runs:
         of_units: list[list[dict]] = []
         of_structures: list[list[dict]] = []
+        of_kernel: list[list[dict]] = []
         ticker = Ticker(f"{label} on {name}")
         try:
             tables = run(
                 trace, [platform for platform, _ in members], layouts, workload=label, cache=CellCache(cache),
                 progress=ticker, units=None if units is None else of_units,
-                structures=None if structures is None else of_structures, **options,
+                structures=None if structures is None else of_structures,
+                kernel=None if kernel is None else of_kernel, **options,
             )  # fmt: skip
         finally:
             ticker.close()
-        for target, parts in ((rows, tables), (units, of_units), (structures, of_structures)):
+        found = ((rows, tables), (units, of_units), (structures, of_structures), (kernel, of_kernel))
+        for target, parts in found:
             if target is not None:
                 for (_, values), lines in zip(members, parts, strict=True):
                     target += [line | values for line in lines]

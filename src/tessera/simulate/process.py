@@ -25,9 +25,11 @@ from tessera.machine.container.process import GRACE_SECONDS
 from tessera.platforms import Platform
 from tessera.simulate.inputs import LAYOUT, Kind
 from tessera.simulate.plan import Plan
-from tessera.simulate.rows import DESIGNS_FILE, UNITS_FILE, Keep, Rows
+from tessera.simulate.rows import DESIGNS_FILE, KERNEL_FILE, UNITS_FILE, Keep, Rows
 
 Progress = Callable[[str], None]
+#: Templates of page faults, in the folder of the run.
+TEMPLATES_FILE = "templates.txt"
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,7 @@ class Job:
     """The inputs of a simulation; ``threads`` changes only the time, ``kind`` says what the files are.
 
     Several platforms share what they can of a pass over the trace; their rows are those of each one alone.
+    ``weave``: templates of page faults, woven into the stream.
     """
 
     simulator: Path
@@ -44,6 +47,7 @@ class Job:
     plan: Plan
     threads: int = 1
     kind: Kind = LAYOUT
+    weave: bytes | None = None
 
 
 def run_simulator(job: Job, layouts: dict[Path, bytes], keep: Keep, progress: Progress) -> None:
@@ -67,7 +71,9 @@ def run_simulator(job: Job, layouts: dict[Path, bytes], keep: Keep, progress: Pr
         names |= {f"{folder}/": ""} | copies
         process = _start(job, folder, list(copies), list(labels))
         try:
-            _listen(process, Rows(folder, copies, keep, labels), progress, names)
+            _listen(
+                process, Rows(folder, copies, keep, labels, weaves=job.weave is not None), progress, names
+            )
         finally:
             if process.poll() is None:
                 process.kill()
@@ -85,6 +91,9 @@ def _start(job: Job, folder: Path, stems: list[str], labels: list[str]) -> subpr
     argv += ["--platform", flats[0]] if len(flats) == 1 else ["--variants", variants]
     argv += [job.kind.option, listing, "--engine", job.engine, *job.plan.arguments(folder)]
     argv += ["--interval-out", folder / UNITS_FILE, "--designs-out", folder / DESIGNS_FILE]
+    if job.weave is not None:
+        (folder / TEMPLATES_FILE).write_bytes(job.weave)
+        argv += ["--weave", folder / TEMPLATES_FILE, "--kernel-out", folder / KERNEL_FILE]
     argv += ["--threads", job.threads]
     return toolchain().popen(
         [str(a) for a in argv],

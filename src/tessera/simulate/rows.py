@@ -14,7 +14,9 @@ from pathlib import Path
 Keep = Callable[[int, Path, dict, list[dict], list[dict]], None]
 TEXT = ("layout", "status", "message", "structure")
 #: Files that the simulator writes beside its rows, in the folder of the run.
-UNITS_FILE, DESIGNS_FILE = "units.csv", "designs.csv"
+UNITS_FILE, DESIGNS_FILE, KERNEL_FILE = "units.csv", "designs.csv", "kernel.csv"
+#: What the counts of woven kernel work are called in a row; only with templates.
+KERNEL = "kernel"
 #: Columns of ``--interval-out``: what a unit's timed part counted, unscaled.
 UNIT_COLUMNS = (
     "layout", "unit", "start_access", "instructions", "accesses",
@@ -22,17 +24,30 @@ UNIT_COLUMNS = (
 )  # fmt: skip
 #: Columns of ``--designs-out``: what a structure of the design counted (docs/contracts.md).
 DESIGN_COLUMNS = ("layout", "structure", "accesses", "hits", "lookup_cycles", "background_cycles")
+#: Columns of ``--kernel-out``: the kernel's work in page faults (docs/faults.md).
+KERNEL_COLUMNS = (
+    "layout", "kernel_instructions", "kernel_loads", "kernel_stores", "kernel_stlb_hits",
+    "kernel_stlb_misses", "kernel_walk_cycles", "kernel_cycles", "kernel_l1d_loads", "kernel_l2_loads",
+    "kernel_l3_loads", "kernel_dram_loads", "kernel_walker_l1d_loads", "kernel_walker_l2_loads",
+    "kernel_walker_l3_loads", "kernel_walker_dram_loads",
+)  # fmt: skip
 
 
 class Rows:
     """The simulator's output, as rows with their units, structures, and the caller's file names."""
 
-    def __init__(self, folder: Path, copies: dict[str, Path], keep: Keep, labels: dict[str, str]):
-        """``labels``: of the platforms in order, as the simulator has them -> as messages have them."""
+    def __init__(
+        self, folder: Path, copies: dict[str, Path], keep: Keep, labels: dict[str, str], *, weaves=False
+    ):
+        """``labels``: of the platforms in order, as the simulator has them -> as messages have them.
+
+        ``weaves``: rows also have the counts of the kernel, a list of lines.
+        """
         self.folder, self.copies, self.keep, self.labels = folder, copies, keep, labels
         self.columns: list[str] = []
         self.seen = 0
         self.units, self.designs = Parts(folder / UNITS_FILE), Parts(folder / DESIGNS_FILE)
+        self.kernel = Parts(folder / KERNEL_FILE) if weaves else None
 
     def line(self, line: str) -> None:
         """A line of stdout."""
@@ -50,6 +65,8 @@ class Rows:
         row["message"] = message
         self.seen += 1
         numbers = {key: number(key, value) for key, value in row.items()}
+        if self.kernel is not None:
+            numbers[KERNEL] = self.kernel.of(stem, label)
         place = list(self.labels).index(label) if label else 0
         self.keep(place, path, numbers, self.units.of(stem, label), self.designs.of(stem, label))
 

@@ -20,7 +20,7 @@ from tessera.simulate.cache import CellCache, content_key
 from tessera.simulate.inputs import LAYOUT, Kind, file_bytes
 from tessera.simulate.plan import Plan
 from tessera.simulate.process import Job, Progress, died, run_simulator
-from tessera.simulate.rows import Keep
+from tessera.simulate.rows import KERNEL, Keep
 
 __all__ = ["Progress", "miss_profile", "simulate", "simulate_all", "trace_identity"]
 
@@ -66,6 +66,8 @@ def simulate_all(
     units: list | None = None,
     structures: list | None = None,
     kind: Kind = LAYOUT,
+    weave: bytes | None = None,
+    kernel: list | None = None,
 ) -> list[list[dict]]:
     """For each platform, rows of the cells table, one per layout, in the order of ``layouts``.
 
@@ -83,6 +85,9 @@ def simulate_all(
             ``platform``, then ``rows.DESIGN_COLUMNS``. A cached cell that was stored without structures is
             simulated again.
         kind: what ``layouts`` are; a mapping's cell has the name of the mapping in the column ``layout``.
+        weave: templates of page faults that are woven into the stream of logs; None: faults take no time.
+        kernel: gets a list for each platform, with a row per log: ``platform``, then
+            ``rows.KERNEL_COLUMNS``. Empty without ``weave``.
 
     Raises:
         TesseraError: the trace or the only platform is refused, or the simulator died (what it had
@@ -93,6 +98,7 @@ def simulate_all(
     contents, unreadable = _contents(layouts, kind)
     before = [trace_identity(trace)]
     after = [engine, sampling.argument(), sha256_of(simulator), *([] if kind == LAYOUT else [kind.word])]
+    after += [] if weave is None else ["weave", weave]
     keys = [
         {path: content_key(*before, platform.flat(), *after, content) for path, content in contents.items()}
         for platform in platforms
@@ -114,7 +120,9 @@ def simulate_all(
     try:
         for places, paths in _missing(keys, found):
             simulated |= {keys[place][path]: path for place in places for path in paths}
-            job = Job(simulator, trace, tuple(platforms[i] for i in places), engine, sampling, threads, kind)
+            job = Job(
+                simulator, trace, tuple(platforms[i] for i in places), engine, sampling, threads, kind, weave
+            )
             _run(job, {path: contents[path] for path in paths}, _at(places, keep), progress)
     except (SystemExit, TesseraError) as stop:
         done = sum(key in found for of_platform in keys for key in of_platform.values())
@@ -125,7 +133,7 @@ def simulate_all(
     for platform, of_platform in zip(platforms, keys, strict=True):
         made = {path: _named(found[key], simulated.get(key), path) for path, key in of_platform.items()}
         rows = unreadable | made
-        for asked, part in ((units, UNITS), (structures, STRUCTURES)):
+        for asked, part in ((units, UNITS), (structures, STRUCTURES), (kernel, KERNEL)):
             if asked is not None:
                 asked.append(_parts(rows, layouts, names, part, platform.name))
         tables.append([_cell(rows[path], workload, platform.name, names[path], engine) for path in layouts])
@@ -225,7 +233,7 @@ def _cell(row: dict, workload: str, platform: str, layout: str, engine: str) -> 
     ok = is_ok(row)
     timed = ok and row.get("runtime_cycles") is not None
     cell = dict.fromkeys(cells.COLUMNS)
-    cell.update({key: value for key, value in row.items() if key not in (UNITS, STRUCTURES)})
+    cell.update({key: value for key, value in row.items() if key not in (UNITS, STRUCTURES, KERNEL)})
     cell.update(workload=workload, platform=platform, layout=layout, repeat=0, engine=engine)
     cell["tlb_provenance"] = "simulated" if ok else ""
     cell["runtime_provenance"] = "simulated" if timed else ""

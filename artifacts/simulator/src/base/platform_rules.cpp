@@ -170,6 +170,11 @@ void words(const Checker& check) {
     }
 }
 
+void direct_map(const Checker& check) {
+    if (check->direct_map_mb != 2 && check->direct_map_mb != 1024)
+        check.refuse("the kernel's own addresses must have pages of 2MB or 1GB", {"os.direct_map_mb"}, "set os.direct_map_mb to 2 or 1024");
+}
+
 }  // namespace
 
 void check_platform_rules(const std::string& name, const Platform& platform) {
@@ -190,6 +195,7 @@ void check_platform_rules(const std::string& name, const Platform& platform) {
     prefetcher(check, "prefetch.l2", check->prefetch_l2);
     dram(check);
     numa(check);
+    direct_map(check);
 }
 
 }  // namespace tessera::sim

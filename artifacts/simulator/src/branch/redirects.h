@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "base/woven.h"
 #include "branch/branch_unit.h"
 
 namespace tessera::sim {
@@ -13,9 +14,10 @@ namespace tessera::sim {
 class Redirects {
 public:
     /// Throws Refusal where the platform names a predictor that does not exist. Ends of blocks are kept only if there is one.
+    /// Woven blocks (base/woven.h) change nothing, either: the branch before them is judged by the program's next block.
     Redirects(const Platform& platform, const std::vector<trace::StaticBlock>& blocks) : unit_(platform) {
         if (!unit_.exists()) return;
-        for (const trace::StaticBlock& block : blocks) blocks_.push_back({block.pc, block_end(block), block.insns.empty()});
+        for (const trace::StaticBlock& block : blocks) blocks_.push_back({block.pc, block_end(block), block.insns.empty() || is_woven(block)});
     }
 
     /// False: no branch is ever mispredicted.
@@ -36,7 +38,7 @@ private:
     struct Block {
         uint64_t pc;
         BlockEnd end;
-        bool is_empty;
+        bool is_empty;  ///< or woven
     };
     BranchUnit unit_;
     std::vector<Block> blocks_;

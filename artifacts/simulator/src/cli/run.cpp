@@ -12,6 +12,7 @@
 #include "cli/variants.h"
 #include "engine/functional.h"
 #include "engine/read_ahead.h"
+#include "engine/weave/woven_stream.h"
 #include "mmu/components.h"
 #include "os/os_log.h"
 
@@ -86,24 +87,26 @@ int run_command(int argc, char** argv) {
     const auto paths = from == PagesFrom::logs   ? layout_paths(options["os"], "log")
                        : mappings                ? layout_paths(options["mappings"], "mapping")
                                                  : layout_paths(options["layouts"]);
-    const size_t threads = options.whole("threads", 1), asked_group = options["group"] == "auto" ? 0 : options.whole("group", 1);
+    const auto templates = templates_of(options, from, variants);
+    const size_t threads = options.whole("threads", 1), asked_group = templates ? 1 : options["group"] == "auto" ? 0 : options.whole("group", 1);
     FileStream first(options["trace"]);
     const trace::Header header = first.header();
     const SamplePlan plan = plan_of(options, header);
+    const bool check_tables = checks_tables(options, plan);
     const uint64_t warm_passes = options.whole("warm-passes", 0);
     if (!with_variants) check_platform(*variants[0].platform, plan);
     catch_signals();
 
     std::vector<std::string> inputs = paths;
-    for (const char* key : {"trace", "platform", "variants", "layouts", "mappings", "os", "interval-file"}) inputs.push_back(options[key]);
+    for (const char* key : {"trace", "platform", "variants", "layouts", "mappings", "os", "weave", "interval-file"}) inputs.push_back(options[key]);
     for (const Variant& variant : variants) inputs.push_back(variant.path);
-    RunOutput output(paths.size() * variants.size(), with_variants, options["interval-out"], options["designs-out"], inputs);
+    RunOutput output(paths.size() * variants.size(), with_variants, options["interval-out"], options["designs-out"], options["kernel-out"], inputs);
     const std::vector<Listed> layouts = read_layouts(paths, from, header);
     const auto [cells, passes] = passes_for(variants, layouts, mappings, *engine, threads, asked_group);
     size_t running = 0;
     for (const auto& pass : passes) running += pass.size();
     const auto fail = [&](size_t place, const std::string& message) {
-        output.put(place, variants[cells[place].variant].label, failed_row(layouts[cells[place].layout].name, one_line(message)), "", "");
+        output.put(place, variants[cells[place].variant].label, failed_row(layouts[cells[place].layout].name, one_line(message)), "", "", "");
     };
     for (size_t place = 0; place < cells.size(); ++place) {
         const Variant& variant = variants[cells[place].variant];
@@ -115,11 +118,15 @@ int run_command(int argc, char** argv) {
     Progress progress(header.accesses * running * (1 + warm_passes));
     Crew crew;
     const size_t workers = std::min(threads, std::max<size_t>(passes.size(), 1)), read_ahead = std::min(threads - workers, workers);
-    const auto simulate = [&, &cells = cells, &passes = passes](size_t worker, size_t pass) {
+    const auto simulate_pass = [&, &cells = cells, &passes = passes](size_t worker, size_t pass) {
         FileStream file(options["trace"]);
         ReadAhead ahead(file);
-        CellsRequest request{worker < read_ahead ? static_cast<Stream&>(ahead) : file, plan, {}, warm_passes};
+        Stream& program = worker < read_ahead ? static_cast<Stream&>(ahead) : file;
+        std::optional<weave::WovenStream> woven;  // of the only log of the pass
+        if (templates) woven.emplace(program, *templates, options["weave"], layouts[cells[passes[pass].front()].layout].layout->mapping);
+        CellsRequest request{woven ? static_cast<Stream&>(*woven) : program, plan, {}, warm_passes};
         for (const size_t place : passes[pass]) request.cells.push_back({&*variants[cells[place].variant].platform, &*layouts[cells[place].layout].layout});
+        request.check_tables = check_tables;
         request.progress = [&](uint64_t work) {
             if (signal_received() != 0 || crew.failed()) throw Stopped();
             progress.add(work);
@@ -135,7 +142,16 @@ int run_command(int argc, char** argv) {
             else
                 output.put(place, variants[cells[place].variant].label,
                            estimate_row(layout, counts, header, plan, engine->has_runtime(), platform.l1i.entries > 0),
-                           format_units(layout, counts, plan, engine->has_runtime()), format_design(layout, counts, header));
+                           format_units(layout, counts, plan, engine->has_runtime()), format_design(layout, counts, header),
+                           templates ? format_kernel(layout, counts, header, engine->has_runtime()) : "");
+        }
+    };
+    const auto simulate = [&, &passes = passes](size_t worker, size_t pass) {
+        try {
+            simulate_pass(worker, pass);
+        } catch (const Refusal& refusal) {
+            if (!templates) throw;
+            for (const size_t place : passes[pass]) fail(place, refusal.what());  // a log whose faults cannot be woven
         }
     };
     try {

@@ -27,6 +27,9 @@ const CommandHelp& run_help() {
          {"interval-file", "FILE", "", "CSV file of units: start_access,warmup_accesses,timed_instructions,weight"},
          {"interval-out", "FILE", "", "write the unscaled counts of each unit of each layout to FILE"},
          {"designs-out", "FILE", "", "write the counts of the design's own structures to FILE: a row for each layout and structure"},
+         {"weave", "FILE", "", "with --os: templates of recorded page faults, woven into the program's stream (docs/faults.md)"},
+         {"check-tables", "on|off", "off", "with --weave: fail where a walk reads a page-table entry that no woven store has written"},
+         {"kernel-out", "FILE", "", "with --weave: write the counts of the kernel's work to FILE: a row for each log"},
          {"warm-passes", "N", "0", "replay the trace N times before, without counts, so that caches and TLBs do not begin empty"},
          {"threads", "N", "1", "number of threads, for groups of layouts and for decoding"},
          {"group", "N", "auto", "number of layouts in one pass over the trace"}},
@@ -39,6 +42,29 @@ const CommandHelp& run_help() {
          "Variants of --variants share what they can of a pass over the trace. Rows: conventional variants under layouts first, one\n"
          "after the other; then, layout by layout, the other variants. A variant with an error gives failed rows for itself only."}};
     return help;
+}
+
+std::optional<weave::Templates> templates_of(const Options& options, PagesFrom from, const std::vector<Variant>& variants) {
+    if (!options.given("weave")) {
+        if (options.given("kernel-out")) throw Refusal("--kernel-out", "without --weave there is no work of the kernel", "give --weave FILE");
+        return std::nullopt;
+    }
+    if (from != PagesFrom::logs) throw Refusal("--weave", "only logs have page faults", "give logs: --os FILE");
+    for (const Variant& variant : variants)
+        if (variant.platform && variant.platform->allocator.name != "mapped")
+            throw Refusal("--weave with memory.allocator = " + variant.platform->allocator.name, "the kernel accesses pages by their frames, which only `mapped` has [weave/allocator]",
+                          "set memory.allocator = mapped");
+    return weave::read_templates(options["weave"]);
+}
+
+bool checks_tables(const Options& options, const SamplePlan& plan) {
+    const std::string& word = options["check-tables"];
+    if (word != "on" && word != "off") throw Refusal("--check-tables " + word, "it is neither on nor off", "write on or off");
+    if (word == "off") return false;
+    if (!options.given("weave")) throw Refusal("--check-tables on", "without --weave no store is known", "give --weave FILE");
+    if (options["engine"] == "reference" || plan.tlbs())
+        throw Refusal("--check-tables on", "the engine reference and a plan of TLBs alone do not check tables", "use --engine partial or timing, with --sampling full");
+    return true;
 }
 
 PagesFrom pages_from(const Options& options) {

@@ -1,11 +1,14 @@
 // run_request.h - the request of `tessera-sim run`: its options, the list of layouts, the sampling plan.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/options.h"
+#include "cli/variants.h"
 #include "engine/sample_plan.h"
+#include "engine/weave/templates.h"
 
 namespace tessera::sim {
 
@@ -16,6 +19,12 @@ enum class PagesFrom { layouts, mappings, logs };
 
 /// Throws Refusal unless there is exactly one list.
 PagesFrom pages_from(const Options& options);
+
+/// Of --weave, if it is given. Throws Refusal: damaged, without logs, or with an allocator that has no frames.
+std::optional<weave::Templates> templates_of(const Options& options, PagesFrom from, const std::vector<Variant>& variants);
+
+/// --check-tables. Throws Refusal where nothing can be checked.
+bool checks_tables(const Options& options, const SamplePlan& plan);
 
 /// Paths of the list, one per line. Throws Refusal if there is none, or if two have the same name (it identifies the row).
 /// `what`: "layout", "mapping" or "log", for messages.

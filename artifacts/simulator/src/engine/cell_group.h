@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "base/woven.h"
 #include "engine/engine.h"
 #include "engine/functional.h"
 
@@ -19,13 +20,15 @@ public:
     virtual std::vector<CellCounts> finish() = 0;
 };
 
-/// Calls run(chunk) for each chunk of a segment.
+/// Calls run(chunk) for each chunk of a segment. program_blocks: those from here on are woven (base/woven.h).
 template <class Run>
-void cut_segment(const trace::Frame& frame, const Segment& s, Run&& run) {
+void cut_segment(const trace::Frame& frame, const Segment& s, size_t program_blocks, Run&& run) {
     size_t at = s.begin_access;
     for (size_t e = s.begin_execution; e < s.end_execution;) {
         Chunk chunk{0, frame.addresses.data() + at, frame.is_store.data() + at, 0, frame.block_ids.data() + e, frame.access_counts.data() + e};
-        while (e < s.end_execution && chunk.executions < chunk_executions && chunk.accesses < chunk_accesses) {
+        chunk.woven = frame.block_ids[e] >= program_blocks;
+        while (e < s.end_execution && chunk.executions < chunk_executions && chunk.accesses < chunk_accesses &&
+               (frame.block_ids[e] >= program_blocks) == chunk.woven) {
             chunk.accesses += frame.access_counts[e++];
             ++chunk.executions;
         }

@@ -38,6 +38,14 @@ struct DesignCounts {
     bool operator==(const DesignCounts&) const = default;
 };
 
+/// Work of the kernel that is woven into the stream (weave/woven_stream.h); all zero without.
+struct KernelCounts {
+    uint64_t instructions = 0, loads = 0, stores = 0, stlb_hits = 0, stlb_misses = 0;  ///< whole stream
+    uint64_t walk_cycles = 0, cycles = 0;                                              ///< timed parts; cycles: of R
+    std::array<uint64_t, 4> program{}, walker{};                                       ///< timed parts, by level
+    bool operator==(const KernelCounts&) const = default;
+};
+
 struct LayoutCounts {
     uint64_t stlb_hits = 0, stlb_misses = 0;
     uint64_t instruction_stlb_hits = 0, instruction_stlb_misses = 0;  ///< whole stream; 0 where the platform has no l1i
@@ -45,6 +53,7 @@ struct LayoutCounts {
     std::vector<UnitCounts> units;
     std::array<uint64_t, 4> program{}, walker{};  ///< references served by L1D, L2, L3, memory; walker: data-side walks
     DesignCounts design;
+    KernelCounts kernel;
     bool operator==(const LayoutCounts&) const = default;
 };
 
@@ -78,6 +87,8 @@ struct CellsRequest {
     uint64_t warm_passes = 0;
     /// Called with accesses x cells.
     std::function<void(uint64_t)> progress = [](uint64_t) {};
+    /// partial and timing, except in a plan without units: engine/weave/table_check.h.
+    bool check_tables = false;
 };
 
 class Engine {

@@ -172,6 +172,31 @@ std::string format_design(const Layout& layout, const LayoutCounts& counts, cons
     return text + cells.text() + "\n";
 }
 
+std::string kernel_header() {
+    return "layout,kernel_instructions,kernel_loads,kernel_stores,kernel_stlb_hits,kernel_stlb_misses,kernel_walk_cycles,kernel_cycles,"
+           "kernel_l1d_loads,kernel_l2_loads,kernel_l3_loads,kernel_dram_loads,"
+           "kernel_walker_l1d_loads,kernel_walker_l2_loads,kernel_walker_l3_loads,kernel_walker_dram_loads";
+}
+
+std::string format_kernel(const Layout& layout, const LayoutCounts& counts, const trace::Header& header, bool has_runtime) {
+    const KernelCounts& kernel = counts.kernel;
+    uint64_t timed = 0;
+    for (const UnitCounts& unit : counts.units) timed += unit.instructions;
+    const double scale = timed == 0 ? 0 : double(header.instructions) / double(timed);
+    Cells cells;
+    cells.add(csv_field(layout.name));
+    for (uint64_t value : {kernel.instructions, kernel.loads, kernel.stores, kernel.stlb_hits, kernel.stlb_misses}) cells.add(value);
+    if (timed == 0) {
+        cells.skip(10);
+        return cells.text() + "\n";
+    }
+    cells.add(double(kernel.walk_cycles) * scale);
+    has_runtime ? cells.add(double(kernel.cycles) * scale) : cells.skip(1);
+    for (const auto& loads : {kernel.program, kernel.walker})
+        for (uint64_t load : loads) cells.add(double(load) * scale);
+    return cells.text() + "\n";
+}
+
 std::string unit_header() { return "layout,unit,start_access,instructions,accesses,stlb_misses,walk_cycles,runtime_cycles"; }
 
 std::string format_units(const Layout& layout, const LayoutCounts& counts, const SamplePlan& plan, bool has_runtime) {

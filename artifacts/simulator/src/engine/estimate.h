@@ -49,6 +49,11 @@ std::string format_row(const Row& row);
 std::string unit_header();
 std::string format_units(const Layout& layout, const LayoutCounts& counts, const SamplePlan& plan, bool has_runtime);
 
+/// One line a layout of woven kernel work. Instructions, loads, stores, stlb_hits and stlb_misses are of the whole stream; walk cycles, cycles
+/// and loads by level are scaled by the program's instructions. `cycles` are a part of R; empty where the engine has none.
+std::string kernel_header();
+std::string format_kernel(const Layout& layout, const LayoutCounts& counts, const trace::Header& header, bool has_runtime);
+
 /// One line a structure of the design, counted over the whole stream: layout,structure,accesses,hits,lookup_cycles,background_cycles
 /// (empty). The last line
 /// of a layout, `background`, has its background loads and B (background_cycles), scaled by instructions as C is; `hits` are loads that

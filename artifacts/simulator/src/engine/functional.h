@@ -38,6 +38,7 @@ struct Chunk {
     size_t executions;
     const uint32_t* block_ids;      ///< of each execution
     const uint16_t* access_counts;  ///< accesses of each execution; they sum to `accesses`
+    bool woven = false;             ///< all of its executions are the kernel's; else all are the program's
 };
 
 /// One layout's counts since the stage was made. tlb_only and warm chunks count in the first four only.
@@ -67,6 +68,8 @@ public:
     virtual bool needs_caches() const { return false; }
     /// Of each layout, in the order of the context.
     virtual std::vector<FunctionalCounts> counts() = 0;
+    /// The same of woven chunks, which counts() leaves out. Empty: the stage cannot have any.
+    virtual std::vector<FunctionalCounts> kernel_counts() { return {}; }
     /// Two of these counts, at the begin and the end of each unit: no structures are copied for them.
     virtual std::vector<UnitSoFar> so_far() {
         std::vector<UnitSoFar> all;
@@ -81,6 +84,7 @@ struct FunctionalContext {
     const std::vector<trace::Pool>& pools;
     const std::vector<trace::StaticBlock>& blocks;
     const std::vector<const Layout*>& layouts;  ///< 1..max_lanes
+    bool check_tables = false;                  ///< of woven faults (engine/weave/table_check.h); layouts are logs
 };
 
 /// The reason why engine/lanes cannot simulate this platform ("mmu.design = rmm"), or an empty string.

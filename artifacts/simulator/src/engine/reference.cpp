@@ -4,6 +4,7 @@
 // code pages that miss the L1 ITLB before each execution; then it translates, walks and serves each access; then the
 // prefetchers run. Branches are predicted from block to block. Between samples only TLBs and ITLB change. Expect some hundred
 // thousand accesses x layouts per second.
+#include "base/woven.h"
 #include "branch/redirects.h"
 #include "cache/hierarchy.h"
 #include "cache/prefetch_slots.h"
@@ -53,7 +54,9 @@ public:
         : platform_(request.platform), space_(request.stream.header().pools, layout),
           design_(designs().make(platform_.mmu_design, DesignContext{platform_, space_})), instructions_(platform_),
           prefetchers_(platform_), caches_(platform_), port_(platform_, caches_),
-          redirects_(platform_, request.stream.blocks()), core_(platform_) {
+          redirects_(platform_, request.stream.blocks()), core_(platform_), program_blocks_(program_blocks(request.stream.blocks())),
+          instruction_counts_(woven_instruction_counts(request.stream.blocks())) {
+        if (program_blocks_ < request.stream.blocks().size()) space_.add_kernel(direct_map(platform_));
         counts.units.resize(request.plan.units());
         if (space_.mapping() != nullptr) next_change_ = space_.mapping()->next_change();
         if (design_->needs_caches() && request.plan.skips_accesses()) throw skipped_accesses(platform_.mmu_design);
@@ -70,17 +73,21 @@ public:
         size_t at = s.begin_access;
         for (size_t e = s.begin_execution; e < s.end_execution; ++e) {
             const trace::StaticBlock& block = blocks[frame.block_ids[e]];
+            woven_ = frame.block_ids[e] >= program_blocks_;
             const bool redirected = s.part != Part::tlb_only && redirects_.enter(frame.block_ids[e]);
             fetches_.clear();
-            instructions_.execute(block.pc, InstructionSide::bytes_of_block(block), [&](VirtAddr page) { fetches_.push_back(fetch(page, s.part)); });
+            if (!woven_) instructions_.execute(block.pc, InstructionSide::bytes_of_block(block), [&](VirtAddr page) { fetches_.push_back(fetch(page, s.part)); });
             accesses_.clear();
             for (size_t i = 0; i < frame.access_counts[e]; ++i, ++at) {
                 const DemandAccess access{pc_of_access(block, i), VirtAddr(frame.addresses[at]), frame.is_store[at] != 0};
                 accesses_.push_back(demand(access, s.part, unit));
             }
+            if (woven_) counts.kernel.instructions += instruction_counts_[frame.block_ids[e]];
             if (unit == nullptr) continue;
-            unit->instructions += instructions_of(block);
+            if (!woven_) unit->instructions += instructions_of(block);
+            const Cycles before = core_.elapsed();
             core_.execute(block, fetches_, accesses_, redirected);
+            if (woven_) counts.kernel.cycles += core_.elapsed().value - before.value;
         }
         if (unit != nullptr) unit->runtime_cycles = core_.elapsed().value;
     }
@@ -122,8 +129,9 @@ private:
         const Access asked{access.address, access.is_store, access.pc};
         const Translated translated = translate(asked, part);
         outcome.translation = translated.found;
-        counts.stlb_hits += outcome.translation == Translation::stlb_hit;
-        counts.stlb_misses += outcome.translation == Translation::miss;
+        (woven_ ? counts.kernel.stlb_hits : counts.stlb_hits) += outcome.translation == Translation::stlb_hit;
+        (woven_ ? counts.kernel.stlb_misses : counts.stlb_misses) += outcome.translation == Translation::miss;
+        if (woven_) ++(access.is_store ? counts.kernel.stores : counts.kernel.loads);
         if (part == Part::tlb_only) return outcome;
         port_.end_access(translated, asked);
         outcome.lookup_cycles = port_.lookup_cycles();
@@ -134,7 +142,7 @@ private:
         outcome.walk_lines = port_.walk_memory_lines();
         outcome.level = port_.level();
         outcome.physical = port_.physical();
-        if (unit != nullptr) count(outcome, *unit);
+        if (unit != nullptr) woven_ ? count_kernel(outcome) : count(outcome, *unit);
         prefetch(access, outcome);
         return outcome;
     }
@@ -151,6 +159,12 @@ private:
         }
     }
 
+    void count_kernel(const AccessOutcome& outcome) {
+        counts.kernel.walk_cycles += outcome.walk.value;
+        ++counts.kernel.program[static_cast<size_t>(outcome.level)];
+        for (size_t level = 0; level < 4; ++level) counts.kernel.walker[level] += port_.walker_served[level];
+    }
+
     Translated translate(const Access& access, Part part) {
         try {
             if (part != Part::tlb_only) return design_->access(access, port_);
@@ -163,7 +177,7 @@ private:
 
     /// Before each access: an epoch of the mapping may begin.
     void pass_epochs() {
-        if (seen_++ != next_change_) return;
+        if (woven_ || seen_++ != next_change_) return;
         for (const VirtRange range : space_.mapping()->change()) design_->changed(range);
         next_change_ = space_.mapping()->next_change();
     }
@@ -186,6 +200,9 @@ private:
     OraclePort port_;
     Redirects redirects_;
     ReferenceCore core_;
+    size_t program_blocks_;
+    std::vector<uint32_t> instruction_counts_;  ///< of each block
+    bool woven_ = false;  ///< the execution at hand is the kernel's
     size_t core_unit_ = SIZE_MAX;
     uint64_t seen_ = 0, next_change_ = ~uint64_t{0};  ///< accesses so far; where the next epoch begins
     std::vector<StructureCounts> before_;    ///< after the warm passes
@@ -209,7 +226,7 @@ public:
                 const std::vector<Segment>& segments = cursor.cut(frame);
                 for (auto& replay : replays)
                     for (const Segment& segment : segments) replay->segment(frame, request.stream.blocks(), segment);
-                request.progress(frame.addresses.size());
+                request.progress(program_accesses(frame, program_blocks(request.stream.blocks())));
             }
         };
         for (uint64_t i = 0; i < request.warm_passes; ++i) pass(WarmCursor(request.plan));

@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "base/woven.h"
 #include "engine/instruction_kind.h"
 #include "engine/instruction_pc.h"
 
@@ -188,7 +189,8 @@ void ReferenceCore::execute(const trace::StaticBlock& block, const std::vector<F
         const uint64_t result = std::max({dispatch, ready, port}) + latency(insn.kind);
         complete = std::max(complete, result);
         retired_ = std::max(retired_, complete);
-        dispatched_ = dispatch + string_hold_.next(insn.string) + (calls_or_returns(insn.branch) ? platform_->call_cycles : 0);
+        dispatched_ = dispatch + string_hold_.next(insn.string) + (calls_or_returns(insn.branch) ? platform_->call_cycles : 0) +
+                      (index == 0 ? exception_hold(block, *platform_) : 0);
         dispatches_.push(dispatch + 1);
         window_.push(retired_);
         write_registers(insn, result, std::max(dispatch, base_address));

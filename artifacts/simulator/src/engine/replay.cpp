@@ -15,7 +15,8 @@ class Groups {
 public:
     Groups(const CellsRequest& request, bool with_clock)
         : request_(request), outcomes_(with_clock && !request.plan.tlbs() ? std::make_unique<Outcomes>() : nullptr),
-          logs_(request.stream.blocks()), refusals_(request.cells.size()) {
+          logs_(request.stream.blocks()), refusals_(request.cells.size()), program_blocks_(program_blocks(request.stream.blocks())),
+          weaves_(program_blocks_ < request.stream.blocks().size()) {
         std::vector<std::pair<const Platform*, std::vector<size_t>>> on_lanes;  // a machine for each platform
         for (size_t i = 0; i < request.cells.size(); ++i) {
             const Cell& cell = request.cells[i];
@@ -49,7 +50,7 @@ public:
                     refuse(row, refusal);
                 }
             }
-            request_.progress(frame.addresses.size() * request_.cells.size());
+            request_.progress((weaves_ ? program_accesses(frame, program_blocks_) : frame.addresses.size()) * request_.cells.size());
         }
     }
 
@@ -109,7 +110,7 @@ private:
         try {
             auto& [group, row] = tlb_groups_[{layout, SharedLogs::event_keys(*platform)}];
             if (group == nullptr) {
-                auto made = std::make_unique<scalar::TlbGroup>(request_.stream.header().pools, *layout, logs_.events(*platform));
+                auto made = std::make_unique<scalar::TlbGroup>(request_.stream, *layout, logs_.events(*platform));
                 group = made.get(), row = rows_.size();
                 rows_.push_back({std::move(made), {}});
             }
@@ -124,6 +125,8 @@ private:
     std::unique_ptr<Outcomes> outcomes_;
     SharedLogs logs_;
     std::vector<std::optional<Refusal>> refusals_;  ///< of each cell
+    size_t program_blocks_;
+    bool weaves_;
     std::vector<Row> rows_;
     std::map<std::pair<const Layout*, std::string>, std::pair<scalar::TlbGroup*, size_t>> tlb_groups_;
 };

@@ -15,8 +15,8 @@ public:
     /// Groups run one after the other and share outcomes (null without a clock). shared: null on the lanes.
     ReplayGroup(const CellsRequest& request, const Platform& platform, const std::vector<const Layout*>& layouts, Outcomes* outcomes,
                 SharedLogs* shared)
-        : plan_(request.plan), blocks_(request.stream.blocks()), instruction_counts_(trace::instruction_counts(blocks_)),
-          functional_(make_functional({platform, request.stream.header().pools, blocks_, layouts}, shared)), outcomes_(outcomes),
+        : plan_(request.plan), blocks_(request.stream.blocks()), instruction_counts_(woven_instruction_counts(blocks_)), program_blocks_(program_blocks(blocks_)),
+          functional_(make_functional({platform, request.stream.header().pools, blocks_, layouts, request.check_tables}, shared)), outcomes_(outcomes),
           results_(layouts.size()) {
         if (outcomes != nullptr)
             clock_ = make_clock(platform, blocks_, unsigned(layouts.size()), layouts.size() == 1 ? "one" : std::string(lanes::chosen_isa()),
@@ -29,7 +29,7 @@ public:
         for (const Segment& s : segments) {
             if (s.part == Part::timed) enter(s.unit);
             else leave();
-            cut_segment(frame, s, [&](const Chunk& chunk) { run(chunk, s.part); });
+            cut_segment(frame, s, program_blocks_, [&](const Chunk& chunk) { run(chunk, s.part); });
         }
         return true;
     }
@@ -50,6 +50,7 @@ public:
             r.program = counts[i].program;
             r.walker = counts[i].walker;
             r.design = counts[i].design;
+            if (program_blocks_ < blocks_.size()) add_kernel(r.kernel, functional_->kernel_counts().at(i));
             for (size_t s = 0; s < start_[i].design.structures.size(); ++s) r.design.structures[s] -= start_[i].design.structures[s];
         }
         return found;
@@ -61,14 +62,38 @@ private:
     }
 
     void run(const Chunk& chunk, Part part) {
+        if (chunk.woven) count_woven(chunk);
         if (clock_ && part == Part::tlb_only) clock_->skip();
         if (clock_ && part == Part::warm) clock_->warm(chunk);
         if (part == Part::tlb_only) return functional_->tlb_only(chunk);
         if (part == Part::warm) return functional_->warm(chunk);
         functional_->counted(chunk, outcomes_);
+        if (chunk.woven) return time_woven(chunk);
         if (clock_) clock_->run(chunk, *outcomes_);
         accesses_ += chunk.accesses;
         for (size_t e = 0; e < chunk.executions; ++e) instructions_ += instruction_counts_[chunk.block_ids[e]];
+    }
+
+    void count_woven(const Chunk& chunk) {
+        for (size_t e = 0; e < chunk.executions; ++e) kernel_.instructions += instruction_counts_[chunk.block_ids[e]];
+        uint64_t stores = 0;
+        for (size_t i = 0; i < chunk.accesses; ++i) stores += chunk.is_store[i];
+        kernel_.stores += stores;
+        kernel_.loads += chunk.accesses - stores;
+    }
+    /// Its cycles are what R grows by. pre: one layout, as under every log.
+    void time_woven(const Chunk& chunk) {
+        if (!clock_) return;
+        uint64_t before[max_lanes] = {}, after[max_lanes] = {};
+        clock_->elapsed(before);
+        clock_->run(chunk, *outcomes_);
+        clock_->elapsed(after);
+        kernel_.cycles += after[0] - before[0];
+    }
+    void add_kernel(KernelCounts& to, const FunctionalCounts& of) const {
+        to = kernel_;
+        to.stlb_hits = of.stlb_hits, to.stlb_misses = of.stlb_misses, to.walk_cycles = of.walk_cycles;
+        to.program = of.program, to.walker = of.walker;
     }
 
     void enter(size_t unit) {
@@ -95,6 +120,8 @@ private:
     const SamplePlan& plan_;
     const std::vector<trace::StaticBlock>& blocks_;
     const std::vector<uint32_t> instruction_counts_;  ///< of each block
+    size_t program_blocks_;
+    KernelCounts kernel_;  ///< what does not come from the functional stage
     std::unique_ptr<Functional> functional_;
     std::unique_ptr<Clock> clock_;
     Outcomes* outcomes_;

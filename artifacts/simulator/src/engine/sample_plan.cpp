@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/woven.h"
 
 namespace tessera::sim {
 
@@ -62,6 +63,11 @@ void PlanCursor::end_unit(uint64_t access) {
                       "start it there or later, with a shorter warm-up (caches keep their contents between intervals)");
 }
 
+PlanCursor::PlanCursor(const SamplePlan& plan, const std::vector<trace::StaticBlock>& blocks)
+    : plan_(plan), instruction_counts_(trace::instruction_counts(blocks)), program_blocks_(program_blocks(blocks)), weaves_(program_blocks_ < blocks.size()) {
+    std::fill(instruction_counts_.begin() + static_cast<ptrdiff_t>(program_blocks_), instruction_counts_.end(), 0u);
+}
+
 /// The part that a block execution beginning at this access belongs to.
 Part PlanCursor::part_at(uint64_t access) {
     if (plan_.full()) return Part::timed;
@@ -79,20 +85,23 @@ Part PlanCursor::part_at(uint64_t access) {
 
 const std::vector<Segment>& PlanCursor::cut(const trace::Frame& frame) {
     segments_.clear();
-    const size_t executions = frame.block_ids.size(), accesses = frame.addresses.size();
+    const size_t executions = frame.block_ids.size(), all_accesses = frame.addresses.size();
+    const uint64_t accesses = weaves_ ? program_accesses(frame, program_blocks_) : all_accesses;
     if (plan_.full() || (part_ == Part::tlb_only &&
                          (unit_ >= plan_.units() || access_ + accesses < plan_.start_access(unit_)))) {
-        segments_.push_back({plan_.full() ? Part::timed : Part::tlb_only, plan_.full() ? 0 : unit_, 0, executions, 0, accesses});
+        segments_.push_back({plan_.full() ? Part::timed : Part::tlb_only, plan_.full() ? 0 : unit_, 0, executions, 0, all_accesses});
         access_ += accesses;
         return segments_;
     }
-    size_t at = 0;  // access within the frame
+    size_t at = 0;               // access within the frame
+    uint64_t of_program = 0;  // the program's before it
     for (size_t e = 0; e < executions; ++e) {
-        const Part part = part_at(access_ + at);
+        const Part part = part_at(access_ + of_program);
         if (segments_.empty() || segments_.back().part != part || segments_.back().unit != unit_)
             segments_.push_back({part, unit_, e, e, at, at});
-        execution_begin_ = access_ + at;
+        execution_begin_ = access_ + of_program;
         at += frame.access_counts[e];
+        of_program += frame.block_ids[e] < program_blocks_ ? frame.access_counts[e] : 0;
         segments_.back().end_execution = e + 1;
         segments_.back().end_access = at;
         if (part == Part::timed) timed_ += instruction_counts_[frame.block_ids[e]];

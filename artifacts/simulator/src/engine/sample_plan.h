@@ -83,8 +83,8 @@ private:
 /// Walks a plan along the stream, frame by frame.
 class PlanCursor {
 public:
-    PlanCursor(const SamplePlan& plan, const std::vector<trace::StaticBlock>& blocks) 
-        : plan_(plan), instruction_counts_(trace::instruction_counts(blocks)) {}
+    /// Woven blocks (base/woven.h) count neither instructions nor accesses: they are in the part of the program's block behind them.
+    PlanCursor(const SamplePlan& plan, const std::vector<trace::StaticBlock>& blocks);
     /// The frame's segments in order, covering the whole frame. Throws Refusal if a chosen interval would begin before the
     /// end of the previous timed part, which is known only here, because its length is in instructions.
     const std::vector<Segment>& cut(const trace::Frame& frame);
@@ -95,6 +95,8 @@ private:
 
     const SamplePlan& plan_;
     std::vector<uint32_t> instruction_counts_;  ///< of each block
+    size_t program_blocks_;
+    bool weaves_;
     std::vector<Segment> segments_;
     size_t unit_ = 0;
     Part part_ = Part::tlb_only;

@@ -17,6 +17,13 @@
 
 namespace tessera::sim {
 
+/// Sees the page-table entries that walks load.
+class WalkWatcher {
+public:
+    virtual ~WalkWatcher() = default;
+    virtual void walker_load(PhysAddr address) = 0;
+};
+
 class CheckedPort : public Port {
 public:
     explicit CheckedPort(const Platform& p) : platform_(p) {}
@@ -61,6 +68,9 @@ public:
 
     bool holds(MemoryLevel level, PhysAddr address) const final { return cache_holds(checked(level, address), line_of(address)); }
     void fill(MemoryLevel level, PhysAddr address) final { cache_fill(checked(level, address), line_of(address)); }
+
+    /// From now on; null: nothing does.
+    void watch(WalkWatcher* watcher) { watcher_ = watcher; }
 
     /// Before access() or fetch().
     void begin() {
@@ -124,6 +134,7 @@ private:
         return level;
     }
     MemoryLevel serve_load(PhysAddr address, LoadFrom from) {
+        if (watcher_ != nullptr) watcher_->walker_load(address);
         const MemoryLevel level = serve_walker(line_of(address), from);
         l1d_missed_ |= from == LoadFrom::l1d && level != MemoryLevel::l1d;
         if (level == MemoryLevel::dram && platform_.dram_queues_walks != 0) memory_lines_.push_back(line_of(address));
@@ -142,6 +153,7 @@ private:
     }
 
     const Platform& platform_;
+    WalkWatcher* watcher_ = nullptr;
     Cycles walk_, background_;
     uint32_t lookup_cycles_ = 0;
     bool l1d_missed_ = false, behind_l3_ = false;

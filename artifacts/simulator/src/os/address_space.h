@@ -42,6 +42,11 @@ public:
 
     const std::vector<Area>& areas() const { return areas_; }
 
+    /// Kernel work is woven into the stream: its addresses have pages of this size. Without effect except under a log.
+    void add_kernel(PageSize direct_map) {
+        if (mapped_ && mapped_->tables() != nullptr) mapped_->add_kernel(direct_map);
+    }
+
     /// Frames and chunks; null under a layout, which gives pages only sizes.
     const MappedPages* mapping() const { return mapped_ ? &*mapped_ : nullptr; }
     MappedPages* mapping() { return mapped_ ? &*mapped_ : nullptr; }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "os/kernel_addresses.h"
 #include "os/row_splice.h"
 
 namespace tessera::sim {
@@ -58,7 +59,7 @@ std::vector<MappedRow> MappedPages::rows_of_epoch() const {
 PageChunk MappedPages::chunk(VirtAddr address) const {
     if (live_) live_chunks();
     const MappedRow& found = row(address);
-    return found.chunk == no_chunk ? PageChunk{found.page, found.frame, 1} : chunks()[found.chunk];
+    return found.chunk == no_chunk ? PageChunk{found.page, found.frame, found.pages} : chunks()[found.chunk];
 }
 
 uint64_t MappedPages::next_change() const {
@@ -127,6 +128,7 @@ const std::vector<PageChunk>& MappedPages::live_chunks() const {
 }
 
 const MappedRow& MappedPages::find_live(uint64_t page) const {
+    if (direct_map_ && page >= kernel::begin >> 12) return last_ = kernel::row(page, *direct_map_);
     switch (live_->find(page, last_)) {
         case LivePages::Found::mapped: break;
         case LivePages::Found::outside: last_ = {page, outside_frames + page, 1, PageSize::small_4kb, no_chunk}; break;

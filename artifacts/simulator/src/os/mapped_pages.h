@@ -55,6 +55,12 @@ public:
     /// Not under a log, which has no rows: only the pages of the moment.
     const std::vector<MappedRow>& rows() const { return rows_; }
 
+    /// From now on, addresses of the kernel (os/kernel_addresses.h) have pages of this size. pre: the mapping is a log.
+    void add_kernel(PageSize direct_map) {
+        direct_map_ = direct_map;
+        last_ = {};
+    }
+
     /// The frames of real page tables; null unless the mapping is a log.
     const TableFrames* tables() const { return live_ ? &*live_ : nullptr; }
 
@@ -76,6 +82,7 @@ private:
         std::vector<uint32_t> first_row;  ///< by 2MB from first_page on: the first row that ends behind its begin; the last row
     };
     std::shared_ptr<const Mapping> mapping_;
+    std::optional<PageSize> direct_map_;  ///< none: there are no addresses of the kernel
     size_t epoch_ = 0;
     std::vector<PoolIndex> pools_;
     std::vector<MappedRow> rows_;

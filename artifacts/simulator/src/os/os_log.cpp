@@ -73,7 +73,8 @@ Mapping read_os_log(const std::string& path, const trace::Header& header) try {
         if (!log->epochs.empty() && record.access < log->epochs.back().access) refuse(path, "records are not in order [os/log-order]");
         if (log->epochs.empty() || record.access != log->epochs.back().access) log->epochs.push_back({record.access, log->changes.size()});
         log->changes.push_back({first_page + record.page, record.pages, record.frame, static_cast<uint32_t>(log->tables.size()),
-                                static_cast<uint8_t>(record.tables.size()), record.kind, record.large, record.gigantic});
+                                static_cast<uint8_t>(record.tables.size()), record.kind, record.large, record.gigantic,
+                                record.is_fault(), static_cast<os::Cause>(record.cause)});
         log->tables.insert(log->tables.end(), record.tables.begin(), record.tables.end());
         log->faults += record.is_fault();
     }

@@ -19,8 +19,10 @@ struct OsChange {
     uint32_t tables;       ///< index of OsLog::tables of the first of its table frames
     uint8_t table_count;   ///< 0: the tables are as before
     os::Kind kind;         ///< map, unmap, split, collapse or upgrade
-    bool large;            ///< map: pages of 2MB
-    bool gigantic;         ///< map: pages of 1GB
+    bool large : 1;        ///< map: pages of 2MB
+    bool gigantic : 1;     ///< map: pages of 1GB
+    bool fault : 1;        ///< a page fault made it
+    os::Cause cause;       ///< map, upgrade
 };
 
 struct OsEpoch {

@@ -79,7 +79,7 @@ private:
     }
     /// Tables of the page: a number for each, the same until the region is mapped again.
     std::vector<uint32_t> tables(unsigned pool, uint64_t page, bool large) {
-        std::vector<uint32_t> found = {9, 20 + pool, 30 + pool};
+        std::vector<uint32_t> found = {9, 20, 30 + pool};  // both pools lie in the first 512GB
         if (!large) found.push_back(static_cast<uint32_t>(1000 + 16 * pool + page / 512));
         return found;
     }

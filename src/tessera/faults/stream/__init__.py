@@ -7,5 +7,6 @@ From the bottom:
 - ``facts``: what the guest's memory says about its frames, for ``structures``;
 - ``counts``: instructions, loads, stores and lines of faults;
 - ``templates``: recorded faults whose page and table entries are operands;
+- ``weave``: templates as a file for the simulator;
 - ``recording``: a folder with chosen faults and the counts of all;
 - ``record``: boots the guest with the plugin."""

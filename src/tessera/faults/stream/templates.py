@@ -139,6 +139,11 @@ class Template:
         return self._fault.instructions
 
     @property
+    def steps(self) -> list[Step]:
+        """The accesses in order, relative to what they move with."""
+        return list(self._steps)
+
+    @property
     def moving(self) -> int:
         """Accesses whose addresses depend on the operands."""
         return sum(step.base != FIXED for step in self._steps)

@@ -1,5 +1,7 @@
 #include "engine/scalar/layout_stage.h"
 
+#include "base/woven.h"
+
 namespace tessera::sim::scalar {
 namespace {
 
@@ -10,11 +12,16 @@ constexpr size_t ahead = 10;  ///< accesses between a host prefetch and its use
 LayoutStage::LayoutStage(const FunctionalContext& context, const Layout& layout, unsigned lane)
     : space_(context.pools, layout), design_(designs().make(context.platform.mmu_design, DesignContext{context.platform, space_})),
       caches_(context.platform), identity_(context.platform.allocator == "identity"), lane_(lane) {
+    if (program_blocks(context.blocks) < context.blocks.size()) space_.add_kernel(direct_map(context.platform));
+    if (context.check_tables) {
+        check_ = std::make_unique<weave::TableCheck>(*layout.mapping, context.blocks);
+        caches_.watch(check_.get());
+    }
     if (space_.mapping() != nullptr) next_change_ = space_.mapping()->next_change();
 }
 
 FunctionalCounts LayoutStage::counts() const {
-    FunctionalCounts found = counts_;
+    FunctionalCounts found = woven_ ? others_ : counts_;
     found.design.structures = design_->structures();
     return found;
 }
@@ -22,6 +29,7 @@ FunctionalCounts LayoutStage::counts() const {
 void LayoutStage::change() {
     MappedPages& pages = *space_.mapping();
     for (const VirtRange range : pages.change()) design_->changed(range);
+    if (check_) check_->changed(pages);
     next_change_ = pages.next_change();
 }
 
@@ -36,6 +44,7 @@ void LayoutStage::naming_accesses(Work&& work) {
 }
 
 void LayoutStage::tlb_only(const Chunk& chunk, const ChunkEvents& events) {
+    enter(chunk);
     naming_accesses([&] { tlbs(chunk, events); });
 }
 
@@ -63,7 +72,9 @@ void LayoutStage::fetch(const Fetch& fetch, size_t index, OutcomeTable* table) {
     if (fetch.first_touch) design_->touch(fetch.page);
     const auto served = caches_.walker_served;
     caches_.begin();
+    caches_.watch(nullptr);  // the log follows data accesses: pages of code are not all in it
     const Translation found = design_->fetch(fetch.page, caches_);
+    caches_.watch(check_.get());
     caches_.end_fetch(found, fetch.page);
     caches_.walker_served = served;  // loads of the instruction side are not the walker loads that go with C
     ++(found == Translation::miss ? counts_.instruction_stlb_misses : counts_.instruction_stlb_hits);
@@ -95,6 +106,7 @@ void LayoutStage::access(const Chunk& chunk, const ChunkEvents& events, size_t i
 
 template <bool counted>
 void LayoutStage::run(const Chunk& chunk, const ChunkEvents& events, OutcomeTable* table) {
+    enter(chunk);
     naming_accesses([&] { caches<counted>(chunk, events, table); });
 }
 

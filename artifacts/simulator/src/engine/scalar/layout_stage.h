@@ -3,6 +3,7 @@
 
 #include "engine/scalar/flat_cache.h"
 #include "engine/scalar/outcome_table.h"
+#include "engine/weave/table_check.h"
 #include "mmu/checked_port.h"
 #include "os/address_space.h"
 
@@ -71,9 +72,14 @@ public:
     void warm(const Chunk& chunk, const ChunkEvents& events) { run<false>(chunk, events, nullptr); }
     void counted(const Chunk& chunk, const ChunkEvents& events, OutcomeTable* table) { run<true>(chunk, events, table); }
 
-    /// What was counted so far.
+    /// What was counted so far, of the program; structures of the design are of all chunks.
     FunctionalCounts counts() const;
-    UnitSoFar so_far() const { return {counts_.counted_misses, counts_.walk_cycles}; }
+    /// Of woven chunks.
+    const FunctionalCounts& kernel_counts() const { return woven_ ? counts_ : others_; }
+    UnitSoFar so_far() const {
+        const FunctionalCounts& of_program = woven_ ? others_ : counts_;
+        return {of_program.counted_misses, of_program.walk_cycles};
+    }
     bool needs_caches() const { return design_->needs_caches(); }
 
 private:
@@ -87,9 +93,15 @@ private:
     template <bool counted>
     void access(const Chunk& chunk, const ChunkEvents& events, size_t index, OutcomeTable* table);
 
-    /// Before each access: an epoch of the mapping may begin.
+    /// Before each access: an epoch of the mapping may begin. Epochs are numbers of the program's accesses.
     void pass_epochs() {
-        if (accesses_++ == next_change_) change();
+        if (!woven_ && accesses_++ == next_change_) change();
+    }
+    void enter(const Chunk& chunk) {
+        if (check_ && chunk.woven) check_->woven(chunk);
+        if (chunk.woven == woven_) return;
+        std::swap(counts_, others_);
+        woven_ = chunk.woven;
     }
     void change();
     template <class Work>
@@ -100,9 +112,11 @@ private:
     uint64_t accesses_ = 0;  ///< of the stream so far
     uint64_t next_change_ = ~uint64_t{0};
     LayoutCaches caches_;
+    std::unique_ptr<weave::TableCheck> check_;  ///< null: tables are not checked
     bool identity_;  ///< physical = virtual, so that lines to come are known
     unsigned lane_;
-    FunctionalCounts counts_;
+    bool woven_ = false;                ///< the chunk at hand is the kernel's
+    FunctionalCounts counts_, others_;  ///< of the one at hand, program or kernel; of the other one
 };
 
 }  // namespace tessera::sim::scalar

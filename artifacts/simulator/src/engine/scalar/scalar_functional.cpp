@@ -55,6 +55,11 @@ public:
         for (const auto& stage : stages_) all.push_back(stage->counts());
         return all;
     }
+    std::vector<FunctionalCounts> kernel_counts() override {
+        std::vector<FunctionalCounts> all;
+        for (const auto& stage : stages_) all.push_back(stage->kernel_counts());
+        return all;
+    }
     std::vector<UnitSoFar> so_far() override {
         std::vector<UnitSoFar> all;
         for (const auto& stage : stages_) all.push_back(stage->so_far());

@@ -2,15 +2,23 @@
 
 #include <algorithm>
 
+#include "base/woven.h"
 #include "os/mapped_pages.h"
 
 namespace tessera::sim::scalar {
 
-TlbGroup::TlbGroup(const std::vector<trace::Pool>& pools, const Layout& layout, EventLog& log) : space_(pools, layout), log_(log) {
+TlbGroup::TlbGroup(const Stream& stream, const Layout& layout, EventLog& log)
+    : space_(stream.header().pools, layout), log_(log), program_blocks_(program_blocks(stream.blocks())),
+      instruction_counts_(woven_instruction_counts(stream.blocks())) {
     if (space_.mapping() != nullptr) next_change_ = space_.mapping()->next_change();
 }
 
 void TlbGroup::add(const Platform& platform) {
+    if (program_blocks_ < instruction_counts_.size()) {
+        if (direct_map_ && *direct_map_ != direct_map(platform))
+            throw Refusal("variants with the same os.direct_map_mb", "others of the same run differ", "simulate these variants one by one");
+        if (!direct_map_) space_.add_kernel(*(direct_map_ = direct_map(platform)));
+    }
     auto member = std::make_unique<Member>();
     member->platform = &platform;
     member->design = designs().make(platform.mmu_design, DesignContext{platform, space_});
@@ -26,7 +34,7 @@ void TlbGroup::add(const Platform& platform) {
 }
 
 bool TlbGroup::frame(const trace::Frame& frame, const std::vector<Segment>& segments) {
-    for (const Segment& segment : segments) cut_segment(frame, segment, [this](const Chunk& chunk) { run(chunk); });
+    for (const Segment& segment : segments) cut_segment(frame, segment, program_blocks_, [this](const Chunk& chunk) { run(chunk); });
     return std::any_of(members_.begin(), members_.end(), [](const auto& member) { return !member->refusal; });
 }
 
@@ -37,6 +45,8 @@ void TlbGroup::run(const Chunk& chunk) {
     for (size_t e = 0, access = 0; e < chunk.executions && fetch_places_.size() < fetches.size(); access += chunk.access_counts[e++])
         while (fetch_places_.size() < fetches.size() && fetches[fetch_places_.size()].execution == e) fetch_places_.push_back(access);
 
+    woven_ = chunk.woven;
+    if (woven_) return run_woven({chunk, events, 0, chunk.accesses, 0, 0});
     size_t begin = 0, begin_fetch = 0;
     while (next_change_ - accesses_ < chunk.accesses) {
         const size_t end = next_change_ - accesses_;
@@ -47,6 +57,19 @@ void TlbGroup::run(const Chunk& chunk) {
     }
     run_part({chunk, events, begin, chunk.accesses, begin_fetch, fetches.size()});
     accesses_ += chunk.accesses;
+}
+
+/// No epoch begins in it, and it has no fetches.
+void TlbGroup::run_woven(const Part& part) {
+    const Chunk& chunk = part.chunk;
+    KernelCounts fresh;
+    for (size_t e = 0; e < chunk.executions; ++e) fresh.instructions += instruction_counts_[chunk.block_ids[e]];
+    for (size_t i = 0; i < chunk.accesses; ++i) fresh.stores += chunk.is_store[i];
+    for (auto& member : members_) {
+        KernelCounts& counts = member->counts.kernel;
+        counts.instructions += fresh.instructions, counts.stores += fresh.stores, counts.loads += chunk.accesses - fresh.stores;
+    }
+    run_part(part);
 }
 
 void TlbGroup::run_part(const Part& part) {
@@ -134,8 +157,8 @@ void TlbGroup::replay(Member& member, const SharedL1& l1) {
             access = l1.miss_accesses[done + found.done];
             throw;
         }
-        counts.stlb_hits += found.hits;
-        counts.stlb_misses += found.done - found.hits;
+        (woven_ ? counts.kernel.stlb_hits : counts.stlb_hits) += found.hits;
+        (woven_ ? counts.kernel.stlb_misses : counts.stlb_misses) += found.done - found.hits;
         done = end;
     };
     guarded(member, access, [&] {
@@ -164,8 +187,8 @@ void TlbGroup::run_alone(Member& member, const Part& part) {
         const VirtAddr address(part.chunk.addresses[i]);
         if (part.events.first_touch(i)) design.touch(address);
         const Translation found = design.access_tlb_only({address, part.chunk.is_store[i] != 0, part.events.pc(i)});
-        counts.stlb_hits += found == Translation::stlb_hit;
-        counts.stlb_misses += found == Translation::miss;
+        (woven_ ? counts.kernel.stlb_hits : counts.stlb_hits) += found == Translation::stlb_hit;
+        (woven_ ? counts.kernel.stlb_misses : counts.stlb_misses) += found == Translation::miss;
     };
     guarded(member, access, [&] { walk(part, access, fetched, accessed); });
 }

@@ -36,7 +36,7 @@ struct OtherEvent {
 class TlbGroup final : public CellGroup {
 public:
     /// The log's events are those of all platforms added here. What the constructor gets outlives the group.
-    TlbGroup(const std::vector<trace::Pool>& pools, const Layout& layout, EventLog& log);
+    TlbGroup(const Stream& stream, const Layout& layout, EventLog& log);
 
     /// Throws Refusal; the group is then as before.
     void add(const Platform& platform);
@@ -70,6 +70,7 @@ private:
     };
 
     void run(const Chunk& chunk);
+    void run_woven(const Part& part);
     void run_part(const Part& part);
     std::optional<Refusal> look_up(SharedL1& l1, const Part& part);
     void replay(Member& member, const SharedL1& l1);
@@ -83,11 +84,15 @@ private:
 
     AddressSpace space_;
     EventLog& log_;
+    size_t program_blocks_;
+    std::vector<uint32_t> instruction_counts_;  ///< of each block
+    std::optional<PageSize> direct_map_;        ///< of all platforms; none: nothing is woven, or there are none yet
     std::vector<std::unique_ptr<Member>> members_;
     std::map<std::string, std::unique_ptr<SharedL1>> l1s_;
     std::vector<size_t> fetch_places_;  ///< of each fetch of the chunk: the access that it comes before
     uint64_t accesses_ = 0;             ///< of the stream before the chunk at hand
     uint64_t next_change_ = ~uint64_t{0};
+    bool woven_ = false;                ///< the chunk at hand is the kernel's
 };
 
 }  // namespace tessera::sim::scalar

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "base/error.h"
+#include "base/woven.h"
 #include "engine/timing/group.h"
 #include "engine/timing/schedule.h"
 
@@ -38,7 +39,7 @@ struct Free {
 class LaneClock final : public Clock {
 public:
     LaneClock(const Platform& platform, const std::vector<trace::StaticBlock>& blocks, unsigned layouts, MakeGroup make, RedirectLog* redirects)
-        : config_(clock_config(platform)), schedule_(platform, blocks, config_.steps_between_rebases, redirects) {
+        : config_(clock_config(platform, program_blocks(blocks) < blocks.size())), schedule_(platform, blocks, config_.steps_between_rebases, redirects) {
         const unsigned parts = (layouts + part_lanes - 1) / part_lanes;
         const unsigned lanes = make == make_group_one ? 1 : parts * part_lanes;
         memory_.reset(std::aligned_alloc(64, group_memory_bytes(config_, lanes)));

@@ -30,11 +30,11 @@ struct ClockConfig {
     uint32_t prefetch_queue_lines, write_queue_lines;
     uint32_t load_ports, store_ports, alu_ports;  ///< 0: any number
     uint32_t alu_cycles, refill_cycles, forward_cycles;  ///< forward: 0: loads do not see stores
-    uint32_t extended;                            ///< any of ports, redirects, early registers, strings, forwarding is on
+    uint32_t extended;                            ///< any of ports, redirects, early registers, strings, forwarding, exceptions is on
     uint32_t steps_between_rebases;
 };
 
-/// Throws Refusal when times since an origin that moves every few steps would not fit 32 bits.
-ClockConfig clock_config(const Platform& platform);
+/// weaves: the stream has exceptions (base/woven.h). Throws Refusal when times since an origin that moves every few steps would not fit 32 bits.
+ClockConfig clock_config(const Platform& platform, bool weaves = false);
 
 }  // namespace tessera::sim::timing

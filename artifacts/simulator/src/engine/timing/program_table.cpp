@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "base/woven.h"
 #include "engine/instruction_kind.h"
 #include "engine/instruction_pc.h"
 #include "engine/string_hold.h"
@@ -68,7 +69,7 @@ ProgramTable::ProgramTable(const std::vector<trace::StaticBlock>& blocks, const 
             op.early_regs = list(stack, regs_);
             op.early_regs = uint8_t(op.early_regs + list(early & ~stack, regs_));
             op.latency_cycles = latency_of(insn.kind, p.latency);
-            op.hold_cycles = hold_of(insn, p);
+            op.hold_cycles = uint16_t(hold_of(insn, p) + (i == 0 ? exception_hold(block, p) : 0));
             op.flags = uint8_t((p.ports.alu != 0 && computes(insn.kind)) * needs_alu_port | (stack != 0) * early_stack |
                                (predicts && insn.branch != trace::BranchKind::none) * redirects |
                                (insn.string == trace::StringPart::begin) * begins_string | (insn.string == trace::StringPart::middle) * goes_on_with_string);

@@ -1,0 +1,305 @@
+// Kernel work in the stream: templates as text, what is woven before which block, counts by hand, and equal counts of all engines.
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/woven.h"
+#include "engine/weave/woven_stream.h"
+#include "mmu/design.h"
+#include "os/kernel_addresses.h"
+#include "os/mapped_pages.h"
+#include "support/engines.h"
+#include "support/platforms.h"
+#include "support/random_log.h"
+
+namespace tessera::sim::testing {
+namespace {
+
+using namespace weave;
+
+/// Small templates of the kinds that RandomLog has.
+const std::string small_text =
+    "tessera-fault-templates 1\nkernel 6.12.117\n"
+    "template write-4kb 0 0\n3 l stack 1000 8\n2 s struct 0 8\n1 S page 0 4096\n0 s struct 8 8\n4 s entry-1 0 8\nend 5\n"
+    "template write-4kb 0 1\n1 l stack 1000 8\n1 S page 0 4096\n9 l fixed 2000 8\n1 s entry-1 0 8\nend 1\n"
+    "template write-2mb 0 0\n1 S page 0 2097152\n2 s entry-2 0 8\nend 0\n"
+    "template read-zero 0 0\n7 l fixed 3000 8\n1 s entry-1 0 8\nend 2\n"
+    "template write-zero 0 0\n2 S page 0 4096\n1 s entry-1 0 8\nend 0\n"
+    "template write-cow 0 0\n2 L source 0 4096\n0 S page 0 4096\n1 l source-struct 0 8\n1 s entry-1 0 8\nend 0\n"
+    "template write-private 0 0\n1 L source 0 4096\n0 S page 0 4096\n1 s entry-1 0 8\nend 0\n"
+    "template table 1 0\n1 S new-table 0 4096\n2 s parent 0 8\nend 3\n";
+
+std::string message_of(const std::string& text) {
+    try {
+        parse_templates(text, "t.txt");
+    } catch (const Refusal& refusal) {
+        return refusal.what();
+    }
+    return "";
+}
+
+TEST(Templates, AreReadAsTheyAreWritten) {
+    const Templates found = parse_templates(small_text, "t.txt");
+    EXPECT_EQ(found.kernel, "6.12.117");
+    ASSERT_EQ(found.all.size(), 8u);
+    const FaultTemplate& first = found.all[0];
+    EXPECT_EQ(first.kind, "write-4kb");
+    EXPECT_EQ(first.instructions(), 3u + 2 + 1 + 0 + 4 + 5);
+    EXPECT_EQ(first.steps[2], (Step{1, true, true, Base::page, 0, 4096}));
+    EXPECT_EQ(first.steps[0].offset, 0x1000u);
+    EXPECT_TRUE(found.all[1].batch);
+    EXPECT_EQ(found.all.back().tables, 1u);
+}
+
+TEST(Templates, DamageIsNamedWithItsLine) {
+    const std::string good = "tessera-fault-templates 1\nkernel 6.12.1\ntemplate a 0 0\n1 l fixed 10 8\nend 0\n";
+    EXPECT_EQ(message_of(good), "");
+    const std::vector<std::pair<std::string, std::string>> edits = {
+        {"1 l fixed", "1 q fixed"}, {"1 l fixed", "1 l nowhere"}, {"fixed 10 8", "fixed 10 65"}, {"fixed 10 8", "fixed 10 0"},
+        {"fixed 10", "fixed 8000000000"}, {"fixed 10", "fixed XY"}, {"1 l fixed 10", "1 l entry-1 1"}, {"1 l fixed", "0 l fixed"},
+        {"template a 0 0", "template a 5 0"}, {"template a 0 0", "template a 0 2"}, {"template a", "template A"}, {"1 l fixed 10 8", "1 l"}};
+    for (const auto& [from, to] : edits) {
+        std::string bad = good;
+        bad.replace(bad.find(from), from.size(), to);
+        const std::string message = message_of(bad);
+        EXPECT_NE(message.find("weave/template"), std::string::npos) << to;
+        EXPECT_NE(message.find(", line "), std::string::npos) << to;
+    }
+    EXPECT_NE(message_of(good.substr(0, good.size() - 6)).find("ends inside"), std::string::npos);
+    EXPECT_NE(message_of("tessera-fault-templates 2\n").find("line 1"), std::string::npos);
+    EXPECT_NE(message_of("tessera-fault-templates 1\nkernel 6.12.1\n").find("no template"), std::string::npos);
+    std::string old = good;
+    old.replace(old.find("6.12.1"), 6, "5.15.9");
+    EXPECT_NE(message_of(old).find("weave/other-kernel"), std::string::npos);
+    EXPECT_NE(message_of(old).find("5.15.9"), std::string::npos);
+}
+
+TEST(CompiledTemplates, HaveTheInstructionsAndLinesOfTheText) {
+    const Templates templates = parse_templates(small_text, "t.txt");
+    const CompiledTemplates compiled(templates, 10);
+    for (const FaultTemplate& one : templates.all) {
+        const Compiled* found = compiled.find(one.kind, one.tables, one.batch);
+        ASSERT_NE(found, nullptr);
+        uint64_t instructions = 0, slots = 0;
+        for (const Piece& piece : found->pieces) {
+            const trace::StaticBlock& block = compiled.blocks()[piece.block - 10];
+            EXPECT_TRUE(is_woven(block));
+            EXPECT_EQ(block.slots.size(), piece.accesses);
+            instructions += trace::instructions_of(block), slots += piece.accesses;
+        }
+        EXPECT_EQ(instructions, one.instructions()) << one.kind;
+        EXPECT_EQ(slots, found->places.size()) << one.kind;
+    }
+    EXPECT_EQ(compiled.find("write-4kb", 0, false)->places.size(), 1u + 1 + 64 + 1 + 1);
+    EXPECT_EQ(compiled.find("write-2mb", 2, false)->places.size(), 512u * 64 + 1);
+    EXPECT_EQ(compiled.find("write-cow", 0, true)->places.size(), 128u + 2);  // no batch: the one without
+    EXPECT_EQ(compiled.find("swap", 0, false), nullptr);
+    EXPECT_EQ(compiled.find("table", 0, false), nullptr);
+}
+
+/// A program of stores under a log, both made by hand: a store to page 5 of the anonymous pool, then to page 6.
+struct TwoFaults {
+    TwoFaults() {
+        const uint32_t store = builder.block({insn(trace::InsnKind::store, reg(1), 0, reg(2), 1)}, {{0, 1, 8}});
+        for (const uint64_t page : {5, 5, 6}) builder.run(store, {anon_base + page * 4096 + 8}, {1});
+        stream.emplace(builder.finish());
+        os::Header header;
+        header.trace_checksum = stream->header().checksum;
+        for (const trace::Pool& pool : stream->header().pools) header.pools.push_back({static_cast<uint8_t>(pool.kind), pool.base, pool.size_bytes});
+        path = std::filesystem::temp_directory_path() / ("weave-" + std::to_string(getpid()) + ".oslog");
+        os::Writer writer(path.string(), header);
+        writer.add({0, 0, os::Kind::map, 1, 1, false, false, true, 5, 1, 77, {9, 20, 30, 1000}});
+        writer.add({2, 2, os::Kind::map, 1, 1, false, false, true, 6, 1, 78, {}});
+        writer.finish();
+        layout = layout_of(std::make_shared<Mapping>(read_os_log(path.string(), stream->header())));
+    }
+    ~TwoFaults() { std::filesystem::remove(path); }
+    StreamBuilder builder;
+    std::optional<MemoryStream> stream;
+    std::filesystem::path path;
+    Layout layout;
+};
+
+TEST(WovenStream, HasTheWorkOfAFaultBeforeItsBlock) {
+    TwoFaults made;
+    WovenStream woven(*made.stream, parse_templates(small_text, "t.txt"), "t.txt", made.layout.mapping);
+    const size_t program = program_blocks(woven.blocks());
+    EXPECT_EQ(program, made.stream->blocks().size());
+    trace::Frame frame;
+    ASSERT_TRUE(woven.next(frame));
+    // The first fault allocates three tables below the root, each cleared as 64 lines and stored in its parent; the second none.
+    const size_t ordinary = 68, table = 65;
+    ASSERT_EQ(frame.addresses.size(), 3 * table + ordinary + 2 + ordinary + 1);
+    std::vector<std::pair<uint64_t, size_t>> expected = {
+        {kernel::of_table(20, 0), 0}, {kernel::of_table(9, 0) + 0, 64},          // 64GB lie in the first 512GB
+        {kernel::of_table(30, 0), 65}, {kernel::of_table(20, 8 * 64), 65 + 64},  // and in GB 64
+        {kernel::of_table(1000, 0), 130}, {kernel::of_table(30, 0), 130 + 64},
+        {kernel::of_own(0x1000), 195}, {kernel::of_struct_page(77, 0), 196}, {kernel::of_page(77, 0), 197}, {kernel::of_page(77, 4032), 260},
+        {kernel::of_struct_page(77, 8), 261}, {kernel::of_table(1000, 8 * 5), 262}, {anon_base + 5 * 4096 + 8, 263}, {anon_base + 5 * 4096 + 8, 264},
+        {kernel::of_page(78, 64), 265 + 3}, {kernel::of_table(1000, 8 * 6), 265 + 67}, {anon_base + 6 * 4096 + 8, 265 + 68}};
+    for (const auto& [address, at] : expected) EXPECT_EQ(frame.addresses[at], address) << at;
+    EXPECT_EQ(program_accesses(frame, program), 3u);
+    EXPECT_EQ(woven.blocks()[frame.block_ids.front()].pc, exception_entry_pc);
+    EXPECT_FALSE(woven.next(frame));
+    trace::Frame again;
+    woven.rewind();
+    ASSERT_TRUE(woven.next(again));
+    EXPECT_EQ(again.addresses.size(), 3 * table + 2 * ordinary + 3);
+}
+
+TEST(WovenStream, CountsOfTheKernelAreApart) {
+    TwoFaults made;
+    WovenStream woven(*made.stream, parse_templates(small_text, "t.txt"), "t.txt", made.layout.mapping);
+    Platform platform = haswell();
+    platform.allocator = "mapped";
+    platform.exception_entry_cycles = 1000, platform.exception_exit_cycles = 2000;
+    const auto with = on_all_engines(platform, woven, {made.layout})[0];
+    const KernelCounts& kernel = with.kernel;
+    EXPECT_EQ(kernel.instructions, 3u * (1 + 2 + 3) + 2u * 15);
+    EXPECT_EQ(kernel.loads, 2u);
+    EXPECT_EQ(kernel.stores, 3u * 65 + 2 * 67);
+    EXPECT_EQ(with.units[0].instructions, 3u);
+    EXPECT_EQ(with.units[0].accesses, 3u);
+    EXPECT_EQ(with.program[0], 3u);  // the kernel has cleared the pages: the program finds them in L1D
+    const auto without = on_all_engines(platform, *made.stream, {made.layout})[0];
+    EXPECT_EQ(without.kernel, KernelCounts{});
+    EXPECT_EQ(with.stlb_misses, without.stlb_misses);
+    EXPECT_GE(kernel.cycles, 2u * 3000);
+    EXPECT_GE(with.units[0].runtime_cycles, without.units[0].runtime_cycles + 2 * 3000 - 1000);
+    EXPECT_LE(kernel.cycles, with.units[0].runtime_cycles);
+}
+
+TEST(WovenStream, AFaultWithoutATemplateIsNamed) {
+    TwoFaults made;
+    const std::string others = small_text.substr(0, small_text.find("template write-4kb 0 0")) + small_text.substr(small_text.find("template write-2mb"));
+    WovenStream woven(*made.stream, parse_templates(others, "t.txt"), "t.txt", made.layout.mapping);
+    trace::Frame frame;
+    try {
+        woven.next(frame);
+        FAIL();
+    } catch (const Refusal& refusal) {
+        const std::string message = refusal.what();
+        for (const char* part : {"weave/no-template", "write-4kb", "t.txt", "access 0"}) EXPECT_NE(message.find(part), std::string::npos) << message;
+    }
+}
+
+/// A log whose walks read what the templates stored, and one whose templates leave a store out.
+TEST(TableCheck, FindsAStoreThatIsMissing) {
+    const auto run = [](const std::string& text) {
+        TwoFaults made;
+        WovenStream woven(*made.stream, parse_templates(text, "t.txt"), "t.txt", made.layout.mapping);
+        Platform platform = haswell();
+        platform.allocator = "mapped";
+        const SamplePlan plan(Sampling{}, woven.header());
+        CellsRequest request{woven, plan, {{&platform, &made.layout}}};
+        request.check_tables = true;
+        const auto found = make_engine("partial")->run_cells(request);
+        return found[0].refusal ? std::string(found[0].refusal->what()) : std::string();
+    };
+    EXPECT_EQ(run(small_text), "");
+    const auto without = [](const std::string& line) {
+        std::string text = small_text;
+        return text.replace(text.find(line), line.size(), "");
+    };
+    const std::string leaf = run(without("4 s entry-1 0 8\n")), parent = run(without("2 s parent 0 8\n"));
+    EXPECT_NE(leaf.find("entry 5 of the table in frame 1000"), std::string::npos) << leaf;
+    EXPECT_NE(parent.find("entry 0 of the table in frame 9"), std::string::npos) << parent;
+    EXPECT_NE(parent.find("weave/unstored-entry"), std::string::npos) << parent;
+}
+
+/// Splits, collapses and unmapped pages of a random log: no walk reads an entry that nothing stored.
+TEST(TableCheck, AcceptsWorkOutsideFaults) {
+    for (uint64_t seed = 0; seed < 3; ++seed) {
+        RandomLog random(seed + 30);
+        random.make(1500);
+        MemoryStream stream = random.stream();
+        const Layout layout = random.layout(stream.header());
+        WovenStream woven(stream, parse_templates(small_text, "t.txt"), "t.txt", layout.mapping);
+        Platform platform = haswell();
+        platform.allocator = "mapped";
+        const SamplePlan plan(Sampling{}, woven.header());
+        CellsRequest request{woven, plan, {{&platform, &layout}}};
+        request.check_tables = true;
+        const auto found = make_engine("partial")->run_cells(request);
+        EXPECT_FALSE(found[0].refusal) << found[0].refusal->what();
+    }
+}
+
+/// The pages of the direct map: 1GB or 2MB, and frames by hand.
+TEST(KernelAddresses, AreMappedByWindows) {
+    const auto page = [](uint64_t address) { return address >> 12; };
+    const MappedRow gigabyte = kernel::row(page(kernel::of_page(77, 0)), PageSize::huge_1gb);
+    EXPECT_EQ(gigabyte.pages, 512u * 512);
+    EXPECT_EQ(gigabyte.frame, 0u);
+    const MappedRow table = kernel::row(page(kernel::of_table(1000, 8)), PageSize::large_2mb);
+    EXPECT_EQ((table.frame << 12) + (1000 % 512) * 4096, page_table_base + 1000 * 4096);
+    EXPECT_EQ(kernel::row(page(kernel::of_own(0)), PageSize::large_2mb).frame << 12, kernel::own_physical);
+}
+
+class EnginesWithWovenFaults : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(EnginesWithWovenFaults, GiveEqualCounts) {
+    for (uint64_t seed = 0; seed < 4; ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        RandomLog random(seed + 90);
+        random.make(1500);
+        MemoryStream stream = random.stream();
+        const Layout layout = random.layout(stream.header());
+        WovenStream woven(stream, parse_templates(small_text, "t.txt"), "t.txt", layout.mapping);
+        Platform platform = haswell();
+        platform.mmu_design = GetParam();
+        platform.allocator = "mapped";
+        if (seed % 2) platform.direct_map_mb = 2;
+        const AddressSpace space(stream.header().pools, layout);
+        const bool full = designs().make(platform.mmu_design, DesignContext{platform, space})->needs_caches();
+        const auto counts = on_all_engines(platform, woven, {layout}, seed == 2 && !full ? Sampling{false, 3, 100, 100} : Sampling{});
+        EXPECT_GT(counts[0].kernel.instructions, 500u);
+        EXPECT_GT(counts[0].kernel.stlb_misses, 0u);
+        if (::testing::Test::HasFailure()) return;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EnginesWithWovenFaults, ::testing::Values("conventional", "thp", "baseline", "rmm", "anchor", "cluster-2mb", "hvc-delayed-tlb"),
+                         [](const auto& info) {
+                             std::string name = info.param;
+                             for (char& c : name) c = c == '-' ? '_' : c;
+                             return name;
+                         });
+
+/// Units are chosen by the program's accesses and instructions: the same with and without woven work.
+TEST(WovenStream, PlansCountTheProgram) {
+    RandomLog random(7);
+    random.make(3000);
+    MemoryStream stream = random.stream();
+    const Layout layout = random.layout(stream.header());
+    WovenStream woven(stream, parse_templates(small_text, "t.txt"), "t.txt", layout.mapping);
+    Platform platform = haswell();
+    platform.allocator = "mapped";
+    const Sampling sampling{false, 4, 200, 150};
+    const auto with = simulate("partial", platform, woven, {layout}, sampling)[0], without = simulate("partial", platform, stream, {layout}, sampling)[0];
+    ASSERT_EQ(with.units.size(), without.units.size());
+    for (size_t i = 0; i < with.units.size(); ++i) {
+        EXPECT_EQ(with.units[i].instructions, without.units[i].instructions) << i;
+        EXPECT_EQ(with.units[i].accesses, without.units[i].accesses) << i;
+    }
+}
+
+/// H and M of the plan without caches are those of the full one.
+TEST(WovenStream, TlbsAloneHaveTheSameHitsAndMisses) {
+    RandomLog random(8);
+    random.make(2000);
+    MemoryStream stream = random.stream();
+    const Layout layout = random.layout(stream.header());
+    WovenStream woven(stream, parse_templates(small_text, "t.txt"), "t.txt", layout.mapping);
+    Platform platform = haswell();
+    platform.allocator = "mapped";
+    const auto full = simulate("partial", platform, woven, {layout})[0], tlbs = simulate("partial", platform, woven, {layout}, Sampling{false, 0, 0, 0})[0];
+    EXPECT_EQ(full.stlb_misses, tlbs.stlb_misses);
+    EXPECT_EQ(full.stlb_hits, tlbs.stlb_hits);
+    EXPECT_EQ(full.kernel.stlb_misses, tlbs.kernel.stlb_misses);
+    EXPECT_EQ(full.kernel.stlb_hits, tlbs.kernel.stlb_hits);
+    EXPECT_EQ(full.kernel.instructions, tlbs.kernel.instructions);
+    EXPECT_EQ(full.kernel.stores, tlbs.kernel.stores);
+}
+
+}  // namespace
+}  // namespace tessera::sim::testing

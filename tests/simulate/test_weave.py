@@ -1,0 +1,134 @@
+"""``tessera simulate --os LOG --weave``: options, cached cells, and a recorded program with kernel work."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from tessera.cli.simulate import simulate as command
+from tessera.core.errors import TesseraError
+from tessera.core.paths import build_dir
+from tessera.platforms import Platform
+from tessera.platforms.model import Value
+from tessera.results.cells import read_cells
+from tessera.simulate import runner
+from tessera.simulate.cache import CellCache
+from tessera.simulate.inputs import LOG
+from tessera.simulate.plan import FULL
+from tessera.simulate.rows import KERNEL_COLUMNS, Rows
+
+RECORDING = "tests/faults/recording"
+NEEDED = (("imitation", "tessera-os"), ("simulator", "tessera-sim"), ("tracer", "tessera-trace"))
+
+
+def test_a_row_comes_with_the_kernels_counts(tmp_path):
+    for name in ("units.csv", "designs.csv"):
+        (tmp_path / name).write_text("layout\n")
+    (tmp_path / "kernel.csv").write_text(",".join(KERNEL_COLUMNS) + "\nlog-0,9,4,3,2,1,70" + "," * 9 + "\n")
+    kept = []
+    rows = Rows(
+        tmp_path, {"log-0": Path("a.oslog")}, lambda _, __, row, *___: kept.append(row), {}, weaves=True
+    )
+    rows.line("layout,status,message\n")
+    rows.line("log-0,ok,\n")
+    (line,) = kept[0]["kernel"]
+    assert line["kernel_instructions"] == 9 and line["kernel_walk_cycles"] == 70
+    assert line["kernel_cycles"] is None
+
+
+def test_cells_with_and_without_kernel_work_are_different_cells(tmp_path, monkeypatch):
+    calls = []
+
+    def fake(job, layouts, keep, progress):
+        calls.append(job.weave)
+        for path in layouts:
+            row = {"status": "ok", "message": ""} | (
+                {"kernel": [{"kernel_instructions": 5}]} if job.weave else {}
+            )
+            keep(0, path, row, [], [])
+
+    (tmp_path / "tessera-sim").write_text("binary")
+    (tmp_path / "a.oslog").write_text("log")
+    (tmp_path / "t.tst").write_text("trace")
+    monkeypatch.setattr(runner, "_run", fake)
+    monkeypatch.setattr(runner, "built", lambda *_: tmp_path / "tessera-sim")
+    monkeypatch.setattr(runner, "trace_identity", lambda trace: "trace")
+    platform = Platform("p", "test", "none", {"tlb.entries": Value(64, "assumed: test")})
+
+    def run(weave):
+        kernel = []
+        (rows,) = runner.simulate_all(
+            tmp_path / "t.tst", [platform], [tmp_path / "a.oslog"], workload="w", engine="timing",
+            sampling=FULL, cache=CellCache(tmp_path / "c"), kind=LOG, weave=weave, kernel=kernel,
+        )  # fmt: skip
+        assert "kernel" not in rows[0]
+        return kernel[0]
+
+    expected = [{"platform": "p", "layout": "a", "kernel_instructions": 5}]
+    assert [run(None), run(b"one"), run(b"one"), run(b"two"), run(None)] == [
+        [],
+        expected,
+        expected,
+        expected,
+        [],
+    ]
+    assert calls == [None, b"one", b"two"]
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (["--kernel-out", "/tmp/k.csv", "--os", "x"], "--kernel-out"),
+        (["--weave", RECORDING, "--layouts", "x"], "--weave"),
+        (["--weave", "no-such-folder", "--os", "x"], "recording.json"),
+    ],
+)
+def test_options_that_cannot_be_are_named(words, found):
+    done = CliRunner().invoke(
+        command, ["--trace", "t.tst", "--platform", "haswell-sim", "--out", "/tmp/o.csv", *words]
+    )
+    assert isinstance(done.exception, TesseraError) and found in str(done.exception)
+
+
+def tessera(*words):
+    line = [sys.executable, "-m", "tessera", *(str(word) for word in words)]
+    return subprocess.run(line, capture_output=True, text=True, timeout=300)
+
+
+@pytest.mark.toolchain
+def test_kernel_work_of_a_recorded_program(root, tmp_path):
+    """The same cell on three engines; R grows by the kernel's cycles and what its accesses displace."""
+    for component, name in NEEDED:
+        if not (build_dir(component) / name).exists():
+            pytest.skip(f"build/{component}/{name} is missing: ./run tessera build {component}")
+    trace, log = root / "tests" / "traces" / "examples" / "phases.tst", tmp_path / "thp-never.oslog"
+    assert tessera("os", "run", "--trace", trace, "--scenario", "thp-never", "--out", log).returncode == 0
+
+    def cells(name, *words):
+        done = tessera(
+            "simulate", "--trace", trace, "--platform", "haswell-sim", "--os", log, "--sampling", "full",
+            "--set", "memory.allocator=mapped", "--out", tmp_path / f"{name}.csv", *words,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return read_cells(tmp_path / f"{name}.csv").iloc[0]
+
+    kernel = {}
+    for engine in ("partial", "timing", "reference"):
+        out = tmp_path / f"kernel-{engine}.csv"
+        woven = cells(engine, "--engine", engine, "--weave", root / RECORDING, "--kernel-out", out,
+                      "--faults-out", tmp_path / "faults.csv")  # fmt: skip
+        kernel[engine] = pd.read_csv(out).iloc[0]
+        assert (kernel[engine].drop("kernel_cycles") == kernel["partial"].drop("kernel_cycles")).all()
+    plain, timed = cells("plain", "--engine", "timing"), read_cells(tmp_path / "timing.csv").iloc[0]
+    assert timed.runtime_cycles == woven.runtime_cycles
+    assert kernel["timing"].kernel_cycles == kernel["reference"].kernel_cycles
+    assert timed.instructions == plain.instructions and timed.accesses == plain.accesses
+    assert timed.runtime_cycles > plain.runtime_cycles + kernel["timing"].kernel_cycles / 2
+    faults = pd.read_csv(tmp_path / "faults.csv")
+    least = 1031 * (faults.kind == "zero").sum() + 1875 * (faults.kind == "page").sum()
+    assert kernel["timing"].kernel_instructions >= least > 0
