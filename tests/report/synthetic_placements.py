@@ -9,11 +9,13 @@ from tessera.numa.costs import LoadCosts, walk_cycles
 from tessera.numa.gups import Gups
 from tessera.numa.machine import PLATFORM, published
 from tessera.numa.queue import wait_cycles
+from tessera.numa.rows import rows_of
+from tessera.numa.scaled import scaled
 from tessera.numa.study import table_of
 from tessera.numa.variants import Case, cases
-from tessera.results.schema.numa import PLACEMENTS
+from tessera.results.schema.numa import PLACEMENTS, PROGRAMS
 from tessera.results.tree import Tree
-from tessera.results.write import write
+from tessera.results.write import frame_of, write
 
 LOADS = {"4kb": 1000, "2mb": 0}  #: n; all walks take 100,000 cycles besides
 DATA = 2000  #: the program's loads from memory
@@ -49,3 +51,25 @@ def one_failed(case: Case, layout: str, of_case: dict) -> dict:
     if (case.where.name, layout) != ("RP-RD", "2mb"):
         return of_case
     return {"workload": of_case["workload"], "status": "failed", "message": "PLACEMENT-7"}
+
+
+def program(name: str = "GUPS", scale: float = 16, change=lambda case, layout, cell: cell):
+    """The table of :data:`PROGRAMS` of one workload, ``mitosis-<name>``; R = C + data as above."""
+    platform, asked = scaled(platforms.load(PLATFORM), scale), list(cases(published()))
+    workload = {"workload": f"mitosis-{name.lower()}"}
+    found = [
+        {layout: change(case, layout, cell(case, layout) | workload) for layout in LOADS} for case in asked
+    ]
+    same = {"platform": platform.name, "scale": scale, "program": name, "size": "scaled"}
+    same |= {"footprint_bytes": 4 << 30, "accesses": 2 * UPDATES}
+    return frame_of(PROGRAMS, rows_of(asked, found, platform, published(), same))
+
+
+def write_programs(root: Path) -> None:
+    """Two programs, one of them with a failed placement, and a recording that failed."""
+    tree = Tree(root)
+    write(PROGRAMS, program(change=one_failed), PROGRAMS.place(tree, "mitosis-gups"))
+    write(PROGRAMS, program("XSBench", 20), PROGRAMS.place(tree, "mitosis-xsbench"))
+    lost = {"workload": "mitosis-btree", "platform": "haswell-4s-sim-by-14", "scale": 14, "program": "BTree"}
+    lost |= {"status": "failed", "message": "RECORDING-5"}
+    write(PROGRAMS, frame_of(PROGRAMS, [lost]), PROGRAMS.place(tree, "mitosis-btree"))

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import click
 
+from tessera.cli.study_output import Log, close
+
 PATH = click.Path(path_type=Path)
+PLAN = "units=20,warmup_accesses=2500000,timed_instructions=1000000"
 _SOURCE = click.option(
     "--from",
     "source",
@@ -239,7 +242,6 @@ def placements(
     Example (after: tessera build tracer simulator):
     ./run tessera numa placements --gb 1 --updates 100000 --out /tmp/placements.csv
     """
-    from tessera.cli.study_output import Log, close
     from tessera.core.tables import frame_rows, print_table
     from tessera.numa.gups import Gups
     from tessera.numa.study import Study, placements_study
@@ -251,6 +253,88 @@ def placements(
     ]  # fmt: skip
     print_table(**frame_rows(table[shown], digits=3))
     close(table, out)
+
+
+@numa.command()
+@click.option("--info", type=PATH, required=True, help="info.json of a recording.")
+@click.option("--out", type=PATH, required=True, help="CSV file to write.")
+@click.option(
+    "--scale",
+    type=click.FloatRange(min=1),
+    default=1,
+    show_default=True,
+    help="L3, STLB and walk caches are so many times smaller: published footprint over recorded footprint.",
+)
+@click.option("--platform", default="haswell-4s-sim", show_default=True, help="Platform name or YAML file.")
+@click.option("--sampling", default=PLAN, show_default=True, help="Sampling plan, or full.")
+@click.option(
+    "--engine",
+    type=click.Choice(["timing", "partial", "reference"]),
+    default="timing",
+    show_default=True,
+    help="partial: walk cycles only.",
+)
+@click.option(
+    "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Threads of the simulator."
+)
+@click.option("--cache", type=PATH, help="Folder of finished cells.  [default: none]")
+def program(
+    info: Path,
+    out: Path,
+    scale: float,
+    platform: str,
+    sampling: str,
+    engine: str,
+    jobs: int,
+    cache: Path | None,
+) -> None:
+    """Simulate a recorded program under the placements of Mitosis Table 2, on a scaled machine.
+
+    With 1/14 of a published footprint, page tables fit in the caches of the whole machine. The scaled machine
+    has 1/14 of its L3, STLB and walk caches. All pages are 4KB pages, then 2MB pages.
+
+    Example, after ./run smoke:
+    ./run tessera numa program --info results/smoke/traces/gups-1gb/info.json --scale 14
+    --out /tmp/program.csv
+    """
+    from tessera.core.tables import frame_rows, print_table
+    from tessera.numa.programs import Program, program_study
+
+    asked = Program(info, platform, scale, sampling, cache, out, engine, jobs)
+    table = program_study(asked, Log(f"placements of {info.parent.name}"))
+    shown = [
+        "page_size", "configuration", "hog_lines", "walk_ratio", "runtime_ratio", "runtime_ratio_ci95",
+    ]  # fmt: skip
+    print_table(**frame_rows(table[shown], digits=3))
+    close(table, out)
+
+
+@numa.command()
+@click.option(
+    "--programs", "files", type=PATH, multiple=True, required=True, help="CSV file of numa program."
+)
+@_SOURCE
+@_OUT
+def judge(files: tuple[Path, ...], source: Path | None, out: Path | None) -> None:
+    """Compare simulated programs with the archived bars of Mitosis Figures 6 and 10.
+
+    A gain (ratio minus 1) holds if it is within half of the published gain and its interval excludes 0.
+    Published bars below 1.05, and rows with 2MB pages, are listed without a verdict.
+
+    Example: ./run tessera numa judge --help
+    """
+    import pandas as pd
+
+    from tessera.numa.archive import read
+    from tessera.numa.judged import FAILS, HOLDS
+    from tessera.numa.judged import judge as judged
+    from tessera.results.read import read_file
+    from tessera.results.schema.numa import PROGRAMS
+
+    rows = judged(pd.concat([read_file(PROGRAMS, path) for path in files]), read(source).good)
+    _show(rows, out)
+    counts = [f"{(rows['verdict'] == word).sum()} {word}" for word in (HOLDS, FAILS)]
+    click.echo(f"{', '.join(counts)}, {(rows['verdict'] == '').sum()} listed without a verdict")
 
 
 @numa.command()

@@ -42,4 +42,14 @@ MITOSIS_FIGURES: tuple[Entry, ...] = (
         "its programs had some 4KB pages.",
         group="platforms",
     ),
+    Entry(
+        "numa-programs",
+        "numa_programs:draw",
+        "Programs on scaled machines by placement of tables and data",
+        "Mitosis Figures 6 and 10 for recorded programs: runtime over LP-LD (last bar: RPI-LD over "
+        "RPI-LD+M). The machine of each panel is the paper's with L3, STLB and walk caches divided by the "
+        "number in its name, as the footprint. Whiskers: other assumed numbers of outstanding lines of the "
+        "interfering program. Diamonds: the paper's archived cycles, if they were fetched.",
+        group="platforms",
+    ),
 )

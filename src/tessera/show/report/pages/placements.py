@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from tessera.numa.machine import published
-from tessera.results.schema.numa import PLACEMENTS
+from tessera.results.schema.numa import PLACEMENTS, PROGRAMS
 from tessera.results.status import ok_rows, other_rows
+from tessera.show.figures import numa_programs
 from tessera.show.figures.numa_placements import NAME
 
 #: claims about placements, by the beginnings of their names
@@ -16,11 +17,22 @@ CLAIMS = (
 
 def page(facts) -> dict:
     rows = facts.results.read(PLACEMENTS, expected=False)
+    programs = facts.results.read(PROGRAMS, expected=False)
     return {
         "title": "Placements",
         "figure": facts.figure(NAME),
         "machine": published(),
         "rows": ok_rows(rows).to_dict("records") if len(rows) else [],
         "failed": other_rows(rows).to_dict("records") if len(rows) else [],
+        "bars": _bars(facts) if len(ok_rows(programs)) else [],
+        "programs_figure": facts.figure(numa_programs.NAME) if len(programs) else None,
+        "failed_programs": other_rows(programs).to_dict("records") if len(programs) else [],
         "claims": [row for row in facts.claims.to_dict("records") if row["id"].startswith(CLAIMS)],
     }
+
+
+def _bars(facts) -> list[dict]:
+    """The bars of programs, with the size and scale of each."""
+    sizes = facts.results.read(PROGRAMS, expected=False).drop_duplicates("workload").set_index("workload")
+    found = numa_programs.judged_bars(facts.results).to_dict("records")
+    return [row | sizes.loc[row["workload"], ["scale", "footprint_bytes"]].to_dict() for row in found]

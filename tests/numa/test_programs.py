@@ -1,0 +1,123 @@
+"""A recorded program under placements: cells of the closed form, failed recordings, the commands."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from tessera.cli.main import cli
+from tessera.numa import programs
+from tessera.numa.machine import published
+from tessera.numa.programs import Program, program_study
+from tessera.numa.variants import cases
+from tessera.results.read import read_file
+from tessera.results.schema.numa import PROGRAMS
+
+_PATH = Path(__file__).parents[1] / "report" / "synthetic_placements.py"
+_SPEC = importlib.util.spec_from_file_location("synthetic_placements", _PATH)
+made = sys.modules.setdefault("synthetic_placements", importlib.util.module_from_spec(_SPEC))
+_SPEC.loader.exec_module(made)
+MB = 1 << 20
+HEADER = {
+    "accesses": 5000,
+    "program": "btree",
+    "pools": [
+        {"kind": "brk", "used_bytes": 100, "size_bytes": 4 * MB},
+        {"kind": "mmap", "used_bytes": 5 * MB, "size_bytes": 8 * MB},
+    ],
+}
+
+
+@pytest.fixture
+def info(tmp_path):
+    """Writes info.json of a recording."""
+
+    def write(**changes) -> Path:
+        about = {"rows": {"mitosis": "BTree"}, "footprint_bytes": 5 * MB}
+        path = tmp_path / "info.json"
+        said = {"workload": "mitosis-btree", "status": "ok", "message": "", "size": "scaled", "about": about}
+        path.write_text(json.dumps(said | changes))
+        return path
+
+    return write
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Cells of the closed form in place of the simulator; what it was asked for."""
+    seen: dict = {}
+
+    def simulate_all(trace, platforms, layouts, *, workload, **options):
+        seen.update(options, platforms=platforms, layouts={path.stem: path.read_text() for path in layouts})
+        return [
+            [made.cell(case, path.stem) | {"workload": workload} for path in layouts]
+            for case in cases(published())
+        ]
+
+    monkeypatch.setattr(programs, "simulate_all", simulate_all)
+    monkeypatch.setattr(programs.traces, "info", lambda path: HEADER)
+    return seen
+
+
+def program(info: Path, scale: float = 14) -> Program:
+    return Program(info, "haswell-4s-sim", scale, "full", None, info.with_name("out.csv"))
+
+
+def test_the_table_has_scale_program_and_loads_by_memory(info, asked):
+    program_study(program(info()))
+    rows = read_file(PROGRAMS, info().with_name("out.csv"))
+    assert len(rows) == 2 * 17 and set(rows["status"]) == {"ok"}
+    same = rows[["workload", "program", "platform", "scale", "size", "footprint_bytes", "accesses"]]
+    assert [tuple(row) for row in same.drop_duplicates().itertuples(index=False)] == [
+        ("mitosis-btree", "BTree", "haswell-4s-sim-by-14", 14, "scaled", 5 * MB, 5000)
+    ]
+    remote = rows[(rows["configuration"] == "RP-RD") & (rows["page_size"] == "4KB")].iloc[0]
+    loads = ["walker_dram_local", "walker_dram_remote", "program_dram_local", "program_dram_remote"]
+    assert list(remote[loads]) == [0, 1000, 0, 2000]
+    assert remote["walk_cycles"] == remote["formula_walk_cycles"] == 100_000 + 1000 * 580
+    assert remote["runtime_ratio"] == pytest.approx((680_000 + 580_000 + 100_000) / 760_000)
+
+
+def test_every_placement_runs_on_the_scaled_machine_with_the_used_parts_of_pools(info, asked):
+    program_study(program(info()))
+    assert len(asked["platforms"]) == 17
+    for one in asked["platforms"]:
+        assert one.values["cache.l3.bytes"].value == 5 * MB // 2
+        assert one.values["tlb.stlb.entries"].value == 72 and one.values["numa.nodes"].value == 2
+    head = "type,pageSize,startOffset,endOffset\nbrk,-1,0,4194304\nmmap,-1,0,8388608\n"
+    assert asked["layouts"] == {
+        "4kb": head,
+        "2mb": head + "brk,2097152,0,2097152\nmmap,2097152,0,6291456\n",
+    }
+
+
+@pytest.mark.parametrize("status", ["failed", "skipped"])
+def test_a_recording_that_is_missing_is_one_row_with_its_reason(info, asked, status):
+    rows = program_study(program(info(status=status, message="NO-MEMORY-3")))
+    assert list(rows["status"]) == [status] and list(rows["message"]) == ["NO-MEMORY-3"]
+    assert list(rows["program"]) == ["BTree"] and not asked
+
+
+def test_the_commands_print_ratios_and_verdicts(info, asked, folder, tmp_path):
+    about = {"rows": {"mitosis": "GUPS"}, "footprint_bytes": 4 << 30}
+    out, bars = tmp_path / "gups.csv", tmp_path / "bars.csv"
+    line = ["numa", "program", "--info", str(info(about=about)), "--scale", "16", "--out", str(out)]
+    done = CliRunner().invoke(cli, line)
+    assert done.exit_code == 0 and f"34 rows -> {out}" in done.output, done.output
+    line = ["numa", "judge", "--programs", str(out), "--from", str(folder()), "--out", str(bars)]
+    done = CliRunner().invoke(cli, line)
+    assert done.exit_code == 0, done.output
+    assert "7 HOLDS-IN-SIMULATION, 0 FAILS-IN-SIMULATION, 7 listed" in done.output
+    assert len(bars.read_text().splitlines()) == 15
+
+
+def test_a_scale_without_a_machine_is_refused_before_any_simulation(info, asked):
+    done = CliRunner().invoke(
+        cli, ["numa", "program", "--info", str(info()), "--scale", "99", "--out", "x.csv"]
+    )
+    assert done.exception.code == "numa-scale-l3" and "99" in str(done.exception) and not asked
