@@ -23,6 +23,7 @@ OF_PAIRS = {
     "pipeline adaptive": ["adaptive", "adaptive_curve"],
     "pipeline one-gb": ["one_gb", "budget"],
 }  # fmt: skip
+SCENARIOS = ["cells.csv", "sizes.csv", "faults.csv", "chunks.csv", "areas.csv", "counters.csv"]
 TRANSFER = ["samples.csv", "fits.csv", "points.csv", "predictions.csv", "twins.csv", "ladder.csv"]
 REFERENCE_TABLES = ("comparison", "archived", "quarantine", "rules", "status")
 #: Sources that decide what a step's numbers are, besides the files that its words name.
@@ -44,6 +45,9 @@ DECIDES = {
     "study transfer": [*SIMULATED, *FITTED, "src/tessera/mapping", "src/tessera/judge/studies"],
     "energy cells": ["src/tessera/energy", "config/machines", "config/platforms"],
     "numa placements": [*SIMULATED, "src/tessera/numa"],
+    "study recording": ["artifacts/tracer/plugin", "artifacts/mosalloc/core", "src/tessera/record/traces"],
+    "study scenarios": [*SIMULATED, "artifacts/imitation", "src/tessera/judge/studies/scenarios"],
+    "numa program": [*SIMULATED, "src/tessera/numa"],
     "threads sweep": [*SIMULATED, "src/tessera/energy"],
     "validate engines": [*SIMULATED, "config/platforms/broadwell-sim.yaml"],
     "pipeline machines": ["src/tessera/bundles", *FITTED],
@@ -109,6 +113,7 @@ def outputs(step: str, out: Path | None) -> list[Path]:
         "validate explain": ["steps.csv", "findings.csv", "chase_latency.csv", "calibration.csv"],
         "validate clock": ["clock_marks.csv", "clock_programs.csv", "clock_keys.csv"],
         "study designs": ["cells.csv", "structures.csv", "mappings.csv"],
+        "study scenarios": SCENARIOS,
         "energy cells": ["energy.csv", "savings.csv"],
         "study transfer": TRANSFER + ["verdicts.csv", "widths.csv"] * ("--collect" in sys.argv),
         "models collect": [f"{name}.csv" for names in OF_PAIRS.values() for name in names],

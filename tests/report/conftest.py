@@ -34,6 +34,7 @@ _module("browser")
 synthetic_studies = _module("synthetic_studies")
 synthetic_energy = _module("synthetic_energy")
 synthetic_placements = _module("synthetic_placements")
+synthetic_scenarios = _module("synthetic_scenarios")
 synthetic_validation = _module("synthetic_validation")
 
 
@@ -63,6 +64,8 @@ def full_tree(tmp_path_factory):
     synthetic_validation.write(tree)
     synthetic_energy.write_energy(tree)
     synthetic_placements.write_placements(tree, change=synthetic_placements.one_failed)
+    synthetic_scenarios.write_scenarios(tree)
+    synthetic_placements.write_programs(tree)
     barred_bundle(tree)
     (tree / "provenance").mkdir(exist_ok=True)
     (tree / "provenance" / "timeline.csv").write_text(TIMELINE)

@@ -6,6 +6,8 @@ import yaml
 from tessera import platforms
 from tessera.judge.studies.designs import catalogue, mapped
 from tessera.pipeline.cells import expected_names
+from tessera.record import workloads
+from tessera.scenarios import model as scenarios
 from tessera.simulate.plan import parse_sampling
 
 CONFIGS = ("smoke", "default", "paper")
@@ -22,6 +24,13 @@ def test_names_exist(config):
     for name, study in studies.items():
         if name in ("probes", "placements"):  # their accesses come from a formula
             assert study["platform"] in platforms.names()
+            continue
+        if name == "scenarios":  # its recordings are its own
+            assert study["platform"] in platforms.names()
+            for row, asked in study["workloads"].items():
+                assert workloads.load(row).size(asked["size"])
+                named = [*study["scenarios"], *asked.get("also", [])]
+                assert len(set(named)) == len(named) and set(named) <= set(scenarios.names())
             continue
         assert set(study.get("workloads", [study.get("workload")])) <= set(config["workloads"])
         asked = study.get("platforms", [study.get("platform")])

@@ -8,7 +8,7 @@ import os
 from tessera.pipeline.digests import programs
 
 ENGINE = os.environ.get("TESSERA_ENGINE", "docker")
-COMPONENTS = ("mosalloc", "tracer", "simulator", "workloads")
+COMPONENTS = ("mosalloc", "tracer", "simulator", "workloads", "imitation")
 
 
 def images(wildcards=None):

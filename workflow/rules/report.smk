@@ -9,7 +9,7 @@ NOTEBOOKS = sorted(path.stem for path in Path("notebooks").glob("*.ipynb"))
 #: Files that people edit and the report shows.
 SHOWN = (
     "report", "reference-results", "config/claims.yaml", "config/claims-changes.md", "config/platforms", "config/machines",
-    "config/workloads", "workflow/schemas/claims.schema.json", "requirements.in", *workflow.configfiles,
+    "config/workloads", "config/scenarios", "docs/os-oracle.md", "workflow/schemas/claims.schema.json", "requirements.in", *workflow.configfiles,
 )  # fmt: skip
 
 
@@ -20,7 +20,7 @@ def may_have_failed():
         *(TREE.info(workload) for workload in WORKLOADS),
         *cells_of_pairs(),
         TREE.host_simulated, TREE.host_cells, TREE.validation("host_calibrated"), TREE.validation("chase_series"),
-        *study_outputs(), *study_windows(),
+        *study_outputs(), *study_windows(), *scenario_recordings(),
         *kernel_parts_here(),
     ]  # fmt: skip
 

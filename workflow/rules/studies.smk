@@ -3,6 +3,7 @@
 Each simulates a window in the middle of a recorded trace. `snakemake studies` runs only the studies."""
 
 from tessera.judge.studies.variants import EXPLANATIONS, NO_MISPREDICTIONS
+from tessera.results.schema import scenarios as scenario_tables
 from tessera.results.schema import transfer as transfer_tables
 
 STUDIES = config.get("studies", {})
@@ -51,6 +52,9 @@ def study_outputs():
         found.append(TREE.probes)
     if "placements" in STUDIES:
         found.append(TREE.placements)
+        found += [TREE.placed_program(w) for w in STUDIES["placements"].get("programs", {})]
+    if "scenarios" in STUDIES:
+        found += [TREE.scenarios(w, "cells") for w in STUDIES["scenarios"]["workloads"]]
     if "threads" in STUDIES:
         found.append(TREE.threads_sweep(STUDIES["threads"]["workload"], STUDIES["threads"]["platform"]))
     if "transfer" in STUDIES:
@@ -73,6 +77,17 @@ def design_options(workload):
     found = [f"--{key} {','.join(first[key])}" for key in ("designs", "mappings") if key in first]
     found += [f"--also {','.join(one['designs'])}:{','.join(one['mappings'])}" for one in groups]
     return " ".join(found)
+
+
+def scenario_recordings():
+    """Recordings of the study of scenarios."""
+    return [TREE.scenario_recording(w) for w in STUDIES.get("scenarios", {}).get("workloads", [])]
+
+
+def scenarios_of(workload):
+    """Scenarios of one workload: those of all, then its own."""
+    asked = STUDIES["scenarios"]
+    return [*asked["scenarios"], *asked["workloads"][workload].get("also", [])]
 
 
 def transfer_options():
@@ -242,6 +257,73 @@ rule study_placements:
     shell:
         "tessera numa placements --platform {input.platform} --gb {params.gb} --updates {params.updates}"
         " --seed {params.seed} --jobs {threads} --cache {params.cache} --out {output} 2> >(tee {log} >&2)"
+
+
+rule study_program:
+    input:
+        component_stamps("simulator"),
+        info=TREE.info("{workload}"),
+        platform=lambda w: platform_file(STUDIES["placements"]["platform"]),
+    output: TREE.placed_program("{workload}"),
+    log: TREE.log("study-program-{workload}"),
+    benchmark: TREE.benchmark("study-program-{workload}")
+    params:
+        scale=lambda w: STUDIES["placements"]["programs"][w.workload], sampling=config["sampling"],
+        cache=TREE.cache, code=code("tessera.numa.programs", "tessera.core.tables"),
+        files=lambda w: platform_content(STUDIES["placements"]["platform"]),
+        printed=content(*(f"reference-results/mitosis_{n}.csv" for n in ("table2", "timing"))),
+    priority: 15
+    resources: mem_mb=1000
+    message: "Simulating placements of page tables for {wildcards.workload}"
+    shell:
+        "tessera numa program --info {input.info} --platform {input.platform} --scale {params.scale}"
+        " --sampling {params.sampling} --jobs {threads} --cache {params.cache} --out {output} 2> >(tee {log} >&2)"
+
+
+rule study_recording:
+    """A recording from the first instruction; those of the cells begin when most memory is mapped."""
+    input:
+        component_stamps("mosalloc", "tracer", "workloads"),
+        lambda w: installed(w.workload),
+        ancient("config/workloads/{workload}.yaml"),
+    output: TREE.scenario_recording("{workload}"),
+    log: TREE.log("study-recording-{workload}"),
+    benchmark: TREE.benchmark("study-recording-{workload}")
+    params:
+        size=lambda w: STUDIES["scenarios"]["workloads"][w.workload]["size"],
+        code=code("tessera.judge.studies.scenarios.recording", without=("tessera.layouts.", "tessera.platforms.")),
+        files=lambda w: content(f"config/workloads/{w.workload}.yaml"),
+    priority: 20
+    resources: mem_mb=1000
+    message: "Recording {wildcards.workload} ({params.size}) from its first instruction"
+    shell:
+        "tessera study recording --workload {wildcards.workload} --size {params.size} --out {output} > {log} 2>&1"
+
+
+rule study_scenarios:
+    input:
+        component_stamps("imitation", "simulator", "tracer"),
+        info=TREE.scenario_recording("{workload}"),
+        platform=lambda w: platform_file(STUDIES["scenarios"]["platform"]),
+    output: [TREE.scenarios("{workload}", Path(table.file).stem) for table in scenario_tables.TABLES],
+    log: TREE.log("study-scenarios-{workload}"),
+    benchmark: TREE.benchmark("study-scenarios-{workload}")
+    params:
+        scenarios=lambda w: ",".join(scenarios_of(w.workload)),
+        sampling=STUDIES.get("scenarios", {}).get("sampling", ""),
+        cache=TREE.cache, code=code("tessera.judge.studies.scenarios.step", "tessera.core.tables"),
+        files=lambda w: [
+            platform_content(STUDIES["scenarios"]["platform"]),
+            content(*(f"config/scenarios/{name}.yaml" for name in scenarios_of(w.workload))),
+        ],
+        out=lambda w, output: Path(output[0]).parent,
+    priority: 15
+    resources: mem_mb=1000
+    message: "Running {wildcards.workload} under scenarios of an operating system"
+    shell:
+        "tessera study scenarios --trace {input.info} --platform {input.platform} --scenarios {params.scenarios}"
+        " --sampling {params.sampling} --threads {threads} --cache {params.cache} --out {params.out}"
+        " 2> >(tee {log} >&2)"
 
 
 rule study_transfer:

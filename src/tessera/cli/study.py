@@ -9,6 +9,8 @@ import click
 from tessera.cli.study_designs import designs
 from tessera.cli.study_output import Log, close, names_of
 from tessera.cli.study_probes import probes
+from tessera.cli.study_recording import recording
+from tessera.cli.study_scenarios import scenarios
 from tessera.cli.study_transfer import transfer
 from tessera.results.status import FAILED, is_ok
 
@@ -65,6 +67,8 @@ def study() -> None:
 
 study.add_command(designs)
 study.add_command(probes)
+study.add_command(recording)
+study.add_command(scenarios)
 study.add_command(transfer)
 
 

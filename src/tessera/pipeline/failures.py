@@ -16,13 +16,14 @@ from pathlib import Path
 from tessera.core.errors import TesseraError
 from tessera.record import workloads
 from tessera.results.attempts import OUTCOME
-from tessera.results.schema import transfer
+from tessera.results.schema import scenarios, transfer
 from tessera.results.status import FAILED, SKIPPED, is_ok
 from tessera.results.tree import Tree
 
 NOT_DONE = frozenset({FAILED})
 #: With reserved huge pages, jobs that were skipped without them can run.
 NOT_MEASURED = frozenset({FAILED, SKIPPED})
+_SCENARIOS = tuple(Path(table.file).stem for table in scenarios.OF_LOG.values())
 _TRANSFER = tuple(Path(table.file).stem for table in transfer.PARTS if table is not transfer.POINTS)
 
 
@@ -75,6 +76,7 @@ def _tables(tree: Tree, unmeasured: frozenset) -> Iterator[tuple[Path, frozenset
     yield tree.ablations("*", "*", "shapes"), NOT_DONE, with_sibling("cells")
     yield tree.sweep("*", "*"), NOT_DONE, alone
     yield tree.designs("*", "*", "cells"), NOT_DONE, with_sibling("structures", "mappings")
+    yield tree.scenarios("*", "cells"), NOT_DONE, with_sibling(*_SCENARIOS)
     yield tree.transfer_of("*", "*", "points"), NOT_DONE, with_sibling(*_TRANSFER)
     yield tree.host_cells, unmeasured, with_sibling("comparison")
     yield tree.validation("chase_series"), unmeasured, with_sibling("chase")
@@ -86,7 +88,9 @@ def _tables(tree: Tree, unmeasured: frozenset) -> Iterator[tuple[Path, frozenset
 
 def _recordings(tree: Tree) -> Iterator[Failure]:
     """Failures in JSON files with a ``status``: recordings, windows, jobs of the kernel."""
-    patterns = (tree.info("*"), tree.window("*", "*"), tree.kernel("*", OUTCOME))
+    patterns = (
+        tree.info("*"), tree.window("*", "*"), tree.scenario_recording("*"), tree.kernel("*", OUTCOME),
+    )  # fmt: skip
     for path in (path for pattern in patterns for path in tree.found(pattern)):
         try:
             said = json.loads(path.read_text())

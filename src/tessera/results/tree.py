@@ -230,6 +230,21 @@ class Tree:
         """Runtime and walk cycles by the placement of page tables and data."""
         return self.studies / "numa" / "placements.csv"
 
+    def placed_program(self, workload: str) -> Path:
+        """The same of a recorded program, on a machine that is scaled with its footprint."""
+        return self.studies / "numa" / "programs" / f"{workload}.csv"
+
+    def scenario_recording(self, workload: str) -> Path:
+        """Outcome of a recording from the first instruction, with the program's calls; beside its trace."""
+        return self.studies / "scenarios" / workload / "recording" / "info.json"
+
+    def scenario_trace(self, workload: str) -> Path:
+        return self.scenario_recording(workload).with_name(TRACE_NAME)
+
+    def scenarios(self, workload: str, table: str) -> Path:
+        """``cells``, ``sizes``, ``faults``, ``chunks``, ``areas`` or ``counters``."""
+        return self.studies / "scenarios" / workload / f"{table}.csv"
+
     @property
     def xml_grid(self) -> Path:
         return self.studies / "xml-grid" / "grid.csv"

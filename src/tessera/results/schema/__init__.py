@@ -15,6 +15,7 @@ from tessera.results.schema import (
     machine,
     models,
     numa,
+    scenarios,
     shown,
     studies,
     transfer,
@@ -25,8 +26,8 @@ from tessera.results.schema.table import Column, Table
 TABLES: dict[str, Table] = {}
 for _table in (
     *cells.TABLES, *models.TABLES, *studies.TABLES, *designs.TABLES, *transfer.TABLES,
-    *energy.TABLES, *numa.TABLES, *machine.TABLES, *faults.TABLES, *clock.TABLES, *kernel.TABLES,
-    *shown.TABLES,
+    *energy.TABLES, *numa.TABLES, *scenarios.TABLES, *machine.TABLES, *faults.TABLES, *clock.TABLES,
+    *kernel.TABLES, *shown.TABLES,
 ):  # fmt: skip
     if TABLES.setdefault(_table.name, _table) is not _table:
         raise ValueError(f"table {_table.name} is declared twice")

@@ -12,6 +12,7 @@ from tessera.core.errors import unknown_name
 from tessera.show.figures.entry import Entry
 from tessera.show.figures.mitosis_entries import MITOSIS_FIGURES
 from tessera.show.figures.opera_entries import OPERA_FIGURES
+from tessera.show.figures.os_entries import OS_FIGURES
 
 __all__ = ["FIGURES", "Entry", "get", "select"]
 
@@ -238,6 +239,7 @@ FIGURES: tuple[Entry, ...] = (
     ),
     *OPERA_FIGURES,
     *MITOSIS_FIGURES,
+    *OS_FIGURES,
     Entry(
         "curves",
         "curves:draw",
