@@ -51,7 +51,8 @@ def test_check_asks_the_simulator_too(simulator, tmp_path):
     own.write_text(text + "design: {anker: {pages: {value: 1, source: 'assumed: test'}}}\n")
     rule.write_text(re.sub(r"(channels: \{value:) \d+", r"\1 0", text))
     assert run("check", "zen-sim", good).exit_code == 0
-    assert "accepted, 108 values" in run("check", good).output
+    count = len(platforms.load(good).values)
+    assert f"accepted, {count} values" in run("check", good).output
     answer = run("check", good, key, rule, own)
     assert answer.exit_code == 2
     for words in (
