@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from tessera.cli.study_output import Log, close
+from tessera.cli.numa_program import program, show_ratios, simulation
+from tessera.cli.study_output import Log
 
 PATH = click.Path(path_type=Path)
-PLAN = "units=20,warmup_accesses=2500000,timed_instructions=1000000"
 _SOURCE = click.option(
     "--from",
     "source",
@@ -25,6 +25,9 @@ def numa() -> None:
 
     Example: ./run tessera numa machine
     """
+
+
+numa.add_command(program)
 
 
 @numa.command()
@@ -216,21 +219,10 @@ def gups(out: Path, gb: int, updates: int, seed: int, layouts: Path | None) -> N
 
 @numa.command()
 @click.option("--out", type=PATH, required=True, help="CSV file to write.")
-@click.option("--platform", default="haswell-4s-sim", show_default=True, help="Platform name or YAML file.")
 @click.option("--gb", type=int, default=64, show_default=True, help="Size of the table, GB; a power of two.")
 @click.option("--updates", type=int, default=2_000_000, show_default=True, help="Updates of the trace.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Begin of HPCC's stream.")
-@click.option(
-    "--engine",
-    type=click.Choice(["timing", "partial", "reference"]),
-    default="timing",
-    show_default=True,
-    help="partial: walk cycles only.",
-)
-@click.option(
-    "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Threads of the simulator."
-)
-@click.option("--cache", type=PATH, help="Folder of finished cells.  [default: none]")
+@simulation
 def placements(
     out: Path, platform: str, gb: int, updates: int, seed: int, engine: str, jobs: int, cache: Path | None
 ) -> None:
@@ -242,71 +234,12 @@ def placements(
     Example (after: tessera build tracer simulator):
     ./run tessera numa placements --gb 1 --updates 100000 --out /tmp/placements.csv
     """
-    from tessera.core.tables import frame_rows, print_table
     from tessera.numa.gups import Gups
     from tessera.numa.study import Study, placements_study
 
     study = Study(Gups(gb, updates, seed), platform, cache, out, engine, jobs)
     table = placements_study(study, Log("placements"))
-    shown = [
-        "page_size", "configuration", "hog_lines", "walk_ratio", "runtime_ratio", "runtime_ratio_ci95",
-    ]  # fmt: skip
-    print_table(**frame_rows(table[shown], digits=3))
-    close(table, out)
-
-
-@numa.command()
-@click.option("--info", type=PATH, required=True, help="info.json of a recording.")
-@click.option("--out", type=PATH, required=True, help="CSV file to write.")
-@click.option(
-    "--scale",
-    type=click.FloatRange(min=1),
-    default=1,
-    show_default=True,
-    help="L3, STLB and walk caches are so many times smaller: published footprint over recorded footprint.",
-)
-@click.option("--platform", default="haswell-4s-sim", show_default=True, help="Platform name or YAML file.")
-@click.option("--sampling", default=PLAN, show_default=True, help="Sampling plan, or full.")
-@click.option(
-    "--engine",
-    type=click.Choice(["timing", "partial", "reference"]),
-    default="timing",
-    show_default=True,
-    help="partial: walk cycles only.",
-)
-@click.option(
-    "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Threads of the simulator."
-)
-@click.option("--cache", type=PATH, help="Folder of finished cells.  [default: none]")
-def program(
-    info: Path,
-    out: Path,
-    scale: float,
-    platform: str,
-    sampling: str,
-    engine: str,
-    jobs: int,
-    cache: Path | None,
-) -> None:
-    """Simulate a recorded program under the placements of Mitosis Table 2, on a scaled machine.
-
-    With 1/14 of a published footprint, page tables fit in the caches of the whole machine. The scaled machine
-    has 1/14 of its L3, STLB and walk caches. All pages are 4KB pages, then 2MB pages.
-
-    Example, after ./run smoke:
-    ./run tessera numa program --info results/smoke/traces/gups-1gb/info.json --scale 14
-    --out /tmp/program.csv
-    """
-    from tessera.core.tables import frame_rows, print_table
-    from tessera.numa.programs import Program, program_study
-
-    asked = Program(info, platform, scale, sampling, cache, out, engine, jobs)
-    table = program_study(asked, Log(f"placements of {info.parent.name}"))
-    shown = [
-        "page_size", "configuration", "hog_lines", "walk_ratio", "runtime_ratio", "runtime_ratio_ci95",
-    ]  # fmt: skip
-    print_table(**frame_rows(table[shown], digits=3))
-    close(table, out)
+    show_ratios(table, out)
 
 
 @numa.command()

@@ -6,7 +6,6 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
@@ -15,19 +14,19 @@ from tessera import platforms
 from tessera.core.errors import TesseraError
 from tessera.judge.studies.designs import mapped
 from tessera.judge.studies.designs.cells import Request, failed_cell, simulate_designs
+from tessera.judge.studies.given import GivenTrace
 from tessera.judge.studies.window import middle
 from tessera.platforms import Platform
 from tessera.record import traces
 from tessera.results.read import empty
-from tessera.results.recordings import TRACE_NAME, recorded
+from tessera.results.recordings import TRACE_NAME
 from tessera.results.schema.designs import DESIGN_CELLS, DESIGN_MAPPINGS, DESIGN_STRUCTURES
-from tessera.results.status import is_ok
 from tessera.results.write import frame_of, write
 from tessera.simulate.cache import CellCache
 
 
 @dataclass(frozen=True)
-class Job:
+class Job(GivenTrace):
     """Inputs of the study.
 
     Attributes:
@@ -49,11 +48,6 @@ class Job:
     threads: int = 1
     progress: Callable[[str], None] = lambda line: None
 
-    @cached_property
-    def info(self) -> dict | None:
-        """Content of info.json; None if a trace is given."""
-        return recorded(self.trace)[0] if self.trace.suffix == ".json" else None
-
     @property
     def wanted(self) -> dict[str, list[str]]:
         """Design -> its mappings, each once, in the order of the request."""
@@ -68,23 +62,6 @@ class Job:
     def all_mappings(self) -> list[str]:
         """The mappings of all designs, each once."""
         return list(dict.fromkeys(name for names in self.wanted.values() for name in names))
-
-    @property
-    def workload(self) -> str:
-        """From info.json, else the file's or the folder's name."""
-        if self.info is not None:
-            return self.info["workload"]
-        path = self.trace.absolute()
-        return path.parent.name if path.name == TRACE_NAME else path.stem
-
-    @property
-    def recording(self) -> Path:
-        """The trace; TesseraError if its recording failed."""
-        if self.info is None:
-            return self.trace
-        if not is_ok(self.info):
-            raise TesseraError(f"trace of {self.workload}", "recording failed", self.info["message"])
-        return self.trace.with_name(TRACE_NAME)
 
 
 def designs_study(job: Job) -> pd.DataFrame:

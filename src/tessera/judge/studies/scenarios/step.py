@@ -5,19 +5,17 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
 
 from tessera import platforms
 from tessera.core.errors import TesseraError
+from tessera.judge.studies.given import GivenTrace
 from tessera.judge.studies.scenarios import cells, logs
 from tessera.platforms import Platform
 from tessera.record import traces
-from tessera.results.recordings import TRACE_NAME, recorded
 from tessera.results.schema.scenarios import OF_LOG, SCENARIO_CELLS
-from tessera.results.status import is_ok
 from tessera.results.write import frame_of, write
 from tessera.scenarios import model
 from tessera.simulate.cache import CellCache
@@ -25,7 +23,7 @@ from tessera.simulate.plan import FULL, Plan
 
 
 @dataclass(frozen=True)
-class Job:
+class Job(GivenTrace):
     """Inputs of the study.
 
     Attributes:
@@ -41,28 +39,6 @@ class Job:
     sampling: Plan = FULL
     threads: int = 1
     progress: Callable[[str], None] = lambda line: None
-
-    @cached_property
-    def info(self) -> dict | None:
-        """Content of info.json; None if a trace is given."""
-        return recorded(self.trace)[0] if self.trace.suffix == ".json" else None
-
-    @property
-    def workload(self) -> str:
-        """From info.json, else the file's or the folder's name."""
-        if self.info is not None:
-            return self.info["workload"]
-        path = self.trace.absolute()
-        return path.parent.name if path.name == TRACE_NAME else path.stem
-
-    @property
-    def recording(self) -> Path:
-        """The trace; TesseraError if its recording failed."""
-        if self.info is None:
-            return self.trace
-        if not is_ok(self.info):
-            raise TesseraError(f"trace of {self.workload}", "recording failed", self.info["message"])
-        return self.trace.with_name(TRACE_NAME)
 
 
 def scenarios_study(job: Job) -> pd.DataFrame:
