@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import time
 
@@ -119,6 +120,25 @@ def test_test_runs_both_suites_and_keeps_a_failure(dry_checkout):
         "python -m pytest --durations=50 --durations-min=1 -x -k name",
     ]
     assert done.returncode == 1
+
+
+def test_a_test_run_waits_for_its_kernel_and_not_for_the_engine(dry_checkout):
+    """An engine that ``./run`` started lives on; the run ends, and fails only if a suite failed."""
+    with (dry_checkout / "bootstrap" / "environment.sh").open("a") as steps:  # sourced last
+        steps.write("ensure_engine() { sleep 20 > /dev/null 2>&1 & echo $! > engine; }\n")
+    tessera = dry_checkout / ".venv" / "bin" / "tessera"
+    tessera.write_text('#!/bin/sh\n[ "$1" != kernel ] || { sleep 1; touch built; exit 1; }\n')
+    start = time.monotonic()
+    done = run(dry_checkout, "test")
+    engine = int((dry_checkout / "engine").read_text())
+    os.kill(engine, signal.SIGTERM)  # no such process: the run took the engine with it
+    assert time.monotonic() - start < 15
+    assert done.returncode == 0, done.stderr
+    assert (dry_checkout / "built").exists()
+    assert [line.split(" |")[0].split("min=1 ")[1] for line in done.stdout.splitlines()] == [
+        f"-m not alone --numprocesses {os.cpu_count()} --dist loadfile",
+        "-m alone",
+    ]
 
 
 def test_images_are_built_only_for_docker(dry_checkout):
