@@ -106,6 +106,17 @@ def test_a_process_with_fixed_names_is_found_by_its_mounts(tmp_path):
     assert peak.bytes == 3000 << 10
 
 
+def test_a_process_that_is_ending_has_no_peak_and_hides_no_other(tmp_path):
+    words = ["qemu-x86_64", "settings=/r/gups/.record-1/settings"]
+    for pid in (10, 12):
+        process(tmp_path, pid, "qemu-x86_64", words, 3000)
+        (tmp_path / str(pid) / "status").write_text("Name:\tqemu-x86_64\nState:\tZ (zombie)\n")
+    process(tmp_path, 11, "qemu-x86_64", words, 3000)
+    peak = PeakMemory("/r/gups/", tmp_path)
+    peak.look()
+    assert peak.bytes == 3000 << 10
+
+
 def test_peak_memory_of_nothing_is_unknown(tmp_path):
     peak = PeakMemory("/r/gups/", tmp_path)
     peak.look()

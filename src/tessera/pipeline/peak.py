@@ -50,6 +50,6 @@ class PeakMemory:
                     continue  # the kernel keeps 15 characters of a name
                 if not any(self._word in file.read_bytes() for file in self._texts(process)):
                     continue
-                status = (process / "status").read_text()
-                peak = int(status.split("VmHWM:")[1].split()[0]) << 10
-                self.bytes = max(self.bytes or 0, peak)
+                _, _, peak_kb = (process / "status").read_text().partition("VmHWM:")
+                if peak_kb:  # a process that is ending has lost its memory, and this line
+                    self.bytes = max(self.bytes or 0, int(peak_kb.split()[0]) << 10)
