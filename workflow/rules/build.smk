@@ -5,7 +5,10 @@ compares the content of stamps, which is small (profiles/default), not their tim
 
 import os
 
+from tessera.pipeline.counts import show_counts
 from tessera.pipeline.digests import programs
+
+show_counts(workflow, logger)  # `./run reproduce -n --quiet` prints how many jobs each rule has
 
 ENGINE = os.environ.get("TESSERA_ENGINE", "docker")
 COMPONENTS = ("mosalloc", "tracer", "simulator", "workloads", "imitation")

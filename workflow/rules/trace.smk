@@ -1,6 +1,8 @@
 """Record one trace per workload. info.json is the declared output. If a recording fails, info.json has the reason,
 and the other workloads continue. trace.tst is in the same folder."""
 
+import functools
+
 from snakemake.exceptions import WorkflowError
 
 from tessera.core.errors import TesseraError
@@ -37,6 +39,7 @@ def label_of(name):
     return config["workloads"][name]["size"] if name in config["workloads"] else HOST["size"]
 
 
+@functools.cache  # asked for each job, and reads YAML
 def size_of(name):
     """The size of a workload in this configuration."""
     return workloads.load(name).size(label_of(name))
@@ -64,6 +67,7 @@ def left_out():
     return needs.left_out(rows, Path("."))
 
 
+@functools.cache
 def installed(name):
     """Stamp of the image that has the workload's program of Debian; none if it is no such program."""
     workload = workloads.load(name)

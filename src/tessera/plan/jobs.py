@@ -21,9 +21,8 @@ COMMAND = (
     "--forceall",
     "--cores",
     "2",
-    "--quiet",
-    "reason",
-    "host",
+    "--quiet",  # only the table of jobs: tessera.pipeline.counts
+    "progress",
     "rules",
 )
 
