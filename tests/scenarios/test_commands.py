@@ -200,6 +200,18 @@ def test_progress_is_shown_on_long_runs(trace, tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().err == "phases under thp-never: 12% of 435891 accesses\n"
 
 
+def test_16gb_in_small_pages_take_less_than_1gb_of_this_machine(trace, tmp_path):
+    """3.9 million pages and 7,697 tables, 15 GB of 16 GB."""
+    at, size, events = "0x40000000", hex(15 << 30), tmp_path / "events"
+    events.write_text(f"mmap {at} {size} rw\nmadvise {at} {size} nohugepage\ntouch {at} w {size}\n")
+    line = [build_dir("imitation") / "tessera-vm", "replay", events, "--memory", "16GB"]
+    with subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    assert 50 << 10 < usage.ru_maxrss < 1 << 20  # kB
+
+
 def test_bad_input_is_named(trace, logs, tmp_path, root):
     def refused(*words, status):
         done = tessera(*words)

@@ -19,7 +19,7 @@ from tessera.oracle.imitation import printed, text_of
 PAGE = 4096
 PAGES = 65536  # of a RAM disk: 256 MB
 READS, TOUCHES = 1, 2  # the two files
-EVENTS = {READS: 10000, TOUCHES: 8000}
+EVENTS = {READS: 10000, TOUCHES: 12000}
 MAPPING = 0x2000_0000_0000
 #: Pages of one read, at most. Larger ones depend on the disk: a RAM disk takes 31 pages in one request.
 LONGEST = 31
