@@ -106,6 +106,18 @@ def test_what_contradicts_algebra(read, part, check, sound, broken):
         assert one(found, check=check, workload="Redis", page_size="4KB")["verdict"] == CONSISTENT
 
 
+@pytest.mark.parametrize(
+    ("factor", "share", "verdict"),
+    [(1, 0.5, CONSISTENT), (1.1, 320 / 574, CONSISTENT), (1.2, 320 / 508, CONTRADICTED)],
+)
+def test_the_share_of_2mb_pages_that_figure_11_implies(read, factor, share, verdict):
+    # walk cycles of GUPS RPI-LD, millions: 4KB 1300, in pieces 980, 2MB 660 x factor; local tables give 0.5
+    found = arithmetic(read(rows=scaled("GUPS", "TRPI-LD", 1, factor)), ["coverage"])
+    row = one(found, workload="GUPS")
+    assert row["value"] == pytest.approx(share, abs=1e-3) and row["verdict"] == verdict
+    assert one(found, workload="Redis")["verdict"] == CONSISTENT
+
+
 def test_an_implied_wait_out_of_noise_has_no_verdict(read):
     near = scaled("GUPS", "RP-LD", 1, 0.54)  # 324e6 of 300e6: 8% more than local
     row = one(arithmetic(read(rows=near), ["waits"]), workload="GUPS", page_size="4KB")

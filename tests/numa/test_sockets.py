@@ -116,8 +116,17 @@ def test_the_command(tmp_path, root):
         assert done.exit_code == 0, done.output
         found = pd.read_csv(tmp_path / "out.csv")
         assert list(found["remote_share"]) == [0.75] * 4 and found["walk_cycles_ratio"].nunique() == 1
+    (tmp_path / "map.csv").write_text(
+        "kind,level,pool,start_offset,end_offset,node\n"
+        "data,1,mmap,0,4194304,0\ntable,1,mmap,0,2097152,0\ntable,1,mmap,2097152,4194304,3\n"
+    )
+    done = CliRunner().invoke(cli, [*words, "--map", str(tmp_path / "map.csv")])
+    assert done.exit_code == 0, done.output
+    assert list(pd.read_csv(tmp_path / "out.csv")["remote_share"]) == [0.5, 1, 1, 0.5]
     for wrong in (
         [],
+        ["--map", str(tmp_path / "map.csv"), "--sockets", "3"],
+        ["--map", str(touches)],
         ["--policy", "x", "--pages", "9"],
         ["--policy", "auto"],
         ["--policy", "auto", "--pages", "9", "--figure-4", "A"],

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from tessera.cli.numa_map import numa_map
 from tessera.cli.numa_program import program, show_ratios, simulation
 from tessera.cli.study_output import Log
 
@@ -28,6 +29,7 @@ def numa() -> None:
 
 
 numa.add_command(program)
+numa.add_command(numa_map)
 
 
 @numa.command()
@@ -91,7 +93,9 @@ def bars(source: Path | None, figure: str | None, out: Path | None) -> None:
 
 @numa.command()
 @_SOURCE
-@click.option("--part", help="One part only: additive, unchanged, waits, bounds, table6 or printed.")
+@click.option(
+    "--part", help="One part only: additive, unchanged, waits, bounds, table6, coverage or printed."
+)
 @_OUT
 def arithmetic(source: Path | None, part: str | None, out: Path | None) -> None:
     """Check the archived numbers against algebra: CONSISTENT or CONTRADICTED.
@@ -279,9 +283,12 @@ def judge(files: tuple[Path, ...], source: Path | None, out: Path | None) -> Non
 @click.option("--touches", type=PATH, help="First touches of a trace (tessera trace touches), for --policy.")
 @click.option("--pages", type=click.IntRange(1), help="In their place: so many 4KB pages, in their order.")
 @click.option("--split", "how", default="one", show_default=True, help="Who touches: one, blocks or pages.")
-@click.option("--sockets", type=click.IntRange(1, 64), default=4, show_default=True, help="For --policy.")
+@click.option(
+    "--sockets", type=click.IntRange(1, 64), default=4, show_default=True, help="For --policy, --map."
+)
 @click.option("--placement", type=PATH, help="placement.csv of a guest with our kernel, with --run.")
 @click.option("--run", "guest_run", nargs=2, metavar="PROGRAM CONFIG", help="Its program and configuration.")
+@click.option("--map", "map_file", type=PATH, help="A map of pages and page tables (tessera numa map).")
 @click.option("--figure-4", "figure4", metavar="WORKLOAD", help="The archived shares of Mitosis Figure 4.")
 @_SOURCE
 @click.option(
@@ -292,11 +299,11 @@ def judge(files: tuple[Path, ...], source: Path | None, out: Path | None) -> Non
 @_OUT
 def sockets(
     cells_file, workload, platform, layout, policy, touches, pages, how, sockets, placement, guest_run,
-    figure4, source, remote_load_cycles, out,
+    map_file, figure4, source, remote_load_cycles, out,
 ) -> None:  # fmt: skip
     """Compute walk cycles of threads on several sockets that share one set of page tables.
 
-    The remote shares of the sockets come from a policy, from a guest with our kernel, or from the archive.
+    The remote shares of the sockets come from a policy, a guest with our kernel, a map, or the archive.
     Their sum is the number of sockets minus 1. The ratio is what replicas of the page tables save.
 
     Example: ./run tessera numa sockets --cells notebooks/data/cells.csv --workload gups-8gb
@@ -306,14 +313,15 @@ def sockets(
     from tessera.numa import sockets as of_sockets
     from tessera.numa.archive import read
     from tessera.numa.machine import published
+    from tessera.numa.map_file import read_map
     from tessera.numa.policies import POLICIES, SPLITS, pages_of, remote_shares, split
     from tessera.numa.predict import memory_of, walks_of
 
-    asked = {"--policy": policy, "--placement": placement, "--figure-4": figure4}
+    asked = {"--policy": policy, "--placement": placement, "--map": map_file, "--figure-4": figure4}
     given = [name for name, value in asked.items() if value]
     if len(given) != 1:
         found = f"{' and '.join(given) or 'none'} given"
-        raise TesseraError(", ".join(asked), found, "give one of the three", code="numa-shares-source")
+        raise TesseraError(", ".join(asked), found, "give one of them", code="numa-shares-source")
     if policy:
         if policy not in POLICIES:
             raise unknown_name("policy", policy, list(POLICIES))
@@ -324,6 +332,8 @@ def sockets(
         if not guest_run:
             raise click.UsageError("--placement needs --run PROGRAM CONFIG")
         shares = of_sockets.measured_shares(placement, *guest_run)
+    elif map_file:
+        shares = of_sockets.mapped_shares(read_map(map_file), sockets)
     else:
         shares = of_sockets.published_shares(read(source), figure4)
     memory = memory_of(platform, published(), remote_load_cycles, 0 if remote_load_cycles else None)

@@ -16,6 +16,7 @@ import pandas as pd
 from tessera.core.errors import TesseraError, unknown_name
 from tessera.kernel.placement import remote_leaf_share
 from tessera.numa.archive import Archive
+from tessera.numa.maps import PlacementMap, leaf_entries
 from tessera.numa.predict import Memory, Walks
 from tessera.results.read import read_file
 from tessera.results.schema.kernel import PLACEMENT
@@ -46,6 +47,16 @@ def measured_shares(path: Path, workload: str, config: str) -> np.ndarray:
         raise unknown_name("program and configuration", f"{workload} {config}", names)
     run = rows[(rows["workload"] == workload) & (rows["config"] == config)]
     return remote_leaf_share(run, sorted(set(run["target_socket"]))).to_numpy(float)
+
+
+def mapped_shares(found: PlacementMap, nodes: int) -> np.ndarray:
+    """Shares of a map of pages and page tables; each 4KB page is an entry.
+
+    Raises:
+        TesseraError: more nodes than sockets, or a page without a table.
+    """
+    local = leaf_entries(found, nodes)
+    return 1 - local / local.sum()
 
 
 def costs(shares: np.ndarray, walks: Walks, memory: Memory) -> pd.DataFrame:

@@ -91,7 +91,7 @@ def observe(
     outside = _table(what, seen)
     inside = placement.of_dump(done.text("dump"))
     inside = inside.assign(workload=what.workload, config=what.config)[placement.COLUMNS]
-    return outside, found + _disagreements(inside, outside)
+    return outside, found + disagreements(inside, outside)
 
 
 def runs(megabytes: int) -> list[PlacementRun]:
@@ -129,7 +129,7 @@ def _table(what: PlacementRun, seen: dict[str, list[tuple]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=placement.COLUMNS)
 
 
-def _disagreements(inside: pd.DataFrame, outside: pd.DataFrame) -> list[str]:
+def disagreements(inside: pd.DataFrame, outside: pd.DataFrame) -> list[str]:
     """Rows in which the kernel's dump and the walk from outside differ; rows without a page don't count."""
     keys = ["observer", "level", "socket", "target_socket"]
     values = ["pages", "pointers"]

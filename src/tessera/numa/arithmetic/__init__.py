@@ -13,6 +13,7 @@ from tessera.numa.archive import Archive
 from tessera.numa.arithmetic.additive import additive
 from tessera.numa.arithmetic.bounds import bounds
 from tessera.numa.arithmetic.check import COLUMNS, CONSISTENT, CONTRADICTED, Check
+from tessera.numa.arithmetic.coverage import coverage
 from tessera.numa.arithmetic.printed import printed_values
 from tessera.numa.arithmetic.table6 import table6
 from tessera.numa.arithmetic.unchanged import unchanged
@@ -25,6 +26,7 @@ PARTS: dict[str, Callable[[Archive], Iterable[Check]]] = {
     "waits": waits,
     "bounds": bounds,
     "table6": table6,
+    "coverage": coverage,
     "printed": printed_values,
 }
 

@@ -10,5 +10,7 @@ from __future__ import annotations
 QUIET = {"4KB": 0.05, "2MB": 0.25}
 #: relative deviation with interference
 HOGGED = {"4KB": 0.11, "2MB": 0.25}
+#: difference of two shares of 2MB pages
+COVERAGE = 0.10
 #: an implied wait is judged if remote tables raise C by this much; below it, n is noise
 LEAST_EXTRA = {"4KB": 0.10, "2MB": 0.25}

@@ -1,0 +1,149 @@
+"""``tessera numa map``: where pages and page tables lie, in a guest with our kernel and by rule."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from tessera.kernel.command_line import accept, say
+
+PATH = click.Path(path_type=Path)
+_CONFIG = click.option(
+    "--config",
+    "rule",
+    required=True,
+    help="Configuration of Table 2 without a hog (LP-LD, LP-RD, RP-LD, RP-RD), or a policy (first-touch, "
+    "interleave).",
+)
+
+
+@click.group("map")
+def numa_map() -> None:
+    """Map the nodes of pages and page tables at the offsets of a trace (docs/numa.md, Maps).
+
+    Example: ./run tessera numa map --help
+    """
+
+
+@numa_map.command()
+@accept
+@click.option("--workload", "name", required=True, help="Workload, a program of artifacts/workloads.")
+@click.option("--size", "label", default="tiny", show_default=True, help="Its size; the guest has 1 GB.")
+@_CONFIG
+@click.option("--out", type=PATH, required=True, help="Map to write (CSV).")
+@click.option("--begin", type=PATH, help="Map to write, of the moment before the program's own code.")
+@click.option("--logs", type=PATH, help="Folder for the guest's files.  [default: none is kept]")
+@click.option("--timeout", default=900, show_default=True, help="Seconds until the guest is stopped.")
+def capture(accept_series, name, label, rule, out, begin, logs, timeout) -> None:
+    """Run a workload under libmosalloc in the guest, and write the map at the end of its region of interest.
+
+    The guest has two nodes, and the program runs on node 0. The kernel's own dump and a walk through the
+    guest's memory must agree.
+
+    \b
+    Example (after: tessera build mosalloc workloads):
+      ./run tessera numa map capture --workload mitosis-gups --config RP-LD --out /tmp/rp-ld.csv
+    """
+    import tempfile
+
+    from tessera.core.files import check_target
+    from tessera.kernel import image
+    from tessera.machine.container.toolchain import toolchain
+    from tessera.numa.guest_map import capture as captured
+    from tessera.numa.guest_map import script, staged
+    from tessera.numa.map_file import write_map
+    from tessera.record import workloads
+
+    check_target(out)
+    with tempfile.TemporaryDirectory(prefix="tessera-map-") as temporary:
+        workload = workloads.load(name)
+        run = workloads.prepare(workload, label, Path(temporary) / "inputs")
+        script(run, rule)  # refuses a rule before anything is built
+        files = staged(run, workload.size(label), toolchain())
+        program = image.program("checked", say, accept_series=accept_series)
+        folder = logs or Path(temporary) / "logs"
+        done = captured(image.ready(say), program, run, rule, files, folder, timeout_seconds=timeout)
+    if begin:
+        write_map(done.begin, begin)
+    write_map(done.map, out)
+    _print(done.map)
+    click.echo(f"{done.zero_pages} pages were only read and have no row -> {out}")
+    for difference in done.differences:
+        click.echo(f"DIFFERENCE: {difference}", err=True)
+    sys.exit(1 if done.differences else 0)
+
+
+@numa_map.command()
+@click.option("--touches", type=PATH, required=True, help="First touches of a trace (tessera trace touches).")
+@_CONFIG
+@click.option("--sockets", type=click.IntRange(1, 64), default=2, show_default=True, help="For a policy.")
+@click.option("--split", "how", default="one", show_default=True, help="Who touches: one, blocks or pages.")
+@click.option("--begin", type=PATH, help="Map of the moment when the trace begins; its pages come first.")
+@click.option("--as-far-as", "captured", type=PATH, help="Only touches up to the last page of this map.")
+@click.option("--out", type=PATH, required=True, help="Map to write (CSV).")
+def expect(touches, rule, sockets, how, begin, captured, out) -> None:
+    """Write the map that a configuration or a policy gives for the first touches of a trace.
+
+    A trace of the whole program begins after its libraries, and ends behind the region of interest. So a map
+    captured at its begin and one captured at its end are given, too.
+
+    \b
+    Example (after: tessera trace touches):
+      ./run tessera numa map expect --touches /tmp/touches.csv --config RP-LD --out /tmp/expected.csv
+    """
+    from tessera.core.errors import unknown_name
+    from tessera.mapping.touches import read_touches
+    from tessera.numa.expected import as_far_as, behind, expected
+    from tessera.numa.map_file import read_map, write_map
+    from tessera.numa.policies import SPLITS
+
+    if how not in SPLITS:
+        raise unknown_name("split", how, list(SPLITS))
+    order = read_touches(touches)
+    order = behind(read_map(begin), order) if begin else order
+    chosen = as_far_as(order, read_map(captured)) if captured else order
+    found = expected(chosen, rule, sockets, how)
+    write_map(found, out)
+    _print(found)
+    click.echo(f"first {len(chosen.page)} of {len(order.page)} touches -> {out}")
+
+
+@numa_map.command()
+@click.argument("first", type=PATH)
+@click.argument("second", type=PATH)
+def compare(first: Path, second: Path) -> None:
+    """Compare two maps, page by page and table by table. The exit status is 1 if they differ.
+
+    Tables of levels 3 and 4 are left out, because they also hold memory outside the pools.
+
+    Example: ./run tessera numa map compare /tmp/rp-ld.csv /tmp/expected.csv
+    """
+    from tessera.core.tables import frame_rows, print_table
+    from tessera.numa.map_compare import compare as compared
+    from tessera.numa.map_compare import differences
+    from tessera.numa.map_file import read_map
+
+    table = compared(read_map(first), read_map(second))
+    print_table(**frame_rows(table, digits=0))
+    found = differences(table)
+    click.echo("EQUAL" if not found else f"DIFFERENT: {found} pages and tables")
+    sys.exit(1 if found else 0)
+
+
+def _print(found) -> None:
+    """Pages and tables of each level by node."""
+    import numpy as np
+
+    from tessera.core.tables import print_table
+    from tessera.numa.maps import DATA, KINDS, TABLE
+
+    rows = []
+    for kind in (DATA, TABLE):
+        for level in found.levels(kind):
+            _, nodes = found.units(kind, level)
+            counts = np.bincount(nodes, minlength=found.nodes).tolist()
+            rows.append((KINDS[kind], str(level), *map(str, counts)))
+    heads = ["kind", "level", *(f"node {node}" for node in range(found.nodes))]
+    print_table(heads, rows, right=tuple(range(1, len(heads))))

@@ -1,0 +1,72 @@
+"""A map of a guest with our kernel equals that of the first touches of a trace of the same program."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tessera.core.paths import build_dir
+from tessera.kernel import image
+from tessera.kernel.guest import GuestProgram
+from tessera.machine.container.toolchain import toolchain
+from tessera.mapping.touches import read_touches
+from tessera.numa.expected import as_far_as, behind, expected
+from tessera.numa.guest_map import capture, script, staged
+from tessera.numa.map_compare import compare, differences
+from tessera.record import traces, workloads
+
+pytestmark = pytest.mark.toolchain
+WORKLOAD, SIZE, MB = "mitosis-gups", "tiny", 1 << 20
+
+
+def built_kernel() -> Path | None:
+    """A kernel with the patches that is there already: a test does not build one."""
+    for path in build_dir("kernel").glob("kernel-*/info.json"):
+        if json.loads(path.read_text())["variant"] == "checked":
+            return path.with_name("bzImage")
+    return None
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return workloads.prepare(workloads.load(WORKLOAD), SIZE, tmp_path_factory.mktemp("inputs"))
+
+
+def test_the_files_of_the_guest(run):
+    files = staged(run, workloads.load(WORKLOAD).size(SIZE), toolchain())
+    assert {"/program/gups", "/program/libmosalloc.so", "/program/libc.so.6", "/program/layout.csv"} <= set(
+        files
+    )
+    assert files["/program/gups"] == Path(run.argv[0]).read_bytes()
+    assert files["/lib64/ld-linux-x86-64.so.2"][:4] == b"\x7fELF"
+
+
+@pytest.mark.parametrize("rule", ["RP-LD", "first-touch"])
+def test_pages_and_tables_lie_where_the_rule_puts_them(run, rule, tmp_path):
+    kernel = built_kernel()
+    if kernel is None:
+        pytest.skip("no kernel is built: ./run tessera kernel build")
+    size = workloads.load(WORKLOAD).size(SIZE)
+    trace = tmp_path / "trace.tst"
+    traces.record(
+        run.argv, trace, heap_pool=size.heap_pool, anon_pool=size.anon_pool, roi="whole", kernel_accesses=True
+    )
+    traces.touches(trace, tmp_path / "touches.csv")
+    said: list[str] = []
+    program = GuestProgram(kernel, (image.build_guest(said.append) / "common.cpio",))
+    files = staged(run, size, toolchain())
+    found = capture(image.ready(said.append), program, run, rule, files, tmp_path / "guest")
+    order = behind(found.begin, read_touches(tmp_path / "touches.csv"))
+    table = compare(found.map, expected(as_far_as(order, found.map), rule, 2))
+    assert found.differences == [] and found.zero_pages == 0
+    assert differences(table) == 0, table.to_string()
+    assert table["same_node"].tolist()[0] > 32 * MB // 4096
+
+
+def test_rules_become_settings_of_the_kernel(run):
+    assert "-m 1 " in script(run, "LP-RD") and "echo 0 > /proc/sys/vm/pgtable_node" in script(run, "LP-RD")
+    assert "-m 0 " in script(run, "RP-LD") and "echo 1 > /proc/sys/vm/pgtable_node" in script(run, "RP-LD")
+    assert " interleave " in script(run, "interleave")
+    assert "pgtable_node" not in script(run, "first-touch") + script(run, "interleave")

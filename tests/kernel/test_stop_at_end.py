@@ -1,0 +1,84 @@
+"""The guest's tools `stop-at-end` and `bind`, in the toolchain: programs with and without a marker."""
+
+from __future__ import annotations
+
+import pytest
+
+from tessera.kernel.source import kernel_folder
+from tessera.machine.container.toolchain import toolchain
+
+pytestmark = pytest.mark.toolchain
+
+MARKER = '__asm__ volatile(".byte 0x0f,0x1f,0x80,0x54,0x53,0x52,0x45" ::: "memory");'
+#: name -> body of main; the second marker is in code that does not run
+PROGRAMS = {
+    "marked": f'puts("before"); fflush(stdout); {MARKER} puts("after");',
+    "twice": f"if (argc > 1) {{ {MARKER} }} {MARKER}",
+    "unmarked": 'puts("before");',
+    "early": f"if (argc == 1) return 7; {MARKER}",
+    "crash": f"if (argc == 1) *(volatile int *)0 = 1; {MARKER}",
+}
+SCRIPT = r"""cd "$1" || exit
+gcc -O1 -static -o stop-at-end "$2"/stop-at-end.c && gcc -O1 -static -o bind "$2"/bind.c || exit
+for name in marked twice unmarked early crash; do
+    gcc -O1 -w -include stdio.h -o $name $name.c || exit
+    rm -f pid
+    ./stop-at-end pid ./$name > $name.out 2> $name.err
+    echo $name $? > $name.result
+    if [ -s pid ]; then
+        grep State /proc/$(cat pid)/status >> $name.result
+        kill -CONT $(cat pid)
+        sleep 0.2
+    fi
+done
+./stop-at-end -e 'echo at $PID; [ -d /proc/$PID ]' pid ./early argument > entry.out 2> entry.err
+echo entry $? > entry.result
+kill -KILL $(cat pid)
+./stop-at-end -e false pid ./early 2> command.err; echo command $? > command.result
+./stop-at-end pid ./none 2> none.err; echo none $? > none.result
+./bind -c 77 true 2> bind.err; echo bind $? > bind.result
+"""
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("stop")
+    for name, body in PROGRAMS.items():
+        (folder / f"{name}.c").write_text(f"int main(int argc, char **argv) {{ {body} return 0; }}\n")
+    toolchain().run(["sh", "-c", SCRIPT, "sh", folder, kernel_folder() / "tools"], [folder])
+    return folder
+
+
+def result(done, name):
+    return (done / f"{name}.result").read_text().split()
+
+
+@pytest.mark.parametrize("name", ["marked", "twice"])
+def test_a_program_stands_at_its_marker(done, name):
+    assert result(done, name) == [name, "0", "State:", "T", "(stopped)"]
+
+
+def test_the_program_goes_on_behind_the_marker(done):
+    assert (done / "marked.out").read_text() == "before\nafter\n"
+
+
+def test_a_command_runs_before_the_program(done):
+    assert result(done, "entry") == ["entry", "0"]
+    number = (done / "pid").read_text().strip()
+    assert (done / "entry.out").read_text() == f"at {number}\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "said"),
+    [
+        ("unmarked", "2", "no marker of an end"),
+        ("early", "3", "it ended before the marker"),
+        ("crash", "3", "it ended before the marker"),
+        ("command", "2", "false: it failed"),
+        ("none", "2", "it does not start"),
+        ("bind", "2", "processors of node 77"),
+    ],
+)
+def test_what_cannot_be_done_is_said(done, name, status, said):
+    assert result(done, name) == [name, status]
+    assert said in (done / f"{name}.err").read_text()
