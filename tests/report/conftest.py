@@ -35,6 +35,7 @@ synthetic_studies = _module("synthetic_studies")
 synthetic_energy = _module("synthetic_energy")
 synthetic_placements = _module("synthetic_placements")
 synthetic_scenarios = _module("synthetic_scenarios")
+synthetic_faults = _module("synthetic_faults")
 synthetic_validation = _module("synthetic_validation")
 
 
@@ -65,6 +66,7 @@ def full_tree(tmp_path_factory):
     synthetic_energy.write_energy(tree)
     synthetic_placements.write_placements(tree, change=synthetic_placements.one_failed)
     synthetic_scenarios.write_scenarios(tree)
+    synthetic_faults.write_faults(tree)
     synthetic_placements.write_programs(tree)
     barred_bundle(tree)
     (tree / "provenance").mkdir(exist_ok=True)

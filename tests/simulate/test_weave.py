@@ -45,7 +45,7 @@ def test_cells_with_and_without_kernel_work_are_different_cells(tmp_path, monkey
     calls = []
 
     def fake(job, layouts, keep, progress):
-        calls.append(job.weave)
+        calls.append((job.weave, job.check_tables))
         for path in layouts:
             row = {"status": "ok", "message": ""} | (
                 {"kernel": [{"kernel_instructions": 5}]} if job.weave else {}
@@ -60,11 +60,12 @@ def test_cells_with_and_without_kernel_work_are_different_cells(tmp_path, monkey
     monkeypatch.setattr(runner, "trace_identity", lambda trace: "trace")
     platform = Platform("p", "test", "none", {"tlb.entries": Value(64, "assumed: test")})
 
-    def run(weave):
+    def run(weave, check=False):
         kernel = []
         (rows,) = runner.simulate_all(
             tmp_path / "t.tst", [platform], [tmp_path / "a.oslog"], workload="w", engine="timing",
-            sampling=FULL, cache=CellCache(tmp_path / "c"), kind=LOG, weave=weave, kernel=kernel,
+            sampling=FULL, cache=CellCache(tmp_path / "c"), kind=LOG, weave=weave, check_tables=check,
+            kernel=kernel,
         )  # fmt: skip
         assert "kernel" not in rows[0]
         return kernel[0]
@@ -77,13 +78,15 @@ def test_cells_with_and_without_kernel_work_are_different_cells(tmp_path, monkey
         expected,
         [],
     ]
-    assert calls == [None, b"one", b"two"]
+    assert run(b"one", check=True) == expected
+    assert calls == [(None, False), (b"one", False), (b"two", False), (b"one", True)]
 
 
 @pytest.mark.parametrize(
     ("words", "found"),
     [
         (["--kernel-out", "/tmp/k.csv", "--os", "x"], "--kernel-out"),
+        (["--check-tables", "--os", "x"], "--check-tables"),
         (["--weave", RECORDING, "--layouts", "x"], "--weave"),
         (["--weave", "no-such-folder", "--os", "x"], "recording.json"),
     ],
@@ -124,6 +127,8 @@ def test_kernel_work_of_a_recorded_program(root, tmp_path):
                       "--faults-out", tmp_path / "faults.csv")  # fmt: skip
         kernel[engine] = pd.read_csv(out).iloc[0]
         assert (kernel[engine].drop("kernel_cycles") == kernel["partial"].drop("kernel_cycles")).all()
+    checked = cells("checked", "--engine", "partial", "--weave", root / RECORDING, "--check-tables")
+    assert checked.walk_cycles == read_cells(tmp_path / "partial.csv").iloc[0].walk_cycles
     plain, timed = cells("plain", "--engine", "timing"), read_cells(tmp_path / "timing.csv").iloc[0]
     assert timed.runtime_cycles == woven.runtime_cycles
     assert kernel["timing"].kernel_cycles == kernel["reference"].kernel_cycles

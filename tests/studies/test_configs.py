@@ -25,7 +25,7 @@ def test_names_exist(config):
         if name in ("probes", "placements"):  # their accesses come from a formula
             assert study["platform"] in platforms.names()
             continue
-        if name == "scenarios":  # its recordings are its own
+        if name in ("scenarios", "virtuoso"):  # recordings are their own
             assert study["platform"] in platforms.names()
             for row, asked in study["workloads"].items():
                 assert workloads.load(row).size(asked["size"])

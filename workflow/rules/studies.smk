@@ -5,6 +5,7 @@ Each simulates a window in the middle of a recorded trace. `snakemake studies` r
 from tessera.judge.studies.variants import EXPLANATIONS, NO_MISPREDICTIONS
 from tessera.results.schema import scenarios as scenario_tables
 from tessera.results.schema import transfer as transfer_tables
+from tessera.results.schema import virtuoso as fault_tables
 
 STUDIES = config.get("studies", {})
 STUDY_CODE = code("tessera.judge.studies.steps")
@@ -55,6 +56,8 @@ def study_outputs():
         found += [TREE.placed_program(w) for w in STUDIES["placements"].get("programs", {})]
     if "scenarios" in STUDIES:
         found += [TREE.scenarios(w, "cells") for w in STUDIES["scenarios"]["workloads"]]
+    if "virtuoso" in STUDIES:
+        found += [TREE.virtuoso(w, "shares") for w in STUDIES["virtuoso"]["workloads"]]
     if "threads" in STUDIES:
         found.append(TREE.threads_sweep(STUDIES["threads"]["workload"], STUDIES["threads"]["platform"]))
     if "transfer" in STUDIES:
@@ -79,9 +82,22 @@ def design_options(workload):
     return " ".join(found)
 
 
+def whole_sizes():
+    """Workloads that are recorded from the first instruction -> their size. Two studies share a recording."""
+    found = {}
+    for asked in (STUDIES.get(name, {}).get("workloads", {}) for name in ("scenarios", "virtuoso")):
+        for workload, about in asked.items():
+            if found.setdefault(workload, about["size"]) != about["size"]:
+                raise WorkflowError(f"studies ask for {workload} in the sizes {found[workload]} and {about['size']}")
+    return found
+
+
+WHOLE_SIZES = whole_sizes()
+
+
 def scenario_recordings():
-    """Recordings of the study of scenarios."""
-    return [TREE.scenario_recording(w) for w in STUDIES.get("scenarios", {}).get("workloads", [])]
+    """Recordings from the first instruction."""
+    return [TREE.scenario_recording(w) for w in WHOLE_SIZES]
 
 
 def scenarios_of(workload):
@@ -290,7 +306,7 @@ rule study_recording:
     log: TREE.log("study-recording-{workload}"),
     benchmark: TREE.benchmark("study-recording-{workload}")
     params:
-        size=lambda w: STUDIES["scenarios"]["workloads"][w.workload]["size"],
+        size=lambda w: WHOLE_SIZES[w.workload],
         code=code("tessera.judge.studies.scenarios.recording", without=("tessera.layouts.", "tessera.platforms.")),
         files=lambda w: content(f"config/workloads/{w.workload}.yaml"),
     priority: 20
@@ -324,6 +340,32 @@ rule study_scenarios:
         "tessera study scenarios --trace {input.info} --platform {input.platform} --scenarios {params.scenarios}"
         " --sampling {params.sampling} --threads {threads} --cache {params.cache} --out {params.out}"
         " 2> >(tee {log} >&2)"
+
+
+rule study_virtuoso:
+    input:
+        component_stamps("imitation", "simulator", "tracer"),
+        info=TREE.scenario_recording("{workload}"),
+        platform=lambda w: platform_file(STUDIES["virtuoso"]["platform"]),
+    output: [TREE.virtuoso("{workload}", Path(table.file).stem) for table in fault_tables.TABLES],
+    log: TREE.log("study-virtuoso-{workload}"),
+    benchmark: TREE.benchmark("study-virtuoso-{workload}")
+    params:
+        scenarios=",".join(STUDIES.get("virtuoso", {}).get("scenarios", [])),
+        sampling=STUDIES.get("virtuoso", {}).get("sampling", ""), faults="tests/faults/recording",
+        cache=TREE.cache, code=code("tessera.judge.studies.virtuoso.step", "tessera.core.tables"),
+        files=lambda w: [
+            platform_content(STUDIES["virtuoso"]["platform"]), content("tests/faults/recording"),
+            content(*(f"config/scenarios/{name}.yaml" for name in STUDIES["virtuoso"]["scenarios"])),
+        ],
+        out=lambda w, output: Path(output[0]).parent,
+    priority: 15
+    resources: mem_mb=1500
+    message: "Simulating page faults of {wildcards.workload}"
+    shell:
+        "tessera virtuoso program --trace {input.info} --platform {input.platform} --scenarios {params.scenarios}"
+        " --weave {params.faults} --sampling {params.sampling} --threads {threads} --cache {params.cache}"
+        " --out {params.out} 2> >(tee {log} >&2)"
 
 
 rule study_transfer:

@@ -167,10 +167,9 @@ def templates(folder: Path, out: Path) -> None:
     Example: ./run tessera faults stream templates --out /tmp/templates.txt
     """
     from tessera.core.files import write_text
-    from tessera.faults.stream.recording import load
-    from tessera.faults.stream.weave import lines
+    from tessera.faults.stream.weave import file_of
 
-    text = "\n".join([*lines(load(folder)), ""])
+    text = file_of(folder).decode()
     write_text(out, text)
     click.echo(f"{text.count(chr(10) + 'template ')} templates -> {out}")
 

@@ -118,6 +118,11 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
         "validate",
         "Validate the simulator and the platform file of this machine.",
     ),
+    "virtuoso": (
+        "tessera.cli.virtuoso",
+        "virtuoso",
+        "Compute what page faults cost programs, as figures of Virtuoso show it.",
+    ),
     "workload": ("tessera.cli.workload", "workload", "List, show, run and add workloads."),
 }
 

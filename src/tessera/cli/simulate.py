@@ -107,6 +107,12 @@ FILE = click.Path(path_type=Path)
 )
 @click.option("--kernel-out", type=FILE, help="With --weave: CSV file for the counts of the kernel's work.")
 @click.option(
+    "--check-tables",
+    is_flag=True,
+    help="With --weave and --sampling full: fail where a walk reads a page-table entry that no woven store "
+    "has written.",
+)
+@click.option(
     "--threads",
     type=click.IntRange(1),
     default=1,
@@ -126,7 +132,7 @@ FILE = click.Path(path_type=Path)
 )
 def simulate(trace, platform_names, layout_words, mapping_words, log_words, changes, choices, out, engine,
              intervals, warmup, timed, sampling, interval_file, interval_out, designs_out, faults_out,
-             weave, kernel_out, threads, workload, cache, listing) -> None:  # fmt: skip
+             weave, kernel_out, check_tables, threads, workload, cache, listing) -> None:  # fmt: skip
     """Simulate a trace under many layouts, mappings or scenarios.
 
     Writes H (STLB hits), M (STLB misses), C (walk cycles) and R (runtime in cycles) of each cell. H and M are
@@ -189,7 +195,8 @@ def simulate(trace, platform_names, layout_words, mapping_words, log_words, chan
         raise TesseraError(
             "--faults-out", "only logs of an operating system have faults", "give them with --os"
         )
-    templates = _templates(weave, kernel_out, kind)
+    only_woven = {"--kernel-out": kernel_out, "--check-tables": check_tables}
+    templates = _templates(weave, [name for name, given in only_woven.items() if given], kind)
     trace_info(trace)
     layouts = find_inputs(pages, kind)
     if kind == LOG:
@@ -215,7 +222,7 @@ def simulate(trace, platform_names, layout_words, mapping_words, log_words, chan
     rows = _simulate_all(
         trace, platforms, variants, layouts, label, kept,
         engine=engine, sampling=plan, threads=threads, units=units, structures=structures, kind=kind,
-        weave=templates, kernel=kernel,
+        weave=templates, check_tables=check_tables, kernel=kernel,
     )  # fmt: skip
     for row in rows:
         made = [*changes, *(f"{key}={row[key]}" for key in keys)]
@@ -238,21 +245,23 @@ def simulate(trace, platform_names, layout_words, mapping_words, log_words, chan
         sys.exit(EXIT_FAILED)
 
 
-def _templates(recording: Path | None, kernel_out: Path | None, kind) -> bytes | None:
-    """The templates of --weave as the simulator reads them; None: the option is not given."""
-    from tessera.faults.stream.recording import load
-    from tessera.faults.stream.weave import lines
+def _templates(recording: Path | None, only_woven: list[str], kind) -> bytes | None:
+    """The templates of --weave as the simulator reads them; None: the option is not given.
+
+    ``only_woven``: options that need it.
+    """
+    from tessera.faults.stream.weave import file_of
     from tessera.simulate.inputs import LOG
 
     if recording is None:
-        if kernel_out is not None:
+        if only_woven:
             raise TesseraError(
-                "--kernel-out", "without --weave there is no kernel work", "give --weave RECORDING"
+                only_woven[0], "without --weave there is no kernel work", "give --weave RECORDING"
             )
         return None
     if kind != LOG:
         raise TesseraError("--weave", "only logs have page faults", "give them with --os")
-    return "\n".join([*lines(load(recording)), ""]).encode()
+    return file_of(recording)
 
 
 def _label(trace: Path) -> str:

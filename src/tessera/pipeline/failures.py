@@ -77,6 +77,7 @@ def _tables(tree: Tree, unmeasured: frozenset) -> Iterator[tuple[Path, frozenset
     yield tree.sweep("*", "*"), NOT_DONE, alone
     yield tree.designs("*", "*", "cells"), NOT_DONE, with_sibling("structures", "mappings")
     yield tree.scenarios("*", "cells"), NOT_DONE, with_sibling(*_SCENARIOS)
+    yield tree.virtuoso("*", "shares"), NOT_DONE, alone
     yield tree.transfer_of("*", "*", "points"), NOT_DONE, with_sibling(*_TRANSFER)
     yield tree.host_cells, unmeasured, with_sibling("comparison")
     yield tree.validation("chase_series"), unmeasured, with_sibling("chase")

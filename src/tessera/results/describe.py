@@ -20,6 +20,7 @@ from tessera.results.schema import (
     shown,
     studies,
     transfer,
+    virtuoso,
 )
 from tessera.results.schema.table import Table
 
@@ -41,6 +42,7 @@ _GROUPS = (
     ("Energy, and hit rates by the size of L3", energy.TABLES),
     ("Placement of page tables and data", numa.TABLES),
     ("One program under scenarios of an operating system", scenarios.TABLES),
+    ("One program with the kernel work of its page faults", virtuoso.TABLES),
     ("Measurements on this machine, and validation", (*machine.TABLES, *faults.TABLES, *clock.TABLES)),
     ("The kernel's parts", kernel.TABLES),
     ("Claims, workloads and published numbers", shown.TABLES),

@@ -245,6 +245,10 @@ class Tree:
         """``cells``, ``sizes``, ``faults``, ``chunks``, ``areas`` or ``counters``."""
         return self.studies / "scenarios" / workload / f"{table}.csv"
 
+    def virtuoso(self, workload: str, table: str) -> Path:
+        """``shares``: parts of a program's runtime in page faults and in translation."""
+        return self.studies / "virtuoso" / workload / f"{table}.csv"
+
     @property
     def xml_grid(self) -> Path:
         return self.studies / "xml-grid" / "grid.csv"

@@ -37,7 +37,8 @@ class Job:
     """The inputs of a simulation; ``threads`` changes only the time, ``kind`` says what the files are.
 
     Several platforms share what they can of a pass over the trace; their rows are those of each one alone.
-    ``weave``: templates of page faults, woven into the stream.
+    ``weave``: templates of page faults, woven into the stream. ``check_tables``: a walk that reads an entry
+    that no woven store has written is a failed row.
     """
 
     simulator: Path
@@ -48,6 +49,7 @@ class Job:
     threads: int = 1
     kind: Kind = LAYOUT
     weave: bytes | None = None
+    check_tables: bool = False
 
 
 def run_simulator(job: Job, layouts: dict[Path, bytes], keep: Keep, progress: Progress) -> None:
@@ -94,6 +96,7 @@ def _start(job: Job, folder: Path, stems: list[str], labels: list[str]) -> subpr
     if job.weave is not None:
         (folder / TEMPLATES_FILE).write_bytes(job.weave)
         argv += ["--weave", folder / TEMPLATES_FILE, "--kernel-out", folder / KERNEL_FILE]
+        argv += ["--check-tables", "on"] if job.check_tables else []
     argv += ["--threads", job.threads]
     return toolchain().popen(
         [str(a) for a in argv],

@@ -67,6 +67,7 @@ def simulate_all(
     structures: list | None = None,
     kind: Kind = LAYOUT,
     weave: bytes | None = None,
+    check_tables: bool = False,
     kernel: list | None = None,
 ) -> list[list[dict]]:
     """For each platform, rows of the cells table, one per layout, in the order of ``layouts``.
@@ -86,6 +87,8 @@ def simulate_all(
             simulated again.
         kind: what ``layouts`` are; a mapping's cell has the name of the mapping in the column ``layout``.
         weave: templates of page faults that are woven into the stream of logs; None: faults take no time.
+        check_tables: with ``weave``, a walk that reads an entry which no woven store has written is a failed
+            row. Needs ``engine`` partial or timing, and ``sampling`` full.
         kernel: gets a list for each platform, with a row per log: ``platform``, then
             ``rows.KERNEL_COLUMNS``. Empty without ``weave``.
 
@@ -98,7 +101,7 @@ def simulate_all(
     contents, unreadable = _contents(layouts, kind)
     before = [trace_identity(trace)]
     after = [engine, sampling.argument(), sha256_of(simulator), *([] if kind == LAYOUT else [kind.word])]
-    after += [] if weave is None else ["weave", weave]
+    after += [] if weave is None else ["weave", weave, *(["check-tables"] if check_tables else [])]
     keys = [
         {path: content_key(*before, platform.flat(), *after, content) for path, content in contents.items()}
         for platform in platforms
@@ -121,8 +124,9 @@ def simulate_all(
         for places, paths in _missing(keys, found):
             simulated |= {keys[place][path]: path for place in places for path in paths}
             job = Job(
-                simulator, trace, tuple(platforms[i] for i in places), engine, sampling, threads, kind, weave
-            )
+                simulator, trace, tuple(platforms[i] for i in places), engine, sampling, threads, kind, weave,
+                check_tables,
+            )  # fmt: skip
             _run(job, {path: contents[path] for path in paths}, _at(places, keep), progress)
     except (SystemExit, TesseraError) as stop:
         done = sum(key in found for of_platform in keys for key in of_platform.values())

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from tessera.core.errors import TesseraError
 from tessera.faults.stream.counts import ordinary
 from tessera.faults.stream.format import KINDS, Access, Fault
-from tessera.faults.stream.recording import PAGE_BYTES, Recording
+from tessera.faults.stream.recording import PAGE_BYTES, Recording, load
 from tessera.faults.stream.structures import PAGE, STRUCT_PAGE, VMEMMAP
 from tessera.faults.stream.templates import (
     ENTRY_BYTES,
@@ -42,6 +43,11 @@ OF_TABLES, TABLE = "read-zero", "table"
 STACKS = ("stack", "entry stack")
 BASES = {OF_PAGE: "page", OF_STRUCT: "struct", OF_SOURCE: "source", OF_SOURCE_STRUCT: "source-struct"}
 LETTERS = {value: letter for letter, value in KINDS.items()}
+
+
+def file_of(folder: Path) -> bytes:
+    """The file for the recording in ``folder``; errors as :func:`lines` and :func:`load`."""
+    return "\n".join([*lines(load(folder)), ""]).encode()
 
 
 def lines(recording: Recording) -> Iterator[str]:

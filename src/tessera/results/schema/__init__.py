@@ -19,6 +19,7 @@ from tessera.results.schema import (
     shown,
     studies,
     transfer,
+    virtuoso,
 )
 from tessera.results.schema.table import Column, Table
 
@@ -27,7 +28,7 @@ TABLES: dict[str, Table] = {}
 for _table in (
     *cells.TABLES, *models.TABLES, *studies.TABLES, *designs.TABLES, *transfer.TABLES,
     *energy.TABLES, *numa.TABLES, *scenarios.TABLES, *machine.TABLES, *faults.TABLES, *clock.TABLES,
-    *kernel.TABLES, *shown.TABLES,
+    *virtuoso.TABLES, *kernel.TABLES, *shown.TABLES,
 ):  # fmt: skip
     if TABLES.setdefault(_table.name, _table) is not _table:
         raise ValueError(f"table {_table.name} is declared twice")

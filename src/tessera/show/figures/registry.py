@@ -13,6 +13,7 @@ from tessera.show.figures.entry import Entry
 from tessera.show.figures.mitosis_entries import MITOSIS_FIGURES
 from tessera.show.figures.opera_entries import OPERA_FIGURES
 from tessera.show.figures.os_entries import OS_FIGURES
+from tessera.show.figures.virtuoso_entries import VIRTUOSO_FIGURES
 
 __all__ = ["FIGURES", "Entry", "get", "select"]
 
@@ -240,6 +241,7 @@ FIGURES: tuple[Entry, ...] = (
     *OPERA_FIGURES,
     *MITOSIS_FIGURES,
     *OS_FIGURES,
+    *VIRTUOSO_FIGURES,
     Entry(
         "curves",
         "curves:draw",

@@ -41,6 +41,8 @@ OWN_PAGES = {
     "os-sizes": "scenarios.html",
     "os-faults": "scenarios.html",
     "os-chunks": "scenarios.html",
+    "fault-shares": "faults.html",
+    "fault-latency": "faults.html",
     "designs-nested": "designs.html",
     "transfer": "transfer.html",
     "transfer-ladder": "transfer.html",

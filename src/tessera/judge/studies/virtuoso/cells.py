@@ -1,0 +1,86 @@
+"""One log simulated twice: with the kernel's work of its faults in the program's stream, and without.
+
+Both runs have the same samples. The difference of their R is what faults cost, including lines and
+translations that the kernel's accesses displace; ``kernel_cycles`` is the time inside faults alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tessera.core.errors import TesseraError
+from tessera.judge.studies.scenarios.logs import one_line
+from tessera.platforms import Platform
+from tessera.platforms.change import set_values
+from tessera.results.status import FAILED, is_ok
+from tessera.simulate.cache import CellCache
+from tessera.simulate.inputs import LOG
+from tessera.simulate.plan import Plan
+from tessera.simulate.runner import simulate_all
+
+ENGINE = "timing"
+#: The kernel accesses pages by their frames.
+FRAMES = {"memory.allocator": "mapped"}
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is simulated, how, and where finished cells are kept. ``weave``: templates of faults."""
+
+    workload: str
+    trace: Path
+    platform: Platform
+    sampling: Plan
+    weave: bytes
+    cache: CellCache
+    threads: int = 1
+    progress: Callable[[str], None] = lambda line: None
+
+
+@dataclass(frozen=True)
+class Woven:
+    """A log with its kernel work; without numbers if ``problem`` says why.
+
+    Attributes:
+        cell: row of the cells table.
+        faultless_cycles: R if faults take no time.
+        kernel: counts of the kernel's work (``tessera.simulate.rows.KERNEL_COLUMNS``).
+    """
+
+    cell: dict = field(default_factory=dict)
+    faultless_cycles: float | None = None
+    kernel: dict = field(default_factory=dict)
+    problem: str = ""
+
+
+def simulate_logs(request: Request, logs: Sequence[Path]) -> list[Woven]:
+    """Each log with and without the kernel's work, in the order of ``logs``."""
+    if not logs:
+        return []
+    platform = set_values(request.platform, FRAMES)
+    same = {
+        "workload": request.workload, "engine": ENGINE, "sampling": request.sampling, "cache": request.cache,
+        "progress": request.progress, "threads": request.threads, "kind": LOG,
+    }  # fmt: skip
+    kernel: list[list[dict]] = []
+    try:
+        (woven,) = simulate_all(
+            request.trace, [platform], list(logs), weave=request.weave, kernel=kernel, **same
+        )
+        (plain,) = simulate_all(request.trace, [platform], list(logs), **same)
+    except TesseraError as error:
+        return [Woven(problem=one_line(error)) for _ in logs]
+    counts = {row["layout"]: row for row in kernel[0]}
+    return [
+        _woven(with_work, without, counts.get(log.stem, {}))
+        for log, with_work, without in zip(logs, woven, plain, strict=True)
+    ]
+
+
+def _woven(with_work: dict, without: dict, kernel: dict) -> Woven:
+    for cell in (with_work, without):
+        if not is_ok(cell):
+            return Woven(cell={"status": FAILED}, problem=cell["message"])
+    return Woven(with_work, without["runtime_cycles"], kernel)
