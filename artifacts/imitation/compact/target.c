@@ -43,8 +43,9 @@ static bool take_block(struct run *run, uint32_t frame, unsigned order) {
     free_count_add(p, zone, -(1 << order), type);
     frame_set(&p->frames, frame, FRAME_USED, order);
     if (order >= PHYS_PAGEBLOCK_ORDER && type != PHYS_HIGHATOMIC) frame_set_block_types(&p->frames, frame, order, PHYS_MOVABLE);
-    if (order == PHYS_PAGEBLOCK_ORDER - 1 && type != PHYS_HIGHATOMIC && type != PHYS_MOVABLE) {
-        const uint32_t start = block_start(frame, PHYS_PAGEBLOCK_ORDER), end = start + PHYS_PAGEBLOCK_FRAMES;
+    // Half a pageblock: it becomes movable, and its other free blocks go to the tails of their lists, even if it was movable before.
+    const uint32_t start = block_start(frame, PHYS_PAGEBLOCK_ORDER), end = start + PHYS_PAGEBLOCK_FRAMES;
+    if (order == PHYS_PAGEBLOCK_ORDER - 1 && type != PHYS_HIGHATOMIC && start >= zone->start_frame && end <= zone_end(zone)) {
         for (uint32_t at = start; at < end; at += frame_kind(&p->frames, at) == FRAME_INSIDE ? 1 : UINT32_C(1) << frame_order(&p->frames, at))
             if (frame_kind(&p->frames, at) == FRAME_FREE) free_list_move(p, zone, at, frame_order(&p->frames, at), type, PHYS_MOVABLE);
         frame_set_block_types(&p->frames, frame, PHYS_PAGEBLOCK_ORDER, PHYS_MOVABLE);

@@ -1,14 +1,18 @@
 // Compaction: when it runs, what moves, deferral, capture. Numbers by hand from mm/compaction.c.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "pressure_support.h"
 
 extern "C" {
 #include "compact/run.h"
+#include "phys/freelist.h"
 }
 
 using namespace tests;
@@ -113,6 +117,51 @@ TEST_F(Comb, AnAsynchronousRunGivesUpOnBlocksWithAFixedPage) {
     EXPECT_EQ(p.system.compact.zone[PHYS_DMA32].defer_shift, 0u);   // asynchronous failures defer nothing
     for (uint64_t i = 1; i < pages; i += 64) lru_clear(&p.system.lru, p.frame_of(at + i), LRU_LOCKED);
     right();
+}
+
+// Found by a run of 6.12: __isolate_free_page moves the other free blocks of the pageblock to the tails of their lists when it takes half
+// of the pageblock, even if the pageblock is movable already.
+TEST(Target, HalfAPageblockSendsItsOtherFreeBlocksToTheTails) {
+    Pressure p{settings_of(THP_NEVER), 64 * mib, 8192};
+    struct phys &phys = p.memory.p;
+    struct zone &zone = phys.zones[PHYS_DMA32];
+    std::vector<uint32_t> blocks;
+    for (uint32_t frame; (frame = p.memory.alloc(9)) != PHYS_NO_FRAME;)
+        if (frame >= zone.start_frame) blocks.push_back(frame);
+    std::sort(blocks.begin(), blocks.end());
+    ASSERT_GT(blocks.size(), 12u);
+    const uint32_t half = blocks[blocks.size() - 2], other = blocks[blocks.size() - 4];
+    struct error error;
+    for (const uint32_t frame : {half, other}) ASSERT_TRUE(phys_split_used(&phys, frame, 0, &error));
+    for (size_t i = 0; i < 8; ++i) ASSERT_TRUE(p.memory.release(blocks[i], 9));      // above the min mark
+    for (uint32_t frame = half + 256; frame < half + 512; ++frame) ASSERT_TRUE(p.memory.release(frame));
+    for (const uint32_t frame : {other, half}) {
+        percpu_drain_all(&phys, 0);
+        ASSERT_TRUE(p.memory.release(frame));
+    }
+    percpu_drain_all(&phys, 0);
+    const uint32_t list = free_list(&zone, 0, PHYS_MOVABLE);
+    ASSERT_EQ(list_last(phys.frames.links, list), other);
+    ASSERT_EQ(list_first(phys.frames.links, list), half);
+    struct run run = {};
+    run.compact = &p.system.compact;
+    run.zone = &zone;
+    run.state = &p.system.compact.zone[PHYS_DMA32];
+    run.order = 9;
+    run.search_order = 9;
+    run.type = PHYS_MOVABLE;
+    run.mode = COMPACT_MODE_LIGHT;
+    run.direct = true;
+    run.migrate_at = zone.start_frame;
+    run.free_at = block_start(zone_end(&zone) - 1, 9);
+    run.migrating = 1;
+    run_find_free(&run);
+    ASSERT_EQ(run.free_frames, 256u);
+    EXPECT_EQ(run.free_block[8][0], half + 256);
+    EXPECT_EQ(list_last(phys.frames.links, list), half);
+    EXPECT_EQ(list_first(phys.frames.links, list), other);
+    EXPECT_TRUE(phys_free(&phys, half + 256, 8, 0, &error));
+    std::free(run.free_block[8]);
 }
 
 TEST(Deferral, SkipsOneThreeSevenRequests) {
