@@ -1,7 +1,8 @@
 """The share of memory with 2MB pages after fragmentation, as Figure 11 implies it.
 
 Let a share p of a program's memory be in 2MB pages. If its accesses are uniform, C = p x C(2MB) +
-(1 - p) x C(4KB), so p = (C(4KB) - C) / (C(4KB) - C(2MB)). C(2MB) is that of Figure 10, without fragmentation.
+(1 - p) x C(4KB), so p = (C(4KB) - C) / (C(4KB) - C(2MB)). C(4KB) and C(2MB) are those of Figure 10, without
+fragmentation: Figure 11 of the archive has 4KB pages with local tables only.
 The node of the page tables does not change the pages, so p must be the same with local tables and with remote
 ones and a hog.
 """
@@ -21,15 +22,15 @@ FRAGMENTED, WHOLE = "Figure 11", "Figure 10a"
 
 def coverage(archive: Archive) -> Iterator[Check]:
     """The share of 2MB pages with remote tables, in the bounds that local tables give."""
-    small = cycles_of(archive.good, FRAGMENTED, "walk", "4KB")
     pieces = cycles_of(archive.good, FRAGMENTED, "walk", "2MB")
-    large = cycles_of(archive.good, WHOLE, "walk", "2MB").reindex(small.index)
-    pieces = pieces.reindex(small.index)
+    small, large = (
+        cycles_of(archive.good, WHOLE, "walk", size).reindex(pieces.index) for size in ("4KB", "2MB")
+    )
     shares = {
         name: (column(small, name) - column(pieces, name)) / (column(small, name) - column(large, name))
         for name in (LOCAL, REMOTE)
     }
-    for workload in small.index:
+    for workload in pieces.index:
         local, remote = (float(shares[name][workload]) for name in (LOCAL, REMOTE))
         yield Check(
             f"2MB pages of {FRAGMENTED}", str(workload), "2MB", remote,
