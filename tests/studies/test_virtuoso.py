@@ -78,7 +78,9 @@ def world(monkeypatch, tmp_path):
     info.write_text(json.dumps({"workload": "made", "status": "ok", "message": ""}))
     simulate_all.asked = asked
     out = Tree(tmp_path).virtuoso("made", "shares").parent
-    simulate_all.job = lambda *names: step.Job(info, PLATFORM, names, tmp_path, tmp_path / "cache", out)
+    simulate_all.job = lambda *names: step.Job(
+        info, PLATFORM, names, tmp_path / "cache", out, recording_of_faults=tmp_path
+    )
     return simulate_all
 
 

@@ -52,8 +52,8 @@ def program(trace, platform, names, faults, sampling, threads, cache, out) -> No
     from tessera.simulate.plan import parse_sampling
 
     job = Job(
-        trace, platform, names_of(names), faults, cache or out / ".cache", out, parse_sampling(sampling),
-        threads, Log(f"faults on {Path(platform).stem}"),
+        trace, platform, names_of(names), cache or out / ".cache", out, parse_sampling(sampling),
+        threads, Log(f"faults on {Path(platform).stem}"), recording_of_faults=faults,
     )  # fmt: skip
     table = program_study(job)
     _print(table)

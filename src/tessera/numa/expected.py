@@ -18,12 +18,20 @@ import numpy as np
 
 from tessera.core.errors import TesseraError, unknown_name
 from tessera.mapping.touches import Touches
-from tessera.numa.maps import ALIGNED_LEVELS, DATA, LEAVES, TABLE, TABLE_PAGES, PlacementMap, unit_pages
+from tessera.numa.maps import (
+    ALIGNED_LEVELS,
+    DATA,
+    LEAVES,
+    POOL_SHIFT,
+    TABLE,
+    TABLE_PAGES,
+    PlacementMap,
+    unit_pages,
+)
 from tessera.numa.placement import Placement, placements
 from tessera.numa.policies import POLICIES, Touched, split
 
-_POOL_SHIFT = 40  #: pages are below 2^36 (tessera.mapping.check)
-_TABLE_SHIFT = _POOL_SHIFT - 9  #: the same after a division by the 512 entries of a table
+_TABLE_SHIFT = POOL_SHIFT - 9  #: the same after a division by the 512 entries of a table
 INTERLEAVE = "interleave"
 LOCAL_NODE, REMOTE_NODE = 0, 1  #: the paper's sockets A and B
 
@@ -66,12 +74,12 @@ def expected(touches: Touches, rule: str, nodes: int, how: str = "one") -> Place
             code="numa-pages",
         )
     where = placed(rule)
-    pages = (touches.pool.astype(np.int64) << _POOL_SHIFT) + touches.page
+    pages = (touches.pool.astype(np.int64) << POOL_SHIFT) + touches.page
     touched = split(pages, nodes, how)
     data_node = touched.sockets if where is None else np.full(len(pages), node_of(where.data, where))
     if rule == INTERLEAVE:
         data_node = touches.page % nodes
-    rows = _rows(DATA, LEAVES, pages, data_node, _POOL_SHIFT)
+    rows = _rows(DATA, LEAVES, pages, data_node, POOL_SHIFT)
     for level in ALIGNED_LEVELS:
         # tables of level 2 are to 2MB ranges what those of level 1 are to pages
         units = Touched(_divided(pages, TABLE_PAGES ** (level - 1)), touched.sockets, nodes)
@@ -91,7 +99,7 @@ def as_far_as(touches: Touches, found: PlacementMap) -> Touches:
     so a page that is missing before the last one is a difference.
     """
     pages, _ = found.units(DATA, LEAVES)
-    there = np.flatnonzero(np.isin((touches.pool.astype(np.int64) << _POOL_SHIFT) + touches.page, pages))
+    there = np.flatnonzero(np.isin((touches.pool.astype(np.int64) << POOL_SHIFT) + touches.page, pages))
     count = int(there[-1]) + 1 if len(there) else 0
     return Touches(touches.pool[:count], touches.page[:count], touches.access[:count])
 
@@ -102,14 +110,14 @@ def behind(begin: PlacementMap, touches: Touches) -> Touches:
     A trace begins with the program's own code. Libraries have touched pages by then.
     """
     pages, _ = begin.units(DATA, LEAVES)
-    touched = (touches.pool.astype(np.int64) << _POOL_SHIFT) + touches.page
+    touched = (touches.pool.astype(np.int64) << POOL_SHIFT) + touches.page
     order = np.concatenate((pages, touched[~np.isin(touched, pages)]))
-    return Touches(order >> _POOL_SHIFT, order & (1 << _POOL_SHIFT) - 1, np.arange(len(order)))
+    return Touches(order >> POOL_SHIFT, order & (1 << POOL_SHIFT) - 1, np.arange(len(order)))
 
 
 def _divided(pages: np.ndarray, by: int) -> np.ndarray:
     """Page numbers with their pools, in larger units; 2^40 is a multiple of every unit times 512."""
-    return (pages >> _POOL_SHIFT << _POOL_SHIFT) + (pages & (1 << _POOL_SHIFT) - 1) // by
+    return (pages >> POOL_SHIFT << POOL_SHIFT) + (pages & (1 << POOL_SHIFT) - 1) // by
 
 
 def _rows(kind: int, level: int, numbers: np.ndarray, nodes: np.ndarray, shift: int) -> list[tuple]:

@@ -21,6 +21,7 @@ PAGE_BYTES = 4096
 TABLE_PAGES = 512  #: entries of a table
 LEVELS = (1, 2, 3, 4)  #: of page tables; 4 is the root
 ALIGNED_LEVELS = (1, 2)  #: pools begin at multiples of 1GB, so these tables have fixed offsets
+POOL_SHIFT = 40  #: a pool and a page in one number; pages are below 2^36 (tessera.mapping.check)
 LEAVES = 1  #: level of the tables whose entries are 4KB pages
 _FIELDS = ("kind", "level", "pool", "start", "end", "node")
 
@@ -100,7 +101,7 @@ class PlacementMap:
         count = last - first
         row = np.repeat(np.arange(len(count)), count)
         inside = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
-        return (self.pool[chosen][row] << 40) + first[row] + inside, self.node[chosen][row]
+        return (self.pool[chosen][row] << POOL_SHIFT) + first[row] + inside, self.node[chosen][row]
 
     @property
     def nodes(self) -> int:
@@ -124,7 +125,7 @@ def leaf_entries(found: PlacementMap, nodes: int) -> np.ndarray:
     pages, _ = found.units(DATA, LEAVES)
     tables, where = found.units(TABLE, LEAVES)
     # a pool has a multiple of 512 pages, so pool and page in one number can be divided
-    of_page = (pages >> 40 << 40) + (pages & (1 << 40) - 1) // TABLE_PAGES
+    of_page = (pages >> POOL_SHIFT << POOL_SHIFT) + (pages & (1 << POOL_SHIFT) - 1) // TABLE_PAGES
     at = np.searchsorted(tables, of_page)
     known = at < len(tables)
     known[known] = tables[at[known]] == of_page[known]

@@ -6,37 +6,27 @@ translations that the kernel's accesses displace; ``kernel_cycles`` is the time 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tessera.core.errors import TesseraError
+from tessera.judge.studies.scenarios import cells
 from tessera.judge.studies.scenarios.logs import one_line
-from tessera.platforms import Platform
 from tessera.platforms.change import set_values
 from tessera.results.status import FAILED, is_ok
-from tessera.simulate.cache import CellCache
 from tessera.simulate.inputs import LOG
-from tessera.simulate.plan import Plan
 from tessera.simulate.runner import simulate_all
 
-ENGINE = "timing"
 #: The kernel accesses pages by their frames.
 FRAMES = {"memory.allocator": "mapped"}
 
 
-@dataclass(frozen=True)
-class Request:
-    """What is simulated, how, and where finished cells are kept. ``weave``: templates of faults."""
+@dataclass(frozen=True, kw_only=True)
+class Request(cells.Request):
+    """``weave``: templates of faults; the rest as of the study of scenarios."""
 
-    workload: str
-    trace: Path
-    platform: Platform
-    sampling: Plan
     weave: bytes
-    cache: CellCache
-    threads: int = 1
-    progress: Callable[[str], None] = lambda line: None
 
 
 @dataclass(frozen=True)
@@ -61,7 +51,7 @@ def simulate_logs(request: Request, logs: Sequence[Path]) -> list[Woven]:
         return []
     platform = set_values(request.platform, FRAMES)
     same = {
-        "workload": request.workload, "engine": ENGINE, "sampling": request.sampling, "cache": request.cache,
+        "workload": request.workload, "engine": cells.ENGINE, "sampling": request.sampling, "cache": request.cache,
         "progress": request.progress, "threads": request.threads, "kind": LOG,
     }  # fmt: skip
     kernel: list[list[dict]] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,8 +13,8 @@ import pandas as pd
 from tessera import platforms
 from tessera.core.errors import TesseraError
 from tessera.faults.stream.weave import file_of
-from tessera.judge.studies.given import GivenTrace
 from tessera.judge.studies.scenarios import logs
+from tessera.judge.studies.scenarios import step as scenarios
 from tessera.judge.studies.virtuoso.cells import Request, Woven, simulate_logs
 from tessera.platforms import Platform
 from tessera.record import traces
@@ -23,31 +23,16 @@ from tessera.results.status import FAILED, OK
 from tessera.results.write import frame_of, write
 from tessera.scenarios import imitated, model
 from tessera.simulate.cache import CellCache
-from tessera.simulate.plan import FULL, Plan
 
 PROVENANCE = "simulated"
 LARGE = " 2MB"
 
 
-@dataclass(frozen=True)
-class Job(GivenTrace):
-    """Inputs of the study.
+@dataclass(frozen=True, kw_only=True)
+class Job(scenarios.Job):
+    """As of the study of scenarios; ``recording_of_faults``: folder of ``tessera faults stream record``."""
 
-    Attributes:
-        trace: a trace with events, or the info.json of such a recording.
-        recording_of_faults: folder that ``tessera faults stream record`` wrote.
-        out: folder of the table.
-    """
-
-    trace: Path
-    platform_name: str
-    scenarios: Sequence[str]
     recording_of_faults: Path
-    cache: Path
-    out: Path
-    sampling: Plan = FULL
-    threads: int = 1
-    progress: Callable[[str], None] = lambda line: None
 
 
 def program_study(job: Job) -> pd.DataFrame:
@@ -79,15 +64,9 @@ def _study(job: Job, platform: Platform, asked: Sequence[model.Scenario], weave:
         good = [one for one in decided if not one.problem]
         kinds = {one.name: _kinds(one.log) for one in good}
         request = Request(
-            job.workload,
-            trace,
-            platform,
-            job.sampling,
-            weave,
-            CellCache(job.cache),
-            job.threads,
-            job.progress,
-        )
+            job.workload, trace, platform, job.sampling, CellCache(job.cache), job.threads, job.progress,
+            weave=weave,
+        )  # fmt: skip
         simulated = simulate_logs(request, [one.log for one in good])
     woven = {one.name: done for one, done in zip(good, simulated, strict=True)}
     rows = []
