@@ -51,8 +51,8 @@ def simulate_logs(request: Request, logs: Sequence[Path]) -> list[Woven]:
         return []
     platform = set_values(request.platform, FRAMES)
     same = {
-        "workload": request.workload, "engine": cells.ENGINE, "sampling": request.sampling, "cache": request.cache,
-        "progress": request.progress, "threads": request.threads, "kind": LOG,
+        "workload": request.workload, "engine": cells.ENGINE, "sampling": request.sampling,
+        "cache": request.cache, "progress": request.progress, "threads": request.threads, "kind": LOG,
     }  # fmt: skip
     kernel: list[list[dict]] = []
     try:
