@@ -109,12 +109,13 @@ def test_map_files_of_killed_launchers_go(build, layout, tmp_path):
     maps.mkdir()
     environment = os.environ | {"TMPDIR": str(maps)}
     argv = [build / "mosalloc-run", "--layout", layout(), "--"]
-    running = [subprocess.Popen([*argv, "sleep", "60"], env=environment) for _ in range(2)]
+    program = ["sh", "-c", "echo runs; exec sleep 60"]
+    running = [subprocess.Popen([*argv, *program], env=environment, stdout=subprocess.PIPE) for _ in range(2)]
     try:
-        for _ in range(500):
-            if len(os.listdir(maps)) == 2:
-                break
-            subprocess.run(["sleep", "0.01"])
+        # Between fork and exec the program holds its launcher's lock, too, so wait until both run.
+        for process in running:
+            assert process.stdout.readline() == b"runs\n"
+        assert len(os.listdir(maps)) == 2
         running[0].kill()
         running[0].wait()
         assert len(os.listdir(maps)) == 2
@@ -126,3 +127,4 @@ def test_map_files_of_killed_launchers_go(build, layout, tmp_path):
         for process in running:
             process.kill()
             process.wait()
+            process.stdout.close()
