@@ -136,9 +136,37 @@ def test_a_test_run_waits_for_its_kernel_and_not_for_the_engine(dry_checkout):
     assert done.returncode == 0, done.stderr
     assert (dry_checkout / "built").exists()
     assert [line.split(" |")[0].split("min=1 ")[1] for line in done.stdout.splitlines()] == [
-        f"-m not alone --numprocesses {os.cpu_count()} --dist loadfile",
+        f"--cache-clear -m not alone --numprocesses {os.cpu_count()} --dist loadfile",
         "-m alone",
     ]
+
+
+#: Exit status of the part for all cores, that of the part for the whole machine, of the second try, of the run.
+ENDS = [
+    ("0", "0", "-", 0),
+    ("1", "0", "0", 0),
+    ("0", "1", "0", 0),
+    ("1", "1", "1", 1),
+    ("2", "1", "-", 2),
+    ("0", "1", "5", 5),
+]
+
+
+@pytest.mark.parametrize(("cores", "alone", "again", "status"), ENDS)
+def test_failed_tests_run_once_more_and_a_second_failure_fails_the_run(
+    dry_checkout, cores, alone, again, status
+):
+    python = dry_checkout / ".venv" / "bin" / "python"
+    python.write_text(
+        '#!/bin/sh\necho "$@"\n'
+        f'case "$*" in *"not alone"*) exit {cores};; *"-m alone"*) exit {alone};; esac\n'
+        f"exit {again}\n"
+    )
+    done = run(dry_checkout, "--engine", "none", "test")
+    assert done.returncode == status, done.stderr
+    tries = [line for line in done.stdout.splitlines() if "--last-failed " in line]
+    assert len(tries) == (again != "-")
+    assert ("unstable" in done.stderr) == (again == "0")
 
 
 def test_images_are_built_only_for_docker(dry_checkout):
