@@ -141,7 +141,7 @@ def test_a_test_run_waits_for_its_kernel_and_not_for_the_engine(dry_checkout):
     ]
 
 
-#: Exit status of the part for all cores, that of the part for the whole machine, of the second try, of the run.
+#: Exit status of the part for all cores, of the part for the whole machine, of the second try; of the run.
 ENDS = [
     ("0", "0", "-", 0),
     ("1", "0", "0", 0),
