@@ -14,9 +14,8 @@
 # Reading this file changes nothing. `code` and `files` of a rule are digests of more that it depends on (docs/pipeline.md).
 
 from pathlib import Path
-
 from snakemake.utils import validate
-
+from tessera.core.schemas import jsonschema
 from tessera.pipeline.digests import code, content
 from tessera.pipeline.start import begin
 from tessera.pipeline.timeline import watch
@@ -25,6 +24,7 @@ from tessera.results.tree import MODEL_TABLES, REFERENCE_TABLES, Tree
 if not config:
     configfile: "config/default.yaml"
 
+jsonschema()  # before `validate` imports it: a second less
 validate(config, "workflow/schemas/config.schema.json")
 
 TREE = Tree(f"results/{config['name']}")

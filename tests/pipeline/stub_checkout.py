@@ -46,8 +46,6 @@ class Checkout:
         command.parent.mkdir()
         command.write_text(f'#!/bin/sh\nexec {sys.executable} -S {STUB} "$@"\n')
         command.chmod(0o755)
-        # jsonschema imports it if it can, a second of every start, for addresses that no schema of ours has
-        (command.parent / "rfc3987_syntax.py").write_text("raise ImportError\n")
 
     @property
     def results(self) -> Path:

@@ -58,6 +58,7 @@ IMPORT = re.compile(
 NAMED = re.compile(r"[\"'](tessera(?:\.\w+)+)")
 
 
+@cache
 def code(*modules: str, without: tuple[str, ...] = ()) -> str:
     """Digest of these modules and of every module of Tessera that they import, at whatever depth.
 
@@ -71,6 +72,7 @@ def code(*modules: str, without: tuple[str, ...] = ()) -> str:
     return _digest(parts)
 
 
+@cache
 def content(*paths: Path | str) -> str:
     """Digest of files, by name and bytes; a folder stands for all files in it."""
     return _digest((str(path), _file(path)) for path in _files(map(Path, paths)))

@@ -7,7 +7,6 @@ takes the parameters it is given, every id is used once.
 from __future__ import annotations
 
 import json
-import sys
 from functools import lru_cache
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import yaml
 from tessera import reference
 from tessera.core.errors import TesseraError
 from tessera.core.paths import repo_root
+from tessera.core.schemas import jsonschema
 from tessera.judge.claims import registry
 from tessera.judge.claims.model import Claim, Scope, Tolerance, Value
 
@@ -91,7 +91,7 @@ def _read(path: Path) -> dict:
 
 
 def _validate(document: object, path: Path) -> None:
-    validator = _jsonschema().Draft202012Validator(json.loads(schema_path().read_text()))
+    validator = jsonschema().Draft202012Validator(json.loads(schema_path().read_text()))
     errors = sorted(validator.iter_errors(document), key=lambda e: [str(p) for p in e.path])
     if not errors:
         return
@@ -103,15 +103,6 @@ def _validate(document: object, path: Path) -> None:
         name = entry.get("id", f"number {where[1]}") if isinstance(entry, dict) else where[1]
         owner = f"{path}, claim '{name}', {'.'.join(map(str, where[2:])) or 'entry'}"
     raise TesseraError(owner, error.message, "see docs/claims.md and " + schema_path().name)
-
-
-def _jsonschema():
-    """jsonschema without its checker of URIs, whose 38 grammars take 1.5 s to compile (not used here)."""
-    if "jsonschema" not in sys.modules:
-        sys.modules.setdefault("rfc3987_syntax", None)  # not to be found: jsonschema goes on without it
-    import jsonschema
-
-    return jsonschema
 
 
 def _claim(entry: dict, reference_dir: Path | str | None) -> Claim:

@@ -1,0 +1,56 @@
+"""jsonschema is imported without the grammars of URIs, whoever imports it later."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from tessera.core.paths import repo_root
+from tessera.core.schemas import jsonschema
+
+SLOW = "rfc3987_syntax"
+
+
+def test_a_schema_decides():
+    library = jsonschema()
+    assert library.Draft202012Validator({"type": "integer"}).is_valid(3)
+    assert not library.Draft202012Validator({"type": "integer"}).is_valid("3")
+
+
+def imported(*lines: str) -> set[str]:
+    """Modules that a fresh interpreter has after these lines."""
+    text = "\n".join(["import sys", *lines, "print(*sys.modules)"])
+    command = [sys.executable, "-c", text]
+    env = {"PYTHONPATH": str(repo_root() / "src"), "PATH": "/usr/bin:/bin"}
+    return set(subprocess.run(command, env=env, check=True, capture_output=True, text=True).stdout.split())
+
+
+def test_the_grammars_are_not_imported():
+    found = imported("from tessera.core.schemas import jsonschema", "jsonschema()")
+    assert "jsonschema" in found and not found & {SLOW, "lark"}
+
+
+def test_snakemake_gets_the_same_library(tmp_path):
+    schema = tmp_path / "schema.json"
+    schema.write_text('{"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"}')
+    later = f"from snakemake.utils import validate; validate({{}}, {str(schema)!r})"
+    found = imported("from tessera.core.schemas import jsonschema", "jsonschema()", later)
+    assert "snakemake" in found and not found & {SLOW, "lark"}
+
+
+def test_a_module_that_is_already_there_stays():
+    found = imported(f"import {SLOW}", "from tessera.core.schemas import jsonschema", "jsonschema()")
+    assert {"jsonschema", SLOW} <= found
+
+
+def test_it_can_be_imported_afterwards():
+    found = imported("from tessera.core.schemas import jsonschema", "jsonschema()", f"import {SLOW}")
+    assert SLOW in found
+
+
+def test_the_snakefile_comes_first():
+    """The Snakefile asks for the library before ``validate`` imports it."""
+    lines = [line.strip() for line in (repo_root() / "Snakefile").read_text().splitlines()]
+    asked = [number for number, line in enumerate(lines) if line.startswith("jsonschema()")]
+    checked = [number for number, line in enumerate(lines) if line.startswith("validate(")]
+    assert len(asked) == 1 and asked < checked
