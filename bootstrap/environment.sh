@@ -20,7 +20,7 @@ ensure_environment() {
     # Compile to bytecode now. If Python can't write it later (a read-only folder, PYTHONDONTWRITEBYTECODE),
     # each of the thousands of processes of a run would compile pandas and scikit-learn again, for seconds.
     "$venv/bin/uv" pip sync --quiet --compile-bytecode --require-hashes --python "$venv/bin/python" \
-        "$root/requirements.lock" ||
+        --build-constraints "$root/requirements-build.lock" "$root/requirements.lock" ||
         fail "installing requirements.lock" "uv failed (above)" "check the network and pip's settings"
     # Tessera itself runs from the checkout.
     echo "$root/src" > "$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/tessera.pth"
@@ -59,8 +59,19 @@ tell_uv_what_pip_knows() {
     local index links cert
     index=$(pip_setting index-url) links=$(pip_setting find-links) cert=$(pip_setting cert)
     [[ -z $index || -n ${UV_DEFAULT_INDEX:-}${UV_INDEX_URL:-} ]] || export UV_DEFAULT_INDEX=$index
-    [[ -z $links || -n ${UV_FIND_LINKS:-} ]] || export UV_FIND_LINKS=${links// /,}
+    links=$(existing_links $links)
+    [[ -z $links || -n ${UV_FIND_LINKS:-} ]] || export UV_FIND_LINKS=$links
     [[ -z $cert || -n ${SSL_CERT_FILE:-} ]] || export SSL_CERT_FILE=$cert
+}
+
+# pip ignores folders that do not exist; uv fails.
+existing_links() { # addresses and folders; prints them with commas
+    local link found=()
+    for link; do
+        if [[ $link == *://* || -e $link ]]; then found+=("$link"); fi
+    done
+    local IFS=,
+    echo "${found[*]-}"
 }
 
 pip_setting() { # name, as in pip's configuration file; the environment comes first, as in pip

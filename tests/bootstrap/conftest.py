@@ -52,6 +52,7 @@ def kernel(monkeypatch, tmp_path):
 #: Stand-ins for the steps that change a machine.
 _STEPS = (
     "ensure_packages() { :; }\nensure_engine() { :; }\nensure_environment() { :; }\ncompile_lock() { :; }\n"
+    "ensure_caches() { :; }\n"
 )
 
 #: Stand-ins for what ./run starts: they print their name, arguments and the two variables that matter.
@@ -64,7 +65,7 @@ def dry_checkout(root, tmp_path):
     (tmp_path / "run").write_text((root / "run").read_text())
     (tmp_path / "run").chmod(0o755)
     (tmp_path / "bootstrap").mkdir()
-    for name in ("packages.sh", "engine.sh", "environment.sh"):
+    for name in ("packages.sh", "engine.sh", "environment.sh", "home.sh"):
         (tmp_path / "bootstrap" / name).write_text(_STEPS)
     programs = tmp_path / ".venv" / "bin"
     programs.mkdir(parents=True)

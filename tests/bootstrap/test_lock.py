@@ -40,8 +40,17 @@ def test_every_pin_has_a_hash(lock_text, locked):
     assert [block.split()[0] for block in blocks if "--hash=sha256:" not in block] == []
 
 
+def test_build_pins_have_hashes_too(root):
+    """setup.py of a package without a wheel asks for setuptools, of any version."""
+    text = (root / "requirements-build.lock").read_text()
+    blocks = re.split(r"^(?=[A-Za-z0-9])", text, flags=re.MULTILINE)[1:]
+    assert [block.partition("==")[0] for block in blocks] == ["setuptools"]
+    assert all("--hash=sha256:" in block for block in blocks)
+
+
 @pytest.mark.parametrize(
-    "name", ["requirements.lock", "requirements.in", "environment.yml", "pyproject.toml"]
+    "name",
+    ["requirements.lock", "requirements-build.lock", "requirements.in", "environment.yml", "pyproject.toml"],
 )
 def test_no_host_is_named(root, name):
     """Anybody's index or mirror serves: hashes decide what is accepted."""

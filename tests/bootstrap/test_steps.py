@@ -15,6 +15,7 @@ root={root} state={state} venv={state}/venv python=/usr/bin/python3 engine=docke
 source {root}/bootstrap/packages.sh
 source {root}/bootstrap/engine.sh
 source {root}/bootstrap/environment.sh
+source {root}/bootstrap/home.sh
 """
 
 
@@ -107,3 +108,36 @@ def test_uv_learns_what_pip_knows(bash, name, tmp_path):
         'tell_uv_what_pip_knows\necho "<${UV_DEFAULT_INDEX:-}>"'
     )
     assert done.stdout.splitlines()[-1] == f"<{expected}>", done.stderr
+
+
+def test_folders_without_wheels_are_not_passed_on(bash, tmp_path):
+    """pip ignores a folder of `find-links` that does not exist; uv would fail."""
+    done = bash(f"existing_links {tmp_path} {tmp_path}/absent https://example.org/wheels; existing_links")
+    assert done.stdout.splitlines() == [f"{tmp_path},https://example.org/wheels", ""]
+
+
+CACHES = {
+    "a home that can be written": ("[[ -w $1 ]]", False),
+    "a home that cannot be written": ("false", True),
+    "a cache folder of somebody else": ("[[ $1 != */.cache ]]", True),
+}
+
+
+@pytest.mark.parametrize("name", CACHES)
+def test_caches_leave_a_home_that_cannot_be_written(bash, name, tmp_path):
+    """Root may write anywhere, so the tests replace the check."""
+    writable, moved = CACHES[name]
+    (tmp_path / "home" / ".cache").mkdir(parents=True)
+    done = bash(
+        f'writable() {{ {writable}; }}\nunset XDG_CACHE_HOME\nHOME="{tmp_path}/home"\nensure_caches\n'
+        'echo "$HOME ${XDG_CACHE_HOME:-home}"'
+    )
+    caches = tmp_path / "caches" if moved else "home"
+    assert done.stdout.splitlines() == [f"{tmp_path}/home {caches}"], done.stderr
+    assert (tmp_path / "caches").is_dir() is moved
+    assert (f"{tmp_path}/home" in done.stderr) is moved
+
+
+def test_no_home_is_like_one_that_cannot_be_written(bash, tmp_path):
+    done = bash("unset HOME XDG_CACHE_HOME\nensure_caches\necho $XDG_CACHE_HOME")
+    assert done.stdout.splitlines() == [str(tmp_path / "caches")], done.stderr

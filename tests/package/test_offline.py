@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -106,7 +107,8 @@ def test_the_command_prints_each_size(made, results, tmp_path):
 
 
 def test_a_failure_of_pip_names_the_remedy(checkout, monkeypatch):
-    (checkout / "requirements.lock").write_text(
+    (checkout / "requirements.lock").write_text("")
+    (checkout / "requirements-build.lock").write_text(
         "no-such-package-of-anybody==0 --hash=sha256:" + "0" * 64 + "\n"
     )
     monkeypatch.setenv("PIP_NO_INDEX", "1")
@@ -115,3 +117,23 @@ def test_a_failure_of_pip_names_the_remedy(checkout, monkeypatch):
         offline.wheels()
     assert refused.value.code == "package-offline-part" and "--without" in refused.value.remedy
     assert not [path for path in (checkout / "build" / "offline").iterdir() if path.suffix != ".tmp"]
+
+
+def test_what_builds_packages_without_a_wheel_is_packed_too(checkout, monkeypatch):
+    asked = []
+
+    def ran(words):
+        asked.append(words)
+        Path(words[words.index("--dest") + 1]).mkdir(parents=True)
+        return ""
+
+    monkeypatch.setattr(offline, "_ran", ran)
+    for name in offline.LOCKS:
+        (checkout / name).write_text("")
+    offline.wheels()
+    offline.wheels()  # found
+    assert len(asked) == 1
+    assert [str(checkout / name) in asked[0] for name in offline.LOCKS] == [True, True]
+    (checkout / offline.LOCKS[1]).write_text("# another version\n")
+    offline.wheels()
+    assert len(asked) == 2

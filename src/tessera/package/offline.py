@@ -1,6 +1,6 @@
 """What a package needs so that ``./run --offline`` works on a machine without a network.
 
-Parts, in the folder ``offline/`` of the package: the wheels of ``requirements.lock``; the container images,
+Parts, in the folder ``offline/`` of the package: the Python packages of :data:`LOCKS`; the container images,
 as ``docker save`` writes them, in one archive because they share layers; the kernel's source as Debian packs
 it. ``index.json`` names the images with their ids, and each image's packages with versions. Parts are made in
 ``build/offline/`` first, and found there by the next package of the same inputs.
@@ -32,7 +32,8 @@ from tessera.machine.container.toolchain import kernel_toolchain
 FOLDER = "offline"
 WHEELS, IMAGES, KERNEL = "wheels", "images", "kernel"
 PARTS = (WHEELS, IMAGES, KERNEL)
-LOCK = "requirements.lock"
+#: Packages, and what builds those of them that have no wheel.
+LOCKS = ("requirements.lock", "requirements-build.lock")
 _COMPRESSION = 2  # of 1.3 GB in a third of the time of 6, for a tenth more bytes
 #: Where Debian's package has the kernel's source, as one compressed archive.
 _SOURCES = "/usr/src/linux-source-*.tar.xz"
@@ -76,14 +77,15 @@ def parts(without: Collection[str] = ()) -> list[OfflineFile]:
 
 
 def wheels() -> list[Path]:
-    """Packages of ``requirements.lock`` as pip downloads them, each with the hash of the lock."""
-    lock = repo_root() / LOCK
-    folder = _made(f"wheels-{hashlib.sha256(lock.read_bytes()).hexdigest()[:12]}")
+    """Packages of :data:`LOCKS` as pip downloads them, each with the hash of its lock."""
+    locks = [repo_root() / name for name in LOCKS]
+    folder = _made(f"wheels-{hashlib.sha256(b''.join(lock.read_bytes() for lock in locks)).hexdigest()[:12]}")
     if not folder.is_dir():
         half = folder.with_name(f"{folder.name}.tmp")
         shutil.rmtree(half, ignore_errors=True)
         words = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes"]
-        _ran([*words, "--disable-pip-version-check", "--requirement", str(lock), "--dest", str(half)])
+        asked = [word for lock in locks for word in ("--requirement", str(lock))]
+        _ran([*words, "--disable-pip-version-check", *asked, "--dest", str(half)])
         half.rename(folder)
     return sorted(folder.iterdir())
 
