@@ -13,7 +13,7 @@ ensure_environment() {
         return
     fi
     "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
-        fail "Python >= 3.11" "$("$python" --version)" "use Debian 12, Ubuntu 24.04 or later"
+        fail "Python >= 3.11" "$("$python" --version)" "use Debian 12, Ubuntu 24.04, or later ones"
     say "preparing the Python environment .venv"
     ensure_uv
     tell_uv_what_pip_knows

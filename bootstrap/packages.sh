@@ -34,7 +34,7 @@ ensure_packages() {
     if [[ -e $stamp && $(< "$stamp") == "$wanted" && $stamp -nt /var/lib/dpkg/status ]]; then return; fi
     if [[ ${offline_run:-0} == 1 ]]; then require_packages; return; fi
     command -v apt-get > /dev/null ||
-        fail "this machine" "it has no apt-get, and ./run can set up only Debian 12 and Ubuntu 24.04" \
+        fail "this machine" "it has no apt-get, and ./run can set up only Debian and Ubuntu" \
             "install $(echo $wanted) and Python >= 3.11 yourself, then use environment.yml"
     for package in $wanted; do
         have_package "$package" || missing+=("$package")
