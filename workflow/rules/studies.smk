@@ -103,6 +103,19 @@ def study_windows():
     return sorted(found | {TREE.window(w, one["window_accesses"]) for (w, p), one in ABLATED.items()})
 
 
+def studied():
+    """Workloads whose recordings studies need; all of them are recorded when the studies are done."""
+    found = {*design_workloads(), *STUDIES.get("placements", {}).get("programs", {}), *(w for w, _ in ABLATED)}
+    for one in STUDIES.values():
+        found |= {*one.get("workloads", [one.get("workload")])} if "window_accesses" in one else set()
+    return found
+
+
+def finished_files():
+    """Removals of the prepared files whose rows are all studied; another row may still need its file."""
+    return [TREE.prepared_dropped(file) for file in PREPARED if studied().issuperset(rows_of(file))]
+
+
 rule study_window:
     input:
         component_stamps("tracer"),
@@ -306,8 +319,8 @@ rule study_transfer_verdicts:
 
 
 rule studies:
-    """Only the studies: snakemake --cores all studies."""
-    input: study_outputs(),
+    """Only the studies: snakemake --cores all studies. Prepared files go as soon as all of their rows are recorded."""
+    input: study_outputs(), finished_files(),
 
 
 include: "studies_os.smk"
