@@ -1,6 +1,8 @@
-"""The guest's tools `stop-at-end` and `bind`, in the toolchain: programs with and without a marker."""
+"""The guest's tools `stop-at-end`, `call-inside` and `bind`, in the toolchain."""
 
 from __future__ import annotations
+
+import re
 
 import pytest
 
@@ -19,7 +21,7 @@ PROGRAMS = {
     "crash": f"if (argc == 1) *(volatile int *)0 = 1; {MARKER}",
 }
 SCRIPT = r"""cd "$1" || exit
-gcc -O1 -static -o stop-at-end "$2"/stop-at-end.c && gcc -O1 -static -o bind "$2"/bind.c || exit
+for tool in stop-at-end call-inside bind; do gcc -O1 -static -o $tool "$2"/$tool.c || exit; done
 for name in marked twice unmarked early crash; do
     gcc -O1 -w -include stdio.h -o $name $name.c || exit
     rm -f pid
@@ -31,9 +33,22 @@ for name in marked twice unmarked early crash; do
         sleep 0.2
     fi
 done
-./stop-at-end -e 'echo at $PID; [ -d /proc/$PID ]' pid ./early argument > entry.out 2> entry.err
+./stop-at-end -e 'echo at $PID >&2; [ -d /proc/$PID ]; echo 157 15 @0x4241' pid ./early argument 2> entry.err
 echo entry $? > entry.result
+cat /proc/$(cat pid)/comm > entry.comm
 kill -KILL $(cat pid)
+./stop-at-end pid ./marked > inside.out
+./call-inside $(cat pid) 157 15 @0x4443; echo inside $? > inside.result
+grep State /proc/$(cat pid)/status >> inside.result
+cat /proc/$(cat pid)/comm > inside.comm
+./call-inside $(cat pid) 3 99 2> failing.err; echo failing $? > failing.result
+./call-inside $(cat pid) 157 x 2> words.err; echo words $? > words.result
+./call-inside 0 157 2> nobody.err; echo nobody $? > nobody.result
+./stop-at-end -e 'echo 3 99' pid2 ./early argument 2> printed.err; echo printed $? > printed.result
+./stop-at-end -e 'echo nothing' pid2 ./early argument 2> text.err; echo text $? > text.result
+kill -CONT $(cat pid)
+tries=0
+until grep -q after inside.out || [ $tries = 600 ]; do sleep 0.1; tries=$((tries + 1)); done
 ./stop-at-end -e false pid ./early 2> command.err; echo command $? > command.result
 ./stop-at-end pid ./none 2> none.err; echo none $? > none.result
 ./bind -c 77 true 2> bind.err; echo bind $? > bind.result
@@ -64,8 +79,18 @@ def test_the_program_goes_on_behind_the_marker(done):
 
 def test_a_command_runs_before_the_program(done):
     assert result(done, "entry") == ["entry", "0"]
-    number = (done / "pid").read_text().strip()
-    assert (done / "entry.out").read_text() == f"at {number}\n"
+    assert re.fullmatch(r"at [0-9]+\n", (done / "entry.err").read_text())
+
+
+@pytest.mark.parametrize(("name", "expected"), [("entry", "AB\n"), ("inside", "CD\n")])
+def test_a_program_makes_a_call_that_acts_on_itself(done, name, expected):
+    """157 15: prctl(PR_SET_NAME, pointer to the name)."""
+    assert (done / f"{name}.comm").read_text() == expected
+
+
+def test_a_program_is_as_it_was_after_the_call(done):
+    assert result(done, "inside") == ["inside", "0", "State:", "T", "(stopped)"]
+    assert (done / "inside.out").read_text() == "before\nafter\n"
 
 
 @pytest.mark.parametrize(
@@ -77,6 +102,11 @@ def test_a_command_runs_before_the_program(done):
         ("command", "2", "false: it failed"),
         ("none", "2", "it does not start"),
         ("bind", "2", "processors of node 77"),
+        ("failing", "1", "Bad file descriptor"),
+        ("words", "2", "not numbers"),
+        ("nobody", "2", "No such process"),
+        ("printed", "2", "Bad file descriptor"),
+        ("text", "2", "no system call"),
     ],
 )
 def test_what_cannot_be_done_is_said(done, name, status, said):

@@ -3,7 +3,8 @@
  * stop-at-end [-e COMMAND] FILE PROGRAM [ARGUMENT...]: run a program with one thread until the end of its region of
  * interest (artifacts/workloads/common/roi.h), leave it stopped there, and write its process number to FILE.
  * -e: a shell command that runs when the program is about to run its own first instruction, after the constructors of
- * its libraries; it finds the process number in $PID, and the program waits.
+ * its libraries; it finds the process number in $PID, and the program waits. Each line that it prints is a system call,
+ * as of call-inside, which the program makes then.
  *
  * The marker of the end becomes a breakpoint, and so does the entry. The program must contain the marker itself, not
  * in a library.
@@ -21,6 +22,8 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "call-inside.h"
 
 #define MOST_MARKERS 16
 
@@ -110,12 +113,34 @@ static int at_marker(pid_t pid, int memory)
 	return 0;
 }
 
-/* Runs the program to its entry, and the command there. */
+/* Lets the program make the system call of a line. */
+static void make_call(pid_t pid, char *line)
+{
+	char *words[CALL_WORDS + 1], *rest = line, *word;
+	struct call call;
+	int count = 0;
+	long result;
+
+	while (count <= CALL_WORDS && (word = strsep(&rest, " \n")))
+		if (*word)
+			words[count++] = word;
+	if (!count)
+		return;
+	if (parse_call(count, words, &call))
+		die(words[0], "the command of -e printed a line that is no system call", "print NUMBER ARGUMENT...", 2);
+	if (call_inside(pid, &call, &result))
+		die(words[0], strerror(errno), "run as root", 2);
+	if (result < 0 && result > -4096)
+		die(words[0], strerror((int)-result), "see the manual page of this system call", 2);
+}
+
+/* Runs the program to its entry, and the command and its system calls there. */
 static void at_entry(pid_t pid, int memory, const char *command)
 {
 	unsigned long entry = entry_of(pid);
 	unsigned char byte;
-	char number[16];
+	char number[16], line[256];
+	FILE *printed;
 	int status;
 
 	if (!entry || pread(memory, &byte, 1, entry) != 1)
@@ -127,7 +152,10 @@ static void at_entry(pid_t pid, int memory, const char *command)
 		die("entry of the program", "it was not reached", "read the program's messages", 3);
 	snprintf(number, sizeof(number), "%d", pid);
 	setenv("PID", number, 1);
-	if (system(command))
+	printed = popen(command, "r");
+	while (printed && fgets(line, sizeof(line), printed))
+		make_call(pid, line);
+	if (!printed || pclose(printed))
 		die(command, "it failed", "read its messages", 2);
 }
 

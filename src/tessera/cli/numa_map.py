@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import sys
+from itertools import islice
 from pathlib import Path
 
 import click
 
 from tessera.kernel.command_line import accept, say
 
+MOST_NAMED = 5  #: differences that `compare` prints
 PATH = click.Path(path_type=Path)
 _CONFIG = click.option(
     "--config",
     "rule",
     required=True,
     help="Configuration of Table 2 without a hog (LP-LD, LP-RD, RP-LD, RP-RD), or a policy (first-touch, "
-    "interleave).",
+    "interleave). A configuration may have T in front (huge pages) and +M behind it (tables that moved).",
 )
 
 
@@ -49,22 +51,16 @@ def capture(accept_series, name, label, rule, out, begin, logs, timeout) -> None
     import tempfile
 
     from tessera.core.files import check_target
-    from tessera.kernel import image
-    from tessera.machine.container.toolchain import toolchain
-    from tessera.numa.guest_map import capture as captured
-    from tessera.numa.guest_map import script, staged
+    from tessera.numa.guest_program import ready
     from tessera.numa.map_file import write_map
-    from tessera.record import workloads
+    from tessera.numa.map_rules import guest_rule
 
+    guest_rule(rule)  # before anything is built
     check_target(out)
     with tempfile.TemporaryDirectory(prefix="tessera-map-") as temporary:
-        workload = workloads.load(name)
-        run = workloads.prepare(workload, label, Path(temporary) / "inputs")
-        script(run, rule)  # refuses a rule before anything is built
-        files = staged(run, workload.size(label), toolchain())
-        program = image.program("checked", say, accept_series=accept_series)
-        folder = logs or Path(temporary) / "logs"
-        done = captured(image.ready(say), program, run, rule, files, folder, timeout_seconds=timeout)
+        inputs = Path(temporary) / "inputs"
+        guest = ready(name, label, inputs, say, accept_series=accept_series, timeout_seconds=timeout)
+        done = guest.map(rule, logs or Path(temporary) / "logs")
     if begin:
         write_map(done.begin, begin)
     write_map(done.map, out)
@@ -81,9 +77,10 @@ def capture(accept_series, name, label, rule, out, begin, logs, timeout) -> None
 @click.option("--sockets", type=click.IntRange(1, 64), default=2, show_default=True, help="For a policy.")
 @click.option("--split", "how", default="one", show_default=True, help="Who touches: one, blocks or pages.")
 @click.option("--begin", type=PATH, help="Map of the moment when the trace begins; its pages come first.")
+@click.option("--trace", "trace", type=PATH, help="The trace; needed with huge pages (T).")
 @click.option("--as-far-as", "captured", type=PATH, help="Only touches up to the last page of this map.")
 @click.option("--out", type=PATH, required=True, help="Map to write (CSV).")
-def expect(touches, rule, sockets, how, begin, captured, out) -> None:
+def expect(touches, rule, sockets, how, begin, trace, captured, out) -> None:
     """Write the map that a configuration or a policy gives for the first touches of a trace.
 
     A trace of the whole program begins after its libraries, and ends behind the region of interest. So a map
@@ -95,16 +92,18 @@ def expect(touches, rule, sockets, how, begin, captured, out) -> None:
     """
     from tessera.core.errors import unknown_name
     from tessera.mapping.touches import read_touches
-    from tessera.numa.expected import as_far_as, behind, expected
+    from tessera.numa.expected import Reach, as_far_as, behind, expected
     from tessera.numa.map_file import read_map, write_map
     from tessera.numa.policies import SPLITS
+    from tessera.record import traces
 
     if how not in SPLITS:
         raise unknown_name("split", how, list(SPLITS))
     order = read_touches(touches)
     order = behind(read_map(begin), order) if begin else order
     chosen = as_far_as(order, read_map(captured)) if captured else order
-    found = expected(chosen, rule, sockets, how)
+    reach = Reach.of(read_map(begin), traces.info(trace)) if begin and trace else None
+    found = expected(chosen, rule, sockets, how, reach)
     write_map(found, out)
     _print(found)
     click.echo(f"first {len(chosen.page)} of {len(order.page)} touches -> {out}")
@@ -122,14 +121,44 @@ def compare(first: Path, second: Path) -> None:
     """
     from tessera.core.tables import frame_rows, print_table
     from tessera.numa.map_compare import compare as compared
-    from tessera.numa.map_compare import differences
+    from tessera.numa.map_compare import differences, named
     from tessera.numa.map_file import read_map
 
     table = compared(read_map(first), read_map(second))
     print_table(**frame_rows(table, digits=0))
     found = differences(table)
+    for _, _, line in islice(named(read_map(first), read_map(second)), MOST_NAMED):
+        click.echo(f"DIFFERENCE: {line}", err=True)
     click.echo("EQUAL" if not found else f"DIFFERENT: {found} pages and tables")
     sys.exit(1 if found else 0)
+
+
+@numa_map.command()
+@accept
+@click.option("--workload", "name", default="mitosis-gups", show_default=True, help="Workload in the guest.")
+@click.option("--size", "label", default="tiny", show_default=True, help="Its size; the guest has 1 GB.")
+@click.option("--out", type=PATH, required=True, help="Folder for maps.csv and the maps.")
+def study(accept_series, name, label, out) -> None:
+    """Capture a map under each rule, and compare it with the rule's. The exit status is 1 if one differs.
+
+    \b
+    Example (after: tessera build mosalloc tracer workloads):
+      ./run tessera numa map study --out /tmp/maps
+    """
+    import tempfile
+
+    from tessera.core.tables import frame_rows, print_table
+    from tessera.numa.guest_program import ready
+    from tessera.numa.map_study import DIFFERENT, maps_study
+    from tessera.results.status import other_rows
+
+    with tempfile.TemporaryDirectory(prefix="tessera-map-") as temporary:
+        guest = ready(name, label, Path(temporary), say, accept_series=accept_series)
+        table = maps_study(guest, out, say)
+    shown = table.drop(columns=["workload", "size", "status", "provenance"])
+    print_table(**frame_rows(shown.fillna(""), digits=0))
+    wrong = len(other_rows(table)) or int(table[list(DIFFERENT)].to_numpy().sum())
+    sys.exit(1 if wrong else 0)
 
 
 def _print(found) -> None:

@@ -1,7 +1,7 @@
 """The map that a placement rule gives for the first touches of a trace.
 
-A rule is a configuration of Mitosis Table 2 without a hog (:mod:`tessera.numa.placement`), with all data on
-one node and all tables on one, or a policy of :mod:`tessera.numa.policies`. There the first toucher of a page
+A rule (:mod:`tessera.numa.map_rules`) is a configuration of Mitosis Table 2, with all data on one node and
+all tables on one, or a policy of :mod:`tessera.numa.policies`. Under a policy the first toucher of a page
 decides its node, and the policy decides the nodes of tables.
 
 Only under ``interleave`` the address of a page decides: page number modulo nodes (Linux 6.12,
@@ -9,63 +9,80 @@ Only under ``interleave`` the address of a page decides: page number modulo node
 gives the same. Tables go round the nodes there. Which node is the first depends on what the kernel allocated
 before, so the rule is right up to a shift.
 
+With transparent huge pages, a range of 2MB that is touched gets one page, unless it has pages already or
+reaches over the end of the memory that the program allocated. Such a range needs no leaf table.
+
 Only tables of levels 1 and 2 are expected. Those above also hold memory outside the pools.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from tessera.core.errors import TesseraError, unknown_name
+from tessera.core.errors import TesseraError
+from tessera.mapping.rows import POOLS
 from tessera.mapping.touches import Touches
+from tessera.numa.map_rules import map_rule, node_of
 from tessera.numa.maps import (
     ALIGNED_LEVELS,
     DATA,
     LEAVES,
+    PAGE_BYTES,
     POOL_SHIFT,
     TABLE,
     TABLE_PAGES,
     PlacementMap,
     unit_pages,
 )
-from tessera.numa.placement import Placement, placements
 from tessera.numa.policies import POLICIES, Touched, split
 
 _TABLE_SHIFT = POOL_SHIFT - 9  #: the same after a division by the 512 entries of a table
 INTERLEAVE = "interleave"
-LOCAL_NODE, REMOTE_NODE = 0, 1  #: the paper's sockets A and B
 
 
-def placed(name: str) -> Placement | None:
-    """The configuration of Table 2 of this name; None for the name of a policy.
+@dataclass(frozen=True)
+class Reach:
+    """What decides about 2MB pages.
 
-    Raises:
-        TesseraError: neither of them, or a configuration with a hog, which no guest can show.
+    Attributes:
+        small: pages that were there before huge pages were allowed, as pool and page in one number.
+        ends: pool -> bytes that the program allocated there, from offset 0.
     """
-    known = {place.name: place for place in placements().values() if place.hog is None}
-    if name in POLICIES:
-        return None
-    if name not in known:
-        raise unknown_name("configuration without a hog, or policy", name, [*known, *POLICIES])
-    return known[name]
+
+    small: np.ndarray
+    ends: dict[str, int]
+
+    @classmethod
+    def of(cls, begin: PlacementMap, trace_info: dict) -> Reach:
+        """From the map of the begin and the header of the trace (``tessera trace info``)."""
+        ends = {pool["kind"]: int(pool["used_bytes"]) for pool in trace_info["pools"]}
+        return cls(begin.units(DATA, LEAVES)[0], ends)
 
 
-def node_of(part: str, where: Placement) -> int:
-    """Node of a socket name of Table 2; the program runs on node 0."""
-    return LOCAL_NODE if part == where.program else REMOTE_NODE
-
-
-def expected(touches: Touches, rule: str, nodes: int, how: str = "one") -> PlacementMap:
-    """The map of a program of 4KB pages whose pages are touched in this order.
+def expected(
+    touches: Touches, rule: str, nodes: int, how: str = "one", reach: Reach | None = None
+) -> PlacementMap:
+    """The map of a program whose pages are touched in this order.
 
     Args:
         rule: name of a configuration or of a policy.
         nodes: sockets of a policy.
         how: who touches, for a policy (:func:`tessera.numa.policies.split`).
+        reach: needed with transparent huge pages; without them all pages are 4KB.
 
     Raises:
-        TesseraError: an unknown rule, or no touch at all.
+        TesseraError: an unknown rule, no touch at all, or no ``reach``.
     """
+    asked = map_rule(rule)
+    if asked.huge and reach is None:
+        raise TesseraError(
+            f"the map of {rule}",
+            "2MB pages depend on the allocated memory and on pages that were there before",
+            "give the map of the begin and the trace: --begin, --trace",
+            code="numa-map-reach",
+        )
     if not len(touches.page):
         raise TesseraError(
             "first touches",
@@ -73,16 +90,22 @@ def expected(touches: Touches, rule: str, nodes: int, how: str = "one") -> Place
             "record a program that uses memory",
             code="numa-pages",
         )
-    where = placed(rule)
+    where = asked.where
     pages = (touches.pool.astype(np.int64) << POOL_SHIFT) + touches.page
     touched = split(pages, nodes, how)
     data_node = touched.sockets if where is None else np.full(len(pages), node_of(where.data, where))
     if rule == INTERLEAVE:
         data_node = touches.page % nodes
-    rows = _rows(DATA, LEAVES, pages, data_node, POOL_SHIFT)
+    large = _large(pages, reach) if asked.huge else np.zeros(len(pages), bool)
+    rows = _rows(DATA, LEAVES, pages[~large], data_node[~large], POOL_SHIFT)
+    ranges, first = np.unique(_divided(pages[large], TABLE_PAGES), return_index=True)
+    rows += _rows(DATA, LEAVES + 1, ranges, data_node[large][first], POOL_SHIFT)
     for level in ALIGNED_LEVELS:
         # tables of level 2 are to 2MB ranges what those of level 1 are to pages
-        units = Touched(_divided(pages, TABLE_PAGES ** (level - 1)), touched.sockets, nodes)
+        held = ~large if level == LEAVES else np.ones(len(pages), bool)
+        if not held.any():
+            continue
+        units = Touched(_divided(pages[held], TABLE_PAGES ** (level - 1)), touched.sockets[held], nodes)
         if where is None:
             tables, table_node = POLICIES[rule](units)
         else:
@@ -99,7 +122,9 @@ def as_far_as(touches: Touches, found: PlacementMap) -> Touches:
     so a page that is missing before the last one is a difference.
     """
     pages, _ = found.units(DATA, LEAVES)
-    there = np.flatnonzero(np.isin((touches.pool.astype(np.int64) << POOL_SHIFT) + touches.page, pages))
+    ranges, _ = found.units(DATA, LEAVES + 1)
+    touched = (touches.pool.astype(np.int64) << POOL_SHIFT) + touches.page
+    there = np.flatnonzero(np.isin(touched, pages) | np.isin(_divided(touched, TABLE_PAGES), ranges))
     count = int(there[-1]) + 1 if len(there) else 0
     return Touches(touches.pool[:count], touches.page[:count], touches.access[:count])
 
@@ -113,6 +138,15 @@ def behind(begin: PlacementMap, touches: Touches) -> Touches:
     touched = (touches.pool.astype(np.int64) << POOL_SHIFT) + touches.page
     order = np.concatenate((pages, touched[~np.isin(touched, pages)]))
     return Touches(order >> POOL_SHIFT, order & (1 << POOL_SHIFT) - 1, np.arange(len(order)))
+
+
+def _large(pages: np.ndarray, reach: Reach) -> np.ndarray:
+    """Which of these pages lie in a range of 2MB that gets one page."""
+    ranges = _divided(pages, TABLE_PAGES)
+    ends = np.array([reach.ends.get(pool, 0) for pool in POOLS])
+    range_end = ((ranges & (1 << POOL_SHIFT) - 1) + 1) * TABLE_PAGES * PAGE_BYTES
+    inside = range_end <= ends[ranges >> POOL_SHIFT]
+    return inside & ~np.isin(ranges, _divided(reach.small, TABLE_PAGES))
 
 
 def _divided(pages: np.ndarray, by: int) -> np.ndarray:

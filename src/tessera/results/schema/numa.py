@@ -43,4 +43,45 @@ PROGRAMS = Table(
     """), *columns(_PLACED.format(status="ok, failed or skipped")), *MESSAGE,
      *columns("accesses  count  accesses  of the trace" + _NUMBERS), *PROVENANCE),
 )  # fmt: skip
-TABLES = (PLACEMENTS, PROGRAMS)
+MAPS = Table(
+    "kernel/maps/maps", lambda t: t.kernel("maps", "maps.csv"), "tessera numa map study", "column",
+    "maps of pages and page tables in the guest beside those of the placement rules",
+    (*columns("""
+    workload     text   -      workload in the guest
+    size         text   -      label of its size
+    rule         text   -      configuration of Table 2 or policy; T: huge pages are on; +M: tables that moved
+    status       text   -      ok or failed
+    """), *MESSAGE, *columns("""
+    kind         text   -      data: pages, or table: page tables
+    level        count  1      of the table, or of the table whose entries map the pages
+    guest_units  count  pages  pages or tables in the guest's map
+    rule_units   count  pages  the same in the rule's map
+    same_node    count  pages  on the same node in both
+    other_node   count  pages  on different nodes
+    only_guest   count  pages  absent in the rule's map
+    only_rule    count  pages  absent in the guest's map
+    """), *PROVENANCE),
+)  # fmt: skip
+FRAGMENTED = Table(
+    "kernel/fragmented/fragmented", lambda t: t.kernel("fragmented", "fragmented.csv"),
+    "tessera numa fragmented", "column",
+    "share of 2MB pages that a program gets in a guest with fragmented memory (Mitosis Figure 11)",
+    (*columns("""
+    workload          text    -      workload in the guest
+    size              text    -      label of its size
+    configuration     text    -      of Table 2, with huge pages on (T)
+    blocks            text    -      free: page faults take free blocks; compacted: they also compact memory
+    least_index       number  1      memory was fragmented until its index was above this; 0: not at all
+    status            text    -      ok or failed
+    """), *MESSAGE, *columns("""
+    index             number  1      unusable index of order 9 of the data's node before the program
+    free_bytes        count   bytes  free memory of that node then
+    large_free_bytes  count   bytes  of it, in blocks of 2MB and more
+    data_bytes        count   bytes  pages of the program in its pools
+    large_data_bytes  count   bytes  of them, in 2MB pages, by the page tables
+    smaps_large_bytes count   bytes  2MB pages of the whole process, by the kernel's own count
+    share             number  1      large_data_bytes over data_bytes
+    index_after       number  1      unusable index at the end of the region of interest
+    """), *PROVENANCE),
+)  # fmt: skip
+TABLES = (PLACEMENTS, PROGRAMS, MAPS, FRAGMENTED)
