@@ -32,6 +32,8 @@ def test_prepared_files_go_when_their_rows_are_recorded(tmp_path):
         ]
         assert len(of_file) == 2 and len(recording) == 1
         assert of_file[0] < recording[0] < of_file[1]
+    guest = [line.split(" -- ")[1] for line in steps if line.startswith("pipeline attempt ")]
+    assert sorted(guest) == ["numa fragmented --accept-series", "numa map study --accept-series"]
     assert checkout.steps("studies") == []
 
 

@@ -3,7 +3,8 @@
 `snakemake kernel` runs all jobs but bisect, `kernel_smoke` only the tests, `kernel_bisect` a kernel for each patch.
 A job builds the kernels that it needs (5 to 10 minutes each the first time; build/kernel keeps them). If a job fails,
 the others continue; the report and `tessera report check` list the failure.
-`os_oracle.smk` has the job that compares the imitation of memory management with plain Linux."""
+`kernel_numa.smk` has the jobs with a recorded program in the guest. `os_oracle.smk` has the job that compares the
+imitation of memory management with plain Linux."""
 
 from tessera.results.attempts import OUTCOME
 
@@ -22,12 +23,15 @@ KERNEL_PARTS = {
 }
 
 
+include: "kernel_numa.smk"
+
+
 def kernel_parts(names):
     """Files with the outcomes of these jobs."""
     return [TREE.kernel(name, OUTCOME) for name in names]
 
 
-def kernel_parts_here(names=KERNEL_PARTS):
+def kernel_parts_here(names=(*KERNEL_PARTS, *GUEST_PARTS)):
     """Outcomes of the jobs that the configuration lists, and of jobs that ran before."""
     asked = config.get("kernel", [])
     return [path for name in names for path in kernel_parts([name]) if name in asked or path.is_file()]
@@ -35,7 +39,7 @@ def kernel_parts_here(names=KERNEL_PARTS):
 
 rule kernel:
     """All jobs of the kernel but bisect: its tests, and its tables."""
-    input: kernel_parts(name for name in KERNEL_PARTS if name != "bisect"),
+    input: kernel_parts(name for name in (*KERNEL_PARTS, *GUEST_PARTS) if name != "bisect"),
     params: parts=KERNEL,
     shell: "tessera kernel outcomes {params.parts}"
 

@@ -320,7 +320,10 @@ rule study_transfer_verdicts:
 
 rule studies:
     """Only the studies: snakemake --cores all studies. Prepared files go as soon as all of their rows are recorded."""
-    input: study_outputs(), finished_files(),
+    input:
+        study_outputs(),
+        finished_files(),
+        lambda w: guest_parts_here(),  # of kernel_numa.smk
 
 
 include: "studies_os.smk"

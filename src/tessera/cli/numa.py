@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from tessera.cli.numa_fragmented import fragmented
 from tessera.cli.numa_map import numa_map
 from tessera.cli.numa_program import program, show_ratios, simulation
 from tessera.cli.study_output import Log
@@ -30,6 +31,7 @@ def numa() -> None:
 
 numa.add_command(program)
 numa.add_command(numa_map)
+numa.add_command(fragmented)
 
 
 @numa.command()

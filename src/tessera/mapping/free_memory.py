@@ -16,8 +16,8 @@ from tessera.mapping.buddy import ORDER_OF_2MB
 PROC = Path("/proc")
 
 
-def free_blocks(proc: Path = PROC) -> list[int]:
-    """Free blocks of each order, over all zones.
+def free_blocks(proc: Path = PROC, node: int | None = None) -> list[int]:
+    """Free blocks of each order, over all zones; of one node, if it is given.
 
     Raises:
         TesseraError: there is no such file, or it has another form (``mapping/buddyinfo``).
@@ -27,10 +27,14 @@ def free_blocks(proc: Path = PROC) -> list[int]:
         lines = path.read_text().splitlines()
     except OSError as error:
         raise _unreadable(path, error.strerror or str(error)) from None
-    zones = [re.fullmatch(r"Node +\d+, +zone +\w+((?: +\d+)+) *", line) for line in lines]
+    zones = [re.fullmatch(r"Node +(\d+), +zone +\w+((?: +\d+)+) *", line) for line in lines]
     if not zones or not all(zones):
         raise _unreadable(path, "a line is not 'Node N, zone NAME NUMBER...'")
-    counts = [[int(word) for word in zone.group(1).split()] for zone in zones]
+    counts = [
+        [int(word) for word in zone[2].split()] for zone in zones if node is None or int(zone[1]) == node
+    ]
+    if not counts:
+        raise _unreadable(path, f"it has no node {node}")
     if len({len(row) for row in counts}) > 1:
         raise _unreadable(path, "its zones have different numbers of orders")
     return [sum(column) for column in zip(*counts, strict=True)]

@@ -44,6 +44,7 @@ FAMILIES: tuple[str, ...] = (
     "model_rules",
     "mosaics",
     "not_measurable",
+    "numa_guest",
     "numa_placements",
     "one_gb",
     "park_caching",
@@ -62,7 +63,7 @@ FAMILIES: tuple[str, ...] = (
 )
 
 #: Families whose values come from the kernel or the allocator of this repository.
-OUR_SYSTEM: tuple[str, ...] = ("allocator_cost", "kernel_cost", "kernel_placement")
+OUR_SYSTEM: tuple[str, ...] = ("allocator_cost", "kernel_cost", "kernel_placement", "numa_guest")
 
 
 def merge(families: Mapping[str, Mapping[str, Callable]]) -> dict[str, Callable]:

@@ -56,12 +56,13 @@ def walks_an_update(claim, evidence, page_size: str) -> Outcome:
 
 def walk_formula_error(claim, evidence) -> Outcome:
     """Greatest relative difference between simulated walk cycles and the formula, over all rows."""
-    rows = _table(evidence)
+    rows = simulated_rows(evidence)
     found = (rows["formula_walk_cycles"] / rows["walk_cycles"] - 1).abs()
     return Outcome(float(found.max()), PROVENANCE)
 
 
-def _table(evidence) -> pd.DataFrame:
+def simulated_rows(evidence) -> pd.DataFrame:
+    """Rows of the paper's table size on the paper's machine that succeeded."""
     rows = evidence.table(PLACEMENTS, REPRODUCE)
     rows = ok_rows(rows[(rows["platform"] == PLATFORM) & (rows["workload"] == WORKLOAD)])
     if rows.empty:
@@ -71,7 +72,7 @@ def _table(evidence) -> pd.DataFrame:
 
 def _rows(evidence, page_size: str) -> pd.DataFrame:
     """Rows of a page size that decide; all of them have a runtime."""
-    rows = _table(evidence)
+    rows = simulated_rows(evidence)
     rows = rows[(rows["page_size"] == page_size) & rows["assumption"].fillna("").isin(DECIDING)]
     if rows.empty or rows["runtime_ratio"].isna().any():
         raise Missing(f"{PLACEMENTS.pattern} has no runtimes with {page_size} pages")

@@ -1,0 +1,31 @@
+"""A program in the guest: maps of its pages and page tables, and its 2MB pages in fragmented memory (docs/numa.md).
+
+These jobs are parts of the kernel's results (`kernel.smk`). They also need the allocator, the tracer and the workloads."""
+
+#: job -> its command, without --out
+GUEST_PARTS = {"maps": "numa map study", "fragmented": "numa fragmented"}
+
+
+def guest_parts_here():
+    """Outcomes of the jobs that the configuration lists."""
+    return kernel_parts(name for name in GUEST_PARTS if name in config.get("kernel", []))
+
+
+rule kernel_numa:
+    input:
+        images,
+        component_stamps("mosalloc", "tracer", "workloads"),
+    output: TREE.kernel("{part}", OUTCOME),
+    log: KERNEL / "logs" / "{part}.log",
+    benchmark: KERNEL / "benchmarks" / "{part}.tsv"
+    wildcard_constraints: part="|".join(GUEST_PARTS)
+    params:
+        command=lambda w: GUEST_PARTS[w.part],
+        code=lambda w: code({"maps": "tessera.numa.map_study", "fragmented": "tessera.numa.fragmented"}[w.part]),
+        files=content("artifacts/kernel", "docker/kernel", "config/workloads/mitosis-gups.yaml"),
+    message: "Running the kernel job {wildcards.part}"
+    threads: 1
+    priority: 70  # as the other jobs of the kernel
+    resources: mem_mb=4000, kernel_guests=1
+    shell:
+        "tessera pipeline attempt --outcome {output} -- {params.command} --accept-series > {log} 2>&1"
