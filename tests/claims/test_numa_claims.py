@@ -10,6 +10,9 @@ import pytest
 import yaml
 
 from tessera.judge.claims import evaluate
+from tessera.results.schema.numa import FRAGMENTED, MAPS
+from tessera.results.tree import Tree
+from tessera.results.write import write
 
 _PATH = Path(__file__).parents[1] / "report" / "synthetic_placements.py"
 _SPEC = importlib.util.spec_from_file_location("synthetic_placements", _PATH)
@@ -20,10 +23,12 @@ HOLDS, FAILS = "HOLDS-IN-SIMULATION", "FAILS-IN-SIMULATION"
 
 @pytest.fixture
 def verdict(tmp_path, claim_entries):
-    """Verdict of a claim in a tree that has the study only."""
+    """Verdict of a claim in a tree that has the study, and the tables of the guest that are given."""
 
-    def judge(claim, **options):
+    def judge(claim, guest=(), **options):
         made.write_placements(tmp_path / "results", **options)
+        for declared, table in guest:
+            write(declared, table, declared.place(Tree(tmp_path / "results")))
         entries = {"claims": [entry for entry in claim_entries if entry["id"] == claim]}
         (tmp_path / "claims.yaml").write_text(yaml.safe_dump(entries, sort_keys=False))
         return evaluate(tmp_path / "results", tmp_path / "claims.yaml").iloc[0]
@@ -100,3 +105,37 @@ def test_an_effect_whose_interval_reaches_1_is_none(verdict):
 def test_other_sizes_failures_and_missing_runtimes_decide_nothing(verdict, options):
     row = verdict("mitosis-migration-speedup", **options)
     assert row["verdict"] == "NOT-MEASURABLE-HERE"
+
+
+@pytest.mark.parametrize(
+    ("claim", "table", "name", "obtained"),
+    [
+        ("tessera-numa-guest-maps", (MAPS, made.maps(0)), "PASS", 0),
+        ("tessera-numa-guest-maps", (MAPS, made.maps(1)), "FAIL", 1),
+        ("tessera-numa-fragmented-bound", (FRAGMENTED, made.fragmented(0.25, 64 << 20)), "PASS", 1),
+        ("tessera-numa-fragmented-bound", (FRAGMENTED, made.fragmented(0.25, 60 << 20)), "FAIL", 64 / 60),
+        # 4KB pages: 760,000 cycles, and 1,760,000 with remote tables and the hog; 2MB pages: 480,000
+        ("mitosis-fragmented-speedup", (FRAGMENTED, made.fragmented(0.25)), HOLDS, 1440 / 690),
+        ("mitosis-fragmented-speedup", (FRAGMENTED, made.fragmented(0.9)), FAILS, 608 / 508),
+    ],
+)
+def test_claims_of_the_guest_can_hold_and_fail(verdict, claim, table, name, obtained):
+    declared, rows = table
+    if declared is FRAGMENTED:  # a run that failed decides nothing
+        rows = rows[rows["status"] == "ok"]
+    row = verdict(claim, guest=[(declared, rows)])
+    assert row["verdict"] == name, row["reason"]
+    assert float(row["obtained"]) == pytest.approx(obtained, rel=1e-5)
+    assert row["provenance"] == ("simulated" if claim.startswith("mitosis") else "measured")
+
+
+@pytest.mark.parametrize("claim", ["tessera-numa-fragmented-bound", "mitosis-fragmented-speedup"])
+def test_a_run_that_failed_is_named(verdict, claim):
+    row = verdict(claim, guest=[(FRAGMENTED, made.fragmented())])
+    assert row["verdict"] == "NOT-MEASURABLE-HERE" and "GUEST-3" in row["reason"]
+
+
+@pytest.mark.parametrize("claim", ["tessera-numa-guest-maps", "mitosis-fragmented-speedup"])
+def test_without_the_guest_nothing_is_decided(verdict, claim):
+    row = verdict(claim)
+    assert row["verdict"] == "NOT-MEASURABLE-HERE" and "snakemake --cores all kernel" in row["reason"]

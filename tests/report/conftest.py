@@ -68,6 +68,7 @@ def full_tree(tmp_path_factory):
     synthetic_scenarios.write_scenarios(tree)
     synthetic_faults.write_faults(tree)
     synthetic_placements.write_programs(tree)
+    synthetic_placements.write_guest(tree)
     barred_bundle(tree)
     (tree / "provenance").mkdir(exist_ok=True)
     (tree / "provenance" / "timeline.csv").write_text(TIMELINE)

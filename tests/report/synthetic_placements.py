@@ -13,7 +13,7 @@ from tessera.numa.rows import rows_of
 from tessera.numa.scaled import scaled
 from tessera.numa.study import table_of
 from tessera.numa.variants import Case, cases
-from tessera.results.schema.numa import PLACEMENTS, PROGRAMS
+from tessera.results.schema.numa import FRAGMENTED, MAPS, PLACEMENTS, PROGRAMS
 from tessera.results.tree import Tree
 from tessera.results.write import frame_of, write
 
@@ -73,3 +73,38 @@ def write_programs(root: Path) -> None:
     lost = {"workload": "mitosis-btree", "platform": "haswell-4s-sim-by-14", "scale": 14, "program": "BTree"}
     lost |= {"status": "failed", "message": "RECORDING-5"}
     write(PROGRAMS, frame_of(PROGRAMS, [lost]), PROGRAMS.place(tree, "mitosis-btree"))
+
+
+def maps(wrong: int = 0):
+    """The table of :data:`MAPS`: two rules, one of them with ``wrong`` leaf tables on another node."""
+    rows = []
+    for rule, other in (("RP-LD", wrong), ("TRP-LD+M", 0)):
+        for kind, units in (("data", 8192), ("table", 17)):
+            found = {"same_node": units - other * (kind == "table"), "other_node": other * (kind == "table")}
+            rows.append(
+                {"workload": "mitosis-gups", "size": "tiny", "rule": rule, "status": "ok", "message": ""}
+                | {"kind": kind, "level": 1, "guest_units": units, "rule_units": units, "only_guest": 0}
+                | {"only_rule": 0, "provenance": "measured"} | found
+            )  # fmt: skip
+    return frame_of(MAPS, rows)
+
+
+def fragmented(share: float = 0.25, large_free: int = 64 << 20):
+    """The table of :data:`FRAGMENTED`: a control, a run, and one with compaction that failed."""
+    same = {"workload": "mitosis-gups", "size": "guest", "configuration": "TRP-LD", "provenance": "measured"}
+    data = 256 << 20
+    rows = [
+        same | {"blocks": "free", "least_index": index, "status": "ok", "message": "", "index": index + 0.01,
+                "free_bytes": 512 << 20, "large_free_bytes": large, "data_bytes": data, "share": got,
+                "large_data_bytes": int(got * data), "smaps_large_bytes": int(got * data),
+                "index_after": 0.97}
+        for index, large, got in ((0.0, 500 << 20, 1.0), (0.9, large_free, share))
+    ]  # fmt: skip
+    lost = same | {"blocks": "compacted", "least_index": 0.9, "status": "failed", "message": "GUEST-3"}
+    return frame_of(FRAGMENTED, [*rows, lost])
+
+
+def write_guest(root: Path) -> None:
+    """Write the tables of the guest."""
+    for declared, found in ((MAPS, maps(wrong=3)), (FRAGMENTED, fragmented())):
+        write(declared, found, declared.place(Tree(root)))

@@ -8,6 +8,7 @@ from html import unescape
 import pandas as pd
 import pytest
 
+from tessera.numa.mixed import gain
 from tessera.numa.placement import placements
 from tessera.results.schema.numa import PLACEMENTS
 
@@ -50,3 +51,25 @@ def test_programs_have_their_scale_and_every_bar(text, rendered):
     for row in ours.itertuples():
         assert f"{row.ratio:.3f}" in words
     assert "figures/numa-programs.svg" in text and "mitosis-xsbench" in words
+
+
+def table_after(text: str, heading: str) -> str:
+    """Words of the first table behind a heading."""
+    part = text[text.index(heading) :]
+    return unescape(re.sub(r"<[^>]+>", " ", part[: part.index("</table>")]))
+
+
+def test_maps_of_the_guest_have_their_differences(text):
+    words = table_after(text, "Where the guest puts")
+    assert re.search(r"RP-LD\s+table\s+1\s+17\s+17\s+14\s+3\s+0\s+0", words)
+    assert re.search(r"TRP-LD\+M\s+table\s+1\s+17\s+17\s+17\s+0\s+0\s+0", words)
+
+
+def test_fragmented_memory_has_shares_and_gains(text, rendered):
+    words = table_after(text, "Fragmented memory (Figure 11)")
+    assert re.search(r"0\.900\s+0\.910\s+512\s+64\s+256\s+64\s+0\.250\s+0\.970", words)
+    assert "GUEST-3" in words
+    rows = pd.read_csv(rendered.parent / PLACEMENTS.pattern)
+    expected = gain(rows[rows["status"] == "ok"], 0.25, "runtime_cycles")
+    shown = table_after(text, "TRPI-LD over TRPI-LD+M")
+    assert re.search(rf"guest, free blocks\s+TRP-LD\s+0\.250\s+measured\s+\d\.\d\d\s+{expected:.2f}", shown)

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import pandas as pd
+
 from tessera.numa.archive import Archive, column, cycles_of
 from tessera.numa.arithmetic.check import Check
 from tessera.numa.arithmetic.tolerances import COVERAGE
@@ -20,17 +22,24 @@ REMOTE = "RPI-LD"
 FRAGMENTED, WHOLE = "Figure 11", "Figure 10a"
 
 
-def coverage(archive: Archive) -> Iterator[Check]:
-    """The share of 2MB pages with remote tables, in the bounds that local tables give."""
-    pieces = cycles_of(archive.good, FRAGMENTED, "walk", "2MB")
-    small, large = (
-        cycles_of(archive.good, WHOLE, "walk", size).reindex(pieces.index) for size in ("4KB", "2MB")
-    )
-    shares = {
+def implied_shares(rows: pd.DataFrame) -> dict[str, pd.Series]:
+    """Configuration (local tables, remote ones with a hog) -> share of 2MB pages of each workload.
+
+    Args:
+        rows: rows of the archive in use.
+    """
+    pieces = cycles_of(rows, FRAGMENTED, "walk", "2MB")
+    small, large = (cycles_of(rows, WHOLE, "walk", size).reindex(pieces.index) for size in ("4KB", "2MB"))
+    return {
         name: (column(small, name) - column(pieces, name)) / (column(small, name) - column(large, name))
         for name in (LOCAL, REMOTE)
     }
-    for workload in pieces.index:
+
+
+def coverage(archive: Archive) -> Iterator[Check]:
+    """The share of 2MB pages with remote tables, in the bounds that local tables give."""
+    shares = implied_shares(archive.good)
+    for workload in shares[LOCAL].index:
         local, remote = (float(shares[name][workload]) for name in (LOCAL, REMOTE))
         yield Check(
             f"2MB pages of {FRAGMENTED}", str(workload), "2MB", remote,

@@ -54,6 +54,14 @@ TITLES = {
         "Linux's tests of memory management. Each runs without and with copies; a test that passes without "
         "copies must also pass with them.",
     ),
+    "maps": (
+        "Maps of a program",
+        "Nodes of pages and page tables of GUPS in the guest, beside those that the rules of placement give.",
+    ),
+    "fragmented": (
+        "Fragmented memory",
+        "2MB pages that GUPS gets in a guest whose memory was fragmented (Figure 11).",
+    ),
     "stress-ng": (
         "stress-ng",
         "Memory stressors that verify their results, with copies on all nodes and the checker.",
