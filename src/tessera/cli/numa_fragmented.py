@@ -13,7 +13,7 @@ from tessera.kernel.command_line import accept, say
 @click.command()
 @accept
 @click.option("--workload", "name", default="mitosis-gups", show_default=True, help="Workload in the guest.")
-@click.option("--size", "label", default="guest", show_default=True, help="Its size; the guest has 2 GB.")
+@click.option("--size", "label", default="guest", show_default=True, help="Its size; the guest has 1 GB.")
 @click.option(
     "--out", type=click.Path(path_type=Path), required=True, help="Folder for fragmented.csv and logs."
 )

@@ -5,10 +5,11 @@ unusable index of order 9 (:func:`tessera.mapping.free_memory.unusable_index`) o
 The tool ``fragment`` of the guest holds memory there, and leaves free :data:`FREE_OF_DATA` times what the
 program needs: the paper's GUPS has 64 GB of the 128 GB of a socket.
 
-Without compaction, 2MB pages can only come from free blocks, so the index bounds the share. Compaction moves
-the pages that the tool holds. The paper's runs take long enough for khugepaged and kcompactd, which work in
-the background; the guest's are too short for them, so page faults compact in their place. The two rows of a
-configuration, without and with compaction, enclose what a kernel with background work does.
+Without compaction, 2MB pages can only come from free blocks, so the index bounds the share. The kernel's
+proactive compaction is off then, too. Compaction moves the pages that the tool holds. The paper's runs take
+long enough for khugepaged and kcompactd, which work in the background. The guest's are too short for them, so
+page faults compact in their place. The two rows of a configuration, without and with compaction, enclose what
+a kernel with background work does.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ import pandas as pd
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.units import KB, MB
-from tessera.kernel.machine import Machine
 from tessera.mapping.buddy import ORDER_OF_2MB
 from tessera.mapping.free_memory import free_blocks, unusable_index
 from tessera.numa.guest_map import Mapped
@@ -32,12 +32,14 @@ from tessera.results.schema.numa import FRAGMENTED
 from tessera.results.status import FAILED, OK
 from tessera.results.write import frame_of, write
 
-MACHINE = Machine(nodes=2, cpus=2, memory_mb=2048)
 INDEX = 0.9  #: section 8.2
 FREE_OF_DATA = 2
 FREE, COMPACTED = "free", "compacted"
-#: how page faults look for a 2MB page -> word of ``transparent_hugepage/defrag``
-BLOCKS = {FREE: "never", COMPACTED: "always"}
+#: how page faults look for a 2MB page -> word of ``transparent_hugepage/defrag``, commands before the program
+BLOCKS = {
+    FREE: ("never", "echo 0 > /proc/sys/vm/compaction_proactiveness || exit\n"),
+    COMPACTED: ("always", ""),
+}
 #: configuration, blocks, least index; the first is the control
 CASES = (
     ("TRP-LD", FREE, 0.0), ("TLP-LD", FREE, INDEX), ("TRP-LD", FREE, INDEX),
@@ -89,11 +91,12 @@ def _row(guest: Guest, configuration: str, blocks: str, index: float, out: Path)
     }  # fmt: skip
     where = map_rule(configuration).begins
     node, free_mb = node_of(where.data, where), FREE_OF_DATA * guest.size.footprint // MB
-    before = "mkdir /out/before || exit\n"
+    defrag, before = BLOCKS[blocks]
+    before += "mkdir /out/before || exit\n"
     before += f"fragment {node} {index} {free_mb} > /out/fragmented || exit\n" if index else ""
     before += "cat /proc/buddyinfo > /out/before/buddyinfo || exit"
     try:
-        found = guest.map(configuration, out, machine=MACHINE, defrag=BLOCKS[blocks], before=before)
+        found = guest.map(configuration, out, defrag=defrag, before=before)
         got = numbers(
             found, free_blocks(out / "before", node), free_blocks(out, node), (out / "smaps").read_text()
         )
