@@ -65,6 +65,7 @@ def _rows(guest: Guest, rule: str, trace: Path, out: Path) -> list[dict]:
     order = behind(found.begin, read_touches(out / "touches.csv"))
     reach = Reach.of(found.begin, traces.info(trace))
     by_rule = expected(as_far_as(order, found.map), rule, NODES, reach=reach)
+    write_map(found.begin, folder / "begin.csv")
     write_map(found.map, folder / "guest.csv")
     write_map(by_rule, folder / "rule.csv")
     if found.differences:
