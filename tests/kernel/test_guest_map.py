@@ -12,7 +12,8 @@ from tessera.kernel import image
 from tessera.kernel.guest import GuestProgram
 from tessera.machine.container.toolchain import toolchain
 from tessera.mapping.touches import read_touches
-from tessera.numa.expected import as_far_as, behind, expected
+from tessera.numa.expected import Reach, as_far_as, behind, expected
+from tessera.numa.fragmented import page_bytes
 from tessera.numa.guest_map import capture, script, staged
 from tessera.numa.map_compare import compare, differences
 from tessera.record import traces, workloads
@@ -43,7 +44,7 @@ def test_the_files_of_the_guest(run):
     assert files["/lib64/ld-linux-x86-64.so.2"][:4] == b"\x7fELF"
 
 
-@pytest.mark.parametrize("rule", ["RP-LD", "first-touch"])
+@pytest.mark.parametrize("rule", ["RP-LD", "first-touch", "RP-LD+M", "TRP-LD"])
 def test_pages_and_tables_lie_where_the_rule_puts_them(run, rule, tmp_path):
     kernel = built_kernel()
     if kernel is None:
@@ -59,14 +60,23 @@ def test_pages_and_tables_lie_where_the_rule_puts_them(run, rule, tmp_path):
     files = staged(run, size, toolchain())
     found = capture(image.ready(said.append), program, run, rule, files, tmp_path / "guest")
     order = behind(found.begin, read_touches(tmp_path / "touches.csv"))
-    table = compare(found.map, expected(as_far_as(order, found.map), rule, 2))
+    reach = Reach.of(found.begin, traces.info(tmp_path / "trace.tst"))
+    by_rule = expected(as_far_as(order, found.map), rule, 2, reach=reach)
+    table = compare(found.map, by_rule)
     assert found.differences == [] and found.zero_pages == 0
     assert differences(table) == 0, table.to_string()
-    assert table["same_node"].tolist()[0] > 32 * MB // 4096
+    assert sum(page_bytes(found.map).values()) > 32 * MB
+    assert page_bytes(found.map)[2] == (32 * MB if rule.startswith("T") else 0)
+    wrong = expected(as_far_as(order, found.map), "LP-RD", 2)
+    assert differences(compare(found.map, wrong)) > 0
 
 
 def test_rules_become_settings_of_the_kernel(run):
     assert "-m 1 " in script(run, "LP-RD") and "echo 0 > /proc/sys/vm/pgtable_node" in script(run, "LP-RD")
     assert "-m 0 " in script(run, "RP-LD") and "echo 1 > /proc/sys/vm/pgtable_node" in script(run, "RP-LD")
     assert " interleave " in script(run, "interleave")
+    assert "call-inside $program 157 0x50475201 @1 64" in script(run, "RP-RD+M")
+    assert "echo 1 > /proc/sys/vm/pgtable_node" in script(run, "RP-RD+M")
+    assert "pools-huge" in script(run, "TLP-LD") and "echo always > enabled" in script(run, "TLP-LD")
+    assert "pools-huge" not in script(run, "LP-LD") and "call-inside" not in script(run, "RP-RD")
     assert "pgtable_node" not in script(run, "first-touch") + script(run, "interleave")

@@ -9,9 +9,9 @@ from tessera.core.errors import TesseraError
 from tessera.kernel.walker import GuestMemory, walk
 from tessera.mapping.touches import Touches
 from tessera.mosalloc.pool_map import PoolPlace
-from tessera.numa.expected import as_far_as, behind, expected
+from tessera.numa.expected import Reach, as_far_as, behind, expected
 from tessera.numa.guest_view import map_of, seen
-from tessera.numa.map_compare import compare, differences
+from tessera.numa.map_compare import compare, differences, named
 from tessera.numa.map_file import HEADER, read_map, write_map
 from tessera.numa.maps import DATA, TABLE, PlacementMap, leaf_entries
 
@@ -205,14 +205,40 @@ TOUCHED = [(BRK, 8), (BRK, 1), *((MMAP, page) for page in range(8192)), (BRK, 7)
 DATA_FOLDER = Path(__file__).parent / "data"
 
 
-@pytest.mark.parametrize("rule", ["LP-LD", "LP-RD", "RP-LD", "RP-RD", "first-touch"])
+#: what the program allocated, by the header of its trace
+REACHED = {"brk": 200704, "mmap": 32 << 20}
+#: a rule that puts something on another node -> the maps that show it
+OTHERS = {
+    "RP-LD": "LP-LD", "RP-RD": "LP-RD", "LP-RD": "LP-LD", "RP-LD+M": "RP-LD", "RP-RD+M": "RP-RD",
+    "TLP-LD": "TRP-LD", "TRP-LD": "TLP-LD", "TRP-LD+M": "TRP-LD",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("rule", ["LP-LD", "first-touch", *OTHERS])
 def test_recorded_maps_of_the_guest_are_those_of_the_rules(rule):
-    """`tessera numa map capture` in a guest of two nodes, at the begin and at the end of the region."""
+    """`tessera numa map study` in a guest of two nodes, at the begin and at the end of the region."""
     guest = read_map(DATA_FOLDER / f"guest-{rule.lower()}.csv")
     begin = read_map(DATA_FOLDER / f"guest-{rule.lower()}-begin.csv")
+    reach = Reach(begin.units(DATA, 1)[0], REACHED)
     assert [(number >> 40, number & 0xFF) for number in begin.units(DATA, 1)[0].tolist()] == BEFORE
     order = as_far_as(behind(begin, touches(*TOUCHED)), guest)
     assert len(order.page) == len(BEFORE) + 8192  # brk pages 1, 7 and 8 are known, and page 9 comes later
-    assert differences(compare(guest, expected(order, rule, 2))) == 0
-    other = {"RP-LD": "LP-LD", "RP-RD": "LP-RD", "LP-RD": "LP-LD"}.get(rule, "RP-RD")
-    assert differences(compare(guest, expected(order, other, 2))) > 0
+    found = expected(order, rule, 2, reach=reach)
+    assert differences(compare(guest, found)) == 0
+    other = expected(order, OTHERS.get(rule, "RP-RD"), 2, reach=reach)
+    assert differences(compare(guest, other)) == len(list(named(guest, other))) > 0
+
+
+@pytest.mark.parametrize(("rule", "large"), [("RP-LD+M", 0), ("TRP-LD", 16), ("TRP-LD+M", 16)])
+def test_a_wrong_node_in_a_recorded_map_is_named(rule, large):
+    """One leaf table is moved to the other node by hand."""
+    guest = read_map(DATA_FOLDER / f"guest-{rule.lower()}.csv")
+    assert len(guest.units(DATA, 2)[0]) == large
+    kind, level, pool, start, end, node = next(row for row in guest.tuples() if row[:2] == (TABLE, 1))
+    changed = [row for row in guest.tuples() if row[:4] != (kind, level, pool, start)]
+    changed += [(kind, level, pool, start, start + 512, 1 - node)]
+    changed += [(kind, level, pool, start + 512, end, node)] if end > start + 512 else []
+    lines = [line for _, _, line in named(PlacementMap.of(changed), guest)]
+    assert lines == [
+        f"table of level 1, pool brk, offset 0: node {1 - node} in the first and node {node} in the second"
+    ]
