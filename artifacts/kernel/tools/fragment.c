@@ -22,6 +22,7 @@
 #define MPOL_BIND 2
 #define PAGE 4096UL
 #define LARGE_ORDER 9
+#define LARGEST 1024UL /* pages of a block of the largest order, 10 */
 #define STEP 256 /* pages between two looks at the free memory: 1 MB */
 
 static _Noreturn void die(const char *what, const char *why, const char *remedy, int status)
@@ -89,8 +90,12 @@ static unsigned *shuffled(unsigned long count)
 static void hold(int node, double wanted, unsigned long free_pages, int answer)
 {
 	unsigned long mask = 1UL << node, most = look(node).free, filled = 0, freed = 0;
-	/* If no more than this many pages are left in large blocks, the index is above `wanted` at the end. */
-	unsigned long rest = (unsigned long)((1 - wanted) * free_pages);
+	/*
+	 * If no more than this many pages are left in large blocks, the index is above `wanted` at the end. One block of
+	 * the largest order less, because the block that was split last may become whole again.
+	 */
+	unsigned long most_large = (unsigned long)((1 - wanted) * free_pages);
+	unsigned long rest = most_large > LARGEST ? most_large - LARGEST : 1;
 	char *memory = mmap(NULL, most * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	struct blocks now;
 	unsigned *order;

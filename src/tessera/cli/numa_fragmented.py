@@ -37,5 +37,6 @@ def fragmented(accept_series, name, label, out) -> None:
     with tempfile.TemporaryDirectory(prefix="tessera-fragmented-") as temporary:
         guest = ready(name, label, Path(temporary), say, accept_series=accept_series)
         table = fragmented_study(guest, out, say)
-    print_table(**frame_rows(table.drop(columns=["workload", "size", "provenance"]).fillna(""), digits=3))
+    shown = table.drop(columns=["workload", "size", "provenance"]).astype(object)
+    print_table(**frame_rows(shown.where(shown.notna(), ""), digits=3))
     sys.exit(1 if len(other_rows(table)) else 0)

@@ -155,8 +155,8 @@ def study(accept_series, name, label, out) -> None:
     with tempfile.TemporaryDirectory(prefix="tessera-map-") as temporary:
         guest = ready(name, label, Path(temporary), say, accept_series=accept_series)
         table = maps_study(guest, out, say)
-    shown = table.drop(columns=["workload", "size", "status", "provenance"])
-    print_table(**frame_rows(shown.fillna(""), digits=0))
+    shown = table.drop(columns=["workload", "size", "provenance"]).astype(object)
+    print_table(**frame_rows(shown.where(shown.notna(), ""), digits=0))
     wrong = len(other_rows(table)) or int(table[list(DIFFERENT)].to_numpy().sum())
     sys.exit(1 if wrong else 0)
 
