@@ -150,7 +150,7 @@ int main(int argc, char **argv)
 	close(ends[1]);
 	answer = fdopen(ends[0], "r");
 	if (!answer || !fgets(line, sizeof(line), answer))
-		return 1; /* the other process has said why */
+		die("index", "the process that holds the memory has ended", "see its message, or the kernel's log", 1);
 	fputs(line, stdout);
 	return 0;
 }
