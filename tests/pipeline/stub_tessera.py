@@ -115,7 +115,7 @@ def outputs(step: str, out: Path | None) -> list[Path]:
         "validate clock": ["clock_marks.csv", "clock_programs.csv", "clock_keys.csv"],
         "study designs": ["cells.csv", "structures.csv", "mappings.csv"],
         "study scenarios": SCENARIOS,
-        "virtuoso program": ["shares.csv"],
+        "virtuoso program": ["shares.csv", "latency.csv", "combs.csv"],
         "energy cells": ["energy.csv", "savings.csv"],
         "study transfer": TRANSFER + ["verdicts.csv", "widths.csv"] * ("--collect" in sys.argv),
         "models collect": [f"{name}.csv" for names in OF_PAIRS.values() for name in names],

@@ -20,9 +20,9 @@ from tessera.simulate import runner
 from tessera.simulate.cache import CellCache
 from tessera.simulate.inputs import LOG
 from tessera.simulate.plan import FULL
-from tessera.simulate.rows import KERNEL_COLUMNS, Rows
+from tessera.simulate.rows import FAULT_TIME_COLUMNS, KERNEL_COLUMNS, Rows
 
-RECORDING = "tests/faults/recording"
+RECORDING = "artifacts/kernel-stream/recording"
 NEEDED = (("imitation", "tessera-os"), ("simulator", "tessera-sim"), ("tracer", "tessera-trace"))
 
 
@@ -41,6 +41,23 @@ def test_a_row_comes_with_the_kernels_counts(tmp_path):
     assert line["kernel_cycles"] is None
 
 
+def test_a_row_comes_with_the_times_of_its_faults(tmp_path):
+    for name, columns in (("units", "layout"), ("designs", "layout"), ("kernel", "layout,kernel_cycles")):
+        (tmp_path / f"{name}.csv").write_text(f"{columns}\n")
+    lines = ["log-0,0,5,77,write-4kb,4096,1,0,3100", "log-0,3,9,512,write-2mb,2097152,0,0,90000"]
+    text = "\n".join([",".join(FAULT_TIME_COLUMNS), *lines, ""])
+    (tmp_path / "fault-times.csv").write_text(text)
+    kept = []
+    rows = Rows(
+        tmp_path, {"log-0": Path("a.oslog")}, lambda _, __, row, *___: kept.append(row), {}, weaves=True,
+        times=True,
+    )  # fmt: skip
+    rows.line("layout,status,message\n")
+    rows.line("log-0,ok,\n")
+    first, second = kept[0]["fault_times"]
+    assert first["kind"] == "write-4kb" and first["cycles"] == 3100 and second["page_bytes"] == 2 << 20
+
+
 def test_cells_with_and_without_kernel_work_are_different_cells(tmp_path, monkeypatch):
     calls = []
 
@@ -50,6 +67,7 @@ def test_cells_with_and_without_kernel_work_are_different_cells(tmp_path, monkey
             row = {"status": "ok", "message": ""} | (
                 {"kernel": [{"kernel_instructions": 5}]} if job.weave else {}
             )
+            row |= {"fault_times": [{"fault": 0, "cycles": 3100}]} if job.fault_times else {}
             keep(0, path, row, [], [])
 
     (tmp_path / "tessera-sim").write_text("binary")
@@ -60,12 +78,12 @@ def test_cells_with_and_without_kernel_work_are_different_cells(tmp_path, monkey
     monkeypatch.setattr(runner, "trace_identity", lambda trace: "trace")
     platform = Platform("p", "test", "none", {"tlb.entries": Value(64, "assumed: test")})
 
-    def run(weave, check=False):
+    def run(weave, check=False, times=None):
         kernel = []
         (rows,) = runner.simulate_all(
             tmp_path / "t.tst", [platform], [tmp_path / "a.oslog"], workload="w", engine="timing",
             sampling=FULL, cache=CellCache(tmp_path / "c"), kind=LOG, weave=weave, check_tables=check,
-            kernel=kernel,
+            kernel=kernel, fault_times=times,
         )  # fmt: skip
         assert "kernel" not in rows[0]
         return kernel[0]
@@ -80,6 +98,12 @@ def test_cells_with_and_without_kernel_work_are_different_cells(tmp_path, monkey
     ]
     assert run(b"one", check=True) == expected
     assert calls == [(None, False), (b"one", False), (b"two", False), (b"one", True)]
+    for _ in range(2):  # the cell of "one" lacks times: it is simulated once more
+        times = []
+        assert run(b"one", times=times) == expected
+        assert times == [[{"platform": "p", "layout": "a", "fault": 0, "cycles": 3100}]]
+    assert calls[4:] == [(b"one", False)]
+    assert run(b"one") == expected
 
 
 @pytest.mark.parametrize(
@@ -87,6 +111,7 @@ def test_cells_with_and_without_kernel_work_are_different_cells(tmp_path, monkey
     [
         (["--kernel-out", "/tmp/k.csv", "--os", "x"], "--kernel-out"),
         (["--check-tables", "--os", "x"], "--check-tables"),
+        (["--fault-times-out", "/tmp/t.csv", "--os", "x"], "--fault-times-out"),
         (["--weave", RECORDING, "--layouts", "x"], "--weave"),
         (["--weave", "no-such-folder", "--os", "x"], "recording.json"),
     ],
@@ -120,11 +145,14 @@ def test_kernel_work_of_a_recorded_program(root, tmp_path):
         assert done.returncode == 0, done.stderr
         return read_cells(tmp_path / f"{name}.csv").iloc[0]
 
-    kernel = {}
+    kernel, times = {}, {}
     for engine in ("partial", "timing", "reference"):
         out = tmp_path / f"kernel-{engine}.csv"
+        latencies = ["--fault-times-out", tmp_path / f"times-{engine}.csv"] if engine != "partial" else []
         woven = cells(engine, "--engine", engine, "--weave", root / RECORDING, "--kernel-out", out,
-                      "--faults-out", tmp_path / "faults.csv")  # fmt: skip
+                      "--faults-out", tmp_path / "faults.csv", *latencies)  # fmt: skip
+        if latencies:
+            times[engine] = pd.read_csv(latencies[1])
         kernel[engine] = pd.read_csv(out).iloc[0]
         assert (kernel[engine].drop("kernel_cycles") == kernel["partial"].drop("kernel_cycles")).all()
     checked = cells("checked", "--engine", "partial", "--weave", root / RECORDING, "--check-tables")
@@ -137,3 +165,12 @@ def test_kernel_work_of_a_recorded_program(root, tmp_path):
     faults = pd.read_csv(tmp_path / "faults.csv")
     least = 1031 * (faults.kind == "zero").sum() + 1875 * (faults.kind == "page").sum()
     assert kernel["timing"].kernel_instructions >= least > 0
+    assert times["timing"].equals(times["reference"]) and len(times["timing"]) == len(faults)
+    assert times["timing"]["cycles"].sum() == kernel["timing"].kernel_cycles
+    assert list(times["timing"].columns) == ["platform", *FAULT_TIME_COLUMNS]
+    done = tessera(
+        "simulate", "--trace", trace, "--platform", "haswell-sim", "--os", log, "--sampling", "full",
+        "--set", "memory.allocator=mapped", "--weave", root / RECORDING, "--engine", "partial",
+        "--fault-times-out", tmp_path / "t.csv", "--out", tmp_path / "none.csv",
+    )  # fmt: skip
+    assert done.returncode != 0 and "--fault-times-out" in done.stderr and "partial" in done.stderr

@@ -14,10 +14,18 @@ from tessera.core.paths import build_dir
 from tessera.judge.studies.virtuoso import cells, claims, judged, step
 from tessera.pipeline.failures import failures
 from tessera.results.read import read_file
-from tessera.results.schema.virtuoso import FAULT_SHARES
+from tessera.results.schema.virtuoso import FAULT_SHARES, FAULT_TIME_COMBS, FAULT_TIMES
 from tessera.results.tree import Tree
 
 PLATFORM = "haswell-sim"
+#: Timed faults of the log below: an even number of cycles with 4KB, an odd one with 2MB.
+FAULTS = [
+    {"fault": i, "access": i, "page": 7 * i, "kind": kind, "page_bytes": size, "tables": 0, "batch": 0,
+     "cycles": cycles}
+    for i, (kind, size, cycles) in enumerate(
+        [("write-4kb", 4096, 3000), ("write-4kb", 4096, 5000), ("write-2mb", 2 << 20, 90_001)]
+    )
+]  # fmt: skip
 KINDS = "page 4KB,page 4KB,page 2MB,zero 4KB,zero 4KB".split(",")
 
 
@@ -47,7 +55,7 @@ def world(monkeypatch, tmp_path):
         }
         return iter([heads[table] + "\n"])
 
-    def simulate_all(trace, platforms, files, *, weave=None, kernel=None, **options):
+    def simulate_all(trace, platforms, files, *, weave=None, kernel=None, fault_times=None, **options):
         (platform,) = platforms
         asked.append((platform.values["memory.allocator"].value, weave is not None, [f.stem for f in files]))
         if getattr(simulate_all, "dies", False):
@@ -67,6 +75,7 @@ def world(monkeypatch, tmp_path):
             good = [file.stem for file in files if file.stem != "fragmented-50"]
             counts = {"kernel_instructions": 9000, "kernel_cycles": 102000, "kernel_walk_cycles": 5}
             kernel.append([{"layout": stem} | counts for stem in good])
+            fault_times.append([{"layout": stem} | row for stem in good for row in FAULTS])
         return [rows]
 
     monkeypatch.setattr(step.logs.imitated, "run", run)
@@ -95,6 +104,13 @@ def test_parts_of_the_runtime_and_failures_as_rows(world, tmp_path):
     assert row["faults"] == 5 and row["faults_2mb"] == 1 and row["faultless_cycles"] == 800_000
     logs = ["thp-never", "fragmented-50"]
     assert world.asked == [("mapped", True, logs), ("mapped", False, logs)]
+    times = read_file(FAULT_TIMES, job.out / "latency.csv")
+    assert set(times["scenario"]) == {"thp-never"} and set(times["provenance"]) == {"simulated"}
+    at = times.set_index(["kind", "share"])
+    assert at.loc[("all", 0.5), "cycles"] == 5000 and at.loc[("write-4kb", 0.5), "cycles"] == 3000
+    assert at.loc[("all", 0.5), "us"] == pytest.approx(5000 / 2100) and at.loc[("all", 0.5), "faults"] == 3
+    assert at.loc[("all", 0.5), "time_above"] == pytest.approx(90_001 / 98_001)
+    assert read_file(FAULT_TIME_COMBS, job.out / "combs.csv").empty  # pages are not consecutive
     (one,) = failures(tmp_path, reserve=False)
     assert one.path == Tree(tmp_path).virtuoso("made", "shares")
 
@@ -176,9 +192,12 @@ def test_the_command_writes_every_table(root, tmp_path):
         if not (build_dir(component) / name).exists():
             pytest.skip(f"build/{component}/{name} is missing: ./run tessera build {component}")
     trace = root / "tests" / "traces" / "examples" / "phases.tst"
-    words = ["program", "--trace", str(trace), "--weave", str(root / "tests/faults/recording")]
+    words = ["program", "--trace", str(trace), "--weave", str(root / "artifacts/kernel-stream/recording")]
     done = CliRunner().invoke(virtuoso, [*words, "--out", str(tmp_path)])
     assert done.exit_code == 0 and "thp-never" in done.output, done.output
+    times = read_file(FAULT_TIMES, tmp_path / "latency.csv")
+    least = times[(times["kind"] != "all") & (times["share"] == 0.01)]
+    assert len(least) > 1 and least["cycles"].gt(400).all()  # entry and exit alone hold dispatch for 400
     shares = read_file(FAULT_SHARES, tmp_path / "shares.csv").set_index("scenario")
     assert shares["faults"].gt(0).all() and shares["fault_share"].between(0, 1, inclusive="neither").all()
     assert (shares["runtime_cycles"] > shares["faultless_cycles"]).all()

@@ -79,15 +79,15 @@ rule study_virtuoso:
         component_stamps("imitation", "simulator", "tracer"),
         info=TREE.scenario_recording("{workload}"),
         platform=lambda w: platform_file(STUDIES["virtuoso"]["platform"]),
-    output: [TREE.virtuoso("{workload}", Path(table.file).stem) for table in fault_tables.TABLES],
+    output: [TREE.virtuoso("{workload}", Path(table.file).stem) for table in fault_tables.OF_PROGRAM],
     log: TREE.log("study-virtuoso-{workload}"),
     benchmark: TREE.benchmark("study-virtuoso-{workload}")
     params:
         scenarios=",".join(STUDIES.get("virtuoso", {}).get("scenarios", [])),
-        sampling=STUDIES.get("virtuoso", {}).get("sampling", ""), faults="tests/faults/recording",
+        sampling=STUDIES.get("virtuoso", {}).get("sampling", ""), faults="artifacts/kernel-stream/recording",
         cache=TREE.cache, code=code("tessera.judge.studies.virtuoso.step", "tessera.core.tables"),
         files=lambda w: [
-            platform_content(STUDIES["virtuoso"]["platform"]), content("tests/faults/recording"),
+            platform_content(STUDIES["virtuoso"]["platform"]), content("artifacts/kernel-stream/recording"),
             content(*(f"config/scenarios/{name}.yaml" for name in STUDIES["virtuoso"]["scenarios"])),
         ],
         out=lambda w, output: Path(output[0]).parent,

@@ -10,7 +10,7 @@ from tessera.faults.kinds import KINDS
 from tessera.kernel.command_line import accept
 
 #: The recording that the tests and the page use.
-RECORDING = "tests/faults/recording"
+RECORDING = "artifacts/kernel-stream/recording"
 _PATH = click.Path(path_type=Path)
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 

@@ -107,6 +107,11 @@ FILE = click.Path(path_type=Path)
 )
 @click.option("--kernel-out", type=FILE, help="With --weave: CSV file for the counts of the kernel's work.")
 @click.option(
+    "--fault-times-out",
+    type=FILE,
+    help="With --weave: CSV file for the latency of each fault in a timed part, in cycles.",
+)
+@click.option(
     "--check-tables",
     is_flag=True,
     help="With --weave and --sampling full: fail where a walk reads a page-table entry that no woven store "
@@ -132,7 +137,8 @@ FILE = click.Path(path_type=Path)
 )
 def simulate(trace, platform_names, layout_words, mapping_words, log_words, changes, choices, out, engine,
              intervals, warmup, timed, sampling, interval_file, interval_out, designs_out, faults_out,
-             weave, kernel_out, check_tables, threads, workload, cache, listing) -> None:  # fmt: skip
+             weave, kernel_out, fault_times_out, check_tables, threads, workload, cache,
+             listing) -> None:  # fmt: skip
     """Simulate a trace under many layouts, mappings or scenarios.
 
     Writes H (STLB hits), M (STLB misses), C (walk cycles) and R (runtime in cycles) of each cell. H and M are
@@ -156,8 +162,8 @@ def simulate(trace, platform_names, layout_words, mapping_words, log_words, chan
           --set memory.allocator=mapped --sampling full --faults-out /tmp/os/faults.csv \\
           --out /tmp/os/cells.csv
       ./run tessera simulate --trace /tmp/os/gups.tst --platform haswell-sim --os /tmp/os/thp-always.oslog \\
-          --set memory.allocator=mapped --sampling full --weave tests/faults/recording \\
-          --kernel-out /tmp/os/kernel.csv --out /tmp/os/woven.csv
+          --set memory.allocator=mapped --sampling full --weave artifacts/kernel-stream/recording \\
+          --kernel-out /tmp/os/kernel.csv --fault-times-out /tmp/os/times.csv --out /tmp/os/woven.csv
     """
     from tessera.record.traces import info as trace_info
     from tessera.results import cells
@@ -167,7 +173,7 @@ def simulate(trace, platform_names, layout_words, mapping_words, log_words, chan
     from tessera.simulate.inputs import LAYOUT, LOG, MAPPING, find_inputs
     from tessera.simulate.outputs import check_outputs, write_parts
     from tessera.simulate.plan import ENGINES, plan_of
-    from tessera.simulate.rows import DESIGN_COLUMNS, KERNEL_COLUMNS, UNIT_COLUMNS
+    from tessera.simulate.rows import DESIGN_COLUMNS, FAULT_TIME_COLUMNS, KERNEL_COLUMNS, UNIT_COLUMNS
 
     if listing:
         from tessera.simulate.listing import listing_text
@@ -195,7 +201,9 @@ def simulate(trace, platform_names, layout_words, mapping_words, log_words, chan
         raise TesseraError(
             "--faults-out", "only logs of an operating system have faults", "give them with --os"
         )
-    only_woven = {"--kernel-out": kernel_out, "--check-tables": check_tables}
+    only_woven = {
+        "--kernel-out": kernel_out, "--fault-times-out": fault_times_out, "--check-tables": check_tables
+    }  # fmt: skip
     templates = _templates(weave, [name for name, given in only_woven.items() if given], kind)
     trace_info(trace)
     layouts = find_inputs(pages, kind)
@@ -211,18 +219,20 @@ def simulate(trace, platform_names, layout_words, mapping_words, log_words, chan
         "--designs-out": designs_out,
         "--faults-out": faults_out,
         "--kernel-out": kernel_out,
+        "--fault-times-out": fault_times_out,
     }
     check_outputs(outputs, inputs, kept)
     label = workload or _label(trace)
     units: list[dict] | None = [] if interval_out else None
     structures: list[dict] | None = [] if designs_out else None
     kernel: list[dict] | None = [] if kernel_out else None
+    times: list[dict] | None = [] if fault_times_out else None
     platforms, variants = _platforms(platform_names, changes, choices)
     keys = list(variants[0].values) if variants else []
     rows = _simulate_all(
         trace, platforms, variants, layouts, label, kept,
         engine=engine, sampling=plan, threads=threads, units=units, structures=structures, kind=kind,
-        weave=templates, check_tables=check_tables, kernel=kernel,
+        weave=templates, check_tables=check_tables, kernel=kernel, fault_times=times,
     )  # fmt: skip
     for row in rows:
         made = [*changes, *(f"{key}={row[key]}" for key in keys)]
@@ -234,6 +244,8 @@ def simulate(trace, platform_names, layout_words, mapping_words, log_words, chan
         write_parts(structures, DESIGN_COLUMNS, designs_out, keys)
     if kernel is not None:
         write_parts(kernel, KERNEL_COLUMNS, kernel_out, keys)
+    if times is not None:
+        write_parts(times, FAULT_TIME_COLUMNS, fault_times_out, keys)
     if faults_out:
         write_faults(layouts, faults_out)
     failed = [row for row in rows if not is_ok(row)]
@@ -283,7 +295,8 @@ def _platforms(names: tuple[str, ...], changes: tuple[str, ...], choices: tuple[
     return found, variants_of(choices, values) if choices else []
 
 
-def _simulate_all(trace, chosen, variants, layouts, label, cache, *, units, structures, kernel, **options):
+def _simulate_all(trace, chosen, variants, layouts, label, cache, *, units, structures, kernel, fault_times,
+                  **options):  # fmt: skip
     """Rows of all platforms. Variants of all of them run together, and their rows have the keys of these."""
     from tessera.platforms.change import set_values
     from tessera.simulate.cache import CellCache
@@ -295,23 +308,18 @@ def _simulate_all(trace, chosen, variants, layouts, label, cache, *, units, stru
         members = [(set_values(p, v.values, OPTION), dict(v.values)) for p in chosen for v in variants]
         runs = [(f"{len(members)} variants", members)]
     rows: list[dict] = []
+    targets = {"units": units, "structures": structures, "kernel": kernel, "fault_times": fault_times}
     for name, members in runs:
-        of_units: list[list[dict]] = []
-        of_structures: list[list[dict]] = []
-        of_kernel: list[list[dict]] = []
+        parts: dict[str, list[list[dict]]] = {part: [] for part, to in targets.items() if to is not None}
         ticker = Ticker(f"{label} on {name}")
         try:
             tables = run(
                 trace, [platform for platform, _ in members], layouts, workload=label, cache=CellCache(cache),
-                progress=ticker, units=None if units is None else of_units,
-                structures=None if structures is None else of_structures,
-                kernel=None if kernel is None else of_kernel, **options,
+                progress=ticker, **parts, **options,
             )  # fmt: skip
         finally:
             ticker.close()
-        found = ((rows, tables), (units, of_units), (structures, of_structures), (kernel, of_kernel))
-        for target, parts in found:
-            if target is not None:
-                for (_, values), lines in zip(members, parts, strict=True):
-                    target += [line | values for line in lines]
+        for target, found in ((rows, tables), *((targets[part], lists) for part, lists in parts.items())):
+            for (_, values), lines in zip(members, found, strict=True):
+                target += [line | values for line in lines]
     return rows

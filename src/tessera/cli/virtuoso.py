@@ -37,12 +37,12 @@ def virtuoso() -> None:
     "--threads", type=click.IntRange(min=1), default=1, show_default=True, help="Threads of the simulator."
 )
 @click.option("--cache", type=_PATH, help="Folder of finished simulations.  [default: .cache in --out]")
-@click.option("--out", type=_PATH, required=True, help="Folder for the table.")
+@click.option("--out", type=_PATH, required=True, help="Folder for the tables.")
 def program(trace, platform, names, faults, sampling, threads, cache, out) -> None:
     """Simulate a program with the kernel work of its page faults: parts of its runtime.
 
-    Writes shares.csv (Figures 1 and 3). A scenario that ends early, or that has a fault without a template,
-    is a row with the reason.
+    Writes shares.csv (Figures 1 and 3), latency.csv (quantiles of the faults' latencies, Figure 2) and
+    combs.csv. A scenario that ends early, or that has a fault without a template, is a row with the reason.
 
     \b
     Example (after: tessera build imitation simulator tracer):
@@ -58,6 +58,61 @@ def program(trace, platform, names, faults, sampling, threads, cache, out) -> No
     table = program_study(job)
     _print(table)
     close(table, out)
+
+
+@virtuoso.command()
+@click.option(
+    "--trace", type=_PATH, required=True, help="Trace with events (.tst), or info.json of `study recording`."
+)
+@click.option("--platform", default="haswell-sim", show_default=True, help="Platform name or YAML file.")
+@click.option("--scenarios", "names", default=SCENARIOS, show_default=True,
+              help="Scenarios or YAML files, comma-separated.")  # fmt: skip
+@click.option("--weave", "faults", default=RECORDING, show_default=True, type=_FOLDER,
+              help="Folder of recorded page faults.")  # fmt: skip
+@click.option("--sampling", default="full", show_default=True, help="Sampling plan; see tessera simulate.")
+@click.option("--repeats", type=click.IntRange(min=1), default=5, show_default=True,
+              help="Runs with and without the kernel's work, in alternation.")  # fmt: skip
+@click.option("--out", type=_PATH, required=True, help="Folder for the table.")
+def costs(trace, platform, names, faults, sampling, repeats, out) -> None:
+    """Measure time and memory of the simulator with and without the kernel work of page faults.
+
+    Writes simulator.csv (Figures 11 and 12): processor seconds, bytes, and ratios. Other programs on the
+    machine change the numbers; runs alternate, and the table has medians. Nothing comes from a cache.
+
+    \b
+    Example (after: tessera build imitation simulator tracer):
+      ./run tessera virtuoso costs --trace tests/traces/examples/phases.tst --out /tmp/virtuoso
+    """
+    from tessera.core.tables import print_table
+    from tessera.judge.studies.virtuoso.step import Job, program_costs
+    from tessera.simulate.plan import parse_sampling
+
+    job = Job(
+        trace, platform, names_of(names), out / ".cache", out, parse_sampling(sampling),
+        progress=Log(f"costs on {Path(platform).stem}"), recording_of_faults=faults,
+    )  # fmt: skip
+    table = program_costs(job, repeats)
+    rows = [
+        (
+            row.scenario, f"{row.plain_seconds:.2f}", f"{row.woven_seconds:.2f}", f"{row.slowdown:.2f}",
+            f"{row.instruction_ratio:.2f}", f"{row.time_per_instruction_ratio:.2f}",
+            f"{row.access_ratio:.2f}", f"{row.time_per_access_ratio:.2f}", f"{row.memory_ratio:.2f}",
+        )
+        for row in table.itertuples()
+    ]  # fmt: skip
+    heads = [
+        "scenario",
+        "s",
+        "s woven",
+        "slowdown",
+        "instr.",
+        "time/instr.",
+        "accesses",
+        "time/access",
+        "memory",
+    ]
+    print_table(heads, rows, right=range(1, len(heads)))
+    click.echo(f"{len(table)} rows -> {out}")
 
 
 @virtuoso.command()

@@ -246,7 +246,7 @@ class Tree:
         return self.studies / "scenarios" / workload / f"{table}.csv"
 
     def virtuoso(self, workload: str, table: str) -> Path:
-        """``shares``: parts of a program's runtime in page faults and in translation."""
+        """``shares`` (parts of a program's runtime), ``latency`` or ``combs`` (of faults), ``simulator``."""
         return self.studies / "virtuoso" / workload / f"{table}.csv"
 
     @property

@@ -25,7 +25,7 @@ from tessera.machine.container.process import GRACE_SECONDS
 from tessera.platforms import Platform
 from tessera.simulate.inputs import LAYOUT, Kind
 from tessera.simulate.plan import Plan
-from tessera.simulate.rows import DESIGNS_FILE, KERNEL_FILE, UNITS_FILE, Keep, Rows
+from tessera.simulate.rows import DESIGNS_FILE, FAULT_TIMES_FILE, KERNEL_FILE, UNITS_FILE, Keep, Rows
 
 Progress = Callable[[str], None]
 #: Templates of page faults, in the folder of the run.
@@ -38,7 +38,8 @@ class Job:
 
     Several platforms share what they can of a pass over the trace; their rows are those of each one alone.
     ``weave``: templates of page faults, woven into the stream. ``check_tables``: a walk that reads an entry
-    that no woven store has written is a failed row.
+    that no woven store has written is a failed row. ``fault_times``: rows have the latency of each fault.
+    ``usage``: file for the times and memory that the run itself takes.
     """
 
     simulator: Path
@@ -50,6 +51,8 @@ class Job:
     kind: Kind = LAYOUT
     weave: bytes | None = None
     check_tables: bool = False
+    fault_times: bool = False
+    usage: Path | None = None
 
 
 def run_simulator(job: Job, layouts: dict[Path, bytes], keep: Keep, progress: Progress) -> None:
@@ -73,9 +76,9 @@ def run_simulator(job: Job, layouts: dict[Path, bytes], keep: Keep, progress: Pr
         names |= {f"{folder}/": ""} | copies
         process = _start(job, folder, list(copies), list(labels))
         try:
-            _listen(
-                process, Rows(folder, copies, keep, labels, weaves=job.weave is not None), progress, names
-            )
+            weaves = job.weave is not None
+            rows = Rows(folder, copies, keep, labels, weaves=weaves, times=job.fault_times)
+            _listen(process, rows, progress, names)
         finally:
             if process.poll() is None:
                 process.kill()
@@ -97,10 +100,12 @@ def _start(job: Job, folder: Path, stems: list[str], labels: list[str]) -> subpr
         (folder / TEMPLATES_FILE).write_bytes(job.weave)
         argv += ["--weave", folder / TEMPLATES_FILE, "--kernel-out", folder / KERNEL_FILE]
         argv += ["--check-tables", "on"] if job.check_tables else []
+    argv += ["--fault-times-out", folder / FAULT_TIMES_FILE] if job.fault_times else []
+    argv += ["--usage-out", job.usage] if job.usage else []
     argv += ["--threads", job.threads]
     return toolchain().popen(
         [str(a) for a in argv],
-        paths=[job.trace.resolve(), folder],
+        paths=[job.trace.resolve(), folder, *([job.usage.parent] if job.usage else [])],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -12,11 +12,14 @@ from pathlib import Path
 
 #: (platform's place in the job, layout or mapping file, row of the simulator, its units, its structures)
 Keep = Callable[[int, Path, dict, list[dict], list[dict]], None]
-TEXT = ("layout", "status", "message", "structure")
+TEXT = ("layout", "status", "message", "structure", "kind")
 #: Files that the simulator writes beside its rows, in the folder of the run.
 UNITS_FILE, DESIGNS_FILE, KERNEL_FILE = "units.csv", "designs.csv", "kernel.csv"
+FAULT_TIMES_FILE = "fault-times.csv"
 #: What the counts of woven kernel work are called in a row; only with templates.
 KERNEL = "kernel"
+#: What the latencies of faults are called in a row; only if they are asked for.
+FAULT_TIMES = "fault_times"
 #: Columns of ``--interval-out``: what a unit's timed part counted, unscaled.
 UNIT_COLUMNS = (
     "layout", "unit", "start_access", "instructions", "accesses",
@@ -31,23 +34,30 @@ KERNEL_COLUMNS = (
     "kernel_l3_loads", "kernel_dram_loads", "kernel_walker_l1d_loads", "kernel_walker_l2_loads",
     "kernel_walker_l3_loads", "kernel_walker_dram_loads",
 )  # fmt: skip
+#: Columns of ``--fault-times-out``: a fault of a timed part (docs/faults.md, "Latency of each fault").
+FAULT_TIME_COLUMNS = (
+    "layout", "fault", "access", "page", "kind", "page_bytes", "tables", "batch", "cycles",
+)  # fmt: skip
 
 
 class Rows:
     """The simulator's output, as rows with their units, structures, and the caller's file names."""
 
     def __init__(
-        self, folder: Path, copies: dict[str, Path], keep: Keep, labels: dict[str, str], *, weaves=False
-    ):
+        self, folder: Path, copies: dict[str, Path], keep: Keep, labels: dict[str, str], *, weaves=False,
+        times=False,
+    ):  # fmt: skip
         """``labels``: of the platforms in order, as the simulator has them -> as messages have them.
 
-        ``weaves``: rows also have the counts of the kernel, a list of lines.
+        ``weaves``: rows also have the counts of the kernel, a list of lines. ``times``: and those of faults.
         """
         self.folder, self.copies, self.keep, self.labels = folder, copies, keep, labels
         self.columns: list[str] = []
         self.seen = 0
         self.units, self.designs = Parts(folder / UNITS_FILE), Parts(folder / DESIGNS_FILE)
-        self.kernel = Parts(folder / KERNEL_FILE) if weaves else None
+        self.more = {KERNEL: Parts(folder / KERNEL_FILE)} if weaves else {}
+        if times:
+            self.more[FAULT_TIMES] = Parts(folder / FAULT_TIMES_FILE)
 
     def line(self, line: str) -> None:
         """A line of stdout."""
@@ -65,8 +75,7 @@ class Rows:
         row["message"] = message
         self.seen += 1
         numbers = {key: number(key, value) for key, value in row.items()}
-        if self.kernel is not None:
-            numbers[KERNEL] = self.kernel.of(stem, label)
+        numbers |= {name: parts.of(stem, label) for name, parts in self.more.items()}
         place = list(self.labels).index(label) if label else 0
         self.keep(place, path, numbers, self.units.of(stem, label), self.designs.of(stem, label))
 

@@ -20,12 +20,13 @@ from tessera.simulate.cache import CellCache, content_key
 from tessera.simulate.inputs import LAYOUT, Kind, file_bytes
 from tessera.simulate.plan import Plan
 from tessera.simulate.process import Job, Progress, died, run_simulator
-from tessera.simulate.rows import KERNEL, Keep
+from tessera.simulate.rows import FAULT_TIMES, KERNEL, Keep
 
 __all__ = ["Progress", "miss_profile", "simulate", "simulate_all", "trace_identity"]
 
 #: What units, and structures of the design, are called in a cached cell.
 UNITS, STRUCTURES = "units", "structures"
+PARTS = (UNITS, STRUCTURES, KERNEL, FAULT_TIMES)
 
 
 def simulate(
@@ -69,6 +70,7 @@ def simulate_all(
     weave: bytes | None = None,
     check_tables: bool = False,
     kernel: list | None = None,
+    fault_times: list | None = None,
 ) -> list[list[dict]]:
     """For each platform, rows of the cells table, one per layout, in the order of ``layouts``.
 
@@ -91,6 +93,9 @@ def simulate_all(
             row. Needs ``engine`` partial or timing, and ``sampling`` full.
         kernel: gets a list for each platform, with a row per log: ``platform``, then
             ``rows.KERNEL_COLUMNS``. Empty without ``weave``.
+        fault_times: gets a list for each platform, with a row per log and fault of a timed part:
+            ``platform``, then ``rows.FAULT_TIME_COLUMNS``. Needs ``weave``, and an engine with R. A cached
+            cell that was stored without them is simulated again.
 
     Raises:
         TesseraError: the trace or the only platform is refused, or the simulator died (what it had
@@ -106,7 +111,10 @@ def simulate_all(
         {path: content_key(*before, platform.flat(), *after, content) for path, content in contents.items()}
         for platform in platforms
     ]
-    found = _cached(cache, keys, {STRUCTURES} if structures is not None else set())
+    needed = {
+        part for part, asked in ((STRUCTURES, structures), (FAULT_TIMES, fault_times)) if asked is not None
+    }
+    found = _cached(cache, keys, needed)
     cells_asked = len(layouts) * len(platforms)
     what = f"{kind.word}s" if len(platforms) == 1 else "cells"
     if found:
@@ -125,7 +133,7 @@ def simulate_all(
             simulated |= {keys[place][path]: path for place in places for path in paths}
             job = Job(
                 simulator, trace, tuple(platforms[i] for i in places), engine, sampling, threads, kind, weave,
-                check_tables,
+                check_tables, fault_times is not None,
             )  # fmt: skip
             _run(job, {path: contents[path] for path in paths}, _at(places, keep), progress)
     except (SystemExit, TesseraError) as stop:
@@ -137,7 +145,8 @@ def simulate_all(
     for platform, of_platform in zip(platforms, keys, strict=True):
         made = {path: _named(found[key], simulated.get(key), path) for path, key in of_platform.items()}
         rows = unreadable | made
-        for asked, part in ((units, UNITS), (structures, STRUCTURES), (kernel, KERNEL)):
+        parts = ((units, UNITS), (structures, STRUCTURES), (kernel, KERNEL), (fault_times, FAULT_TIMES))
+        for asked, part in parts:
             if asked is not None:
                 asked.append(_parts(rows, layouts, names, part, platform.name))
         tables.append([_cell(rows[path], workload, platform.name, names[path], engine) for path in layouts])
@@ -237,7 +246,7 @@ def _cell(row: dict, workload: str, platform: str, layout: str, engine: str) -> 
     ok = is_ok(row)
     timed = ok and row.get("runtime_cycles") is not None
     cell = dict.fromkeys(cells.COLUMNS)
-    cell.update({key: value for key, value in row.items() if key not in (UNITS, STRUCTURES, KERNEL)})
+    cell.update({key: value for key, value in row.items() if key not in PARTS})
     cell.update(workload=workload, platform=platform, layout=layout, repeat=0, engine=engine)
     cell["tlb_provenance"] = "simulated" if ok else ""
     cell["runtime_provenance"] = "simulated" if timed else ""

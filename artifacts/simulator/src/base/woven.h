@@ -26,6 +26,9 @@ inline size_t program_blocks(const std::vector<trace::StaticBlock>& blocks) {
     return count;
 }
 
+/// Whether a woven fault ends with this block.
+inline bool ends_fault(const trace::StaticBlock& block) { return block.pc == exception_exit_pc; }
+
 /// Instructions of each block. Exception entry and exit are none: the instructions of a recorded fault are in the other blocks.
 inline std::vector<uint32_t> woven_instruction_counts(const std::vector<trace::StaticBlock>& blocks) {
     std::vector<uint32_t> counts = trace::instruction_counts(blocks);

@@ -9,6 +9,7 @@
 #include "cli/progress.h"
 #include "cli/run_output.h"
 #include "cli/run_request.h"
+#include "cli/usage.h"
 #include "cli/variants.h"
 #include "engine/functional.h"
 #include "engine/read_ahead.h"
@@ -77,6 +78,7 @@ int report_interruption(int signal, size_t done, size_t all, bool variants) {
 }  // namespace
 
 int run_command(int argc, char** argv) {
+    const Usage usage;
     const Options options(run_help(), argc, argv);
     if (options.wants_help()) return 0;
     const auto engine = make_engine(options["engine"]);
@@ -93,6 +95,7 @@ int run_command(int argc, char** argv) {
     const trace::Header header = first.header();
     const SamplePlan plan = plan_of(options, header);
     const bool check_tables = checks_tables(options, plan);
+    check_fault_times(options, plan, engine->has_runtime());
     const uint64_t warm_passes = options.whole("warm-passes", 0);
     if (!with_variants) check_platform(*variants[0].platform, plan);
     catch_signals();
@@ -100,13 +103,15 @@ int run_command(int argc, char** argv) {
     std::vector<std::string> inputs = paths;
     for (const char* key : {"trace", "platform", "variants", "layouts", "mappings", "os", "weave", "interval-file"}) inputs.push_back(options[key]);
     for (const Variant& variant : variants) inputs.push_back(variant.path);
-    RunOutput output(paths.size() * variants.size(), with_variants, options["interval-out"], options["designs-out"], options["kernel-out"], inputs);
+    RunOutput output(paths.size() * variants.size(), with_variants, {options["interval-out"], options["designs-out"], options["kernel-out"], options["fault-times-out"]}, inputs);
+    std::optional<OutputFile> usage_file;
+    if (options.given("usage-out")) usage_file.emplace("--usage-out", options["usage-out"], inputs);
     const std::vector<Listed> layouts = read_layouts(paths, from, header);
     const auto [cells, passes] = passes_for(variants, layouts, mappings, *engine, threads, asked_group);
     size_t running = 0;
     for (const auto& pass : passes) running += pass.size();
     const auto fail = [&](size_t place, const std::string& message) {
-        output.put(place, variants[cells[place].variant].label, failed_row(layouts[cells[place].layout].name, one_line(message)), "", "", "");
+        output.put(place, variants[cells[place].variant].label, failed_row(layouts[cells[place].layout].name, one_line(message)), {});
     };
     for (size_t place = 0; place < cells.size(); ++place) {
         const Variant& variant = variants[cells[place].variant];
@@ -142,8 +147,9 @@ int run_command(int argc, char** argv) {
             else
                 output.put(place, variants[cells[place].variant].label,
                            estimate_row(layout, counts, header, plan, engine->has_runtime(), platform.l1i.entries > 0),
-                           format_units(layout, counts, plan, engine->has_runtime()), format_design(layout, counts, header),
-                           templates ? format_kernel(layout, counts, header, engine->has_runtime()) : "");
+                           {format_units(layout, counts, plan, engine->has_runtime()), format_design(layout, counts, header),
+                            templates ? format_kernel(layout, counts, header, engine->has_runtime()) : "",
+                            output.has_fault_times() ? weave::format_fault_times(layout, counts.kernel.faults, woven->faults()) : ""});
         }
     };
     const auto simulate = [&, &passes = passes](size_t worker, size_t pass) {
@@ -164,6 +170,10 @@ int run_command(int argc, char** argv) {
         throw;
     }
     progress.finish();
+    if (usage_file) {
+        std::fprintf(usage_file->stream(), "%s\n%s\n", Usage::header().c_str(), usage.line().c_str());
+        usage_file->close();
+    }
     return 0;
 }
 

@@ -1,9 +1,10 @@
 // run_output.h - writes the finished cells of `tessera-sim run`, each as soon as it and those before it are done.
 //
-// The row goes to stdout, units and structures and the kernel's work to the files of --interval-out, --designs-out and --kernel-out. These are flushed before the row,
-// so that a program that sees a row also finds what belongs to it. With variants, every line begins with the variant's label.
+// The row goes to stdout; its units, the design's structures, the kernel's work and the times of faults go to a file each. These are flushed
+// before the row, so that a program that sees a row also finds what belongs to it. With variants, every line begins with the variant's label.
 #pragma once
 
+#include <array>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -13,25 +14,33 @@
 #include "cli/groups.h"
 #include "cli/output_file.h"
 #include "engine/estimate.h"
+#include "engine/weave/fault_times.h"
 
 namespace tessera::sim {
 
+/// Lines that belong to a row, for the file of each option; empty where the option is not given.
+struct RowParts {
+    std::string units, designs, kernel, fault_times;
+};
+
 class RunOutput {
 public:
-    /// `inputs`: files that must not be overwritten.
-    RunOutput(size_t count, bool with_variants, const std::string& units_path, const std::string& designs_path,
-              const std::string& kernel_path, const std::vector<std::string>& inputs)
+    /// `paths`: of the files. `inputs`: files that must not be overwritten.
+    RunOutput(size_t count, bool with_variants, const RowParts& paths, const std::vector<std::string>& inputs)
         : with_variants_(with_variants), rows_(count, [this](const std::string& text) { emit(text); }) {
         const std::string head = with_variants ? "variant," : "";
-        open(units_, "--interval-out", units_path, inputs, head + unit_header());
-        open(designs_, "--designs-out", designs_path, inputs, head + design_header());
-        open(kernel_, "--kernel-out", kernel_path, inputs, head + kernel_header());
+        open(files_[0], "--interval-out", paths.units, inputs, head + unit_header());
+        open(files_[1], "--designs-out", paths.designs, inputs, head + design_header());
+        open(files_[2], "--kernel-out", paths.kernel, inputs, head + kernel_header());
+        open(files_[3], "--fault-times-out", paths.fault_times, inputs, head + weave::fault_times_header());
         write_row(head + row_header() + "\n");
     }
-    /// units, designs, kernel: lines. variant: its label, which is not written without variants.
-    void put(size_t place, const std::string& variant, const Row& row, const std::string& units, const std::string& designs,
-             const std::string& kernel) {
-        rows_.put(place, labelled(variant, units) + '\0' + labelled(variant, designs) + '\0' + labelled(variant, kernel) + '\0' + labelled(variant, format_row(row) + "\n"));
+    bool has_fault_times() const { return files_[3].has_value(); }
+    /// variant: its label, which is not written without variants.
+    void put(size_t place, const std::string& variant, const Row& row, const RowParts& parts) {
+        std::string text;
+        for (const std::string* lines : {&parts.units, &parts.designs, &parts.kernel, &parts.fault_times}) text += labelled(variant, *lines) + '\0';
+        rows_.put(place, text + labelled(variant, format_row(row) + "\n"));
     }
     void flush() { rows_.flush(); }
     size_t emitted() const { return emitted_; }
@@ -60,16 +69,18 @@ private:
         file->flush();
     }
     void emit(const std::string& text) {
-        const size_t units_end = text.find('\0'), designs_end = text.find('\0', units_end + 1), kernel_end = text.find('\0', designs_end + 1);
-        write(units_, text.substr(0, units_end));
-        write(designs_, text.substr(units_end + 1, designs_end - units_end - 1));
-        write(kernel_, text.substr(designs_end + 1, kernel_end - designs_end - 1));
-        write_row(text.substr(kernel_end + 1));
+        size_t at = 0;
+        for (auto& file : files_) {
+            const size_t end = text.find('\0', at);
+            write(file, text.substr(at, end - at));
+            at = end + 1;
+        }
+        write_row(text.substr(at));
         ++emitted_;
     }
 
     bool with_variants_;
-    std::optional<OutputFile> units_, designs_, kernel_;
+    std::array<std::optional<OutputFile>, 4> files_;  ///< in the order of RowParts
     InOrder rows_;
     size_t emitted_ = 0;
 };

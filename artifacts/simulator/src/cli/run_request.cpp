@@ -30,6 +30,8 @@ const CommandHelp& run_help() {
          {"weave", "FILE", "", "with --os: templates of recorded page faults, woven into the program's stream (docs/faults.md)"},
          {"check-tables", "on|off", "off", "with --weave: fail where a walk reads a page-table entry that no woven store has written"},
          {"kernel-out", "FILE", "", "with --weave: write the counts of the kernel's work to FILE: a row for each log"},
+         {"fault-times-out", "FILE", "", "with --weave: write the latency of each fault of a timed part to FILE"},
+         {"usage-out", "FILE", "", "write the times and the memory that the run itself took to FILE; not reproducible"},
          {"warm-passes", "N", "0", "replay the trace N times before, without counts, so that caches and TLBs do not begin empty"},
          {"threads", "N", "1", "number of threads, for groups of layouts and for decoding"},
          {"group", "N", "auto", "number of layouts in one pass over the trace"}},
@@ -46,7 +48,8 @@ const CommandHelp& run_help() {
 
 std::optional<weave::Templates> templates_of(const Options& options, PagesFrom from, const std::vector<Variant>& variants) {
     if (!options.given("weave")) {
-        if (options.given("kernel-out")) throw Refusal("--kernel-out", "without --weave there is no work of the kernel", "give --weave FILE");
+        for (const char* out : {"kernel-out", "fault-times-out"})
+            if (options.given(out)) throw Refusal(std::string("--") + out, "without --weave there is no work of the kernel", "give --weave FILE");
         return std::nullopt;
     }
     if (from != PagesFrom::logs) throw Refusal("--weave", "only logs have page faults", "give logs: --os FILE");
@@ -55,6 +58,12 @@ std::optional<weave::Templates> templates_of(const Options& options, PagesFrom f
             throw Refusal("--weave with memory.allocator = " + variant.platform->allocator.name, "the kernel accesses pages by their frames, which only `mapped` has [weave/allocator]",
                           "set memory.allocator = mapped");
     return weave::read_templates(options["weave"]);
+}
+
+void check_fault_times(const Options& options, const SamplePlan& plan, bool has_runtime) {
+    if (!options.given("fault-times-out") || (has_runtime && !plan.tlbs())) return;
+    throw Refusal("--fault-times-out with --engine " + options["engine"] + (plan.tlbs() ? " and --sampling tlbs" : ""), "nothing is timed",
+                  "use --engine timing or reference, with another plan than tlbs");
 }
 
 bool checks_tables(const Options& options, const SamplePlan& plan) {

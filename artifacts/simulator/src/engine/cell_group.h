@@ -20,15 +20,17 @@ public:
     virtual std::vector<CellCounts> finish() = 0;
 };
 
-/// Calls run(chunk) for each chunk of a segment. program_blocks: those from here on are woven (base/woven.h).
+/// Calls run(chunk) for each chunk of a segment. program_blocks: of `blocks`, those from here on are woven (base/woven.h). A woven chunk has one
+/// fault, or a part of one.
 template <class Run>
-void cut_segment(const trace::Frame& frame, const Segment& s, size_t program_blocks, Run&& run) {
+void cut_segment(const trace::Frame& frame, const Segment& s, const std::vector<trace::StaticBlock>& blocks, size_t program_blocks, Run&& run) {
     size_t at = s.begin_access;
     for (size_t e = s.begin_execution; e < s.end_execution;) {
         Chunk chunk{0, frame.addresses.data() + at, frame.is_store.data() + at, 0, frame.block_ids.data() + e, frame.access_counts.data() + e};
         chunk.woven = frame.block_ids[e] >= program_blocks;
-        while (e < s.end_execution && chunk.executions < chunk_executions && chunk.accesses < chunk_accesses &&
+        while (e < s.end_execution && chunk.executions < chunk_executions && chunk.accesses < chunk_accesses && !chunk.ends_fault &&
                (frame.block_ids[e] >= program_blocks) == chunk.woven) {
+            chunk.ends_fault = chunk.woven && ends_fault(blocks[frame.block_ids[e]]);
             chunk.accesses += frame.access_counts[e++];
             ++chunk.executions;
         }

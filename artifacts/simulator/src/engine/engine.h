@@ -38,11 +38,19 @@ struct DesignCounts {
     bool operator==(const DesignCounts&) const = default;
 };
 
+/// A woven page fault in a timed part. Faults lie whole in one part, because they stand before the block that makes them.
+struct FaultTime {
+    uint64_t fault;   ///< its number in the stream, from 0
+    uint64_t cycles;  ///< retirement of its last instruction minus that of the youngest instruction before it, the program's or a fault's
+    bool operator==(const FaultTime&) const = default;
+};
+
 /// Work of the kernel that is woven into the stream (weave/woven_stream.h); all zero without.
 struct KernelCounts {
     uint64_t instructions = 0, loads = 0, stores = 0, stlb_hits = 0, stlb_misses = 0;  ///< whole stream
     uint64_t walk_cycles = 0, cycles = 0;                                              ///< timed parts; cycles: of R
     std::array<uint64_t, 4> program{}, walker{};                                       ///< timed parts, by level
+    std::vector<FaultTime> faults;                                                     ///< timed parts; their cycles sum to `cycles`
     bool operator==(const KernelCounts&) const = default;
 };
 

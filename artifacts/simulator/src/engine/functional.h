@@ -39,6 +39,7 @@ struct Chunk {
     const uint32_t* block_ids;      ///< of each execution
     const uint16_t* access_counts;  ///< accesses of each execution; they sum to `accesses`
     bool woven = false;             ///< all of its executions are the kernel's; else all are the program's
+    bool ends_fault = false;        ///< woven, and the last execution is the end of a fault
 };
 
 /// One layout's counts since the stage was made. tlb_only and warm chunks count in the first four only.

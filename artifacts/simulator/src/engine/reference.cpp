@@ -83,11 +83,13 @@ public:
                 accesses_.push_back(demand(access, s.part, unit));
             }
             if (woven_) counts.kernel.instructions += instruction_counts_[frame.block_ids[e]];
+            const bool fault_ends = woven_ && ends_fault(block);
+            faults_ += fault_ends;
             if (unit == nullptr) continue;
             if (!woven_) unit->instructions += instructions_of(block);
             const Cycles before = core_.elapsed();
             core_.execute(block, fetches_, accesses_, redirected);
-            if (woven_) counts.kernel.cycles += core_.elapsed().value - before.value;
+            if (woven_) count_kernel_cycles(core_.elapsed().value - before.value, fault_ends);
         }
         if (unit != nullptr) unit->runtime_cycles = core_.elapsed().value;
     }
@@ -159,6 +161,14 @@ private:
         }
     }
 
+    void count_kernel_cycles(uint64_t cycles, bool fault_ends) {
+        counts.kernel.cycles += cycles;
+        in_fault_ += cycles;
+        if (!fault_ends) return;
+        counts.kernel.faults.push_back({faults_ - 1, in_fault_});
+        in_fault_ = 0;
+    }
+
     void count_kernel(const AccessOutcome& outcome) {
         counts.kernel.walk_cycles += outcome.walk.value;
         ++counts.kernel.program[static_cast<size_t>(outcome.level)];
@@ -203,6 +213,7 @@ private:
     size_t program_blocks_;
     std::vector<uint32_t> instruction_counts_;  ///< of each block
     bool woven_ = false;  ///< the execution at hand is the kernel's
+    uint64_t faults_ = 0, in_fault_ = 0;  ///< faults that ended so far; cycles of the one at hand
     size_t core_unit_ = SIZE_MAX;
     uint64_t seen_ = 0, next_change_ = ~uint64_t{0};  ///< accesses so far; where the next epoch begins
     std::vector<StructureCounts> before_;    ///< after the warm passes

@@ -3,6 +3,8 @@
 // On the lanes, up to 64 layouts; on the scalar path, one. The pass itself, with all groups, is in replay.cpp.
 #pragma once
 
+#include <utility>
+
 #include "engine/cell_group.h"
 #include "engine/lanes/isa.h"
 #include "engine/shared_logs.h"
@@ -29,7 +31,7 @@ public:
         for (const Segment& s : segments) {
             if (s.part == Part::timed) enter(s.unit);
             else leave();
-            cut_segment(frame, s, program_blocks_, [&](const Chunk& chunk) { run(chunk, s.part); });
+            cut_segment(frame, s, blocks_, program_blocks_, [&](const Chunk& chunk) { run(chunk, s.part); });
         }
         return true;
     }
@@ -75,6 +77,7 @@ private:
     }
 
     void count_woven(const Chunk& chunk) {
+        faults_ += chunk.ends_fault;
         for (size_t e = 0; e < chunk.executions; ++e) kernel_.instructions += instruction_counts_[chunk.block_ids[e]];
         uint64_t stores = 0;
         for (size_t i = 0; i < chunk.accesses; ++i) stores += chunk.is_store[i];
@@ -89,9 +92,11 @@ private:
         clock_->run(chunk, *outcomes_);
         clock_->elapsed(after);
         kernel_.cycles += after[0] - before[0];
+        in_fault_ += after[0] - before[0];
+        if (chunk.ends_fault) kernel_.faults.push_back({faults_ - 1, std::exchange(in_fault_, 0)});
     }
-    void add_kernel(KernelCounts& to, const FunctionalCounts& of) const {
-        to = kernel_;
+    void add_kernel(KernelCounts& to, const FunctionalCounts& of) {
+        to = std::move(kernel_);
         to.stlb_hits = of.stlb_hits, to.stlb_misses = of.stlb_misses, to.walk_cycles = of.walk_cycles;
         to.program = of.program, to.walker = of.walker;
     }
@@ -122,6 +127,7 @@ private:
     const std::vector<uint32_t> instruction_counts_;  ///< of each block
     size_t program_blocks_;
     KernelCounts kernel_;  ///< what does not come from the functional stage
+    uint64_t faults_ = 0, in_fault_ = 0;  ///< faults that ended so far; cycles of the one at hand
     std::unique_ptr<Functional> functional_;
     std::unique_ptr<Clock> clock_;
     Outcomes* outcomes_;

@@ -14,4 +14,13 @@ VIRTUOSO_FIGURES: tuple[Entry, ...] = (
         "prints for short programs (Figure 1).",
         group="platforms",
     ),
+    Entry(
+        "fault-times",
+        "fault_times:draw",
+        "Latency of page faults with and without huge pages",
+        "Above: share of the simulated faults of each program that are at most as slow. Below: share of the "
+        "time of all faults that slower ones take. thp-never has 4KB pages only; Virtuoso draws such "
+        "distributions of a real machine (Figure 2).",
+        group="platforms",
+    ),
 )

@@ -42,6 +42,7 @@ OWN_PAGES = {
     "os-faults": "scenarios.html",
     "os-chunks": "scenarios.html",
     "fault-shares": "faults.html",
+    "fault-times": "faults.html",
     "fault-latency": "faults.html",
     "designs-nested": "designs.html",
     "transfer": "transfer.html",

@@ -8,7 +8,7 @@
 namespace tessera::sim::scalar {
 
 TlbGroup::TlbGroup(const Stream& stream, const Layout& layout, EventLog& log)
-    : space_(stream.header().pools, layout), log_(log), program_blocks_(program_blocks(stream.blocks())),
+    : space_(stream.header().pools, layout), log_(log), blocks_(stream.blocks()), program_blocks_(program_blocks(blocks_)),
       instruction_counts_(woven_instruction_counts(stream.blocks())) {
     if (space_.mapping() != nullptr) next_change_ = space_.mapping()->next_change();
 }
@@ -34,7 +34,7 @@ void TlbGroup::add(const Platform& platform) {
 }
 
 bool TlbGroup::frame(const trace::Frame& frame, const std::vector<Segment>& segments) {
-    for (const Segment& segment : segments) cut_segment(frame, segment, program_blocks_, [this](const Chunk& chunk) { run(chunk); });
+    for (const Segment& segment : segments) cut_segment(frame, segment, blocks_, program_blocks_, [this](const Chunk& chunk) { run(chunk); });
     return std::any_of(members_.begin(), members_.end(), [](const auto& member) { return !member->refusal; });
 }
 

@@ -84,6 +84,7 @@ private:
 
     AddressSpace space_;
     EventLog& log_;
+    const std::vector<trace::StaticBlock>& blocks_;
     size_t program_blocks_;
     std::vector<uint32_t> instruction_counts_;  ///< of each block
     std::optional<PageSize> direct_map_;        ///< of all platforms; none: nothing is woven, or there are none yet

@@ -38,6 +38,7 @@ void WovenStream::rewind() {
     at_ = at_access_ = epoch_ = 0;
     frames_ = access_ = 0;
     in_batch_ = 0;
+    faults_.clear();
 }
 
 bool WovenStream::next(trace::Frame& out) {
@@ -165,6 +166,7 @@ void WovenStream::weave(const Fault& fault, trace::Frame& out) {
         throw Refusal("--weave " + path_ + ", fault before access " + std::to_string(access_) + " of log " + mapping_->name,
                       "there is no template of kind " + (work == nullptr ? fault.kind : "table") + " [weave/no-template]",
                       "use a scenario without such faults (tessera simulate --os --faults-out lists them), or leave out --weave");
+    faults_.push_back({access_, fault.page, work, uint8_t(fresh.size()), uint8_t(fault.levels)});
     const auto at = [&](Base base) -> uint64_t& { return base_[static_cast<size_t>(base)]; };
     at(Base::fixed) = at(Base::stack) = kernel::of_own(0);
     at(Base::memory_map) = kernel::of_struct_page(0, 0);
@@ -193,14 +195,19 @@ void WovenStream::weave(const Fault& fault, trace::Frame& out) {
 }
 
 void WovenStream::run(const Compiled& work, trace::Frame& out) {
-    const Place* place = work.places.data();
     for (const Piece& piece : work.pieces) {
         out.block_ids.push_back(piece.block);
         out.access_counts.push_back(uint16_t(piece.accesses));
-        for (const Place* const end = place + piece.accesses; place < end; ++place) {
-            out.addresses.push_back(base_[static_cast<size_t>(place->base)] + place->offset);
-            out.is_store.push_back(place->store);
-        }
+    }
+    const size_t first = out.addresses.size(), count = work.places.size();
+    out.addresses.resize(first + count);
+    out.is_store.resize(first + count);
+    uint64_t* const addresses = out.addresses.data() + first;
+    uint8_t* const is_store = out.is_store.data() + first;
+    for (size_t i = 0; i < count; ++i) {
+        const Place& place = work.places[i];
+        addresses[i] = base_[static_cast<size_t>(place.base)] + place.offset;
+        is_store[i] = place.store;
     }
 }
 

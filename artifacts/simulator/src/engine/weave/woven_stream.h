@@ -21,6 +21,17 @@
 
 namespace tessera::sim::weave {
 
+/// A fault of the stream, with the template that its work is.
+struct WovenFault {
+    uint64_t access;  ///< accesses of the program before it
+    uint64_t page;    ///< virtual address / 4KB
+    const Compiled* work;
+    uint8_t tables;   ///< that it allocated
+    uint8_t levels;   ///< of tables that map the page: 4, or 3 for 2MB
+
+    uint64_t page_bytes() const { return uint64_t{4096} << 9 * (4 - levels); }
+};
+
 class WovenStream final : public Stream {
 public:
     /// `source` outlives this object, which is its only user. Throws Refusal: a log without faults, or with frames beyond 2^32.
@@ -31,6 +42,8 @@ public:
     void rewind() override;
     /// Throws Refusal for a fault whose kind has no template.
     bool next(trace::Frame& out) override;
+    /// Those since rewind(), in order.
+    const std::vector<WovenFault>& faults() const { return faults_; }
 
 private:
     struct Fault {
@@ -64,6 +77,7 @@ private:
     uint64_t frames_ = 0, access_ = 0;                 ///< so far: frames of this stream, accesses of the program
     size_t epoch_ = 0;
     unsigned in_batch_ = 0;
+    std::vector<WovenFault> faults_;
 };
 
 }  // namespace tessera::sim::weave

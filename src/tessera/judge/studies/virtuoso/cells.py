@@ -37,11 +37,13 @@ class Woven:
         cell: row of the cells table.
         faultless_cycles: R if faults take no time.
         kernel: counts of the kernel's work (``tessera.simulate.rows.KERNEL_COLUMNS``).
+        faults: timed faults (``tessera.simulate.rows.FAULT_TIME_COLUMNS``).
     """
 
     cell: dict = field(default_factory=dict)
     faultless_cycles: float | None = None
     kernel: dict = field(default_factory=dict)
+    faults: list[dict] = field(default_factory=list)
     problem: str = ""
 
 
@@ -55,22 +57,27 @@ def simulate_logs(request: Request, logs: Sequence[Path]) -> list[Woven]:
         "cache": request.cache, "progress": request.progress, "threads": request.threads, "kind": LOG,
     }  # fmt: skip
     kernel: list[list[dict]] = []
+    times: list[list[dict]] = []
     try:
         (woven,) = simulate_all(
-            request.trace, [platform], list(logs), weave=request.weave, kernel=kernel, **same
-        )
+            request.trace, [platform], list(logs), weave=request.weave, kernel=kernel, fault_times=times,
+            **same,
+        )  # fmt: skip
         (plain,) = simulate_all(request.trace, [platform], list(logs), **same)
     except TesseraError as error:
         return [Woven(problem=one_line(error)) for _ in logs]
     counts = {row["layout"]: row for row in kernel[0]}
+    faults: dict[str, list[dict]] = {}
+    for row in times[0]:
+        faults.setdefault(row["layout"], []).append(row)
     return [
-        _woven(with_work, without, counts.get(log.stem, {}))
+        _woven(with_work, without, counts.get(log.stem, {}), faults.get(log.stem, []))
         for log, with_work, without in zip(logs, woven, plain, strict=True)
     ]
 
 
-def _woven(with_work: dict, without: dict, kernel: dict) -> Woven:
+def _woven(with_work: dict, without: dict, kernel: dict, faults: list[dict]) -> Woven:
     for cell in (with_work, without):
         if not is_ok(cell):
             return Woven(cell={"status": FAILED}, problem=cell["message"])
-    return Woven(with_work, without["runtime_cycles"], kernel)
+    return Woven(with_work, without["runtime_cycles"], kernel, faults)

@@ -1,4 +1,4 @@
-"""What the workflow's rule and the command call: the table of one program, failures as rows."""
+"""What the workflow's rule and the command call: the tables of one program, failures as rows of shares."""
 
 from __future__ import annotations
 
@@ -15,10 +15,18 @@ from tessera.core.errors import TesseraError
 from tessera.faults.stream.weave import file_of
 from tessera.judge.studies.scenarios import logs
 from tessera.judge.studies.scenarios import step as scenarios
+from tessera.judge.studies.virtuoso import latency
 from tessera.judge.studies.virtuoso.cells import Request, Woven, simulate_logs
+from tessera.judge.studies.virtuoso.costs import cost_rows
 from tessera.platforms import Platform
 from tessera.record import traces
-from tessera.results.schema.virtuoso import FAULT_SHARES
+from tessera.results.schema.virtuoso import (
+    FAULT_SHARES,
+    FAULT_TIME_COMBS,
+    FAULT_TIMES,
+    OF_PROGRAM,
+    SIMULATOR_COSTS,
+)
 from tessera.results.status import FAILED, OK
 from tessera.results.write import frame_of, write
 from tessera.scenarios import imitated, model
@@ -26,6 +34,8 @@ from tessera.simulate.cache import CellCache
 
 PROVENANCE = "simulated"
 LARGE = " 2MB"
+FREQUENCY = "core.frequency_hz"
+Rows = dict[str, list[dict]]  #: by the name of the table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,9 +46,9 @@ class Job(scenarios.Job):
 
 
 def program_study(job: Job) -> pd.DataFrame:
-    """Write the table :data:`FAULT_SHARES` into ``job.out``, and return it.
+    """Write shares, latencies and combs into ``job.out``, and return the table :data:`FAULT_SHARES`.
 
-    The same inputs give the same table. Finished simulations are in the cache, so a killed study goes on.
+    The same inputs give the same tables. Finished simulations are in the cache, so a killed study goes on.
 
     Raises:
         TesseraError: an unknown platform or scenario, a recording of faults that cannot be read, or
@@ -52,12 +62,36 @@ def program_study(job: Job) -> pd.DataFrame:
     try:
         rows = _study(job, platform, asked, weave)
     except TesseraError as error:  # of the recording: no scenario has a number
-        rows = [_failed(one.name, logs.one_line(error)) for one in asked]
-    frame = frame_of(FAULT_SHARES, [head | row for row in rows])
-    return write(FAULT_SHARES, frame, job.out / FAULT_SHARES.file)
+        rows = {FAULT_SHARES.name: [_failed(one.name, logs.one_line(error)) for one in asked]}
+    frames = {}
+    for table in OF_PROGRAM:
+        frame = frame_of(table, [head | row for row in rows.get(table.name, [])])
+        frames[table.name] = write(table, frame, job.out / table.file)
+    return frames[FAULT_SHARES.name]
 
 
-def _study(job: Job, platform: Platform, asked: Sequence[model.Scenario], weave: bytes) -> list[dict]:
+def program_costs(job: Job, repeats: int) -> pd.DataFrame:
+    """Write the table :data:`SIMULATOR_COSTS` into ``job.out``, and return it. It is measured: no cache.
+
+    Raises:
+        TesseraError: as :func:`program_study`; or a scenario that cannot be simulated.
+    """
+    platform, asked = platforms.load(job.platform_name), logs.load(job.scenarios)
+    weave, trace = file_of(job.recording_of_faults), job.recording
+    head = {"workload": job.workload, "platform": platform.name}
+    with tempfile.TemporaryDirectory(prefix="tessera-virtuoso-") as name:
+        decided = logs.decide(trace, asked, Path(name), job.progress)
+        if bad := [one for one in decided if one.problem]:
+            raise TesseraError(f"cost of scenario {bad[0].name}", bad[0].problem, "leave the scenario out")
+        request = Request(
+            job.workload, trace, platform, job.sampling, CellCache(None), progress=job.progress, weave=weave
+        )
+        rows = cost_rows(request, [one.log for one in decided], repeats, Path(name))
+    frame = frame_of(SIMULATOR_COSTS, [head | row for row in rows])
+    return write(SIMULATOR_COSTS, frame, job.out / SIMULATOR_COSTS.file)
+
+
+def _study(job: Job, platform: Platform, asked: Sequence[model.Scenario], weave: bytes) -> Rows:
     trace = job.recording
     with tempfile.TemporaryDirectory(prefix="tessera-virtuoso-") as name:
         decided = logs.decide(trace, asked, Path(name), job.progress)
@@ -69,13 +103,23 @@ def _study(job: Job, platform: Platform, asked: Sequence[model.Scenario], weave:
         )  # fmt: skip
         simulated = simulate_logs(request, [one.log for one in good])
     woven = {one.name: done for one, done in zip(good, simulated, strict=True)}
-    rows = []
+    rows: Rows = {table.name: [] for table in OF_PROGRAM}
     for one in decided:
         done = woven.get(one.name, Woven(problem=one.problem))
-        rows.append(
-            _failed(one.name, done.problem) if done.problem else _row(one.name, done, kinds[one.name])
-        )
+        if done.problem:
+            rows[FAULT_SHARES.name].append(_failed(one.name, done.problem))
+            continue
+        rows[FAULT_SHARES.name].append(_row(one.name, done, kinds[one.name]))
+        faults, head = latency.frame_of_faults(done.faults), {"scenario": one.name}
+        times = latency.quantile_rows(faults, _hertz(platform))
+        rows[FAULT_TIMES.name] += [head | row for row in times]
+        rows[FAULT_TIME_COMBS.name] += [head | row for row in latency.comb_rows(faults)]
     return rows
+
+
+def _hertz(platform: Platform) -> float | None:
+    value = platform.values.get(FREQUENCY)
+    return None if value is None else float(value.value)
 
 
 def _kinds(log: Path) -> list[str]:
