@@ -9,6 +9,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace tessera::sim {
@@ -19,34 +21,42 @@ public:
 
     /// The line comes from memory in `lanes`.
     void came(uint64_t line, uint64_t lanes) {
-        std::vector<Entry>& slot = slots_[line % slots];
-        for (Entry& entry : slot) entry.lanes &= ~lanes;
-        for (Entry& entry : slot)
+        Entry& first = first_[line % slots];
+        if ((first.lanes & ~lanes) == 0 && more_of(line).empty()) return void(first = {line, lanes});  // always, with one lane
+        if (more_.empty()) more_.resize(slots);
+        std::vector<Entry>& more = more_[line % slots];
+        first.lanes &= ~lanes;
+        for (Entry& entry : more) entry.lanes &= ~lanes;
+        if (first.line == line) return void(first.lanes |= lanes);
+        for (Entry& entry : more)
             if (entry.line == line) return void(entry.lanes |= lanes);
-        std::erase_if(slot, [](const Entry& entry) { return entry.lanes == 0; });
-        slot.push_back({line, lanes});
+        std::erase_if(more, [](const Entry& entry) { return entry.lanes == 0; });
+        if (first.lanes == 0) first = {line, lanes};
+        else more.push_back({line, lanes});
     }
 
     /// The line is written in all lanes. Returns those in which it had come from memory.
     uint64_t written(uint64_t line) {
-        for (Entry& entry : slots_[line % slots]) {
-            if (entry.line != line) continue;
-            const uint64_t lanes = entry.lanes;
-            entry.lanes = 0;
-            return lanes;
-        }
+        Entry& first = first_[line % slots];
+        if (first.line == line) return std::exchange(first.lanes, 0);
+        for (Entry& entry : more_of(line))
+            if (entry.line == line) return std::exchange(entry.lanes, 0);
         return 0;
     }
 
     void clear() {
-        for (std::vector<Entry>& slot : slots_) slot.clear();
+        first_.assign(slots, Entry{});
+        for (std::vector<Entry>& slot : more_) slot.clear();
     }
 
 private:
     struct Entry {
-        uint64_t line, lanes;
+        uint64_t line = ~uint64_t{0}, lanes = 0;
     };
-    std::vector<std::vector<Entry>> slots_ = std::vector<std::vector<Entry>>(slots);
+    std::span<Entry> more_of(uint64_t line) { return more_.empty() ? std::span<Entry>() : more_[line % slots]; }
+
+    std::vector<Entry> first_ = std::vector<Entry>(slots);  ///< of each slot
+    std::vector<std::vector<Entry>> more_;                  ///< of each slot; empty: no slot ever had a second one
 };
 
 }  // namespace tessera::sim

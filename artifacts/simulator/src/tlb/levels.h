@@ -12,12 +12,23 @@ class FirstLevel {
 public:
     explicit FirstLevel(const Platform& p)
         : in_4kb_2mb_(p.l1_2mb_in_4kb != 0), in_4kb_1gb_(p.l1_1gb_in_4kb != 0), l1_4kb_(p.l1_4kb, p.l1_replacement, p),
-          l1_2mb_(p.l1_2mb, p.l1_replacement, p), l1_1gb_(p.l1_1gb, p.l1_replacement, p) {}
+          l1_2mb_(p.l1_2mb, p.l1_replacement, p), l1_1gb_(p.l1_1gb, p.l1_replacement, p), repeats_(p.l1_replacement == "lru") {}
 
-    bool lookup(PageNumber page) { return of(page.size).lookup(page); }
+    bool lookup(PageNumber page) {
+        const uint64_t name = entry_name(page);
+        if (name == newest_) return true;
+        const bool found = of(page.size).lookup(page);
+        if (found && repeats_) newest_ = name;
+        return found;
+    }
     /// pre: the page is not present.
-    void fill(PageNumber page) { of(page.size).fill(page); }
+    void fill(PageNumber page) {
+        TlbArray& array = of(page.size);
+        array.fill(page);
+        if (array.exists() && repeats_) newest_ = entry_name(page);
+    }
     void drop(VirtRange range) {
+        newest_ = nothing;
         for (TlbArray* array : {&l1_4kb_, &l1_2mb_, &l1_1gb_}) array->drop(range);
     }
 
@@ -28,8 +39,12 @@ private:
         return l1_4kb_;
     }
 
+    static constexpr uint64_t nothing = ~uint64_t{0};
+
     bool in_4kb_2mb_, in_4kb_1gb_;
     TlbArray l1_4kb_, l1_2mb_, l1_1gb_;
+    bool repeats_;                ///< LRU: a second look-up of a page changes nothing
+    uint64_t newest_ = nothing;   ///< name of the page that was looked up or filled last; unless repeats_, nothing
 };
 
 class SecondLevel {

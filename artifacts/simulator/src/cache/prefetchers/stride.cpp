@@ -6,6 +6,7 @@
 //   s equals the stride: confidence grows by one, at most to 3;     else: the stride becomes s, confidence 0.
 // From confidence 2 on (the third equal stride in a row) the lines of address + s x (distance + k), k = 0 .. degree - 1, are
 // asked for, in this order, except those outside the access's 4KB page, its own line, and a line asked for just before.
+#include "base/remainder.h"
 #include "cache/prefetchers/slot.h"
 
 namespace tessera::sim {
@@ -13,11 +14,11 @@ namespace {
 
 class Stride final : public Prefetcher {
 public:
-    explicit Stride(const PrefetchSlot& slot) : slot_(checked(slot)), rows_(slot.entries) {}
+    explicit Stride(const PrefetchSlot& slot) : slot_(checked(slot)), row_of_(slot.entries), rows_(slot.entries) {}
 
     void observe(const DemandAccess& access, std::vector<VirtAddr>& wanted) override {
         const uint64_t address = access.address.value;
-        Row& row = rows_[access.pc % rows_.size()];
+        Row& row = rows_[row_of_(access.pc)];
         if (row.pc != access.pc) {
             row = {access.pc, address, 0, 0};
             return;
@@ -52,6 +53,7 @@ private:
         unsigned confidence = 0;
     };
     PrefetchSlot slot_;
+    Remainder row_of_;
     std::vector<Row> rows_;
 };
 

@@ -1,6 +1,7 @@
 #include "engine/scalar/layout_stage.h"
 
 #include "base/woven.h"
+#include "os/kernel_addresses.h"
 
 namespace tessera::sim::scalar {
 namespace {
@@ -104,6 +105,14 @@ void LayoutStage::access(const Chunk& chunk, const ChunkEvents& events, size_t i
     }
 }
 
+/// Of a line to come whose address is known without translation and that is likely to miss: where virtual = physical, and of pages that the
+/// kernel clears and copies.
+inline void LayoutStage::fetch_sets(const Chunk& chunk, size_t index) const {
+    const uint64_t address = chunk.addresses[index];
+    if (identity_) caches_.fetch_sets(line_of(PhysAddr(address)));
+    else if (woven_ && address < kernel::tables_begin) caches_.fetch_sets(line_of(PhysAddr(address - kernel::begin)));
+}
+
 template <bool counted>
 void LayoutStage::run(const Chunk& chunk, const ChunkEvents& events, OutcomeTable* table) {
     enter(chunk);
@@ -120,7 +129,7 @@ void LayoutStage::caches(const Chunk& chunk, const ChunkEvents& events, OutcomeT
         for (; next_fetch < fetches.size() && fetches[next_fetch].execution == e; ++next_fetch)
             fetch<counted>(fetches[next_fetch], next_fetch, table);
         for (const size_t end = index + chunk.access_counts[e]; index < end; ++index) {
-            if (identity_ && index + ahead < chunk.accesses) caches_.fetch_sets(line_of(PhysAddr(chunk.addresses[index + ahead])));
+            if (index + ahead < chunk.accesses) fetch_sets(chunk, index + ahead);
             access<counted>(chunk, events, index, table);
             for (; next_ask < asks.size() && asks[next_ask].access == index; ++next_ask) {
                 const Ask& ask = asks[next_ask];

@@ -90,6 +90,7 @@ private:
     void run(const Chunk& chunk, const ChunkEvents& events, OutcomeTable* table);
     template <bool counted>
     void fetch(const Fetch& fetch, size_t index, OutcomeTable* table);
+    void fetch_sets(const Chunk& chunk, size_t index) const;
     template <bool counted>
     void access(const Chunk& chunk, const ChunkEvents& events, size_t index, OutcomeTable* table);
 

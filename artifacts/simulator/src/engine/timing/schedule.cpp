@@ -48,15 +48,15 @@ void Schedule::place_walk_loads(const Outcomes& outcomes) {
     }
 }
 
-Reference Schedule::access(uint64_t address, bool store, uint64_t physical_line, bool from_memory) {
+/// Writes its place: a copy of a fresh one would wait for the stores of its parts.
+void Schedule::access(Reference& r, uint64_t address, bool store, uint64_t physical_line, bool from_memory) {
     const uint64_t page = address >> 12, line = address >> 6;
-    Reference r{};
     r.page_slot = uint8_t(page % in_flight_slots);
     r.line_slot = uint8_t(line % in_flight_slots);
     r.l2_slot = lines_to_l2_.find(line);
     r.flags = uint8_t(pages_.claim(page) * new_page | lines_.claim(line) * new_line | store * is_store);
+    r.prefetches = 0;
     if (from_memory) r.place = locate(physical_line);
-    return r;
 }
 
 Reference Schedule::prefetch(const PrefetchOutcome& outcome, uint64_t physical_line) {
@@ -91,7 +91,7 @@ void Schedule::refer(const Chunk& chunk, const Outcomes& outcomes) {
         const uint64_t line = chunk.addresses[i] >> 6;
         const uint64_t physical = outcomes.physical_line == nullptr ? line : outcomes.physical_line[i];
         Reference& r = accesses_[i];
-        r = access(chunk.addresses[i], chunk.is_store[i] != 0, physical, outcomes.l3_missed[i] != 0);
+        access(r, chunk.addresses[i], chunk.is_store[i] != 0, physical, outcomes.l3_missed[i] != 0);
         if (writes_back_) write_back(r, physical, outcomes.l3_missed[i]);
         for (; next < outcomes.prefetches && outcomes.prefetch[next].access == i; ++next, ++r.prefetches) {
             const PrefetchOutcome& asked = outcomes.prefetch[next];

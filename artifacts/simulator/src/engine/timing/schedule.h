@@ -4,6 +4,7 @@
 // page and line: this class holds their keys, the lanes hold their times.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "engine/functional.h"
@@ -18,6 +19,7 @@ namespace tessera::sim::timing {
 /// The keys of one in-flight table.
 class InFlightKeys {
 public:
+    InFlightKeys() { clear(); }
     /// True when `what` is new in its slot, which now holds it.
     bool claim(uint64_t what) {
         uint64_t& key = keys_[what % in_flight_slots];
@@ -29,10 +31,10 @@ public:
     uint8_t find(uint64_t what) const {
         return keys_[what % in_flight_slots] == what ? uint8_t(what % in_flight_slots) : uint8_t(in_flight_slots);
     }
-    void clear() { keys_.assign(in_flight_slots, ~uint64_t{0}); }
+    void clear() { keys_.fill(~uint64_t{0}); }
 
 private:
-    std::vector<uint64_t> keys_ = std::vector<uint64_t>(in_flight_slots, ~uint64_t{0});
+    std::array<uint64_t, in_flight_slots> keys_;
 };
 
 class Schedule {
@@ -50,7 +52,7 @@ public:
 private:
     const uint8_t* redirects_of(const Chunk& chunk);
     void refer(const Chunk& chunk, const Outcomes& outcomes);
-    Reference access(uint64_t address, bool is_store, uint64_t physical_line, bool from_memory);
+    void access(Reference& r, uint64_t address, bool is_store, uint64_t physical_line, bool from_memory);
     Reference prefetch(const PrefetchOutcome& outcome, uint64_t physical_line);
     Place locate(uint64_t physical_line) const;
     void write_back(Reference& access, uint64_t physical_line, uint64_t from_memory);
