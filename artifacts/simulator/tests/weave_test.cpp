@@ -134,6 +134,22 @@ TEST(WovenStream, CountsOfTheKernelAreApart) {
     EXPECT_LE(kernel.cycles, with.units[0].runtime_cycles);
 }
 
+/// A block that loads from a new page and then stores to it: the zero page, then a copy of it. A later store to another page is a first one.
+TEST(WovenStream, ALaterFaultOfABlockFindsThePagesOfTheEarlierOne) {
+    TwoFaults made([](os::Writer& writer) {
+        writer.add({0, 0, os::Kind::map, 2, 1, false, false, false, 5, 1, os::zero_frame, {9, 20, 30, 1000}});
+        writer.add({0, 0, os::Kind::map, 3, 1, false, false, true, 5, 1, 77, {}});
+        writer.add({2, 2, os::Kind::map, 3, 1, false, false, true, 6, 1, 78, {}});
+    });
+    WovenStream woven(*made.stream, parse_templates(small_text, "t.txt"), "t.txt", made.layout.mapping);
+    trace::Frame frame;
+    while (woven.next(frame)) {
+    }
+    std::vector<std::string> kinds;
+    for (const WovenFault& fault : woven.faults()) kinds.push_back(fault.work->kind);
+    EXPECT_EQ(kinds, (std::vector<std::string>{"read-zero", "write-zero", "write-private"}));
+}
+
 TEST(WovenStream, AFaultWithoutATemplateIsNamed) {
     TwoFaults made;
     const std::string others = small_text.substr(0, small_text.find("template write-4kb 0 0")) + small_text.substr(small_text.find("template write-2mb"));

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,7 +28,13 @@ inline const std::string small_text =
 
 /// A program of stores under a log, both made by hand: a store to page 5 of the anonymous pool, then to page 6.
 struct TwoFaults {
-    TwoFaults() {
+    TwoFaults()
+        : TwoFaults([](os::Writer& writer) {
+              writer.add({0, 0, os::Kind::map, 1, 1, false, false, true, 5, 1, 77, {9, 20, 30, 1000}});
+              writer.add({2, 2, os::Kind::map, 1, 1, false, false, true, 6, 1, 78, {}});
+          }) {}
+    /// The same program under another log.
+    explicit TwoFaults(const std::function<void(os::Writer&)>& write) {
         const uint32_t store = builder.block({insn(trace::InsnKind::store, reg(1), 0, reg(2), 1)}, {{0, 1, 8}});
         for (const uint64_t page : {5, 5, 6}) builder.run(store, {anon_base + page * 4096 + 8}, {1});
         stream.emplace(builder.finish());
@@ -36,8 +43,7 @@ struct TwoFaults {
         for (const trace::Pool& pool : stream->header().pools) header.pools.push_back({static_cast<uint8_t>(pool.kind), pool.base, pool.size_bytes});
         path = std::filesystem::temp_directory_path() / ("weave-" + std::to_string(getpid()) + ".oslog");
         os::Writer writer(path.string(), header);
-        writer.add({0, 0, os::Kind::map, 1, 1, false, false, true, 5, 1, 77, {9, 20, 30, 1000}});
-        writer.add({2, 2, os::Kind::map, 1, 1, false, false, true, 6, 1, 78, {}});
+        write(writer);
         writer.finish();
         layout = layout_of(std::make_shared<Mapping>(read_os_log(path.string(), stream->header())));
     }

@@ -10,6 +10,7 @@ namespace {
 
 constexpr size_t frame_accesses = 1 << 16;  ///< a frame ends at the first execution that brings it here
 constexpr unsigned lru_batch = 31;
+constexpr uint64_t most_noted = 512, unmapped = ~uint64_t{0};
 /// The page cache is no part of a log: pages that private writes copy from it lie in the kernel's own memory.
 constexpr uint64_t page_cache = uint64_t{1} << 38, page_cache_pages = 1 << 18;
 
@@ -95,8 +96,12 @@ void WovenStream::weave_epoch(trace::Frame& out) {
     ++epoch_;
     const size_t end = epoch_ < log_.epochs.size() ? log_.epochs[epoch_].first : log_.changes.size();
     std::vector<Fault> faults;
-    for (size_t i = begin; i < end; ++i)
-        if (log_.changes[i].fault) faults.push_back(fault_of(log_.changes[i]));
+    fresh_.clear();
+    for (size_t i = begin; i < end; ++i) {
+        const OsChange& change = log_.changes[i];
+        if (change.fault) faults.push_back(fault_of(change));
+        if (i + 1 < end) note_pages(change);
+    }
     live_->change();
     auto next = faults.begin();
     for (size_t i = begin; i < end; ++i) {
@@ -115,11 +120,23 @@ void WovenStream::note_tables(const OsChange& change) {
     }
 }
 
-/// pre: the pages are as before the fault.
+/// What later faults of the epoch find: a block that loads from a new page and then stores to it has two faults. Ranges of more than 2MB are
+/// left out.
+void WovenStream::note_pages(const OsChange& change) {
+    const bool unmaps = change.kind == os::Kind::unmap, maps = change.kind == os::Kind::map || change.kind == os::Kind::collapse;
+    if (change.pages > most_noted || (!maps && !unmaps)) return;
+    for (uint64_t i = 0; i < change.pages; ++i) fresh_[change.page + i] = maps ? change.frame + i : unmapped;
+}
+
+/// pre: live_ is as before the epoch, and fresh_ has what came in it before the fault.
 WovenStream::Fault WovenStream::fault_of(const OsChange& change) const {
     MappedRow before;
-    const bool mapped = live_->find(change.page, before) == LivePages::Found::mapped;
-    const uint64_t old = mapped ? before.frame + (change.page - before.page) : 0;
+    bool mapped = live_->find(change.page, before) == LivePages::Found::mapped;
+    uint64_t old = mapped ? before.frame + (change.page - before.page) : 0;
+    if (const auto found = fresh_.find(change.page); found != fresh_.end()) {
+        mapped = found->second != unmapped;
+        old = mapped ? found->second : 0;
+    }
     const std::string size = change.gigantic ? "-1gb" : change.large ? "-2mb" : "";
     Fault fault{"", change.page, change.frame, 0, change.gigantic ? 2u : change.large ? 3u : 4u, false};
     const auto is = [&](const std::string& kind, bool joins) { fault.kind = kind + size, fault.joins_lru = joins && size.empty(); };

@@ -56,6 +56,7 @@ private:
     void copy_program(trace::Frame& out);
     void weave_epoch(trace::Frame& out);
     void note_tables(const OsChange& change);
+    void note_pages(const OsChange& change);
     Fault fault_of(const OsChange& change) const;
     void weave(const Fault& fault, trace::Frame& out);
     std::vector<unsigned> new_tables(const Fault& fault, const TableFrames::Path& path);
@@ -72,6 +73,7 @@ private:
     std::optional<LivePages> live_;
     std::unordered_map<uint64_t, uint32_t> children_;  ///< table entry (frame, index) -> frame of the table that it leads to
     std::array<uint64_t, bases> base_{};               ///< addresses of the fault at hand
+    std::unordered_map<uint64_t, uint64_t> fresh_;     ///< pages that the epoch at hand has changed so far -> frame; none: unmapped
     trace::Frame in_;                                  ///< of the source
     size_t at_ = 0, at_access_ = 0;                    ///< in it: the next execution, its first access
     uint64_t frames_ = 0, access_ = 0;                 ///< so far: frames of this stream, accesses of the program
