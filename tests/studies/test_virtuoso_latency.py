@@ -43,6 +43,8 @@ def test_a_program_without_runs_or_of_other_kinds_has_no_comb():
     assert comb_rows(faults(rng.permutation(5000), np.full(5000, 3000))) == []
     assert comb_rows(faults(np.arange(2048), with_teeth(2048), kind="read-file")) == []
     (only,) = comb_rows(faults(np.arange(2048), np.full(2048, 3000), kind="read-zero"))
+    (copies,) = comb_rows(faults(np.arange(2048), with_teeth(2048), kind="write-zero"))
+    assert copies["reason"] == BATCH.reason and copies["hits"] > 50
     assert only["hits"] == 0 and math.isnan(only["extra_cycles"]) and only["asked"] == 2048 // LEAST_RUN
 
 

@@ -13,13 +13,16 @@ import numpy as np
 import pandas as pd
 
 from tessera.faults.comb import comb
-from tessera.faults.kinds import KINDS, TABLE
+from tessera.faults.kinds import BATCH, KINDS, TABLE
 from tessera.faults.quantiles import quantiles
 from tessera.simulate.rows import FAULT_TIME_COLUMNS
 
 ALL = "all"  #: in the column ``kind``: faults of every kind together
 #: Faults of the shortest run that counts: those of a last-level page table.
 LEAST_RUN = TABLE.period
+#: Template -> combs to look for: those of measured kinds, and the batch where a copy joins the LRU lists.
+TEETH = {kind.name: kind.teeth for kind in KINDS if kind.faults and kind.teeth}
+TEETH |= dict.fromkeys(("write-zero", "write-private", "write-cow"), (BATCH,))
 
 
 def frame_of_faults(rows: Sequence[dict]) -> pd.DataFrame:
@@ -55,13 +58,13 @@ def quantile_rows(faults: pd.DataFrame, hertz: float | None) -> list[dict]:
 def comb_rows(faults: pd.DataFrame) -> list[dict]:
     """A row for each comb that a kind can have, if the program has a run of that kind."""
     rows = []
-    for kind in KINDS:
-        passes = runs(faults[faults["kind"] == kind.name]) if kind.faults else []
-        for teeth in kind.teeth if passes else ():
+    for kind, combs in TEETH.items():
+        passes = runs(faults[faults["kind"] == kind])
+        for teeth in combs if passes else ():
             found = comb(passes, teeth)
             rows.append(
                 {
-                    "kind": kind.name, "reason": teeth.reason, "period": teeth.period, "runs": len(passes),
+                    "kind": kind, "reason": teeth.reason, "period": teeth.period, "runs": len(passes),
                     "faults": sum(map(len, passes)), "asked": found.asked, "hits": found.hits,
                     "chance": found.chance, "extra_cycles": found.extra,
                 }
