@@ -10,7 +10,7 @@ namespace tessera::sim {
 class Usage {
 public:
     static std::string header() { return "wall_seconds,processor_seconds,peak_memory_bytes"; }
-    /// A line. Processor time (user and system) and the largest resident memory are of the whole process, as getrusage(2) has them.
+    /// A line. Processor time (user and system) and the largest resident memory (VmHWM) are of the whole process.
     std::string line() const;
 
 private:
