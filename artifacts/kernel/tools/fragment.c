@@ -5,8 +5,8 @@
  * all free pages, for k_i free blocks of 2^i pages (/proc/buddyinfo, all zones of the node).
  *
  * It fills the node with 4KB pages until what is left cannot lift the index below INDEX. Then it frees single pages in
- * an order that looks random, so that few of them are neighbours. A process in the background keeps the others; they are
- * anonymous, so the kernel may move them (compaction).
+ * an order that looks random, so that few of them are neighbours. Where that leaves too many large blocks, it takes some as
+ * 2MB pages. A process in the background keeps the others; they are anonymous, so the kernel may move them (compaction).
  * Prints "index I, free F MB, in blocks of 2MB L MB, held H MB".
  * Exit status: 0; 1 the node cannot be brought there; 2 wrong use.
  */
@@ -22,7 +22,8 @@
 #define MPOL_BIND 2
 #define PAGE 4096UL
 #define LARGE_ORDER 9
-#define LARGEST 1024UL /* pages of a block of the largest order, 10 */
+#define SPARE 64UL /* pages of 2MB that it takes at most, if single pages do not suffice */
+#define LARGE (PAGE << LARGE_ORDER)
 #define STEP 256 /* pages between two looks at the free memory: 1 MB */
 
 static _Noreturn void die(const char *what, const char *why, const char *remedy, int status)
@@ -86,16 +87,29 @@ static unsigned *shuffled(unsigned long count)
 	return order;
 }
 
+/* An area whose pages are 2MB, if huge pages are on: each takes one of the node's large blocks. */
+static char *large_pages(int node)
+{
+	unsigned long mask = 1UL << node;
+	char *area = mmap(NULL, (SPARE + 1) * LARGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+			  -1, 0);
+
+	if (area == MAP_FAILED)
+		die("memory of the node", strerror(errno), "give the guest more memory", 1);
+	area = (char *)(((unsigned long)area + LARGE - 1) & ~(LARGE - 1));
+	if (madvise(area, SPARE * LARGE, MADV_HUGEPAGE) || syscall(SYS_mbind, area, SPARE * LARGE, MPOL_BIND, &mask, 64, 0))
+		die("2MB pages of the node", strerror(errno), "use a kernel with transparent huge pages", 2);
+	return area;
+}
+
 /* Runs in the process that stays: writes one line to the pipe and waits for ever. */
 static void hold(int node, double wanted, unsigned long free_pages, int answer)
 {
 	unsigned long mask = 1UL << node, most = look(node).free, filled = 0, freed = 0;
-	/*
-	 * If no more than this many pages are left in large blocks, the index is above `wanted` at the end. One block of
-	 * the largest order less, because the block that was split last may become whole again.
-	 */
-	unsigned long most_large = (unsigned long)((1 - wanted) * free_pages);
-	unsigned long rest = most_large > LARGEST ? most_large - LARGEST : 1;
+	/* A tenth of the way from `wanted` to 1 above it, because blocks may become whole again later. */
+	double aim = wanted + (1 - wanted) / 10;
+	unsigned long rest = (unsigned long)((1 - aim) * free_pages), spare = 0;
+	char *large = large_pages(node);
 	char *memory = mmap(NULL, most * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	struct blocks now;
 	unsigned *order;
@@ -111,19 +125,25 @@ static void hold(int node, double wanted, unsigned long free_pages, int answer)
 			now = look(node);
 	}
 	order = shuffled(filled);
-	for (now = look(node); order && now.free < free_pages && freed < filled; freed++) {
-		if (madvise(memory + order[freed] * PAGE, PAGE, MADV_DONTNEED))
-			die("free a page", strerror(errno), "see the kernel's log", 1);
-		if (freed % STEP == 0)
-			now = look(node);
-	}
 	now = look(node);
-	if (!order || now.free < free_pages)
-		die("free memory", "the node has less than that", "ask for less, or give the guest more memory", 1);
-	if (!(index_of(now) > wanted))
-		die("index", "it stays below", "ask for a smaller index", 1);
+	while (order && (now.free < free_pages || index_of(now) <= aim)) {
+		if (now.free < free_pages && freed == filled)
+			die("free memory", "the node has less than that", "ask for less, or give the guest more memory", 1);
+		if (now.free < free_pages) {
+			for (int i = 0; i < STEP && freed < filled; i++, freed++)
+				if (madvise(memory + order[freed] * PAGE, PAGE, MADV_DONTNEED))
+					die("free a page", strerror(errno), "see the kernel's log", 1);
+		} else {
+			if (spare == SPARE)
+				die("index", "it stays below", "ask for a smaller index", 1);
+			large[spare++ * LARGE] = 1;
+		}
+		now = look(node);
+	}
+	if (!order)
+		die("order of the pages", strerror(errno), "give the guest more memory", 1);
 	dprintf(answer, "index %.4f, free %lu MB, in blocks of 2MB %lu MB, held %lu MB\n", index_of(now),
-		now.free * PAGE >> 20, now.large * PAGE >> 20, (filled - freed) * PAGE >> 20);
+		now.free * PAGE >> 20, now.large * PAGE >> 20, ((filled - freed) * PAGE + spare * LARGE) >> 20);
 	close(answer);
 	for (;;)
 		pause();

@@ -45,7 +45,7 @@ CASES = (
     ("TRP-LD", FREE, 0.0), ("TLP-LD", FREE, INDEX), ("TRP-LD", FREE, INDEX),
     ("TLP-LD", COMPACTED, INDEX), ("TRP-LD", COMPACTED, INDEX),
 )  # fmt: skip
-#: with huge pages on, the kernel keeps 22 MB of a node in reserve, as much as the index leaves in large blocks
+#: with huge pages on, the kernel keeps 22 MB of a node in reserve, as much as the index leaves in blocks
 _RESERVE = "echo 4096 > /proc/sys/vm/min_free_kbytes || exit\n"
 _HUGE_PAGES = re.compile(r"^AnonHugePages: +(\d+) kB$", re.MULTILINE)
 
