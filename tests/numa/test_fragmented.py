@@ -7,7 +7,7 @@ import pytest
 
 from tessera.mapping.free_memory import free_blocks, unusable_index
 from tessera.numa.figure11 import gains
-from tessera.numa.fragmented import CASES, FREE, numbers, page_bytes
+from tessera.numa.fragmented import CASES, FREE, listed_pages, numbers, page_bytes
 from tessera.numa.guest_map import Mapped
 from tessera.numa.maps import DATA, TABLE, PlacementMap
 
@@ -39,6 +39,12 @@ def test_shares_are_of_bytes():
     assert got["share"] == 0.75 and got["index"] == 0.5 and got["index_after"] == 1
     assert (got["free_bytes"], got["large_free_bytes"]) == (4 << 20, 2 << 20)
     assert got["large_data_bytes"] == got["smaps_large_bytes"] == 6 << 20
+
+
+def test_pages_in_lists_of_processors_are_counted_by_node():
+    zone = "Node {}, zone DMA32\n  pages free 9\n  pagesets\n    cpu: 0\n     count:    {}\n     high: 7\n"
+    text = zone.format(0, 5) + "    cpu: 1\n              count: 6\n" + zone.format(1, 90)
+    assert (listed_pages(text, 0), listed_pages(text, 1)) == (11, 90)
 
 
 def test_a_kernel_that_counts_nothing_gives_no_number():

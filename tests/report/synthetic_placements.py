@@ -95,7 +95,8 @@ def fragmented(share: float = 0.25, large_free: int = 64 << 20):
     data = 256 << 20
     rows = [
         same | {"blocks": "free", "least_index": index, "status": "ok", "message": "", "index": index + 0.01,
-                "free_bytes": 512 << 20, "large_free_bytes": large, "data_bytes": data, "share": got,
+                "free_bytes": 512 << 20, "large_free_bytes": large - (1 << 20), "listed_bytes": 1 << 20,
+                "data_bytes": data, "share": got,
                 "large_data_bytes": int(got * data), "smaps_large_bytes": int(got * data),
                 "index_after": 0.97}
         for index, large, got in ((0.0, 500 << 20, 1.0), (0.9, large_free, share))

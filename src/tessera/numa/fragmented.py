@@ -72,7 +72,14 @@ def page_bytes(found: PlacementMap) -> dict[int, int]:
     }
 
 
-def numbers(found: Mapped, before: list[int], after: list[int], smaps: str) -> dict:
+def listed_pages(zoneinfo: str, node: int) -> int:
+    """Free pages of a node that lie in lists of processors; ``buddyinfo`` does not have them."""
+    zones = re.split(r"^Node +", zoneinfo, flags=re.MULTILINE)
+    mine = [zone for zone in zones if re.match(rf"{node}, zone ", zone)]
+    return sum(int(count) for zone in mine for count in re.findall(r"cpu: \d+\n +count: +(\d+)", zone))
+
+
+def numbers(found: Mapped, before: list[int], after: list[int], smaps: str, listed: int = 0) -> dict:
     """Columns of a run from its map, the free blocks of the data's node, and ``smaps_rollup``."""
     by_level = page_bytes(found.map)
     total, large = sum(by_level.values()), sum(by_level[level] for level in by_level if level > 1)
@@ -80,7 +87,8 @@ def numbers(found: Mapped, before: list[int], after: list[int], smaps: str) -> d
     kernel = _HUGE_PAGES.search(smaps)
     return {
         "index": unusable_index(before), "free_bytes": sum(frames) * PAGE_BYTES,
-        "large_free_bytes": sum(frames[ORDER_OF_2MB:]) * PAGE_BYTES, "data_bytes": total,
+        "large_free_bytes": sum(frames[ORDER_OF_2MB:]) * PAGE_BYTES,
+        "listed_bytes": listed * PAGE_BYTES, "data_bytes": total,
         "large_data_bytes": large, "share": large / total if total else None,
         "smaps_large_bytes": int(kernel[1]) * KB if kernel else None, "index_after": unusable_index(after),
     }  # fmt: skip
@@ -96,12 +104,14 @@ def _row(guest: Guest, configuration: str, blocks: str, index: float, out: Path)
     defrag, before = BLOCKS[blocks]
     before += f"{_RESERVE}mkdir /out/before || exit\n"
     before += f"fragment {node} {index} {free_mb} > /out/fragmented || exit\n" if index else ""
-    before += "cat /proc/buddyinfo > /out/before/buddyinfo || exit"
+    before += (
+        "cat /proc/buddyinfo > /out/before/buddyinfo && cat /proc/zoneinfo > /out/before/zoneinfo || exit"
+    )
     try:
         found = guest.map(configuration, out, defrag=defrag, before=before)
-        got = numbers(
-            found, free_blocks(out / "before", node), free_blocks(out, node), (out / "smaps").read_text()
-        )
+        listed = listed_pages((out / "before" / "zoneinfo").read_text(), node)
+        smaps = (out / "smaps").read_text()
+        got = numbers(found, free_blocks(out / "before", node), free_blocks(out, node), smaps, listed)
         _check(found, got, index, out)
     except TesseraError as error:
         return same | {"status": FAILED, "message": str(error)}

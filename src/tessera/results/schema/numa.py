@@ -77,6 +77,7 @@ FRAGMENTED = Table(
     index             number  1      unusable index of order 9 of the data's node before the program
     free_bytes        count   bytes  free memory of that node then
     large_free_bytes  count   bytes  of it, in blocks of 2MB and more
+    listed_bytes      count   bytes  free pages of the node in lists of processors, beside free_bytes
     data_bytes        count   bytes  pages of the program in its pools
     large_data_bytes  count   bytes  of them, in 2MB pages, by the page tables
     smaps_large_bytes count   bytes  2MB pages of the whole process, by the kernel's own count

@@ -31,9 +31,13 @@ def guest_map_differences(claim, evidence) -> Outcome:
 
 
 def fragmented_over_free(claim, evidence) -> Outcome:
-    """Greatest quotient of the program's bytes in 2MB pages and the free bytes in blocks of 2MB and more."""
+    """Greatest quotient of the program's bytes in 2MB pages and the free bytes that may be such pages.
+
+    These are blocks of 2MB and more, and all pages in lists of processors.
+    """
     rows = _fragmented(evidence, FREE)
-    return Outcome(float((rows["large_data_bytes"] / rows["large_free_bytes"]).max()), "measured", GUEST)
+    free = rows["large_free_bytes"] + rows["listed_bytes"]
+    return Outcome(float((rows["large_data_bytes"] / free).max()), "measured", GUEST)
 
 
 def fragmented_speedup(claim, evidence, blocks: str) -> Outcome:
