@@ -11,8 +11,9 @@ from tessera.judge.claims.evidence import Evidence
 from tessera.judge.claims.outcome import Missing
 from tessera.results.schema.kernel import PLACEMENT, TABLE4_MEASURED, TABLE5, TABLE6
 from tessera.results.schema.machine import ALLOCATOR
+from tessera.results.schema.numa import FRAGMENTED, MAPS
 
-OURS = {table.name for table in (PLACEMENT, TABLE4_MEASURED, TABLE5, TABLE6, ALLOCATOR)}
+OURS = {t.name for t in (PLACEMENT, TABLE4_MEASURED, TABLE5, TABLE6, ALLOCATOR, MAPS, FRAGMENTED)}
 
 
 class Asked(Evidence):
