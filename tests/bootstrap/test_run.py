@@ -220,3 +220,21 @@ def test_second_start_is_quick(root):
 
 def _engine() -> dict[str, str]:
     return {"TESSERA_ENGINE": os.environ.get("TESSERA_ENGINE", "docker")}
+
+
+SPLIT = ["a folder", "a:folder"]
+
+
+@pytest.mark.parametrize("name", SPLIT)
+@pytest.mark.parametrize("verb", ["smoke", "reproduce", "measure", "test"])
+def test_a_path_that_splits_ld_preload_is_refused(dry_checkout, name, verb):
+    folder = dry_checkout.rename(dry_checkout.parent / f"{dry_checkout.name} {name}")
+    done = run(folder, verb)
+    assert done.returncode == 2 and done.stdout == ""
+    assert [word for word in (f"./run {verb}", str(folder), "LD_PRELOAD") if word not in done.stderr] == []
+
+
+def test_other_verbs_work_in_a_folder_with_spaces(dry_checkout):
+    folder = dry_checkout.rename(dry_checkout.parent / "a folder with spaces")
+    done = run(folder, "setup")
+    assert done.returncode == 0, done.stderr

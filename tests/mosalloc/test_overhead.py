@@ -102,3 +102,12 @@ def test_the_command_writes_every_run(tmp_path):
     table = pd.read_csv(out)
     assert len(table) == 2 * len(overhead.PROGRAMS) and (table["memory_bytes"] > 8 << 20).all()
     assert "gups/32MB" in done.output and "pairs (1)" in done.output
+
+
+@pytest.mark.parametrize("name", ["a folder", "a:folder"])
+def test_a_library_that_the_linker_would_ignore_is_refused(monkeypatch, tmp_path, name):
+    """Else both sides would be plain glibc, and the table would show no overhead."""
+    monkeypatch.setattr(overhead, "built", lambda component, file: tmp_path / name / file)
+    with pytest.raises(TesseraError) as refused:
+        measure(tmp_path, run=lambda *words: pytest.fail("a program ran"))
+    assert name in refused.value.asked and "LD_PRELOAD" in refused.value.found

@@ -117,11 +117,11 @@ def measure(
         pairs: at most so many pairs per program; each program gets one, whatever the time.
         seconds: no new round of pairs after so long.
     """
-    layout = folder / "growing-0.csv"
+    layout, library = folder / "growing-0.csv", _preloadable(built("mosalloc", "libmosalloc.so"))
     layout.write_text(LAYOUT)
     libraries: dict[str, dict[str, str]] = {
         "glibc": {},
-        "mosalloc": {"LD_PRELOAD": str(built("mosalloc", "libmosalloc.so")), "MOSALLOC_LAYOUT": str(layout)},
+        "mosalloc": {"LD_PRELOAD": str(library), "MOSALLOC_LAYOUT": str(layout)},
     }
     argvs = {p.name: [str(built("workloads", p.words[0])), *p.words[1:]] for p in programs}
     rows = [
@@ -129,6 +129,18 @@ def measure(
         for pair, name, allocator in _schedule(list(argvs), pairs, seconds, random.Random(seed))
     ]
     return frame_of(ALLOCATOR, rows)
+
+
+def _preloadable(library: Path) -> Path:
+    """The library; the linker ignores one with such a path, and both sides would be plain glibc."""
+    if any(character.isspace() or character == ":" for character in str(library)):
+        raise TesseraError(
+            f"library {library}",
+            "the dynamic linker splits LD_PRELOAD at spaces and colons",
+            "move the checkout to a folder whose path has neither",
+            code="preload-path",
+        )
+    return library
 
 
 def _schedule(names: list[str], pairs: int, seconds: float, rng: random.Random) -> Iterator[tuple]:
