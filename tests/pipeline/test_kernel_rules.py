@@ -25,6 +25,7 @@ def steps(tmp_path):
 def test_each_part_is_made_once(steps):
     assert steps("kernel_smoke") == ["test"]
     rest = [
+        "balancing",
         "fragmented",
         "maps",
         "placement",

@@ -16,6 +16,7 @@ KERNEL_PARTS = {
     "table5": "table5",
     "table6": "table6",
     "placement": "placement",
+    "balancing": "balancing",
     "prove": "prove",
     "stress-ng": "stress-ng",
     "selftests-mm": "selftests-mm",

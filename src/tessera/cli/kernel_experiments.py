@@ -1,4 +1,4 @@
-"""``tessera kernel table4`` to ``placement``: the experiments; each writes its tables as CSV files."""
+"""``tessera kernel table4`` to ``balancing``: the experiments; each writes its tables as CSV files."""
 
 from __future__ import annotations
 
@@ -119,7 +119,37 @@ def placement(accept_series: bool, megabytes: int, out: Path) -> None:
     _end("DIFFERENCE", wrong)
 
 
-COMMANDS = (table4, table5, table6, placement)
+@click.command()
+@accept
+@click.option(
+    "--megabytes", default=16, show_default=True, help="Memory that the process fills, in MB (2^20 bytes)."
+)
+@click.option(
+    "--seconds", default=300, show_default=True, help="Limit for the kernel to move the data, in seconds."
+)
+@_out
+def balancing(accept_series: bool, megabytes: int, seconds: int, out: Path) -> None:
+    """Move a process to another socket; record its data and page tables before and after automatic NUMA
+    balancing, and with page tables on the new socket (Mitosis, sections 3.1 and 5.5).
+
+    Example: ./run tessera kernel balancing --out build/kernel/balancing
+    """
+    from tessera.kernel import image
+    from tessera.kernel.experiments import balancing as experiment
+    from tessera.kernel.machine import Machine
+    from tessera.results.schema.kernel import BALANCING
+    from tessera.results.write import write
+
+    program = image.program("checked", say, accept_series=accept_series)
+    moments, wrong = experiment.observe(
+        image.ready(say), program, out / "guest", Machine(), megabytes, seconds
+    )
+    table = write(BALANCING, experiment.table(moments), out / BALANCING.file)
+    print_table(**frame_rows(table, 3))
+    _end("DIFFERENCE", wrong)
+
+
+COMMANDS = (table4, table5, table6, placement, balancing)
 
 
 def _configs() -> dict[str, tuple]:

@@ -60,14 +60,19 @@ def remote_leaf_share(table: pd.DataFrame, sockets: Iterable[int]) -> pd.Series:
 
     A socket with a tree of its own walks that, every other one walks the home tables.
     """
-    leaves = table[table.level == 1]
     shares = {}
     for socket in sockets:
-        own = leaves[leaves.observer.astype(str) == str(socket)]
-        seen = own if len(own) else leaves[leaves.observer == HOME]
+        seen = leaves_of(table, socket)
         total = seen.pointers.sum()
         shares[socket] = seen[seen.socket != socket].pointers.sum() / total if total else float("nan")
     return pd.Series(shares, name="remote_leaf_share")
+
+
+def leaves_of(table: pd.DataFrame, socket: int) -> pd.DataFrame:
+    """Rows of the leaf tables that a processor of the socket walks: its own, or else the home tables."""
+    leaves = table[table.level == 1]
+    own = leaves[leaves.observer.astype(str) == str(socket)]
+    return own if len(own) else leaves[leaves.observer == HOME]
 
 
 def figure3(table: pd.DataFrame, observer: str = HOME) -> str:

@@ -15,7 +15,7 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.kernel import placement
 from tessera.kernel.guest import GuestProgram, GuestRun, Look, run_in_guest
 from tessera.kernel.machine import Machine
-from tessera.kernel.walker import differences, walk
+from tessera.kernel.walker import Tree, differences, walk
 from tessera.machine.container.toolchain import Toolchain
 from tessera.results.schema.kernel import FIGURE4
 from tessera.results.write import frame_of
@@ -69,12 +69,9 @@ def observe(
     found: list[str] = []
 
     def look(at: Look) -> bool:
-        trees = {observer: walk(at.memory, root) for observer, root in at.roots.items()}
-        found.clear()
-        for observer, tree in trees.items():
-            seen[observer] = placement.of_tree(tree, at.memory, machine.nodes)
-            if observer != placement.HOME:
-                found.extend(f"tree {observer}: {d}" for d in differences(trees[placement.HOME], tree))
+        trees = walked(at)
+        found[:] = unlike(trees)
+        seen.update({name: placement.of_tree(tree, at.memory, machine.nodes) for name, tree in trees.items()})
         return bool(found)
 
     script = SCRIPT.format(
@@ -122,6 +119,21 @@ def figure4(table: pd.DataFrame) -> pd.DataFrame:
         shares = placement.remote_leaf_share(seen, sorted(set(seen.socket)))
         rows += [(workload, config, socket, share) for socket, share in shares.items()]
     return frame_of(FIGURE4, rows)
+
+
+def walked(at: Look) -> dict[str, Tree]:
+    """The process's trees at this moment, by observer."""
+    return {observer: walk(at.memory, root) for observer, root in at.roots.items()}
+
+
+def unlike(trees: dict[str, Tree]) -> list[str]:
+    """Where replicas do not translate as the home tables do."""
+    return [
+        f"tree {observer}: {difference}"
+        for observer, tree in trees.items()
+        if observer != placement.HOME
+        for difference in differences(trees[placement.HOME], tree)
+    ]
 
 
 def _table(what: PlacementRun, seen: dict[str, list[tuple]]) -> pd.DataFrame:

@@ -91,6 +91,19 @@ FIGURE4 = _table("placement", "figure4", "share of remote leaf entries by socket
     socket             count   1  socket whose processors walk the tables
     remote_leaf_share  number  1  share of leaf entries on other sockets
 """, "measured")  # fmt: skip
+BALANCING = _table("balancing", "balancing", "page tables of a process that moves to another socket", """
+    moment               text    -        before the move, balanced (data moved, too) or replicas (and tables)
+    socket               count   1        socket of the process
+    data_pages           count   pages    pages of its data
+    local_data_pages     count   pages    pages of them on its socket
+    home_tables          count   pages    its page tables of all levels, without replicas
+    moved_home_tables    count   pages    tables of them that lie elsewhere than before
+    leaf_entries         count   1        present entries of the leaf tables that its processor walks
+    remote_leaf_entries  count   1        entries of them in tables on other sockets
+    remote_leaf_share    number  1        the quotient of both
+    seconds              number  s        time of the guest since the start of the program
+    provenance           text    -        measured
+""")  # fmt: skip
 PROVE = _table("prove", "prove", "whether the checks detect a broken kernel", """
     kernel      text   -  checked, or broken
     observer    text   -  checker (inside) or walker (outside)
@@ -119,6 +132,6 @@ BISECT = _table("bisect", "bisect", "build and boot of the kernel after each pat
     provenance  text    -  measured
 """, digits=_SECONDS)  # fmt: skip
 TABLES = (
-    TEST, TABLE4, TABLE4_MEASURED, TABLE5_COUNTS, TABLE5, TABLE6_COUNTS, TABLE6, PLACEMENT, FIGURE4, PROVE,
-    STRESS_NG, SELFTESTS_MM, BISECT,
+    TEST, TABLE4, TABLE4_MEASURED, TABLE5_COUNTS, TABLE5, TABLE6_COUNTS, TABLE6, PLACEMENT, FIGURE4,
+    BALANCING, PROVE, STRESS_NG, SELFTESTS_MM, BISECT,
 )  # fmt: skip

@@ -39,6 +39,12 @@ TITLES = {
         "of GUPS and Redis over minutes, where initialisation is a small part. The runs here are short, and "
         "btree replaces Redis.",
     ),
+    "balancing": (
+        "A process that moves to another socket",
+        "A process fills memory on socket 0 and moves to socket 1 of the guest. Automatic NUMA balancing "
+        "moves its data after it; the page tables stay, so its leaf entries are remote. Then it asks for "
+        "page tables on its new socket. A table has moved if another physical page translates its range.",
+    ),
     "summary": (
         "Tests of the patches",
         "Selftests, invalid input and random operations in the guest. A checker in the kernel and a walker "

@@ -9,6 +9,7 @@ from tessera.show.report.facts import MACHINE
 
 #: part of the kernel's results -> what it measured
 GUEST = {
+    "balancing": "Data and page tables of a process that moves to another socket, in a guest.",
     "placement": "Where page tables lie, with and without replication, in a guest.",
     "table4": "Memory of page tables and their replicas, in a guest.",
     "table5": "Instructions of system calls with replicated page tables, in a guest.",
