@@ -9,11 +9,11 @@ from tessera.core.errors import TesseraError
 from tessera.judge.claims import evaluate, load_claims, registry
 from tessera.judge.claims.evidence import Evidence
 from tessera.judge.claims.outcome import Missing
-from tessera.results.schema.kernel import PLACEMENT, TABLE4_MEASURED, TABLE5, TABLE6
+from tessera.results.schema.kernel import BALANCING, PLACEMENT, TABLE4_MEASURED, TABLE5, TABLE6
 from tessera.results.schema.machine import ALLOCATOR
 from tessera.results.schema.numa import FRAGMENTED, MAPS
 
-OURS = {t.name for t in (PLACEMENT, TABLE4_MEASURED, TABLE5, TABLE6, ALLOCATOR, MAPS, FRAGMENTED)}
+OURS = {t.name for t in (BALANCING, PLACEMENT, TABLE4_MEASURED, TABLE5, TABLE6, ALLOCATOR, MAPS, FRAGMENTED)}
 
 
 class Asked(Evidence):

@@ -66,7 +66,15 @@ def tables(tmp_path):
     ]
     account = [(size, n, n * one, "measured") for size, one in ONE_COPY.items() for n in (1, 2, 4)]
     runs = [("gups", 3.7, "measured"), ("btree", 1.5, "measured")]
+    moments = [
+        ("before", 0, 4096, 4096, 17, 0, 4300, 0),
+        ("balanced", 1, 4096, 4060, 17, 0, 4300, 4290),
+        ("replicas", 1, 4096, 4060, 17, 0, 4300, 0),
+    ]
+    balancing = pd.DataFrame(moments, columns=list(TABLES["kernel/balancing/balancing"].names[:8]))
+    balancing["remote_leaf_share"] = balancing["remote_leaf_entries"] / balancing["leaf_entries"]
     found = {
+        "balancing/balancing.csv": balancing.assign(seconds=[1.0, 2.0, 3.0], provenance="measured"),
         "placement/placement.csv": pd.DataFrame(rows, columns=columns),
         "table4/table4_measured.csv": pd.DataFrame(
             account, columns=["footprint_bytes", "copies", "page_table_bytes", "provenance"]
@@ -110,6 +118,9 @@ def obtained(tables, folder, name, parameters, published=0.0):
         ("fullest_socket", {"config": "F", "workloads": ["gups", "btree"], "how": "min"}, 50, 90),
         ("unevenness", {"config": "I"}, 0, 6.25),  # 9 and 7 of 16 tables: 56.25%
         ("leaves_per_upper_entry", {"config": "I", "how": "min"}, 100, 1000 / 13),
+        ("moved_tables", {}, 0, 0),
+        ("remote_share_at", {"moment": "before"}, 0, 0),
+        ("remote_share_at", {"moment": "balanced"}, 100, 100 * 429 / 430),
         ("kernel_account_error", {}, 0, 0),
         ("instruction_ratio", {"operation": "mprotect", "how": "max"}, 2, 1.9),
         ("instruction_ratio_off", {"how": "max"}, 1.01, 1.008),
@@ -127,7 +138,7 @@ def test_every_claim_is_judged_and_holds_where_the_tables_say_so(tables, tmp_pat
     assert set(measured.index[~measured["verdict"].isin(["REPRODUCED", "PASS"])]) == {
         "mitosis-interleave-pointers", "mitosis-interleave-remote",
     }  # fmt: skip
-    assert len(measured) == 18 and failing_claims(table.reset_index()) == []
+    assert len(measured) == 21 and failing_claims(table.reset_index()) == []
 
 
 @pytest.mark.parametrize(
@@ -155,6 +166,37 @@ def test_rules_can_be_broken(tables, tmp_path, claims_file, file, column, change
     assert (claim in [row["id"] for row in failing_claims(table)]) == fails
 
 
+@pytest.mark.parametrize(
+    ("moment", "column", "value", "claim"),
+    [
+        ("balanced", "moved_home_tables", 1, "mitosis-tables-never-migrate"),
+        ("balanced", "remote_leaf_entries", 4256, "mitosis-migrated-process-remote"),  # 98.98%
+        ("replicas", "remote_leaf_entries", 1, "mitosis-migrated-tables-local"),
+    ],
+)
+def test_findings_about_a_moved_process_can_fail(tables, tmp_path, claims_file, moment, column, value, claim):
+    rows = tables["balancing/balancing.csv"]
+    rows.loc[rows["moment"] == moment, column] = value
+    table = evaluate(write(tables, tmp_path), claims_file).set_index("id")
+    found = table.loc[table.index.str.startswith(("mitosis-tables-never", "mitosis-migrated-")), "verdict"]
+    assert found.pop(claim) == "DEVIATES" and set(found) == {"REPRODUCED"}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: t.assign(local_data_pages=[4096, 4055, 4055]), "balanced: only 4055 of 4096 data pages"),
+        (lambda t: t.assign(socket=[1, 1, 1]), "stayed on its socket"),
+        (lambda t: t.head(2), "has before, balanced in place of before, balanced, replicas"),
+        (lambda t: t.assign(leaf_entries=[4300, 0, 4300]), "without data or page tables"),
+    ],
+)
+def test_a_process_whose_data_did_not_follow_decides_nothing(tables, tmp_path, change, message):
+    tables["balancing/balancing.csv"] = change(tables["balancing/balancing.csv"])
+    with pytest.raises(Missing, match=message):
+        obtained(tables, tmp_path, "moved_tables", {})
+
+
 def test_one_remote_table_above_the_leaves_breaks_locality(tables, tmp_path, claims_file):
     rows = tables["placement/placement.csv"]
     moved = (rows["config"] == "F+M") & (rows["observer"] == "1") & (rows["level"] == 3)
@@ -178,7 +220,7 @@ def test_without_results_the_command_is_named(tmp_path, claims_file):
     assert set(open_ones["verdict"]) == {"NOT-MEASURABLE-HERE"}
     ours = open_ones[open_ones["evaluator"] != "unavailable"]
     assert (
-        ours["reason"].str.endswith("to measure it: snakemake --cores all kernel").all() and len(ours) == 18
+        ours["reason"].str.endswith("to measure it: snakemake --cores all kernel").all() and len(ours) == 21
     )
 
 

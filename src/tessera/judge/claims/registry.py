@@ -36,6 +36,7 @@ FAMILIES: tuple[str, ...] = (
     "host_runs",
     "inputs",
     "judgements",
+    "kernel_balancing",
     "kernel_cost",
     "kernel_placement",
     "layout_rules",
@@ -63,7 +64,13 @@ FAMILIES: tuple[str, ...] = (
 )
 
 #: Families whose values come from the kernel or the allocator of this repository.
-OUR_SYSTEM: tuple[str, ...] = ("allocator_cost", "kernel_cost", "kernel_placement", "numa_guest")
+OUR_SYSTEM: tuple[str, ...] = (
+    "allocator_cost",
+    "kernel_balancing",
+    "kernel_cost",
+    "kernel_placement",
+    "numa_guest",
+)
 
 
 def merge(families: Mapping[str, Mapping[str, Callable]]) -> dict[str, Callable]:
