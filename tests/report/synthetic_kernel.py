@@ -76,6 +76,13 @@ def tables() -> dict[str, pd.DataFrame]:
             ],
             columns=["workload", "config", "socket", "remote_leaf_share"],
         ),
+        "balancing/balancing.csv": pd.DataFrame(
+            [("before", 0, 0), ("balanced", 1, 4283), ("replicas", 1, 0)],
+            columns=["moment", "socket", "remote_leaf_entries"],
+        ).assign(
+            data_pages=4096, local_data_pages=4090, home_tables=18, moved_home_tables=0, leaf_entries=4283,
+            remote_leaf_share=[0.0, 1.0, 0.0], seconds=[0.5, 1.5, 2.5], provenance="measured",
+        ),
         "stress-ng/stress-ng.csv": pd.DataFrame(
             [("fork", "passed"), ("madvise", "passed"), ("numa", "skipped")], columns=["stressor", "outcome"]
         ).assign(provenance="measured"),

@@ -44,6 +44,12 @@ def test_tables_5_and_6_name_both_measures(text):
     assert "% of instructions measured" in words and "% of time published" in words
 
 
+def test_a_process_that_moved_has_a_row_for_each_moment(text):
+    words = section(text, "balancing")
+    assert "before 0 4,096 4,090 18 0 4,283 0 0 0.5 measured" in words
+    assert "balanced 1 4,096 4,090 18 0 4,283 4,283 1 1.5 measured" in words
+
+
 def test_outcomes_are_counted_and_what_did_not_pass_is_named(text):
     assert "passed 2 skipped 1 numa" in section(text, "stress-ng")
     assert UNKNOWN in section(text, "another") and " yes " in section(text, "another") + " "
