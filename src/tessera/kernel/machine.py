@@ -17,7 +17,8 @@ from tessera.core.errors import TesseraError
 PROCESSOR = "Haswell-noTSX,-erms"
 
 #: On a busy host a virtual processor may wait for half a minute, with a lock held: no lock-up of the guest.
-PATIENCE = "watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=300"
+#: And the emulator's timer may be late at boot: Linux would call it broken, and panic.
+PATIENCE = "no_timer_check watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=300"
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,6 @@ from tessera.record.workloads.run import TOOLCHAIN, Finished, Run
 FIRST_TOUCH = "first-touch"
 MACHINE = Machine(nodes=2, cpus=2, memory_mb=1024)
 FILE_POOL_BYTES = 64 * MB
-PATIENCE = "no_timer_check"  #: on a busy host the timer can look broken at the boot
 FOLDER = "/program"  #: of the guest
 _LAYOUT, _POOLS = f"{FOLDER}/layout.csv", "/tmp/pools"
 _COPY = 'mkdir -p "$2" && cp -L $(ldd "$1" | grep -o "/[^ ]*") "$1" "$2"'
@@ -196,7 +195,7 @@ def capture(
 
     done = run_in_guest(
         tools, program, script(run, name, defrag=defrag, before=before), out, machine=machine,
-        timeout_seconds=timeout_seconds, files=files, append=PATIENCE, on_walk=look,
+        timeout_seconds=timeout_seconds, files=files, on_walk=look,
     )  # fmt: skip
     moments = {"begin", "end"} | ({"moved"} if rule.migrated else set())
     if done.status != 0 or set(views) != moments:

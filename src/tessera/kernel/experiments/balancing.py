@@ -29,8 +29,6 @@ from tessera.results.write import frame_of
 MOMENTS = ("before", "balanced", "replicas")
 #: Socket s has processor s. exec runs on the first one, too, so all tables of the program begin there.
 FROM, TO = 0, 1
-#: On a busy host the emulator's timer is late at boot, and Linux would call it broken.
-NO_TIMER_CHECK = "no_timer_check"
 #: More than the program itself waits, so that its own error is the one that is seen.
 SCRIPT = """echo 1 > /proc/sys/vm/pgtable_replication || exit
 echo never > /sys/kernel/mm/transparent_hugepage/enabled || exit
@@ -90,7 +88,6 @@ def observe(
     )  # fmt: skip
     done = run_in_guest(
         tools, program, script, out, machine=machine, timeout_seconds=2 * seconds + 240, on_walk=look,
-        append=NO_TIMER_CHECK,
     )  # fmt: skip
     if done.status != 0:
         raise _failed(done)
