@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from pathlib import Path
 
 import click
@@ -15,6 +16,24 @@ _FOLDER = click.Path(file_okay=False, path_type=Path)
 SCENARIOS = "thp-never,thp-no-zero-page"
 
 
+_OPTIONS = (
+    click.option("--trace", type=_PATH, required=True,
+                 help="Trace with events (.tst), or info.json of `study recording`."),
+    click.option("--platform", default="haswell-sim", show_default=True, help="Platform name or YAML file."),
+    click.option("--scenarios", "names", default=SCENARIOS, show_default=True,
+                 help="Scenarios or YAML files, comma-separated."),
+    click.option("--weave", "faults", default=RECORDING, show_default=True, type=_FOLDER,
+                 help="Folder of recorded page faults."),
+    click.option("--sampling", default="full", show_default=True,
+                 help="Sampling plan; see tessera simulate."),
+)  # fmt: skip
+
+
+def _recorded_program(command):
+    """Options of all commands that simulate a recorded program under scenarios."""
+    return reduce(lambda made, option: option(made), reversed(_OPTIONS), command)
+
+
 @click.group()
 def virtuoso() -> None:
     """Compute figures of Virtuoso about page faults for recorded programs (docs/faults.md).
@@ -24,15 +43,7 @@ def virtuoso() -> None:
 
 
 @virtuoso.command()
-@click.option(
-    "--trace", type=_PATH, required=True, help="Trace with events (.tst), or info.json of `study recording`."
-)
-@click.option("--platform", default="haswell-sim", show_default=True, help="Platform name or YAML file.")
-@click.option("--scenarios", "names", default=SCENARIOS, show_default=True,
-              help="Scenarios or YAML files, comma-separated.")  # fmt: skip
-@click.option("--weave", "faults", default=RECORDING, show_default=True, type=_FOLDER,
-              help="Folder of recorded page faults.")  # fmt: skip
-@click.option("--sampling", default="full", show_default=True, help="Sampling plan; see tessera simulate.")
+@_recorded_program
 @click.option(
     "--threads", type=click.IntRange(min=1), default=1, show_default=True, help="Threads of the simulator."
 )
@@ -61,15 +72,7 @@ def program(trace, platform, names, faults, sampling, threads, cache, out) -> No
 
 
 @virtuoso.command()
-@click.option(
-    "--trace", type=_PATH, required=True, help="Trace with events (.tst), or info.json of `study recording`."
-)
-@click.option("--platform", default="haswell-sim", show_default=True, help="Platform name or YAML file.")
-@click.option("--scenarios", "names", default=SCENARIOS, show_default=True,
-              help="Scenarios or YAML files, comma-separated.")  # fmt: skip
-@click.option("--weave", "faults", default=RECORDING, show_default=True, type=_FOLDER,
-              help="Folder of recorded page faults.")  # fmt: skip
-@click.option("--sampling", default="full", show_default=True, help="Sampling plan; see tessera simulate.")
+@_recorded_program
 @click.option("--repeats", type=click.IntRange(min=1), default=5, show_default=True,
               help="Runs with and without the kernel's work, in alternation.")  # fmt: skip
 @click.option("--out", type=_PATH, required=True, help="Folder for the table.")
