@@ -109,7 +109,7 @@ def test_map_files_of_killed_launchers_go(build, layout, tmp_path):
     maps.mkdir()
     environment = os.environ | {"TMPDIR": str(maps)}
     argv = [build / "mosalloc-run", "--layout", layout(), "--"]
-    program = ["sh", "-c", "echo runs; exec sleep 60"]
+    program = [sys.executable, "-c", "import time; print('runs', flush=True); time.sleep(60)"]
     running = [subprocess.Popen([*argv, *program], env=environment, stdout=subprocess.PIPE) for _ in range(2)]
     try:
         # Between fork and exec the program holds its launcher's lock, too, so wait until both run.
