@@ -29,7 +29,7 @@ from tessera.results.write import frame_of
 MOMENTS = ("before", "balanced", "replicas")
 #: Socket s has processor s. exec runs on the first one, too, so all tables of the program begin there.
 FROM, TO = 0, 1
-#: More than the program itself waits, so that its own error is the one that is seen.
+#: ``patience`` is longer than the program itself waits, so that its own error is the one that is seen.
 SCRIPT = """echo 1 > /proc/sys/vm/pgtable_replication || exit
 echo never > /sys/kernel/mm/transparent_hugepage/enabled || exit
 taskset {first:x} balanced {megabytes} {source} {target} {seconds} > /out/program &
