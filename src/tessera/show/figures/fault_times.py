@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import cycle
+
 import pandas as pd
 
 from tessera.judge.studies.virtuoso.latency import ALL
@@ -45,7 +47,7 @@ def draw(results, reference):
     )  # fmt: skip
     for line, (panel, (_, label)) in zip(all_axes, PANELS.items(), strict=True):
         for axes, program in zip(line, programs, strict=True):
-            for scenario, (colour, marker, dash) in zip(scenarios, _LOOKS, strict=False):
+            for scenario, (colour, marker, dash) in zip(scenarios, cycle(_LOOKS), strict=False):
                 mine = rows[
                     (rows["panel"] == panel) & (rows["workload"] == program) & (rows["scenario"] == scenario)
                 ]
