@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import subprocess
 from types import SimpleNamespace
 
 import pytest
 
 from tessera.core.errors import TesseraError
+from tessera.core.files import sha256_of
 from tessera.record.workloads import Size, prepared
 from tessera.record.workloads.model import Prepared
 
@@ -65,6 +67,24 @@ def test_what_is_not_the_file_that_was_built_is_built_again(builds, tmp_path, da
     else:
         builds.program.write_text("version 2")
     prepared.ensure(asked, path)
+    assert len(builds.starts) == 2 and path.read_bytes() == BYTES
+
+
+def test_bytes_are_read_again_only_after_a_change(builds, tmp_path, monkeypatch):
+    path = tmp_path / "graph"
+    prepared.ensure(ASKED, path)  # new: its time could be that of another write
+    read = []  # files; the program is one of them
+    monkeypatch.setattr(prepared, "sha256_of", lambda file: read.append(file) or sha256_of(file))
+    prepared.ensure(ASKED, path)
+    assert read.count(path) == 1
+    monkeypatch.setattr(prepared, "SETTLED_NS", -1)
+    prepared.ensure(ASKED, path)
+    prepared.ensure(ASKED, path)
+    assert read.count(path) == 2
+    status = path.stat()
+    path.write_bytes(BYTES[:-1] + b"x")
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns + 1))
+    prepared.ensure(ASKED, path)
     assert len(builds.starts) == 2 and path.read_bytes() == BYTES
 
 

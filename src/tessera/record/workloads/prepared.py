@@ -29,6 +29,9 @@ from tessera.record.workloads.run import Finished, last_line_json
 #: Bytes of a prepared file are known to the header's size; a YAML file states them rounded.
 ROUNDING = 0.02
 
+#: A file without a change for so long gets another time when it is changed.
+SETTLED_NS = 1_000_000_000
+
 
 def note(path: Path) -> Path:
     """The file that says what ``path`` was built from."""
@@ -57,6 +60,7 @@ def of(sizes: Iterable[Size]) -> dict[str, Prepared]:
 def ensure(asked: Prepared, path: Path) -> dict:
     """Build ``path`` unless it is there, whole, and built from the same; return its note.
 
+    Its bytes are read only if its inode or its times differ from those of the last check: files have 13 GB.
     One process at a time; another one waits and finds the finished file.
 
     Raises:
@@ -100,9 +104,30 @@ def _objection(asked: Prepared, path: Path) -> tuple[str, dict]:
         return "it was built from other arguments or by another program", known
     if (size := path.stat().st_size) != known["bytes"]:
         return f"it has {size} bytes instead of {known['bytes']}", known
+    if known.get("checked") == _stamp(path):
+        return "", known
     if sha256_of(path) != known["sha256"]:
         return "its SHA-256 is not the one of the file that was built", known
-    return "", known
+    return "", _write_note(path, known)
+
+
+def _stamp(path: Path) -> list[int]:
+    """What changes when somebody writes or replaces the file: inode, mtime and ctime in ns."""
+    status = path.stat()
+    return [status.st_ino, status.st_mtime_ns, status.st_ctime_ns]
+
+
+def _write_note(path: Path, known: dict) -> dict:
+    """Note that the file has its SHA-256 now: its bytes are read again only after a change.
+
+    A file that has just been written gets no stamp, as times of files are coarse: another write could have
+    the same time.
+    """
+    stamp = _stamp(path)
+    settled = time.time_ns() - max(stamp[1:]) > SETTLED_NS
+    known = known | {"checked": stamp if settled else None}
+    write_text(note(path), json.dumps(known, indent=1, sort_keys=True) + "\n")
+    return known
 
 
 def _build(asked: Prepared, path: Path) -> dict:
@@ -143,8 +168,7 @@ def _build(asked: Prepared, path: Path) -> dict:
         "sha256": sha256_of(path),
         "seconds": round(time.monotonic() - began, 1),
     }
-    write_text(note(path), json.dumps(known, indent=1, sort_keys=True) + "\n")
-    return known
+    return _write_note(path, known)
 
 
 @contextmanager
