@@ -124,6 +124,7 @@ rule study_window:
     log: TREE.log("window-{workload}-{accesses}"),
     wildcard_constraints: accesses="[0-9]+",
     params: code=code("tessera.judge.studies.window"),
+    priority: 18  # studies wait for it, the longest ones among them
     message: "Cutting a window of {wildcards.accesses} accesses out of {wildcards.workload}"
     shell: "tessera study window --info {input.info} --accesses {wildcards.accesses} --out {output} > {log} 2>&1"
 
@@ -214,7 +215,7 @@ rule study_designs:
         only=lambda w: design_options(w.workload),
         seed=config["seed"], cache=TREE.cache, code=code("tessera.judge.studies.designs.step", "tessera.core.tables"),
         files=lambda w: platform_content(w.platform), out=lambda w, output: Path(output.cells).parent,
-    priority: 15
+    priority: 16  # its jobs are long: none must be the last one, alone
     resources: mem_mb=1000
     message: "Comparing translation designs on {wildcards.workload}"
     shell:
@@ -296,7 +297,7 @@ rule study_transfer:
         options=transfer_options(), seed=config["seed"], cache=TREE.cache,
         code=code("tessera.judge.studies.transfer.step", "tessera.core.tables"),
         files=lambda w: platform_content(w.platform), out=lambda w, output: Path(output[0]).parent,
-    priority: 15
+    priority: 16  # its jobs are long: none must be the last one, alone
     resources: mem_mb=1000
     message: "Asking models of {wildcards.platform} for new designs, on {wildcards.workload}"
     shell:
