@@ -114,9 +114,8 @@ def test_every_rule_names_the_code_of_its_command():
             assert needed in inside or left_out, f"rule {name}: {needed}"
 
 
-@pytest.fixture
-def copy(tmp_path, monkeypatch):
-    """A copy of what digests are made of, and a digest of it that is not remembered."""
+def copied_to(folder):
+    """A copy of what digests are made of."""
     for name in (
         "src/tessera",
         "artifacts/simulator",
@@ -125,16 +124,23 @@ def copy(tmp_path, monkeypatch):
         "artifacts/imitation/driver",
         "docker",
     ):
-        shutil.copytree(repo_root() / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(repo_root() / "requirements.lock", tmp_path)
-    monkeypatch.setenv("TESSERA_ROOT", str(tmp_path))
+        shutil.copytree(repo_root() / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(repo_root() / "requirements.lock", folder)
+    return folder
 
-    def fresh(function, *arguments):
-        for remembered in vars(digests).values():
-            if hasattr(remembered, "cache_clear"):
-                remembered.cache_clear()
-        return function(*arguments)
 
+def fresh(function, *arguments):
+    """A digest that is not remembered."""
+    for remembered in vars(digests).values():
+        if hasattr(remembered, "cache_clear"):
+            remembered.cache_clear()
+    return function(*arguments)
+
+
+@pytest.fixture
+def copy(tmp_path, monkeypatch):
+    """A copy, and a digest of it that is not remembered."""
+    monkeypatch.setenv("TESSERA_ROOT", str(copied_to(tmp_path)))
     yield tmp_path, fresh
     monkeypatch.undo()
     fresh(digests._modules)
@@ -186,6 +192,36 @@ def test_a_component_is_what_it_is_built_from(copy):
         now = fresh(digests.programs, "docker", "simulator")
         changed(root / name)
         assert fresh(digests.programs, "docker", "simulator") != now, name
+
+
+@pytest.mark.parametrize("engine", ["docker", "none"])
+def test_a_copy_in_another_folder_has_the_same_digests(tmp_path, monkeypatch, engine):
+    """Of programs, of code, and of files that are named by absolute or relative paths."""
+    bundle = tmp_path / "bundles" / "mine"
+    bundle.mkdir(parents=True)
+    (bundle / "counts.csv").write_text("cycles\n1\n")
+    found = []
+    for name in ("a", "a folder with spaces"):
+        root = copied_to(tmp_path / name)
+        elsewhere = shutil.copytree(bundle, tmp_path / f"of {name}" / "mine")
+        monkeypatch.setenv("TESSERA_ROOT", str(root))
+        monkeypatch.chdir(root)
+        found.append(
+            {
+                "simulator": fresh(digests.programs, engine, "simulator"),
+                "both": digests.programs(engine, "simulator", "tracer"),
+                "code": digests.code("tessera.pipeline.fit"),
+                "relative": digests.content("docker/base", "requirements.lock"),
+                "absolute": digests.content(root / "docker" / "base", root / "requirements.lock"),
+                "elsewhere": digests.content(elsewhere),
+            }
+        )
+        with_another_name = digests.content(elsewhere.rename(elsewhere.with_name("yours")))
+        assert with_another_name != found[-1]["elsewhere"]
+    monkeypatch.undo()
+    fresh(digests._modules)
+    assert found[0] == found[1]
+    assert found[0]["relative"] == found[0]["absolute"]
 
 
 def test_folders_that_a_component_includes_are_known():

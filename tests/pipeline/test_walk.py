@@ -43,8 +43,8 @@ def different(one: dict, other: dict) -> set[str]:
 
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory) -> Checkout:
-    """A checkout where one start made everything, without huge pages."""
-    checkout = Checkout(tmp_path_factory.mktemp("fresh"), "smoke")
+    """A checkout where one start made everything, without huge pages; its path has spaces."""
+    checkout = Checkout(tmp_path_factory.mktemp("fresh") / "a folder with spaces", "smoke")
     checkout.made = kinds(checkout.steps("smoke"))
     checkout.first = state(checkout.results)
     return checkout
@@ -82,6 +82,15 @@ def test_what_is_built_again_from_the_same_sources_makes_nothing_again(world):
     assert kinds(world.steps("smoke", **RETRY)) == CHECK
     assert len(kinds(world.steps(*stamps))) == len(stamps) == 6
     assert kinds(world.steps("smoke", **RETRY)) == CHECK
+
+
+def test_a_copy_in_another_folder_makes_nothing_again(world, tmp_path):
+    """Digests have no path of the checkout; Snakemake's notes and the times of files come along."""
+    moved = Checkout(tmp_path / "moved", "smoke", of=world.folder)
+    for name in ("build", "results", ".snakemake"):
+        shutil.copytree(world.folder / name, moved.folder / name)
+    assert kinds(moved.steps("smoke", **RETRY)) == CHECK
+    assert different(state(moved.results), world.first) == set()
 
 
 def test_a_changed_model_is_fitted_again_and_nothing_is_simulated(world):

@@ -74,8 +74,13 @@ def code(*modules: str, without: tuple[str, ...] = ()) -> str:
 
 @cache
 def content(*paths: Path | str) -> str:
-    """Digest of files, by name and bytes; a folder stands for all files in it."""
-    return _digest((str(path), _file(path)) for path in _files(map(Path, paths)))
+    """Digest of files, by name and bytes; a folder stands for all files in it.
+
+    Names are those inside the checkout, so that a copy of it in another folder has the same digests. A file
+    elsewhere has the name that was given, without the folders above it.
+    """
+    given = map(Path, paths)
+    return _digest((_name(path, above.parent), _file(path)) for above in given for path in _files([above]))
 
 
 @cache
@@ -86,12 +91,9 @@ def programs(engine: str, *components: str) -> str:
     files = [
         p for p in _files(artifacts / name for name in sorted(folders)) if _decides(p.relative_to(artifacts))
     ]
-    parts = [(str(path.relative_to(repo_root())), _file(path)) for path in [*files, repo_root() / BUILDER]]
-    image = (
-        content(*(repo_root() / "docker" / name for name in ("base", "toolchain")))
-        if engine != "none"
-        else ""
-    )
+    parts = [(_name(path, artifacts), _file(path)) for path in [*files, repo_root() / BUILDER]]
+    folders_of_image = [repo_root() / "docker" / name for name in ("base", "toolchain")]
+    image = content(*folders_of_image) if engine != "none" else ""
     return _digest([*parts, ("engine", engine.encode()), ("image", image.encode())])
 
 
@@ -174,6 +176,17 @@ def _files(paths: Iterable[Path]) -> list[Path]:
     for path in paths:
         found += sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
     return [path for path in found if "__pycache__" not in path.parts]
+
+
+def _name(path: Path, above: Path) -> str:
+    """A file's name without the place of the checkout; ``above`` is the folder of a file elsewhere.
+
+    A relative path is relative to the checkout, where Snakemake runs.
+    """
+    if not path.is_absolute():
+        return path.as_posix()
+    root = repo_root()
+    return path.relative_to(root if path.is_relative_to(root) else above).as_posix()
 
 
 def _decides(path: Path) -> bool:
