@@ -14,6 +14,7 @@ from tessera.fit.models.result import TABLES
 from tessera.fit.models.samples import read_table
 from tessera.pipeline.fit import adaptive_pairs, fit_pairs, one_gb_pairs
 from tessera.results.schema.cells import MANIFEST
+from tessera.results.schema.models import OF_RUN
 from tessera.results.tree import FIT_TABLES, MODEL_TABLES
 from tessera.results.write import frame_of, write
 
@@ -124,6 +125,24 @@ def test_the_commands_exit_0_and_name_what_failed(results, tmp_path):
         result = CliRunner().invoke(cli, ["pipeline", step, *words, "--out", str(tmp_path), str(failed)])
         assert result.exit_code == 0, result.output
         assert "xml" in result.stderr and "not " in result.stderr, result.stderr
+
+
+def test_if_every_pair_failed_all_tables_of_the_run_exist_without_rows(results, tmp_path):
+    """Snakemake ends a run whose outputs do not exist; the report has the reasons."""
+    failed = (results / "cells" / "xml" / "a-sim.csv").read_bytes()
+    cells = [tmp_path / "cells" / workload / "a-sim.csv" for workload in ("gups", "xml")]
+    for path in cells:
+        path.parent.mkdir(parents=True)
+        path.write_bytes(failed)
+    out = tmp_path / "models"
+    for step in (lambda: fit_pairs(cells, 1, out), lambda: adaptive_pairs(cells, 1, out)):
+        assert len(step()) == 2
+    assert len(one_gb_pairs(cells, out)) == 2
+    folders = [str(out / path.parent.name / path.stem) for path in cells]
+    result = CliRunner().invoke(cli, ["models", "collect", "--out", str(out), *folders])
+    assert result.exit_code == 0, result.output
+    for name in MODEL_TABLES:
+        assert (out / f"{name}.csv").read_text() == ",".join(OF_RUN[name].names) + "\n", name
 
 
 def test_named_models_are_fitted_and_no_others(tmp_path):

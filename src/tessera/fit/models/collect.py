@@ -5,7 +5,7 @@ The last two parts of a fit's folder are its workload and platform: `models/<wor
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -21,7 +21,8 @@ from tessera.results.write import write
 def collect(folders: Iterable[str | Path]) -> dict[str, pd.DataFrame]:
     """{table: frame} over all folders, in their order; numbers keep their digits (as text).
 
-    It joins the tables of fits, and the tables of protocols and adaptive orders if the folders have them.
+    It joins the tables of fits, and the tables of protocols and adaptive orders if the folders have them. If
+    no pair could be fitted, those that the folders have are joined without rows.
 
     Raises:
         TesseraError: no folders, a folder without these tables or with other columns, a folder
@@ -46,7 +47,7 @@ def collect(folders: Iterable[str | Path]) -> dict[str, pd.DataFrame]:
     # a pair that could not be fitted cannot be judged either
     judged = {pair: f for pair, f in found.items() if not (f / f"{NOT_FITTED}.txt").exists()}
     for name in MODEL_TABLES:
-        if name not in TABLES and any((folder / f"{name}.csv").is_file() for folder in judged.values()):
+        if name not in TABLES and _has(name, judged or found):
             tables[name] = _concatenate(name, judged)
     return tables
 
@@ -60,8 +61,12 @@ def write_collected(tables: dict[str, pd.DataFrame], out: str | Path) -> None:
 _WHERE = "pass folders like models/<workload>/<platform>, each written by: tessera models fit"
 
 
+def _has(name: str, folders: Mapping[tuple[str, str], Path]) -> bool:
+    return any((folder / OF_PAIR[name].file).is_file() for folder in folders.values())
+
+
 def _concatenate(name: str, folders: dict[tuple[str, str], Path]) -> pd.DataFrame:
-    frames = []
+    frames = [pd.DataFrame(columns=list(OF_RUN[name].names))]
     for (workload, platform), folder in folders.items():
         try:
             frame = read_texts(folder / OF_PAIR[name].file, table=OF_PAIR[name])
