@@ -9,6 +9,7 @@
 
 #include "counters/counting.h"
 #include "counters/find_program.h"
+#include "counters/preload.h"
 #include "counters/signals.h"
 #include "counters/tracee.h"
 
@@ -118,6 +119,7 @@ int main(int count, char** arguments) {
         library = beside_launcher("libtessera-roi.so");
         if (access(library.c_str(), R_OK) != 0)
             return fail(2, {"library " + library, strerror(errno), "keep it beside the launcher, or build it: tessera build mosalloc"});
+        if (const Problem problem = preloadable(std::string(library), &library)) return fail(2, problem);
     }
     hold_signals();
     const Ending ending = run_traced(

@@ -7,6 +7,7 @@
 
 #include "counters/counting.h"
 #include "counters/find_program.h"
+#include "counters/preload.h"
 #include "counters/signals.h"
 #include "counters/tracee.h"
 #include "mosalloc/starters.h"
@@ -96,13 +97,18 @@ int main(int count, char** arguments) {
     if (!options.report.empty() && options.report == options.analyze)
         return fail(2, "--report " + options.report, "--analyze names the same file", "name another file");
     std::unique_ptr<Counting> counting;
-    std::string libraries = library;
+    std::string libraries;
+    if (const Problem problem = tessera::counters::preloadable(library, &libraries)) return fail_with(2, problem);
     if (!options.count.empty()) {
         Kind kind = Kind::roi;
         tessera::counters::parse_kind(options.count_region, &kind);
         counting = std::make_unique<Counting>(options.count, options.counts, kind);
         if (const Problem problem = counting->prepare()) return fail_with(2, problem);
-        if (counting->needs_hook()) libraries = beside_launcher("libtessera-roi.so") + ":" + library;
+        if (counting->needs_hook()) {
+            std::string hook;
+            if (const Problem problem = tessera::counters::preloadable(beside_launcher("libtessera-roi.so"), &hook)) return fail_with(2, problem);
+            libraries = hook + ":" + libraries;
+        }
     }
     tessera::counters::hold_signals();
     MapFile map_file;

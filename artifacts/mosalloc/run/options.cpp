@@ -1,9 +1,14 @@
 #include "run/options.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <unistd.h>
+
+#include "counters/preload.h"
+#include "run/map_file.h"
 
 namespace mosalloc::run {
 namespace {
@@ -42,6 +47,9 @@ usage: mosalloc-run --layout FILE [options] -- PROGRAM [ARGUMENT...]
   --count-region R   roi (default): between the program's markers; program: from the end of libmosalloc's start to the
                      program's exit; whole: from exec to exit
   --library FILE     use this libmosalloc.so; default: the one next to this launcher
+  --preload-path FILE
+                     print a path of this library that LD_PRELOAD can hold, and exit. It is FILE itself, or a link
+                     below $XDG_RUNTIME_DIR or /tmp if FILE has spaces or colons. The launcher uses such a link, too
   --verbose          print the addresses of the pools
   -h, --help         print this text
 
@@ -85,6 +93,14 @@ constexpr FlagOption kFlags[] = {{"--allow-fallback", &Options::allow_fallback, 
                                  {"--verbose", &Options::verbose, true}};
 constexpr const char* kSeeHelp = "see mosalloc-run --help";
 
+int print_preload_path(const std::string& file) {
+    const std::string library = absolute(file);
+    if (access(library.c_str(), R_OK) != 0) return fail(2, "library " + library, strerror(errno), "run: tessera build mosalloc");
+    std::string path;
+    if (const auto problem = tessera::counters::preloadable(library, &path)) return fail(2, problem.asked, problem.found, problem.remedy);
+    return printf("%s\n", path.c_str()) < 0 ? 1 : 0;
+}
+
 }  // namespace
 
 int fail(int status, const std::string& asked, const std::string& found, const std::string& remedy) {
@@ -105,6 +121,8 @@ int parse_options(int count, char** arguments, Options* out) {
             ++i;
             break;
         }
+        if (name == "--preload-path")
+            return i + 1 == count ? fail(2, name, "no value follows", kSeeHelp) : print_preload_path(arguments[i + 1]);
         for (const FlagOption& flag : kFlags)
             if (name == flag.name) {
                 out->*flag.value = flag.set_to;
@@ -138,7 +156,7 @@ int parse_options(int count, char** arguments, Options* out) {
         if (!known)
             return fail(2, "option " + name, "no such option",
                         "use one of: --layout --report --target --allow-fallback --no-prefault --protections --hints "
-                        "--stacks --analyze --interval-ms --count --counts --count-region --library --verbose");
+                        "--stacks --analyze --interval-ms --count --counts --count-region --library --preload-path --verbose");
     }
     for (; i < count; ++i) out->program.emplace_back(arguments[i]);
     if (out->layout.empty()) return fail(2, "--layout", "not given", kSeeHelp);
