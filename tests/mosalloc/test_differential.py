@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tessera.core.paths import repo_root
+from tessera.machine.preload import preloadable
 
 pytestmark = [pytest.mark.toolchain]
 
@@ -72,7 +74,7 @@ def test_a_faulty_library_is_found(compare, build, fault, result):
     # The command that repeats it is complete and gives the operation that was printed.
     repeat = re.search(r"repeat:  (.*)", done.stdout).group(1)
     assert "LD_PRELOAD=" in repeat and "--trace" in repeat
-    again = subprocess.run(["env", f"BROKEN={fault}", *repeat.split()], capture_output=True, text=True)
+    again = subprocess.run(["env", f"BROKEN={fault}", *shlex.split(repeat)], capture_output=True, text=True)
     with_library = re.search(r"  with:    (\S+)", done.stdout).group(1)
     assert with_library in again.stdout
 
@@ -81,7 +83,9 @@ def test_the_library_is_really_there(build, layout):
     """The same output on both sides means nothing if the library was not loaded."""
     import os
 
-    env = dict(os.environ, LD_PRELOAD=str(build / "libmosalloc.so"), MOSALLOC_LAYOUT=str(layout()))
+    env = dict(
+        os.environ, LD_PRELOAD=str(preloadable(build / "libmosalloc.so")), MOSALLOC_LAYOUT=str(layout())
+    )
     done = subprocess.run(
         [build / "differential", "1", "1000", "1"],
         env=env | {"MOSALLOC_VERBOSE": "1"},

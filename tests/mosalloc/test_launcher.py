@@ -12,6 +12,7 @@ import sys
 
 import pytest
 
+from tessera.machine.preload import preloadable
 from tessera.mosalloc import read_report
 from tessera.mosalloc.defaults import DEFAULT_POOL_BYTES
 
@@ -202,7 +203,7 @@ def test_offsets_are_the_same_under_qemu(launch, layout, build):
         pytest.skip("qemu-x86_64 not found; apt install qemu-user")
     path = layout()
     native = launch("--layout", path, "--", build / "offsets", "3").stdout
-    settings = ["-E", f"LD_PRELOAD={build}/libmosalloc.so", "-E", f"MOSALLOC_LAYOUT={path}"]
+    settings = ["-E", f"LD_PRELOAD={preloadable(build / 'libmosalloc.so')}", "-E", f"MOSALLOC_LAYOUT={path}"]
     traced = subprocess.run(
         ["qemu-x86_64", *settings, build / "offsets", "3"], capture_output=True, text=True
     )

@@ -13,6 +13,7 @@ import pytest
 
 from tessera.allocator_proof.suite.sections import lives
 from tessera.core.paths import repo_root
+from tessera.machine.preload import preloadable
 
 pytestmark = [pytest.mark.toolchain]
 
@@ -109,7 +110,7 @@ def test_a_faulty_library_is_found(compare, build, fault, result):
     assert re.search(r"^DIFFERENT 4kb: seed \d+", done.stdout, re.M)
     assert re.search(rf"  (?:without: (?:{result})|at:      (?:{result}))", done.stdout), done.stdout
     repeat = re.search(r"repeat:  (.*)", done.stdout).group(1)
-    assert f"LD_PRELOAD={library}" in repeat and "--trace" in repeat
+    assert f"LD_PRELOAD={preloadable(library)}" in repeat and "--trace" in repeat
 
 
 def test_a_life_that_hangs_is_found(compare, build):

@@ -8,12 +8,14 @@ import subprocess
 
 import pytest
 
+from tessera.machine.preload import preloadable
+
 pytestmark = pytest.mark.toolchain
 
 
 def run(build, layout, **variables):
     environment = dict(os.environ) | {
-        "LD_PRELOAD": str(build / "libmosalloc.so"),
+        "LD_PRELOAD": str(preloadable(build / "libmosalloc.so")),
         "MOSALLOC_LAYOUT": str(layout()),
         **variables,
     }

@@ -18,6 +18,7 @@ from tessera.allocator_proof.suite.model import FAIL, PASS, SKIP, ProofRequest
 from tessera.allocator_proof.suite.sections import libraries
 from tessera.core.errors import TesseraError
 from tessera.machine.container.engine import DOCKER, engine_name
+from tessera.machine.preload import preloadable
 
 pytestmark = pytest.mark.toolchain
 
@@ -223,7 +224,7 @@ def musl_program(tmp_path):
 
 def test_musl_programs_are_refused_by_the_library_or_left_alone(build, layout, musl_program):
     """The library starts under musl, and names the reason; programs beside the target run as without it."""
-    own = {"LD_PRELOAD": str(build / "libmosalloc.so"), "MOSALLOC_LAYOUT": str(layout())}
+    own = {"LD_PRELOAD": str(preloadable(build / "libmosalloc.so")), "MOSALLOC_LAYOUT": str(layout())}
     for target, expected in (({}, (2, "")), ({"MOSALLOC_TARGET": "other"}, (0, "ran\n")), (
         {"MOSALLOC_TARGET": str(musl_program)}, (2, ""),
     )):  # fmt: skip

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 
+import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
@@ -12,6 +14,8 @@ from tessera.allocator_proof import overhead
 from tessera.allocator_proof.overhead import Cost, CostProgram, measure, overheads, run_once
 from tessera.cli.mosalloc.group import mosalloc
 from tessera.core.errors import TesseraError
+from tessera.machine import preload
+from tessera.mosalloc.pool_map import ACTIVE, MAGIC, started
 from tessera.results.schema.machine import ALLOCATOR
 
 
@@ -104,10 +108,41 @@ def test_the_command_writes_every_run(tmp_path):
     assert "gups/32MB" in done.output and "pairs (1)" in done.output
 
 
-@pytest.mark.parametrize("name", ["a folder", "a:folder"])
-def test_a_library_that_the_linker_would_ignore_is_refused(monkeypatch, tmp_path, name):
+@pytest.mark.parametrize("words", [["pass"], ["import sys; sys.stderr.write('why')"]], ids=["silent", "said"])
+def test_a_program_without_the_library_is_found(tmp_path, words):
     """Else both sides would be plain glibc, and the table would show no overhead."""
-    monkeypatch.setattr(overhead, "built", lambda component, file: tmp_path / name / file)
+    argv = [sys.executable, "-I", "-S", "-c", *words]
+    library = {"LD_PRELOAD": "", "MOSALLOC_POOL_MAP": str(tmp_path / "pools")}
     with pytest.raises(TesseraError) as refused:
-        measure(tmp_path, run=lambda *words: pytest.fail("a program ran"))
-    assert name in refused.value.asked and "LD_PRELOAD" in refused.value.found
+        run_once(argv, library)
+    assert refused.value.code == "not-preloaded" and refused.value.exit_code == 1
+    assert ("why" in refused.value.found) == ("why" in words[0])
+
+
+def test_a_map_of_an_earlier_run_proves_nothing(tmp_path):
+    pools = tmp_path / "pools"
+    np.array([MAGIC, 1, ACTIVE, 0, 0], dtype="<u8").tofile(pools)
+    assert started(pools)
+    with pytest.raises(TesseraError) as refused:
+        run_once([sys.executable, "-I", "-S", "-c", "pass"], {"MOSALLOC_POOL_MAP": str(pools)})
+    assert refused.value.code == "not-preloaded" and not started(pools)
+
+
+@pytest.mark.toolchain
+def test_a_library_below_a_folder_with_spaces_is_preloaded(monkeypatch, tmp_path):
+    """And the command's guard sees that it is: a row of each side."""
+    try:
+        real = {name: overhead.built("mosalloc", name) for name in ("libmosalloc.so", "mosalloc-run")}
+        gups = overhead.built("workloads", "gups")
+    except TesseraError as error:
+        pytest.skip(f"{error.found}; {error.remedy}")
+    folder = tmp_path / "a folder with spaces"
+    folder.mkdir()
+    for name, path in real.items():
+        shutil.copy2(path, folder / name)
+    places = {"mosalloc": folder, "workloads": gups.parent}
+    for module in (overhead, preload):
+        monkeypatch.setattr(module, "built", lambda component, name: places[component] / name)
+    program = CostProgram("gups/1MB", ("gups", "--size", "1MB", "--reads", "1000"))
+    table = measure(tmp_path, (program,), pairs=1, seconds=0)
+    assert table["allocator"].tolist().count("mosalloc") == 1 and len(table) == 2

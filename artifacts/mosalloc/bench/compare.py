@@ -14,6 +14,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "differential"))
+
+from judge import preloadable
+
 ROWS = (
     "malloc_small_1_thread",
     "malloc_small_4_threads",
@@ -42,7 +46,7 @@ def main() -> None:
         layout = Path(folder) / "4kb.csv"
         layout.write_text("type,pageSize,startOffset,endOffset\n")
         plain = dict(os.environ)
-        ours = plain | {"LD_PRELOAD": str(build / "libmosalloc.so"), "MOSALLOC_LAYOUT": str(layout)}
+        ours = plain | {"LD_PRELOAD": preloadable(build, build / "libmosalloc.so"), "MOSALLOC_LAYOUT": str(layout)}
         print("operation,without_ns,with_ns,ratio")
         for row in ROWS:
             pairs = [(cost_ns(build, row, plain), cost_ns(build, row, ours)) for _ in range(rounds)]

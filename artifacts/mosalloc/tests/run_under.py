@@ -49,7 +49,6 @@ def need_pages(condition: str) -> None:
 
 def main() -> int:
     build, condition, program = Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
-    library = str(build / ("libmosalloc-events.so" if condition == "events" else "libmosalloc.so"))
     if condition in NEEDS:
         need_pages(condition)
     if condition == "kernel":
@@ -60,9 +59,10 @@ def main() -> int:
         if condition in ("qemu", "events"):
             if shutil.which("qemu-x86_64") is None:
                 skip("qemu-x86_64 not found; apt install qemu-user")
+            name = "libmosalloc-events.so" if condition == "events" else "libmosalloc.so"
             own = [
                 "-E",
-                f"LD_PRELOAD={library}",
+                f"LD_PRELOAD={preloadable(build, name)}",
                 "-E",
                 f"MOSALLOC_LAYOUT={layout}",
                 "-E",
@@ -72,11 +72,19 @@ def main() -> int:
         return confirmed(build, condition, program, layout)
 
 
+def preloadable(build: Path, name: str) -> str:
+    """A path of this library that LD_PRELOAD can hold."""
+    sys.path.insert(0, str(Path(__file__).parent / "differential"))
+    import judge  # not at the top: other programs load this file for its layouts
+
+    return judge.preloadable(build, build / name)
+
+
 def confirmed(build: Path, condition: str, program: list[str], layout: Path) -> int:
     """Run under the launcher; check its verdict as well as the program's status."""
     environment = dict(os.environ) | VARIABLES.get(condition, {})
     if condition == "preload":
-        environment["LD_PRELOAD"] = str(build / "libother.so")
+        environment["LD_PRELOAD"] = preloadable(build, "libother.so")
     report = layout.with_name("report.json")
     run = [str(build / "mosalloc-run"), "--layout", str(layout), "--report", str(report)]
     run += options_of(condition, program[-1])

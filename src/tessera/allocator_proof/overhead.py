@@ -22,6 +22,8 @@ import pandas as pd
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.paths import built
+from tessera.machine.preload import preloadable
+from tessera.mosalloc.pool_map import started
 from tessera.results.schema.machine import ALLOCATOR
 from tessera.results.write import frame_of
 
@@ -78,11 +80,15 @@ def run_once(argv: Sequence[str], library: Mapping[str, str]) -> Cost:
 
     Args:
         argv: the program by its path, and its arguments.
-        library: variables for the program alone.
+        library: variables for the program alone. With MOSALLOC_POOL_MAP, libmosalloc must start.
 
     Raises:
-        TesseraError: the program can't be started, or ends with another status than 0.
+        TesseraError: the program can't be started, or ends with another status than 0, or libmosalloc did
+            not start in it (``code`` is ``not-preloaded``): both sides would be plain glibc.
     """
+    pool_map = Path(library["MOSALLOC_POOL_MAP"]) if "MOSALLOC_POOL_MAP" in library else None
+    if pool_map:
+        pool_map.unlink(missing_ok=True)
     extra = "\n".join(f"{name}={value}" for name, value in library.items())
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", _STARTER, extra, *argv],
@@ -97,6 +103,14 @@ def run_once(argv: Sequence[str], library: Mapping[str, str]) -> Cost:
             f"status {status}: {done.stderr.strip()[-500:]}",
             "run this command by hand; `tessera mosalloc run --verbose` prints more",
             exit_code=EXIT_FAILED,
+        )
+    if pool_map and not started(pool_map):
+        raise TesseraError(
+            f"run {' '.join(argv)} under {library.get('LD_PRELOAD', '')}",
+            f"libmosalloc did not start in the program: {done.stderr.strip()[-500:] or 'no message'}",
+            "run this command by hand with these variables; ./run tessera build mosalloc builds the library",
+            exit_code=EXIT_FAILED,
+            code="not-preloaded",
         )
     return Cost(int(peak_kb) * _KB, round((float(user) + float(system)) * 1e9))
 
@@ -117,11 +131,15 @@ def measure(
         pairs: at most so many pairs per program; each program gets one, whatever the time.
         seconds: no new round of pairs after so long.
     """
-    layout, library = folder / "growing-0.csv", _preloadable(built("mosalloc", "libmosalloc.so"))
+    layout, library = folder / "growing-0.csv", preloadable(built("mosalloc", "libmosalloc.so"))
     layout.write_text(LAYOUT)
     libraries: dict[str, dict[str, str]] = {
         "glibc": {},
-        "mosalloc": {"LD_PRELOAD": str(library), "MOSALLOC_LAYOUT": str(layout)},
+        "mosalloc": {
+            "LD_PRELOAD": str(library),
+            "MOSALLOC_LAYOUT": str(layout),
+            "MOSALLOC_POOL_MAP": str(folder / "pools"),
+        },
     }
     argvs = {p.name: [str(built("workloads", p.words[0])), *p.words[1:]] for p in programs}
     rows = [
@@ -129,18 +147,6 @@ def measure(
         for pair, name, allocator in _schedule(list(argvs), pairs, seconds, random.Random(seed))
     ]
     return frame_of(ALLOCATOR, rows)
-
-
-def _preloadable(library: Path) -> Path:
-    """The library; the linker ignores one with such a path, and both sides would be plain glibc."""
-    if any(character.isspace() or character == ":" for character in str(library)):
-        raise TesseraError(
-            f"library {library}",
-            "the dynamic linker splits LD_PRELOAD at spaces and colons",
-            "move the checkout to a folder whose path has neither",
-            code="preload-path",
-        )
-    return library
 
 
 def _schedule(names: list[str], pairs: int, seconds: float, rng: random.Random) -> Iterator[tuple]:

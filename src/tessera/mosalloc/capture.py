@@ -19,6 +19,7 @@ from tessera.core.paths import built
 from tessera.core.units import GB, PAGE_4KB
 from tessera.layouts.model import Layout, write_layout
 from tessera.layouts.names import ALL_4KB
+from tessera.machine.preload import preloadable
 from tessera.mapping.capture import Span, capture, check_allowed
 from tessera.mapping.file import write_mapping
 from tessera.mapping.rows import PAGES_OF_2MB, POOLS, Rows
@@ -71,7 +72,7 @@ def capture_program(
     executable = shutil.which(argv[0])
     if executable is None:
         raise _refused(argv, "no such program in PATH", "check its name and its execute permission")
-    library = built("mosalloc", "libmosalloc.so")
+    library = preloadable(built("mosalloc", "libmosalloc.so"))
     check_allowed()
     machine = large_pages.machine_facts()
     large = large_pages.wanted(thp, machine["transparent_hugepage"])

@@ -30,6 +30,12 @@ def clear_pool_map(path: Path) -> None:
             stream.write(bytes(8))
 
 
+def started(path: Path) -> bool:
+    """libmosalloc has started in a program that had this file; false if it was not preloaded."""
+    words = np.fromfile(path, dtype="<u8", count=_HEAD).tolist() if path.exists() else []
+    return len(words) == _HEAD and (words[0], words[2]) == (MAGIC, ACTIVE)
+
+
 def read_pool_map(path: Path, pid: int) -> list[PoolPlace]:
     """Both pools of a process; none if the library is not active in it."""
     words = np.fromfile(path, dtype="<u8", count=_HEAD + len(_POOLS) * _POOL).tolist()

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tessera.machine.preload import preloadable
+
 SYS_USERFAULTFD = 323
 SKIPPED = 77  # the program's status where the kernel does not have what it needs
 
@@ -121,7 +123,7 @@ def hostile(build, layout, shown, tmp_path):
             assert Ended(status, out, err, {}).right, f"without the library: status {status}: {out}{err}"
         pool_map = tmp_path / "pools"
         environment = os.environ | variables
-        environment["LD_PRELOAD"] = str(build / "libmosalloc.so")
+        environment["LD_PRELOAD"] = str(preloadable(build / "libmosalloc.so"))
         environment["MOSALLOC_LAYOUT"] = str(layout(*rows))
         environment["MOSALLOC_POOL_MAP"] = str(pool_map)
         before = huge_page_counts()

@@ -10,6 +10,8 @@ import time
 
 import pytest
 
+from tessera.machine.preload import preloadable
+
 pytestmark = [pytest.mark.toolchain, pytest.mark.hugepages]
 
 ROWS = ("brk,2MB,0,2MB", "mmap,2MB,0,44MB")
@@ -38,7 +40,7 @@ def test_a_task_that_is_killed_inside_the_library(hostile, program, huge_pages):
 def test_a_signal_ends_them(build, layout, program, huge_pages, tmp_path, name):
     huge_pages(PAGES)
     environment = os.environ | {
-        "LD_PRELOAD": str(build / "libmosalloc.so"),
+        "LD_PRELOAD": str(preloadable(build / "libmosalloc.so")),
         "MOSALLOC_LAYOUT": str(layout(*ROWS)),
     }
     argv = [program("foreign_tasks"), "forever", "0"]

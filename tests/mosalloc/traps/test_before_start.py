@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tessera.machine.preload import preloadable
+
 pytestmark = pytest.mark.toolchain
 
 SMALL_POOLS = "type,pageSize,startOffset,endOffset\nbrk,-1,0,64MB\nmmap,-1,0,64MB\nfile,-1,0,64MB\n"
@@ -61,7 +63,7 @@ def test_another_preloaded_library_stays_and_its_memory_is_reported(launch, layo
 
     report = tmp_path / "r.json"
     script = 'case "$LD_PRELOAD" in *libmosalloc.so*libother.so) grep -c libother.so /proc/self/maps;; esac'
-    environment = os.environ | {"LD_PRELOAD": str(build / "libother.so")}
+    environment = os.environ | {"LD_PRELOAD": str(preloadable(build / "libother.so"))}
     words = ("--layout", layout(), "--report", report, "--target", "sh")
     done = launch(*words, "--", "sh", "-c", script, env=environment)
     assert done.returncode == 0 and int(done.stdout) > 0, (done.stdout, done.stderr)

@@ -10,6 +10,8 @@ import subprocess
 
 import pytest
 
+from tessera.machine.preload import preloadable
+
 pytestmark = pytest.mark.toolchain
 
 HEAD = struct.Struct("<5Q")  # magic, pid, state, passed_through, window_count of mosalloc/pool_map.h
@@ -31,7 +33,7 @@ def test_the_pool_map_is_readable_after(remote, layout, build, tmp_path, ending,
     if launched:
         running = remote("--layout", layout(), "--report", report, MOSALLOC_POOL_MAP=str(path))
     else:
-        preload = {"LD_PRELOAD": str(build / "libmosalloc.so"), "MOSALLOC_TARGET": "remote"}
+        preload = {"LD_PRELOAD": str(preloadable(build / "libmosalloc.so")), "MOSALLOC_TARGET": "remote"}
         running = remote(plain=True, MOSALLOC_LAYOUT=str(layout()), MOSALLOC_POOL_MAP=str(path), **preload)
     running.slot(f"map {MAPPED}")
     pid = HEAD.unpack_from(path.read_bytes())[1]

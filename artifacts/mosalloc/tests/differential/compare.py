@@ -17,7 +17,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from judge import Subject, first_difference, free_2mb_pages, holds_all_writers
+from judge import Subject, first_difference, free_2mb_pages, holds_all_writers, preloadable
 
 SKIP = 77
 POOLS = "type,pageSize,startOffset,endOffset\nbrk,-1,0,256MB\nmmap,-1,0,1000MB\n"
@@ -62,9 +62,8 @@ def compare(name: str, subject: Subject, operations: int, threads: int, seed: in
         argv = subject.argv(seed, part, threads)
         if subject.differs(argv):
             differences += 1
-            settings = " ".join(f"{key}={value}" for key, value in subject.environment.items())
             print(f"DIFFERENT {name}: seed {seed}\n{first_difference(subject, argv)}")
-            print(f"  repeat:  {settings} {' '.join(argv)} --trace", flush=True)
+            print(f"  repeat:  {subject.repeat(argv)}", flush=True)
         done, seed = done + part, seed + 1
         if differences and not keep_going:
             break
@@ -93,8 +92,7 @@ def main() -> int:
     parser.add_argument("--except", dest="left_out", action="append", default=[], metavar="OPERATION")
     parser.add_argument("--library", type=Path, help="preload this library instead of BUILD/libmosalloc.so")
     options = parser.parse_args()
-    # An absolute path, because the loader searches other folders for a bare name.
-    library = (options.library or options.build / "libmosalloc.so").resolve()
+    library = preloadable(options.build, options.library or options.build / "libmosalloc.so")
     folder = options.build.resolve() / "differential-layouts"
     folder.mkdir(exist_ok=True)
     different = skipped = 0
@@ -109,7 +107,7 @@ def main() -> int:
             continue
         layout = folder / f"{name}.csv"
         layout.write_text(POOLS + case.rows)
-        environment = {"LD_PRELOAD": str(library), "MOSALLOC_LAYOUT": str(layout)} | dict(case.environment)
+        environment = {"LD_PRELOAD": library, "MOSALLOC_LAYOUT": str(layout)} | dict(case.environment)
         without = (*case.without, *(f"--except={name}" for name in options.left_out))
         subject = Subject(options.build / "differential", environment, without)
         for threads in options.threads or [1, 4]:

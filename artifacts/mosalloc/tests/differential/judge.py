@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -37,6 +38,15 @@ def free_2mb_pages() -> int:
     # Below zero for a moment, while the kernel holds pinned pages of an ended process.
     promised = int((folder / "resv_hugepages").read_text())
     return int((folder / "free_hugepages").read_text()) - (promised if promised < 1 << 63 else 0)
+
+
+def preloadable(build: Path, library: Path) -> str:
+    """The library, or a link to it that LD_PRELOAD can hold; an absolute path, as the loader needs it."""
+    argv = [build / "mosalloc-run", "--preload-path", library]
+    done = subprocess.run(argv, stdout=subprocess.PIPE, text=True)
+    if done.returncode != 0:  # the launcher has said why
+        raise SystemExit(done.returncode)
+    return done.stdout.removesuffix("\n")
 
 
 @dataclass(frozen=True)
@@ -71,6 +81,11 @@ class Subject:
     without: tuple[str, ...]
     hangs_after_s: int = HANGS_AFTER_S
     notes_allowed: bool = False  # the library explains on stderr what it refuses
+
+    def repeat(self, argv: list[str]) -> str:
+        """The command that runs ``argv`` with the library and prints a trace, for a shell."""
+        settings = [f"{key}={shlex.quote(value)}" for key, value in self.environment.items()]
+        return " ".join([*settings, shlex.join([*argv, "--trace"])])
 
     def argv(self, seed: int, operations: int, threads: int) -> list[str]:
         return [str(self.program), str(seed), str(operations), str(threads), *self.without]

@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "differential"))
 
 import counters
 from cases import CASES, POOLS, Case
-from judge import HANGS_AFTER_S, Output, Subject, first_difference, free_2mb_pages
+from judge import HANGS_AFTER_S, Output, Subject, first_difference, free_2mb_pages, preloadable
 from namespace import without_free_pages
 
 SKIP = 77
@@ -89,11 +89,10 @@ class Run:
         found = _ENDED.search(plain.text)
         difference = ""
         if not plain.same_as(ours):
-            settings = " ".join(f"{key}={value}" for key, value in self.subject.environment.items())
             difference = (
                 f"DIFFERENT {self.name}: seed {seed}\n"
                 f"  status:  {plain.status} without, {ours.status} with the library; {_last_line(ours)}\n"
-                f"{first_difference(subject, argv)}\n  repeat:  {settings} {' '.join(argv)} --trace"
+                f"{first_difference(subject, argv)}\n  repeat:  {self.subject.repeat(argv)}"
             )
         read = [counters.read(path, self.names) for path in maps.iterdir()]
         shutil.rmtree(maps)
@@ -144,9 +143,8 @@ def one_layout(name: str, options: argparse.Namespace, folder: Path) -> bool | s
     layout, data, children = folder / f"{name}.csv", folder / "data", folder / "children.csv"
     layout.write_text(POOLS + case.rows)
     children.write_text(POOLS)
-    # An absolute path, because the loader searches other folders for a bare name.
-    library = (options.library or options.build / "libmosalloc.so").resolve()
-    environment = {"LD_PRELOAD": str(library), "MOSALLOC_LAYOUT": str(layout)} | dict(case.environment)
+    library = preloadable(options.build, options.library or options.build / "libmosalloc.so")
+    environment = {"LD_PRELOAD": library, "MOSALLOC_LAYOUT": str(layout)} | dict(case.environment)
     if case.few:
         environment["LIVES_CHILD_LAYOUT"] = str(children)
     without = (*case.without, f"--data={data}", *(f"--except={word}" for word in options.left_out))

@@ -19,6 +19,8 @@ from tessera.allocator_proof.bench.results import Result
 from tessera.allocator_proof.bench.rows import Row
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.paths import build_dir, built
+from tessera.machine.preload import preloadable
+from tessera.mosalloc.pool_map import started
 
 LAYOUT = "type,pageSize,startOffset,endOffset\nbrk,-1,0,2GB\nmmap,-1,0,4GB\n"
 _PR_SET_THP_DISABLE = 41
@@ -49,10 +51,26 @@ class Bench:
         self.layout = self.folder / "growing-0.csv"
         self.layout.write_text(LAYOUT)
         self.library = {
-            "LD_PRELOAD": str(self.build / "libmosalloc.so"),
+            "LD_PRELOAD": str(preloadable(self.build / "libmosalloc.so")),
             "MOSALLOC_LAYOUT": str(self.layout),
         }
+        self._check_preloading()
         self._random = random.Random(self.seed)
+
+    def _check_preloading(self) -> None:
+        """The library starts in a program; else all pairs would compare plain glibc with itself."""
+        pool_map = self.folder / "pools"
+        env = os.environ | self.library | {"MOSALLOC_POOL_MAP": str(pool_map)}
+        done = subprocess.run([self.build / "costs", "resident"], env=env, capture_output=True, text=True)
+        if not started(pool_map):
+            raise TesseraError(
+                f"preload {self.library['LD_PRELOAD']} for the benchmark",
+                f"libmosalloc did not start: {done.stderr.strip()[-500:] or 'no message'}",
+                "build it again: ./run tessera build --test mosalloc",
+                exit_code=EXIT_FAILED,
+                code="not-preloaded",
+            )
+        pool_map.unlink()
 
     def results(self, rows: Iterable[Row]) -> Iterator[Result]:
         """Each row when it is done."""

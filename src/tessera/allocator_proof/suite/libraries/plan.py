@@ -52,7 +52,7 @@ def write_script(
 ) -> tuple[Path, list[str]]:
     """Write the script and its layouts into the folder; the script and the names of its runs."""
     build, runner = build_dir("mosalloc"), run_under()
-    commands: dict[str, list[str]] = {}
+    commands: dict[str, str] = {}
     for condition in conditions:
         layout = folder / f"{condition}.csv"
         layout.write_text(runner.layout_of(condition))
@@ -60,14 +60,16 @@ def write_script(
             name = f"{condition}.{case}"
             launcher = [f"{build}/mosalloc-run", "--layout", str(layout), "--report", f"{folder}/{name}.json"]
             launcher += [*runner.options_of(condition, case), "--"]
-            commands[name] = [*([] if condition == "kernel" else launcher), f"{build}/cases", case]
+            case_words = [*([] if condition == "kernel" else launcher), f"{build}/cases", case]
+            commands[name] = shlex.join(case_words)
     for threads in THREADS:
-        program = [f"{build}/differential", "1", str(operations), str(threads)]
-        preloaded = [f"LD_PRELOAD={build}/libmosalloc.so", f"MOSALLOC_LAYOUT={folder}/4kb.csv"]
+        program = shlex.join([f"{build}/differential", "1", str(operations), str(threads)])
+        preloaded = f'LD_PRELOAD="$library" {shlex.quote(f"MOSALLOC_LAYOUT={folder}/4kb.csv")}'
         commands[f"plain.{threads}"] = program
-        commands[f"library.{threads}"] = ["env", *preloaded, *program]
+        commands[f"library.{threads}"] = f"env {preloaded} {program}"
     script = folder / "runs.sh"
-    lines = [f"cd {shlex.quote(str(folder))}"]
-    lines += [f"run {name} {shlex.join(command)}" for name, command in commands.items()]
+    find = shlex.join([f"{build}/mosalloc-run", "--preload-path", f"{build}/libmosalloc.so"])
+    lines = [f"cd {shlex.quote(str(folder))}", f"library=$({find}) || exit 1"]
+    lines += [f"run {name} {command}" for name, command in commands.items()]
     script.write_text(_HEAD + "\n".join(lines) + "\n")
     return script, list(commands)
