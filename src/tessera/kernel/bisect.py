@@ -10,6 +10,7 @@ import pandas as pd
 from tessera.core.errors import TesseraError
 from tessera.kernel import built_once, image
 from tessera.kernel.guest import GuestProgram, run_in_guest
+from tessera.kernel.makefile import names, run_script
 from tessera.kernel.source import find_source, fragment_files, patches, script
 from tessera.results.schema.kernel import BISECT
 from tessera.results.write import frame_of
@@ -42,9 +43,10 @@ def build(say: Callable[[str], None], *, accept_series: bool = False) -> dict[Pa
         if missing:
             say(f"building kernel {found.version} after {missing} of {len(series)} patches (1 to 8 min each)")
             listing = built_once.folder() / "series"
-            listing.write_text("".join(f"{patch} {folder}\n" for patch, folder in folders.items()))
+            lines = "".join(f"{patch} {folder}\n" for patch, folder in folders.items())
+            listing.write_text(names().text(lines))
             argv = [recipe[0], built_once.folder() / "series-tree", listing, *fragments]
-            tools.run(argv, env=image.compiler_cache() | found.environment())
+            run_script(tools, argv, image.compiler_cache() | found.environment())
     return folders
 
 

@@ -16,6 +16,7 @@ from tessera.core.errors import unknown_name
 from tessera.core.files import writing
 from tessera.kernel import archive, built_once
 from tessera.kernel.guest import GuestProgram
+from tessera.kernel.makefile import names, run_script
 from tessera.kernel.source import find_source, fragment_files, kernel_folder, patches, script
 from tessera.machine.container.engine import NONE, engine_name
 from tessera.machine.container.images import ensure_kernel_image
@@ -83,12 +84,12 @@ def build_kernel(name: str, say: Say, *, accept_series: bool = False, jobs: int 
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir()
         listing = partial / "series"
-        listing.write_text("".join(f"{patch}\n" for patch in series))
+        listing.write_text(names().text("".join(f"{patch}\n" for patch in series)))
         # Always the same folder, for one tree: the compiler's cache tells objects of different folders apart.
         with built_once.locked("tree"):
             env = compiler_cache() | found.environment() | ({"ORACLE": str(oracle)} if variant.oracle else {})
             env |= {"JOBS": str(jobs)} if jobs else {}
-            tools.run([build[0], partial, built_once.folder() / "tree", listing, *fragments], env=env)
+            run_script(tools, [build[0], partial, built_once.folder() / "tree", listing, *fragments], env)
         facts = {"variant": name, "source": found.version, "origin": found.origin}
         facts |= {"patches": [p.name for p in series], **tools.describe()}
         (partial / "info.json").write_text(json.dumps(facts, indent=2) + "\n")
@@ -124,7 +125,7 @@ def build_selftests_mm(say: Say, *, accept_series: bool = False) -> Path:
         if not out.exists():
             say("building the kernel's own tests of memory management")
             tree = built_once.folder() / "selftests-mm"
-            tools.run([build[0], tree, built_once.folder() / "tree"], env=found.environment())
+            run_script(tools, [build[0], tree, built_once.folder() / "tree"], found.environment())
             _pack(tree, out)
             shutil.rmtree(tree)
     return out

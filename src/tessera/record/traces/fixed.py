@@ -10,8 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+from tessera.core.paths import repo_root
+from tessera.machine.container import RunOptions
+from tessera.machine.preload import splits
 
 ROOT = "/.tessera"  #: no image has this folder, and no checkout is in it
 CHECKOUT, RECORDING, FOLDER = f"{ROOT}/checkout", f"{ROOT}/recording", f"{ROOT}/folder"
@@ -41,6 +45,15 @@ class FixedNames:
         inner_first = "|".join(re.escape(path) for path in sorted(known, key=len, reverse=True))
         # A longer name that only begins or ends like one of the paths is another file.
         return re.sub(rf"(?<![\w./-])({inner_first})(?![\w.-])", lambda found: known[found[1]], text)
+
+    def preloadable(self, library: Path) -> Path | str:
+        """A path of the library that LD_PRELOAD can hold in a container with :meth:`mounted`."""
+        return FixedNames({repo_root(): CHECKOUT}).text(str(library)) if splits(library) else library
+
+    def mounted(self, options: RunOptions) -> RunOptions:
+        """``options`` with the second mounts; the checkout has one at least if LD_PRELOAD needs it."""
+        also = dict(self.names) | ({repo_root(): CHECKOUT} if splits(repo_root()) else {})
+        return replace(options, also=tuple(also.items()))
 
     def words(self, words: Sequence[str]) -> list[str]:
         """:meth:`text` of each word."""

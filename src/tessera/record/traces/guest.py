@@ -7,6 +7,7 @@ Addresses depend on the stack's content, so the random seed is fixed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from tessera.core.paths import built
 from tessera.core.units import MB
 from tessera.layouts.model import Layout, write_layout
 from tessera.layouts.names import ALL_4KB
+from tessera.machine.preload import preloadable
 
 QEMU = "qemu-x86_64"
 
@@ -42,6 +44,7 @@ class Guest:
         sysroot: prefix of the program's libraries, None to use those beside QEMU.
         variables: further environment of the program.
         events: preload the libmosalloc that tells the plugin of the program's calls.
+        preload: gives the path of a library that LD_PRELOAD can hold where QEMU runs.
     """
 
     program: Path
@@ -52,6 +55,7 @@ class Guest:
     sysroot: Path | None = None
     variables: dict[str, str] = field(default_factory=dict)
     events: bool = False
+    preload: Callable[[Path], Path | str] = preloadable
 
     @property
     def pool_map(self) -> Path:
@@ -93,7 +97,7 @@ class Guest:
         command += ["-plugin", f"{plugin},settings={self.settings}"]
         if self.sysroot:
             command += ["-L", str(self.sysroot)]
-        return [*command, "-E", f"LD_PRELOAD={library}", "-0"]
+        return [*command, "-E", f"LD_PRELOAD={self.preload(library)}", "-0"]
 
     def command(self) -> list[str]:
         """The whole argument list."""

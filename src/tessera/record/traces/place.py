@@ -61,7 +61,7 @@ class Place:
             library, launch = built("tracer", "libtessera-trace-launch.so"), guest.folder / "launch"
             words = [str(_executable(self.target)), str(guest.program), *guest.qemu_words()]
             launch.write_text("".join(f"{word}\n" for word in words))
-            command = ["env", f"LD_PRELOAD={library}", f"TESSERA_LAUNCH={launch}", *argv]
+            command = ["env", f"LD_PRELOAD={guest.preload(library)}", f"TESSERA_LAUNCH={launch}", *argv]
         if self.folder is None:
             return command
         return ["env", "-C", str(self.folder), *command]

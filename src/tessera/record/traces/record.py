@@ -152,6 +152,8 @@ def record(
         names = FixedNames({})
         if fixed_names and contained:
             names = FixedNames.of(repo_root(), scratch, folder, paths)
+        if contained:
+            guest = replace(guest, preload=names.preloadable)
         header = names.text(command_line.replace("\n", " "))
         guest.write_files({"out": partial, "program": header, **options.settings()})
         status, stdout, stderr = _run(place, guest, words, visible, show_stdout, companion, names)
@@ -191,9 +193,11 @@ def _run(
     names: FixedNames,
 ) -> tuple[int, str, str]:
     command, variables, options = place.command(guest, argv), guest.environment(), RunOptions()
+    if not isinstance(place.engine, HostToolchain):
+        options = names.mounted(options)
     if names.names:
         command, variables = names.command(command, variables), {}
-        options = replace(options, also=tuple(names.names.items()), hostname="tessera")
+        options = replace(options, hostname="tessera")
     if companion:
         options = replace(options, network="host")
     process = place.engine.popen(

@@ -25,8 +25,12 @@ def libraries(program: Path) -> list[Path]:
             "give a dynamically linked x86-64 program, so that libmosalloc can be preloaded",
             code="not-dynamic",
         )
-    found = re.findall(r"(/\S+)(?= \(0x)", answer.stdout)
-    return [Path(name) for name in dict.fromkeys(found)]
+    return [Path(name) for name in dict.fromkeys(paths_of(answer.stdout))]
+
+
+def paths_of(said: str) -> list[str]:
+    """Files that ldd names: ``name => /path (0x...)``, or ``/path (0x...)`` for the linker itself."""
+    return re.findall(r"(?:^\s+|=> )(/.+?)(?= \(0x[0-9a-f]+\)$)", said, re.MULTILINE)
 
 
 def stage(program: Path, folder: Path) -> Path:
