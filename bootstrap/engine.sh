@@ -1,11 +1,12 @@
-# Sourced by ./run: checks that a Docker engine answers, and starts one if it can.
-# Uses state, say, fail.
+# Sourced by ./run: checks that the chosen engine answers, and starts Docker if it can.
+# Uses engine, state, say, fail.
 
 engine_answers() {
     timeout 20 docker version --format '{{.Server.Version}}' > /dev/null 2>&1
 }
 
 ensure_engine() {
+    if [[ $engine == apptainer ]]; then ensure_apptainer; return; fi
     engine_answers && return
     local remedy="start it, or use this machine's own compilers: ./run --engine none ..."
     ((EUID == 0)) ||
@@ -27,4 +28,14 @@ ensure_engine() {
     done
     tail -5 "$state/dockerd.log" >&2 2> /dev/null || true
     fail "engine 'docker'" "it did not answer within 60 s" "$remedy"
+}
+
+# Clusters have their own way to install Apptainer, so nothing is installed here.
+ensure_apptainer() {
+    local answer
+    command -v apptainer > /dev/null ||
+        fail "engine 'apptainer'" "there is no command apptainer" \
+            "module load apptainer, or ask those who run this machine; or another engine: docker, none"
+    answer=$(apptainer version 2>&1) ||
+        fail "engine 'apptainer'" "'apptainer version' failed: $answer" "mend this installation of Apptainer"
 }

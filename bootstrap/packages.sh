@@ -7,6 +7,7 @@ packages_of() { # engine
     if [[ ${verb:-} == test ]]; then printf '%s\n' chromium; fi
     case $1 in
         docker) printf '%s\n' docker.io mmdebstrap debian-archive-keyring ;;
+        apptainer) ;;  # Debian 12 has no package of it, and it uses nothing of Docker
         none)
             printf '%s\n' g++ cmake ninja-build pkg-config dpkg-dev xz-utils qemu-user \
                 libgtest-dev libgmock-dev libbenchmark-dev libzstd-dev libcapstone-dev liblemon-dev ;;

@@ -74,6 +74,46 @@ def test_missing_engine_is_required(monkeypatch):
     assert "--engine none" in row.remedy
 
 
+@pytest.fixture
+def apptainer(monkeypatch, tmp_path):
+    """A machine with Apptainer alone, and a folder for its SIF files."""
+    program = tmp_path / "bin" / "apptainer"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho 1.4.5-2\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent))
+    monkeypatch.setenv("TESSERA_SIF_FOLDER", str(tmp_path))
+    software.engine.require_apptainer.cache_clear()
+    yield tmp_path
+    software.engine.require_apptainer.cache_clear()
+
+
+def test_apptainer_needs_its_image(monkeypatch, apptainer):
+    monkeypatch.setenv("TESSERA_ENGINE", "apptainer")
+    version, image = software.checks()[:2]
+    assert (version.status, version.found) == (PASS, "1.4.5-2")
+    assert image.status == FAIL and "build --sif toolchain" in image.remedy
+    name = f"{software.toolchain_tag().removeprefix('tessera-').replace(':', '-')}.sif"
+    assert name in image.found
+    (apptainer / name).touch()
+    assert (software.checks()[1].status, software.checks()[1].found) == (PASS, name)
+
+
+def test_missing_apptainer_is_required(monkeypatch, tmp_path):
+    monkeypatch.setenv("TESSERA_ENGINE", "apptainer")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    software.engine.require_apptainer.cache_clear()
+    row = software.checks()[0]
+    assert (row.name, row.status) == ("Apptainer", FAIL) and "--engine none" in row.remedy
+
+
+def test_apptainer_beside_docker_is_named(monkeypatch, apptainer):
+    monkeypatch.setenv("TESSERA_ENGINE", "docker")
+    rows = {row.name: row for row in software.checks()}
+    assert rows["Docker"].status == FAIL
+    assert rows["Apptainer"].status == PASS and "1.4.5-2" in rows["Apptainer"].found
+
+
 def test_engine_none_names_the_missing_packages(monkeypatch):
     monkeypatch.setenv("TESSERA_ENGINE", "none")
     monkeypatch.setattr(software, "missing_programs", lambda: ["cmake", "qemu-user"])

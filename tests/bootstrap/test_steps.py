@@ -62,12 +62,28 @@ def test_failed_installation_stops(bash):
 
 
 @pytest.mark.parametrize(
-    "engine, packages", [("docker", "docker.io mmdebstrap"), ("none", "g++ cmake qemu-user")]
+    "engine, packages",
+    [("docker", "docker.io mmdebstrap"), ("none", "g++ cmake qemu-user"), ("apptainer", "ca-certificates")],
 )
 def test_packages_of_an_engine(bash, engine, packages):
     listed = bash(f"packages_of {engine}").stdout.split()
     assert set(packages.split()) <= set(listed)
     assert {"python3-venv", "git"} <= set(listed)
+
+
+def test_apptainer_needs_nothing_of_docker(bash):
+    of = {name: set(bash(f"packages_of {name}").stdout.split()) for name in ("docker", "apptainer")}
+    assert of["docker"] - of["apptainer"] == {"docker.io", "mmdebstrap", "debian-archive-keyring"}
+    asked = "docker() { echo asked >&2; false; }\nengine=apptainer\n"
+    done = bash(f"{asked}apptainer() {{ echo 1.4.5; }}\nensure_engine")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("broken", ["command() { false; }", "apptainer() { echo no-squash-17; false; }"])
+def test_apptainer_that_is_missing_or_broken_is_an_error(bash, broken):
+    done = bash(f"engine=apptainer\n{broken}\nensure_engine")
+    assert done.returncode == 2 and "engine 'apptainer'" in done.stderr
+    assert ("no-squash-17" in done.stderr) == ("17" in broken)
 
 
 def test_no_engine_names_the_other_way(bash):

@@ -21,7 +21,7 @@ def forget():
 
 def test_unknown_engine_lists_the_valid_ones(monkeypatch):
     monkeypatch.setenv("TESSERA_ENGINE", "podman")
-    with pytest.raises(TesseraError, match="'podman'.*\n.*docker, none"):
+    with pytest.raises(TesseraError, match="'podman'.*\n.*apptainer, docker, none"):
         toolchain()
 
 

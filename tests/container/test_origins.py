@@ -38,7 +38,7 @@ def machine(tmp_path, monkeypatch):
                 raise GONE
             self.there.add(tag)
             content = {"packages": {"libc6:amd64": "2.36-9"}, "arguments": {"DEBIAN_MIRROR": archive}}
-            (folder / f"{images._stem(tag)}.json").write_text(json.dumps(content))
+            (folder / f"{images.stem(tag)}.json").write_text(json.dumps(content))
 
     one = Machine()
     build = tmp_path / "build" / "images"

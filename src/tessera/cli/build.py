@@ -7,8 +7,9 @@ import click
 from tessera.core.errors import EXIT_FAILED, TesseraError, unknown_name
 from tessera.machine.container import build as builder
 from tessera.machine.container import component_tests, recorded
-from tessera.machine.container.engine import DOCKER, engine_name
+from tessera.machine.container.engine import NONE, engine_name
 from tessera.machine.container.images import ensure_images, ensure_vips_image, ensure_workloads_image
+from tessera.machine.container.sif_export import export
 
 
 def _say(text: str) -> None:
@@ -16,7 +17,7 @@ def _say(text: str) -> None:
 
 
 @click.command()
-@click.argument("components", nargs=-1, metavar="[COMPONENT]...")
+@click.argument("components", nargs=-1, metavar="[COMPONENT]... | --sif [IMAGE]...")
 @click.option("--test", is_flag=True, help="Also build and run the components' tests (ctest).")
 @click.option("--image", is_flag=True, help="Build only the base and toolchain images; print the tag.")
 @click.option(
@@ -25,6 +26,12 @@ def _say(text: str) -> None:
     help="Build only the image of the workloads that come from Debian; print its tag.",
 )
 @click.option("--vips-image", is_flag=True, help="Build only the image of the workload vips; print its tag.")
+@click.option(
+    "--sif",
+    is_flag=True,
+    help="Only write images as files for engine apptainer: those named (toolchain, workloads, vips, "
+    "programs, kernel) or all that are here; print their paths. Without apptainer they are tar files.",
+)
 @click.option(
     "--record-packages",
     is_flag=True,
@@ -36,16 +43,22 @@ def build(
     image: bool,
     workloads_image: bool,
     vips_image: bool,
+    sif: bool,
     record_packages: bool,
 ) -> None:
     """Build components into build/<component>/: the COMPONENTs named, or all.
 
     Components: mosalloc, tracer, simulator, workloads, imitation. Engine docker (default): builds missing
-    images first (about 3 min), then the components in the toolchain image. TESSERA_ENGINE=none: uses this
-    machine's compilers. Exit status 1 if a build or a test fails; the other components are still built.
+    images first (about 3 min), then the components in the toolchain image. TESSERA_ENGINE=apptainer: uses the
+    image's SIF file, see docs/cluster.md; none: uses this machine's compilers. Exit status 1 if a build or a
+    test fails; the other components are still built.
 
     Example: ./run tessera build simulator
     """
+    if sif:
+        for path in export(components, _say):
+            click.echo(path)
+        return
     for component in components:
         if component not in builder.COMPONENTS:
             raise unknown_name("component", component, builder.COMPONENTS)
@@ -53,7 +66,7 @@ def build(
         click.echo(recorded.write(_say))
         return
     only = image or workloads_image or vips_image
-    if engine_name() == DOCKER:
+    if engine_name() != NONE:
         ensure = ensure_images
         if workloads_image or vips_image:
             ensure = ensure_workloads_image if workloads_image else ensure_vips_image

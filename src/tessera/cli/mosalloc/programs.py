@@ -42,7 +42,7 @@ def programs(
     from tessera.core.errors import unknown_name
     from tessera.core.files import check_target
     from tessera.core.tables import print_table
-    from tessera.machine.container.engine import DOCKER, engine_name
+    from tessera.machine.container.engine import NONE, engine_name
     from tessera.machine.container.images import ensure_programs_image
 
     if only_list:
@@ -54,7 +54,7 @@ def programs(
             raise unknown_name("layout", layout, LAYOUTS)
     if out is not None:
         check_target(out)
-    if engine_name() == DOCKER:
+    if engine_name() != NONE:
         ensure_programs_image(lambda text: click.echo(f"tessera mosalloc programs: {text}", err=True))
     started = time.monotonic()
     session = Session(launcher=None if launcher is None else launcher.absolute())

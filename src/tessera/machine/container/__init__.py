@@ -1,8 +1,9 @@
 """Run the components: in the toolchain image, or on this machine.
 
 From the bottom: :mod:`engine` (choice of the engine), :mod:`image_inputs` (image tags), :mod:`command` (every
-``docker run``), :mod:`process` (stops programs with this process), :mod:`images` (builds images),
-:mod:`toolchain` (the interface for other packages) and :mod:`build` (components).
+``docker run``), :mod:`apptainer_command` (every ``apptainer exec``), :mod:`process` (stops programs with this
+process), :mod:`sif` (images as files), :mod:`images` (builds images), :mod:`interface` (what an engine
+gives), :mod:`toolchain` (the engines, for other packages), :mod:`sif_export` and :mod:`build` (components).
 """
 
 from tessera.machine.container.command import RunOptions

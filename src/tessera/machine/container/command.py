@@ -1,4 +1,4 @@
-"""The argument list of every ``docker run`` of Tessera.
+"""The argument list of every ``docker run`` of Tessera, and what all engines' containers have in common.
 
 The checkout is mounted at its own path, so paths are the same inside and outside. New files belong to the
 caller. The container has no network unless an option allows it.
@@ -21,6 +21,10 @@ _IMAGE_FOLDERS = {
 } | {Path(p) for p in ("/usr/bin", "/usr/lib", "/usr/local", "/usr/sbin", "/usr/share", "/var", "/run")}
 
 
+#: Where hugetlbfs is mounted.
+HUGE_PAGES = Path("/dev/hugepages")
+
+
 @dataclass(frozen=True)
 class RunOptions:
     """Permissions of a run besides reading and writing files.
@@ -41,16 +45,18 @@ class RunOptions:
     also: tuple[tuple[Path, str], ...] = ()
     hostname: str = ""
 
+    def all_capabilities(self) -> list[str]:
+        """The capabilities, with that of huge pages."""
+        more = ["IPC_LOCK"] if self.huge_pages and "IPC_LOCK" not in self.capabilities else []
+        return [*self.capabilities, *more]
+
     def arguments(self) -> list[str]:
         """The options as docker spells them."""
         arguments = ["--network", self.network]
-        capabilities = list(self.capabilities)
-        if self.huge_pages and "IPC_LOCK" not in capabilities:
-            capabilities.append("IPC_LOCK")
-        for capability in capabilities:
+        for capability in self.all_capabilities():
             arguments += ["--cap-add", capability]
-        if self.huge_pages and Path("/dev/hugepages").is_dir():
-            arguments += ["--volume", "/dev/hugepages:/dev/hugepages"]
+        if self.huge_pages and HUGE_PAGES.is_dir():
+            arguments += ["--volume", f"{HUGE_PAGES}:{HUGE_PAGES}"]
         if self.unconfined:
             arguments += ["--security-opt", "seccomp=unconfined"]
         for path, name in self.also:
@@ -82,7 +88,7 @@ def mounts(paths: Sequence[Path]) -> list[Path]:
         if ":" in str(absolute):
             raise TesseraError(
                 f"path {path} for the container",
-                "docker can't mount a path that contains a colon",
+                "containers can't have a path that contains a colon",
                 "rename it",
             )
         if not any(absolute == mount or mount in absolute.parents for mount in found):

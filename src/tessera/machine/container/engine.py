@@ -1,7 +1,7 @@
 """Which engine runs the components, and whether it answers.
 
-``docker`` runs them in the toolchain image; ``none`` runs them on this machine. Neither falls back to the
-other, because results name their engine: without Docker, the user must choose ``none``.
+``docker`` and ``apptainer`` run them in the toolchain image; ``none`` runs them on this machine. No engine
+falls back to another, because results name their engine: without Docker, the user must choose another one.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ import subprocess
 from tessera.core.errors import TesseraError, unknown_name
 
 DOCKER = "docker"
+APPTAINER = "apptainer"
 NONE = "none"
-ENGINES = (DOCKER, NONE)
+ENGINES = (DOCKER, APPTAINER, NONE)
 
 #: Seconds to wait for an answer before the engine counts as absent.
 ANSWER_TIMEOUT_SECONDS = 20
@@ -76,3 +77,32 @@ def require_docker() -> str:
             code="docker-does-not-answer",
         )
     return version
+
+
+def apptainer_client() -> str:
+    """Path of the ``apptainer`` command."""
+    client = shutil.which("apptainer")
+    if client is None:
+        raise TesseraError(
+            "engine 'apptainer'",
+            "the apptainer command is not installed, or not on $PATH",
+            "load it (module load apptainer) or ask those who run this machine to install it; or use another "
+            "engine: ./run --engine docker ..., ./run --engine none ...",
+            code="apptainer-not-installed",
+        )
+    return client
+
+
+@functools.cache
+def require_apptainer() -> str:
+    """Version of Apptainer; raises an error if it is not installed or does not work."""
+    command = [apptainer_client(), "version"]
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if done.returncode != 0:
+        raise TesseraError(
+            "engine 'apptainer'",
+            f"'apptainer version' exited with status {done.returncode}: {done.stderr.strip()[-300:]}",
+            "mend this installation of Apptainer",
+            code="apptainer-does-not-work",
+        )
+    return done.stdout.strip()

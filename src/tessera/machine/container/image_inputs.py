@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -109,3 +109,35 @@ def vips_tag(arguments: BaseArguments | None = None) -> str:
 def kernel_tag(arguments: BaseArguments | None = None) -> str:
     """Tag of the image that builds and boots the kernel."""
     return _tag_on_toolchain("kernel", arguments)
+
+
+#: Images that components and programs run in, by name. The others are below them, or tests alone use them.
+IMAGES: dict[str, Callable[[], str]] = {
+    "toolchain": toolchain_tag,
+    "workloads": workloads_tag,
+    "vips": vips_tag,
+    "programs": programs_tag,
+    "kernel": kernel_tag,
+}
+
+_BUILD_COMMANDS = {
+    "programs": "./run tessera mosalloc programs",
+    "workloads": "./run tessera build --workloads-image",
+    "vips": "./run tessera build --vips-image",
+    "kernel": "./run tessera kernel build",
+}
+
+
+def name_of(tag: str) -> str:
+    """The image's name, which is that of its folder in ``docker/``: ``toolchain``, ``kernel``, ..."""
+    return tag.removeprefix("tessera-").partition(":")[0]
+
+
+def stem(tag: str) -> str:
+    """The beginning of the names of an image's files: ``toolchain-<hash>``."""
+    return tag.removeprefix("tessera-").replace(":", "-")
+
+
+def build_command(tag: str) -> str:
+    """The command that builds the image on a machine with Docker."""
+    return _BUILD_COMMANDS.get(name_of(tag), "./run tessera build --image")

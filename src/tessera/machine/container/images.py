@@ -22,20 +22,24 @@ from tessera.core.files import sha256_of
 from tessera.core.paths import build_dir
 from tessera.machine.container import image_origins as origins
 from tessera.machine.container.command import docker_run
-from tessera.machine.container.engine import docker, docker_client, require_docker
+from tessera.machine.container.engine import APPTAINER, docker, docker_client, engine_name, require_docker
 from tessera.machine.container.image_inputs import (
     NEWER_SUITE,
     BaseArguments,
     base_tag,
+    build_command,
     docker_folder,
     kernel_tag,
     libc_tag,
+    name_of,
     programs_tag,
+    stem,
     toolchain_tag,
     vips_tag,
     workloads_tag,
 )
 from tessera.machine.container.recorded import differences
+from tessera.machine.container.sif import ensure_sif
 
 Say = Callable[[str], None]
 
@@ -52,26 +56,20 @@ def require_image(tag: str) -> str:
         raise TesseraError(
             f"image {tag}",
             "the engine does not have this image, which the files of docker/ define",
-            _remedy(tag),
+            build_command(tag),
         )
     return tag
 
 
-def _remedy(tag: str) -> str:
-    """The command that builds an image."""
-    commands = {
-        programs_tag(): "./run tessera mosalloc programs",
-        workloads_tag(): "./run tessera build --workloads-image",
-        vips_tag(): "./run tessera build --vips-image",
-        kernel_tag(): "./run tessera kernel build",
-    }
-    return commands.get(tag, "./run tessera build --image")
-
-
 def ensure_images(say: Say) -> str:
-    """Build missing images, report to ``say``, and return the tag of the toolchain."""
+    """Build missing images, report to ``say``, and return the tag of the toolchain.
+
+    Engine apptainer builds no image: it takes the file from the unpacked package, or raises an error.
+    """
     arguments = BaseArguments.from_environment()
     toolchain = toolchain_tag(arguments)
+    if engine_name() == APPTAINER:
+        return ensure_sif(toolchain, say)
     if image_exists(toolchain):
         return toolchain
     require_docker()
@@ -147,6 +145,8 @@ def ensure_libc_image(say: Say) -> str:
 
 
 def _ensure_on_toolchain(tag: str, say: Say) -> str:
+    if engine_name() == APPTAINER:
+        return ensure_sif(tag, say)
     if image_exists(tag):
         return tag
     toolchain = ensure_images(say)
@@ -163,7 +163,7 @@ def _import(tag: str, arguments: BaseArguments, folder: Path) -> tuple[Path, str
     """Build the image of ``tag`` by its ``build.sh``; the root file system and its SHA-256."""
     if shutil.which("mmdebstrap") is None:
         raise TesseraError(f"image {tag}", "mmdebstrap is not installed", "sudo apt-get install mmdebstrap")
-    rootfs = folder / f"{_stem(tag)}.tar"
+    rootfs = folder / f"{stem(tag)}.tar"
     script = _folder_of(tag) / "build.sh"
     _logged([str(script), str(rootfs)], tag, folder, arguments.as_environment())
     sha256 = sha256_of(rootfs)
@@ -209,16 +209,16 @@ def _record(tag: str, folder: Path, facts: dict[str, object]) -> None:
         **facts,
         "packages": dict(line.split("=", 1) for line in listed),
     }
-    (folder / f"{_stem(tag)}.json").write_text(json.dumps(manifest, indent=2) + "\n")
+    (folder / f"{stem(tag)}.json").write_text(json.dumps(manifest, indent=2) + "\n")
 
 
 def _note(tag: str, folder: Path, origin: str, say: Say, **facts: object) -> None:
     """Add to the image's manifest where it comes from, and the packages that differ from the record."""
-    path = folder / f"{_stem(tag)}.json"
+    path = folder / f"{stem(tag)}.json"
     if not path.exists():
         return
     content = json.loads(path.read_text())
-    other = differences(tag.removeprefix("tessera-").partition(":")[0], content["packages"])
+    other = differences(name_of(tag), content["packages"])
     if other:
         say(f"{tag}: {len(other)} packages have other versions than docker/packages.csv; {path} lists them")
     path.write_text(json.dumps(content | facts | {"origin": origin, "differs": other}, indent=2) + "\n")
@@ -226,13 +226,13 @@ def _note(tag: str, folder: Path, origin: str, say: Say, **facts: object) -> Non
 
 def manifest(tag: str) -> dict[str, object] | None:
     """The manifest of an image that was built here; None if it was not."""
-    path = build_dir("images") / f"{_stem(tag)}.json"
+    path = build_dir("images") / f"{stem(tag)}.json"
     return json.loads(path.read_text()) if path.exists() else None
 
 
 def _logged(argv: list[str], tag: str, folder: Path, env: dict[str, str] | None = None) -> None:
     """Run one step of a build with output to the log of the image; a failure shows the end of the log."""
-    log = folder / f"{_stem(tag)}.log"
+    log = folder / f"{stem(tag)}.log"
     with log.open("a") as stream:
         status = subprocess.run(
             argv,
@@ -252,11 +252,7 @@ def _logged(argv: list[str], tag: str, folder: Path, env: dict[str, str] | None 
 
 
 def _folder_of(tag: str) -> Path:
-    return docker_folder(tag.removeprefix("tessera-").partition(":")[0])
-
-
-def _stem(tag: str) -> str:
-    return tag.removeprefix("tessera-").replace(":", "-")
+    return docker_folder(name_of(tag))
 
 
 @contextmanager

@@ -1,13 +1,14 @@
 """Processes that never outlive the command that started them.
 
-A container is a child of the engine, so it would continue after its client is killed. Therefore the client
-gets a signal when this process ends (``setpriv --pdeathsig``) and passes it to the container. Terminating
-or killing the process object kills the container by name.
+A container of docker is a child of the engine, so it would continue after its client is killed. Therefore
+the client gets a signal when this process ends (``setpriv --pdeathsig``) and passes it to the container.
+Terminating or killing the process object kills the container by name.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -55,6 +56,21 @@ class HostProcess(subprocess.Popen):
         """Signal the whole group."""
         if self.poll() is None:
             os.killpg(self.pid, sig)
+
+
+class ApptainerProcess(HostProcess):
+    """The client of a container of Apptainer; the container is its child and ends with it.
+
+    The client passes signals on to the program. Only SIGKILL goes to the whole group: others would reach the
+    process that mounts the image before the program could end.
+    """
+
+    def send_signal(self, sig: int) -> None:
+        """SIGKILL to the group, other signals to the client."""
+        if sig == signal.SIGKILL:
+            super().send_signal(sig)
+        elif self.poll() is None:
+            os.kill(self.pid, sig)
 
 
 def stop(process: subprocess.Popen) -> None:

@@ -1,8 +1,6 @@
 """Run programs of the toolchain: in its image, or on this machine.
 
-Contract of :class:`Toolchain`: ``argv`` names the same files on both engines; new files belong to the
-caller; a program never outlives the caller; ``describe()`` identifies the compilers and libraries for the
-provenance of results.
+:mod:`interface` has the contract. Engine apptainer is in :mod:`apptainer_toolchain`.
 """
 
 from __future__ import annotations
@@ -11,13 +9,11 @@ import functools
 import os
 import subprocess
 import uuid
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable
 
-from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.machine.container import engine
-from tessera.machine.container.command import RunOptions, docker_run, mounts, working_folder
+from tessera.machine.container.apptainer_toolchain import ApptainerToolchain
+from tessera.machine.container.command import docker_run, mounts, working_folder
 from tessera.machine.container.image_inputs import (
     kernel_tag,
     programs_tag,
@@ -26,56 +22,9 @@ from tessera.machine.container.image_inputs import (
     workloads_tag,
 )
 from tessera.machine.container.images import require_image
-from tessera.machine.container.process import ContainerProcess, HostProcess, stopped_at_exit
-
-Argv = Sequence[str | os.PathLike[str]]
-
-
-class Toolchain(ABC):
-    """Runs components; see the contract of the module."""
-
-    @abstractmethod
-    def popen(
-        self,
-        argv: Argv,
-        paths: Sequence[Path] = (),
-        env: Mapping[str, str] | None = None,
-        *,
-        options: RunOptions | None = None,
-        **keywords,
-    ) -> subprocess.Popen:
-        """Start ``argv``; ``keywords`` (stdout, stderr, text, ...) are ``subprocess.Popen``'s."""
-
-    @abstractmethod
-    def describe(self) -> dict[str, str]:
-        """Engine and what it runs on: ``{"engine": ..., "image": ...}`` and the like."""
-
-    def run(
-        self,
-        argv: Argv,
-        paths: Sequence[Path] = (),
-        env: Mapping[str, str] | None = None,
-        capture: bool = False,
-        check: bool = True,
-        *,
-        options: RunOptions | None = None,
-    ) -> subprocess.CompletedProcess[str]:
-        """Run ``argv`` until it ends.
-
-        Args:
-            paths: files or folders outside the checkout that the program must see.
-            env: variables for the program, added to the toolchain's own.
-            capture: return standard output and error as text instead of passing them on.
-            check: a status other than 0 is a :class:`TesseraError`.
-            options: network, capabilities, huge pages.
-        """
-        pipe = subprocess.PIPE if capture else None
-        process = self.popen(argv, paths, env, options=options, stdout=pipe, stderr=pipe, text=True)
-        with stopped_at_exit(process):
-            out, err = process.communicate()
-        if check and process.returncode != 0:
-            raise _failure(argv, process.returncode, err)
-        return subprocess.CompletedProcess(list(argv), process.returncode, out, err)
+from tessera.machine.container.interface import Toolchain
+from tessera.machine.container.process import ContainerProcess, HostProcess
+from tessera.machine.container.sif import require_sif
 
 
 class DockerToolchain(Toolchain):
@@ -122,35 +71,36 @@ class HostToolchain(Toolchain):
 @functools.cache
 def toolchain() -> Toolchain:
     """The toolchain of ``$TESSERA_ENGINE``; raises an error if it is not usable."""
-    if engine.engine_name() == engine.NONE:
-        return HostToolchain()
-    return DockerToolchain(require_image(toolchain_tag()))
+    return _in_image(toolchain_tag)
 
 
 def programs_toolchain() -> Toolchain:
     """Where the well-known programs are: their own image, or this machine."""
-    return _on_toolchain(programs_tag)
+    return _in_image(programs_tag)
 
 
 def workloads_toolchain() -> Toolchain:
     """Where Debian's own programs that serve as workloads are: their image, or this machine."""
-    return _on_toolchain(workloads_tag)
+    return _in_image(workloads_tag)
 
 
 def vips_toolchain() -> Toolchain:
     """Where Debian's vips is: its own image, or this machine."""
-    return _on_toolchain(vips_tag)
+    return _in_image(vips_tag)
 
 
 def kernel_toolchain() -> Toolchain:
     """Where the kernel is built and booted: its own image, or this machine."""
-    return _on_toolchain(kernel_tag)
+    return _in_image(kernel_tag)
 
 
-def _on_toolchain(tag: Callable[[], str]) -> Toolchain:
-    """The image with this tag; computes the hash only with engine docker."""
-    if engine.engine_name() == engine.NONE:
+def _in_image(tag: Callable[[], str]) -> Toolchain:
+    """The image with this tag, or this machine with engine none, which needs no tag."""
+    chosen = engine.engine_name()
+    if chosen == engine.NONE:
         return HostToolchain()
+    if chosen == engine.APPTAINER:
+        return ApptainerToolchain(require_sif(tag()))
     return DockerToolchain(require_image(tag()))
 
 
@@ -161,18 +111,3 @@ def _first_line(argv: list[str]) -> str:
     except FileNotFoundError:
         return "not installed"
     return (answer.stdout or answer.stderr).splitlines()[0]
-
-
-def _failure(argv: Argv, status: int, err: str | None) -> TesseraError:
-    command = " ".join(os.fspath(argument) for argument in argv)
-    if status == 137 or status == -9:
-        found = f"the program was killed (status {status}), often because the machine ran out of memory"
-        remedy = "free memory or use a smaller size (./run doctor shows RAM)"
-    elif status == 127:
-        found = "the program was not found (status 127)"
-        remedy = "build the components: ./run tessera build"
-    else:
-        found = f"the program exited with status {status}"
-        remedy = "read its messages above"
-    tail = "\n".join((err or "").strip().splitlines()[-10:])
-    return TesseraError(f"'{command}'", found + (f":\n{tail}" if tail else ""), remedy, exit_code=EXIT_FAILED)

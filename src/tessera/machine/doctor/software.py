@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 
+from tessera.core.errors import TesseraError
 from tessera.core.paths import build_dir, repo_root
 from tessera.machine.container import engine
 from tessera.machine.container.build import COMPONENTS
 from tessera.machine.container.host_tools import missing_programs
 from tessera.machine.container.image_inputs import toolchain_tag
 from tessera.machine.container.images import image_exists
+from tessera.machine.container.sif import require_sif, sif_path
 from tessera.machine.doctor.check import Check, failed, passed, skipped
 
 _PREPARES = "./run setup prepares it (./run smoke and ./run reproduce do too)"
@@ -22,13 +24,20 @@ def checks() -> list[Check]:
 
 
 def _engine() -> list[Check]:
-    if engine.engine_name() == engine.NONE:
+    chosen = engine.engine_name()
+    if chosen == engine.APPTAINER:
+        return _apptainer()
+    if chosen == engine.NONE:
         missing = missing_programs()
         if missing:
             return [
                 failed("engine none", f"no {', '.join(missing)}", "./run --engine none setup installs them")
             ]
         return [passed("engine none", "compilers and QEMU of this machine")]
+    return [*_docker(), *(_apptainer_too() if shutil.which("apptainer") else [])]
+
+
+def _docker() -> list[Check]:
     if shutil.which("docker") is None:
         return [
             failed(
@@ -46,6 +55,26 @@ def _engine() -> list[Check]:
             )
         ]
     return [passed("Docker", f"engine {version}"), _image()]
+
+
+def _apptainer() -> list[Check]:
+    """Apptainer as the chosen engine: all that it needs is required."""
+    try:
+        row = passed("Apptainer", engine.require_apptainer())
+    except TesseraError as error:
+        return [failed("Apptainer", error.found, error.remedy)]
+    try:
+        return [row, passed("toolchain image", sif_path(require_sif(toolchain_tag())).name)]
+    except TesseraError as error:
+        return [row, failed("toolchain image", error.found, error.remedy)]
+
+
+def _apptainer_too() -> list[Check]:
+    """Apptainer beside the chosen engine."""
+    try:
+        return [passed("Apptainer", f"{engine.require_apptainer()}; ./run --engine apptainer uses it")]
+    except TesseraError as error:
+        return [skipped("Apptainer", error.found, error.remedy)]
 
 
 def _image() -> Check:

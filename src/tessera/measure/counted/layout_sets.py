@@ -17,7 +17,7 @@ from tessera.core.units import PAGE_2MB, format_bytes, round_up
 from tessera.layouts import generate, heuristics
 from tessera.layouts.model import Layout
 from tessera.layouts.space import Space
-from tessera.machine.container.toolchain import DockerToolchain
+from tessera.machine.container.toolchain import HostToolchain
 from tessera.measure.counted.here import Here
 from tessera.measure.counted.request import CORE, MEASURED, SIMULATED, Request
 from tessera.measure.counted.rows import Row
@@ -73,7 +73,7 @@ def _not_sampled(row: Row, where: Here) -> str:
     """Why the misses of this program are not sampled here; empty if they are."""
     if where.rehearsal:
         return "a rehearsal samples nothing"
-    if row.run.image == WORKLOADS and isinstance(where.toolchain(row.run), DockerToolchain):
+    if row.run.image == WORKLOADS and not isinstance(where.toolchain(row.run), HostToolchain):
         return "its program is in an image, and perf samples programs of this machine"
     if row.run.target:
         return f"it starts {Path(row.run.target).name} by a script, and perf samples the script, too"

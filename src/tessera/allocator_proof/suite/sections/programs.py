@@ -7,7 +7,7 @@ from tessera.allocator_proof.programs.mosaics import LAYOUTS
 from tessera.allocator_proof.programs.registry import PROGRAMS, program
 from tessera.allocator_proof.programs.session import Session
 from tessera.allocator_proof.suite.model import FAIL, PASS, Check, Findings, ProofRequest, Section
-from tessera.machine.container.engine import DOCKER, engine_name
+from tessera.machine.container.engine import NONE, engine_name
 from tessera.machine.container.images import ensure_programs_image
 
 #: With ``--quick``: a server that forks, a library that maps files, and one that starts many processes.
@@ -18,7 +18,7 @@ QUICK_LAYOUTS = ("4kb",)
 def run(request: ProofRequest) -> Findings:
     """Every program under every layout; quick: three of them on 4KB pages."""
     chosen = [program(name) for name in QUICK_PROGRAMS] if request.quick else list(PROGRAMS.values())
-    if engine_name() == DOCKER:
+    if engine_name() != NONE:
         ensure_programs_image(request.say)
     session = Session()
     outcomes = []

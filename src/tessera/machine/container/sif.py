@@ -1,0 +1,155 @@
+"""Images of engine apptainer: files in SIF format, which ``tessera build --sif`` makes from docker's images.
+
+A file has the name of the image: ``toolchain-<hash>.sif``. It lies in ``build/images``, or in the folder of
+``$TESSERA_SIF_FOLDER``. ``build/images/<name>.sif.json`` keeps its SHA-256 and its packages.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.files import making, sha256_of, write_text
+from tessera.core.paths import build_dir, repo_root
+from tessera.machine.container.apptainer_command import apptainer_exec, clean_environment
+from tessera.machine.container.engine import apptainer_client, require_apptainer
+from tessera.machine.container.image_inputs import build_command, name_of, stem
+from tessera.machine.container.image_origins import packaged
+from tessera.machine.container.recorded import differences
+
+FOLDER = "TESSERA_SIF_FOLDER"
+
+Say = Callable[[str], None]
+
+
+def sif_folder() -> Path:
+    """The folder of the SIF files: ``$TESSERA_SIF_FOLDER``, or ``build/images``."""
+    named = os.environ.get(FOLDER)
+    return Path(named).absolute() if named else build_dir("images")
+
+
+def sif_path(tag: str) -> Path:
+    """The SIF file of an image."""
+    return sif_folder() / f"{stem(tag)}.sif"
+
+
+def tar_path(tag: str) -> Path:
+    """The image as ``docker save`` writes it, for a machine that has Apptainer and no Docker."""
+    return sif_folder() / f"{stem(tag)}.tar"
+
+
+def archive_of(tag: str) -> Path | None:
+    """The archive that this machine has of the image: its tar, or that of the unpacked package."""
+    if tar_path(tag).is_file():
+        return tar_path(tag)
+    return repo_root() / "offline" / "images.tar.gz" if tag in packaged() else None
+
+
+def require_sif(tag: str) -> str:
+    """The tag; raises an error if Apptainer or the SIF file is missing."""
+    require_apptainer()
+    if not sif_path(tag).is_file():
+        name = name_of(tag)
+        raise TesseraError(
+            f"image {tag} for engine 'apptainer'",
+            f"the file {sif_path(tag)} does not exist",
+            f"on a machine with Docker: {build_command(tag)}, then ./run tessera build --sif {name}; copy "
+            f"its file to {sif_folder()}. If it is a .tar file, then run here: ./run --engine apptainer "
+            f"tessera build --sif {name}. For files in another folder, set {FOLDER}",
+            code="no-sif",
+        )
+    return tag
+
+
+def ensure_sif(tag: str, say: Say) -> str:
+    """The tag; converts the archive that this machine has of the image if there is no SIF file yet.
+
+    Raises:
+        TesseraError: there is neither, or Apptainer cannot convert or start it.
+    """
+    require_apptainer()
+    archive = archive_of(tag)
+    if archive is not None and not sif_path(tag).is_file():
+        convert(tag, archive, say)
+    require_sif(tag)
+    sif_record(tag)
+    return tag
+
+
+def convert(tag: str, archive: Path, say: Say) -> Path:
+    """Make the SIF file of ``tag`` from an archive that ``docker save`` wrote."""
+    require_apptainer()
+    target = sif_path(tag)
+    say(f"converting {tag} to a SIF file (1 to 3 min)")
+    with making(target) as unfinished:
+        words = [apptainer_client(), "build", "--force", "--disable-cache", str(unfinished)]
+        done = subprocess.run(
+            [*words, f"docker-archive:{archive}:{tag}"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            env=clean_environment(),
+        )
+        if done.returncode != 0:
+            tail = "\n".join(done.stdout.strip().splitlines()[-15:])
+            raise TesseraError(
+                f"SIF file of image {tag} from {archive}",
+                f"'apptainer build' exited with status {done.returncode}:\n{tail}",
+                "read its messages; it unpacks the image, 3 GB at most, in $APPTAINER_TMPDIR or in /tmp",
+                exit_code=EXIT_FAILED,
+                code="sif-conversion",
+            )
+    return target
+
+
+def sif_record(tag: str) -> dict:
+    """SHA-256 and packages of the SIF file; read once and kept until the file changes.
+
+    Raises:
+        TesseraError: the file does not exist, or Apptainer cannot start a program in it.
+    """
+    path = sif_path(require_sif(tag))
+    status = path.stat()
+    file = {"size_bytes": status.st_size, "mtime_ns": status.st_mtime_ns}
+    kept = build_dir("images") / f"{stem(tag)}.sif.json"
+    if kept.is_file():
+        known = json.loads(kept.read_text())
+        if known["file"] == file:
+            return known
+    packages = _packages(tag)
+    found = {
+        "image": tag,
+        "sif_sha256": sha256_of(path),
+        "file": file,
+        "packages": packages,
+        "differs": differences(name_of(tag), packages),
+    }
+    write_text(kept, json.dumps(found, indent=2) + "\n")
+    return found
+
+
+def _packages(tag: str) -> dict[str, str]:
+    """Debian's packages in the SIF file with their versions; also the test that Apptainer can start it."""
+    query = ["dpkg-query", "-W", "-f", "${binary:Package}=${Version}\n"]
+    with tempfile.TemporaryDirectory(prefix="tessera-apptainer-") as folder:
+        command = apptainer_exec(sif_path(tag), query, workdir=Path(folder))
+        done = subprocess.run(
+            command, capture_output=True, text=True, stdin=subprocess.DEVNULL, env=clean_environment()
+        )
+    if done.returncode != 0:
+        raise TesseraError(
+            f"a program in {sif_path(tag)}",
+            f"apptainer exited with status {done.returncode}: {done.stderr.strip()[-500:]}",
+            "an ordinary user needs user namespaces and squashfuse, or the package apptainer-suid; "
+            "docs/cluster.md, 'Apptainer', has what was tested",
+            exit_code=EXIT_FAILED,
+            code="sif-does-not-start",
+        )
+    return dict(line.split("=", 1) for line in done.stdout.split())

@@ -1,0 +1,149 @@
+"""The argument list of ``apptainer exec``: what is visible, with which variables and rights."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+
+import pytest
+
+from tessera.core.errors import TesseraError
+from tessera.machine.container import apptainer_command
+from tessera.machine.container.apptainer_command import VARIABLES, apptainer_exec, clean_environment
+from tessera.machine.container.command import RunOptions
+
+
+@pytest.fixture(autouse=True)
+def client(monkeypatch):
+    """No apptainer command is needed to spell one."""
+    monkeypatch.setattr(apptainer_command, "apptainer_client", lambda: "apptainer")
+
+
+@pytest.fixture
+def checkout(tmp_path, monkeypatch):
+    folder = tmp_path / "checkout"
+    (folder / "inner").mkdir(parents=True)
+    monkeypatch.setenv("TESSERA_ROOT", str(folder))
+    monkeypatch.chdir(folder / "inner")
+    return folder
+
+
+@pytest.fixture
+def spelled(tmp_path):
+    """The command of the program ``prog``, with a new work folder each time."""
+    number = 0
+
+    def spell(**options) -> list[str]:
+        nonlocal number
+        number += 1
+        workdir = tmp_path / f"work-{number}"
+        workdir.mkdir()
+        return apptainer_exec(tmp_path / "i.sif", ["prog", tmp_path / "x"], workdir=workdir, **options)
+
+    return spell
+
+
+def mounted(command: list[str]) -> list[dict[str, str]]:
+    """Fields of each ``--mount``."""
+    fields = [next(csv.reader([command[i + 1]])) for i, word in enumerate(command) if word == "--mount"]
+    return [dict(field.split("=", 1) for field in row) for row in fields]
+
+
+def test_whole_command(checkout, tmp_path, spelled):
+    command = spelled(env={"A": "b,c d"})
+    assert command[:3] == ["apptainer", "--quiet", "exec"]
+    assert command[-2:] == ["prog", str(tmp_path / "x")]
+    inside = command[command.index(str(tmp_path / "i.sif")) + 1 : -2]
+    assert inside[:4] == ["env", "-i", "-C", str(checkout / "inner")]
+    assert dict(word.split("=", 1) for word in inside[4:]) == VARIABLES | {"A": "b,c d"}
+    assert command[command.index("--workdir") + 1] == str(tmp_path / "work-1")
+    assert {"--containall", "--no-home"} <= set(command)
+    assert mounted(command) == [
+        {"type": "bind", "source": str(checkout), "destination": str(checkout)},
+    ]
+
+
+def test_given_variables_win(checkout, spelled):
+    assert "PATH=/opt" in spelled(env={"PATH": "/opt"})
+    assert f"PATH={VARIABLES['PATH']}" not in spelled(env={"PATH": "/opt"})
+
+
+@pytest.mark.parametrize("name", ["data", "da,ta", 'da"t a,'])
+def test_mounts_have_the_same_path(checkout, tmp_path, spelled, name):
+    (tmp_path / name).mkdir()
+    also = ((tmp_path / name, "/.tessera/input,0"),)
+    found = mounted(spelled(paths=[tmp_path / name], options=RunOptions(also=also)))
+    assert [row["destination"] for row in found[1:]] == [str(tmp_path / name), "/.tessera/input,0"]
+    assert {row["source"] for row in found[1:]} == {str(tmp_path / name)}
+
+
+def test_mount_points_below_tmp_exist(checkout, tmp_path, spelled, monkeypatch):
+    """Apptainer makes none in a folder of this machine."""
+    file = tmp_path / "file"
+    file.touch()
+    also = (
+        (file, "/tmp/a/file"),
+        (checkout, "/tmp/b/folder"),
+        (checkout, "/var/tmp/c"),
+        (checkout, "/opt/d"),
+    )
+    spelled(options=RunOptions(also=also))
+    work = tmp_path / "work-1"
+    assert (work / "tmp/a/file").is_file() and (work / "tmp/b/folder").is_dir()
+    assert (work / "var_tmp/c").is_dir() and not (work / "opt").exists()
+
+
+PERMISSIONS = {
+    "default": (RunOptions(), ["--net", "--network", "none"], []),
+    "network of this machine": (RunOptions(network="host"), [], []),
+    "hostname": (RunOptions(network="host", hostname="n"), ["--hostname", "n"], []),
+    "capability": (
+        RunOptions(network="host", capabilities=("SYS_ADMIN",)),
+        [],
+        ["--add-caps", "CAP_SYS_ADMIN"],
+    ),
+    "huge pages": (RunOptions(network="host", huge_pages=True), [], ["--add-caps", "CAP_IPC_LOCK"]),
+    "no filter": (RunOptions(network="host", unconfined=True), [], []),
+}
+
+
+@pytest.mark.parametrize("root", [True, False])
+@pytest.mark.parametrize("name", PERMISSIONS)
+def test_permissions(checkout, spelled, monkeypatch, name, root):
+    """An ordinary user has no capability in a container of docker either."""
+    options, words, of_root = PERMISSIONS[name]
+    monkeypatch.setattr(os, "geteuid", lambda: 0 if root else 1000)
+    command = spelled(options=options)
+    possible = ("--net", "--network", "--hostname", "--add-caps")
+    first = next((i for i, word in enumerate(command) if word in possible), command.index("env") - 1)
+    assert command[first : command.index("env") - 1] == (of_root if root else []) + words
+
+
+def test_hugetlbfs_is_mounted_where_it_is(checkout, spelled, monkeypatch, tmp_path):
+    monkeypatch.setattr(apptainer_command, "HUGE_PAGES", tmp_path / "huge")
+    assert len(mounted(spelled(options=RunOptions(huge_pages=True)))) == 1
+    (tmp_path / "huge").mkdir()
+    assert len(mounted(spelled(options=RunOptions()))) == 1
+    found = mounted(spelled(options=RunOptions(huge_pages=True)))
+    assert found[1]["source"] == found[1]["destination"] == str(tmp_path / "huge")
+
+
+def test_a_network_that_apptainer_lacks_is_an_error(checkout, spelled):
+    with pytest.raises(TesseraError, match="bridge") as error:
+        spelled(options=RunOptions(network="bridge"))
+    assert "--engine docker" in error.value.remedy
+
+
+def test_variables_are_those_of_the_images(root):
+    """Docker takes them from the image; here they are named."""
+    named: dict[str, str] = {}
+    for path in sorted((root / "docker").glob("*/Dockerfile")):
+        for line in re.findall(r"^ENV (.*)$", path.read_text(), re.MULTILINE):
+            named |= dict(word.split("=", 1) for word in line.split())
+    assert {name: value for name, value in VARIABLES.items() if name != "PATH"} == named
+
+
+def test_options_of_the_users_environment_do_not_reach_the_container():
+    environ = {"APPTAINER_BIND": "/", "SINGULARITYENV_A": "b", "APPTAINER_TMPDIR": "/t", "PATH": "/bin"}
+    assert clean_environment(environ) == {"APPTAINER_TMPDIR": "/t", "PATH": "/bin"}

@@ -1,0 +1,212 @@
+"""SIF files: where they are, how they are made, what is said without them. The engines are played."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from tessera.cli.build import build
+from tessera.core.errors import TesseraError
+from tessera.machine.container import engine, images, sif
+from tessera.machine.container.apptainer_toolchain import ApptainerToolchain
+from tessera.machine.container.image_inputs import kernel_tag, stem, toolchain_tag, workloads_tag
+from tessera.machine.container.toolchain import kernel_toolchain, toolchain, workloads_toolchain
+
+#: Writes its arguments down. ``exec`` runs nothing; ``build`` copies the archive's bytes into the SIF file.
+APPTAINER = """#!{python}
+import json, pathlib, sys
+words = sys.argv[1:]
+with open({log!r}, "a") as log:
+    log.write(json.dumps(words) + "\\n")
+if words == ["version"]:
+    print("1.4.5-2")
+elif words[0] == "build":
+    archive = words[-1].removeprefix("docker-archive:").split(":")[0]
+    if "broken" in pathlib.Path(archive).read_text():
+        sys.exit("FATAL: no layers-17")
+    pathlib.Path(words[-2]).write_text("sif of " + pathlib.Path(archive).read_text())
+elif "dpkg-query" in words:
+    print("libc6:amd64=2.36-9")
+"""
+DOCKER = """#!{python}
+import json, sys
+words = sys.argv[1:]
+if words[0] == "version":
+    print("20.10")
+elif words[0] == "image":
+    sys.exit(words[-1] not in json.load(open({images!r})))
+elif words[0] == "save":
+    print("layers of " + words[1])
+"""
+
+
+@pytest.fixture
+def machine(tmp_path, monkeypatch, root):
+    """A machine whose programs are given; its images and the calls of apptainer."""
+
+    class Machine:
+        def __init__(self):
+            self.commands = tmp_path / "commands"
+            self.commands.mkdir()
+            self.log, self.images = tmp_path / "calls", tmp_path / "images.json"
+            self.folder = tmp_path / "build" / "images"
+
+        def install(self, name: str, text: str) -> None:
+            path = self.commands / name
+            path.write_text(text.format(python=sys.executable, log=str(self.log), images=str(self.images)))
+            path.chmod(0o755)
+
+        def apptainer(self) -> None:
+            self.install("apptainer", APPTAINER)
+
+        def docker(self, *tags: str) -> None:
+            self.install("docker", DOCKER)
+            self.images.write_text(json.dumps(tags))
+
+        def calls(self, verb: str) -> list[list[str]]:
+            lines = self.log.read_text().splitlines() if self.log.exists() else []
+            return [words for line in lines if verb in (words := json.loads(line))]
+
+        def package(self, *tags: str) -> None:
+            (tmp_path / "offline").mkdir()
+            (tmp_path / "offline" / "index.json").write_text(json.dumps({"images": dict.fromkeys(tags, {})}))
+            (tmp_path / "offline" / "images.tar.gz").write_text("package")
+
+    one = Machine()
+    (tmp_path / "docker").symlink_to(root / "docker")
+    monkeypatch.setenv("TESSERA_ROOT", str(tmp_path))
+    monkeypatch.setenv("TESSERA_ENGINE", "apptainer")
+    monkeypatch.setenv("PATH", str(one.commands))
+    monkeypatch.delenv(sif.FOLDER, raising=False)
+    engine.require_apptainer.cache_clear()
+    toolchain.cache_clear()
+    yield one
+    engine.require_apptainer.cache_clear()
+    toolchain.cache_clear()
+
+
+def run(*words: str):
+    return CliRunner().invoke(build, words)
+
+
+def test_without_apptainer_the_engine_is_an_error(machine):
+    with pytest.raises(TesseraError) as error:
+        toolchain()
+    assert error.value.code == "apptainer-not-installed" and "--engine none" in error.value.remedy
+
+
+def test_an_apptainer_that_does_not_work_is_an_error(machine):
+    machine.install("apptainer", "#!/bin/sh\necho no-libc-17 >&2; exit 1\n")
+    with pytest.raises(TesseraError, match="no-libc-17") as error:
+        toolchain()
+    assert error.value.code == "apptainer-does-not-work"
+
+
+@pytest.mark.parametrize("folder", ["", "shared"])
+def test_a_missing_file_names_tag_file_and_commands(machine, tmp_path, monkeypatch, folder):
+    machine.apptainer()
+    if folder:
+        monkeypatch.setenv(sif.FOLDER, str(tmp_path / folder))
+    expected = (tmp_path / folder if folder else machine.folder) / f"{stem(workloads_tag())}.sif"
+    with pytest.raises(TesseraError, match=workloads_tag()) as error:
+        workloads_toolchain()
+    assert error.value.code == "no-sif" and str(expected) in error.value.found
+    for command in ("build --workloads-image", "build --sif workloads", str(expected.parent), sif.FOLDER):
+        assert command in error.value.remedy
+
+
+def test_each_image_is_a_file_of_its_own(machine):
+    machine.apptainer()
+    machine.folder.mkdir(parents=True)
+    for tag in (toolchain_tag(), kernel_tag()):
+        (machine.folder / f"{stem(tag)}.sif").write_text(tag)
+    for tools, tag in ((toolchain(), toolchain_tag()), (kernel_toolchain(), kernel_tag())):
+        assert isinstance(tools, ApptainerToolchain) and tools.tag == tag
+
+
+def test_description_names_what_ran(machine):
+    machine.apptainer()
+    machine.folder.mkdir(parents=True)
+    file = machine.folder / f"{stem(toolchain_tag())}.sif"
+    file.write_text("one")
+    one = toolchain().describe()
+    assert (one["engine"], one["image"], one["engine_version"]) == ("apptainer", toolchain_tag(), "1.4.5-2")
+    assert one["sif_sha256"] == sif.sha256_of(file)
+    kept = json.loads((machine.folder / f"{stem(toolchain_tag())}.sif.json").read_text())
+    assert kept["sif_sha256"] == one["sif_sha256"] and kept["packages"] == {"libc6:amd64": "2.36-9"}
+    assert toolchain().describe() == one and len(machine.calls("dpkg-query")) == 1
+    file.write_text("another")  # of another length: a new file
+    assert toolchain().describe()["sif_sha256"] == sif.sha256_of(file) != one["sif_sha256"]
+
+
+def test_docker_images_become_files(machine):
+    machine.apptainer()
+    machine.docker(toolchain_tag(), workloads_tag())
+    done = run("--sif")
+    paths = [machine.folder / f"{stem(tag)}.sif" for tag in (toolchain_tag(), workloads_tag())]
+    assert done.exit_code == 0 and done.stdout.split() == [str(path) for path in paths]
+    assert paths[0].read_text() == f"sif of layers of {toolchain_tag()}\n"
+    assert not list(machine.folder.glob("*.tar"))  # only on the way
+    assert [words[-1].rpartition(":docker")[0] == "" for words in machine.calls("build")] == [True, True]
+    assert run("--sif").exit_code == 0 and len(machine.calls("build")) == 2  # nothing to do
+
+
+def test_without_apptainer_they_are_tar_files_which_another_machine_converts(machine):
+    machine.docker(toolchain_tag())
+    done = run("--sif", "toolchain")
+    tar = machine.folder / f"{stem(toolchain_tag())}.tar"
+    assert done.exit_code == 0 and done.stdout.split() == [str(tar)]
+    assert f"docker-archive:{tar.name}" in done.stderr
+    (machine.commands / "docker").unlink()
+    machine.apptainer()
+    done = run("--sif", "toolchain")
+    assert done.exit_code == 0 and done.stdout.split() == [str(tar.with_suffix(".sif"))]
+    assert machine.calls("build")[0][-1] == f"docker-archive:{tar}:{toolchain_tag()}"
+    assert tar.exists()  # a file that the user put there
+
+
+def test_the_unpacked_package_is_a_source(machine, tmp_path):
+    machine.apptainer()
+    machine.package(toolchain_tag())
+    done = run("--image")
+    assert done.exit_code == 0 and done.stdout.strip() == toolchain_tag()
+    archive = tmp_path / "offline" / "images.tar.gz"
+    assert machine.calls("build")[0][-1] == f"docker-archive:{archive}:{toolchain_tag()}"
+    with pytest.raises(TesseraError) as error:
+        images.ensure_kernel_image(lambda text: None)
+    assert error.value.code == "no-sif"
+
+
+def test_nothing_is_built_without_a_source(machine):
+    machine.apptainer()
+    machine.docker()
+    for words in (["--sif"], ["--sif", "kernel"]):
+        error = run(*words).exception
+        assert isinstance(error, TesseraError) and error.code == "no-image-to-export"
+    assert kernel_tag() in str(error) and "./run tessera kernel build" in error.remedy
+    error = run("--sif", "compiler").exception
+    assert isinstance(error, TesseraError) and "vips" in error.remedy
+
+
+def test_a_failed_conversion_leaves_nothing(machine):
+    machine.apptainer()
+    machine.folder.mkdir(parents=True)
+    tar = machine.folder / f"{stem(toolchain_tag())}.tar"
+    tar.write_text("broken")
+    error = run("--sif", "toolchain").exception
+    assert (
+        isinstance(error, TesseraError) and error.code == "sif-conversion" and "no layers-17" in error.found
+    )
+    assert [path.name for path in machine.folder.iterdir()] == [tar.name]
+
+
+def test_a_file_that_apptainer_cannot_start_is_an_error(machine):
+    machine.install("apptainer", '#!/bin/sh\n[ "$1" = version ] || {{ echo no-fuse-17 >&2; exit 255; }}\n')
+    machine.folder.mkdir(parents=True)
+    (machine.folder / f"{stem(toolchain_tag())}.sif").write_text("x")
+    with pytest.raises(TesseraError, match="no-fuse-17") as error:
+        toolchain().describe()
+    assert error.value.code == "sif-does-not-start"
