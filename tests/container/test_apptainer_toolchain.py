@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -74,6 +75,16 @@ def test_variables_are_those_of_the_image_and_those_given(tools, monkeypatch):
         "GIVEN": "-A,-B $HOME",
     }
     assert found == expected
+
+
+def test_the_stack_has_the_limit_of_dockers(tools):
+    soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
+    resource.setrlimit(resource.RLIMIT_STACK, (hard if hard != resource.RLIM_INFINITY else 1 << 26, hard))
+    try:
+        done = tools.run(["sh", "-c", "ulimit -Ss"], capture=True)
+    finally:
+        resource.setrlimit(resource.RLIMIT_STACK, (soft, hard))
+    assert done.stdout == "8192\n"
 
 
 def test_no_network(tools):

@@ -76,6 +76,7 @@ def machine(tmp_path, monkeypatch, root):
             (tmp_path / "offline" / "images.tar.gz").write_text("package")
 
     one = Machine()
+    one.install("prlimit", '#!/bin/sh\nshift\nexec "$@"\n')
     (tmp_path / "docker").symlink_to(root / "docker")
     monkeypatch.setenv("TESSERA_ROOT", str(tmp_path))
     monkeypatch.setenv("TESSERA_ENGINE", "apptainer")

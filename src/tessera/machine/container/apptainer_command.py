@@ -2,9 +2,9 @@
 
 The same: mounts at the same paths and nothing else of this machine, the variables of the image and those
 given, a /tmp of its own, no network unless an option allows it, an init process that ends all programs.
-Other than in docker: the rest of the image is read-only, there is no filter of system calls, and the limits
-are the caller's. An ordinary user has no capability in either engine. Root has all of them, unless the
-site's configuration takes them away; then ``--add-caps`` gives those that are asked for.
+Other than in docker: the rest of the image is read-only, there is no filter of system calls, and limits but
+that of the stack are the caller's. An ordinary user has no capability in either engine. Root has all of them,
+unless the site's configuration takes them away; then ``--add-caps`` gives those that are asked for.
 
 Apptainer splits ``--env`` and ``--bind`` at commas, which values and paths may contain. So variables are set
 inside by ``env``, and mounts are spelled as ``--mount``, whose fields can be quoted.
@@ -29,6 +29,10 @@ VARIABLES = {
     "LC_ALL": "C.UTF-8",
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
 }
+
+#: Sets the soft limit that programs of docker have. QEMU's stack for the program follows the limit, so that
+#: another one would change the addresses in a recording; clusters often set another one.
+_STACK_LIMIT = ("prlimit", "--stack=8388608:")
 
 #: Own namespaces of processes and IPC, empty /dev, /tmp and /var/tmp, no mounts of the site's configuration.
 _CLOSED = ("--containall", "--no-home", "--no-mount", "bind-paths", "--no-eval")
@@ -63,7 +67,7 @@ def apptainer_exec(
     if options.huge_pages and HUGE_PAGES.is_dir():
         pairs.append((HUGE_PAGES, str(HUGE_PAGES)))
     _make_mount_points(workdir, pairs)
-    command = [apptainer_client(), "--quiet", "exec", *_CLOSED, "--workdir", str(workdir)]
+    command = [*_STACK_LIMIT, apptainer_client(), "--quiet", "exec", *_CLOSED, "--workdir", str(workdir)]
     for path, name in pairs:
         command += ["--mount", _mount(path, name)]
     command += _permissions(options)
