@@ -181,8 +181,8 @@ def test_images_are_built_only_for_docker(dry_checkout):
 WRONG = {
     "": ["usage: ./run"],
     "reproduec": ["'reproduec'", "./run --help"],
-    "--engine podman smoke": ["--engine 'podman'", "docker, none"],
-    "smoke --engine": ["--engine ''", "docker, none"],
+    "--engine podman smoke": ["--engine 'podman'", "docker, apptainer, none"],
+    "smoke --engine": ["--engine ''", "docker, apptainer, none"],
 }
 
 
