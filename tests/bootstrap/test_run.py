@@ -178,6 +178,16 @@ def test_images_are_built_only_for_docker(dry_checkout):
     assert (dry_checkout / "calls").read_text() == "build --image\n"
 
 
+def test_apptainer_asks_for_its_image_but_not_before_a_command_that_may_make_it(dry_checkout):
+    tessera = dry_checkout / ".venv" / "bin" / "tessera"
+    tessera.write_text(f'#!/bin/sh\necho "$*" >> {dry_checkout}/calls\n')
+    run(dry_checkout, "--engine", "apptainer", "tessera", "build", "--sif")
+    assert (dry_checkout / "calls").read_text() == "build --sif\n"
+    done = run(dry_checkout, "--engine", "apptainer", "smoke")
+    assert (dry_checkout / "calls").read_text() == "build --sif\nbuild --image\n"
+    assert "engine=apptainer" in done.stdout
+
+
 WRONG = {
     "": ["usage: ./run"],
     "reproduec": ["'reproduec'", "./run --help"],
