@@ -95,29 +95,32 @@ def test_mount_points_below_tmp_exist(checkout, tmp_path, spelled, monkeypatch):
 
 
 PERMISSIONS = {
-    "default": (RunOptions(), ["--net", "--network", "none"], []),
-    "network of this machine": (RunOptions(network="host"), [], []),
-    "hostname": (RunOptions(network="host", hostname="n"), ["--hostname", "n"], []),
-    "capability": (
-        RunOptions(network="host", capabilities=("SYS_ADMIN",)),
-        [],
-        ["--add-caps", "CAP_SYS_ADMIN"],
-    ),
-    "huge pages": (RunOptions(network="host", huge_pages=True), [], ["--add-caps", "CAP_IPC_LOCK"]),
-    "no filter": (RunOptions(network="host", unconfined=True), [], []),
+    "default": (RunOptions(), ["--net", "--network", "none"], set()),
+    "network of this machine": (RunOptions(network="host"), [], set()),
+    "hostname": (RunOptions(network="host", hostname="n"), ["--hostname", "n"], set()),
+    "capability": (RunOptions(network="host", capabilities=("SYS_ADMIN",)), [], {"CAP_SYS_ADMIN"}),
+    "huge pages": (RunOptions(network="host", huge_pages=True), [], {"CAP_IPC_LOCK"}),
+    "no filter": (RunOptions(network="host", unconfined=True), [], set()),
 }
 
 
 @pytest.mark.parametrize("root", [True, False])
 @pytest.mark.parametrize("name", PERMISSIONS)
 def test_permissions(checkout, spelled, monkeypatch, name, root):
-    """An ordinary user has no capability in a container of docker either."""
-    options, words, of_root = PERMISSIONS[name]
+    """Root has docker's capabilities and those asked for; an ordinary user has none, as in docker."""
+    options, words, more = PERMISSIONS[name]
     monkeypatch.setattr(os, "geteuid", lambda: 0 if root else 1000)
     command = spelled(options=options)
-    possible = ("--net", "--network", "--hostname", "--add-caps")
-    first = next((i for i, word in enumerate(command) if word in possible), command.index("env") - 1)
-    assert command[first : command.index("env") - 1] == (of_root if root else []) + words
+    rights = command[
+        max(i for i, word in enumerate(command) if word == "--mount") + 2 : command.index("env") - 1
+    ]
+    if root:
+        at = rights.index("--no-privs")
+        assert rights[at + 1] == "--add-caps"
+        listed = set(rights[at + 2].split(","))
+        assert {"CAP_SYS_ADMIN", "CAP_IPC_LOCK"} & listed == more and "CAP_CHOWN" in listed
+        del rights[at : at + 3]
+    assert rights == words
 
 
 def test_hugetlbfs_is_mounted_where_it_is(checkout, spelled, monkeypatch, tmp_path):

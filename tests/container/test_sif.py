@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
+import tarfile
 
 import pytest
 from click.testing import CliRunner
@@ -17,17 +19,20 @@ from tessera.machine.container.toolchain import kernel_toolchain, toolchain, wor
 
 #: Writes its arguments down. ``exec`` runs nothing; ``build`` copies the archive's bytes into the SIF file.
 APPTAINER = """#!{python}
-import json, pathlib, sys
+import json, pathlib, sys, tarfile
 words = sys.argv[1:]
 with open({log!r}, "a") as log:
     log.write(json.dumps(words) + "\\n")
 if words == ["version"]:
     print("1.4.5-2")
 elif words[0] == "build":
-    archive = words[-1].removeprefix("docker-archive:").split(":")[0]
-    if "broken" in pathlib.Path(archive).read_text():
-        sys.exit("FATAL: no layers-17")
-    pathlib.Path(words[-2]).write_text("sif of " + pathlib.Path(archive).read_text())
+    with tarfile.open(words[-1].removeprefix("docker-archive:"), "r:") as archive:
+        read = lambda name: archive.extractfile(name).read().decode()
+        (image,) = json.loads(read("manifest.json"))
+        layers = [read(name) for name in image["Layers"]]
+        if layers == ["broken"]:
+            sys.exit("FATAL: no layers-17")
+        pathlib.Path(words[-2]).write_text(" ".join([read(image["Config"]), *layers]))
 elif "dpkg-query" in words:
     print("libc6:amd64=2.36-9")
 """
@@ -39,8 +44,28 @@ if words[0] == "version":
 elif words[0] == "image":
     sys.exit(words[-1] not in json.load(open({images!r})))
 elif words[0] == "save":
-    print("layers of " + words[1])
+    sys.stdout.buffer.write(open({saved!r}, "rb").read())
 """
+
+
+def write_archive(path, *tags: str, layer: str = "top", mode: str = "w") -> None:
+    """What ``docker save`` writes: layers that images share are files of the first, links in the others."""
+    listed = []
+    with tarfile.open(path, mode) as archive:
+
+        def add(name: str, content: bytes = b"", link: str = "") -> str:
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.type, entry.linkname = len(content), tarfile.SYMTYPE if link else b"0", link
+            archive.addfile(entry, io.BytesIO(content))
+            return name
+
+        for i, tag in enumerate(tags):
+            own = add(f"own{i}/layer.tar", f"{layer}{i}".encode() if i else layer.encode())
+            base = add(f"base{i}/layer.tar", *((b"", "../base0/layer.tar") if i else (b"base",)))
+            layers = [base, own] if layer == "top" else [own]
+            config = add(f"config{i}.json", tag.encode())
+            listed.append({"Config": config, "RepoTags": [tag], "Layers": layers})
+        add("manifest.json", json.dumps(listed).encode())
 
 
 @pytest.fixture
@@ -52,11 +77,14 @@ def machine(tmp_path, monkeypatch, root):
             self.commands = tmp_path / "commands"
             self.commands.mkdir()
             self.log, self.images = tmp_path / "calls", tmp_path / "images.json"
+            self.saved = tmp_path / "saved"
             self.folder = tmp_path / "build" / "images"
 
         def install(self, name: str, text: str) -> None:
             path = self.commands / name
-            path.write_text(text.format(python=sys.executable, log=str(self.log), images=str(self.images)))
+            names = {"log": self.log, "images": self.images, "saved": self.saved}
+            known = {key: str(value) for key, value in names.items()}
+            path.write_text(text.format(python=sys.executable, **known))
             path.chmod(0o755)
 
         def apptainer(self) -> None:
@@ -65,6 +93,7 @@ def machine(tmp_path, monkeypatch, root):
         def docker(self, *tags: str) -> None:
             self.install("docker", DOCKER)
             self.images.write_text(json.dumps(tags))
+            write_archive(self.saved, *tags[:1])
 
         def calls(self, verb: str) -> list[list[str]]:
             lines = self.log.read_text().splitlines() if self.log.exists() else []
@@ -73,7 +102,7 @@ def machine(tmp_path, monkeypatch, root):
         def package(self, *tags: str) -> None:
             (tmp_path / "offline").mkdir()
             (tmp_path / "offline" / "index.json").write_text(json.dumps({"images": dict.fromkeys(tags, {})}))
-            (tmp_path / "offline" / "images.tar.gz").write_text("package")
+            write_archive(tmp_path / "offline" / "images.tar.gz", *tags, mode="w:gz")
 
     one = Machine()
     one.install("prlimit", '#!/bin/sh\nshift\nexec "$@"\n')
@@ -145,14 +174,13 @@ def test_description_names_what_ran(machine):
 
 def test_docker_images_become_files(machine):
     machine.apptainer()
-    machine.docker(toolchain_tag(), workloads_tag())
+    machine.docker(toolchain_tag())
     done = run("--sif")
-    paths = [machine.folder / f"{stem(tag)}.sif" for tag in (toolchain_tag(), workloads_tag())]
-    assert done.exit_code == 0 and done.stdout.split() == [str(path) for path in paths]
-    assert paths[0].read_text() == f"sif of layers of {toolchain_tag()}\n"
-    assert not list(machine.folder.glob("*.tar"))  # only on the way
-    assert [words[-1].rpartition(":docker")[0] == "" for words in machine.calls("build")] == [True, True]
-    assert run("--sif").exit_code == 0 and len(machine.calls("build")) == 2  # nothing to do
+    path = machine.folder / f"{stem(toolchain_tag())}.sif"
+    assert done.exit_code == 0 and done.stdout.split() == [str(path)]
+    assert path.read_text() == f"{toolchain_tag()} base top"
+    assert list(machine.folder.iterdir()) == [path]  # the tar is removed
+    assert run("--sif").exit_code == 0 and len(machine.calls("build")) == 1  # nothing to do
 
 
 def test_without_apptainer_they_are_tar_files_which_another_machine_converts(machine):
@@ -165,20 +193,33 @@ def test_without_apptainer_they_are_tar_files_which_another_machine_converts(mac
     machine.apptainer()
     done = run("--sif", "toolchain")
     assert done.exit_code == 0 and done.stdout.split() == [str(tar.with_suffix(".sif"))]
-    assert machine.calls("build")[0][-1] == f"docker-archive:{tar}:{toolchain_tag()}"
+    assert machine.calls("build")[0][-1] == f"docker-archive:{tar}"
     assert tar.exists()  # a file that the user put there
 
 
-def test_the_unpacked_package_is_a_source(machine, tmp_path):
+def test_the_unpacked_package_is_a_source(machine):
+    """Its archive has several images and is compressed; Apptainer reads neither."""
     machine.apptainer()
-    machine.package(toolchain_tag())
+    machine.package(workloads_tag(), toolchain_tag())
     done = run("--image")
     assert done.exit_code == 0 and done.stdout.strip() == toolchain_tag()
-    archive = tmp_path / "offline" / "images.tar.gz"
-    assert machine.calls("build")[0][-1] == f"docker-archive:{archive}:{toolchain_tag()}"
+    file = machine.folder / f"{stem(toolchain_tag())}.sif"
+    assert file.read_text() == f"{toolchain_tag()} base top1"
+    assert set(machine.folder.iterdir()) == {file, machine.folder / f"{file.name}.json"}
     with pytest.raises(TesseraError) as error:
         images.ensure_kernel_image(lambda text: None)
     assert error.value.code == "no-sif"
+
+
+def test_an_archive_of_another_image_is_an_error(machine):
+    machine.apptainer()
+    machine.folder.mkdir(parents=True)
+    write_archive(machine.folder / f"{stem(toolchain_tag())}.tar", kernel_tag())
+    error = run("--sif", "toolchain").exception
+    assert isinstance(error, TesseraError) and error.code == "no-image-in-archive"
+    assert kernel_tag() in error.found and toolchain_tag() in error.asked
+    (machine.folder / f"{stem(toolchain_tag())}.tar").write_text("no archive")
+    assert run("--sif", "toolchain").exception.code == "no-image-in-archive"
 
 
 def test_nothing_is_built_without_a_source(machine):
@@ -196,7 +237,7 @@ def test_a_failed_conversion_leaves_nothing(machine):
     machine.apptainer()
     machine.folder.mkdir(parents=True)
     tar = machine.folder / f"{stem(toolchain_tag())}.tar"
-    tar.write_text("broken")
+    write_archive(tar, toolchain_tag(), layer="broken")
     error = run("--sif", "toolchain").exception
     assert (
         isinstance(error, TesseraError) and error.code == "sif-conversion" and "no layers-17" in error.found

@@ -2,9 +2,9 @@
 
 The same: mounts at the same paths and nothing else of this machine, the variables of the image and those
 given, a /tmp of its own, no network unless an option allows it, an init process that ends all programs.
-Other than in docker: the rest of the image is read-only, there is no filter of system calls, and limits but
-that of the stack are the caller's. An ordinary user has no capability in either engine. Root has all of them,
-unless the site's configuration takes them away; then ``--add-caps`` gives those that are asked for.
+The same capabilities, too: root gets docker's and those that are asked for, an ordinary user has none. Other
+than in docker: the rest of the image is read-only, there is no filter of system calls, and limits but that of
+the stack are the caller's.
 
 Apptainer splits ``--env`` and ``--bind`` at commas, which values and paths may contain. So variables are set
 inside by ``env``, and mounts are spelled as ``--mount``, whose fields can be quoted.
@@ -33,6 +33,12 @@ VARIABLES = {
 #: Sets the soft limit that programs of docker have. QEMU's stack for the program follows the limit, so that
 #: another one would change the addresses in a recording; clusters often set another one.
 _STACK_LIMIT = ("prlimit", "--stack=8388608:")
+
+#: Capabilities of root in a container of docker that asks for no others.
+_OF_ROOT = (
+    *("AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE"),
+    *("NET_RAW", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"),
+)
 
 #: Own namespaces of processes and IPC, empty /dev, /tmp and /var/tmp, no mounts of the site's configuration.
 _CLOSED = ("--containall", "--no-home", "--no-mount", "bind-paths", "--no-eval")
@@ -94,8 +100,9 @@ def _permissions(options: RunOptions) -> list[str]:
             "use the engine docker for this command: ./run --engine docker ...",
         )
     words = ["--net", "--network", "none"] if options.network == "none" else []
-    if os.geteuid() == 0 and (wanted := options.all_capabilities()):
-        words += ["--add-caps", ",".join(f"CAP_{name}" for name in wanted)]
+    if os.geteuid() == 0:
+        wanted = sorted({*_OF_ROOT, *options.all_capabilities()})
+        words += ["--no-privs", "--add-caps", ",".join(f"CAP_{name}" for name in wanted)]
     if options.hostname:
         words += ["--hostname", options.hostname]
     return words

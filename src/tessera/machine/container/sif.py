@@ -21,6 +21,7 @@ from tessera.machine.container.engine import apptainer_client, require_apptainer
 from tessera.machine.container.image_inputs import build_command, name_of, stem
 from tessera.machine.container.image_origins import packaged
 from tessera.machine.container.recorded import differences
+from tessera.machine.container.sif_archive import single_image
 
 FOLDER = "TESSERA_SIF_FOLDER"
 
@@ -85,11 +86,16 @@ def convert(tag: str, archive: Path, say: Say) -> Path:
     """Make the SIF file of ``tag`` from an archive that ``docker save`` wrote."""
     require_apptainer()
     target = sif_path(tag)
+    target.parent.mkdir(parents=True, exist_ok=True)
     say(f"converting {tag} to a SIF file (1 to 3 min)")
-    with making(target) as unfinished:
+    with (
+        tempfile.TemporaryDirectory(prefix=".archive-", dir=target.parent) as folder,
+        single_image(archive, tag, Path(folder)) as alone,
+        making(target) as unfinished,
+    ):
         words = [apptainer_client(), "build", "--force", "--disable-cache", str(unfinished)]
         done = subprocess.run(
-            [*words, f"docker-archive:{archive}:{tag}"],
+            [*words, f"docker-archive:{alone}"],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
