@@ -19,6 +19,10 @@ from tessera.machine.container.engine import docker
 #: The kernel sends the program SIGTERM when the thread that started it ends for any reason.
 DIE_WITH_PARENT = ("setpriv", "--pdeathsig", "TERM")
 
+#: Waits for the program without a limit and passes signals on to it. Apptainer changes its credentials, and
+#: the kernel then forgets :data:`DIE_WITH_PARENT`; this process doesn't.
+FORWARD = ("timeout", "--foreground", "0")
+
 #: Seconds that a program gets between SIGTERM and SIGKILL.
 GRACE_SECONDS = 5
 
@@ -61,12 +65,15 @@ class HostProcess(subprocess.Popen):
 class ApptainerProcess(HostProcess):
     """The client of a container of Apptainer; the container is its child and ends with it.
 
-    The client passes signals on to the program. Only SIGKILL goes to the whole group: others would reach the
-    process that mounts the image before the program could end.
+    Signals go to :data:`FORWARD`, from there to the client, and from there to the program. Only SIGKILL goes
+    to the whole group: others would reach the process that mounts the image before the program could end.
     """
 
+    def __init__(self, argv: list[str], **keywords):
+        super().__init__([*FORWARD, *argv], **keywords)
+
     def send_signal(self, sig: int) -> None:
-        """SIGKILL to the group, other signals to the client."""
+        """SIGKILL to the group, other signals to its leader."""
         if sig == signal.SIGKILL:
             super().send_signal(sig)
         elif self.poll() is None:
