@@ -55,8 +55,9 @@ def test_whole_command(checkout, tmp_path, spelled):
     assert command[command.index("apptainer") :][:3] == ["apptainer", "--quiet", "exec"]
     assert command[-2:] == ["prog", str(tmp_path / "x")]
     inside = command[command.index(str(tmp_path / "i.sif")) + 1 : -2]
-    assert inside[:4] == ["env", "-i", "-C", str(checkout / "inner")]
-    assert dict(word.split("=", 1) for word in inside[4:]) == VARIABLES | {"A": "b,c d"}
+    assert command[command.index("--pwd") + 1] == str(checkout / "inner")
+    assert inside[:2] == ["env", "-i"]
+    assert dict(word.split("=", 1) for word in inside[2:]) == VARIABLES | {"A": "b,c d"}
     assert command[command.index("--workdir") + 1] == str(tmp_path / "work-1")
     assert {"--containall", "--no-home"} <= set(command)
     assert mounted(command) == [
@@ -112,7 +113,7 @@ def test_permissions(checkout, spelled, monkeypatch, name, root):
     monkeypatch.setattr(os, "geteuid", lambda: 0 if root else 1000)
     command = spelled(options=options)
     rights = command[
-        max(i for i, word in enumerate(command) if word == "--mount") + 2 : command.index("env") - 1
+        max(i for i, word in enumerate(command) if word == "--mount") + 2 : command.index("--pwd")
     ]
     if root:
         at = rights.index("--no-privs")

@@ -78,7 +78,8 @@ def apptainer_exec(
         command += ["--mount", _mount(path, name)]
     command += _permissions(options)
     variables = VARIABLES | dict(env or {})
-    command += [str(image), "env", "-i", "-C", str(working_folder(mounted))]
+    # Without --pwd Apptainer tries the home folder, which is not there. Newer versions call it --cwd, too.
+    command += ["--pwd", str(working_folder(mounted)), str(image), "env", "-i"]
     command += [f"{key}={value}" for key, value in variables.items()]
     return [*command, *[os.fspath(argument) for argument in argv]]
 
