@@ -115,7 +115,7 @@ TEST_F(CliVariants, WrongListsAreRefused) {
 
 TEST(Passes, VariantsOfTheLanesHaveTheirOwnAndTheOthersShare) {
     // Variants: other, lanes, other. Layouts 0 to 4, of which 2 cannot run.
-    const Passes found = passes_of({true, true, true}, {false, true, false}, {true, true, false, true, true}, 1, 2, 64, false);
+    const Passes found = passes_of({true, true, true}, {0, 1, 0}, {true, true, false, true, true}, 1, 2, 64, false);
     ASSERT_EQ(found.cells.size(), 15u);
     EXPECT_EQ(found.cells[0].variant, 1u);
     EXPECT_EQ(found.cells[4].layout, 4u);
@@ -125,10 +125,30 @@ TEST(Passes, VariantsOfTheLanesHaveTheirOwnAndTheOthersShare) {
     const std::vector<std::vector<size_t>> expected = {{0, 1}, {3, 4}, {5, 6, 7, 8}, {11, 12, 13, 14}};
     EXPECT_EQ(found.passes, expected);
     // 64 cells at most: three layouts under twenty variants.
-    const Passes many = passes_of(std::vector<bool>(20, true), std::vector<bool>(20, false), std::vector<bool>(7, true), 1, 0, 64, false);
+    const Passes many = passes_of(std::vector<bool>(20, true), std::vector<size_t>(20, 0), std::vector<bool>(7, true), 1, 0, 64, false);
     ASSERT_EQ(many.passes.size(), 3u);
     EXPECT_EQ(many.passes[0].size(), 60u);
     EXPECT_EQ(many.passes[2].size(), 20u);
+}
+
+TEST(Passes, VariantsOfOneStageShareTheirPasses) {
+    // Variants 0 and 2 differ in time alone, 1 in its TLBs; layouts 0 to 2, two of them in a pass.
+    const Passes found = passes_of({true, true, true}, {1, 2, 1}, {true, true, true}, 1, 2, 64, true);
+    ASSERT_EQ(found.cells.size(), 9u);
+    EXPECT_EQ(found.cells[3].variant, 1u);
+    const std::vector<std::vector<size_t>> expected = {{0, 1, 6, 7}, {2, 8}, {3, 4}, {5}};
+    EXPECT_EQ(found.passes, expected);
+    // A pass for each of two threads.
+    const Passes halves = passes_of(std::vector<bool>(5, true), std::vector<size_t>(5, 1), {true}, 2, 0, 64, true);
+    const std::vector<std::vector<size_t>> split = {{0, 1, 2}, {3, 4}};
+    EXPECT_EQ(halves.passes, split);
+}
+
+TEST(Passes, AVariantThatCannotRunHasNoCellsInTheStage) {
+    const Passes found = passes_of({true, false, true}, {1, 0, 1}, {true, true}, 1, 0, 64, true);
+    const std::vector<std::vector<size_t>> expected = {{0, 1, 2, 3}};
+    EXPECT_EQ(found.passes, expected);
+    EXPECT_EQ(found.cells[4].variant, 1u);
 }
 
 }  // namespace

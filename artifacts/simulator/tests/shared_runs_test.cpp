@@ -4,6 +4,7 @@
 // platforms, layouts and mappings; variants differ in design, second level, first level, prefetchers and instruction side.
 #include "support/shared_runs.h"
 
+#include "engine/functional.h"
 #include "mmu/design.h"
 #include "support/random_inputs.h"
 #include "support/random_mappings.h"
@@ -36,6 +37,57 @@ std::vector<Platform> variants_of(Platform base) {
     }
     add("noop", [](Platform& p) { p.tlb_organisation = "example-one-array"; });
     return all;
+}
+
+/// Conventional platforms: what time alone depends on changes, then what the functional stage depends on.
+std::vector<Platform> timed_variants_of(Platform base) {
+    base.mmu_design = "conventional", base.tlb_organisation = "split", base.walk_cache = "paging-structure", base.page_table_format = "radix";
+    base.allocator = "identity", base.l1_replacement = "lru", base.stlb_replacement = "tree-plru";
+    std::vector<Platform> all;
+    const auto add = [&](auto change) {
+        Platform made = base;
+        change(made);
+        all.push_back(std::move(made));
+    };
+    add([](Platform&) {});
+    add([](Platform& p) { p.rob_entries += 8; });
+    add([](Platform& p) { p.memory_cycles_per_line = uint64_t{1} << 28; });  // its times do not fit 32 bits: refused alone
+    add([](Platform& p) { p.walkers += 1, p.mshrs += 1; });
+    add([](Platform& p) { p.stlb_hit_cycles += 3; });
+    add([](Platform& p) { p.branch_predictor = "gshare", p.branch_refill_cycles = 7; });
+    add([](Platform& p) { p.numa = {2, 0, 1, 0, p.memory_load_cycles + 90, 9, 0}; });
+    add([](Platform& p) { p.numa = {2, 1, 0, 0, p.memory_load_cycles + 90, 9, 0}; });
+    add([](Platform& p) { p.memory_load_cycles += 40; });
+    add([](Platform& p) { p.l2.load_cycles += 2; });
+    add([](Platform& p) { p.l1_4kb = {8, 4}; });
+    add([](Platform& p) { p.l1i = {2, 1}; });
+    add([](Platform& p) { p.prefetch_l2 = {"stream", 4, 2, 4}; });
+    return all;
+}
+constexpr size_t differ_in_time = 7, too_slow = 2;  // the first seven; one of them
+
+TEST(SharedStages, PlatformsThatDifferInTimeAloneShareOne) {
+    const std::vector<Platform> platforms = timed_variants_of(RandomInputs(4400).platform());
+    for (size_t i = 0; i < platforms.size(); ++i) EXPECT_EQ(same_on_lanes(platforms[0], platforms[i]), i < differ_in_time) << i;
+}
+
+TEST(SharedStages, EqualEachPlatformAlone) {
+    for (uint64_t seed = 0; seed < 6; ++seed) {
+        RandomInputs random(seed + 4500);
+        const std::vector<Platform> platforms = timed_variants_of(random.platform());
+        MemoryStream stream = random.stream(2500);
+        const std::vector<Layout> layouts = {random.layout(0), random.layout(1), random.layout(2)};
+        const Sampling sampling = seed % 2 ? Sampling{} : Sampling{false, 3, 200, 200};
+        for (const bool timed : {true, false}) {
+            const auto found = run_cells(timed ? "timing" : "partial", stream, platforms, layouts, sampling);
+            for (size_t i = 0; i < found.size(); ++i) {
+                const size_t platform = i % platforms.size();
+                SCOPED_TRACE((timed ? "timing, seed " : "partial, seed ") + std::to_string(seed) + ", platform " + std::to_string(platform));
+                if (timed && platform == too_slow) EXPECT_TRUE(found[i].refusal);
+                else expect_same_cell(found[i], alone(platforms[platform], stream, layouts[i / platforms.size()], sampling), timed);
+            }
+        }
+    }
 }
 
 class SharedRuns : public ::testing::TestWithParam<uint64_t> {};

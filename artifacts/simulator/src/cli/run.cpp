@@ -1,4 +1,5 @@
 // run.cpp - `tessera-sim run`: every layout of a list under one platform or several, each row as soon as its pass is done.
+#include <algorithm>
 #include <cstdio>
 
 #include "base/error.h"
@@ -55,15 +56,26 @@ void check_platform(const Platform& platform, const SamplePlan& plan) {
     if (plan.skips_accesses() && needs_caches(platform)) throw skipped_accesses(platform.mmu_design);
 }
 
+/// Number of its functional stage on the lanes, from 1. `known` gets the platform if no earlier one has the same stage.
+size_t stage_of(const Platform& platform, std::vector<const Platform*>& known) {
+    const auto same = std::find_if(known.begin(), known.end(), [&](const Platform* other) { return same_on_lanes(*other, platform); });
+    const size_t number = size_t(same - known.begin()) + 1;
+    if (same == known.end()) known.push_back(&platform);
+    return number;
+}
+
 Passes passes_for(const std::vector<Variant>& variants, const std::vector<Listed>& layouts, bool mappings, const Engine& engine, size_t threads,
                   size_t asked_group) {
-    std::vector<bool> variant_runs, on_lanes, layout_runs;
+    std::vector<bool> variant_runs, layout_runs;
+    std::vector<size_t> stage;
+    std::vector<const Platform*> stages;  // one platform of each
     for (const Variant& variant : variants) {
         variant_runs.push_back(variant.platform.has_value());
-        on_lanes.push_back(!mappings && variant.platform && lanes_lack(*variant.platform).empty());
+        const bool on_lanes = !mappings && variant.platform && lanes_lack(*variant.platform).empty();
+        stage.push_back(on_lanes ? stage_of(*variant.platform, stages) : 0);
     }
     for (const Listed& listed : layouts) layout_runs.push_back(listed.layout.has_value());
-    return passes_of(variant_runs, on_lanes, layout_runs, threads, asked_group, engine.most_layouts(), engine.has_runtime());
+    return passes_of(variant_runs, stage, layout_runs, threads, asked_group, engine.most_layouts(), engine.has_runtime());
 }
 
 int report_interruption(int signal, size_t done, size_t all, bool variants) {

@@ -90,6 +90,9 @@ struct FunctionalContext {
 
 /// The reason why engine/lanes cannot simulate this platform ("mmu.design = rmm"), or an empty string.
 std::string lanes_lack(const Platform& platform);
+/// The stage of make_lane_functional() gives the same on both platforms, so clocks of both can read one stage: they differ in what only time
+/// depends on. pre: lanes_lack() of both is empty.
+bool same_on_lanes(const Platform& a, const Platform& b);
 /// pre: lanes_lack(platform) is empty.
 std::unique_ptr<Functional> make_lane_functional(const FunctionalContext& context);
 /// True where physical lines may differ between layouts and time depends on them: such platforms run with one layout a

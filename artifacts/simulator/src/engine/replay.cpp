@@ -17,20 +17,20 @@ public:
         : request_(request), outcomes_(with_clock && !request.plan.tlbs() ? std::make_unique<Outcomes>() : nullptr),
           logs_(request.stream.blocks()), refusals_(request.cells.size()), program_blocks_(program_blocks(request.stream.blocks())),
           weaves_(program_blocks_ < request.stream.blocks().size()) {
-        std::vector<std::pair<const Platform*, std::vector<size_t>>> on_lanes;  // a machine for each platform
+        std::vector<OnLanes> on_lanes;
         for (size_t i = 0; i < request.cells.size(); ++i) {
             const Cell& cell = request.cells[i];
             if (!accepted(i)) continue;
             if (cell.layout->mapping == nullptr && lanes_lack(*cell.platform).empty()) {
-                const auto known = std::find_if(on_lanes.begin(), on_lanes.end(), [&](const auto& row) {
-                    return row.first == cell.platform && row.second.size() < max_lanes;
+                const auto known = std::find_if(on_lanes.begin(), on_lanes.end(), [&](const OnLanes& row) {
+                    return row.platforms.front() == cell.platform && row.layouts.size() < max_lanes;
                 });
-                if (known != on_lanes.end()) known->second.push_back(i);
-                else on_lanes.push_back({cell.platform, {i}});
+                if (known == on_lanes.end()) on_lanes.push_back({{cell.platform}, {cell.layout}, {i}});
+                else known->layouts.push_back(cell.layout), known->cells.push_back(i);
             } else if (request.plan.tlbs()) add_to_tlb_group(i);
-            else add_group(*cell.platform, {i}, &logs_);
+            else add_group({{cell.platform}, {cell.layout}, {i}}, &logs_);
         }
-        for (const auto& [platform, cells] : on_lanes) add_group(*platform, cells, nullptr);
+        for (const OnLanes& row : share_stages(on_lanes)) add_group(row, nullptr);
     }
 
     /// All groups over the stream.
@@ -70,6 +70,12 @@ public:
     }
 
 private:
+    /// Layouts, and the platforms that they all are under; cells of the first platform come first.
+    struct OnLanes {
+        std::vector<const Platform*> platforms;
+        std::vector<const Layout*> layouts;
+        std::vector<size_t> cells;
+    };
     struct Row {
         std::unique_ptr<CellGroup> group;
         std::vector<size_t> cells;
@@ -93,12 +99,26 @@ private:
         }
         return !refusals_[i];
     }
-    void add_group(const Platform& platform, const std::vector<size_t>& cells, SharedLogs* shared) {
-        std::vector<const Layout*> layouts;
-        for (const size_t i : cells) layouts.push_back(request_.cells[i].layout);
-        Row row{nullptr, cells};
+    /// Platforms that differ in time alone, with the same layouts, become one group.
+    static std::vector<OnLanes> share_stages(const std::vector<OnLanes>& groups) {
+        std::vector<OnLanes> shared;
+        for (const OnLanes& group : groups) {
+            const auto same = std::find_if(shared.begin(), shared.end(), [&](const OnLanes& row) {
+                return row.layouts == group.layouts && same_on_lanes(*row.platforms.front(), *group.platforms.front());
+            });
+            if (same == shared.end()) {
+                shared.push_back(group);
+                continue;
+            }
+            same->platforms.push_back(group.platforms.front());
+            same->cells.insert(same->cells.end(), group.cells.begin(), group.cells.end());
+        }
+        return shared;
+    }
+    void add_group(const OnLanes& group, SharedLogs* shared) {
+        Row row{nullptr, group.cells};
         try {
-            row.group = std::make_unique<ReplayGroup>(request_, platform, layouts, outcomes_.get(), shared);
+            row.group = std::make_unique<ReplayGroup>(request_, group.platforms, group.layouts, outcomes_.get(), shared);
             rows_.push_back(std::move(row));
         } catch (const Refusal& refusal) {
             refuse(row, refusal);

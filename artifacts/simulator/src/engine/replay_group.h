@@ -1,8 +1,11 @@
-// replay_group.h - layouts of one platform that share a functional stage, and the clock if there is one.
+// replay_group.h - layouts that share a functional stage, with a clock for each platform if there are clocks.
 //
-// On the lanes, up to 64 layouts; on the scalar path, one. The pass itself, with all groups, is in replay.cpp.
+// On the lanes, up to 64 layouts, and any number of platforms that differ in time alone (same_on_lanes()); on the scalar path, one of each.
+// The pass itself, with all groups, is in replay.cpp.
 #pragma once
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "engine/cell_group.h"
@@ -14,17 +17,23 @@ namespace tessera::sim {
 
 class ReplayGroup final : public CellGroup {
 public:
-    /// Groups run one after the other and share outcomes (null without a clock). shared: null on the lanes.
-    ReplayGroup(const CellsRequest& request, const Platform& platform, const std::vector<const Layout*>& layouts, Outcomes* outcomes,
-                SharedLogs* shared)
+    /// Cells: the layouts under the first platform, then under the next one. Groups run one after the other and share outcomes (null without a
+    /// clock). shared: null on the lanes.
+    ReplayGroup(const CellsRequest& request, const std::vector<const Platform*>& platforms, const std::vector<const Layout*>& layouts,
+                Outcomes* outcomes, SharedLogs* shared)
         : plan_(request.plan), blocks_(request.stream.blocks()), instruction_counts_(woven_instruction_counts(blocks_)), program_blocks_(program_blocks(blocks_)),
-          functional_(make_functional({platform, request.stream.header().pools, blocks_, layouts, request.check_tables}, shared)), outcomes_(outcomes),
-          results_(layouts.size()) {
-        if (outcomes != nullptr)
-            clock_ = make_clock(platform, blocks_, unsigned(layouts.size()), layouts.size() == 1 ? "one" : std::string(lanes::chosen_isa()),
-                                shared == nullptr ? nullptr : &shared->redirects(platform));
+          functional_(make_functional({*platforms.front(), request.stream.header().pools, blocks_, layouts, request.check_tables}, shared)), outcomes_(outcomes),
+          layouts_(layouts.size()), results_(platforms.size() * layouts.size()) {
+        for (const Platform* platform : platforms) {
+            if (outcomes == nullptr) break;
+            TimedPlatform& timed = timed_.emplace_back();
+            guard(timed, [&] {
+                timed.clock = make_clock(*platform, blocks_, unsigned(layouts_), layouts_ == 1 ? "one" : std::string(lanes::chosen_isa()),
+                                         shared == nullptr ? nullptr : &shared->redirects(*platform));
+            });
+        }
         for (LayoutCounts& r : results_) r.units.resize(plan_.units());
-        if (functional_->needs_caches() && plan_.skips_accesses()) throw skipped_accesses(platform.mmu_design);
+        if (functional_->needs_caches() && plan_.skips_accesses()) throw skipped_accesses(platforms.front()->mmu_design);
     }
 
     bool frame(const trace::Frame& frame, const std::vector<Segment>& segments) override {
@@ -33,7 +42,7 @@ public:
             else leave();
             cut_segment(frame, s, blocks_, program_blocks_, [&](const Chunk& chunk) { run(chunk, s.part); });
         }
-        return true;
+        return timed_.empty() || std::any_of(timed_.begin(), timed_.end(), [](const TimedPlatform& timed) { return !timed.refusal; });
     }
 
     void begin_counts() override { start_ = functional_->counts(); }
@@ -42,8 +51,10 @@ public:
         leave();
         const auto counts = functional_->counts();
         std::vector<CellCounts> found(results_.size());
-        for (size_t i = 0; i < results_.size(); ++i) {
-            LayoutCounts& r = found[i].counts = std::move(results_[i]);
+        for (size_t cell = 0; cell < results_.size(); ++cell) {
+            LayoutCounts& r = found[cell].counts = std::move(results_[cell]);
+            const size_t i = cell % layouts_;
+            if (!timed_.empty()) found[cell].refusal = timed_[cell / layouts_].refusal;
             r.stlb_hits = counts[i].stlb_hits - start_[i].stlb_hits;
             r.stlb_misses = counts[i].stlb_misses - start_[i].stlb_misses;
             r.instruction_stlb_hits = counts[i].instruction_stlb_hits - start_[i].instruction_stlb_hits;
@@ -63,15 +74,37 @@ private:
         return shared == nullptr ? make_lane_functional(context) : make_scalar_functional(context, &shared->events(context.platform));
     }
 
+    struct TimedPlatform {
+        std::unique_ptr<Clock> clock;
+        std::optional<Refusal> refusal;  ///< its cells' alone
+    };
+
+    template <class Work>
+    static void guard(TimedPlatform& timed, Work&& work) {
+        try {
+            work();
+        } catch (const Refusal& refusal) {
+            timed.refusal = refusal;
+        }
+    }
+    /// work(clock) for those that can go on.
+    template <class Work>
+    void each_clock(Work&& work) {
+        for (TimedPlatform& timed : timed_)
+            if (!timed.refusal) guard(timed, [&] { work(*timed.clock); });
+    }
+
     void run(const Chunk& chunk, Part part) {
         if (chunk.woven) count_woven(chunk);
-        if (clock_ && part == Part::tlb_only) clock_->skip();
-        if (clock_ && part == Part::warm) clock_->warm(chunk);
+        each_clock([&](Clock& clock) {
+            if (part == Part::tlb_only) clock.skip();
+            if (part == Part::warm) clock.warm(chunk);
+        });
         if (part == Part::tlb_only) return functional_->tlb_only(chunk);
         if (part == Part::warm) return functional_->warm(chunk);
         functional_->counted(chunk, outcomes_);
         if (chunk.woven) return time_woven(chunk);
-        if (clock_) clock_->run(chunk, *outcomes_);
+        each_clock([&](Clock& clock) { clock.run(chunk, *outcomes_); });
         accesses_ += chunk.accesses;
         for (size_t e = 0; e < chunk.executions; ++e) instructions_ += instruction_counts_[chunk.block_ids[e]];
     }
@@ -84,16 +117,17 @@ private:
         kernel_.stores += stores;
         kernel_.loads += chunk.accesses - stores;
     }
-    /// Its cycles are what R grows by. pre: one layout, as under every log.
+    /// Its cycles are what R grows by. pre: one cell, as under every log.
     void time_woven(const Chunk& chunk) {
-        if (!clock_) return;
-        uint64_t before[max_lanes] = {}, after[max_lanes] = {};
-        clock_->elapsed(before);
-        clock_->run(chunk, *outcomes_);
-        clock_->elapsed(after);
-        kernel_.cycles += after[0] - before[0];
-        in_fault_ += after[0] - before[0];
-        if (chunk.ends_fault) kernel_.faults.push_back({faults_ - 1, std::exchange(in_fault_, 0)});
+        each_clock([&](Clock& clock) {
+            uint64_t before[max_lanes] = {}, after[max_lanes] = {};
+            clock.elapsed(before);
+            clock.run(chunk, *outcomes_);
+            clock.elapsed(after);
+            kernel_.cycles += after[0] - before[0];
+            in_fault_ += after[0] - before[0];
+            if (chunk.ends_fault) kernel_.faults.push_back({faults_ - 1, std::exchange(in_fault_, 0)});
+        });
     }
     void add_kernel(KernelCounts& to, const FunctionalCounts& of) {
         to = std::move(kernel_);
@@ -108,18 +142,20 @@ private:
         unit_ = unit;
         accesses_ = instructions_ = 0;
         before_ = functional_->so_far();
-        if (clock_) clock_->begin_unit();
+        each_clock([](Clock& clock) { clock.begin_unit(); });
     }
 
     void leave() {
         if (!in_unit_) return;
         in_unit_ = false;
-        uint64_t runtime[max_lanes] = {};
-        if (clock_) clock_->elapsed(runtime);
         const auto after = functional_->so_far();
-        for (size_t i = 0; i < results_.size(); ++i)
-            results_[i].units[unit_] = {instructions_, accesses_, after[i].misses - before_[i].misses,
-                                        after[i].walk_cycles - before_[i].walk_cycles, runtime[i]};
+        for (size_t first = 0; first < results_.size(); first += layouts_) {
+            uint64_t runtime[max_lanes] = {};
+            if (!timed_.empty() && timed_[first / layouts_].clock) timed_[first / layouts_].clock->elapsed(runtime);
+            for (size_t i = 0; i < layouts_; ++i)
+                results_[first + i].units[unit_] = {instructions_, accesses_, after[i].misses - before_[i].misses,
+                                                    after[i].walk_cycles - before_[i].walk_cycles, runtime[i]};
+        }
     }
 
     const SamplePlan& plan_;
@@ -129,11 +165,12 @@ private:
     KernelCounts kernel_;  ///< what does not come from the functional stage
     uint64_t faults_ = 0, in_fault_ = 0;  ///< faults that ended so far; cycles of the one at hand
     std::unique_ptr<Functional> functional_;
-    std::unique_ptr<Clock> clock_;
+    std::vector<TimedPlatform> timed_;  ///< each platform's clock; empty: there are no clocks
     Outcomes* outcomes_;
     std::vector<FunctionalCounts> start_;  ///< at the begin of the stream
     std::vector<UnitSoFar> before_;        ///< at the begin of the unit
-    std::vector<LayoutCounts> results_;
+    size_t layouts_;
+    std::vector<LayoutCounts> results_;    ///< of each cell
     size_t unit_ = 0;
     bool in_unit_ = false;
     uint64_t accesses_ = 0, instructions_ = 0;

@@ -2,6 +2,7 @@
 
 #include "cache/memory_node.h"
 #include "engine/functional.h"
+#include "engine/shared_logs.h"
 
 namespace tessera::sim {
 namespace lanes {
@@ -45,6 +46,11 @@ MachineConfig configure(const Platform& p, size_t layouts) {
 }
 
 }  // namespace lanes
+
+/// The machine's numbers have the loads of walks, too; instruction side and prefetchers are beside it (lane_functional.cpp).
+bool same_on_lanes(const Platform& a, const Platform& b) {
+    return lanes::configure(a, 1) == lanes::configure(b, 1) && SharedLogs::event_keys(a) == SharedLogs::event_keys(b);
+}
 
 std::string lanes_lack(const Platform& p) {
     const auto known = [](const std::string& r) { return r == "lru" || r == "tree-plru" || r == "srrip"; };

@@ -13,6 +13,7 @@ struct ArrayShape {
     uint64_t sets;
     uint32_t ways;
     Replacement replacement;
+    bool operator==(const ArrayShape&) const = default;
 };
 
 struct TlbConfig {
@@ -20,6 +21,7 @@ struct TlbConfig {
     bool l1_in_4kb[3];          ///< this size lives in l1[0]
     ArrayShape stlb, stlb_2mb, stlb_1gb;
     bool stlb_holds[3];         ///< 4KB: always
+    bool operator==(const TlbConfig&) const = default;
 };
 
 struct CacheConfig {
@@ -27,6 +29,7 @@ struct CacheConfig {
     uint32_t ways;
     uint32_t load_cycles;
     uint32_t slices;            ///< cache/slice_hash.h; 0: no hash (L1D and L2 never have one)
+    bool operator==(const CacheConfig&) const = default;
 };
 
 struct MachineConfig {
@@ -37,6 +40,7 @@ struct MachineConfig {
     uint32_t memory_load_cycles, walker_begin_cycles, walker_load_adds_cycles;
     bool walker_pollutes, queues_walks;
     uint64_t lanes;             ///< one bit a layout
+    bool operator==(const MachineConfig&) const = default;
 };
 
 }  // namespace tessera::sim::lanes
