@@ -154,7 +154,7 @@ def record(
             names = FixedNames.of(repo_root(), scratch, folder, paths)
         if contained:
             guest = replace(guest, preload=names.preloadable)
-        header = names.text(command_line.replace("\n", " "))
+        header = shlex.join(names.words(words)).replace("\n", " ")  # quoted by the fixed names
         guest.write_files({"out": partial, "program": header, **options.settings()})
         status, stdout, stderr = _run(place, guest, words, visible, show_stdout, companion, names)
         stderr = with_names(stderr, names.back())
