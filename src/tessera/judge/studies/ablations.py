@@ -23,7 +23,7 @@ from tessera.results.status import is_ok, other_rows
 from tessera.results.write import frame_of
 from tessera.simulate.cache import CellCache
 from tessera.simulate.plan import Sampling
-from tessera.simulate.runner import simulate
+from tessera.simulate.runner import simulate_all
 
 ENGINE = "timing"
 #: program loads that the 4KB run has more than the 2MB run, at each level (MICRO'20 Table 7 compares them)
@@ -43,23 +43,33 @@ def simulate_variants(
 ) -> pd.DataFrame:
     """Cells of every ablation (:data:`VARIANTS`), or of those in ``only`` and the baseline.
 
-    A rejected variant gives ``failed`` rows.
+    All variants share the passes over the trace. A rejected one gives ``failed`` rows.
     """
-    rows = []
-    for variant in variants.named(only):
-        progress(variant.name)
-        changed = variants.varied(platform, variant.changes, f"ablation: {variant.sentence}")
+    asked = variants.named(only)
+    platforms: dict[str, Platform] = {}
+    refused: dict[str, TesseraError] = {}
+    for variant in asked:
         try:
-            found = simulate(
-                trace, changed, layouts,
-                workload=workload, engine=ENGINE, sampling=sampling, cache=cache, progress=progress,
-            )  # fmt: skip
-        except TesseraError as error:
-            found = _failed_cells(
-                workload, platform.name, layouts, f"{error.asked}: {error.found}; {error.remedy}"
+            platforms[variant.name] = variants.varied(
+                platform, variant.changes, f"ablation: {variant.sentence}"
             )
-        rows += [{"variant": variant.name} | row for row in found]
-    return frame_of(VARIANTS, rows)
+        except TesseraError as error:
+            refused[variant.name] = error
+    tables: dict[str, list[dict]] = {}
+    try:
+        found = simulate_all(
+            trace, list(platforms.values()), layouts,
+            workload=workload, engine=ENGINE, sampling=sampling, cache=cache, progress=progress,
+        )  # fmt: skip
+        tables = dict(zip(platforms, found, strict=True))
+    except TesseraError as error:
+        refused |= dict.fromkeys(platforms, error)
+    for name, error in refused.items():
+        message = f"{error.asked}: {error.found}; {error.remedy}"
+        tables[name] = _failed_cells(workload, platform.name, layouts, message)
+    return frame_of(
+        VARIANTS, [{"variant": variant.name} | row for variant in asked for row in tables[variant.name]]
+    )
 
 
 def shapes(table: pd.DataFrame) -> pd.DataFrame:

@@ -26,7 +26,7 @@ from tessera.results.status import is_ok, ok_rows
 from tessera.results.write import frame_of
 from tessera.simulate.cache import CellCache
 from tessera.simulate.plan import Sampling
-from tessera.simulate.runner import simulate
+from tessera.simulate.runner import simulate_all
 
 ENGINE = "timing"
 Progress = Callable[[str], None]
@@ -34,7 +34,7 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True)
 class SweepRequest:
-    """What each point simulates; ``jobs`` points at the same time."""
+    """What each point simulates; ``jobs`` threads simulate, and judge as many points at the same time."""
 
     workload: str
     trace: Path
@@ -57,7 +57,8 @@ def sweep(
         TesseraError: the baseline can't be simulated or fitted.
     """
     progress(f"baseline and {len(points)} points under {len(request.layouts)} layouts")
-    cells = _cells(request, {})
+    cells_of = _simulated(request, points, progress)
+    cells = _good(cells_of[BASELINE])
     cost = {"window_accesses": cells[0].get("accesses"), "layouts": len(cells)}
     cost |= {"timed_instructions": cells[0].get("timed_instructions")}
     truth = judged(fitted(pd.DataFrame(cells)))
@@ -69,7 +70,7 @@ def sweep(
         nonlocal done
         head = _row(request, point.key, point.alternative, point.changes)
         try:
-            found = [head | row | _against(row, base) for row in judged(_fit(request, point))]
+            found = [head | row | _against(row, base) for row in judged(_fit(cells_of[point.name]))]
         except TesseraError as error:
             found = [head | {"status": "refused", "message": f"{error.asked}: {error.found}"}]
         done += 1
@@ -135,19 +136,35 @@ def survival(table: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _fit(request: SweepRequest, point: Point) -> Fitted:
-    return fitted(pd.DataFrame(_cells(request, point.changes)))
-
-
-def _cells(request: SweepRequest, changes: dict) -> list[dict]:
-    platform = varied(request.platform, changes, "assumed: varied by the sweep")
-    rows = simulate(
-        request.trace, platform, request.layouts,
+def _simulated(
+    request: SweepRequest, points: list[Point], progress: Progress
+) -> dict[str, list[dict] | TesseraError]:
+    """Cells of each point, by its name, and of the baseline, in one run; or why a point has none."""
+    found: dict[str, list[dict] | TesseraError] = {}
+    platforms = {BASELINE: request.platform}
+    for point in points:
+        try:
+            platforms[point.name] = varied(request.platform, point.changes, "assumed: varied by the sweep")
+        except TesseraError as error:
+            found[point.name] = error
+    tables = simulate_all(
+        request.trace, list(platforms.values()), request.layouts,
         workload=request.workload, engine=ENGINE, sampling=request.sampling, cache=request.cache,
+        progress=progress, threads=request.jobs,
     )  # fmt: skip
-    if bad := [row for row in rows if not is_ok(row)]:
+    return found | dict(zip(platforms, tables, strict=True))
+
+
+def _fit(cells: list[dict] | TesseraError) -> Fitted:
+    return fitted(pd.DataFrame(_good(cells)))
+
+
+def _good(cells: list[dict] | TesseraError) -> list[dict]:
+    if isinstance(cells, TesseraError):
+        raise cells
+    if bad := [row for row in cells if not is_ok(row)]:
         raise TesseraError(f"layout {bad[0]['layout']}", bad[0]["message"], "correct the layout")
-    return rows
+    return cells
 
 
 def _row(request: SweepRequest, key: str, alternative: str, changes: dict) -> dict:
