@@ -39,11 +39,11 @@ def of(values: dict) -> str:
 
 @pytest.fixture
 def cells(monkeypatch) -> pd.DataFrame:
-    def fake(trace, changed, layouts, **options):
-        runtime, extra = FORMS.get(of(changed.values), FORMS["baseline"])
-        return rows(runtime, extra=extra)
+    def fake(trace, platforms, layouts, **options):
+        forms = [FORMS.get(of(changed.values), FORMS["baseline"]) for changed in platforms]
+        return [rows(runtime, extra=extra) for runtime, extra in forms]
 
-    monkeypatch.setattr(ablations, "simulate", fake)
+    monkeypatch.setattr(ablations, "simulate_each", fake)
     made = platform(**{k.replace(".", "__"): (v, "a document") for k, v in SWITCHES.items()})
     layouts = [Path(f"growing-{i}.csv") for i in range(9)]
     return ablations.simulate_variants("made", Path("t"), made, layouts, FULL, CellCache(None))
@@ -77,12 +77,13 @@ def test_without_the_effect_there_is_no_case(cells):
 
 
 def test_a_refused_variant_fails_alone(monkeypatch):
-    def fake(trace, changed, layouts, **options):
-        if of(changed.values) == "infinite-walkers":
-            raise TesseraError("tessera-sim", "ended with status -11", "see above")
-        return rows(FORMS["baseline"][0])
+    died = TesseraError("tessera-sim", "ended with status -11", "see above")
 
-    monkeypatch.setattr(ablations, "simulate", fake)
+    def fake(trace, platforms, layouts, **options):
+        dies = [of(changed.values) == "infinite-walkers" for changed in platforms]
+        return [died if it else rows(FORMS["baseline"][0]) for it in dies]
+
+    monkeypatch.setattr(ablations, "simulate_each", fake)
     made = platform(**{k.replace(".", "__"): (v, "a document") for k, v in SWITCHES.items()})
     table = ablations.simulate_variants(
         "made", Path("t"), made, [Path("growing-0.csv")], FULL, CellCache(None)
@@ -129,11 +130,11 @@ def test_slices_change_where_walks_find_their_entries_and_nothing_else(cells, co
 def test_some_ablations_are_simulated_with_the_baseline_and_unknown_ones_are_refused(monkeypatch):
     seen = []
 
-    def fake(trace, changed, layouts, **options):
-        seen.append(of(changed.values))
-        return rows(FORMS["baseline"][0])
+    def fake(trace, platforms, layouts, **options):
+        seen.extend(of(changed.values) for changed in platforms)
+        return [rows(FORMS["baseline"][0]) for _ in platforms]
 
-    monkeypatch.setattr(ablations, "simulate", fake)
+    monkeypatch.setattr(ablations, "simulate_each", fake)
     made = platform(**{k.replace(".", "__"): (v, "a document") for k, v in SWITCHES.items()})
     ablations.simulate_variants(
         "made", Path("t"), made, [Path("growing-0.csv")], FULL, CellCache(None), only=["no-mispredictions"]

@@ -21,13 +21,15 @@ KEY = "memory.load_cycles"
 def simulated(monkeypatch):
     """R = 1e9 + slope x C with slope = load time / 100; a load time of 50 is refused."""
 
-    def fake(trace, changed, layouts, **options):
-        load = changed.values[KEY].value
-        if load == 50:
-            raise TesseraError(f"platform key {KEY}", "50 is below cache.l3.load_cycles", "raise it")
-        return rows(lambda C: 1e9 + C * load / 100)
+    def cells(load: int) -> list[dict]:
+        found = rows(lambda C: 1e9 + C * load / 100)
+        failed = {"status": "failed", "message": f"platform key {KEY}: 50 is below cache.l3.load_cycles"}
+        return [row | failed for row in found] if load == 50 else found
 
-    monkeypatch.setattr(sweep, "simulate", fake)
+    def fake(trace, platforms, layouts, **options):
+        return [cells(changed.values[KEY].value) for changed in platforms]
+
+    monkeypatch.setattr(sweep, "simulate_each", fake)
 
 
 def request() -> sweep.SweepRequest:
@@ -43,7 +45,7 @@ def test_a_variation_overturns_what_it_should(simulated):
     assert slope.loc["x2", "number"] == pytest.approx(1.8)
     assert slope.loc["x2", "survives"] is False and slope.loc["x0.9", "survives"] is True
     assert table[table["status"] == "refused"]["message"].tolist() == [
-        f"platform key {KEY}: 50 is below cache.l3.load_cycles"
+        f"all 9 layouts: platform key {KEY}: 50 is below cache.l3.load_cycles"
     ]
     assert table[table["status"] == "skipped"]["key"].tolist() == ["pwc.kind"]
     found = sweep.survival(table).set_index("conclusion")
@@ -53,10 +55,8 @@ def test_a_variation_overturns_what_it_should(simulated):
 
 
 def test_a_baseline_that_cannot_be_simulated_is_an_error(monkeypatch):
-    def refused(*_, **__):
-        raise TesseraError("platform", "impossible", "mend it")
-
-    monkeypatch.setattr(sweep, "simulate", refused)
+    refused = TesseraError("platform", "impossible", "mend it")
+    monkeypatch.setattr(sweep, "simulate_each", lambda *_, **__: [refused])
     with pytest.raises(TesseraError, match="impossible"):
         sweep.sweep(request(), [], {})
 
@@ -64,9 +64,16 @@ def test_a_baseline_that_cannot_be_simulated_is_an_error(monkeypatch):
 def test_a_failed_layout_is_a_refusal_with_its_message(monkeypatch):
     bad = rows(lambda C: 1e9 + C)
     bad[3] |= {"status": "failed", "message": "pool-7"}
-    monkeypatch.setattr(sweep, "simulate", lambda *_, **__: bad)
+    monkeypatch.setattr(sweep, "simulate_each", lambda *_, **__: [bad])
     with pytest.raises(TesseraError, match=": pool-7"):
         sweep.sweep(request(), [], {})
+
+
+def test_a_point_whose_simulator_dies_is_refused(monkeypatch):
+    good, dead = rows(lambda C: 1e9 + C), TesseraError("tessera-sim", "ended with status -11", "see above")
+    monkeypatch.setattr(sweep, "simulate_each", lambda *_, **__: [good, dead])
+    table = sweep.sweep(request(), [Point(KEY, "x2", {KEY: 180})], {})
+    assert table[table["status"] == "refused"]["message"].tolist() == ["tessera-sim: ended with status -11"]
 
 
 def verdicts(runtime) -> dict[str, tuple[float, bool | None]]:

@@ -22,7 +22,7 @@ from tessera.simulate.plan import Plan
 from tessera.simulate.process import Job, Progress, died, run_simulator
 from tessera.simulate.rows import FAULT_TIMES, KERNEL, Keep
 
-__all__ = ["Progress", "miss_profile", "simulate", "simulate_all", "trace_identity"]
+__all__ = ["Progress", "miss_profile", "simulate", "simulate_all", "simulate_each", "trace_identity"]
 
 #: What units, and structures of the design, are called in a cached cell.
 UNITS, STRUCTURES = "units", "structures"
@@ -51,6 +51,22 @@ def simulate(
         if asked is not None and found is not None:
             asked += found[0]
     return rows
+
+
+def simulate_each(
+    trace: Path, platforms: Sequence[Platform], layouts: list[Path], **options
+) -> list[list[dict] | TesseraError]:
+    """:func:`simulate_all`, where a platform that stops the simulator does not stop the others.
+
+    For each platform its rows, or why it has none. The platforms are simulated in one run; if that is
+    refused or dies, one after the other, each in a run of its own.
+    """
+    try:
+        return list(simulate_all(trace, platforms, layouts, **options))
+    except TesseraError as error:
+        if len(platforms) == 1:
+            return [error]
+    return [found for platform in platforms for found in simulate_each(trace, [platform], layouts, **options)]
 
 
 def simulate_all(

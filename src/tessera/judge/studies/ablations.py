@@ -23,7 +23,7 @@ from tessera.results.status import is_ok, other_rows
 from tessera.results.write import frame_of
 from tessera.simulate.cache import CellCache
 from tessera.simulate.plan import Sampling
-from tessera.simulate.runner import simulate_all
+from tessera.simulate.runner import simulate_each
 
 ENGINE = "timing"
 #: program loads that the 4KB run has more than the 2MB run, at each level (MICRO'20 Table 7 compares them)
@@ -43,33 +43,30 @@ def simulate_variants(
 ) -> pd.DataFrame:
     """Cells of every ablation (:data:`VARIANTS`), or of those in ``only`` and the baseline.
 
-    All variants share the passes over the trace. A rejected one gives ``failed`` rows.
+    All variants are simulated in one run. A rejected one gives ``failed`` rows.
     """
     asked = variants.named(only)
+    found: dict[str, list[dict] | TesseraError] = {}
     platforms: dict[str, Platform] = {}
-    refused: dict[str, TesseraError] = {}
     for variant in asked:
         try:
-            platforms[variant.name] = variants.varied(
-                platform, variant.changes, f"ablation: {variant.sentence}"
-            )
+            why = f"ablation: {variant.sentence}"
+            platforms[variant.name] = variants.varied(platform, variant.changes, why)
         except TesseraError as error:
-            refused[variant.name] = error
-    tables: dict[str, list[dict]] = {}
-    try:
-        found = simulate_all(
-            trace, list(platforms.values()), layouts,
-            workload=workload, engine=ENGINE, sampling=sampling, cache=cache, progress=progress,
-        )  # fmt: skip
-        tables = dict(zip(platforms, found, strict=True))
-    except TesseraError as error:
-        refused |= dict.fromkeys(platforms, error)
-    for name, error in refused.items():
-        message = f"{error.asked}: {error.found}; {error.remedy}"
-        tables[name] = _failed_cells(workload, platform.name, layouts, message)
-    return frame_of(
-        VARIANTS, [{"variant": variant.name} | row for variant in asked for row in tables[variant.name]]
-    )
+            found[variant.name] = error
+    cells = simulate_each(
+        trace, list(platforms.values()), layouts,
+        workload=workload, engine=ENGINE, sampling=sampling, cache=cache, progress=progress,
+    )  # fmt: skip
+    found |= dict(zip(platforms, cells, strict=True))
+    rows = []
+    for variant in asked:
+        cells = found[variant.name]
+        if isinstance(cells, TesseraError):
+            message = f"{cells.asked}: {cells.found}; {cells.remedy}"
+            cells = _failed_cells(workload, platform.name, layouts, message)
+        rows += [{"variant": variant.name} | row for row in cells]
+    return frame_of(VARIANTS, rows)
 
 
 def shapes(table: pd.DataFrame) -> pd.DataFrame:

@@ -26,7 +26,7 @@ from tessera.results.status import is_ok, ok_rows
 from tessera.results.write import frame_of
 from tessera.simulate.cache import CellCache
 from tessera.simulate.plan import Sampling
-from tessera.simulate.runner import simulate_all
+from tessera.simulate.runner import simulate_each
 
 ENGINE = "timing"
 Progress = Callable[[str], None]
@@ -147,7 +147,7 @@ def _simulated(
             platforms[point.name] = varied(request.platform, point.changes, "assumed: varied by the sweep")
         except TesseraError as error:
             found[point.name] = error
-    tables = simulate_all(
+    tables = simulate_each(
         request.trace, list(platforms.values()), request.layouts,
         workload=request.workload, engine=ENGINE, sampling=request.sampling, cache=request.cache,
         progress=progress, threads=request.jobs,
@@ -162,7 +162,10 @@ def _fit(cells: list[dict] | TesseraError) -> Fitted:
 def _good(cells: list[dict] | TesseraError) -> list[dict]:
     if isinstance(cells, TesseraError):
         raise cells
-    if bad := [row for row in cells if not is_ok(row)]:
+    bad = [row for row in cells if not is_ok(row)]
+    if bad and len({row["message"] for row in cells}) == 1:  # the platform is refused
+        raise TesseraError(f"all {len(cells)} layouts", bad[0]["message"], "leave the point out")
+    if bad:
         raise TesseraError(f"layout {bad[0]['layout']}", bad[0]["message"], "correct the layout")
     return cells
 
