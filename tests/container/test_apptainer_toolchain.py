@@ -137,7 +137,7 @@ def test_kill_ends_all_programs(tools):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
-def test_programs_end_with_their_caller(number, root, tools):
+def test_programs_end_with_their_caller(number, root, tools, tmp_path):
     mark = 200_000_000 + os.getpid()
     code = (
         "import signal\n"
@@ -148,7 +148,8 @@ def test_programs_end_with_their_caller(number, root, tools):
         f"script = 'sleep {mark} & echo started; exec sleep {mark}'\n"
         "ApptainerToolchain(toolchain_tag()).run(['sh', '-c', script])\n"
     )
-    env = os.environ | {"PYTHONPATH": str(root / "src")}
+    # A caller that is killed leaves its container's /tmp.
+    env = os.environ | {"PYTHONPATH": str(root / "src"), "TMPDIR": str(tmp_path)}
     caller = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=env,
                               stderr=subprocess.DEVNULL)  # fmt: skip
     assert caller.stdout.readline() == "started\n"
