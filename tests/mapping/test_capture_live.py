@@ -165,8 +165,9 @@ def test_the_commands_of_the_page_run(live, root, tmp_path):
     if large_pages.settings().get("enabled", "never") == "never":
         pytest.skip(f"{large_pages.SYSFS}/enabled is never")
     for line in lines:
-        line = line.replace("/tmp/", f"{tmp_path}/").replace("build/workloads", str(build_dir("workloads")))
-        words = [sys.executable, "-m", "tessera", *shlex.split(line)[2:]]
+        line = line.replace("/tmp/", f"{tmp_path}/")
+        words = [word.replace("build/workloads", str(build_dir("workloads"))) for word in shlex.split(line)]
+        words = [sys.executable, "-m", "tessera", *words[2:]]
         env = os.environ | {"PYTHONPATH": str(root / "src")}
         done = subprocess.run(words, env=env, cwd=root, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, f"{line}\n{done.stderr}"
