@@ -148,7 +148,7 @@ def test_missing_huge_pages_fall_back_only_when_allowed_and_recorded(launch, lay
 
 def test_only_the_target_gets_the_layout(launch, layout, build, tmp_path):
     report = tmp_path / "r.json"
-    script = f"ls / > /dev/null; {build}/cases brk; exit 4"
+    script = f"ls / > /dev/null; '{build}/cases' brk; exit 4"
     options = ("--report", report, "--verbose", "--target", build / "cases")
     done = launch("--layout", layout(), *options, "--", "sh", "-c", script)
     assert done.returncode == 4
@@ -252,7 +252,7 @@ def test_an_exec_of_another_program_is_unchecked_not_confirmed(launch, layout, t
 def test_a_refusal_inside_a_script_is_not_lost(launch, layout, build):
     path = layout("mmap,2MB,1MB,3MB")
     done = launch(
-        "--layout", path, "--target", build / "cases", "--", "sh", "-c", f"{build}/cases brk; exit 0"
+        "--layout", path, "--target", build / "cases", "--", "sh", "-c", f"'{build}/cases' brk; exit 0"
     )
     assert done.returncode == 2 and "[layout/alignment]" in done.stderr
 

@@ -110,7 +110,7 @@ def test_run_sh_gets_no_layout_but_the_target_does(launch, layout, build, tmp_pa
     """The script's shell inherits LD_PRELOAD; only the executable that --target names may have pools."""
     size = "grep VmSize: /proc/{}/status"
     script = tmp_path / "run.sh"
-    script.write_text(f"#!/bin/sh\n{size.format('$$')}\nexec {build}/cases brk threads\n")
+    script.write_text(f"#!/bin/sh\n{size.format('$$')}\nexec '{build}/cases' brk threads\n")
     report = tmp_path / "r.json"
     done = launch("--layout", layout(), "--report", report, "--target", build / "cases", "--", "sh", script)
     assert done.returncode == 0, done.stderr
