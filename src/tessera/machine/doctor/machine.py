@@ -124,5 +124,5 @@ def _host(cpu: dict[str, str]) -> Check:
 
 def _slurm() -> Check:
     if shutil.which("sbatch"):
-        return passed("Slurm", "sbatch found; no profile for a cluster comes with Tessera yet")
+        return passed("Slurm", "sbatch found; ./run --slurm submits the jobs (docs/cluster.md)")
     return skipped("Slurm", "no sbatch", "only a cluster needs it; everything runs on this machine")
