@@ -21,15 +21,6 @@ def client(monkeypatch):
 
 
 @pytest.fixture
-def checkout(tmp_path, monkeypatch):
-    folder = tmp_path / "checkout"
-    (folder / "inner").mkdir(parents=True)
-    monkeypatch.setenv("TESSERA_ROOT", str(folder))
-    monkeypatch.chdir(folder / "inner")
-    return folder
-
-
-@pytest.fixture
 def spelled(tmp_path):
     """The command of the program ``prog``, with a new work folder each time."""
     number = 0

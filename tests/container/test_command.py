@@ -18,15 +18,6 @@ def client(monkeypatch):
     monkeypatch.setattr(command, "docker_client", lambda: "docker")
 
 
-@pytest.fixture
-def checkout(tmp_path, monkeypatch):
-    folder = tmp_path / "checkout"
-    (folder / "inner").mkdir(parents=True)
-    monkeypatch.setenv("TESSERA_ROOT", str(folder))
-    monkeypatch.chdir(folder / "inner")
-    return folder
-
-
 def test_whole_command(checkout, tmp_path):
     data = tmp_path / "data"
     data.mkdir()

@@ -19,7 +19,7 @@ def runs(monkeypatch):
     seen: list[list[str]] = []
 
     def fake(trace, platforms, layouts, **options):
-        assert (trace, layouts, options) == (TRACE, LAYOUTS, {"threads": 2})
+        assert (trace, layouts, options["threads"]) == (TRACE, LAYOUTS, 2)
         seen.append([platform.name for platform in platforms])
         if "bad" in seen[-1]:
             raise TesseraError("tessera-sim", "ended with status -11", "see above")
@@ -29,9 +29,10 @@ def runs(monkeypatch):
     return seen
 
 
-def each(*names: str) -> list:
+def each(*names: str, said: list[str] | None = None) -> list:
     platforms = [SimpleNamespace(name=name) for name in names]
-    return runner.simulate_each(TRACE, platforms, LAYOUTS, threads=2)
+    options = {} if said is None else {"progress": said.append}
+    return runner.simulate_each(TRACE, platforms, LAYOUTS, threads=2, **options)
 
 
 def test_all_are_simulated_in_one_run(runs):
@@ -40,7 +41,9 @@ def test_all_are_simulated_in_one_run(runs):
 
 
 def test_one_that_stops_the_simulator_does_not_stop_the_others(runs):
-    first, bad, last = each("a", "bad", "b")
+    said: list[str] = []
+    first, bad, last = each("a", "bad", "b", said=said)
+    assert len(said) == 1 and "status -11" in said[0] and "one after the other" in said[0]
     assert (first, last) == ([{"platform": "a"}], [{"platform": "b"}])
     assert isinstance(bad, TesseraError) and "status -11" in bad.found
     assert runs == [["a", "bad", "b"], ["a"], ["bad"], ["b"]]

@@ -59,13 +59,15 @@ def simulate_each(
     """:func:`simulate_all`, where a platform that stops the simulator does not stop the others.
 
     For each platform its rows, or why it has none. The platforms are simulated in one run; if that is
-    refused or dies, one after the other, each in a run of its own.
+    refused or dies, ``progress`` says so, and they run one after the other, each in a run of its own.
     """
     try:
         return list(simulate_all(trace, platforms, layouts, **options))
     except TesseraError as error:
         if len(platforms) == 1:
             return [error]
+        if progress := options.get("progress"):
+            progress(f"{len(platforms)} platforms in one run: {error.found}; now one after the other")
     return [found for platform in platforms for found in simulate_each(trace, [platform], layouts, **options)]
 
 
