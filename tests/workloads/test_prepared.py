@@ -88,6 +88,25 @@ def test_bytes_are_read_again_only_after_a_change(builds, tmp_path, monkeypatch)
     assert len(builds.starts) == 2 and path.read_bytes() == BYTES
 
 
+def test_a_file_that_changes_while_it_is_read_is_read_again(builds, tmp_path, monkeypatch):
+    path = tmp_path / "graph"
+    prepared.ensure(ASKED, path)
+    monkeypatch.setattr(prepared, "SETTLED_NS", -1)
+
+    def read(file):
+        found = sha256_of(file)
+        if file == path:
+            path.write_bytes(BYTES[:-1] + b"x")
+            os.utime(path, ns=(0, 0))
+        return found
+
+    monkeypatch.setattr(prepared, "sha256_of", read)
+    prepared.ensure(ASKED, path)
+    monkeypatch.setattr(prepared, "sha256_of", sha256_of)
+    prepared.ensure(ASKED, path)
+    assert len(builds.starts) == 2 and path.read_bytes() == BYTES
+
+
 def test_a_program_that_fails_leaves_no_file_and_its_last_lines(builds, tmp_path):
     builds.fail = 1
     with pytest.raises(TesseraError, match="status 1:\nE28"):

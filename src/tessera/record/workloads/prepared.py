@@ -106,9 +106,10 @@ def _objection(asked: Prepared, path: Path) -> tuple[str, dict]:
         return f"it has {size} bytes instead of {known['bytes']}", known
     if known.get("checked") == _stamp(path):
         return "", known
+    before = _stamp(path)
     if sha256_of(path) != known["sha256"]:
         return "its SHA-256 is not the one of the file that was built", known
-    return "", _write_note(path, known)
+    return "", _write_note(path, known, before)
 
 
 def _stamp(path: Path) -> list[int]:
@@ -117,15 +118,14 @@ def _stamp(path: Path) -> list[int]:
     return [status.st_ino, status.st_mtime_ns, status.st_ctime_ns]
 
 
-def _write_note(path: Path, known: dict) -> dict:
-    """Note that the file has its SHA-256 now: its bytes are read again only after a change.
+def _write_note(path: Path, known: dict, before: list[int]) -> dict:
+    """Note that the file has its SHA-256: its bytes are read again only after a change.
 
-    A file that has just been written gets no stamp, as times of files are coarse: another write could have
-    the same time.
+    ``before``: the stamp when reading began. A file that has changed since gets no stamp. Neither does one
+    that has just been written: times of files are coarse, so another write could have the same time.
     """
-    stamp = _stamp(path)
-    settled = time.time_ns() - max(stamp[1:]) > SETTLED_NS
-    known = known | {"checked": stamp if settled else None}
+    settled = time.time_ns() - max(before[1:]) > SETTLED_NS
+    known = known | {"checked": before if settled and _stamp(path) == before else None}
     write_text(note(path), json.dumps(known, indent=1, sort_keys=True) + "\n")
     return known
 
@@ -162,13 +162,14 @@ def _build(asked: Prepared, path: Path) -> dict:
             "correct prepared.bytes in config/workloads",
             exit_code=EXIT_FAILED,
         )
+    before = _stamp(path)
     known = {
         "recipe": recipe(asked),
         "bytes": size,
         "sha256": sha256_of(path),
         "seconds": round(time.monotonic() - began, 1),
     }
-    return _write_note(path, known)
+    return _write_note(path, known, before)
 
 
 @contextmanager
