@@ -58,7 +58,7 @@ class Builder:
         if argv[0] == "dpkg-query":
             return subprocess.CompletedProcess(argv, 0, source.source().version, "")
         self.built.clear()
-        for line in argv[2].read_text().splitlines():
+        for line in Path(argv[2]).read_text().splitlines():
             patch, folder = map(Path, line.split())
             if not (folder / "bzImage").exists():
                 folder.mkdir(parents=True)

@@ -36,6 +36,14 @@ void remove_stale(const std::string& folder) {
     closedir(entries);
 }
 
+/// A descriptor that holds the file's lock, or -1. The mapping keeps its own descriptor's file open for as long as
+/// anybody reads the launcher's memory (in /proc), even after its death; this one's file closes with the process.
+int locked(const std::string& path) {
+    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) flock(fd, LOCK_EX | LOCK_NB);
+    return fd;
+}
+
 }  // namespace
 
 
@@ -53,17 +61,19 @@ MapFile::MapFile() {
     const int fd = keep_ ? open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)
                          : mkostemp(path_.data(), O_CLOEXEC);
     if (fd < 0) return;
-    if (!keep_) flock(fd, LOCK_EX | LOCK_NB);
+    if (!keep_) lock_ = locked(path_);
     if (ftruncate(fd, sizeof(mosalloc_pool_map)) == 0) {
         void* at = mmap(nullptr, sizeof(mosalloc_pool_map), PROT_READ, MAP_SHARED, fd, 0);
         if (at != MAP_FAILED) map_ = static_cast<const mosalloc_pool_map*>(at);
     }
-    file_ = fd;
+    const int error = errno;
+    close(fd);
+    errno = error;
 }
 
 MapFile::~MapFile() {
     if (!keep_) unlink(path_.c_str());
-    if (file_ >= 0) close(file_);
+    if (lock_ >= 0) close(lock_);
 }
 
 }  // namespace mosalloc::run

@@ -25,7 +25,7 @@ public:
 
 private:
     bool keep_ = false;
-    int file_ = -1;  ///< open and locked as long as this launcher lives
+    int lock_ = -1;  ///< holds the file's lock as long as this launcher lives
     std::string path_;
     const mosalloc_pool_map* map_ = nullptr;
 };
