@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from tessera.cli.build import build
+from tessera.core import unchanged
 from tessera.core.errors import TesseraError
 from tessera.machine.container import engine, images, sif
 from tessera.machine.container.apptainer_toolchain import ApptainerToolchain
@@ -157,7 +158,8 @@ def test_each_image_is_a_file_of_its_own(machine):
         assert isinstance(tools, ApptainerToolchain) and tools.tag == tag
 
 
-def test_description_names_what_ran(machine):
+def test_description_names_what_ran(machine, monkeypatch):
+    monkeypatch.setattr(unchanged, "SETTLED_NS", -1)
     machine.apptainer()
     machine.folder.mkdir(parents=True)
     file = machine.folder / f"{stem(toolchain_tag())}.sif"

@@ -8,7 +8,7 @@ import pytest
 
 from tessera.core.errors import TesseraError
 from tessera.kernel import makefile
-from tessera.record.traces.fixed import CHECKOUT
+from tessera.machine.fixed_names import CHECKOUT
 
 
 class Tools:

@@ -9,8 +9,8 @@ import pytest
 
 from tessera.machine.container import toolchain
 from tessera.machine.container.toolchain import HostToolchain
+from tessera.machine.fixed_names import FixedNames
 from tessera.record import traces
-from tessera.record.traces.fixed import FixedNames
 
 SHORT, LONG = "a", "a-folder-with-a-much-longer-name/and-another-one"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tessera.machine.container import RunOptions
-from tessera.record.traces.fixed import CHECKOUT, FixedNames
+from tessera.machine.fixed_names import CHECKOUT, FixedNames
 from tessera.record.traces.guest import Guest
 from tessera.record.traces.sysroot import paths_of
 

@@ -142,6 +142,14 @@ TEST(Passes, VariantsOfOneStageShareTheirPasses) {
     const Passes halves = passes_of(std::vector<bool>(5, true), std::vector<size_t>(5, 1), {true}, 2, 0, 64, true);
     const std::vector<std::vector<size_t>> split = {{0, 1, 2}, {3, 4}};
     EXPECT_EQ(halves.passes, split);
+    // Variants that do not run on the lanes, or not at all, have no part in that.
+    std::vector<size_t> stage(12, 0);
+    std::vector<bool> runs(12, true);
+    for (size_t i = 1; i < 6; ++i) stage[i] = 1;
+    runs[5] = false;
+    const Passes mixed = passes_of(runs, stage, {true}, 2, 0, 64, true);
+    const std::vector<std::vector<size_t>> two_and_two = {{0, 1}, {2, 3}, {5, 6, 7, 8, 9, 10, 11}};
+    EXPECT_EQ(mixed.passes, two_and_two);
 }
 
 TEST(Passes, AVariantThatCannotRunHasNoCellsInTheStage) {

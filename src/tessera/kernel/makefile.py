@@ -13,8 +13,8 @@ from tessera.core.paths import repo_root
 from tessera.machine.container import RunOptions
 from tessera.machine.container.engine import NONE, engine_name
 from tessera.machine.container.toolchain import Toolchain
+from tessera.machine.fixed_names import CHECKOUT, FixedNames
 from tessera.machine.preload import splits
-from tessera.record.traces.fixed import CHECKOUT, FixedNames
 
 
 def names() -> FixedNames:

@@ -15,7 +15,7 @@ from tessera.core.files import sha256_of, write_text
 from tessera.core.paths import built, repo_root
 from tessera.machine.container import engine
 from tessera.machine.container.image_inputs import toolchain_tag, vips_tag, workloads_tag
-from tessera.record.traces.fixed import FixedNames
+from tessera.machine.fixed_names import FixedNames
 from tessera.record.workloads import Size, prepared
 from tessera.record.workloads.run import HOST, VIPS, WORKLOADS, Run
 

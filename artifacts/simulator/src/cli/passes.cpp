@@ -27,8 +27,8 @@ void add(Passes& to, const std::vector<size_t>& variants, const std::vector<bool
 /// Moves cells of a variant to the passes of an earlier one of its stage, as long as there is a pass for each thread.
 class StageSharing {
 public:
-    StageSharing(const std::vector<size_t>& stage, size_t threads)
-        : most_variants_((stage.size() + threads - 1) / threads) {}
+    /// on_lanes: the number of variants that run on the lanes.
+    StageSharing(size_t on_lanes, size_t threads) : most_variants_((on_lanes + threads - 1) / threads) {}
 
     /// `first`: place of the variant's first pass, which are the last ones.
     void move(std::vector<std::vector<size_t>>& passes, size_t first, size_t stage) {
@@ -60,11 +60,14 @@ Passes passes_of(const std::vector<bool>& variant_runs, const std::vector<size_t
     Passes found;
     std::vector<size_t> others;
     size_t running = 0;
-    StageSharing sharing(stage, threads);
+    size_t on_lanes = 0;
+    for (size_t variant = 0; variant < stage.size(); ++variant) on_lanes += stage[variant] != 0 && variant_runs[variant];
+    StageSharing sharing(on_lanes, threads);
     for (size_t variant = 0; variant < stage.size(); ++variant) {
         const size_t first = found.passes.size();
         if (stage[variant] == 0) others.push_back(variant), running += variant_runs[variant];
-        else add(found, {variant}, variant_runs, layout_runs, alone), sharing.move(found.passes, first, stage[variant]);
+        else add(found, {variant}, variant_runs, layout_runs, alone);
+        if (stage[variant] != 0 && variant_runs[variant]) sharing.move(found.passes, first, stage[variant]);
     }
     size_t together = alone;
     if (running > 1 && asked_group == 0) {  // as many cells as one variant has at most, and a pass for each thread

@@ -16,6 +16,7 @@ from pathlib import Path
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import making, sha256_of, write_text
 from tessera.core.paths import build_dir, repo_root
+from tessera.core.unchanged import settled, stamp
 from tessera.machine.container.apptainer_command import apptainer_exec, clean_environment
 from tessera.machine.container.engine import apptainer_client, require_apptainer
 from tessera.machine.container.image_inputs import build_command, name_of, stem
@@ -122,21 +123,20 @@ def sif_record(tag: str) -> dict:
         TesseraError: the file does not exist, or Apptainer cannot start a program in it.
     """
     path = sif_path(require_sif(tag))
-    status = path.stat()
-    file = {"size_bytes": status.st_size, "mtime_ns": status.st_mtime_ns}
     kept = build_dir("images") / f"{stem(tag)}.sif.json"
     if kept.is_file():
         known = json.loads(kept.read_text())
-        if known["file"] == file:
+        if known.get("checked") == stamp(path):
             return known
+    before = stamp(path)
     packages = _packages(tag)
     found = {
         "image": tag,
         "sif_sha256": sha256_of(path),
-        "file": file,
         "packages": packages,
         "differs": differences(name_of(tag), packages),
     }
+    found |= {"checked": settled(path, before)}
     write_text(kept, json.dumps(found, indent=2) + "\n")
     return found
 

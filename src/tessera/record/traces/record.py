@@ -25,8 +25,8 @@ from tessera.machine.container import RunOptions
 from tessera.machine.container.command import caller_folder
 from tessera.machine.container.process import stopped_at_exit
 from tessera.machine.container.toolchain import HostToolchain, Toolchain
+from tessera.machine.fixed_names import FixedNames
 from tessera.record.traces.companion import Companion, beside
-from tessera.record.traces.fixed import FixedNames
 from tessera.record.traces.guest import Guest
 from tessera.record.traces.header import info
 from tessera.record.traces.options import Options

@@ -21,6 +21,7 @@ import click
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.files import sha256_of, write_text
 from tessera.core.paths import built
+from tessera.core.unchanged import settled, stamp
 from tessera.core.units import format_bytes
 from tessera.machine.container.toolchain import toolchain
 from tessera.record.workloads.model import Prepared, Size
@@ -28,9 +29,6 @@ from tessera.record.workloads.run import Finished, last_line_json
 
 #: Bytes of a prepared file are known to the header's size; a YAML file states them rounded.
 ROUNDING = 0.02
-
-#: A file without a change for so long gets another time when it is changed.
-SETTLED_NS = 1_000_000_000
 
 
 def note(path: Path) -> Path:
@@ -60,7 +58,7 @@ def of(sizes: Iterable[Size]) -> dict[str, Prepared]:
 def ensure(asked: Prepared, path: Path) -> dict:
     """Build ``path`` unless it is there, whole, and built from the same; return its note.
 
-    Its bytes are read only if its inode or its times differ from those of the last check: files have 13 GB.
+    Its bytes are read only if its inode, size or times differ from those of the last check: files have 13 GB.
     One process at a time; another one waits and finds the finished file.
 
     Raises:
@@ -104,28 +102,17 @@ def _objection(asked: Prepared, path: Path) -> tuple[str, dict]:
         return "it was built from other arguments or by another program", known
     if (size := path.stat().st_size) != known["bytes"]:
         return f"it has {size} bytes instead of {known['bytes']}", known
-    if known.get("checked") == _stamp(path):
+    if known.get("checked") == stamp(path):
         return "", known
-    before = _stamp(path)
+    before = stamp(path)
     if sha256_of(path) != known["sha256"]:
         return "its SHA-256 is not the one of the file that was built", known
     return "", _write_note(path, known, before)
 
 
-def _stamp(path: Path) -> list[int]:
-    """What changes when somebody writes or replaces the file: inode, mtime and ctime in ns."""
-    status = path.stat()
-    return [status.st_ino, status.st_mtime_ns, status.st_ctime_ns]
-
-
 def _write_note(path: Path, known: dict, before: list[int]) -> dict:
-    """Note that the file has its SHA-256: its bytes are read again only after a change.
-
-    ``before``: the stamp when reading began. A file that has changed since gets no stamp. Neither does one
-    that has just been written: times of files are coarse, so another write could have the same time.
-    """
-    settled = time.time_ns() - max(before[1:]) > SETTLED_NS
-    known = known | {"checked": before if settled and _stamp(path) == before else None}
+    """Note that the file has its SHA-256; ``before`` is its stamp when reading began."""
+    known = known | {"checked": settled(path, before)}
     write_text(note(path), json.dumps(known, indent=1, sort_keys=True) + "\n")
     return known
 
@@ -162,7 +149,7 @@ def _build(asked: Prepared, path: Path) -> dict:
             "correct prepared.bytes in config/workloads",
             exit_code=EXIT_FAILED,
         )
-    before = _stamp(path)
+    before = stamp(path)
     known = {
         "recipe": recipe(asked),
         "bytes": size,
