@@ -1,12 +1,14 @@
 """The smoke configuration through Slurm: recordings, layouts and cells are those of a run without it.
 
 Jobs of a cluster get the same programs and inputs, so their cells are equal byte for byte. The cells that are
-compared come from `./run smoke`; without them this test is skipped.
+compared come from `./run smoke`; without them these tests are skipped. The whole of smoke takes minutes: it is
+run with TESSERA_SLURM_WHOLE=1.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import time
 from pathlib import Path
@@ -58,3 +60,25 @@ def test_cells_are_those_of_a_run_without_slurm(cluster, local, through_slurm):
         )
         assert ours["sha256"] == theirs["sha256"], workload
     assert "COMPLETED" in cluster.states().values()  # Slurm did run them
+
+
+@pytest.mark.skipif("TESSERA_SLURM_WHOLE" not in os.environ, reason="minutes: TESSERA_SLURM_WHOLE=1")
+def test_all_of_smoke(cluster, local, through_slurm):
+    """Every step, with its report; what is simulated is equal byte for byte."""
+    results, config_file, config = through_slurm
+    runs = Workflow(ROOT, cluster)
+    start = time.monotonic()
+    done = runs.run("smoke", "--configfile", str(config_file), *options(), seconds=3600)
+    print(f"all of smoke through Slurm in {time.monotonic() - start:.0f} s, {len(cluster.states())} jobs of Slurm")
+    assert done.returncode == 0, done.stdout[-4000:]
+    assert (results / "report" / "index.html").is_file()
+    simulated = [f"cells/{w}/{p}.csv" for w in config["workloads"] for p in config["platforms"]]
+    simulated += [str(p.relative_to(local)) for p in sorted(local.glob("studies/**/*.csv")) if not timed(p)]
+    differ = [name for name in simulated if (results / name).read_bytes() != (local / name).read_bytes()]
+    assert len(simulated) > 10 and not differ
+    assert set(cluster.states().values()) == {"COMPLETED"}
+
+
+def timed(table: Path) -> bool:
+    """Whether a table has times that a clock of this machine measured."""
+    return "seconds" in table.read_text().partition("\n")[0]
