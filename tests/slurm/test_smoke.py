@@ -1,8 +1,8 @@
 """The smoke configuration through Slurm: recordings, layouts and cells are those of a run without it.
 
 Jobs of a cluster get the same programs and inputs, so their cells are equal byte for byte. The cells that are
-compared come from `./run smoke`; without them these tests are skipped. The whole of smoke takes minutes: it is
-run with TESSERA_SLURM_WHOLE=1.
+compared come from `./run smoke`; without them these tests are skipped. The whole of smoke takes minutes, so
+that test runs only with TESSERA_SLURM_WHOLE=1.
 """
 
 from __future__ import annotations
@@ -69,7 +69,8 @@ def test_all_of_smoke(cluster, local, through_slurm):
     runs = Workflow(ROOT, cluster)
     start = time.monotonic()
     done = runs.run("smoke", "--configfile", str(config_file), *options(), seconds=3600)
-    print(f"all of smoke through Slurm in {time.monotonic() - start:.0f} s, {len(cluster.states())} jobs of Slurm")
+    jobs = len(cluster.states())
+    print(f"all of smoke through Slurm in {time.monotonic() - start:.0f} s, {jobs} jobs of Slurm")
     assert done.returncode == 0, done.stdout[-4000:]
     assert (results / "report" / "index.html").is_file()
     simulated = [f"cells/{w}/{p}.csv" for w in config["workloads"] for p in config["platforms"]]
