@@ -37,7 +37,7 @@ void remove_stale(const std::string& folder) {
 }
 
 /// A descriptor that holds the file's lock, or -1. It opens the file a second time: a lock belongs to an open file, and the
-/// mapping can keep its own one open when the process has ended. A third of killed launchers left their lock so.
+/// mapping's one stays open in the process mosalloc-wait, which inherits the mapping and ends a little after a killed launcher.
 int locked(const std::string& path) {
     const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd >= 0) flock(fd, LOCK_EX | LOCK_NB);
