@@ -17,15 +17,14 @@ from pathlib import Path
 from snakemake.utils import validate
 from tessera.core.schemas import jsonschema
 from tessera.pipeline.digests import code, content
-from tessera.pipeline.start import begin
-from tessera.pipeline.timeline import watch
 from tessera.results.tree import MODEL_TABLES, REFERENCE_TABLES, Tree
 
 if not config:
     configfile: "config/default.yaml"
 
-jsonschema()  # before `validate` imports it: a second less
-validate(config, "workflow/schemas/config.schema.json")
+if workflow.is_main_process:  # jobs of a cluster start with a configuration that is valid
+    jsonschema()  # before `validate` imports it: a second less
+    validate(config, "workflow/schemas/config.schema.json")
 
 TREE = Tree(f"results/{config['name']}")
 WORKLOADS = list(config["workloads"])
@@ -52,8 +51,9 @@ include: "workflow/rules/report.smk"
 localrules: reproduce, smoke, kernel, kernel_smoke, kernel_bisect
 
 onstart:  # only of runs with jobs; not of dry runs, listings, or jobs of a cluster
-    begin(TREE.root, left_out() if workflow.local_exec else (), config)  # nodes of a cluster have their own memory
-    watch(TREE.timeline, workflow, logger)
+    from tessera.pipeline import start, timeline  # slow to import
+    start.begin(TREE.root, left_out() if workflow.local_exec else (), config)  # nodes of a cluster have their own memory
+    timeline.watch(TREE.timeline, workflow, logger)
 
 rule reproduce:
     """The main job: run everything, then print the claims; the exit status is that of the check."""

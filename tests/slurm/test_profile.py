@@ -23,6 +23,12 @@ def rules(root) -> dict[str, str]:
     return found
 
 
+@pytest.fixture(scope="module")
+def local(rules) -> set[str]:
+    """Rules whose jobs run where Snakemake runs."""
+    return {name for name, text in rules.items() if "localrule: True" in text}
+
+
 def test_it_repeats_what_holds_on_every_machine(root, profile):
     """`--workflow-profile` replaces profiles/default, it does not add to it."""
     default = yaml.safe_load((root / "profiles" / "default" / "config.yaml").read_text())
@@ -36,7 +42,7 @@ def test_no_job_takes_every_core(profile, rules):
     """`threads: workflow.cores` is all that the run may use: here, the sum of all nodes."""
     greedy = {name for name, text in rules.items() if "threads: workflow.cores" in text}
     assert greedy and greedy <= profile["set-threads"].keys()
-    assert max(profile["set-threads"].values()) <= 4 and profile["local-cores"] == 1
+    assert max(profile["set-threads"].values()) <= 4 and profile["local-cores"] == 2
 
 
 def test_it_names_only_rules_that_exist(profile, rules):
@@ -44,10 +50,10 @@ def test_it_names_only_rules_that_exist(profile, rules):
         assert profile[part].keys() <= rules.keys(), part
 
 
-def test_a_second_try_has_more_memory(profile, rules):
+def test_a_second_try_has_more_memory(profile, rules, local):
     """A fixed number would fail three times in the same way."""
     assert "attempt" in profile["default-resources"]["mem_mb"] and profile["retries"] >= 1
-    fixed = [name for name, text in rules.items() if re.search(r"mem_mb=\d", text)]
+    fixed = [name for name, text in rules.items() if re.search(r"mem_mb=\d", text) and name not in local]
     unchanged = [n for n in fixed if "attempt" not in str(profile["set-resources"].get(n, {}).get("mem_mb"))]
     assert unchanged == []
     computed = [text for text in rules.values() if "mem_mb=lambda" in text]
@@ -61,11 +67,18 @@ def test_measurements_have_their_node_alone(profile, rules):
         assert "--exclusive" in profile["set-resources"][name]["slurm_extra"], name
 
 
-def test_what_runs_on_the_submitting_machine_is_small(profile, rules):
-    """Rules with `localrule` simulate and record nothing, and Slurm's settings do not name them."""
-    local = {name for name, text in rules.items() if "localrule: True" in text}
-    assert local and not any("component_stamps" in rules[name] for name in local)
+def test_what_runs_on_the_submitting_machine_is_small(profile, rules, local):
+    """Rules with `localrule` work on tables or take seconds. The profile has no settings of them."""
+    programs = {name for name in local if "component_stamps" in rules[name]}
+    assert programs == {"layouts", "study_window"} and local >= {"fit", "notebook", "report"}
     assert not local & (profile["set-resources"].keys() | profile["groups"].keys())
+
+
+def test_chains_of_jobs_have_their_turn_first(profile, rules):
+    """What is nice is waited for by the report only."""
+    nice = {name for name, own in profile["set-resources"].items() if "--nice" in own.get("slurm_extra", "")}
+    waited_for = {"trace", "cells", "chase", "clock_measure", "clock", "host_run", "host_platform"}
+    assert nice and nice <= rules.keys() - waited_for
 
 
 def test_the_plugin_is_pinned_beside_the_lock(root):

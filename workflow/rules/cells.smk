@@ -30,6 +30,7 @@ def cells_of_pairs():
 
 
 rule all_cells:
+    localrule: True  # works on tables
     input: cells_of_pairs(), TREE.host_simulated, TREE.host_cells,
     output: TREE.cells,
     log: TREE.log("all-cells"),

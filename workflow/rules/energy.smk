@@ -2,6 +2,7 @@
 
 
 rule energy:
+    localrule: True  # works on tables
     input: TREE.cells,
     output: TREE.energy("energy"), TREE.energy("savings"),
     log: TREE.log("energy"),

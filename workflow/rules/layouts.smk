@@ -19,6 +19,7 @@ CHANGES = " ".join(f"--change {key}={value}" for key, value in sorted(config.get
 
 
 rule layouts:
+    localrule: True  # seconds
     input:
         component_stamps("simulator"),
         info=TREE.info("{workload}"),

@@ -25,6 +25,7 @@ def cells_of_platform(wildcards):
 
 
 rule fit:
+    localrule: True  # works on tables
     input:
         cells=cells_of_platform,
         manifests=lambda w: [TREE.manifest(workload, w.platform) for workload in WORKLOADS],
@@ -44,6 +45,7 @@ rule fit:
 
 
 rule adaptive:
+    localrule: True  # works on tables
     input: cells_of_platform,
     output: of_platform(ADAPTIVE_TABLES),
     log: TREE.log("adaptive-{platform}"),
@@ -55,6 +57,7 @@ rule adaptive:
 
 
 rule one_gb:
+    localrule: True  # works on tables
     input: cells=cells_of_platform, mosaics=TREE.validation("mosaics"),
     output: of_platform(ONE_GB_TABLES),
     log: TREE.log("one-gb-{platform}"),
@@ -67,7 +70,7 @@ rule one_gb:
 
 
 rule all_models:
-    localrule: True  # seconds
+    localrule: True  # works on tables
     input:
         [
             TREE.models_of(workload, platform, table)

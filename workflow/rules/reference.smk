@@ -9,7 +9,7 @@ def fetched_data():
 
 
 rule reference:
-    localrule: True  # seconds
+    localrule: True  # works on tables
     input: kernel_parts_here(["table5"]),  # our own, if it was made
     output: [TREE.reference(name) for name in REFERENCE_TABLES],
     log: TREE.log("reference"),

@@ -42,6 +42,7 @@ rule machines:
 
 
 rule notebook:
+    localrule: True  # works on tables
     input:
         rules.all_models.output,
         TREE.cells,
@@ -61,6 +62,7 @@ rule notebook:
 
 
 rule report:
+    localrule: True  # works on tables
     input:
         rules.all_models.output,
         rules.reference.output,

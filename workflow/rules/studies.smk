@@ -117,6 +117,7 @@ def finished_files():
 
 
 rule study_window:
+    localrule: True  # seconds
     input:
         component_stamps("tracer"),
         info=TREE.info("{workload}"),
@@ -307,7 +308,7 @@ rule study_transfer:
 
 
 rule study_transfer_verdicts:
-    localrule: True  # seconds
+    localrule: True  # works on tables
     input: lambda w: transfer_parts("points"),
     output: [TREE.transfer(Path(table.file).stem) for table in transfer_tables.OF_RUN],
     log: TREE.log("study-transfer"),

@@ -134,7 +134,7 @@ rule calibrated_cells:
 
 
 rule judge_mosaics:
-    localrule: True  # seconds
+    localrule: True  # works on tables
     input:
         TREE.host_cells,
         comparison=TREE.host_comparison,
@@ -152,6 +152,7 @@ rule judge_mosaics:
 
 
 rule invariants:
+    localrule: True  # works on tables
     input: TREE.cells,
     output: TREE.validation("invariants"),
     log: TREE.log("invariants"),

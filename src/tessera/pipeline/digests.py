@@ -136,6 +136,7 @@ def _longest(target: str) -> str:
     return target
 
 
+@cache
 def _with_packages(name: str) -> list[str]:
     """A module and the packages that are imported with it; not `tessera` itself, which holds the version."""
     parts = name.split(".")
@@ -161,6 +162,7 @@ def _text(name: str) -> str:
     return _file(_modules()[name]).decode()
 
 
+@cache
 def _bytes_of(name: str) -> bytes:
     """A module's source; a package's with the data files in its folder and those of :data:`READ`."""
     path = _modules()[name]
@@ -185,8 +187,13 @@ def _name(path: Path, above: Path) -> str:
     """
     if not path.is_absolute():
         return path.as_posix()
-    root = repo_root()
+    root = _root()
     return path.relative_to(root if path.is_relative_to(root) else above).as_posix()
+
+
+@cache
+def _root() -> Path:
+    return repo_root()  # it asks the file system
 
 
 def _decides(path: Path) -> bool:
@@ -202,5 +209,10 @@ def _file(path: Path | str) -> bytes:
 def _digest(parts: Iterable[tuple[str, bytes]]) -> str:
     whole = hashlib.sha256()
     for name, data in parts:
-        whole.update(f"{name}\0{hashlib.sha256(data).hexdigest()}\n".encode())
+        whole.update(f"{name}\0{_hash(data)}\n".encode())
     return whole.hexdigest()[:16]
+
+
+@cache
+def _hash(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
