@@ -17,9 +17,10 @@
 #include <cstring>
 
 #include "any_design.h"
+#include "base/isa.h"
 #include "base/text.h"
 #include "design_rows.h"
-#include "engine/lanes/isa.h"
+#include "engine/lanes/machine.h"
 #include "floor.h"
 #include "mmu/design.h"
 #include "model_features.h"
@@ -195,7 +196,7 @@ int main(int argc, char** argv) {
     using namespace tessera::sim;
     benchmark::Options options;
     if (!benchmark::parse(argc, argv, options)) return benchmark::usage();
-    benchmark::Report report(options.csv, lanes::chosen_isa(), options.layouts, options.accesses);
+    benchmark::Report report(options.csv, chosen_isa(), options.layouts, options.accesses);
     if (options.memory) return benchmark::point(report, "memory", "H,M,C", {}, options.accesses, options.layouts, uint64_t{32} << 30), 0;
     if (!options.curve.empty()) return benchmark::curves(report, options);
     bool same = true;

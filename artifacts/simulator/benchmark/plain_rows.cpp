@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "engine/lanes/isa.h"
+#include "base/isa.h"
 #include "mosaics.h"
 #include "plain_lanes.h"
 #include "streams.h"
@@ -66,7 +66,7 @@ bool plain_rows(Report& report, size_t accesses, size_t layout_count, size_t run
     }
     if (own.empty()) unsetenv("TESSERA_SIM_ISA");
     else setenv("TESSERA_SIM_ISA", own.c_str(), 1);
-    report.set_isa(lanes::chosen_isa());
+    report.set_isa(chosen_isa());
     return same;
 }
 

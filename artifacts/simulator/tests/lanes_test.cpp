@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/isa.h"
 #include "engine/lanes/configure.h"
 #include "engine/lanes/isa.h"
 #include "engine/lanes/region_table.h"
@@ -68,7 +69,7 @@ TEST(RegionTable, NumbersRegionsInTheOrderOfTouchAndRefusesMoreThanFit) {
 
 TEST(Isa, UnknownNameIsRefused) {
     const ForcedIsa forced("sse");
-    EXPECT_THROW(lanes::chosen_isa(), Refusal);
+    EXPECT_THROW(chosen_isa(), Refusal);
 }
 
 /// 64 layouts, each with 4KB pages in a region of its own and 2MB pages elsewhere: a set then holds up to 64 x ways different pages.

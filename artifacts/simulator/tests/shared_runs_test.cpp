@@ -6,6 +6,8 @@
 
 #include "engine/functional.h"
 #include "mmu/design.h"
+#include "support/isa.h"
+#include "support/platforms.h"
 #include "support/random_inputs.h"
 #include "support/random_mappings.h"
 
@@ -121,6 +123,36 @@ TEST_P(SharedRuns, EqualEachDesignAloneWithCaches) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, SharedRuns, ::testing::Range<uint64_t>(0, 8));
+
+/// Arrays of anchors that a loop of its own goes through, in each instruction set; those of six sets and of twelve ways have none.
+TEST(AnchorLoop, IsTheDesignAloneInEachInstructionSet) {
+    for (const char* isa : instruction_sets()) {
+        const ForcedIsa forced(isa);
+        for (uint64_t seed = 0; seed < 4; ++seed) {
+            RandomInputs random(seed + 4200);
+            RandomMappings mappings(seed + 4200);
+            std::vector<Platform> platforms;
+            for (const Geometry stlb : {Geometry{1, 1}, Geometry{6, 3}, Geometry{16, 4}, Geometry{20, 5}, Geometry{64, 8}, Geometry{18, 3}, Geometry{12, 12}})
+                for (const uint64_t distance : {2, 8, 512, 65536}) {
+                    platforms.push_back(haswell());
+                    platforms.back().l1_4kb = {2, 1}, platforms.back().stlb = stlb;
+                    platforms.back().mmu_design = {"anchor", {{"distance_pages", distance}}};
+                }
+            MemoryStream stream = random.stream(4000);
+            const std::vector<Layout> layouts = {mappings.mapping("one", 1, stream.header().accesses), mappings.mapping("three", 3, stream.header().accesses)};
+            const auto found = run_cells("partial", stream, platforms, layouts, tlbs);
+            uint64_t of_anchors = 0;
+            for (size_t i = 0; i < found.size(); ++i) {
+                const Platform& platform = platforms[i % platforms.size()];
+                SCOPED_TRACE(std::string(isa) + ", seed " + std::to_string(seed) + ", cell " + std::to_string(i));
+                expect_same_cell(found[i], alone(platform, stream, layouts[i / platforms.size()], tlbs), false);
+                ASSERT_FALSE(found[i].refusal);
+                of_anchors += found[i].counts.design.structures.at(1).hits;
+            }
+            EXPECT_GT(of_anchors, 1000u);
+        }
+    }
+}
 
 /// H, M and those of the instruction side; structures are counted over the whole stream, too.
 TEST(TlbsOnly, HitsAndMissesAreThoseOfAFullRun) {

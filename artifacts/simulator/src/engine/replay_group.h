@@ -8,8 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/isa.h"
 #include "engine/cell_group.h"
-#include "engine/lanes/isa.h"
 #include "engine/shared_logs.h"
 #include "engine/timing/clock.h"
 
@@ -28,7 +28,7 @@ public:
             if (outcomes == nullptr) break;
             TimedPlatform& timed = timed_.emplace_back();
             guard(timed, [&] {
-                timed.clock = make_clock(*platform, blocks_, unsigned(layouts_), layouts_ == 1 ? "one" : std::string(lanes::chosen_isa()),
+                timed.clock = make_clock(*platform, blocks_, unsigned(layouts_), layouts_ == 1 ? "one" : std::string(chosen_isa()),
                                          shared == nullptr ? nullptr : &shared->redirects(*platform));
             });
         }

@@ -14,6 +14,7 @@
 
 #include "base/types.h"
 #include "os/page_rows.h"
+#include "tlb/entry_name.h"
 #include "tlb/translation.h"
 
 namespace tessera::sim {
@@ -24,13 +25,14 @@ enum class L1Pages : uint8_t { of_the_space, only_4kb };
 /// A data access that missed L1.
 struct L1Miss {
     static constexpr uint32_t unknown = ~uint32_t{0};
-    uint64_t address_bits : 48, shift : 6;  ///< shift: base-2 logarithm of the page's bytes
-    uint32_t row, chunk;                    ///< of the mapping: numbers in its rows() and chunks(), or unknown
+    uint64_t address_bits;
+    uint64_t name;                                        ///< of the page: entry_name()
+    uint64_t chunk_begin = ~uint64_t{0}, chunk_end = 0;   ///< pages of its chunk; nothing if it is unknown, or no design needs it
+    uint32_t row = unknown, chunk = unknown;              ///< of the mapping: numbers in its rows() and chunks()
 
-    L1Miss(VirtAddr address, PageSize size, uint32_t row, uint32_t chunk)
-        : address_bits(address.value), shift(shift_of(size)), row(row), chunk(chunk) {}
+    L1Miss(VirtAddr address, PageNumber page) : address_bits(address.value), name(entry_name(page)) {}
     VirtAddr address() const { return VirtAddr(address_bits); }
-    PageNumber page() const { return {address_bits >> shift, static_cast<PageSize>(shift)}; }
+    PageNumber page() const { return page_of_entry(name); }
 };
 
 /// Misses in program order, all before or all behind a change of the mapping.
@@ -51,6 +53,8 @@ class BehindSharedL1 {
 public:
     virtual ~BehindSharedL1() = default;
     virtual L1Pages l1_pages() const = 0;
+    /// missed_l1() uses the chunk of a miss.
+    virtual bool needs_chunks() const { return false; }
     /// For each miss, what Design::access_tlb_only() does for a page that missed L1, except to fill L1.
     virtual void missed_l1(const L1Misses& misses, MissCounts& counts) = 0;
     /// What Design::changed() does, except to L1.

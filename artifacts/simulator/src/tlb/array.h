@@ -7,12 +7,9 @@
 
 #include "base/types.h"
 #include "tlb/entry_array.h"
+#include "tlb/entry_name.h"
 
 namespace tessera::sim {
-
-/// The name of a page in an array; its low six bits are the size, so that other kinds of entries can have names beside it.
-constexpr uint64_t entry_name(PageNumber page) { return page.number << 6 | shift_of(page.size); }
-constexpr PageNumber page_of_entry(uint64_t name) { return {name >> 6, static_cast<PageSize>(name & 63)}; }
 
 class TlbArray {
 public:

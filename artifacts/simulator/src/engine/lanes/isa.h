@@ -7,9 +7,7 @@
 
 namespace tessera::sim::lanes {
 
-/// The widest of `avx512`, `avx2` and `scalar` that the processor has; TESSERA_SIM_ISA overrides (tests compare them).
-/// Throws Refusal.
-const char* chosen_isa();
+/// For chosen_isa() (base/isa.h).
 std::unique_ptr<Machine> make_machine(const MachineConfig& config);
 
 }  // namespace tessera::sim::lanes

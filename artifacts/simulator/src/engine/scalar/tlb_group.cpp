@@ -28,6 +28,7 @@ void TlbGroup::add(const Platform& platform) {
         const L1Pages pages = member->behind->l1_pages();
         auto& l1 = l1s_[keys_under(platform, "tlb.l1d.") + (pages == L1Pages::only_4kb ? "4KB pages" : "all pages")];
         if (l1 == nullptr) l1 = std::make_unique<SharedL1>(platform, pages);
+        l1->needs_chunks |= member->behind->needs_chunks();
         l1->members.push_back(members_.size());
     }
     members_.push_back(std::move(member));
@@ -101,8 +102,9 @@ std::optional<Refusal> TlbGroup::look_up(SharedL1& l1, const Part& part) {
     l1.misses.clear();
     l1.miss_accesses.clear();
     l1.others.clear();
-    const MappedPages* const mapping = l1.pages == L1Pages::of_the_space ? space_.mapping() : nullptr;
-    const bool rows = mapping != nullptr && chunks() != nullptr;
+    const MappedPages* const mapping = space_.mapping();
+    const PageChunk* const chunks = this->chunks();
+    const bool rows = chunks != nullptr && (l1.needs_chunks || l1.pages == L1Pages::of_the_space);  // then page_size() has found the row
     size_t access = 0;
     const auto other = [&](OtherEvent::Kind kind, VirtAddr address) { l1.others.push_back({kind, address, l1.misses.size(), access}); };
     const auto fetched = [&](const Fetch& fetch) {
@@ -115,8 +117,12 @@ std::optional<Refusal> TlbGroup::look_up(SharedL1& l1, const Part& part) {
         const PageNumber page = page_of(address, l1.pages == L1Pages::only_4kb ? PageSize::small_4kb : space_.page_size(address));
         if (l1.first.lookup(page)) return;
         l1.first.fill(page);
-        if (rows) l1.misses.emplace_back(address, page.size, mapping->row_number(), mapping->row(address).chunk);
-        else l1.misses.emplace_back(address, page.size, L1Miss::unknown, L1Miss::unknown);
+        L1Miss& miss = l1.misses.emplace_back(address, page);
+        if (rows) {
+            miss.chunk = mapping->row(address).chunk, miss.row = mapping->row_number();
+            if (l1.needs_chunks && miss.chunk != L1Miss::unknown)
+                miss.chunk_begin = chunks[miss.chunk].page, miss.chunk_end = miss.chunk_begin + chunks[miss.chunk].pages;
+        }
         l1.miss_accesses.push_back(uint32_t(access));
     };
     try {

@@ -23,16 +23,17 @@
 // it overlaps the pages that the anchor serves. Not modelled: regions with their own distances, the time to rewrite page tables.
 #include <bit>
 
-#include "base/select.h"
+#include "base/isa.h"
 #include "mmu/behind_l1.h"
+#include "mmu/designs/anchor_array.h"
 #include "mmu/designs/anchor_distance.h"
+#include "mmu/designs/anchor_loop.h"
 #include "pagetable/layout_constants.h"
-#include "tlb/array.h"
 
 namespace tessera::sim {
 namespace {
 
-constexpr uint64_t most_contiguity = 65536, far_entries = page_table_base + (uint64_t{1} << 39);
+constexpr uint64_t far_entries = page_table_base + (uint64_t{1} << 39);
 
 uint64_t distance_of(const OwnValues& own, const MappedPages& mapping) {
     const uint64_t distance = own["distance_pages"];
@@ -51,7 +52,8 @@ public:
           shift_(unsigned(std::countr_zero(distance_))), background_fills_(own["background_fills"] != 0),
           regular_cycles_(uint32_t(context.platform.stlb_hit_cycles)),
           both_cycles_(std::max(regular_cycles_, uint32_t(own["anchor_cycles"]))),
-          array_(context.platform.stlb, context.platform.stlb_replacement, context.platform) {}
+          array_(context.platform.stlb, context.platform.stlb_replacement, context.platform),
+          loop_(chosen_isa() == std::string("avx512") ? anchor_loop_avx512 : anchor_loop<PlainSteps>) {}
 
     /// Of data accesses. The anchor's look-up cycles are those beyond the regular ones, so both together are what accesses pay.
     std::vector<StructureCounts> structures() const override { return {regular_, anchor_}; }
@@ -67,8 +69,8 @@ protected:
         ++anchor_.accesses;
         anchor_.lookup_cycles += both_cycles_ - regular_cycles_;
         const uint64_t vpn = address.value >> 12, number = vpn >> shift_;
-        const uint32_t* const contiguity = array_.lookup(number, anchor_name(number));
-        anchor_found_ = contiguity != nullptr;
+        const std::optional<uint64_t> contiguity = array_.lookup(number, anchor_name(number));
+        anchor_found_ = contiguity.has_value();
         if (!anchor_found_ || vpn - (number << shift_) >= *contiguity) return {Translation::miss, both_cycles_};
         ++anchor_.hits;
         return {Translation::stlb_hit, both_cycles_};
@@ -78,7 +80,7 @@ protected:
         if (!anchor_found_ && has_anchors(page.size)) {
             const uint64_t number = address.value >> 12 >> shift_;
             if (port != nullptr) load_anchor(address, page, *port);
-            if (const uint32_t contiguity = contiguity_at(number << shift_, address); contiguity > 1) {
+            if (const uint64_t contiguity = contiguity_at(number << shift_, address); contiguity > 1) {
                 array_.fill(number, anchor_name(number), contiguity);
                 return;
             }
@@ -86,63 +88,43 @@ protected:
         fill_regular(page);
     }
 
-    bool regular_hit(PageNumber page) override { return array_.lookup(page.number, entry_name(page)) != nullptr; }
-    void fill_regular(PageNumber page) override { array_.fill(page.number, entry_name(page)); }
+    bool regular_hit(PageNumber page) override { return array_.lookup(page.number, entry_name(page)).has_value(); }
+    void fill_regular(PageNumber page) override { array_.fill(page.number, entry_name(page), 0); }
 
     void drop(VirtRange range) override {
-        array_.drop([&](uint64_t name, uint32_t contiguity) {
+        array_.drop([&](uint64_t name, uint64_t contiguity) {
             if ((name & 63) != anchor_bits) return overlaps(page_of_entry(name), range);
-            const uint64_t begin = name >> 6 << shift_, end = begin + std::min<uint64_t>(contiguity, distance_);
+            const uint64_t begin = name >> 6 << shift_, end = begin + std::min(contiguity, distance_);
             return begin << 12 < range.end.value && range.begin.value < end << 12;
         });
     }
 
-    /// look_up() and fill() in one step. Only a regular hit has a branch: what an array holds of anchors cannot be predicted.
+    bool needs_chunks() const override { return true; }
+    /// look_up() and fill() of all misses in one loop (anchor_loop.h).
     void missed_l1(const L1Misses& misses, MissCounts& counts) override {
-        if (!array_.has_steps()) return BehindL1::missed_l1(misses, counts);
-        uint64_t regular_hits = 0, anchor_hits = 0;
-        const unsigned shift = shift_;
-        const bool large_anchors = has_anchors(PageSize::large_2mb), huge_anchors = has_anchors(PageSize::huge_1gb);
-        replay_misses(misses, counts, [&](const L1Miss& miss, const PageChunk* chunk) {
-            const PageNumber page = miss.page();
-            const EntryPlace regular = array_.seek(page.number, entry_name(page));
-            if (regular.found) {
-                array_.use(regular, true);
-                ++regular_hits;
-                return true;
-            }
-            const uint64_t vpn = miss.address().value >> 12, number = vpn >> shift, avpn = number << shift;
-            const EntryPlace anchor = array_.seek(number, anchor_name(number));
-            const uint32_t held = array_.payload(anchor);
-            uint32_t contiguity = 0;
-            if (page.size == PageSize::small_4kb || (page.size == PageSize::large_2mb ? large_anchors : huge_anchors))
-                contiguity = chunk != nullptr ? contiguity_in(*chunk, avpn) : contiguity_at(avpn, miss.address());
-            const bool serves = anchor.found & (vpn - avpn < held), enters = !anchor.found & (contiguity > 1), of_anchor = serves | enters;
-            array_.use(anchor, anchor.found & !serves);
-            array_.enter({select(of_anchor, anchor.set, regular.set), anchor.way, serves}, select(of_anchor, anchor_name(number), entry_name(page)),
-                         uint32_t(select(of_anchor, select(serves, held, contiguity), 0)));
-            anchor_hits += serves;
-            return serves;
-        });
-        const uint64_t accesses = misses.list.size(), not_regular = accesses - regular_hits;
-        regular_ += {"", accesses, regular_hits, accesses * regular_cycles_};
-        anchor_ += {"", not_regular, anchor_hits, not_regular * (both_cycles_ - regular_cycles_)};
+        RecentSets* const sets = array_.recent();
+        if (sets == nullptr || misses.chunks == nullptr) return BehindL1::missed_l1(misses, counts);
+        uint64_t have_anchors = 0;
+        for (const PageSize size : {PageSize::small_4kb, PageSize::large_2mb, PageSize::huge_1gb})
+            have_anchors |= uint64_t{has_anchors(size)} << shift_of(size);
+        const uint64_t accesses = counts.done = misses.list.size();
+        const AnchorHits hits = loop_({sets->sets(), sets->set_mask(), sets->all_ways(), shift_, have_anchors}, misses.list.data(), accesses);
+        counts.hits += hits.regular + hits.anchor;
+        regular_ += {"", accesses, hits.regular, accesses * regular_cycles_};
+        anchor_ += {"", accesses - hits.regular, hits.anchor, (accesses - hits.regular) * (both_cycles_ - regular_cycles_)};
     }
 
 private:
-    static constexpr uint64_t anchor_bits = 1;
     static uint64_t anchor_name(uint64_t number) { return number << 6 | anchor_bits; }
 
     bool has_anchors(PageSize size) const { return distance_ << 12 >= bytes_of(size).value || size == PageSize::small_4kb; }
 
     /// Of the anchor of the page at the address; 0 if the AVPN is in another chunk, as its contiguity ends before the page.
-    uint32_t contiguity_at(uint64_t avpn, VirtAddr address) const {
+    uint64_t contiguity_at(uint64_t avpn, VirtAddr address) const {
         const MappedRow& row = mapping_.row(address);
         if (row.chunk >= mapping_.chunks().size()) return avpn < row.page ? 0 : 1;  // outside the pools
-        return contiguity_in(mapping_.chunks()[row.chunk], avpn);
-    }
-    static uint32_t contiguity_in(const PageChunk& chunk, uint64_t avpn) {
-        return avpn < chunk.page ? 0 : uint32_t(std::min(chunk.page + chunk.pages - avpn, most_contiguity));
+        const PageChunk& chunk = mapping_.chunks()[row.chunk];
+        return avpn < chunk.page ? 0 : std::min(chunk.page + chunk.pages - avpn, most_contiguity);
     }
 
     void load_anchor(VirtAddr address, PageNumber page, Port& port) {
@@ -160,7 +142,8 @@ private:
     unsigned shift_;
     bool background_fills_;
     uint32_t regular_cycles_, both_cycles_;
-    EntryArray<uint32_t> array_;
+    AnchorArray array_;
+    AnchorHits (*loop_)(AnchorLoop, const L1Miss*, size_t);
     bool anchor_found_ = false;  ///< by the look-up of this access; fill() needs it
     StructureCounts regular_{"regular"}, anchor_{"anchor"};
 };

@@ -64,6 +64,7 @@ private:
         else
             regular_.fill(page);
     }
+    bool needs_chunks() const override { return true; }
     /// look_up() and fill() in one step: the entry is where it belongs, or enters there.
     void missed_l1(const L1Misses& misses, MissCounts& counts) override {
         if (!regular_.has_steps() || !clusters_.has_steps()) return BehindL1::missed_l1(misses, counts);

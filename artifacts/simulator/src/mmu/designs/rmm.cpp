@@ -54,6 +54,7 @@ protected:
         ranges_.enter(number, chunk.page, chunk.page + chunk.pages);
     }
 
+    bool needs_chunks() const override { return true; }
     /// look_up() and fill(), which needs no search of the table here.
     void missed_l1(const L1Misses& misses, MissCounts& counts) override {
         if (!numbered_) number();
