@@ -8,6 +8,7 @@
 // tells which chunk of the mapping a page is in: it is the same for all designs.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -25,12 +26,19 @@ enum class L1Pages : uint8_t { of_the_space, only_4kb };
 /// A data access that missed L1.
 struct L1Miss {
     static constexpr uint32_t unknown = ~uint32_t{0};
+    static constexpr uint64_t most_pages = 65536;  ///< of a chunk before or behind a page that are told apart
     uint64_t address_bits;
-    uint64_t name;                                        ///< of the page: entry_name()
-    uint64_t chunk_begin = ~uint64_t{0}, chunk_end = 0;   ///< pages of its chunk; nothing if it is unknown, or no design needs it
-    uint32_t row = unknown, chunk = unknown;              ///< of the mapping: numbers in its rows() and chunks()
+    uint64_t name;                            ///< of the page: entry_name()
+    int32_t pages_before = -1;                ///< of its chunk, at most most_pages; -1: unknown, or no design needs it
+    uint32_t pages_from = 0;                  ///< of its chunk from this 4KB page on, itself included, at most most_pages
+    uint32_t row = unknown, chunk = unknown;  ///< of the mapping: numbers in its rows() and chunks()
 
     L1Miss(VirtAddr address, PageNumber page) : address_bits(address.value), name(entry_name(page)) {}
+    void is_in(const PageChunk& extent) {
+        const uint64_t page = address_bits >> 12;
+        pages_before = int32_t(std::min(page - extent.page, most_pages));
+        pages_from = uint32_t(std::min(extent.page + extent.pages - page, most_pages));
+    }
     VirtAddr address() const { return VirtAddr(address_bits); }
     PageNumber page() const { return page_of_entry(name); }
 };

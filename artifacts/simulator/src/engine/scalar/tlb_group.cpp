@@ -26,7 +26,7 @@ void TlbGroup::add(const Platform& platform) {
     member->behind = member->design->behind_shared_l1();
     if (member->behind != nullptr) {
         const L1Pages pages = member->behind->l1_pages();
-        auto& l1 = l1s_[keys_under(platform, "tlb.l1d.") + (pages == L1Pages::only_4kb ? "4KB pages" : "all pages")];
+        auto& l1 = l1s_[keys_under(platform, "tlb.l1d.") + (pages == L1Pages::only_4kb ? "only 4KB pages" : "all pages")];
         if (l1 == nullptr) l1 = std::make_unique<SharedL1>(platform, pages);
         l1->needs_chunks |= member->behind->needs_chunks();
         l1->members.push_back(members_.size());
@@ -74,6 +74,7 @@ void TlbGroup::run_woven(const Part& part) {
 }
 
 void TlbGroup::run_part(const Part& part) {
+    rows_of_accesses_.clear();
     for (auto& [keys, l1] : l1s_) {
         const std::optional<Refusal> refusal = look_up(*l1, part);
         for (const size_t i : l1->members) {
@@ -105,6 +106,7 @@ std::optional<Refusal> TlbGroup::look_up(SharedL1& l1, const Part& part) {
     const MappedPages* const mapping = space_.mapping();
     const PageChunk* const chunks = this->chunks();
     const bool rows = chunks != nullptr && (l1.needs_chunks || l1.pages == L1Pages::of_the_space);  // then page_size() has found the row
+    const bool writes_rows = rows && l1s_.size() > 1 && l1.pages == L1Pages::of_the_space && rows_of_accesses_.empty();
     size_t access = 0;
     const auto other = [&](OtherEvent::Kind kind, VirtAddr address) { l1.others.push_back({kind, address, l1.misses.size(), access}); };
     const auto fetched = [&](const Fetch& fetch) {
@@ -115,13 +117,14 @@ std::optional<Refusal> TlbGroup::look_up(SharedL1& l1, const Part& part) {
         const VirtAddr address(part.chunk.addresses[i]);
         if (part.events.first_touch(i)) other(OtherEvent::Kind::touch, address);
         const PageNumber page = page_of(address, l1.pages == L1Pages::only_4kb ? PageSize::small_4kb : space_.page_size(address));
+        if (writes_rows) rows_of_accesses_.push_back(mapping->row_number());
         if (l1.first.lookup(page)) return;
         l1.first.fill(page);
         L1Miss& miss = l1.misses.emplace_back(address, page);
         if (rows) {
+            if (const size_t nth = i - part.begin_access; !writes_rows && nth < rows_of_accesses_.size()) mapping->expect_row(rows_of_accesses_[nth]);
             miss.chunk = mapping->row(address).chunk, miss.row = mapping->row_number();
-            if (l1.needs_chunks && miss.chunk != L1Miss::unknown)
-                miss.chunk_begin = chunks[miss.chunk].page, miss.chunk_end = miss.chunk_begin + chunks[miss.chunk].pages;
+            if (l1.needs_chunks && miss.chunk != L1Miss::unknown) miss.is_in(chunks[miss.chunk]);
         }
         l1.miss_accesses.push_back(uint32_t(access));
     };

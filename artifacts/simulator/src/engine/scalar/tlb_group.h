@@ -91,6 +91,7 @@ private:
     std::optional<PageSize> direct_map_;        ///< of all platforms; none: nothing is woven, or there are none yet
     std::vector<std::unique_ptr<Member>> members_;
     std::map<std::string, std::unique_ptr<SharedL1>> l1s_;
+    std::vector<uint32_t> rows_of_accesses_;  ///< of the part: rows of the mapping that one L1 needed, so that others need no search
     std::vector<size_t> fetch_places_;  ///< of each fetch of the chunk: the access that it comes before
     uint64_t accesses_ = 0;             ///< of the stream before the chunk at hand
     uint64_t next_change_ = ~uint64_t{0};

@@ -143,7 +143,7 @@ private:
     bool background_fills_;
     uint32_t regular_cycles_, both_cycles_;
     AnchorArray array_;
-    AnchorHits (*loop_)(AnchorLoop, const L1Miss*, size_t);
+    AnchorHits (*loop_)(const AnchorLoop&, const L1Miss*, size_t);
     bool anchor_found_ = false;  ///< by the look-up of this access; fill() needs it
     StructureCounts regular_{"regular"}, anchor_{"anchor"};
 };

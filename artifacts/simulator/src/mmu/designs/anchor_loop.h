@@ -18,49 +18,53 @@ struct AnchorLoop {
     uint64_t set_mask;
     uint32_t all_ways;
     unsigned shift;         ///< base-2 logarithm of the distance
-    uint64_t have_anchors;  ///< bit s: pages of 2^s bytes can have anchors
+    uint64_t have_anchors;  ///< bit s, and no other bit: pages of 2^s bytes can have anchors
 };
 
 struct AnchorHits {
     uint64_t regular = 0, anchor = 0;
 };
 
-/// pre: each miss knows the extent of its chunk.
+/// A miss whose chunk is unknown gets no anchor.
+///
+/// The contiguity of an anchor here is that of anchor.cpp, or above 65536 if that is 65536, which makes no difference: distances
+/// are at most 65536. It is below 2^17.
 template <class Steps>
-AnchorHits anchor_loop(AnchorLoop of, const L1Miss* misses, size_t count) {
+AnchorHits anchor_loop(const AnchorLoop& of, const L1Miss* misses, size_t count) {
     const auto if_zero = [](uint32_t bits) {
         uint32_t all = uint32_t{0} - uint32_t(bits == 0);
         asm("" : "+r"(all));  // else the compiler makes it a branch
         return all;
     };
     const auto up_to = [](uint32_t way) { return way ^ (way - 1); };  // the way, and all that are more recent; all ways if 0
-    uint64_t hits = 0;  // regular ones, and those of anchors times 2^32: registers are few here
+    const uint32_t in_distance = (uint32_t{1} << of.shift) - 1;
+    uint64_t not_regular_times = 0, no_anchor_times = 0;
     for (const L1Miss* const end = misses + count; misses != end; ++misses) {
         const L1Miss& miss = *misses;
-        const uint64_t vpn = miss.address_bits >> 12, number = vpn >> of.shift, avpn = number << of.shift;
+        const uint64_t vpn = miss.address_bits >> 12, number = vpn >> of.shift;
         const uint64_t page = miss.name << recent_value_bits, anchor = (number << 6 | anchor_bits) << recent_value_bits;
+        const uint32_t behind_anchor = uint32_t(vpn) & in_distance;  // pages from the AVPN to this one
         RecentSet &page_set = of.sets[miss.name >> 6 & of.set_mask], &anchor_set = of.sets[number & of.set_mask];
 
         const uint32_t regular = Steps::match(page_set, page), not_regular = if_zero(regular);
         const uint32_t found_way = Steps::match(anchor_set, anchor), found = found_way & not_regular, not_found = if_zero(found);
         const uint64_t held = anchor_set.words[__builtin_ctz(found_way | 1u << 7)];
-        const uint32_t serves = found & (uint32_t{0} - uint32_t((held ^ anchor) > vpn - avpn));
+        const uint32_t serves = found & (uint32_t{0} - uint32_t((held ^ anchor) > behind_anchor)), no_anchor = if_zero(serves);
 
-        const uint64_t to_end = miss.chunk_end - avpn, most = to_end < most_contiguity ? to_end : most_contiguity;
-        const uint64_t can = uint64_t{0} - (of.have_anchors >> (miss.name & 63) & uint64_t(avpn >= miss.chunk_begin) & 1);
-        const uint64_t contiguity = most & can;
-        const uint32_t enters = not_regular & not_found & ~if_zero(uint32_t(contiguity >> 1));
+        const uint32_t can = uint32_t(of.have_anchors >> (miss.name & 63)) & uint32_t(int32_t(behind_anchor) <= miss.pages_before);
+        const uint32_t contiguity = (miss.pages_from + behind_anchor) & (uint32_t{0} - can);
+        const uint32_t enters = not_regular & not_found & uint32_t(int32_t(1 - contiguity) >> 31);  // if contiguity > 1
         const uint64_t is_new = uint64_t(int64_t(int32_t(not_found)));
-        Steps::shift_in(anchor_set, up_to(found) & of.all_ways & (enters | ~not_found), (is_new & (anchor | contiguity)) | (~is_new & held));
+        Steps::shift_in(anchor_set, up_to(found) & of.all_ways & (enters | ~not_found), held ^ ((held ^ (anchor | contiguity)) & is_new));
 
-        const uint32_t enters_regular = not_regular & ~enters & if_zero(serves);
+        const uint32_t enters_regular = not_regular & ~enters & no_anchor;
         Steps::shift_in(page_set, up_to(regular) & of.all_ways & (enters_regular | ~not_regular), page);
-        hits += uint64_t(regular != 0) | uint64_t(serves != 0) << 32;
+        not_regular_times -= uint64_t(int64_t(int32_t(not_regular))), no_anchor_times -= uint64_t(int64_t(int32_t(no_anchor)));
     }
-    return {uint32_t(hits), hits >> 32};
+    return {count - not_regular_times, count - no_anchor_times};
 }
 
 /// With AVX-512; only if the processor has it.
-AnchorHits anchor_loop_avx512(AnchorLoop of, const L1Miss* misses, size_t count);
+AnchorHits anchor_loop_avx512(const AnchorLoop& of, const L1Miss* misses, size_t count);
 
 }  // namespace tessera::sim
