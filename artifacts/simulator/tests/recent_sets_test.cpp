@@ -6,6 +6,8 @@
 #include <list>
 #include <random>
 
+#include "tlb/entry_name.h"
+
 namespace tessera::sim::testing {
 namespace {
 
@@ -27,6 +29,18 @@ TEST(RecentSets, ByHand) {  // two sets, three ways
     sets.fill(1, 15, 0);  // 12 is the least recent one
     EXPECT_EQ(sets.lookup(1, 12), std::nullopt);
     EXPECT_EQ(sets.lookup(1, 10), 7u);
+}
+
+TEST(RecentSets, TellKernelAndUserPagesApart) {
+    RecentSets sets(Geometry{8, 8});
+    const uint64_t kernel = entry_name(page_of(VirtAddr(0xffff888000201000), PageSize::small_4kb));
+    const uint64_t large = entry_name(page_of(VirtAddr(0xffff888000200000), PageSize::large_2mb));
+    const uint64_t user = entry_name(page_of(VirtAddr(0x7f8000201000), PageSize::small_4kb));
+    for (const uint64_t name : {kernel, large, user}) {
+        EXPECT_EQ(sets.lookup(0, name), std::nullopt);
+        sets.fill(0, name, name % 1000);
+    }
+    for (const uint64_t name : {kernel, large, user}) EXPECT_EQ(sets.lookup(0, name), name % 1000);
 }
 
 TEST(RecentSets, CanBeOnlyOfEightWaysAndAPowerOfTwoOfSets) {
@@ -83,7 +97,7 @@ TEST(PlainSteps, MatchNamesAndShiftTheFirstWays) {
     EXPECT_EQ(PlainSteps::match(set, uint64_t{3} << 49), 4u);
     EXPECT_EQ(PlainSteps::match(set, 5u << 17), 8u);
     EXPECT_EQ(PlainSteps::match(set, 6u << 17), 0u);
-    EXPECT_EQ(PlainSteps::match(set, RecentSets::most_name << 17), 0u);
+    EXPECT_EQ(PlainSteps::match(set, unused << 18), 0u);
     for (size_t ways = 0; ways <= RecentSet::most_ways; ++ways) {
         RecentSet shifted = {{10, 11, 12, 13, 14, 15, 16, 17}};
         PlainSteps::shift_in(shifted, (1u << ways) - 1, 9);

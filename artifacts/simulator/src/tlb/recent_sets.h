@@ -1,7 +1,8 @@
 // recent_sets.h - the sets of an array with at most eight ways and true LRU, each a cache line in the order of use.
 //
-// Encoding. A word is an entry: name << 17 | value. The first word of a set is its most recent entry; unused ways hold ~0 and come
-// last. So a use shifts the words before the entry by one place and puts it in front, and a fill does the same with all ways: the
+// Encoding. A word is an entry: name << 17 | value. Of a name it holds the low 47 bits: the size of a page and the address bits
+// up to 52, which tell all canonical addresses of 48 bits apart. The first word of a set is its most recent entry; unused ways hold ~0
+// and come last. So a use shifts the words before the entry by one place and puts it in front, and a fill does the same with all ways: the
 // last word leaves. Words of ways that do not exist stay ~0. Invariant: the names of a set differ.
 //
 // For loops over many misses, the steps are match() and shift_in(): no branch depends on what a set holds, as that cannot be
@@ -31,7 +32,7 @@ inline constexpr unsigned recent_value_bits = 17;
 
 class RecentSets {
 public:
-    static constexpr uint64_t most_name = (uint64_t{1} << 47) - 2, most_value = (uint64_t{1} << recent_value_bits) - 1;
+    static constexpr uint64_t most_value = (uint64_t{1} << recent_value_bits) - 1;
 
     static bool can_be(const Geometry& geometry) {
         return geometry.entries != 0 && std::has_single_bit(geometry.sets()) && geometry.ways <= RecentSet::most_ways;
@@ -46,21 +47,21 @@ public:
     std::optional<uint64_t> lookup(uint64_t index, uint64_t name) {
         uint64_t* const words = words_of(index);
         for (size_t way = 0; way < ways_; ++way)
-            if (words[way] >> recent_value_bits == name) {
+            if ((words[way] ^ name << recent_value_bits) <= most_value) {
                 std::rotate(words, words + way, words + way + 1);
                 return words[0] & most_value;
             }
         return std::nullopt;
     }
 
-    /// pre: the entry is not present, name <= most_name, value <= most_value.
+    /// pre: the entry is not present, value <= most_value. No name has 47 low bits that are all 1.
     void fill(uint64_t index, uint64_t name, uint64_t value) {
         uint64_t* const words = words_of(index);
         std::copy_backward(words, words + ways_ - 1, words + ways_);
         words[0] = name << recent_value_bits | value;
     }
 
-    /// Forgets the entries for which test(name, value) is true.
+    /// Forgets the entries for which test(name, value) is true; of the name, the low 47 bits.
     template <class Test>
     void drop(Test&& test) {
         for (RecentSet& set : sets_) {
