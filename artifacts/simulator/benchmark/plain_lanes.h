@@ -25,7 +25,7 @@ struct PlainLanesCounts {
     uint32_t hits[plain_lanes_most], misses[plain_lanes_most];  ///< by layout; pre: fewer than 2^32 accesses
 };
 
-/// The caller has found that the processor has these instructions (engine/lanes/isa.h).
+/// The caller has found that the processor has these instructions (base/isa.h).
 void plain_lanes_avx512(const PlainLanesInput& input, PlainLanesCounts& counts);
 void plain_lanes_avx2(const PlainLanesInput& input, PlainLanesCounts& counts);
 
