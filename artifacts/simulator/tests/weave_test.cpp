@@ -251,6 +251,25 @@ INSTANTIATE_TEST_SUITE_P(All, EnginesWithWovenFaults, ::testing::Values("convent
                              return name;
                          });
 
+/// Pages of the kernel have longer names than those of programs. The anchors' sets (tlb/recent_sets.h) find them as an array does
+/// that asks the policy `lru` by calls (replacement_test.cpp).
+TEST(WovenStream, AnchorsHitPagesOfTheKernelAsWithAnotherArray) {
+    RandomLog random(94);
+    random.make(3000);
+    MemoryStream stream = random.stream();
+    const Layout layout = random.layout(stream.header());
+    WovenStream woven(stream, parse_templates(small_text, "t.txt"), "t.txt", layout.mapping);
+    Platform platform = haswell();
+    platform.allocator = "mapped", platform.direct_map_mb = 2;
+    platform.l1_4kb = {2, 1}, platform.l1_2mb = {1, 1}, platform.stlb = {16, 4};
+    platform.mmu_design = {"anchor", {{"distance_pages", 8}}};
+    const LayoutCounts sets = simulate("partial", platform, woven, {layout})[0];
+    platform.stlb_replacement = "example-lru-by-calls";
+    const LayoutCounts array = simulate("partial", platform, woven, {layout})[0];
+    EXPECT_EQ(sets, array);
+    EXPECT_GT(sets.kernel.stlb_hits, 100u);
+}
+
 /// Units are chosen by the program's accesses and instructions: the same with and without woven work.
 TEST(WovenStream, PlansCountTheProgram) {
     RandomLog random(7);
