@@ -251,8 +251,8 @@ INSTANTIATE_TEST_SUITE_P(All, EnginesWithWovenFaults, ::testing::Values("convent
                              return name;
                          });
 
-/// Pages of the kernel have longer names than those of programs. The anchors' sets (tlb/recent_sets.h) find them as an array does
-/// that asks the policy `lru` by calls (replacement_test.cpp).
+/// Anchors, pages of programs and large pages of the kernel in one array. The anchors' sets (tlb/recent_sets.h) count as an array
+/// does that asks the policy `lru` by calls (replacement_test.cpp).
 TEST(WovenStream, AnchorsHitPagesOfTheKernelAsWithAnotherArray) {
     RandomLog random(94);
     random.make(3000);
