@@ -182,6 +182,19 @@ TEST(Extension, TheNextPageIsInTheBuffer) {
     EXPECT_EQ(counts.stlb_hits, 256u);
 }
 
+TEST(Extension, TheNextPageWithoutABufferIsThp) {
+    MemoryStream stream = cycle(3000, 4);  // more than the STLB holds
+    Platform p = haswell();
+    p.mmu_design = "thp";
+    const LayoutCounts thp = on_all_engines(p, stream, {all_4kb()})[0];
+    p.mmu_design = {"example-next-page", {{"entries", 0}, {"cycles", 0}}};
+    LayoutCounts off = on_all_engines(p, stream, {all_4kb()})[0];
+    EXPECT_EQ(thp.stlb_misses, 12000u);
+    EXPECT_NE(off.design.structures, thp.design.structures);
+    off.design = thp.design;
+    EXPECT_EQ(off, thp);
+}
+
 TEST(Extension, TheHashedTableReadsOneEntryAWalkAndIsNeverSkipped) {
     Platform p = haswell();
     p.page_table_format = "example-hashed";

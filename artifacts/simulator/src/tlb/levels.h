@@ -54,8 +54,8 @@ public:
           stlb_2mb_(p.stlb_2mb, p.stlb_replacement, p), stlb_1gb_(p.stlb_1gb, p.stlb_replacement, p) {}
 
     bool lookup(PageNumber page) { return of(page.size).lookup(page); }
-    /// pre: the page is not present.
-    void fill(PageNumber page) { of(page.size).fill(page); }
+    /// pre: the page is not present. True if another page was evicted; `evicted` is then that page.
+    bool fill(PageNumber page, PageNumber* evicted = nullptr) { return of(page.size).fill(page, evicted); }
     /// Both: true if the page was present.
     bool lookup_or_fill(PageNumber page) { return of(page.size).lookup_or_fill(page); }
     void drop(VirtRange range) {

@@ -30,7 +30,7 @@ protected:
     void fill(VirtAddr address, PageNumber page, Port* port) override {
         second_.fill(page);
         const VirtAddr next(address.value + 4096);
-        if (page.size != PageSize::small_4kb || next.value >> 21 != address.value >> 21) return;
+        if (!buffer_.exists() || page.size != PageSize::small_4kb || next.value >> 21 != address.value >> 21) return;
         if (buffer_.lookup(page_of(next, page.size))) return;
         const PhysAddr entry = walker_.leaf_entry(next, page.size);
         if (port != nullptr && line_of(entry) != line_of(walker_.leaf_entry(address, page.size))) port->background_load(entry);
