@@ -4,7 +4,7 @@
 #include "engine/weave/fault_times.h"
 #include "support/engines.h"
 #include "support/platforms.h"
-#include "support/random_log.h"
+#include "support/random_woven.h"
 #include "support/woven.h"
 
 namespace tessera::sim::testing {
@@ -47,19 +47,15 @@ TEST(FaultTimes, AreComputedByHand) {
 
 /// Under samples, only faults of timed parts have times; their numbers are those of the whole stream.
 TEST(FaultTimes, AreOfTimedPartsAlone) {
-    RandomLog random(93);
-    random.make(3000);
-    MemoryStream stream = random.stream();
-    const Layout layout = random.layout(stream.header());
-    WovenStream woven(stream, parse_templates(small_text, "t.txt"), "t.txt", layout.mapping);
+    RandomWoven random(93, 3000);
     const Platform platform = with_frames();
-    const auto full = on_all_engines(platform, woven, {layout})[0].kernel.faults;
-    ASSERT_EQ(full.size(), woven.faults().size());
+    const auto full = on_all_engines(platform, random.woven, {random.layout})[0].kernel.faults;
+    ASSERT_EQ(full.size(), random.woven.faults().size());
     for (size_t i = 0; i < full.size(); ++i) {
         EXPECT_EQ(full[i].fault, i);
         EXPECT_GE(full[i].cycles, 2000u);
     }
-    const auto some = on_all_engines(platform, woven, {layout}, Sampling{false, 4, 200, 150})[0].kernel.faults;
+    const auto some = on_all_engines(platform, random.woven, {random.layout}, Sampling{false, 4, 200, 150})[0].kernel.faults;
     EXPECT_FALSE(some.empty());
     EXPECT_LT(some.size(), full.size());
     for (size_t i = 1; i < some.size(); ++i) EXPECT_LT(some[i - 1].fault, some[i].fault);

@@ -9,7 +9,7 @@
 #include "os/mapped_pages.h"
 #include "support/engines.h"
 #include "support/platforms.h"
-#include "support/random_log.h"
+#include "support/random_woven.h"
 #include "support/woven.h"
 
 namespace tessera::sim::testing {
@@ -191,15 +191,11 @@ TEST(TableCheck, FindsAStoreThatIsMissing) {
 /// Splits, collapses and unmapped pages of a random log: no walk reads an entry that nothing stored.
 TEST(TableCheck, AcceptsWorkOutsideFaults) {
     for (uint64_t seed = 0; seed < 3; ++seed) {
-        RandomLog random(seed + 30);
-        random.make(1500);
-        MemoryStream stream = random.stream();
-        const Layout layout = random.layout(stream.header());
-        WovenStream woven(stream, parse_templates(small_text, "t.txt"), "t.txt", layout.mapping);
+        RandomWoven random(seed + 30, 1500);
         Platform platform = haswell();
         platform.allocator = "mapped";
-        const SamplePlan plan(Sampling{}, woven.header());
-        CellsRequest request{woven, plan, {{&platform, &layout}}};
+        const SamplePlan plan(Sampling{}, random.woven.header());
+        CellsRequest request{random.woven, plan, {{&platform, &random.layout}}};
         request.check_tables = true;
         const auto found = make_engine("partial")->run_cells(request);
         EXPECT_FALSE(found[0].refusal) << found[0].refusal->what();
@@ -222,18 +218,14 @@ class EnginesWithWovenFaults : public ::testing::TestWithParam<const char*> {};
 TEST_P(EnginesWithWovenFaults, GiveEqualCounts) {
     for (uint64_t seed = 0; seed < 4; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
-        RandomLog random(seed + 90);
-        random.make(1500);
-        MemoryStream stream = random.stream();
-        const Layout layout = random.layout(stream.header());
-        WovenStream woven(stream, parse_templates(small_text, "t.txt"), "t.txt", layout.mapping);
+        RandomWoven random(seed + 90, 1500);
         Platform platform = haswell();
         platform.mmu_design = GetParam();
         platform.allocator = "mapped";
         if (seed % 2) platform.direct_map_mb = 2;
-        const AddressSpace space(stream.header().pools, layout);
+        const AddressSpace space(random.stream.header().pools, random.layout);
         const bool full = designs().make(platform.mmu_design, DesignContext{platform, space})->needs_caches();
-        const auto counts = on_all_engines(platform, woven, {layout}, seed == 2 && !full ? Sampling{false, 3, 100, 100} : Sampling{});
+        const auto counts = on_all_engines(platform, random.woven, {random.layout}, seed == 2 && !full ? Sampling{false, 3, 100, 100} : Sampling{});
         EXPECT_GT(counts[0].kernel.instructions, 500u);
         EXPECT_GT(counts[0].kernel.stlb_misses, 0u);
         uint64_t cycles = 0;
@@ -254,33 +246,26 @@ INSTANTIATE_TEST_SUITE_P(All, EnginesWithWovenFaults, ::testing::Values("convent
 /// Anchors, pages of programs and large pages of the kernel in one array. The anchors' sets (tlb/recent_sets.h) count as an array
 /// does that asks the policy `lru` by calls (replacement_test.cpp).
 TEST(WovenStream, AnchorsHitPagesOfTheKernelAsWithAnotherArray) {
-    RandomLog random(94);
-    random.make(3000);
-    MemoryStream stream = random.stream();
-    const Layout layout = random.layout(stream.header());
-    WovenStream woven(stream, parse_templates(small_text, "t.txt"), "t.txt", layout.mapping);
+    RandomWoven random(94, 3000);
     Platform platform = haswell();
     platform.allocator = "mapped", platform.direct_map_mb = 2;
     platform.l1_4kb = {2, 1}, platform.l1_2mb = {1, 1}, platform.stlb = {16, 4};
     platform.mmu_design = {"anchor", {{"distance_pages", 8}}};
-    const LayoutCounts sets = simulate("partial", platform, woven, {layout})[0];
+    const LayoutCounts sets = simulate("partial", platform, random.woven, {random.layout})[0];
     platform.stlb_replacement = "example-lru-by-calls";
-    const LayoutCounts array = simulate("partial", platform, woven, {layout})[0];
+    const LayoutCounts array = simulate("partial", platform, random.woven, {random.layout})[0];
     EXPECT_EQ(sets, array);
     EXPECT_GT(sets.kernel.stlb_hits, 100u);
 }
 
 /// Units are chosen by the program's accesses and instructions: the same with and without woven work.
 TEST(WovenStream, PlansCountTheProgram) {
-    RandomLog random(7);
-    random.make(3000);
-    MemoryStream stream = random.stream();
-    const Layout layout = random.layout(stream.header());
-    WovenStream woven(stream, parse_templates(small_text, "t.txt"), "t.txt", layout.mapping);
+    RandomWoven random(7, 3000);
     Platform platform = haswell();
     platform.allocator = "mapped";
     const Sampling sampling{false, 4, 200, 150};
-    const auto with = simulate("partial", platform, woven, {layout}, sampling)[0], without = simulate("partial", platform, stream, {layout}, sampling)[0];
+    const auto with = simulate("partial", platform, random.woven, {random.layout}, sampling)[0];
+    const auto without = simulate("partial", platform, random.stream, {random.layout}, sampling)[0];
     ASSERT_EQ(with.units.size(), without.units.size());
     for (size_t i = 0; i < with.units.size(); ++i) {
         EXPECT_EQ(with.units[i].instructions, without.units[i].instructions) << i;
@@ -290,14 +275,11 @@ TEST(WovenStream, PlansCountTheProgram) {
 
 /// H and M of the plan without caches are those of the full one.
 TEST(WovenStream, TlbsAloneHaveTheSameHitsAndMisses) {
-    RandomLog random(8);
-    random.make(2000);
-    MemoryStream stream = random.stream();
-    const Layout layout = random.layout(stream.header());
-    WovenStream woven(stream, parse_templates(small_text, "t.txt"), "t.txt", layout.mapping);
+    RandomWoven random(8, 2000);
     Platform platform = haswell();
     platform.allocator = "mapped";
-    const auto full = simulate("partial", platform, woven, {layout})[0], tlbs = simulate("partial", platform, woven, {layout}, Sampling{false, 0, 0, 0})[0];
+    const auto full = simulate("partial", platform, random.woven, {random.layout})[0];
+    const auto tlbs = simulate("partial", platform, random.woven, {random.layout}, Sampling{false, 0, 0, 0})[0];
     EXPECT_EQ(full.stlb_misses, tlbs.stlb_misses);
     EXPECT_EQ(full.stlb_hits, tlbs.stlb_hits);
     EXPECT_EQ(full.kernel.stlb_misses, tlbs.kernel.stlb_misses);

@@ -5,7 +5,7 @@
 // first. LRU, the usual policy, is done here without calls of a policy: up to eight ways by lru_sets.h, and more ways by a row of
 // names and a row of the times of their last uses, 0 for an unused way.
 //
-// lookup() and fill() are for all callers. seek(), use() and enter() are the same steps without branches, for designs that replay
+// lookup() and fill() are for all callers. seek() and enter() are the same steps without branches, for designs that replay
 // many misses in a loop: which entries a set holds cannot be predicted. Not modelled: PCIDs, permissions.
 #pragma once
 
@@ -17,6 +17,7 @@
 
 #include "base/platform.h"
 #include "base/remainder.h"
+#include "base/select.h"
 #include "tlb/lru_sets.h"
 #include "tlb/replacement.h"
 
@@ -51,7 +52,7 @@ public:
     }
 
     bool exists() const { return sets_ != 0; }
-    /// seek(), use() and enter() are possible: LRU with at most eight ways.
+    /// seek() and enter() are possible: LRU with at most eight ways.
     bool has_steps() const { return is_few_; }
 
     /// The entry's payload if present, else null; the policy is then told about the hit. Valid until the next call.
@@ -79,15 +80,11 @@ public:
         return full;
     }
 
-    /// pre of these: has_steps(). Only use() and enter() change the array.
+    /// pre of these: has_steps(). Only enter() changes the array.
     EntryPlace seek(uint64_t index, uint64_t name) const {
         const size_t set = set_of_(index), way = few_.find(set, name);
         return {set, way & (LruSets::most_ways - 1), way < LruSets::most_ways};
     }
-    /// pre: at.found, or the result is not used.
-    const Payload& payload(EntryPlace at) const { return payloads_[at.set * LruSets::most_ways + at.way]; }
-    /// What lookup() does with an entry that it finds, if `condition`.
-    void use(EntryPlace at, bool condition) { few_.use(at.set, at.way, condition); }
     /// What lookup() does if the entry is there (its payload is then replaced), else what fill() does. pre: `at` is where it belongs,
     /// and whether it is there has not changed since.
     void enter(EntryPlace at, uint64_t name, Payload payload = {}) {

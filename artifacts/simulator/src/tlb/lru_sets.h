@@ -18,8 +18,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/select.h"
-
 namespace tessera::sim {
 
 class LruSets {
@@ -60,12 +58,11 @@ public:
         return size_t(std::countr_zero(~(other + 0x7f * each) & high_bits)) / 8;
     }
 
-    /// Makes the way the most recent one if `condition`.
-    void use(size_t set, size_t way, bool condition = true) {
+    /// Makes the way the most recent one.
+    void use(size_t set, size_t way) {
         const uint64_t ranks = ranks_[set], rank = ranks >> 8 * way & 0xff;
         const uint64_t lower = ~((ranks | high_bits) - rank * each) & high_bits;  // no borrow leaves a byte: ranks are below 0x80
-        const uint64_t after = (ranks + (lower >> 7)) & ~(uint64_t{0xff} << 8 * way);
-        ranks_[set] = select(condition, after, ranks);
+        ranks_[set] = (ranks + (lower >> 7)) & ~(uint64_t{0xff} << 8 * way);
     }
 
     /// Forgets the names for which test(set, way, name) is true.

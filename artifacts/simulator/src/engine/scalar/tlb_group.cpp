@@ -105,8 +105,9 @@ std::optional<Refusal> TlbGroup::look_up(SharedL1& l1, const Part& part) {
     l1.others.clear();
     const MappedPages* const mapping = space_.mapping();
     const PageChunk* const chunks = this->chunks();
-    const bool rows = chunks != nullptr && (l1.needs_chunks || l1.pages == L1Pages::of_the_space);  // then page_size() has found the row
-    const bool writes_rows = rows && l1s_.size() > 1 && l1.pages == L1Pages::of_the_space && rows_of_accesses_.empty();
+    const bool of_the_space = l1.pages == L1Pages::of_the_space;  // page_size() finds the row of each access
+    const bool rows = chunks != nullptr && (of_the_space || l1.needs_chunks);
+    const bool writes_rows = rows && of_the_space && l1s_.size() > 1 && rows_of_accesses_.empty();
     size_t access = 0;
     const auto other = [&](OtherEvent::Kind kind, VirtAddr address) { l1.others.push_back({kind, address, l1.misses.size(), access}); };
     const auto fetched = [&](const Fetch& fetch) {
@@ -116,13 +117,13 @@ std::optional<Refusal> TlbGroup::look_up(SharedL1& l1, const Part& part) {
     const auto accessed = [&](size_t i) {
         const VirtAddr address(part.chunk.addresses[i]);
         if (part.events.first_touch(i)) other(OtherEvent::Kind::touch, address);
-        const PageNumber page = page_of(address, l1.pages == L1Pages::only_4kb ? PageSize::small_4kb : space_.page_size(address));
+        const PageNumber page = page_of(address, of_the_space ? space_.page_size(address) : PageSize::small_4kb);
         if (writes_rows) rows_of_accesses_.push_back(mapping->row_number());
         if (l1.first.lookup(page)) return;
         l1.first.fill(page);
         L1Miss& miss = l1.misses.emplace_back(address, page);
         if (rows) {
-            if (const size_t nth = i - part.begin_access; !writes_rows && nth < rows_of_accesses_.size()) mapping->expect_row(rows_of_accesses_[nth]);
+            if (const size_t nth = i - part.begin_access; !of_the_space && nth < rows_of_accesses_.size()) mapping->expect_row(rows_of_accesses_[nth]);
             miss.chunk = mapping->row(address).chunk, miss.row = mapping->row_number();
             if (l1.needs_chunks && miss.chunk != L1Miss::unknown) miss.is_in(chunks[miss.chunk]);
         }

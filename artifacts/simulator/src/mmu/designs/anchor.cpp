@@ -33,7 +33,9 @@
 namespace tessera::sim {
 namespace {
 
-constexpr uint64_t far_entries = page_table_base + (uint64_t{1} << 39);
+constexpr uint64_t most_contiguity = 65536, far_entries = page_table_base + (uint64_t{1} << 39);
+// For the loop: what a miss knows of its chunk is enough for every distance, and contiguities fit a word of the sets.
+static_assert(L1Miss::most_pages >= most_anchor_distance && L1Miss::most_pages + most_anchor_distance - 1 <= RecentSets::most_value);
 
 uint64_t distance_of(const OwnValues& own, const MappedPages& mapping) {
     const uint64_t distance = own["distance_pages"];

@@ -11,7 +11,7 @@
 
 namespace tessera::sim {
 
-inline constexpr uint64_t anchor_bits = 1, most_contiguity = 65536;  // low six bits of an anchor's name; pages
+inline constexpr uint64_t anchor_bits = 1;  ///< low six bits of an anchor's name
 
 struct AnchorLoop {
     RecentSet* sets;
