@@ -8,6 +8,8 @@
 #include <unistd.h>
 #include <vector>
 
+#include "run/sanitizers.h"
+
 namespace mosalloc::run {
 namespace {
 
@@ -53,6 +55,8 @@ Refusal check_contents(FILE* file, const std::string& path) {
     if (linker.find("musl") != std::string::npos)
         return {"it uses musl (its dynamic linker is " + linker + "), and libmosalloc.so needs glibc 2.34 or later",
                 "run a build of the program for glibc: another distribution's package (Alpine's use musl), or your own"};
+    if (const std::string sanitizer = sanitizer_of_file(path); !sanitizer.empty())
+        return {"it is " + why_not(sanitizer), build_without(sanitizer)};
     return {};
 }
 

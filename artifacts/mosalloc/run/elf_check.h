@@ -10,8 +10,8 @@ struct Refusal {
     std::string remedy;
 };
 
-/// Static programs ignore LD_PRELOAD, and the dynamic linker drops it for set-user-ID programs (AT_SECURE). Such a
-/// program would run with other page sizes than requested.
+/// Static programs ignore LD_PRELOAD, the dynamic linker drops it for set-user-ID programs (AT_SECURE), and sanitizers
+/// replace malloc. Such a program would run with other page sizes than requested.
 Refusal check_program(const std::string& path);
 
 }  // namespace mosalloc::run

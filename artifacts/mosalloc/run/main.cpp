@@ -17,6 +17,7 @@
 #include "run/notes.h"
 #include "run/options.h"
 #include "run/output.h"
+#include "run/sanitizers.h"
 #include "run/verdict.h"
 
 extern char** environ;
@@ -88,6 +89,10 @@ int main(int count, char** arguments) {
         const Refusal refusal = check_program(target);
         if (!refusal.found.empty()) return fail(2, "program " + target, refusal.found, refusal.remedy);
     }
+    const char* preloaded = getenv("LD_PRELOAD");
+    if (const std::string sanitizer = sanitizer_of_list(preloaded == nullptr ? "" : preloaded); !sanitizer.empty())
+        return fail(2, std::string("LD_PRELOAD=") + preloaded, "the runtime of " + sanitizer + " replaces malloc, so the layout would not "
+                    "reach the memory of the program", "unset LD_PRELOAD");
     const std::string library =
         absolute(options.library.empty() ? beside_launcher("libmosalloc.so") : options.library);
     if (access(library.c_str(), R_OK) != 0)
@@ -116,6 +121,7 @@ int main(int count, char** arguments) {
         return fail(2, "pool map " + map_file.path(), strerror(errno), "set TMPDIR to a folder that can be written");
     const mosalloc_pool_map& map = *map_file.get();
     Outcome outcome;
+    Sanitized sanitized;
     Analysis analysis(options.interval_ms);
     const std::string shown_target = target_is_file ? absolute(target) : target;
     const auto has_layout = [&](int pid) { return map.state == 1 && map.pid == static_cast<uint64_t>(pid); };
@@ -125,6 +131,7 @@ int main(int count, char** arguments) {
         !options.target.empty() ? Follow::all : starter ? Follow::starters : Follow::none,
         [&](int pid) {
             if (counting) counting->at_exit(has_layout(pid));
+            sanitized.look(pid, has_layout(pid));
             inspect(pid, map, &outcome);
         },
         [&] { return map.state == 1 ? static_cast<int>(map.pid) : 0; },
@@ -133,7 +140,11 @@ int main(int count, char** arguments) {
     if (!ending.error.empty())
         return fail(2, "program " + path, ending.error, "check that the program is executable and that ptrace is allowed here");
     outcome.wait_status = ending.wait_status;
+    // Nothing but a sanitizer explains that no process had the layout, or the pools are not the memory of the one that had it.
+    const bool outside_pools = !sanitized.sanitizer.empty() && (sanitized.has_layout || map.state == 0);
+    outcome.checked = outcome.checked && !outside_pools;
     judge(options, map, &outcome);
+    if (outside_pools) outcome.reason = "program " + sanitized.program + ": it, or a library in it, is " + why_not(sanitized.sanitizer);
     if (!options.report.empty() && !write_report(options.report, options, map, outcome))
         return fail(1, "report " + options.report, strerror(errno), "make room on its disk, or write it elsewhere");
     if (!options.analyze.empty()) {
@@ -142,6 +153,13 @@ int main(int count, char** arguments) {
             return fail(1, "analysis " + options.analyze, strerror(errno), "make room on its disk, or write it elsewhere");
     }
     print_notes(options, map, outcome);
+    if (outside_pools)
+        return fail(map.state == 0 ? 2 : 1, "layout " + options.layout, outcome.reason, build_without(sanitized.sanitizer));
+    if (!sanitized.sanitizer.empty())
+        fail(0, "note", "program " + sanitized.program + " did not get the layout, and is built with " + sanitized.sanitizer +
+             ", which may end it when a library is preloaded or it is traced",
+             "if it failed: start it with ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 LSAN_OPTIONS=detect_leaks=0, or build "
+             "it without the sanitizer");
     const int status = status_of(options, map, outcome);
     if (!counting || !right_pages(outcome)) return status;
     Problem problem = counting->finish();

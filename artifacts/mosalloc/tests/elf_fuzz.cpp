@@ -1,5 +1,5 @@
 // Mutated ELF files and scripts: check_program must return, must stay inside memory (checked by sanitizers), and must
-// reject files without a dynamic linker. Runs for the seconds given as argument; prints its seed.
+// reject files without a dynamic linker and those that need a sanitizer's runtime. Runs for the seconds given as argument; prints its seed.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -17,11 +17,43 @@ using namespace mosalloc::run;
 
 namespace {
 
+constexpr char kRuntime[] = "libasan.so.8";
 constexpr char kGlibc[] = "/lib64/ld-linux-x86-64.so.2", kMusl[] = "/lib/ld-musl-x86_64.so.1";
 
 template <class T>
 void append(std::string* out, const T& value) {
     out->append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+/// The file with a section of needed libraries, one of symbols, and their names.
+std::string with_sections(std::string out, std::mt19937_64& rng) {
+    const std::string names = std::string(1, '\0') + (rng() % 2 == 0 ? kRuntime : "libm.so.6") + '\0' +
+                              (rng() % 2 == 0 ? "__tsan_init" : "malloc") + '\0';
+    Elf64_Dyn needed = {};
+    needed.d_tag = DT_NEEDED;
+    needed.d_un.d_val = 1;
+    Elf64_Sym symbol = {};
+    symbol.st_name = static_cast<Elf64_Word>(names.find('\0', 1) + 1);
+    symbol.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
+    Elf64_Shdr sections[3] = {};
+    const auto add = [&](unsigned i, Elf64_Word type, const std::string& bytes) {
+        sections[i].sh_type = type;
+        sections[i].sh_offset = out.size();
+        sections[i].sh_size = bytes.size();
+        sections[i].sh_link = 0;
+        out += bytes;
+    };
+    add(0, SHT_STRTAB, names);
+    add(1, SHT_DYNAMIC, std::string(reinterpret_cast<const char*>(&needed), sizeof needed));
+    add(2, SHT_DYNSYM, std::string(reinterpret_cast<const char*>(&symbol), sizeof symbol));
+    Elf64_Ehdr header;
+    memcpy(&header, out.data(), sizeof header);
+    header.e_shoff = out.size();
+    header.e_shnum = 3;
+    header.e_shentsize = sizeof(Elf64_Shdr);
+    memcpy(out.data(), &header, sizeof header);
+    for (const Elf64_Shdr& section : sections) append(&out, section);
+    return out;
 }
 
 /// The smallest file that the dynamic linker's name can be read from.
@@ -44,7 +76,8 @@ std::string program(std::mt19937_64& rng) {
         part.p_filesz = i == at ? linker.size() + 1 : rng() % 100000;
         append(&out, part);
     }
-    return out + linker + '\0' + std::string(rng() % 200, 'x');
+    out += linker + '\0';
+    return rng() % 2 == 0 ? out + std::string(rng() % 200, 'x') : with_sections(out, rng);
 }
 
 std::string script(std::mt19937_64& rng) {
@@ -98,7 +131,7 @@ int main(int count, char** arguments) {
     std::mt19937_64 rng(seed);
     const int fd = memfd_create("program", 0);
     const std::string path = "/proc/self/fd/" + std::to_string(fd);
-    uint64_t files = 0, accepted = 0, musl = 0, scripts = 0;
+    uint64_t files = 0, accepted = 0, musl = 0, scripts = 0, sanitized = 0;
     const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
     for (; std::chrono::steady_clock::now() < end; ++files) {
         const std::string text = random_file(rng);
@@ -107,6 +140,7 @@ int main(int count, char** arguments) {
         const Refusal refusal = check_program(path);
         accepted += refusal.found.empty() ? 1 : 0;
         musl += refusal.found.find("musl") != std::string::npos ? 1 : 0;
+        sanitized += refusal.found.find("Sanitizer") != std::string::npos ? 1 : 0;
         scripts += refusal.found.find("script") != std::string::npos ? 1 : 0;
         const char* rule = broken_rule(refusal, text);
         if (rule != nullptr) {
@@ -117,8 +151,8 @@ int main(int count, char** arguments) {
             return 1;
         }
     }
-    printf("seed %llu: %llu files, %llu accepted, %llu for musl, %llu scripts\n", static_cast<unsigned long long>(seed),
+    printf("seed %llu: %llu files, %llu accepted, %llu for musl, %llu scripts, %llu with a sanitizer\n", static_cast<unsigned long long>(seed),
            static_cast<unsigned long long>(files), static_cast<unsigned long long>(accepted),
-           static_cast<unsigned long long>(musl), static_cast<unsigned long long>(scripts));
-    return accepted == 0 || accepted == files || musl == 0 || scripts == 0;  // a fuzzer must see both accepted and rejected inputs
+           static_cast<unsigned long long>(musl), static_cast<unsigned long long>(scripts), static_cast<unsigned long long>(sanitized));
+    return accepted == 0 || accepted == files || musl == 0 || scripts == 0 || sanitized == 0;  // a fuzzer must see both accepted and rejected inputs
 }

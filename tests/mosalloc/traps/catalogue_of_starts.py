@@ -55,6 +55,13 @@ ROWS: tuple[Row, ...] = (
         "test_launcher.py::test_set_user_id_programs_are_refused",
     ),
     trap(
+        "sanitizers",
+        "A sanitizer's runtime replaces malloc by one that makes raw system calls: no pool would be used.",
+        "test_sanitizers.py::test_a_sanitizer_is_named_before_the_start_or_the_program_runs",
+        "test_sanitizers.py::test_what_could_not_be_seen_before_is_named_at_the_end",
+        "test_sanitizers.py::test_a_library_with_a_sanitizer_is_named",
+    ),
+    trap(
         "musl",
         "Programs for another libc have other entry points.",
         "test_launcher.py::test_musl_programs_are_refused",
