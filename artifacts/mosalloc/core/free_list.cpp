@@ -172,6 +172,12 @@ void FreeList::tidy(size_t chunk) {
     }
 }
 
+bool FreeList::fits(uint64_t bytes) const {
+    size_t chunk = 0;
+    while (chunk < chunks_ && largest_[chunk] < bytes) ++chunk;
+    return chunk < chunks_;
+}
+
 bool FreeList::take_first_fit(uint64_t bytes, uint64_t* start) {
     size_t chunk = 0;
     while (chunk < chunks_ && largest_[chunk] < bytes) ++chunk;

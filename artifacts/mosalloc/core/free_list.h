@@ -26,6 +26,8 @@ public:
     void take(Range range);
     void give(Range range);
 
+    /// Whether there is a free range of `bytes`.
+    bool fits(uint64_t bytes) const;
     bool is_free(Range range) const;
     bool is_taken(Range range) const;
     /// One `give` or `take` adds at most one range; callers ask before they change anything.

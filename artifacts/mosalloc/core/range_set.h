@@ -19,6 +19,8 @@ public:
 
     /// Whether no byte of `range` is in the set.
     bool is_taken(Range range) const;
+    /// How many bytes of `range` are in the set.
+    uint64_t bytes_in(Range range) const;
     /// One `give` or `take` adds at most one range; callers ask before they change anything.
     bool has_room() const { return count_ < capacity_; }
     size_t count() const { return count_; }

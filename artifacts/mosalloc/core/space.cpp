@@ -72,10 +72,11 @@ long Space::refused(long error) {
     return error;
 }
 
-/// Counts a request that does not fit; the launcher prints the pool size that would have been enough.
-long Space::full(uint64_t kind, uint64_t bytes) {
+/// Counts a request that does not fit; the launcher prints the pool size that would have been enough. `wanted`: without the
+/// library the kernel would have given it, however large it is.
+long Space::full(uint64_t kind, uint64_t bytes, bool wanted) {
     ++map_->full_calls[kind];
-    if (bytes <= most_bytes_ && map_->full_largest_bytes[kind] < bytes) map_->full_largest_bytes[kind] = bytes;
+    if ((wanted || bytes <= most_bytes_) && map_->full_largest_bytes[kind] < bytes) map_->full_largest_bytes[kind] = bytes;
     return -ENOMEM;
 }
 
@@ -144,7 +145,8 @@ long Space::place(uint64_t bytes, const Request& request) {
     Pool& pool = pools_[MOSALLOC_POOL_ANON];
     FreeList& free = free_[MOSALLOC_POOL_ANON];
     uint64_t start;
-    if (!free.take_first_fit(bytes, &start)) return full(MOSALLOC_POOL_ANON, bytes);
+    const bool uncounted = request.no_reserve || (request.prot & PROT_WRITE) == 0;  // as the kernel counts memory
+    if (!free.take_first_fit(bytes, &start)) return full(MOSALLOC_POOL_ANON, bytes, uncounted);
     const Range range{start, start + bytes};
     const long result = pool.commit(range, request.prot, request.no_reserve);
     if (sys::failed(result)) {

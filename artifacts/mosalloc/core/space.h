@@ -46,6 +46,8 @@ public:
     // Functions with `later` add calls that can block: run it after the lock is released. Those without make all calls.
     long map(uint64_t bytes, const Request& request, Later* later);
     long map(uint64_t bytes, const Request& request);
+    /// Whether the anonymous pool has a free range of this size.
+    bool fits(uint64_t bytes) const { return free_[MOSALLOC_POOL_ANON].fits(bytes); }
     /// Maps a file or shared memory at any address. Returns -ENOMEM if the file pool is full and -EINVAL if this
     /// mapping cannot lie there (hugetlbfs); the caller then lets the kernel choose a place.
     long map_file(uint64_t bytes, int prot, int flags, int fd, uint64_t offset, Later* later);
@@ -118,7 +120,7 @@ private:
     long place(uint64_t bytes, const Request& request);
     void settle(Range addresses, const Request& request, Later* later);
     long settled(long address, uint64_t bytes, Later* later);
-    long full(uint64_t kind, uint64_t bytes);
+    long full(uint64_t kind, uint64_t bytes, bool wanted = false);
 
     // remap.cpp
     long grow_in_place(Pool* pool, Range old, uint64_t bytes);

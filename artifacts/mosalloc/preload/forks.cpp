@@ -127,6 +127,7 @@ void adopt_process() {
     here.map = private_copy(of_parent);
     here.space.set_map(here.map);
     here.outside.set_map(here.map);
+    here.reservations.set_map(here.map);
     here.space.publish();
     start_child(of_parent, here.map);
     if (g_same_process != nullptr) *g_same_process = 1;

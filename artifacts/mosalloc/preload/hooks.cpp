@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include "core/later.h"
 #include "core/sys.h"
@@ -61,12 +62,38 @@ Space::Request request(int prot, int flags) {
     return {prot, (flags & MAP_POPULATE) != 0, (flags & MAP_NORESERVE) != 0, (flags & MAP_LOCKED) != 0};
 }
 
+/// Memory of the program with huge pages that the layout does not have. Asked only where a mapping may have them: it costs a system call.
+bool asks_huge_pages(int flags, int fd) {
+    if ((flags & MAP_ANONYMOUS) != 0) return (flags & MAP_HUGETLB) != 0;
+    struct statfs file = {};
+    constexpr long kHugetlbfs = 0x958458f6;
+    return !sys::failed(sys::call(SYS_fstatfs, fd, reinterpret_cast<long>(&file))) && file.f_type == kHugetlbfs;
+}
+
+void count_own_huge_pages(uint64_t bytes, int flags, int fd) {
+    if (asks_huge_pages(flags, fd)) __atomic_fetch_add(&runtime().map->own_huge_bytes, bytes, __ATOMIC_RELAXED);
+}
+
 /// Devices choose their own addresses; only plain files and shared memory go to the file pool.
 bool is_file_pools(uint64_t addr, int prot, int flags, int fd) {
     if (addr != 0 || (flags & ~kFileFlags) != 0 || (prot & ~kProtections) != 0) return false;
     if ((flags & MAP_ANONYMOUS) != 0) return (flags & MAP_TYPE) == MAP_SHARED;
     struct stat status = {};
-    return !sys::failed(sys::call(SYS_fstat, fd, reinterpret_cast<long>(&status))) && S_ISREG(status.st_mode);
+    // Files of hugetlbfs have huge pages, and the pool has 4KB pages only.
+    return !sys::failed(sys::call(SYS_fstat, fd, reinterpret_cast<long>(&status))) && S_ISREG(status.st_mode) &&
+           (status.st_blksize < static_cast<long>(kPage2M) || !asks_huge_pages(flags, fd));
+}
+
+/// What happened to a part of a reservation, beside a new protection.
+constexpr int kReplaced = -1;
+
+/// After a call of the kernel's: a part of a reservation outside the pools is accessible, or gone.
+void change_reservation(uint64_t addr, uint64_t bytes, int prot) {
+    if (runtime().reservations.empty() || prot == PROT_NONE) return;
+    const Range range{align_down(addr, kPage4K), align_up(addr + bytes, kPage4K)};
+    const Entry entry;
+    if (prot == kReplaced) runtime().reservations.gone(range);
+    else runtime().reservations.opened(range);
 }
 
 long map_over_pool(uint64_t addr, uint64_t bytes, int prot, int flags, int fd, uint64_t offset, Later* later) {
@@ -74,22 +101,35 @@ long map_over_pool(uint64_t addr, uint64_t bytes, int prot, int flags, int fd, u
     Space& space = runtime().space;
     if ((flags & MAP_FIXED_NOREPLACE) != 0 && !space.vacant(range)) return -EEXIST;
     if (is_plain(prot, flags & ~(kFixed | MAP_STACK))) return space.map_fixed(range, request(prot, flags), later);
-    return space.map_foreign(range, prot, flags, fd, offset, later);
-}
-
-long map_outside(uint64_t addr, uint64_t bytes, int prot, int flags, int fd, uint64_t offset) {
-    const long result = sys::mmap(addr, bytes, prot, flags, fd, offset);
-    if (!sys::failed(result)) tell_map(static_cast<uint64_t>(result), bytes, prot, flags, fd, offset);
-    if (sys::failed(result) || !is_anonymous(flags)) return result;
-    const uint64_t at = static_cast<uint64_t>(result), size = align_up(bytes, kPage4K);
-    const Entry entry;
-    runtime().outside.mapped({at, at + size});
-    if (addr != 0 && (flags & kFixed) == 0) runtime().map->hinted_bytes += size;
+    const long result = space.map_foreign(range, prot, flags, fd, offset, later);
+    if (!sys::failed(result)) count_own_huge_pages(bytes, flags, fd);
     return result;
 }
 
-/// Serves the request from a pool. Returns false, with the pool's error in `result`, if the kernel must serve it.
-bool map_in_pools(uint64_t addr, size_t bytes, int prot, int flags, int fd, uint64_t offset, Later* later, long* result) {
+/// `reserves`: a reservation for which the pool has no room.
+long map_outside(uint64_t addr, uint64_t bytes, int prot, int flags, int fd, uint64_t offset, bool reserves) {
+    const long result = sys::mmap(addr, bytes, prot, flags, fd, offset);
+    if (!sys::failed(result)) tell_map(static_cast<uint64_t>(result), bytes, prot, flags, fd, offset);
+    if (sys::failed(result)) return result;
+    count_own_huge_pages(bytes, flags, fd);
+    if ((flags & MAP_FIXED) != 0) change_reservation(addr, bytes, is_anonymous(flags) ? prot : kReplaced);
+    if (!is_anonymous(flags)) return result;
+    const uint64_t at = static_cast<uint64_t>(result), size = align_up(bytes, kPage4K);
+    const Entry entry;
+    runtime().outside.mapped({at, at + size});
+    if (reserves) {
+        sys::madvise(at, size, MADV_NOHUGEPAGE);
+        runtime().reservations.made({at, at + size});
+    } else if (addr != 0 && (flags & kFixed) == 0) {
+        runtime().map->hinted_bytes += size;
+    }
+    return result;
+}
+
+/// Serves the request from a pool. Returns false, with the pool's error in `result`, if the kernel must serve it; `reserves`
+/// is then true for a reservation.
+bool map_in_pools(uint64_t addr, size_t bytes, int prot, int flags, int fd, uint64_t offset, Later* later, long* result,
+                  bool* reserves) {
     if (bytes == 0 || bytes >= kAddressEnd || offset % kPage4K != 0) return false;
     const auto tell = [&] {
         if (!sys::failed(*result)) tell_map(static_cast<uint64_t>(*result), bytes, prot, flags, fd, offset);
@@ -105,6 +145,10 @@ bool map_in_pools(uint64_t addr, size_t bytes, int prot, int flags, int fd, uint
     if (fixed) return false;
     if (is_plain(prot, flags) && (addr == 0 || over || runtime().hints_in_pool)) {
         const Entry entry;
+        if (prot == PROT_NONE && size >= kReservation && !runtime().space.fits(size)) {
+            *reserves = runtime().reservations.may_leave(size, runtime().map->pools[MOSALLOC_POOL_ANON].used_bytes);
+            if (*reserves) return false;
+        }
         *result = runtime().space.map(size, request(prot, flags), later);
         tell();
         return true;
@@ -120,9 +164,10 @@ HOOK void* hook_mmap(void* hint, size_t bytes, int prot, int flags, int fd, off_
     const uint64_t addr = reinterpret_cast<uint64_t>(hint), from = static_cast<uint64_t>(offset);
     long result = 0;
     Later later;
-    const bool pooled = map_in_pools(addr, bytes, prot, flags, fd, from, &later, &result);
+    bool reserves = false;
+    const bool pooled = map_in_pools(addr, bytes, prot, flags, fd, from, &later, &result, &reserves);
     if (!pooled) {
-        result = map_outside(addr, bytes, prot, flags, fd, from);
+        result = map_outside(addr, bytes, prot, flags, fd, from, reserves);
     } else if (!sys::failed(result) && sys::failed(later.run())) {
         const Entry entry;
         const uint64_t at = static_cast<uint64_t>(result);
@@ -181,6 +226,7 @@ HOOK int hook_munmap(void* start, size_t bytes) {
         [=] {
             const uint64_t addr = reinterpret_cast<uint64_t>(start);
             const long result = told(sys::munmap(addr, bytes), MOSALLOC_CALL_MUNMAP, {addr, addr + bytes});
+            if (!sys::failed(result)) change_reservation(addr, bytes, kReplaced);
             if (sys::failed(result) || runtime().outside.empty()) return result;
             const Entry entry;
             runtime().outside.unmapped({addr, addr + align_up(bytes, kPage4K)});
@@ -196,7 +242,9 @@ HOOK int hook_mprotect(void* start, size_t bytes, int prot) {
         },
         [=] {
             const uint64_t addr = reinterpret_cast<uint64_t>(start);
-            return told(sys::mprotect(addr, bytes, prot), MOSALLOC_CALL_MPROTECT, {addr, addr + bytes}, prot);
+            const long result = told(sys::mprotect(addr, bytes, prot), MOSALLOC_CALL_MPROTECT, {addr, addr + bytes}, prot);
+            if (!sys::failed(result)) change_reservation(addr, bytes, prot);
+            return result;
         }));
 }
 
@@ -209,8 +257,10 @@ HOOK int hook_pkey_mprotect(void* start, size_t bytes, int prot, int key) {
         },
         [=] {
             const uint64_t addr = reinterpret_cast<uint64_t>(start);
-            return told(sys::call(SYS_pkey_mprotect, static_cast<long>(addr), static_cast<long>(bytes), prot, key),
-                        MOSALLOC_CALL_PKEY_MPROTECT, {addr, addr + bytes}, prot);
+            const long result = told(sys::call(SYS_pkey_mprotect, static_cast<long>(addr), static_cast<long>(bytes), prot, key),
+                                     MOSALLOC_CALL_PKEY_MPROTECT, {addr, addr + bytes}, prot);
+            if (!sys::failed(result)) change_reservation(addr, bytes, prot);
+            return result;
         }));
 }
 
@@ -307,7 +357,9 @@ HOOK void* hook_mremap(void* old, size_t old_bytes, size_t bytes, int flags, voi
         if (!sys::failed(result) && !runtime().outside.empty()) {
             const Entry entry;
             const uint64_t at = static_cast<uint64_t>(result);
-            runtime().outside.moved({from, from + align_up(old_bytes, kPage4K)}, {at, at + align_up(bytes, kPage4K)});
+            const Range old_range{from, from + align_up(old_bytes, kPage4K)}, new_range{at, at + align_up(bytes, kPage4K)};
+            runtime().outside.moved(old_range, new_range);
+            if (!runtime().reservations.empty()) runtime().reservations.moved(old_range, new_range);
         }
     }
     return reinterpret_cast<void*>(done(MOSALLOC_CALL_MREMAP, ours ? By::pool : By::kernel, result));

@@ -5,6 +5,7 @@
 #include "core/space.h"
 #include "preload/outside.h"
 #include "preload/patch.h"
+#include "preload/reservations.h"
 
 namespace mosalloc {
 
@@ -13,6 +14,7 @@ struct Runtime {
     Space space;
     Lock lock;
     Outside outside;
+    Reservations reservations;
     mosalloc_pool_map* map = nullptr;
     bool hints_in_pool = false;   ///< an address hint does not keep memory out of the anonymous pool
     bool stacks_in_pool = false;  ///< MAP_STACK neither

@@ -39,8 +39,20 @@ HugePages huge_pages(uint64_t page_bytes) {
                     read_count(page_bytes, "resv_hugepages", &promised);
     // Below zero for a moment when a process ends while the kernel still holds a page of it for an io_uring.
     if (promised >> 63 != 0) promised = 0;
-    out.free = free > promised ? free - promised : 0;
+    out.unused = free > promised ? free - promised : 0;
+    const uint64_t allowed = huge_allowance(page_bytes).bytes / page_bytes;
+    out.free = out.unused < allowed ? out.unused : allowed;
     return out;
+}
+
+const HugeAllowance& huge_allowance(uint64_t page_bytes) {
+    static Cgroups cgroups;  // static storage without constructors or guards
+    static HugeAllowance allowance;
+    static bool known = false;
+    if (!known) cgroups.init();
+    known = true;
+    cgroups.huge_pages(page_bytes, &allowance);
+    return allowance;
 }
 
 long back_window(uint64_t address, uint64_t bytes, uint64_t page_bytes) {
@@ -49,6 +61,7 @@ long back_window(uint64_t address, uint64_t bytes, uint64_t page_bytes) {
     // The mapping reserved its pages, but a hugetlb cgroup charges at the first touch and raises SIGBUS.
     // Touching now turns that into an error before the program starts. EINVAL: before Linux 5.14.
     const long result = sys::madvise(address, bytes, advice::kPopulateWrite);
+    if (sys::failed(result) && result != -EINVAL) reserve_span(address, bytes);  // the message counts free pages
     if (result != -EINVAL) return result;
     for (uint64_t page = address; page < address + bytes; page += page_bytes)
         *reinterpret_cast<volatile char*>(page) = 0;
@@ -60,10 +73,12 @@ uint64_t mapping_limit() {
     return read_number("/proc/sys/vm/max_map_count", &limit) && limit != 0 ? limit : 65530;
 }
 
-bool strict_overcommit() {
+bool overcommits(uint64_t wanted) {
     uint64_t mode = 0;
-    return read_number("/proc/sys/vm/overcommit_memory", &mode) && mode == 2;
+    return read_number("/proc/sys/vm/overcommit_memory", &mode) && mode == wanted;
 }
+bool strict_overcommit() { return overcommits(2); }
+bool always_overcommits() { return overcommits(1); }
 
 bool drops_contents() {
     const long at = sys::mmap(0, 2 * kPage4K, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);

@@ -3,12 +3,14 @@
 // Any failure ends the process with status 2 before the program runs; there is no silent fallback.
 #include <cerrno>
 #include <cstring>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/layout.h"
 #include "core/sys.h"
 #include "core/table.h"
+#include "mosalloc/tunables.h"
 #include "preload/any_call.h"
 #include "preload/drain.h"
 #include "preload/events.h"
@@ -25,7 +27,7 @@
 namespace mosalloc {
 namespace {
 
-char g_message[512], g_skipped[128];
+char g_message[1024], g_remedy[256], g_skipped[128];
 Layout g_layout;  // too large for a stack
 
 [[noreturn]] void refuse(const char* remedy) {
@@ -100,17 +102,24 @@ uint64_t reserve(uint64_t bytes) {
         text.add("this kernel or processor does not support pages of this size");
         refuse("use a layout without such windows, or a machine that supports them");
     }
-    text.add("found ").number(now.free).add(" free of ").number(now.total).add(" reserved (errno ")
-        .number(static_cast<uint64_t>(-result)).add(")");
-    char remedy[256];
-    Text command(remedy);
-    const uint64_t enough = now.total + (asked > now.free ? asked - now.free : 0);
+    const HugeAllowance& allowance = huge_allowance(window.page_bytes);
+    text.add("found ").number(now.unused).add(" free of ").number(now.total).add(" reserved");
+    const uint64_t allowed = allowance.bytes / window.page_bytes;
+    if (allowance.limited()) text.add(", ").number(allowed).add(" of them allowed by ").add(allowance.file);
+    text.add(" (errno ").number(static_cast<uint64_t>(-result)).add(")");
+    if (allowed < (window.end - window.start) / window.page_bytes && allowed < now.unused) {
+        Text(g_remedy).add("as root: raise this limit of the cgroup by ").number(asked > allowed ? asked - allowed : 1)
+            .add(" pages of ").size(window.page_bytes).add(", or start the program in a cgroup without it");
+        refuse(g_remedy);
+    }
+    Text command(g_remedy);
+    const uint64_t enough = now.total + (asked > now.unused ? asked - now.unused : 0);
     if (window.page_bytes == kPage2M) command.add("as root: sysctl vm.nr_hugepages=").number(enough);
     else
         command.add("as root: echo ").number(enough)
             .add(" > /sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages");
-    if (asked <= now.free) command.add("; or, since enough pages are free, check the limits: hugetlb cgroup, ulimit -v");
-    refuse(remedy);
+    if (asked <= now.unused) command.add("; or, since enough pages are free, check the limits: hugetlb cgroup, ulimit -v");
+    refuse(g_remedy);
 }
 
 /// On demand, the library does not take the pages now, but a run that cannot get them must not start.
@@ -144,9 +153,11 @@ void back_windows(const Options& options) {
 
 void build_space(const Options& options) {
     Policy policy = options.policy();
-    policy.remap_released = strict_overcommit() || !drops_contents();
+    const bool emulated = !drops_contents();
+    policy.remap_released = strict_overcommit() || emulated;
     policy.most_holes = mapping_limit() / 4;
-    policy.most_bytes = memory_and_swap();
+    policy.most_bytes = always_overcommits() ? ~uint64_t{0} : memory_and_swap();
+    policy.touch_present = huge_allowance(kPage2M).limited() || huge_allowance(kPage1G).limited();
     constexpr uint64_t never_free = uint64_t{1} << 62;  // larger than any address space, and the sum of three fits 64 bits
     uint64_t bases[kPools], total = 0;
     for (uint64_t bytes : g_layout.pool_bytes) total += align_up(bytes < never_free ? bytes : never_free, kPage1G);
@@ -160,7 +171,7 @@ void build_space(const Options& options) {
         at += span;
     }
     Runtime& here = runtime();
-    if (!good || !here.space.init(bases, g_layout, policy, here.map) || !here.outside.init(here.map)) {
+    if (!good || !here.space.init(bases, g_layout, policy, here.map) || !here.outside.init(here.map) || !here.reservations.init(here.map, !emulated)) {
         Text(g_message).add("tables for pools of ").size(total).add(": not enough memory");
         refuse("lower the pool sizes (rows with pageSize -1), or raise the limits: ulimit -v unlimited; ulimit -d unlimited");
     }
@@ -178,13 +189,29 @@ void tell(const Options& options) {
     Text text(line);
     text.add("mosalloc: layout ").add(options.layout).add(", prefault ").add(options.prefault).add(", allow fallback ")
         .add(options.fallback).add(", hints ").add(options.hints).add(", stacks ").add(options.stacks).add(", protections ")
-        .add(options.protections).add(", keep bytes ").add(options.keep).add(", windows ").number(g_layout.window_count);
+        .add(options.protections).add(", keep bytes ").add(options.keep).add(", thp ").add(options.thp).add(", windows ").number(g_layout.window_count);
     for (uint64_t kind = 0; kind < MOSALLOC_POOL_COUNT; ++kind)
         text.add(", ").add(kPoolNames[kind]).add(" pool at ").hex(runtime().map->pools[kind].base).add(" of ")
             .size(runtime().map->pools[kind].size_bytes);
     if (g_skipped[0] != 0) text.add(", libc functions that are not intercepted:").add(g_skipped);
     text.add("\n");
     sys::write(2, line, text.length());
+}
+
+/// glibc's malloc took this tunable before the library started: 2 (or a page size) maps huge pages of its own, which no
+/// layout has, and 1 makes the heap grow in other steps. Returns the variable, or null if malloc is as always.
+const char* huge_malloc(char** environment) {
+    for (char** variable = environment; *variable != nullptr; ++variable)
+        if (strncmp(*variable, mosalloc_tunables::kVariable, strlen(mosalloc_tunables::kVariable)) == 0 &&
+            mosalloc_tunables::asks_huge_pages(*variable + strlen(mosalloc_tunables::kVariable)))
+            return *variable;
+    return nullptr;
+}
+
+/// In this process, and in what it starts: a program that is not the target undoes it (count_other_program).
+void switch_large_pages_off() {
+    if (sys::call(SYS_prctl, PR_GET_THP_DISABLE) == 0 && !sys::failed(sys::call(SYS_prctl, PR_SET_THP_DISABLE, 1)))
+        runtime().map->thp_off = 1;
 }
 
 /// A starter is skipped, then the first program is the target. A shell would start many.
@@ -233,7 +260,13 @@ __attribute__((constructor)) void start(int, char** arguments, char** environmen
         Text(g_message).add("seccomp: the filter of this process kills it for ").add(call).add(", which the library may call");
         refuse("allow this call in the filter (an error instead of a kill is enough), or start the program without it");
     }
+    if (const char* variable = huge_malloc(environ)) {
+        Text(g_message).add("program: ").add(variable, strnlen(variable, 300)).add(": malloc would take huge pages that the layout does not have");
+        refuse("remove glibc.malloc.hugetlb from GLIBC_TUNABLES in the command or the program that sets it; the layout says where huge "
+               "pages are (mosalloc-run removes it from its own environment)");
+    }
     build_space(options);
+    if (options.is(&Options::thp, "off")) switch_large_pages_off();
     prepare_any_call();
     if constexpr (kTellsEvents) tell_first_areas();
     Text error(g_message), skipped(g_skipped);

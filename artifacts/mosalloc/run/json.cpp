@@ -83,6 +83,10 @@ void write_counters(FILE* file, const mosalloc_pool_map& map) {
                 {"exchanged_pages", map.exchanged_pages},
                 {"copied_forks", map.copied_forks},
                 {"stolen_locks", map.stolen_locks},
+                {"reservation_calls", map.reservation_calls},
+                {"reserved_bytes", map.reserved_bytes},
+                {"opened_bytes", map.opened_bytes},
+                {"own_huge_bytes", map.own_huge_bytes},
                 {"other_programs", map.other_programs},
                 {"file_pool_full_calls", map.full_calls[MOSALLOC_POOL_FILE]}};
     fputs("  \"counters\": {", file);
@@ -108,7 +112,8 @@ void write_children(FILE* file, const mosalloc_children& c) {
                 {"zeroed_bytes", c.zeroed_bytes},
                 {"refused_calls", c.refused_calls},
                 {"forks", c.forks},
-                {"fork_copied_bytes", c.fork_copied_bytes}};
+                {"fork_copied_bytes", c.fork_copied_bytes},
+                {"opened_bytes", c.opened_bytes}};
     fputs("  \"children\": {", file);
     const char* separator = "";
     for (const auto& row : rows) {

@@ -11,6 +11,7 @@
 #include "counters/signals.h"
 #include "counters/tracee.h"
 #include "mosalloc/starters.h"
+#include "mosalloc/tunables.h"
 #include "run/analysis.h"
 #include "run/elf_check.h"
 #include "run/map_file.h"
@@ -38,8 +39,23 @@ std::string beside_launcher(const char* name) {
     return self.substr(0, self.rfind('/') + 1) + name;
 }
 
+/// GLIBC_TUNABLES=... without the tunables that would take malloc out of the pools; these go to `removed`.
+std::string without_huge_malloc(const char* variable, std::string* removed) {
+    using namespace mosalloc_tunables;
+    std::string kept = kVariable;
+    for (const char* at = variable + strlen(kVariable);; ++at) {
+        const char* end = end_of_pair(at);
+        std::string* to = is_huge(at, end) ? removed : &kept;
+        if (!to->empty() && to->back() != '=' && to->back() != ':') *to += ':';
+        to->append(at, end);
+        if (*end == 0) return kept;
+        at = end;
+    }
+}
+
 std::vector<std::string> environment(const Options& options, const std::string& libraries, const std::string& target,
-                                     const std::string& map_path, bool starter, const std::vector<std::string>& counting) {
+                                     const std::string& map_path, bool starter, const std::vector<std::string>& counting,
+                                     std::string* removed_tunables) {
     std::vector<std::pair<std::string, std::string>> ours = {
         {"MOSALLOC_LAYOUT", absolute(options.layout)},
         {"MOSALLOC_TARGET", starter ? "" : target},
@@ -47,6 +63,7 @@ std::vector<std::string> environment(const Options& options, const std::string& 
         {"MOSALLOC_POOL_MAP", map_path},
         {"MOSALLOC_PREFAULT", options.prefault ? "1" : "0"},
         {"MOSALLOC_ALLOW_FALLBACK", options.allow_fallback ? "1" : "0"},
+        {"MOSALLOC_THP", "off"},
         {"MOSALLOC_VERBOSE", options.verbose ? "1" : "0"},
         {"MOSALLOC_HINTS", options.hints},
         {"MOSALLOC_STACKS", options.stacks},
@@ -61,7 +78,9 @@ std::vector<std::string> environment(const Options& options, const std::string& 
         bool replaced = strncmp(*variable, "LD_PRELOAD=", 11) == 0;
         for (const auto& [name, value] : ours)
             replaced |= strncmp(*variable, name.c_str(), name.size()) == 0 && (*variable)[name.size()] == '=';
-        if (!replaced) out.emplace_back(*variable);
+        if (strncmp(*variable, mosalloc_tunables::kVariable, strlen(mosalloc_tunables::kVariable)) == 0)
+            out.push_back(without_huge_malloc(*variable, removed_tunables));
+        else if (!replaced) out.emplace_back(*variable);
     }
     return out;
 }
@@ -127,7 +146,8 @@ int main(int count, char** arguments) {
     const auto has_layout = [&](int pid) { return map.state == 1 && map.pid == static_cast<uint64_t>(pid); };
     const Ending ending = tessera::counters::run_traced(
         path, options.program,
-        environment(options, libraries, shown_target, map_file.path(), starter, counting ? counting->variables() : std::vector<std::string>()),
+        environment(options, libraries, shown_target, map_file.path(), starter, counting ? counting->variables() : std::vector<std::string>(),
+                    &outcome.removed_tunables),
         !options.target.empty() ? Follow::all : starter ? Follow::starters : Follow::none,
         [&](int pid) {
             if (counting) counting->at_exit(has_layout(pid));

@@ -40,8 +40,9 @@ bool write_report(const std::string& path, const Options& options, const mosallo
     else fprintf(file, "  \"exit_status\": null,\n  \"signal\": %d,\n", WTERMSIG(outcome.wait_status));
     write_pools(file, map);
     write_windows(file, outcome.findings);
-    fprintf(file, "  \"small_pages\": {\"anon_huge_bytes\": %" PRIu64 ", \"wrong_page_bytes\": %" PRIu64 "},\n",
-            outcome.findings.anon_huge_bytes, outcome.findings.wrong_page_bytes);
+    fprintf(file, "  \"small_pages\": {\"anon_huge_bytes\": %" PRIu64 ", \"wrong_page_bytes\": %" PRIu64 ", \"outside_huge_bytes\": %" PRIu64 "},\n",
+            outcome.findings.anon_huge_bytes, outcome.findings.wrong_page_bytes, outcome.findings.outside_huge_bytes);
+    fprintf(file, "  \"removed_tunables\": %s,\n", quoted(outcome.removed_tunables).c_str());
     write_calls(file, map);
     write_counters(file, map);
     write_children(file, map.children);

@@ -14,6 +14,7 @@ struct Outcome {
     bool checked = false;  ///< the page sizes were read before the memory went away
     Findings findings;
     Outside outside;
+    std::string removed_tunables;  ///< parts of GLIBC_TUNABLES that would take malloc out of the pools
     std::string verdict;  ///< confirmed, mismatch, fallback (a mismatch that --allow-fallback admits), unchecked
     std::string reason;   ///< empty when confirmed
 };

@@ -16,6 +16,8 @@ constexpr struct {
     {"KernelPageSize: %" SCNu64, &Area::kernel_page_bytes},
     {"MMUPageSize: %" SCNu64, &Area::mmu_page_bytes},
     {"AnonHugePages: %" SCNu64, &Area::anon_huge_bytes},
+    {"ShmemPmdMapped: %" SCNu64, &Area::shmem_huge_bytes},
+    {"FilePmdMapped: %" SCNu64, &Area::file_huge_bytes},
     {"Rss: %" SCNu64, &Area::resident_bytes},
 };
 
@@ -37,6 +39,15 @@ uint64_t overlap(uint64_t a_start, uint64_t a_end, uint64_t b_start, uint64_t b_
     return end > start ? end - start : 0;
 }
 
+/// Bytes of an area outside both pools with other pages than 4KB.
+uint64_t huge_outside(const mosalloc_pool_map& map, const Area& a) {
+    uint64_t small = a.end - a.start;
+    for (const mosalloc_pool& pool : map.pools) small -= overlap(a.start, a.end, pool.base, pool.base + pool.size_bytes);
+    if (a.kernel_page_bytes > kSmallPage || a.mmu_page_bytes > kSmallPage) return small;
+    // Their place in the area is unknown; in an area that is partly in a pool, they count there.
+    return small == a.end - a.start ? a.anon_huge_bytes + a.shmem_huge_bytes + a.file_huge_bytes : 0;
+}
+
 /// Bytes of [start, end) outside all windows of its pool that are backed with huge pages.
 uint64_t outside_windows(const mosalloc_pool_map& map, const mosalloc_pool& pool, uint64_t start, uint64_t end) {
     uint64_t bytes = overlap(start, end, pool.base, pool.base + pool.size_bytes);
@@ -51,7 +62,7 @@ uint64_t outside_windows(const mosalloc_pool_map& map, const mosalloc_pool& pool
 }  // namespace
 
 bool Findings::confirmed() const {
-    return anon_huge_bytes == 0 && wrong_page_bytes == 0 &&
+    return anon_huge_bytes == 0 && wrong_page_bytes == 0 && outside_huge_bytes == 0 &&
            std::all_of(windows.begin(), windows.end(), [](const WindowFound& w) { return w.confirmed(); });
 }
 
@@ -102,9 +113,14 @@ Findings compare(const mosalloc_pool_map& map, const std::vector<Area>& areas) {
         for (const Area& a : areas) {
             const uint64_t small = outside_windows(map, pool, a.start, a.end);
             if (small == 0) continue;
-            found.anon_huge_bytes += a.anon_huge_bytes;
+            found.anon_huge_bytes += a.anon_huge_bytes + a.shmem_huge_bytes + a.file_huge_bytes;
             if (a.kernel_page_bytes != kSmallPage || a.mmu_page_bytes != kSmallPage) found.wrong_page_bytes += small;
         }
+    for (const Area& a : areas) {
+        const uint64_t bytes = huge_outside(map, a);
+        if (bytes != 0 && found.outside_huge_bytes == 0) found.outside_huge_name = a.name;
+        found.outside_huge_bytes += bytes;
+    }
     return found;
 }
 

@@ -24,6 +24,15 @@ std::string reason_of(const mosalloc_pool_map& map, const Outcome& outcome) {
         return std::to_string(found.anon_huge_bytes) + " bytes of the 4KB parts have transparent huge pages";
     if (found.wrong_page_bytes != 0)
         return std::to_string(found.wrong_page_bytes) + " bytes of the 4KB parts have other page sizes";
+    if (found.outside_huge_bytes != 0)
+        return std::to_string(found.outside_huge_bytes) + " bytes outside the pools have huge pages, first in " +
+               (found.outside_huge_name.empty() ? "anonymous memory" : found.outside_huge_name) + ": the layout does not have them";
+    if (map.own_huge_bytes != 0)
+        return "the program mapped " + std::to_string(map.own_huge_bytes) + " bytes of huge pages itself (MAP_HUGETLB, hugetlbfs), "
+               "outside the layout";
+    if (misses_reservations(map))
+        return "the program uses " + std::to_string(map.opened_bytes) + " bytes of reservations that have no room in the anonymous pool of " +
+               std::to_string(map.pools[MOSALLOC_POOL_ANON].size_bytes) + " bytes: the windows do not reach them";
     for (const WindowFound& w : found.windows)
         if (!w.confirmed())
             return "window at offset " + std::to_string(w.asked.start_offset) + ": asked for pages of " +
@@ -32,6 +41,16 @@ std::string reason_of(const mosalloc_pool_map& map, const Outcome& outcome) {
 }
 
 }  // namespace
+
+bool misses_reservations(const mosalloc_pool_map& map) {
+    bool windows = false;
+    for (uint64_t i = 0; i < map.window_count; ++i) windows |= map.windows[i].pool_kind == MOSALLOC_POOL_ANON;
+    return windows && map.opened_bytes + map.children.opened_bytes != 0;
+}
+
+std::string row_with_reservations(const mosalloc_pool_map& map) {
+    return "mmap,-1,0," + std::to_string((map.pools[MOSALLOC_POOL_ANON].used_bytes + map.reserved_bytes + (1 << 30) - 1) >> 30) + "GB";
+}
 
 std::string other_program(const mosalloc_pool_map& map) {
     return {map.other_program, strnlen(map.other_program, sizeof map.other_program)};
@@ -53,7 +72,8 @@ void inspect(int pid, const mosalloc_pool_map& map, Outcome* outcome) {
 }
 
 void judge(const Options& options, const mosalloc_pool_map& map, Outcome* outcome) {
-    if (outcome->checked && outcome->findings.confirmed() && map.fallback_windows == 0 && map.split_pages == 0) {
+    if (outcome->checked && outcome->findings.confirmed() && map.fallback_windows == 0 && map.split_pages == 0 &&
+        map.own_huge_bytes == 0 && !misses_reservations(map)) {
         outcome->verdict = "confirmed";
         return;
     }
@@ -76,6 +96,12 @@ int status_of(const Options& options, const mosalloc_pool_map& map, const Outcom
                             map.split_pages != 0
                                 ? "move the windows; or accept it with --allow-fallback; or, if the program does not "
                                   "rely on these page faults, keep huge pages with --protections soft"
+                            : outcome.findings.outside_huge_bytes != 0 || map.own_huge_bytes != 0
+                                ? "switch off the huge pages of the program or its allocator, and give them by windows of the layout; or "
+                                  "accept and record them with --allow-fallback"
+                            : misses_reservations(map)
+                                ? "give the pool room: change its size row in the layout to " + row_with_reservations(map) +
+                                  "; or accept it with --allow-fallback"
                             : outcome.verdict == "unchecked" && map.other_programs != 0
                                 ? "if that program is the one that needs the layout, name it: --target " + other_program(map)
                                 : "see the details with --report FILE, or accept and record other pages with --allow-fallback");

@@ -9,6 +9,10 @@ namespace mosalloc::run {
 std::string other_program(const mosalloc_pool_map& map);
 /// Inspects `pid` just before it exits; ignores processes that do not own the pools.
 void inspect(int pid, const mosalloc_pool_map& map, Outcome* outcome);
+/// The program used parts of a reservation that has no room in the pool, and the layout has windows there.
+bool misses_reservations(const mosalloc_pool_map& map);
+/// The size row with which the pool has room for all reservations.
+std::string row_with_reservations(const mosalloc_pool_map& map);
 /// Fills verdict and reason.
 void judge(const Options& options, const mosalloc_pool_map& map, Outcome* outcome);
 /// The program ran on the pages of the layout, or on others that --allow-fallback admits.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-MAGIC = 0x3350414D4C4F4F50
+MAGIC = 0x3450414D4C4F4F50
 ACTIVE = 1
 _POOLS = ("brk", "mmap")
 _HEAD, _POOL = 5, 6  #: words of 8 bytes: before the pools, and of each pool

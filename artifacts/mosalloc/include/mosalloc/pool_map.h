@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#define MOSALLOC_POOL_MAP_MAGIC UINT64_C(0x3350414d4c4f4f50) /* "POOLMAP3", little endian */
+#define MOSALLOC_POOL_MAP_MAGIC UINT64_C(0x3450414d4c4f4f50) /* "POOLMAP4", little endian */
 #define MOSALLOC_POOL_COUNT 2    /* pools that have mosaics; the file pool is kept apart */
 #define MOSALLOC_MAX_WINDOWS 16384 /* each is a mapping of the kernel's, which allows 65530 (vm.max_map_count) */
 
@@ -91,6 +91,7 @@ struct mosalloc_children {
     uint64_t refused_calls;
     uint64_t forks;
     uint64_t fork_copied_bytes;
+    uint64_t opened_bytes;
 };
 
 struct mosalloc_pool_map {
@@ -130,6 +131,11 @@ struct mosalloc_pool_map {
     uint64_t ended_marks;     /* releases that made a new mapping, because the old one had marks */
     uint64_t refused_marks;   /* policies, registrations and advice that huge pages cannot keep; they returned an error */
     uint64_t stolen_locks;    /* times the lock's owner was killed inside the library */
+    uint64_t reservation_calls; /* reservations without access that no pool has room for: the kernel gave the addresses */
+    uint64_t reserved_bytes;  /* their bytes */
+    uint64_t opened_bytes;    /* of these, what became accessible: memory that the layout does not reach */
+    uint64_t own_huge_bytes;  /* huge pages that the program mapped itself: MAP_HUGETLB, files of hugetlbfs */
+    uint64_t thp_off;         /* 1: the library switched transparent huge pages off for the process (PR_SET_THP_DISABLE) */
     uint64_t other_programs;  /* dynamic programs that inherited the library and are not the target */
     char other_program[256];  /* path of the first of them, cut */
     struct mosalloc_children children;
