@@ -131,4 +131,4 @@ def test_a_column_that_a_processor_does_not_count_names_the_models(column, few):
 def test_a_hole_in_a_column_is_another_error():
     with pytest.raises(TesseraError) as error:
         check_table(frame(walk_cycles=["30", "", "0"]))
-    assert error.value.code == ""
+    assert error.value.code == "table-number"

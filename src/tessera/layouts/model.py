@@ -6,15 +6,22 @@ rest is 4KB. Offsets are bytes from the pool's base, end exclusive.
 
 from __future__ import annotations
 
+import re
+import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from tessera.core.errors import TesseraError
 from tessera.core.files import write_text
 from tessera.layouts.grammar import HEADER, POOLS, Parser
-from tessera.layouts.names import ALL_2MB, ALL_4KB
+from tessera.layouts.names import ALL_1GB, ALL_2MB, ALL_4KB
 
 ALIASES = {"4kb": ALL_4KB, "2mb": ALL_2MB}
+_ALL = {("4", "k"): ALL_4KB, ("2", "m"): ALL_2MB, ("1", "g"): ALL_1GB}
+_PAGES = re.compile("([421])-?([kmg])(?:i?b)?")
+_HEURISTIC = re.compile("(?:growing|random|sliding)(?:-[0-9]+)+", re.ASCII)
 
 
 @dataclass(frozen=True, order=True)
@@ -45,9 +52,27 @@ class Layout:
         return sum(w.pages for w in self.windows if w.page_bytes == page_bytes)
 
 
+@lru_cache(maxsize=4096)
 def canonical_name(name: str) -> str:
-    """``4kb`` and ``2mb`` are other names of ``growing-0`` and ``growing-8``."""
-    return ALIASES.get(name, name)
+    """The one spelling of a layout's name, without blanks around it.
+
+    ``4kb`` and ``2mb`` are other names of ``growing-0`` and ``growing-8``. The method's own names may be
+    written in capitals, with blanks or with other units: ``4KB``, ``1 GiB``, ``Growing_3``.
+    """
+    text = name.strip()
+    form = re.sub(r"[\s_-]+", "-", unicodedata.normalize("NFKC", text).casefold())
+    if one := _PAGES.fullmatch(form):
+        return _ALL.get((one[1], one[2]), text)
+    return form if _HEURISTIC.fullmatch(form) else text
+
+
+def name_notes(names: Iterable[str]) -> list[str]:
+    """A note for the user on each name that has another spelling than :func:`canonical_name` gives."""
+    return [
+        f"layout '{name}' is read as {canonical_name(name)}"
+        for name in dict.fromkeys(names)
+        if name not in ALIASES and canonical_name(name) != name
+    ]
 
 
 def read_layout(path: Path | str) -> Layout:

@@ -14,13 +14,17 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from tessera.core import table_file
 from tessera.core.errors import TesseraError
-from tessera.layouts.model import ALIASES, canonical_name
+from tessera.core.table_columns import is_missing, numbers, rounding_note, spelled_names
+from tessera.layouts.model import ALIASES, canonical_name, name_notes
 from tessera.layouts.names import ALL_1GB, ALL_2MB, ALL_4KB
-from tessera.results.read import Unreadable, read_texts
 from tessera.results.status import ok_rows, other_rows
 
 COLUMNS = {"R": "runtime_cycles", "H": "stlb_hits", "M": "stlb_misses", "C": "walk_cycles"}
+_INTERVALS = ("runtime_cycles_ci95", "walk_cycles_ci95")  #: used by the error budget
+_NUMBERS = (*COLUMNS.values(), *_INTERVALS)
+_KNOWN = ("layout", *_NUMBERS, "workload", "platform", "status", "message", "runtime_provenance")
 
 
 @dataclass(frozen=True)
@@ -84,22 +88,30 @@ class Table:
 
 
 def read_table(path: str | Path) -> Table:
-    """Read and check a samples CSV (errors as in :func:`check_table`)."""
+    """Read and check a samples CSV (errors as in :func:`check_table`, and of a file that is no table)."""
+    owner = f"samples {path}"
     try:
-        frame = read_texts(Path(path), f"samples {path}")
-    except Unreadable as error:
-        raise TesseraError(error.asked, error.found, _HEADER) from error
-    return check_table(frame, str(path))
+        table = table_file.read_table(path, owner, _KNOWN, _NUMBERS)
+    except table_file.TableRefused as error:
+        if error.code == "table-absent":
+            error = TesseraError(error.asked, error.found, _HEADER, code=error.code)
+        raise error from None
+    return _checked(table.frame, str(path), table.notes)
 
 
 def check_table(frame: pd.DataFrame, owner: str = "samples") -> Table:
     """Check a table of samples (or of the cells of one workload and platform).
 
     Raises:
-        TesseraError: a column or an anchor is missing; a number is missing, malformed, infinite or
-            negative; a runtime is zero or empty (hybrid cells); a layout appears twice; the table
-            mixes workloads or platforms.
+        TesseraError: a column or an anchor is missing, or a column is there twice; a number is missing,
+            malformed, infinite or negative; a runtime is zero or empty (hybrid cells); a layout appears
+            twice or has no printable name; the table mixes workloads or platforms.
     """
+    frame, notes = spelled_names(frame, _KNOWN, owner)
+    return _checked(frame, owner, notes)
+
+
+def _checked(frame: pd.DataFrame, owner: str, notes: list[str]) -> Table:
     missing = [c for c in ("layout", *COLUMNS.values()) if c not in frame.columns]
     if missing:
         raise TesseraError(
@@ -113,30 +125,54 @@ def check_table(frame: pd.DataFrame, owner: str = "samples") -> Table:
                 f"the rows have several: {names}",
                 f"keep the rows of a single {column}; a run has them in cells/<workload>/<platform>.csv",
             )
-    notes = [_left_out(row) for _, row in other_rows(frame).iterrows()]
+    notes = [*notes, *(_left_out(row) for _, row in other_rows(frame).iterrows())]
     frame = ok_rows(frame)
-    names = frame["layout"].astype(str).str.strip()
-    frame = frame.assign(layout=names.map(canonical_name))
-    repeated = frame["layout"][frame["layout"].duplicated()].unique()
-    if len(repeated):
-        raise TesseraError(
-            f"{owner}: layout {', '.join(repeated)}",
-            f"it appears more than once (4kb is {ALL_4KB}, 2mb is {ALL_2MB})",
-            "keep one row per layout; average repeats first",
-        )
+    frame, spelled = _one_spelling(frame, owner)
     _refuse_uncounted(frame, owner)
-    numbers = {name: _numbers(frame, column, owner) for name, column in COLUMNS.items()}
+    counted = {name: _numbers(frame, column, owner) for name, column in COLUMNS.items()}
+    notes += [*spelled, *filter(None, (rounding_note(frame, column) for column in COLUMNS.values()))]
     absent = [a for a in (ALL_4KB, ALL_2MB) if a not in set(frame["layout"])]
     if absent:
         raise _missing_anchors(absent, tuple(frame["layout"]), notes, owner)
     order = np.argsort(frame["layout"].to_numpy(dtype=str), kind="stable")
-    everything = Samples(tuple(frame["layout"]), *(numbers[name] for name in ("H", "M", "C", "R")))
+    everything = Samples(tuple(frame["layout"]), *(counted[name] for name in ("H", "M", "C", "R")))
     everything = everything.subset(order)
     is_test = np.array([name == ALL_1GB for name in everything.layouts])
     test = everything.subset(np.flatnonzero(is_test)) if is_test.any() else None
     return Table(
         everything.subset(np.flatnonzero(~is_test)), test, notes, frame.set_index("layout", drop=False)
     )
+
+
+def _one_spelling(frame: pd.DataFrame, owner: str) -> tuple[pd.DataFrame, list[str]]:
+    """The rows with the canonical names of their layouts, each once, and notes on other spellings."""
+    given = frame["layout"].astype(str).str.strip()
+    unnamed = [name for name in given if not name or not name.isprintable()]
+    if unnamed:
+        raise TesseraError(
+            f"{owner}: layout {unnamed[0]!r}",
+            f"{len(unnamed)} rows have no name, or one with a character that is not printable",
+            "name the layout of each row, as in: tessera layouts generate --help",
+        )
+    frame = frame.assign(layout=given.map(canonical_name))
+    repeated = frame["layout"][frame["layout"].duplicated()].unique()
+    if len(repeated):
+        lines = frame.index[frame["layout"] == repeated[0]].tolist()
+        where = f"in lines {', '.join(map(str, lines[:4]))} " if frame.index.name == "line" else ""
+        raise TesseraError(
+            f"{owner}: layout {', '.join(repeated)}",
+            f"it appears {where}more than once (4kb is {ALL_4KB}, 2mb is {ALL_2MB})",
+            "keep one row per layout; average repeats first",
+        )
+    folded = frame["layout"].str.casefold()
+    alike = frame["layout"][folded.duplicated(keep=False)].tolist()
+    if alike:
+        raise TesseraError(
+            f"{owner}: layouts {', '.join(alike[:4])}",
+            "names differ only in their case",
+            "write a layout's name alike in all rows, and keep one row per layout",
+        )
+    return frame, name_notes(given)
 
 
 _HEADER = f"give a CSV with the header layout,{','.join(COLUMNS.values())}"
@@ -147,7 +183,7 @@ def _refuse_uncounted(frame: pd.DataFrame, owner: str) -> None:
     empty = [
         name
         for name, column in COLUMNS.items()
-        if name != "R" and len(frame) and frame[column].map(_is_empty).all()
+        if name != "R" and len(frame) and frame[column].map(is_missing).all()
     ]
     if not empty:
         return
@@ -166,39 +202,16 @@ def _refuse_uncounted(frame: pd.DataFrame, owner: str) -> None:
     )
 
 
-def _is_empty(cell) -> bool:
-    return pd.isna(cell) or str(cell).strip() in ("", "nan")
-
-
 def _numbers(frame: pd.DataFrame, column: str, owner: str) -> np.ndarray:
     """A column as floats (n,): finite, not negative, and positive for the runtime."""
-    text = frame[column].map(lambda cell: "" if pd.isna(cell) else str(cell).strip())
-    empty = frame["layout"][text.isin(["", "nan"])]
-    if len(empty) and column == COLUMNS["R"]:
+    runtime = column == COLUMNS["R"]
+    if runtime and (empty := frame["layout"][frame[column].map(is_missing)]).size:
         raise TesseraError(
             f"{owner}: {column} of layout {empty.iloc[0]}",
             f"it is empty in {len(empty)} of {len(frame)} rows; a model cannot be fitted to hybrid cells",
             "fit samples whose runtime is in cycles (simulated, or measured with a PMU)",
         )
-    values = np.array([_float(cell) for cell in text], dtype=float)
-    low = values <= 0 if column == COLUMNS["R"] else values < 0
-    bad = np.flatnonzero(~np.isfinite(values) | low)
-    if len(bad):
-        rule = "greater than 0" if column == COLUMNS["R"] else "0 or more"
-        raise TesseraError(
-            f"{owner}: {column} of layout {frame['layout'].iloc[bad[0]]}",
-            f"{text.iloc[bad[0]] or 'empty'!r}; it must be a finite number, {rule}",
-            f"correct the {len(bad)} such rows, or mark them status=failed to leave them out",
-        )
-    return values
-
-
-def _float(text: str) -> float:
-    """Exactly rounded (pandas' parsers may be one bit off), NaN if it is no number."""
-    try:
-        return float(text)
-    except ValueError:
-        return float("nan")
+    return numbers(frame, column, owner, "layout " + frame["layout"], above=runtime)
 
 
 def _left_out(row: pd.Series) -> str:

@@ -8,7 +8,6 @@ mislead.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,12 +15,16 @@ import numpy as np
 import pandas as pd
 
 from tessera.core.errors import TesseraError
-from tessera.results.read import Unreadable, read_texts
+from tessera.core.table_columns import numbers, refuse_twice, rounding_note, spelled_names
+from tessera.core.table_file import read_table
+from tessera.layouts.model import canonical_name, name_notes
 from tessera.results.status import ok_rows, other_rows
 
 COLUMNS = {"H": "stlb_hits", "M": "stlb_misses", "C": "walk_cycles"}
 INTERVAL = "walk_cycles_ci95"
 NAMES = ("design", "layout")
+_NUMBERS = (*COLUMNS.values(), INTERVAL)
+_KNOWN = (*NAMES, *_NUMBERS, "status", "tlb_provenance")
 
 
 @dataclass(frozen=True)
@@ -44,10 +47,16 @@ def read_design(source: str | Path | pd.DataFrame, only: str | None = None) -> D
     """Points of a CSV or a data frame; ``only`` keeps the rows of one name.
 
     Raises:
-        TesseraError: no such file, a missing column, no rows, or a number that is missing, malformed,
-            infinite or negative.
+        TesseraError: no such file, or no table; a missing column, or one that is there twice; no rows, two
+            rows of one name; a number that is missing, malformed, infinite or negative.
     """
-    frame, owner = (source, "design") if isinstance(source, pd.DataFrame) else _read(Path(source))
+    if isinstance(source, pd.DataFrame):
+        owner = "design"
+        frame, notes = spelled_names(source, _KNOWN, owner)
+    else:
+        owner = f"design {source}"
+        table = read_table(source, owner, _KNOWN, _NUMBERS)
+        frame, notes = table.frame, table.notes
     missing = [column for column in COLUMNS.values() if column not in frame.columns]
     if missing:
         raise TesseraError(
@@ -56,9 +65,15 @@ def read_design(source: str | Path | pd.DataFrame, only: str | None = None) -> D
             f"give a CSV with the header design,{','.join(COLUMNS.values())}",
         )
     label = next((name for name in NAMES if name in frame.columns), None)
-    names = [f"row {i}" for i in range(1, len(frame) + 1)] if label is None else list(map(str, frame[label]))
+    names = [f"row {i}" for i in range(1, len(frame) + 1)]
+    if label is not None:
+        given = [str(name).strip() for name in frame[label]]
+        names, only = given, None if only is None else only.strip()
+        if label == "layout":
+            names, only = list(map(canonical_name, given)), None if only is None else canonical_name(only)
+            notes = [*notes, *name_notes(given)]
     frame = frame.assign(_name=names)
-    notes = [f"left out {name}: status is not ok" for name in other_rows(frame)["_name"]]
+    notes += [f"left out {name}: status is not ok" for name in other_rows(frame)["_name"]]
     frame = ok_rows(frame)
     if only is not None:
         kept = frame[frame["_name"] == only]
@@ -69,41 +84,18 @@ def read_design(source: str | Path | pd.DataFrame, only: str | None = None) -> D
         frame = kept
     if frame.empty:
         raise TesseraError(f"{owner}: points", "; ".join(notes) or "no rows", "give at least one row")
-    numbers = {symbol: _numbers(frame, column, owner) for symbol, column in COLUMNS.items()}
-    known = _numbers(frame, INTERVAL, owner, may_lack=True) if INTERVAL in frame.columns else None
+    lines = frame.index if frame.index.name == "line" else None
+    refuse_twice(owner, "design", list(frame["_name"]), lines, "give each design a name of its own")
+    counted = {s: numbers(frame, column, owner, frame["_name"]) for s, column in COLUMNS.items()}
+    notes += filter(None, (rounding_note(frame, column) for column in COLUMNS.values()))
+    known = None
+    if INTERVAL in frame.columns:
+        known = numbers(frame, INTERVAL, owner, frame["_name"], may_lack=True)
     provenance = frame["tlb_provenance"] if "tlb_provenance" in frame.columns else [""] * len(frame)
     return DesignCounts(
         tuple(frame["_name"]),
-        **numbers,
+        **counted,
         C_ci95=np.full(len(frame), np.nan) if known is None else known,
         provenance=tuple("" if pd.isna(text) else str(text) for text in provenance),
         notes=notes,
     )
-
-
-def _read(path: Path) -> tuple[pd.DataFrame, str]:
-    try:
-        return read_texts(path, f"design {path}"), f"design {path}"
-    except Unreadable as error:
-        raise TesseraError(error.asked, error.found, "pass a CSV of simulated H, M, C") from error
-
-
-def _numbers(frame: pd.DataFrame, column: str, owner: str, may_lack: bool = False) -> np.ndarray:
-    values = []
-    for name, cell in zip(frame["_name"], frame[column], strict=True):
-        text = "" if pd.isna(cell) else str(cell).strip()
-        if may_lack and text in ("", "nan"):
-            values.append(math.nan)
-            continue
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
-        if not math.isfinite(value) or value < 0:
-            raise TesseraError(
-                f"{owner}: {column} of {name}",
-                f"{text or 'empty'!r}; it must be a finite number, 0 or more",
-                "correct the row, or mark it status=failed to leave it out",
-            )
-        values.append(value)
-    return np.array(values, dtype=float)
