@@ -10,6 +10,8 @@ import time
 
 import pytest
 
+from tessera.machine.limits import processors
+
 #: Jupyter refuses root unless it is told.
 _AS_ROOT = "" if os.geteuid() else " --allow-root"
 VERBS = {
@@ -136,7 +138,7 @@ def test_a_test_run_waits_for_its_kernel_and_not_for_the_engine(dry_checkout):
     assert done.returncode == 0, done.stderr
     assert (dry_checkout / "built").exists()
     assert [line.split(" |")[0].split("min=1 ")[1] for line in done.stdout.splitlines()] == [
-        f"--cache-clear -m not alone --numprocesses {os.cpu_count()} --dist loadfile",
+        f"--cache-clear -m not alone --numprocesses {processors()} --dist loadfile",
         "-m alone",
     ]
 

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from tessera.core.units import GB
+from tessera.machine import limits
 from tessera.machine.doctor import machine
 from tessera.machine.doctor.check import FAIL, PASS, SKIP
 
@@ -25,9 +26,11 @@ def test_disk(monkeypatch, free, status):
 
 
 @pytest.mark.parametrize(("available", "status"), [(16 * GB, PASS), (16 * GB - 1024, SKIP)])
-def test_memory(monkeypatch, available, status):
+def test_memory(monkeypatch, tmp_path, available, status):
+    (tmp_path / "proc").mkdir()
     text = f"MemTotal: {64 * GB // 1024} kB\nMemAvailable: {available // 1024} kB\n"
-    monkeypatch.setattr(machine, "Path", lambda name: SimpleNamespace(read_text=lambda: text))
+    (tmp_path / "proc/meminfo").write_text(text)
+    monkeypatch.setattr(limits, "ROOT", tmp_path)
     row = machine._ram()
     assert row.status == status and (status == PASS or "16 GB" in row.remedy)
 

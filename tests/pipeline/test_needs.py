@@ -7,6 +7,7 @@ import pytest
 
 from tessera.core.errors import TesseraError
 from tessera.core.units import GB, MB
+from tessera.machine.limits import Memory
 from tessera.pipeline import needs
 from tessera.pipeline.peak import PeakMemory
 from tessera.record.workloads import Size
@@ -39,7 +40,7 @@ ROWS = {
 
 
 def machine(monkeypatch, tmp_path, memory, disk):
-    monkeypatch.setattr(needs, "total_memory_bytes", lambda: memory)
+    monkeypatch.setattr(needs, "total_memory", lambda: Memory(memory))
     monkeypatch.setattr(needs.shutil, "disk_usage", lambda folder: SimpleNamespace(free=disk))
     return needs.left_out(ROWS, tmp_path)
 
@@ -53,7 +54,7 @@ def test_rows_are_left_out_for_memory_of_preparing_or_for_disk(monkeypatch, tmp_
 
 
 def check(monkeypatch, tmp_path, *, memory, disk, accesses=100_000_000):
-    monkeypatch.setattr(needs, "available_memory_bytes", lambda: memory)
+    monkeypatch.setattr(needs, "available_memory", lambda: Memory(memory))
     monkeypatch.setattr(needs.shutil, "disk_usage", lambda folder: SimpleNamespace(free=disk))
     needs.check_memory("recording w (tiny)", SIZE, accesses, tmp_path)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from contextlib import ExitStack
@@ -16,6 +15,7 @@ from tessera.cli.main import cli
 from tessera.core.errors import TesseraError
 from tessera.core.paths import build_dir
 from tessera.machine.container import toolchain
+from tessera.machine.limits import processors
 from tessera.record import traces
 from tessera.record.traces.options import Options
 from tessera.record.traces.windows import MIN_GAP_ACCESSES, MIN_WINDOW_ACCESSES, Plan, check_region, plan
@@ -130,7 +130,7 @@ def test_where_a_program_is_stopped_does_not_depend_on_the_load(program, tmp_pat
     """The thread that compresses is slower beside busy processes, and the file is the same."""
     first = recorded(program, tmp_path / "a.tst", stop_when_recorded=True).trace
     with ExitStack() as stack:
-        for _ in range(2 * (os.cpu_count() or 1)):
+        for _ in range(2 * processors()):
             busy = stack.enter_context(subprocess.Popen([sys.executable, "-c", "while True: pass"]))
             stack.callback(busy.kill)
         second = recorded(program, tmp_path / "b.tst", stop_when_recorded=True).trace

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
@@ -15,10 +14,12 @@ HOUR, DAY = 3600, 86400
 @click.command()
 @click.option("--config", "configuration", default="default", help="Name in config/, or a path.  [default]")
 @click.option("--nodes", type=click.IntRange(1), default=1, help="Machines that share the work.  [1]")
-@click.option("--cores", type=click.IntRange(1), default=os.cpu_count(), help="Cores of each.  [of this one]")
+@click.option("--cores", type=click.IntRange(1), help="Cores of each.  [of this one]")
 @click.option("--memory", type=click.FloatRange(1), help="Memory of each, in GB (2^30).  [of this one]")
 @click.option("--check", "results", type=click.Path(path_type=Path), help="Compare with this finished run.")
-def plan(configuration: str, nodes: int, cores: int, memory: float | None, results: Path | None) -> None:
+def plan(
+    configuration: str, nodes: int, cores: int | None, memory: float | None, results: Path | None
+) -> None:
     """Print jobs, core hours, memory, disk and days of a configuration, from a cost model.
 
     Nothing runs. The model's numbers were measured on one machine (docs/cluster.md). --check compares them
@@ -28,12 +29,13 @@ def plan(configuration: str, nodes: int, cores: int, memory: float | None, resul
     """
     if results is not None:
         raise SystemExit(_check(configuration, results))
-    from tessera.pipeline.needs import total_memory_bytes
+    from tessera.machine.limits import Memory, processors, total_memory
     from tessera.plan import Machines
     from tessera.plan import plan as estimate
 
-    bytes_each = total_memory_bytes() if memory is None else int(memory * GB)
-    done = estimate(configuration, Machines(nodes, cores, bytes_each))
+    cores = processors() if cores is None else cores
+    each = total_memory() if memory is None else Memory(int(memory * GB))
+    done = estimate(configuration, Machines(nodes, cores, each.bytes))
     click.echo("rule,jobs,core_hours,memory_gb")
     for line in sorted(done.lines, key=lambda line: -line.seconds):
         if line.seconds >= 0.001 * done.seconds:
@@ -42,7 +44,9 @@ def plan(configuration: str, nodes: int, cores: int, memory: float | None, resul
     click.echo(f"jobs: {done.jobs}")
     click.echo(f"core hours: {done.seconds / HOUR:.1f}")
     click.echo(f"disk: {done.disk / GB:.0f} GB at most, if every file is there at once")
-    where = f"{nodes} x {cores} cores, {bytes_each / GB:.0f} GB each"
+    where = f"{nodes} x {cores} cores, {each.bytes / GB:.0f} GB each"
+    if each.limit:
+        click.echo(f"memory of each: {each.limit}; --memory gives another")
     click.echo(f"days on {where}: at least {done.elapsed_seconds / DAY:.2f}")
     for row in done.too_large:
         click.echo(f"{row.name} will be left out: it needs {row.memory / GB:.1f} GB of memory")

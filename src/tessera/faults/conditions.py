@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from tessera.core.errors import TesseraError
 from tessera.core.units import format_bytes
 from tessera.machine.environment.tree import Tree, Unreadable
+from tessera.machine.limits import available_memory, available_memory_bytes
 
 THP = "sys/kernel/mm/transparent_hugepage/enabled"
 #: Memory that must be left beside the pass, for the file and the latencies of all passes.
@@ -27,7 +28,7 @@ class Environment:
         virtual: whether a hypervisor is below.
         thp: chosen word of ``transparent_hugepage/enabled``; empty if the kernel has none.
         governor: of the processor that is used; empty if frequencies are not the kernel's.
-        free_bytes: MemAvailable before.
+        free_bytes: memory that is available before, as the machine and the limits of cgroups say.
     """
 
     kernel: str
@@ -53,19 +54,12 @@ def environment(tree: Tree, processor: int) -> Environment:
             virtual="hypervisor" in tree.cpu_flags(),
             thp=tree.chosen(THP) if tree.has(THP) else "",
             governor=tree.text(governor) if tree.has(governor) else "",
-            free_bytes=_available(tree),
+            free_bytes=available_memory_bytes(tree.root),
         )
     except Unreadable as error:
         raise TesseraError(
             "facts of this machine", str(error), "mount /proc and /sys", code="facts"
         ) from None
-
-
-def _available(tree: Tree) -> int:
-    for line in tree.text("proc/meminfo").splitlines():
-        if line.startswith("MemAvailable:"):
-            return int(line.split()[1]) << 10
-    raise Unreadable("/proc/meminfo: no line 'MemAvailable'")
 
 
 def require(tree: Tree, found: Environment, *, bytes_: int, huge: bool, any_governor: bool) -> None:
@@ -97,10 +91,11 @@ def require(tree: Tree, found: Environment, *, bytes_: int, huge: bool, any_gove
     # The pass, the file of read-file, and room for the latencies.
     needed = 2 * bytes_ + SPARE_BYTES
     if found.free_bytes < needed:
+        memory = available_memory(tree.root)
         raise TesseraError(
             f"passes of {format_bytes(bytes_)}",
-            f"{found.free_bytes >> 20} MB are available, {needed >> 20} MB are needed",
-            "give a smaller --size, or stop other programs",
+            f"{found.free_bytes >> 20} MB are available, {needed >> 20} MB are needed{memory.because}",
+            f"give a smaller --size, or {memory.remedy(needed)}",
             code="too-little-memory",
         )
     if found.governor not in ("", "performance") and not any_governor:

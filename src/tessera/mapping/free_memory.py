@@ -10,7 +10,6 @@ import re
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
-from tessera.core.units import KB
 from tessera.mapping.buddy import ORDER_OF_2MB
 
 PROC = Path("/proc")
@@ -44,14 +43,6 @@ def unusable_index(blocks: list[int]) -> float:
     """0 to 1; 0 if nothing is free."""
     frames = [count << order for order, count in enumerate(blocks)]
     return 1 - sum(frames[ORDER_OF_2MB:]) / sum(frames) if sum(frames) else 0.0
-
-
-def available_bytes(proc: Path = PROC) -> int:
-    """``MemAvailable``: what programs can still have without swapping."""
-    found = re.search(r"^MemAvailable: +(\d+) kB$", (proc / "meminfo").read_text(), re.MULTILINE)
-    if found is None:
-        raise _unreadable(proc / "meminfo", "it has no MemAvailable")
-    return int(found.group(1)) * KB
 
 
 def _unreadable(path: Path, found: str) -> TesseraError:

@@ -24,7 +24,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tessera.core.units import MB, PAGE_2MB, PAGE_4KB
-from tessera.mapping.free_memory import available_bytes, free_blocks, unusable_index
+from tessera.machine.limits import available_memory_bytes
+from tessera.mapping.free_memory import free_blocks, unusable_index
 
 #: Memory that must stay available for the rest of the machine.
 LEAST_AVAILABLE = 512 * MB
@@ -157,7 +158,7 @@ def main(target: float) -> int:
         return unusable_index(free_blocks())
 
     try:
-        number = fragment(target, Memory(index, available_bytes, blocks.take, blocks.keep))
+        number = fragment(target, Memory(index, available_memory_bytes, blocks.take, blocks.keep))
     except Unreachable as error:
         print(f"failed {error} {index():.4f}", flush=True)
         return 1

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from tessera.core.units import PAGE_1GB, PAGE_2MB, format_bytes
 from tessera.layouts.model import Layout
+from tessera.machine.limits import Room, huge_pages_room
 from tessera.machine.reserve.pools import (
     command_for,
-    huge_pages_free,
+    free_in_pool,
     huge_pages_total,
     nodes,
     pool_folder,
@@ -20,7 +21,9 @@ class Need:
     """Pages of one size that a layout needs on the machine, or on one NUMA node.
 
     Attributes:
+        free: pages of the pool, whoever may have them.
         free_on_nodes: node -> free pages; empty where the kernel has no NUMA nodes.
+        room: what the limits of a cgroup leave; None without a limit.
     """
 
     page_bytes: int
@@ -29,6 +32,7 @@ class Need:
     total: int
     free_on_nodes: dict[int, int]
     node: int | None = None
+    room: Room | None = None
 
     @property
     def missing(self) -> int:
@@ -39,6 +43,13 @@ class Need:
     def command(self) -> str:
         """The command that adds them; pages in use stay."""
         return command_for(self.page_bytes, self.total + self.missing, self.node)
+
+    @property
+    def forbidden(self) -> str:
+        """Why this process cannot have the pages, however many are added; empty if it can."""
+        if self.room is None or self.room.pages >= self.pages:
+            return ""
+        return f"{self.room.limit} leaves {self.room.pages} to this process"
 
     def sentence(self) -> str:
         """One line: needed, free (and where), to be added."""
@@ -68,10 +79,11 @@ def needs(layout: Layout, node: int | None = None) -> list[Need]:
             Need(
                 page_bytes,
                 pages,
-                huge_pages_free(page_bytes, *chosen),
+                free_in_pool(page_bytes, *chosen),
                 huge_pages_total(page_bytes, *chosen),
-                {each: huge_pages_free(page_bytes, each) for each in nodes()},
+                {each: free_in_pool(page_bytes, each) for each in nodes()},
                 node,
+                huge_pages_room(page_bytes),
             )
         )
     return found

@@ -2,7 +2,8 @@
 
 Both numbers are bounds, known before the program starts: memory by what the size touches, or else by the
 pools that are set aside for it; disk by the most that an access costs in a trace (random 8-byte reads, which
-nothing can predict).
+nothing can predict). Memory is the machine's, or less in a job or container with a limit
+(:mod:`tessera.machine.limits`).
 """
 
 from __future__ import annotations
@@ -10,11 +11,26 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-import psutil
-
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.units import MB, PAGE_4KB, format_bytes
+from tessera.machine.limits import (
+    available_memory,
+    available_memory_bytes,
+    readable,
+    total_memory,
+    total_memory_bytes,
+)
 from tessera.record.workloads import Size
+
+__all__ = [
+    "available_memory_bytes",
+    "check_memory",
+    "disk_bytes",
+    "left_out",
+    "memory_bytes",
+    "preparing_bytes",
+    "total_memory_bytes",
+]
 
 #: QEMU, the tracer's buffers and compression, Python.
 TOOLS_BYTES = 600 * MB
@@ -43,21 +59,20 @@ def preparing_bytes(size: Size) -> int:
 
 
 def left_out(rows: dict[str, tuple[Size, int | None]], folder: Path) -> list[str]:
-    """Rows that this machine can't record, each with the reason; said before the first job.
+    """Rows that can't be recorded here, each with the reason; said before the first job.
 
     Args:
         rows: size and limit of accesses by workload.
         folder: a folder on the disk of the results.
     """
-    memory, disk = total_memory_bytes(), shutil.disk_usage(folder).free
+    memory, disk = total_memory(), shutil.disk_usage(folder).free
+    has = f"more than {memory.limit}" if memory.limit else f"this machine has {readable(memory.bytes)}"
     found = []
     for name, (size, max_accesses) in rows.items():
         needed = max(memory_bytes(size), preparing_bytes(size))
         data = disk_bytes(max_accesses) + (size.prepared.bytes if size.prepared else 0)
-        if needed > memory:
-            found.append(
-                f"{name}: needs {format_bytes(needed)} of memory, this machine has {format_bytes(memory)}"
-            )
+        if needed > memory.bytes:
+            found.append(f"{name}: needs {readable(needed)} of memory, {has}")
         elif data > disk:
             found.append(f"{name}: needs {format_bytes(data)} of disk, {format_bytes(disk)} are free")
     return found
@@ -69,17 +84,17 @@ def disk_bytes(max_accesses: int | None) -> int:
 
 
 def check_memory(what: str, size: Size, max_accesses: int | None, folder: Path) -> None:
-    """Refuse what does not fit the free memory of this machine or the free disk under ``folder``.
+    """Refuse what does not fit the memory that is free for this process, or the free disk under ``folder``.
 
     Raises:
-        TesseraError: both numbers, needed and free.
+        TesseraError: both numbers, needed and free, and the limit that binds.
     """
-    free_memory, free_disk = available_memory_bytes(), shutil.disk_usage(folder).free
-    if (needed := memory_bytes(size)) > free_memory:
+    free_memory, free_disk = available_memory(), shutil.disk_usage(folder).free
+    if (needed := memory_bytes(size)) > free_memory.bytes:
         raise TesseraError(
             f"memory for {what}",
-            f"it needs {format_bytes(needed)}, {format_bytes(free_memory)} are free",
-            "end other programs, or name a smaller size in the configuration",
+            f"it needs {readable(needed)}, {readable(free_memory.bytes)} are free{free_memory.because}",
+            f"{free_memory.remedy(needed)}, or name a smaller size in the configuration",
             exit_code=EXIT_FAILED,
         )
     if (needed := disk_bytes(max_accesses)) > free_disk:
@@ -89,13 +104,3 @@ def check_memory(what: str, size: Size, max_accesses: int | None, folder: Path) 
             "free some, or set a smaller max_accesses in the configuration",
             exit_code=EXIT_FAILED,
         )
-
-
-def available_memory_bytes() -> int:
-    """Memory that programs can have without swapping (the kernel's MemAvailable)."""
-    return psutil.virtual_memory().available
-
-
-def total_memory_bytes() -> int:
-    """Memory of this machine."""
-    return psutil.virtual_memory().total

@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
-import os
 import platform
 from collections.abc import Sequence
 from pathlib import Path
 
 from tessera.allocator_proof.suite.model import FAIL, PASS, SKIP, CheckOutcome, counts, summary
 from tessera.core.files import write_text, writing
+from tessera.machine.limits import machine_processors
 
 
 def header(library: Path) -> str:
@@ -22,7 +22,7 @@ def header(library: Path) -> str:
     else:
         subject = f"{library.name} is not built: ./run tessera build --test mosalloc"
     libc = " ".join(platform.libc_ver())
-    return f"{subject}; {platform.system()} {platform.release()}, {libc}, {os.cpu_count()} processors"
+    return f"{subject}; {platform.system()} {platform.release()}, {libc}, {machine_processors()} processors"
 
 
 def as_text(number: int, outcome: CheckOutcome) -> str:

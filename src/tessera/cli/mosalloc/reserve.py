@@ -38,14 +38,18 @@ def reserve(program, layout: Path | None, node: str, yes: bool, dry_run: bool, r
         raise TesseraError("--layout", "not given", "tessera mosalloc reserve --layout L.csv")
     from tessera.core.units import PAGE_1GB, PAGE_2MB
     from tessera.layouts.model import read_layout
+    from tessera.machine.reserve import require_room
     from tessera.mosalloc.consent import allowed
     from tessera.mosalloc.reserve import needs
 
     chosen = _node(node)
     found = read_layout(layout)
-    missing = _say(layout, needs(found, chosen))
+    wanted = needs(found, chosen)
+    missing = _say(layout, wanted)
     if dry_run:
         return
+    for need in wanted:
+        require_room(need.page_bytes, need.pages)
     permitted = bool(missing) and allowed(yes, f"add {missing} huge pages now?")
     counts = (found.pages(PAGE_2MB), found.pages(PAGE_1GB))
     if program:
@@ -71,6 +75,8 @@ def _say(layout: Path, found: list) -> int:
         click.echo(need.sentence())
         if need.missing:
             click.echo(f"  by hand: {need.command}")
+        if need.forbidden:
+            click.echo(f"  {need.forbidden}: {need.room.remedy(need.pages, need.page_bytes)}")
     return sum(need.missing for need in found)
 
 

@@ -7,7 +7,6 @@ terminal gets the failures and ctest's summary.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -15,6 +14,7 @@ from contextlib import ExitStack, contextmanager
 from tessera.core.paths import build_dir
 from tessera.machine.container.command import RunOptions
 from tessera.machine.container.toolchain import toolchain
+from tessera.machine.limits import processors
 from tessera.machine.reserve import HugePagesUnavailable, reserve_huge_pages, reserving_allowed
 
 #: Pages that the tests of mosalloc share, two at a time and with copies in forked children.
@@ -47,9 +47,9 @@ def huge_pages(say: Say) -> Iterator[None]:
 def run_tests(component: str) -> tuple[int, str]:
     """Run one component's tests; returns ctest's exit status and its output without noise."""
     log = build_dir(component) / "ctest.log"
-    jobs = str(os.cpu_count() or 1)
     argv = ["ctest", "--test-dir", build_dir(component), "--output-on-failure", "--no-tests=error"]
-    argv += ["--timeout", str(TIMEOUT_SECONDS), "--parallel", jobs, "--quiet", "--output-log", log]
+    argv += ["--timeout", str(TIMEOUT_SECONDS), "--parallel", str(processors())]
+    argv += ["--quiet", "--output-log", log]
     status = toolchain().run(argv, check=False, options=OPTIONS).returncode
     return status, condensed(log.read_text(errors="replace") if log.exists() else "ctest wrote no log")
 

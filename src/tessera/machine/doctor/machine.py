@@ -1,18 +1,18 @@
-"""Processor, memory, disk, C library, hypervisor, Slurm.
+"""Processor, memory, limits, disk, C library, hypervisor, Slurm.
 
 Standard library only, no psutil and no rich: ``./run doctor`` runs before anything is installed.
 """
 
 from __future__ import annotations
 
-import os
 import platform
 import shutil
 import sys
 from pathlib import Path
 
 from tessera.core.paths import repo_root
-from tessera.core.units import GB
+from tessera.core.units import GB, PAGE_1GB, PAGE_2MB
+from tessera.machine import limits
 from tessera.machine.doctor.check import Check, failed, passed, skipped
 
 #: The default configuration's needs (README): memory and disk at the peak, and disk when it is done.
@@ -32,6 +32,7 @@ def checks() -> list[Check]:
         _avx512(cpu),
         _cores(),
         _ram(),
+        _cgroups(),
         _disk(),
         _glibc(),
         _host(cpu),
@@ -76,18 +77,38 @@ def _avx512(cpu: dict[str, str]) -> Check:
 
 
 def _cores() -> Check:
-    return passed("cores", f"{len(os.sched_getaffinity(0))} usable of {os.cpu_count()}")
+    found = f"{limits.processors()} usable of {limits.machine_processors()}"
+    quota = limits.Cgroups().quota()
+    if quota is None or quota.processors >= limits.processors():
+        return passed("cores", found)
+    where = f"{quota.cgroup}: {quota.file.name}"
+    return skipped(
+        "cores",
+        f"{found}, with the time of {quota.processors:.1f} (quota of this cgroup, {where})",
+        f"jobs slow each other down; ./run reproduce --cores {max(1, int(quota.processors))}, or more quota",
+    )
 
 
 def _ram() -> Check:
-    facts = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
-    total, available = (int(facts[key].split()[0]) * 1024 for key in ("MemTotal", "MemAvailable"))
-    found = f"{available / GB:.1f} GB available of {total / GB:.1f} GB"
-    if available >= RAM_BYTES:
+    total, available = limits.total_memory(), limits.available_memory()
+    found = f"{available.bytes / GB:.1f} GB available of {total.bytes / GB:.1f} GB"
+    if bound := available.limit or total.limit:
+        machine = limits.machine_memory("MemAvailable"), limits.machine_memory("MemTotal")
+        found += f": {bound}; the machine has {machine[0] / GB:.1f} GB available of {machine[1] / GB:.1f} GB"
+    if available.bytes >= RAM_BYTES:
         return passed("RAM", found)
-    return skipped(
-        "RAM", found, f"the default configuration needs {RAM_BYTES // GB} GB; ./run smoke needs 2 GB"
-    )
+    needs = f"the default configuration needs {RAM_BYTES // GB} GB; ./run smoke needs 2 GB"
+    return skipped("RAM", found, f"{needs}; {available.remedy(RAM_BYTES)}" if available.limit else needs)
+
+
+def _cgroups() -> Check:
+    """Whether all limits are known."""
+    groups = limits.Cgroups()
+    known = [groups.memory(), groups.huge_pages(PAGE_2MB), groups.huge_pages(PAGE_1GB), groups.quota()]
+    if groups.unreadable:
+        remedy = "mount /sys/fs/cgroup, readable; limits that are unknown can end recordings and real runs"
+        return skipped("cgroups", f"limits unknown: {'; '.join(groups.unreadable)}", remedy)
+    return passed("cgroups", "limits are listed in the rows that they bound" if any(known) else "no limits")
 
 
 def _disk() -> Check:

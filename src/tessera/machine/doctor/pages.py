@@ -7,7 +7,8 @@ from pathlib import Path
 
 from tessera.core.units import PAGE_1GB, PAGE_2MB, format_bytes
 from tessera.machine.doctor.check import Check, passed, skipped
-from tessera.machine.reserve.pools import command_for, huge_pages_free, huge_pages_total, supported_sizes
+from tessera.machine.limits import huge_pages_room
+from tessera.machine.reserve.pools import command_for, free_in_pool, huge_pages_total, supported_sizes
 
 THP = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 
@@ -24,8 +25,12 @@ def _pool(page_bytes: int, example: int) -> Check:
         return skipped(
             name, "not supported by kernel and processor", "real runs skip the layouts that need these pages"
         )
-    free, total = huge_pages_free(page_bytes), huge_pages_total(page_bytes)
+    free, total, room = free_in_pool(page_bytes), huge_pages_total(page_bytes), huge_pages_room(page_bytes)
     found = f"{free} free of {total} reserved"
+    if room is not None:
+        found += f"; at most {room.pages} for this process: {room.limit}"
+        if not room.pages:
+            return skipped(name, found, room.remedy(example, page_bytes))
     if free:
         return passed(name, found)
     remedy = f"./run --reserve ... reserves them during a run; or {command_for(page_bytes, example)}"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tessera.core.units import PAGE_1GB, PAGE_2MB, format_bytes
 from tessera.machine.environment.condition import BARS, NOTED, STOP
 from tessera.machine.environment.rule import Needs, Reading, Rule, Setting
 from tessera.machine.environment.tree import Tree, Unreadable
+from tessera.machine.limits import huge_pages_room
 from tessera.machine.reserve.pools import command_for, promised_pages
 
 POOLS = "sys/kernel/mm/hugepages"
@@ -61,14 +64,28 @@ def _pages_2mb(tree: Tree, needs: Needs) -> Reading:
         f"reserve them directly after boot: {command_for(PAGE_2MB, total, needs.node)}; "
         "or free memory: tessera environment --fix --free-memory"
     )
-    return Reading(free + blocks >= needs.pages_2mb, found, _wanted(needs.pages_2mb), remedy)
+    enough = free + blocks >= needs.pages_2mb
+    return _limited(tree, PAGE_2MB, needs.pages_2mb, Reading(enough, found, _wanted(needs.pages_2mb), remedy))
 
 
 def _pages_1gb(tree: Tree, needs: Needs) -> Reading:
     if tree.lacks(POOLS, "hugepages-1048576kB"):
         return Reading(not needs.pages_1gb, "not supported", _wanted(needs.pages_1gb))
     free = _free(tree, PAGE_1GB, needs.node)
-    return Reading(free >= needs.pages_1gb, f"{free} free in the pool", _wanted(needs.pages_1gb))
+    machine = Reading(free >= needs.pages_1gb, f"{free} free in the pool", _wanted(needs.pages_1gb))
+    return _limited(tree, PAGE_1GB, needs.pages_1gb, machine)
+
+
+def _limited(tree: Tree, page_bytes: int, wanted: int, machine: Reading) -> Reading:
+    """The finding with what a cgroup's limit leaves; no name of a cgroup, since that may be a user's."""
+    room = huge_pages_room(page_bytes, tree.root)
+    if room is None:
+        return machine
+    found = f"{machine.found}; {room.limit.file.name} of a cgroup leaves {room.pages}"
+    if room.pages >= wanted:
+        return replace(machine, found=found)
+    remedy = f"raise {room.limit.file.name} of this job or container; ./run doctor names the cgroup"
+    return replace(machine, ok=False, found=found, remedy=remedy)
 
 
 def _wanted(count: int) -> str:

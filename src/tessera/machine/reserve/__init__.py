@@ -5,6 +5,7 @@ from tessera.machine.reserve.records import release_kept, restore_leftovers
 from tessera.machine.reserve.reservation import (
     HugePagesUnavailable,
     keep_huge_pages,
+    require_room,
     reserve_huge_pages,
     reserving_allowed,
 )
@@ -16,6 +17,7 @@ __all__ = [
     "keep_huge_pages",
     "nodes",
     "release_kept",
+    "require_room",
     "reserve_huge_pages",
     "reserving_allowed",
     "restore_leftovers",

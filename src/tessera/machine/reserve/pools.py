@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tessera.core.errors import TesseraError
 from tessera.core.units import PAGE_1GB, PAGE_2MB, format_bytes
+from tessera.machine.limits import huge_pages_room
 
 SYSFS = Path("/sys/kernel/mm/hugepages")
 NODES = Path("/sys/devices/system/node")
@@ -71,7 +72,13 @@ def huge_pages_total(page_bytes: int, node: int | None = None) -> int:
 
 
 def huge_pages_free(page_bytes: int, node: int | None = None) -> int:
-    """Pages that a program can have now: free ones that nobody was promised.
+    """Pages that a program can have now: those of :func:`free_in_pool` that a cgroup's limits leave."""
+    free, room = free_in_pool(page_bytes, node), huge_pages_room(page_bytes)
+    return free if room is None else min(free, room.pages)
+
+
+def free_in_pool(page_bytes: int, node: int | None = None) -> int:
+    """Free pages of the machine that nobody was promised.
 
     Promises are made by the machine, not by a node: a node's free pages count only as far as the machine's.
     """

@@ -9,12 +9,30 @@ from contextlib import contextmanager
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.interrupts import signals_raise
 from tessera.core.units import PAGE_1GB, PAGE_2MB, format_bytes
+from tessera.machine.limits import huge_pages_room
 from tessera.machine.reserve.pools import command_for, huge_pages_free, huge_pages_total, set_total
 from tessera.machine.reserve.records import PoolKey, Record, adjusting, restore_leftovers, take_back
 
 
 class HugePagesUnavailable(TesseraError):
     """Too few free huge pages, and no more can be reserved: a reason to skip real runs."""
+
+
+def require_room(page_bytes: int, count: int) -> None:
+    """Refuse pages that a cgroup's limit forbids to this process, however many the machine has.
+
+    Raises:
+        HugePagesUnavailable: the limit, the pages that it leaves, and how to raise it.
+    """
+    room = huge_pages_room(page_bytes)
+    if room is not None and room.pages < count:
+        raise HugePagesUnavailable(
+            f"{count} free {format_bytes(page_bytes)} pages",
+            f"{room.limit} leaves {room.pages} to this process",
+            room.remedy(count, page_bytes),
+            exit_code=EXIT_FAILED,
+            code="reserve/limit",
+        )
 
 
 def reserving_allowed() -> bool:
@@ -36,7 +54,8 @@ def reserve_huge_pages(
         allowed: permission to add pages; None: as :func:`reserving_allowed` says.
 
     Raises:
-        HugePagesUnavailable: reserving is not allowed, or the kernel found fewer pages than requested.
+        HugePagesUnavailable: a cgroup's limit forbids so many pages, reserving is not allowed, or the kernel
+            found fewer pages than requested.
     """
     with signals_raise():
         record = _reserved(count_2mb, count_1gb, node, allowed)
@@ -86,6 +105,7 @@ def _reserved(count_2mb: int, count_1gb: int, node: int | None, allowed: bool | 
 def _grow(record: Record, key: PoolKey, count: int, permitted: bool) -> None:
     """Reserve pages until ``count`` are free; writes the record first."""
     page_bytes, *node = key if isinstance(key, tuple) else (key,)
+    require_room(page_bytes, count)
     free = huge_pages_free(page_bytes, *node)
     if free >= count:
         return

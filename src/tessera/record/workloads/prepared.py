@@ -24,6 +24,7 @@ from tessera.core.paths import built
 from tessera.core.unchanged import settled, stamp
 from tessera.core.units import format_bytes
 from tessera.machine.container.toolchain import toolchain
+from tessera.machine.limits import available_memory, readable
 from tessera.record.workloads.model import Prepared, Size
 from tessera.record.workloads.run import Finished, last_line_json
 
@@ -126,6 +127,14 @@ def _build(asked: Prepared, path: Path) -> dict:
             f"disk for the prepared file {path.name}",
             f"it needs {format_bytes(asked.bytes)}, {format_bytes(free)} are free at {path.parent}",
             "free some; the rows that load it are left out until then",
+            exit_code=EXIT_FAILED,
+        )
+    memory = available_memory()
+    if asked.memory > memory.bytes:
+        raise TesseraError(
+            f"memory for the prepared file {path.name}",
+            f"it needs {readable(asked.memory)}, {readable(memory.bytes)} are free{memory.because}",
+            f"{memory.remedy(asked.memory)}; the rows that load it are left out until then",
             exit_code=EXIT_FAILED,
         )
     began = time.monotonic()

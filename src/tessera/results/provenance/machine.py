@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from pathlib import Path
+
+from tessera.machine.limits import machine_processors
 
 
 def describe(root: Path = Path("/")) -> dict:
@@ -15,7 +16,7 @@ def describe(root: Path = Path("/")) -> dict:
     return {
         "cpu_model": info.get("model name"),
         "cpu_family_model_stepping": [info.get(k) for k in ("cpu family", "model", "stepping")],
-        "cores": os.cpu_count(),
+        "cores": machine_processors(),
         "memory_bytes": memory.get("MemTotal"),
         "architecture": platform.machine(),
         "kernel": platform.release(),

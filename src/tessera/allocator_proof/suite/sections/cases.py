@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from tessera.allocator_proof.suite.junit import read_junit
@@ -13,6 +12,7 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.paths import build_dir
 from tessera.machine.container.component_tests import OPTIONS, TIMEOUT_SECONDS, huge_pages
 from tessera.machine.container.toolchain import toolchain
+from tessera.machine.limits import processors
 
 
 def run(request: ProofRequest) -> Findings:
@@ -24,7 +24,7 @@ def run(request: ProofRequest) -> Findings:
     for file in (tests_file, log):
         file.unlink(missing_ok=True)
     argv: list[str | Path] = ["ctest", "--test-dir", build_dir("mosalloc"), "--no-tests=error", "--quiet"]
-    argv += ["--timeout", str(TIMEOUT_SECONDS), "--parallel", str(os.cpu_count() or 1)]
+    argv += ["--timeout", str(TIMEOUT_SECONDS), "--parallel", str(processors())]
     argv += ["--output-on-failure", "--output-log", log, "--output-junit", tests_file]
     argv += ["-R", request.cases] if request.cases is not None else []
     with huge_pages(request.say):
