@@ -9,6 +9,7 @@
 
 #include "counters/preload.h"
 #include "run/map_file.h"
+#include "run/sanitizers.h"
 
 namespace mosalloc::run {
 namespace {
@@ -50,6 +51,8 @@ usage: mosalloc-run --layout FILE [options] -- PROGRAM [ARGUMENT...]
   --preload-path FILE
                      print a path of this library that LD_PRELOAD can hold, and exit. It is FILE itself, or a link
                      below $XDG_RUNTIME_DIR or /tmp if FILE has spaces or colons. The launcher uses such a link, too
+  --sanitizer FILE   print the sanitizer that replaces malloc in this executable, or nothing, and exit: libmosalloc
+                     cannot serve such a program
   --verbose          print the addresses of the pools
   -h, --help         print this text
 
@@ -123,6 +126,11 @@ int parse_options(int count, char** arguments, Options* out) {
         }
         if (name == "--preload-path")
             return i + 1 == count ? fail(2, name, "no value follows", kSeeHelp) : print_preload_path(arguments[i + 1]);
+        if (name == "--sanitizer") {
+            if (i + 1 == count) return fail(2, name, "no value follows", kSeeHelp);
+            const std::string found = sanitizer_of_file(arguments[i + 1]);
+            return puts(found.c_str()) < 0 || fflush(stdout) != 0 ? 1 : 0;
+        }
         for (const FlagOption& flag : kFlags)
             if (name == flag.name) {
                 out->*flag.value = flag.set_to;
@@ -156,7 +164,7 @@ int parse_options(int count, char** arguments, Options* out) {
         if (!known)
             return fail(2, "option " + name, "no such option",
                         "use one of: --layout --report --target --allow-fallback --no-prefault --protections --hints "
-                        "--stacks --analyze --interval-ms --count --counts --count-region --library --preload-path --verbose");
+                        "--stacks --analyze --interval-ms --count --counts --count-region --library --preload-path --sanitizer --verbose");
     }
     for (; i < count; ++i) out->program.emplace_back(arguments[i]);
     if (out->layout.empty()) return fail(2, "--layout", "not given", kSeeHelp);

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from tessera.core.errors import TesseraError
+from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.paths import built, repo_root
 from tessera.machine.container import toolchain
 from tessera.machine.container.toolchain import HostToolchain, Toolchain
@@ -38,7 +39,7 @@ class Place:
         """The program that QEMU loads, staged below ``folder`` if it must be.
 
         Raises:
-            TesseraError: there is no such program, or no QEMU.
+            TesseraError: there is no such program, it has a sanitizer, or there is no QEMU.
         """
         on_host = isinstance(self.engine, HostToolchain)
         if on_host and shutil.which(QEMU) is None:
@@ -49,6 +50,7 @@ class Place:
         if self.where is not None and not on_host and self.target is None:
             return Guest(self._in_image(name), argv, folder, **pools)
         program = _executable(name)
+        _refuse_sanitizers(program)
         if on_host or program.resolve().is_relative_to(repo_root()):
             return Guest(program.resolve(), argv, folder, **pools)
         sysroot = folder / "sysroot"
@@ -78,6 +80,26 @@ class Place:
                 code="program-not-in-image",
             )
         return Path(found)
+
+
+def _refuse_sanitizers(program: Path) -> None:
+    """Raise if a sanitizer replaces malloc: it ends or hangs the program, or leaves the pools empty."""
+    argv = [built("mosalloc", "mosalloc-run"), "--sanitizer", program]
+    done = subprocess.run(argv, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise TesseraError(
+            f"check of '{program}' by {argv[0]}",
+            f"status {done.returncode}: {done.stderr.strip()}",
+            "build the launcher again: ./run tessera build mosalloc",
+            exit_code=EXIT_FAILED,
+        )
+    if found := done.stdout.strip():
+        raise TesseraError(
+            f"record '{program}'",
+            f"it is built with {found}, whose allocator replaces malloc, so its memory would lie in no pool",
+            "build it without this -fsanitize; -fsanitize=undefined alone can be recorded",
+            code="sanitizer",
+        )
 
 
 def _executable(name: str) -> Path:

@@ -27,6 +27,7 @@ from tessera.machine.container.process import stopped_at_exit
 from tessera.machine.container.toolchain import HostToolchain, Toolchain
 from tessera.machine.fixed_names import FixedNames
 from tessera.record.traces.companion import Companion, beside
+from tessera.record.traces.died import NEWER_LEVEL, signal_of, why
 from tessera.record.traces.guest import Guest
 from tessera.record.traces.header import info
 from tessera.record.traces.options import Options
@@ -160,7 +161,7 @@ def record(
         stderr = with_names(stderr, names.back())
         stderr = with_names(stderr, {partial: out, f"{scratch}/": ""})
         stopped = partial.exists() and info(partial)["stopped"]
-        _check(command_line, guest, partial, status, stdout, stderr)
+        _check(command_line, place, guest, partial, status, stdout, stderr)
         check_region(command_line, region_accesses, window_span, info(partial))
         partial.rename(out)
     seen = info(out)["threads"]
@@ -215,20 +216,21 @@ def _run(
     return process.returncode, stdout, stderr
 
 
-def _check(command: str, guest: Guest, trace: Path, status: int, stdout: str, stderr: str) -> None:
+def _check(
+    command: str, place: Place, guest: Guest, trace: Path, status: int, stdout: str, stderr: str
+) -> None:
     """Raise unless the program succeeded and left a trace."""
-    from tessera.record.traces.poolmap import pool_usage
-
-    said = re.search(r"^tessera-trace plugin: (.*): (.*)\n\s*what to do: (.*)$", stderr, re.MULTILINE)
-    if said:
+    said = re.search(
+        r"^(?:tessera-trace plugin|mosalloc): (.*): (.*)\n\s*what to do: (.*)$", stderr, re.MULTILINE
+    )
+    if said and NEWER_LEVEL not in stderr:  # then the region never began, because the program did not start
         raise TesseraError(*said.groups(), exit_code=EXIT_FAILED)
     last = "\n".join(stderr.strip().splitlines()[-5:])
     tail = f":\n{last}" if last else ""
-    if status != 0:
-        remedy = "run it without tracing; if it ran out of memory, give larger --heap-pool and --anon-pool"
-        usage = pool_usage(guest.pool_map)
-        found = f"the program exited with status {status}{usage}{tail}"
-        raise TesseraError(f"record '{command}'", found, remedy, exit_code=EXIT_FAILED)
+    # A script can hide how its program ended.
+    if status != 0 or (signal_of(status, stderr) and not trace.exists()):
+        found, remedy = why(place, guest, status, stderr)
+        raise TesseraError(f"record '{command}'", f"{found}{tail}", remedy, exit_code=EXIT_FAILED)
     if _says_unverified(stdout):
         raise TesseraError(
             f"record '{command}'",
