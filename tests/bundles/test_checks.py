@@ -9,6 +9,7 @@ from tessera.bundles.checks import conditions, counts, identity, runs
 from tessera.bundles.model import REGION
 from tessera.bundles.sealing import sealed
 from tessera.bundles.verify import CHECKS, verify_files
+from tessera.core.errors import TesseraError
 from tests.bundles.processor import Plan, made, opened
 
 PLAN = Plan(rounds=2, optional=("by-size",))
@@ -135,7 +136,9 @@ def test_runs():
     assert failed(with_runs(only(pages_1gb=first.pages_1gb + 1))) == ["pages"]
     assert failed(with_runs(only(pages_4kb=20_000))) == ["pages"]
     assert failed(with_runs(only(size="small"))) == ["workloads"]
-    assert "rounds" in failed(with_runs(only(round=7)))
+    with pytest.raises(TesseraError, match="round 7") as error:
+        with_runs(only(round=7))
+    assert error.value.code == "bundle-value"
     assert "rounds" in failed(with_runs(lambda run: run, drop=(first.run,)))
 
 

@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 
-from tessera.bundles import names, packed, sums
+from tessera.bundles import limits, names, packed, sums
 from tessera.bundles.reader import parse, read
 from tessera.bundles.verify import verify, verify_files
 from tessera.core.errors import TesseraError
@@ -58,8 +58,11 @@ def test_packed_counts(good):
 
 
 def test_a_small_file_that_unpacks_to_a_huge_one(good, monkeypatch):
-    monkeypatch.setattr(packed, "LARGEST_FILE", 1 << 20)
-    assert code_of(good | {names.PACKED: packed.pack(bytes(4 << 20))}) == "bundle-size"
+    zeros = packed.pack(bytes(4 << 20))
+    assert code_of(good | {names.PACKED: zeros}) == "bundle-size"  # by its ratio
+    monkeypatch.setattr(limits, "RATIO", 2000)
+    monkeypatch.setattr(limits, "UNPACKED", 1 << 20)
+    assert code_of(good | {names.PACKED: zeros}) == "bundle-size"
 
 
 @pytest.mark.parametrize("change, code", [

@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tessera.bundles import rows
-from tessera.bundles.model import Bundle, Run, software_quantities
+from tessera.bundles.model import REGION, Bundle, Run, software_quantities
 from tessera.bundles.numbers import of_run
 from tessera.bundles.wrong import wrong
 from tessera.core.errors import TesseraError
@@ -88,10 +88,12 @@ def text(rows: Iterable[dict]) -> str:
 
 def parts(bundle: Bundle, runs: list[Run]) -> list[Part]:
     """Every event of these runs, with its role."""
+    named = bundle.counts.names
     return [
-        part(role, count.value, f"{count.event} in pass {run.pass_name}")
+        part(bundle.roles[run.pass_name, named[event]], value, f"{named[event]} in pass {run.pass_name}")
         for run in runs
-        for role, count in bundle.counts_by_role(run).items()
+        for event, value in bundle.counts.values_of(run.run)
+        if named[event] != REGION
     ]
 
 

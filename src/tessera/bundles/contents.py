@@ -1,24 +1,28 @@
 """The bytes of a bundle's files, from a folder or a zip file.
 
-Nothing is unpacked to the disk. Names that lead out of the bundle, links, and files that are far larger than
-any bundle are errors.
+Nothing is unpacked to the disk. Names that lead out of the bundle, links, and what is larger than any bundle
+(:mod:`tessera.bundles.limits`) are errors. Sizes are checked before anything is read or unpacked.
 """
 
 from __future__ import annotations
 
+import os
 import stat
+import struct
 import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
 
+from tessera.bundles.limits import DEPTH, ENTRIES, ZIP, Budget, too_large
 from tessera.bundles.wrong import shown, wrong
 from tessera.core.errors import TesseraError
-from tessera.core.units import MB
 
-LARGEST_FILE = 256 * MB  #: also of the counts, unpacked
-LARGEST_TOTAL = 512 * MB
-MOST_FILES = 20_000
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  #: of others, damage raises errors of their own
+#: End of the directory (APPNOTE.TXT 4.3.16): signature, disks, entries, size, offset, length of a comment.
+_END = struct.Struct("<4s4H2LH")
+_END_SIGNATURE, _END64_LOCATOR = b"PK\x05\x06", b"PK\x06\x07"
+_LOCATOR_BYTES, _LONGEST_COMMENT = 20, (1 << 16) - 1
+_MOST_ENTRY_BYTES = 400  #: of an entry in the central directory, with its name and times
 
 
 def contents(path: Path) -> dict[str, bytes]:
@@ -38,56 +42,102 @@ def contents(path: Path) -> dict[str, bytes]:
 
 
 def _folder(folder: Path) -> dict[str, bytes]:
-    found, total = {}, 0
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder).as_posix()
-        if path.is_symlink() or not (path.is_file() or path.is_dir()):
-            raise wrong(shown(name), "it is a link or a device; a bundle has regular files only", "file-kind")
-        if path.is_file():
-            total += path.stat().st_size
-            _limit(name, path.stat().st_size, total, len(found))
-            found[name] = path.read_bytes()
+    budget, sizes = Budget(), {}
+    waiting = [""]
+    while waiting:
+        within = waiting.pop()
+        with os.scandir(folder / within) as entries:
+            for entry in entries:
+                name = f"{within}/{entry.name}" if within else entry.name
+                budget.entry(name)
+                if entry.is_dir(follow_symlinks=False):
+                    if name.count("/") + 2 > DEPTH:
+                        raise wrong(shown(name), "a bundle has no such folder", "file-unknown")
+                    waiting.append(name)
+                elif entry.is_file(follow_symlinks=False):
+                    sizes[name] = entry.stat(follow_symlinks=False).st_size
+                else:
+                    found = "it is a link or a device; a bundle has regular files only"
+                    raise wrong(shown(name), found, "file-kind")
+    for name in sorted(sizes):
+        budget.file(name, name, sizes[name])
+    return {name: _bytes(folder / name, sizes[name]) for name in sorted(sizes)}
+
+
+def _bytes(path: Path, size: int) -> bytes:
+    with path.open("rb") as stream:
+        found = stream.read(size + 1)
+    if len(found) != size:
+        raise wrong(str(path), "its size changed while it was read", "unreadable", "wait, then repeat this")
     return found
 
 
 def _zip(path: Path) -> dict[str, bytes]:
-    found, total = {}, 0
+    if (size := path.stat().st_size) > ZIP:
+        raise too_large(str(path), f"{size} bytes; a zip file has at most {ZIP}")
     try:
-        with zipfile.ZipFile(path) as archive:
-            for info in archive.infolist():
-                parts = PurePosixPath(info.filename).parts
-                if (
-                    not info.filename
-                    or info.filename.startswith("/")
-                    or ".." in parts
-                    or "\\" in info.filename
-                ):
-                    raise wrong(shown(info.filename), "this name leads out of the bundle", "file-name")
-                if stat.S_ISLNK(info.external_attr >> 16):
-                    raise wrong(shown(info.filename), "it is a link", "file-kind")
-                if info.compress_type not in _METHODS:
-                    raise wrong(shown(info.filename), "it is packed by another method than deflate", "zip")
-                if info.is_dir():
-                    continue
-                if info.filename in found:
-                    raise wrong(shown(info.filename), "this name stands twice", "file-name")
-                total += info.file_size
-                _limit(info.filename, info.file_size, total, len(found))
-                with archive.open(info) as stream:
-                    found[info.filename] = stream.read(info.file_size + 1)
+        with path.open("rb") as stream:
+            _check_directory(path, stream, size)
+            with zipfile.ZipFile(stream) as archive:
+                return _unpacked(archive, _checked(archive.infolist()))
     except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, RuntimeError) as error:
         raise wrong(str(path), f"not a zip file that can be read: {error}", "zip") from None
-    tops = {name.split("/")[0] for name in found}
-    if len(tops) == 1 and all("/" in name for name in found):
-        return {name.partition("/")[2]: data for name, data in found.items()}
+
+
+def _check_directory(path: Path, stream, size: int) -> None:
+    """The central directory is small, before ``zipfile`` makes an object of each entry.
+
+    The end record is found as ``zipfile`` finds it: without a comment, else by its last signature. A record
+    of zip64 would replace its numbers; no bundle is so large.
+    """
+    start = max(0, size - _END.size - _LONGEST_COMMENT - _LOCATOR_BYTES)
+    stream.seek(start)
+    tail = stream.read()
+    at = len(tail) - _END.size
+    if at < 0 or tail[at : at + 4] != _END_SIGNATURE or tail[-2:] != b"\0\0":
+        at = tail.rfind(_END_SIGNATURE)
+    if at < 0 or len(tail) < at + _END.size:
+        return  # zipfile has the error
+    if tail[max(0, at - _LOCATOR_BYTES) : at].startswith(_END64_LOCATOR):
+        raise too_large(str(path), "a directory of zip64")
+    entries, directory = _END.unpack_from(tail, at)[4:6]
+    if entries > ENTRIES or directory > ENTRIES * _MOST_ENTRY_BYTES:
+        found = f"{entries} files and folders, in a directory of {directory} bytes; at most {ENTRIES}"
+        raise too_large(str(path), found)
+
+
+def _checked(entries: list[zipfile.ZipInfo]) -> dict[str, zipfile.ZipInfo]:
+    """Name in the zip file -> entry, of the files; their sizes are those of a bundle."""
+    budget, found = Budget(), {}
+    for info in entries:
+        name = info.filename
+        budget.entry(name)
+        if not name or name.startswith("/") or ".." in PurePosixPath(name).parts or "\\" in name:
+            raise wrong(shown(name), "this name leads out of the bundle", "file-name")
+        if stat.S_ISLNK(info.external_attr >> 16):
+            raise wrong(shown(name), "it is a link", "file-kind")
+        if info.compress_type not in _METHODS:
+            raise wrong(shown(name), "it is packed by another method than deflate", "zip")
+        if info.is_dir():
+            continue
+        if name in found:
+            raise wrong(shown(name), "this name stands twice", "file-name")
+        found[name] = info
+    top = _top(found)
+    for name, info in found.items():
+        budget.file(name, name.removeprefix(top), info.file_size, info.compress_size)
     return found
 
 
-def _limit(name: str, size: int, total: int, files: int) -> None:
-    if size > LARGEST_FILE or total > LARGEST_TOTAL or files >= MOST_FILES:
-        raise wrong(
-            shown(name),
-            f"the bundle is too large: at most {MOST_FILES} files, {LARGEST_FILE // MB} MB each and"
-            f" {LARGEST_TOTAL // MB} MB together",
-            "size",
-        )
+def _unpacked(archive: zipfile.ZipFile, found: dict[str, zipfile.ZipInfo]) -> dict[str, bytes]:
+    top, files = _top(found), {}
+    for name, info in found.items():
+        with archive.open(info) as stream:
+            files[name.removeprefix(top)] = stream.read(info.file_size + 1)
+    return files
+
+
+def _top(names) -> str:
+    """The folder that all files are in, with its slash; empty if they are at the top."""
+    tops = {name.split("/")[0] for name in names}
+    return f"{tops.pop()}/" if len(tops) == 1 and all("/" in name for name in names) else ""

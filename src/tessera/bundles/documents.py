@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import asdict
 
-from tessera.bundles import names
+from tessera.bundles import limits, names
 from tessera.bundles.model import About, Machine, Workload
 from tessera.bundles.values import HEX, LARGEST, NAME, SHA256, TEXT, Kind, matching, one_of
 from tessera.bundles.wrong import shown, wrong
@@ -19,6 +19,7 @@ REGIONS = ("roi", "program", "whole")
 COUNTERS = ("launcher", "perf")
 Check = Callable[[object], bool]
 
+_BRACKET = re.compile(r'[\[\]{}]|"(?:[^"\\]|\\.)*+"?', re.DOTALL)  #: or a text, with what is in it
 _DAY = matching(r"20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])", "a day: YYYY-MM-DD")
 _MACHINE_ID = matching(r"[0-9a-f]{32}", "32 hexadecimal digits")
 
@@ -155,13 +156,18 @@ def _checked(place: str, found: dict, wanted: dict[str, tuple[str, Check]]) -> d
 
 
 def _object(file: str, data: bytes) -> dict:
-    """A JSON object; keys that stand twice, NaN and numbers with a fraction are errors."""
+    """A JSON object; keys that stand twice, NaN and numbers with a fraction are errors.
+
+    So are files that are larger or more deeply nested than any of a bundle (:mod:`tessera.bundles.limits`).
+    """
 
     def once(pairs: list[tuple[str, object]]) -> dict:
-        keys = [key for key, _ in pairs]
-        if twice := [key for key in keys if keys.count(key) > 1]:
-            raise wrong(file, f"key {shown(twice[0])} stands twice", "key")
-        return dict(pairs)
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            seen = set()
+            twice = next(key for key, _ in pairs if key in seen or seen.add(key))
+            raise wrong(file, f"key {shown(twice)} stands twice", "key")
+        return found
 
     def refuse(number: str) -> object:
         raise wrong(file, f"{shown(number)} is not a whole number", "value")
@@ -169,9 +175,14 @@ def _object(file: str, data: bytes) -> dict:
     def whole(number: str) -> int:
         return int(number) if re.fullmatch(r"-?[0-9]{1,20}", number) else refuse(number)
 
+    if len(data) > limits.SMALL:
+        raise limits.too_large(file, f"{len(data)} bytes; this file has at most {limits.SMALL}")
     try:
+        text = data.decode("utf-8")
+        if _depth(text) > limits.NESTED:
+            raise wrong(file, f"more than {limits.NESTED} levels of lists and objects", "json")
         found = json.loads(
-            data.decode("utf-8"), object_pairs_hook=once, parse_constant=refuse, parse_float=refuse,
+            text, object_pairs_hook=once, parse_constant=refuse, parse_float=refuse,
             parse_int=whole,
         )  # fmt: skip
     except TesseraError:
@@ -181,3 +192,15 @@ def _object(file: str, data: bytes) -> dict:
     if not isinstance(found, dict):
         raise wrong(file, f"{shown(found)}; it must be an object", "value")
     return found
+
+
+def _depth(text: str) -> int:
+    """The most brackets that are open at once, outside of texts."""
+    level = most = 0
+    for found in _BRACKET.finditer(text):
+        if found.group() in "[{":
+            level += 1
+            most = max(most, level)
+        elif found.group() in "]}":
+            level -= 1
+    return most

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tessera.bundles import names
+from collections.abc import Iterable
+
+from tessera.bundles import limits, names
 from tessera.bundles.model import REGION, Bundle, Run
 from tessera.bundles.wrong import shown, wrong
 
@@ -10,16 +12,18 @@ from tessera.bundles.wrong import shown, wrong
 def check(bundle: Bundle) -> None:
     """Raises TesseraError (``bundle-link`` or ``bundle-twice``) at the first wrong reference."""
     _once(names.ENVIRONMENT, [answer.check for answer in bundle.environment])
+    if len(bundle.passes_by_name) > limits.PASSES:
+        raise limits.too_large(names.EVENTS, f"more than {limits.PASSES} passes")
     for name, events in bundle.passes().items():
         _once(f"{names.EVENTS}, pass {name}", [event.name for event in events])
         _once(f"{names.EVENTS}, pass {name}", [event.role for event in events])
         if any(event.name == REGION for event in events):
             raise wrong(f"{names.EVENTS}, pass {name}", f"no event has the name {REGION}", "link")
-    _once(names.RUNS, [run.run for run in bundle.runs])
-    places = [(r.workload, r.layout, r.round, r.pass_name) for r in bundle.runs]
-    _once(names.RUNS, [" ".join(map(str, place)) for place in places])
+    _once(names.RUNS, (run.run for run in bundle.runs))
+    _once(names.RUNS, ((r.workload, r.layout, r.round, r.pass_name) for r in bundle.runs))
     for run in bundle.runs:
         _check_run(bundle, run)
+    _check_rounds(bundle)
     known = {run.run: run for run in bundle.runs}
     for number in bundle.counts:
         if number not in known:
@@ -46,13 +50,22 @@ def _check_run(bundle: Bundle, run: Run) -> None:
     if events is None:
         raise wrong(place, f"pass {run.pass_name} is not in {names.EVENTS}", "link")
     if run.good:
-        found = [count.event for count in bundle.counts.get(run.run, ())]
+        found = bundle.counts.events_of(run.run, len(events) + 2)  # one too many is enough
         if found not in (events, [*events, REGION]):
             raise wrong(
                 f"{names.COUNTS}, run {run.run}",
                 f"it counts {shown(', '.join(found))}; pass {run.pass_name} has {shown(', '.join(events))}",
                 "link",
             )
+
+
+def _check_rounds(bundle: Bundle) -> None:
+    """The n rounds of a layout are 0 to n - 1, so nothing that comes later counts to a number of the file."""
+    for (workload, layout), by_round in bundle.rounds.items():
+        for wanted, (number, runs) in enumerate(by_round.items()):
+            if number != wanted:
+                found = f"round {number} of {workload}, {layout}, which has no run of round {wanted}"
+                raise wrong(f"{names.RUNS}, run {runs[0].run}", found, "value")
 
 
 def _check_used(bundle: Bundle) -> None:
@@ -70,9 +83,10 @@ def _check_used(bundle: Bundle) -> None:
             raise wrong(place, f"no run uses {shown(sorted(here - used)[0])}", "link")
 
 
-def _once(place: str, values: list) -> None:
+def _once(place: str, values: Iterable) -> None:
     seen = set()
     for value in values:
         if value in seen:
-            raise wrong(place, f"{shown(value)} stands twice", "twice")
+            text = " ".join(map(str, value)) if isinstance(value, tuple) else value
+            raise wrong(place, f"{shown(text)} stands twice", "twice")
         seen.add(value)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 
+import numpy as np
+
+from tessera.bundles import limits, names
 from tessera.counters.classes import CounterClass, everywhere, of_cpu
 from tessera.counters.cpuid import Cpu
 from tessera.layouts.model import Layout
@@ -67,7 +72,7 @@ class CountedEvent:
     modifiers: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Run:
     """A row of ``runs.csv``: one start of a program. Numbers are None unless the status is ok."""
 
@@ -89,7 +94,7 @@ class Run:
         return is_ok(self.status)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Count:
     """A row of ``counts.csv``; ``enabled_ns`` and ``running_ns`` as perf_event_open(2) defines them."""
 
@@ -98,6 +103,79 @@ class Count:
     value: int
     enabled_ns: int
     running_ns: int
+
+
+class Counts(Mapping[int, tuple[Count, ...]]):
+    """Run -> its counts, in the order of the file. They are kept as columns, 36 bytes a count.
+
+    ``run``, ``event``, ``value``, ``enabled_ns`` and ``running_ns`` have a number for each count, sorted by
+    run. ``names[event]`` is the name of an event.
+
+    Args:
+        blocks: blocks of rows, each a list for each column of ``counts.csv``.
+
+    Raises:
+        TesseraError: more names of events than any bundle has (``bundle-size``).
+    """
+
+    def __init__(self, blocks: Iterable[Sequence[Sequence]]):
+        run, value, enabled, running = (array("q") for _ in range(4))
+        event, numbers = array("i"), {}
+        for block in blocks:
+            for column, values in zip((run, value, enabled, running), (block[0], *block[2:]), strict=True):
+                column.extend(values)
+            event.extend([numbers.setdefault(name, len(numbers)) for name in block[1]])
+            if len(numbers) > limits.EVENTS:
+                raise limits.too_large(names.COUNTS, f"more than {limits.EVENTS} names of events")
+        self.names = list(numbers)
+        columns = [np.frombuffer(column, column.typecode) for column in (run, event, value, enabled, running)]
+        if (columns[0][1:] < columns[0][:-1]).any():
+            order = np.argsort(columns[0], kind="stable")
+            columns = [column[order] for column in columns]
+        self.run, self.event, self.value, self.enabled_ns, self.running_ns = columns
+        first = np.flatnonzero(np.diff(self.run, prepend=-1))
+        self._ends = np.append(first, len(self.run)).tolist()
+        self._at = dict(zip(self.run[first].tolist(), range(len(first)), strict=True))
+
+    @classmethod
+    def of(cls, rows: Iterable[Count]) -> Counts:
+        """From single counts."""
+        found = [(c.run, c.event, c.value, c.enabled_ns, c.running_ns) for c in rows]
+        return cls([list(zip(*found, strict=True))] if found else [])
+
+    def __getitem__(self, run: int) -> tuple[Count, ...]:
+        here = self._here(run)
+        return tuple(self.row(at) for at in range(here.start, here.stop))
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._at)
+
+    def __len__(self) -> int:
+        return len(self._at)
+
+    def values_of(self, run: int) -> Iterable[tuple[int, int]]:
+        """(number of the event, value) of each count of a run; nothing for a run without counts."""
+        if run not in self._at:
+            return ()
+        here = self._here(run)
+        return zip(self.event[here].tolist(), self.value[here].tolist(), strict=True)
+
+    def events_of(self, run: int, most: int) -> list[str]:
+        """Names of the first events of a run, at most ``most``."""
+        if run not in self._at:
+            return []
+        return [self.names[event] for event in self.event[self._here(run)][:most].tolist()]
+
+    def row(self, at: int) -> Count:
+        """The count in this row of the columns."""
+        run, value, enabled, running = (
+            int(column[at]) for column in (self.run, self.value, self.enabled_ns, self.running_ns)
+        )
+        return Count(run, self.names[self.event[at]], value, enabled, running)
+
+    def _here(self, run: int) -> slice:
+        at = self._at[run]
+        return slice(self._ends[at], self._ends[at + 1])
 
 
 @dataclass(frozen=True)
@@ -124,7 +202,7 @@ class Bundle:
     environment: tuple[Condition, ...]
     events: tuple[CountedEvent, ...]
     runs: tuple[Run, ...]
-    counts: dict[int, tuple[Count, ...]]
+    counts: Counts
     workloads: dict[str, Workload]
     layouts: dict[tuple[str, str], Layout]
     cells: str | None = None
@@ -159,10 +237,24 @@ class Bundle:
             found.setdefault((run.workload, run.layout), {}).setdefault(run.round, []).append(run)
         return found
 
-    def counts_by_role(self, run: Run) -> dict[str, Count]:
+    @cached_property
+    def by_workload(self) -> dict[str, dict[str, dict[int, list[Run]]]]:
+        """workload -> layout -> round -> its runs, as in :attr:`rounds`."""
+        found: dict[str, dict[str, dict[int, list[Run]]]] = {name: {} for name in self.workloads}
+        for (workload, layout), by_round in self.rounds.items():
+            found.setdefault(workload, {})[layout] = by_round
+        return found
+
+    def values_by_role(self, run: Run) -> dict[str, int]:
         """Quantity -> its count in this run."""
-        mine = self.counts.get(run.run, ())
-        return {self.roles[run.pass_name, c.event]: c for c in mine if c.event != REGION}
+        roles = self._roles_by_number[run.pass_name]
+        return {roles[event]: value for event, value in self.counts.values_of(run.run) if roles[event]}
+
+    @cached_property
+    def _roles_by_number(self) -> dict[str, list[str]]:
+        """Pass -> the quantity of each name of :class:`Counts`; empty if the pass does not count it."""
+        known = self.counts.names
+        return {one: [self.roles.get((one, name), "") for name in known] for one in self.passes_by_name}
 
     @cached_property
     def counter_class(self) -> CounterClass | None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gzip
 import zlib
+from collections.abc import Iterator
 
-from tessera.bundles import names
-from tessera.bundles.contents import LARGEST_FILE
+from tessera.bundles import limits, names
 from tessera.bundles.wrong import wrong
-from tessera.core.units import MB
+from tessera.core.units import KB, MB
+
+_PIECE = 64 * KB  #: packed bytes that are handled at a time
 
 
 def pack(data: bytes) -> bytes:
@@ -17,17 +19,32 @@ def pack(data: bytes) -> bytes:
 
 
 def unpack(data: bytes) -> bytes:
-    """The counts; TesseraError if the file is damaged, has something behind its end, or is too large."""
+    """The counts; raises as :func:`unpacked`."""
+    return b"".join(unpacked(data))
+
+
+def unpacked(data: bytes) -> Iterator[bytes]:
+    """The counts in pieces of at most 1MB, so that they are never in memory together.
+
+    Raises:
+        TesseraError: the file is damaged, has something behind its end, or is too large.
+    """
     if data[3:8] not in (b"", bytes(5)):
         raise wrong(names.PACKED, "its header has a name, a time or a comment", "gzip")
-    stream = zlib.decompressobj(wbits=31)
-    try:
-        found = stream.decompress(data, LARGEST_FILE + 1)
-    except zlib.error as error:
-        raise wrong(names.PACKED, f"not a gzip file that can be read: {error}", "gzip") from None
-    if len(found) > LARGEST_FILE:
-        raise wrong(names.PACKED, f"more than {LARGEST_FILE // MB} MB when unpacked", "size")
-    if not stream.eof or stream.unused_data:
-        found = "it is cut off" if not stream.eof else "it has bytes behind its end"
-        raise wrong(names.PACKED, found, "gzip")
-    return found
+    stream, total = zlib.decompressobj(wbits=31), 0
+    most = min(limits.UNPACKED, limits.RATIO * len(data) + limits.RATIO_FROM)
+    for start in range(0, len(data), _PIECE):
+        rest = data[start : start + _PIECE]
+        while rest and not stream.eof:
+            try:
+                found = stream.decompress(rest, MB)
+            except zlib.error as error:
+                raise wrong(names.PACKED, f"not a gzip file that can be read: {error}", "gzip") from None
+            rest, total = stream.unconsumed_tail, total + len(found)
+            if total > most:
+                raise limits.too_large(names.PACKED, f"more than {most} bytes when unpacked")
+            yield found
+        if stream.eof and (stream.unused_data or start + _PIECE < len(data)):
+            raise wrong(names.PACKED, "it has bytes behind its end", "gzip")
+    if not stream.eof:
+        raise wrong(names.PACKED, "it is cut off", "gzip")

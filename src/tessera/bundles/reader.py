@@ -8,8 +8,8 @@ from pathlib import Path, PurePosixPath
 
 from tessera.bundles import documents, links, names, shapes
 from tessera.bundles.contents import contents
-from tessera.bundles.model import Bundle, Count
-from tessera.bundles.packed import unpack
+from tessera.bundles.model import Bundle, Counts
+from tessera.bundles.packed import unpacked
 from tessera.bundles.wrong import shown, wrong
 from tessera.core.errors import TesseraError
 from tessera.layouts.grammar import Parser
@@ -44,7 +44,7 @@ def parse(name: str, files: Mapping[str, bytes]) -> Bundle:
 def _parsed(name: str, files: Mapping[str, bytes]) -> Bundle:
     sealed = names.SUMS in files
     _check_names(files, names.SEALED if sealed else names.OPEN)
-    counts = unpack(files[names.PACKED]) if sealed else files[names.COUNTS]
+    counts = unpacked(files[names.PACKED]) if sealed else [files[names.COUNTS]]
     bundle = Bundle(
         name=name,
         about=documents.read_about(files[names.ABOUT]),
@@ -52,7 +52,7 @@ def _parsed(name: str, files: Mapping[str, bytes]) -> Bundle:
         environment=tuple(shapes.parse(shapes.ENVIRONMENT, files[names.ENVIRONMENT])),
         events=tuple(shapes.parse(shapes.EVENTS, files[names.EVENTS])),
         runs=tuple(shapes.parse(shapes.RUNS, files[names.RUNS])),
-        counts=_by_run(shapes.parse(shapes.COUNTS, counts)),
+        counts=Counts(shapes.columns(shapes.COUNTS, counts)),
         workloads=documents.read_workloads(files[names.WORKLOADS]),
         layouts=_layouts(files),
         cells=_text(names.CELLS, files[names.CELLS]) if sealed else None,
@@ -69,13 +69,6 @@ def _check_names(files: Mapping[str, bytes], wanted: tuple[str, ...]) -> None:
     for name in wanted:
         if name not in files:
             raise wrong(name, "the file is missing", "file-missing")
-
-
-def _by_run(counts: list[Count]) -> dict[int, tuple[Count, ...]]:
-    found: dict[int, list[Count]] = {}
-    for count in counts:
-        found.setdefault(count.run, []).append(count)
-    return {run: tuple(rows) for run, rows in found.items()}
 
 
 def _layouts(files: Mapping[str, bytes]) -> dict[tuple[str, str], Layout]:

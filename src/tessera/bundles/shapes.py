@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 
-from tessera.bundles import names
+from tessera.bundles import limits, names
 from tessera.bundles.model import Count, CountedEvent, Run
 from tessera.bundles.values import HEX, NAME, TEXT, WHOLE, Kind, maybe, one_of
 from tessera.bundles.wrong import shown, wrong
+from tessera.core.units import MB
 from tessera.machine.environment.condition import LEVELS, Condition
 from tessera.machine.environment.condition import STATUSES as ANSWERS
 from tessera.results.status import STATUSES
@@ -18,10 +19,14 @@ from tessera.results.status import STATUSES
 
 @dataclass(frozen=True)
 class Shape:
-    """``kinds`` belong to the fields of ``make``, in order; ``columns`` are the names in the file."""
+    """``kinds`` belong to the fields of ``make``, in order; ``columns`` are the names in the file.
+
+    ``most``: rows of the largest bundle.
+    """
 
     file: str
     make: type
+    most: int
     kinds: tuple[Kind, ...]
 
     @property
@@ -30,45 +35,91 @@ class Shape:
 
 
 ENVIRONMENT = Shape(
-    names.ENVIRONMENT, Condition, (NAME, one_of(*LEVELS), TEXT, TEXT, one_of(*ANSWERS), TEXT)
+    names.ENVIRONMENT, Condition, limits.CONDITIONS,
+    (NAME, one_of(*LEVELS), TEXT, TEXT, one_of(*ANSWERS), TEXT),
 )  # fmt: skip
 EVENTS = Shape(
-    names.EVENTS, CountedEvent, (NAME, TEXT, NAME, WHOLE, HEX, HEX, HEX, one_of("u", "k", "uk"))
+    names.EVENTS, CountedEvent, limits.EVENTS,
+    (NAME, TEXT, NAME, WHOLE, HEX, HEX, HEX, one_of("u", "k", "uk")),
 )  # fmt: skip
 RUNS = Shape(
-    names.RUNS, Run,
+    names.RUNS, Run, limits.RUNS,
     (WHOLE, NAME, NAME, NAME, WHOLE, NAME, one_of(*STATUSES), TEXT, *[maybe(WHOLE)] * 4),
 )  # fmt: skip
-COUNTS = Shape(names.COUNTS, Count, (WHOLE, NAME, WHOLE, WHOLE, WHOLE))
+COUNTS = Shape(names.COUNTS, Count, limits.COUNTS, (WHOLE, NAME, WHOLE, WHOLE, WHOLE))
 
 
 def parse(shape: Shape, data: bytes) -> list:
-    """Rows of a file.
+    """Rows of a file, as ``shape.make``; raises as :func:`columns`."""
+    return [row for block in columns(shape, [data]) for row in map(shape.make, *block)]
+
+
+def columns(shape: Shape, pieces: Iterable[bytes]) -> Iterator[list[list]]:
+    """The values of a file in blocks of rows: a list for each column. Equal values are one object.
+
+    Args:
+        pieces: the content; pieces end anywhere. No more than a block is in memory at once.
 
     Raises:
-        TesseraError: not UTF-8, another header, a row with another number of cells, or a value that is not of
-            its kind. The message has the line.
+        TesseraError: not UTF-8, another header, too many rows, a row with another number of cells, or a value
+            that is not of its kind. The message has the line.
     """
-    try:
-        rows = csv.reader(io.StringIO(data.decode("utf-8"), newline=""), strict=True)
-        found = []
-        for cells in rows:
-            if rows.line_num == 1:
-                if tuple(cells) != shape.columns:
-                    raise wrong(
-                        f"{shape.file} line 1",
-                        f"header {shown(','.join(cells))}; it must be {','.join(shape.columns)}",
-                        "header",
-                    )
-                continue
-            found.append(_row(shape, rows.line_num, cells))
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise wrong(shape.file, f"not a CSV file in UTF-8: {error}", "csv") from None
-    if not data:
+    line, count = 1, 0
+    for block in _blocks(shape, pieces):
+        try:
+            text = block.decode("utf-8")
+            rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise wrong(shape.file, f"not a CSV file in UTF-8: {error}", "csv") from None
+        if line == 1 and (not rows or tuple(rows[0]) != shape.columns):
+            found = shown(",".join(rows[0])) if rows else "is empty"
+            raise wrong(
+                f"{shape.file} line 1", f"header {found}; it must be {','.join(shape.columns)}", "header"
+            )
+        body = rows[1:] if line == 1 else rows
+        count += len(body)
+        if count > shape.most:
+            raise limits.too_large(f"{shape.file} line {line}", f"more than {shape.most} rows")
+        if body:
+            try:
+                by_column = list(zip(*body, strict=True))
+                values = [_values(*one) for one in zip(shape.kinds, by_column, strict=True)]
+            except ValueError:
+                _refuse(shape, text, line)
+                raise
+            yield values
+        line += block.count(b"\n")
+    if line == 1:
         raise wrong(shape.file, "the file is empty", "header")
-    if not data.endswith(b"\n"):
+
+
+def _values(kind: Kind, cells: Iterable[str]) -> list:
+    made = {cell: kind.read(cell) for cell in set(cells)}
+    return [made[cell] for cell in cells]
+
+
+def _blocks(shape: Shape, pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Whole lines, about 1MB at a time."""
+    rest = b""
+    for piece in pieces:
+        for start in range(0, len(piece), MB):
+            rest += piece[start : start + MB]
+            end = rest.rfind(b"\n") + 1
+            if end:
+                yield rest[:end]
+            rest = rest[end:]
+            if len(rest) > MB:
+                raise limits.too_large(shape.file, f"a line of more than {MB} bytes")
+    if rest:
         raise wrong(shape.file, "its last line has no end: the file is cut off", "cut-off")
-    return found
+
+
+def _refuse(shape: Shape, text: str, first: int) -> None:
+    """Raise the error of the first wrong row in a text that begins with line ``first``."""
+    rows = csv.reader(io.StringIO(text, newline=""), strict=True)
+    for cells in rows:
+        if (line := first + rows.line_num - 1) > 1:
+            _row(shape, line, cells)
 
 
 def _row(shape: Shape, line: int, cells: list[str]):

@@ -65,7 +65,7 @@ def summary(bundle: Bundle) -> list[tuple[str, str]]:
     good = sum(run.good for run in bundle.runs)
     workloads = []
     for name in sorted(bundle.workloads):
-        mine = [by for (workload, _), by in bundle.rounds.items() if workload == name]
+        mine = list(bundle.by_workload[name].values())
         rounds = {number for by in mine for number in by}
         workloads.append(f"{name}: {len(mine)} layouts, {len(rounds)} rounds")
     return [

@@ -37,14 +37,13 @@ def _matching(pattern: re.Pattern, turn: Callable[[str], object] = str) -> Calla
 
 
 def _whole(text: str) -> int:
-    value = _matching(_WHOLE, int)(text)
-    if value > LARGEST:
+    if not _WHOLE.fullmatch(text) or (value := int(text)) > LARGEST:
         raise ValueError(text)
     return value
 
 
 def _text(text: str) -> str:
-    if len(text) > LONGEST_TEXT or not all(char.isprintable() for char in text):
+    if len(text) > LONGEST_TEXT or not text.isprintable():
         raise ValueError(text)
     return text
 

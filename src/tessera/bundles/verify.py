@@ -6,7 +6,7 @@ who invents all counts with care passes them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -14,6 +14,7 @@ from pathlib import Path
 from tessera.bundles import names, private, sums
 from tessera.bundles.checks import conditions, counts, identity, runs
 from tessera.bundles.contents import contents
+from tessera.bundles.limits import MOST_PROBLEMS
 from tessera.bundles.model import Bundle
 from tessera.bundles.reader import parse
 from tessera.core.errors import EXIT_FAILED, TesseraError
@@ -132,8 +133,13 @@ def _unreadable(error: TesseraError) -> Verified:
     return Verified((Checked(_READABLE, "every file is as documented", (reason,)),), (), None)
 
 
-def _few(reasons) -> tuple[str, ...]:
+def _few(reasons: Iterable[str]) -> tuple[str, ...]:
+    """The first reasons, and how many more there are; counting ends at a limit."""
     stream = iter(reasons)
     shown = list(islice(stream, MOST_REASONS))
-    more = sum(1 for _ in stream)
-    return tuple(shown + ([f"and {more} more"] if more else []))
+    more = sum(1 for _ in islice(stream, MOST_PROBLEMS + 1))
+    if more > MOST_PROBLEMS:
+        shown.append(f"and more than {MOST_PROBLEMS} more")
+    elif more:
+        shown.append(f"and {more} more")
+    return tuple(shown)

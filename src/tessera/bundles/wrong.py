@@ -14,5 +14,5 @@ def wrong(place: str, found: str, code: str, remedy: str = _REMEDY) -> TesseraEr
 
 def shown(text: object) -> str:
     """A value in a message: printable and short."""
-    found = repr(text)
+    found = repr(text[:80] if isinstance(text, str) else text)
     return found if len(found) <= 80 else f"{found[:76]}...'"

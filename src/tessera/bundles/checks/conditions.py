@@ -67,7 +67,7 @@ def of_runs(bundle: Bundle) -> list[Condition]:
     for run in bundle.runs:
         if not run.good:
             continue
-        counts = {role: count.value for role, count in bundle.counts_by_role(run).items()}
+        counts = bundle.values_by_role(run)
         facts.append(
             RunFacts(
                 run=str(run.run),
@@ -103,11 +103,10 @@ def bars(bundle: Bundle) -> list[str]:
         found.append(f"protocol {rule.name} is older than {CURRENT}: it is joined to no other bundle")
     found += [f"{one.check} {one.status}: {one.found}" for one in barring(bundle.environment)]
     if rule is not None:
-        for workload in bundle.workloads:
+        for workload, layouts in bundle.by_workload.items():
             good = [
                 sum(all(run.good for run in runs) for runs in by_round.values())
-                for (name, _), by_round in bundle.rounds.items()
-                if name == workload
+                for by_round in layouts.values()
             ]
             if good and max(good) < rule.rounds[0]:
                 found.append(f"{workload}: {max(good)} rounds; {rule.name} needs {rule.rounds[0]}")

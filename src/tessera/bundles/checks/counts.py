@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from tessera.bundles.model import REGION, Bundle, Count, Run
 from tessera.bundles.numbers import INSTRUCTIONS, LARGEST_SPREAD, R
 from tessera.bundles.protocol import protocols
@@ -22,34 +24,38 @@ _SIZES = ("4KB", "2MB", "1GB")
 
 def whole(bundle: Bundle) -> Iterator[str]:
     """Every event was on a counter for the whole time that it was enabled."""
-    for run, count in _all(bundle):
+    counts = bundle.counts
+    enabled, running, clock = counts.enabled_ns, counts.running_ns, _is_region(bundle)
+    lost = enabled - running
+    partly = (running > enabled) | ((lost > LATE_NS) & (lost > LATE_SHARE * enabled))
+    for run, count in _at(bundle, np.where(clock, (enabled != 0) | (running != 0), (enabled == 0) | partly)):
         place = _place(run, count.event)
         if count.event == REGION:
-            if count.enabled_ns or count.running_ns:
-                yield f"{place}: a time has no enabled and running"
+            yield f"{place}: a time has no enabled and running"
         elif count.enabled_ns == 0:
             yield f"{place}: never enabled"
         elif count.running_ns > count.enabled_ns:
             yield f"{place}: running {count.running_ns} ns is more than enabled {count.enabled_ns} ns"
         else:
-            lost = count.enabled_ns - count.running_ns
-            if lost > LATE_NS and lost > LATE_SHARE * count.enabled_ns:
-                yield f"{place}: {lost} of {count.enabled_ns} ns were not counted"
+            yield f"{place}: {count.enabled_ns - count.running_ns} of {count.enabled_ns} ns were not counted"
 
 
 def region(bundle: Bundle) -> Iterator[str]:
     """The launcher's clock, the program's clock and the time that counters were enabled agree."""
-    have = {run: any(c.event == REGION for c in counts) for run, counts in bundle.counts.items()}
-    if len(set(have.values())) > 1:
-        yield f"run {min(run for run in have if not have[run])}: {REGION} is missing, other runs have it"
+    counts, clock = bundle.counts, _is_region(bundle)
+    without = set(counts.run.tolist()) - set(counts.run[clock].tolist())
+    if without and clock.any():
+        yield f"run {min(without)}: {REGION} is missing, other runs have it"
     if bundle.about.region != "roi":
         return
-    for run, count in _all(bundle):
-        most = run.roi_ns * (1 + CLOCK_SHARE) + CLOCK_NS
+    of_run = {run.run: run.roi_ns for run in bundle.runs if run.good}
+    roi = np.array([of_run[run] for run in counts.run.tolist()], dtype=np.int64)
+    most, least = roi * (1 + CLOCK_SHARE) + CLOCK_NS, roi * (1 - CLOCK_SHARE) - CLOCK_NS
+    apart = (counts.value < least) | (counts.value > most)
+    for run, count in _at(bundle, np.where(clock, apart, counts.enabled_ns > most)):
         if count.event == REGION:
-            if not run.roi_ns * (1 - CLOCK_SHARE) - CLOCK_NS <= count.value <= most:
-                yield f"{_place(run, REGION)}: {count.value} ns, but roi_ns is {run.roi_ns}"
-        elif count.enabled_ns > most:
+            yield f"{_place(run, REGION)}: {count.value} ns, but roi_ns is {run.roi_ns}"
+        else:
             yield f"{_place(run, count.event)}: enabled for {count.enabled_ns} ns of {run.roi_ns} ns"
 
 
@@ -58,7 +64,7 @@ def bounds(bundle: Bundle) -> Iterator[str]:
     found = bundle.counter_class
     walkers = found.walkers if found else None
     for run in bundle.runs:
-        counts = {role: count.value for role, count in bundle.counts_by_role(run).items()}
+        counts = bundle.values_by_role(run)
         cycles = counts.get(R)
         if cycles is None:
             continue
@@ -88,7 +94,7 @@ def sizes(bundle: Bundle) -> Iterator[str]:
     split = {total: [f"{total} {size}" for size in _SIZES if f"{total} {size}" in usable] for total in wholes}
     for (workload, layout), by_round in bundle.rounds.items():
         for number, runs in by_round.items():
-            counts = {role: c.value for run in runs for role, c in bundle.counts_by_role(run).items()}
+            counts = {role: value for run in runs for role, value in bundle.values_by_role(run).items()}
             for total, parts in split.items():
                 if not parts or total not in counts or not all(part in counts for part in parts):
                     continue
@@ -103,7 +109,7 @@ def sizes(bundle: Bundle) -> Iterator[str]:
 def rates(bundle: Bundle) -> Iterator[str]:
     """Clock rates, instructions in a cycle and the number of processors are possible."""
     for run in bundle.runs:
-        counts = {role: count.value for role, count in bundle.counts_by_role(run).items()}
+        counts = bundle.values_by_role(run)
         clock, cycles = counts.get(TASK_CLOCK), counts.get(R)
         if clock is not None and clock > run.roi_ns * (1 + CLOCK_SHARE) + CLOCK_NS:
             if bundle.about.region == "roi":
@@ -124,8 +130,8 @@ def instructions(bundle: Bundle) -> Iterator[str]:
         return
     found: dict[str, list[tuple[int, Run]]] = {}
     for run in bundle.runs:
-        if (count := bundle.counts_by_role(run).get(INSTRUCTIONS)) is not None:
-            found.setdefault(run.workload, []).append((count.value, run))
+        if (value := bundle.values_by_role(run).get(INSTRUCTIONS)) is not None:
+            found.setdefault(run.workload, []).append((value, run))
     for workload, values in found.items():
         least, most = min(values, key=lambda v: v[0]), max(values, key=lambda v: v[0])
         if most[0] - least[0] > rule.largest_instructions_spread * most[0]:
@@ -135,10 +141,18 @@ def instructions(bundle: Bundle) -> Iterator[str]:
             )
 
 
-def _all(bundle: Bundle) -> Iterator[tuple[Run, Count]]:
-    for run in bundle.runs:
-        for count in bundle.counts.get(run.run, ()):
-            yield run, count
+def _is_region(bundle: Bundle) -> np.ndarray:
+    """Which counts are the launcher's clock, not an event."""
+    names = bundle.counts.names
+    return bundle.counts.event == (names.index(REGION) if REGION in names else -1)
+
+
+def _at(bundle: Bundle, wrong: np.ndarray) -> Iterator[tuple[Run, Count]]:
+    """The counts that a mask has, with their runs."""
+    counts, runs = bundle.counts, {}
+    for at in np.flatnonzero(wrong):
+        runs = runs or {run.run: run for run in bundle.runs}
+        yield runs[int(counts.run[at])], counts.row(int(at))
 
 
 def _place(run: Run, what: str) -> str:

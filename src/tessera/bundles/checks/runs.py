@@ -11,6 +11,7 @@ from tessera.bundles import cells as computed
 from tessera.bundles.model import Bundle
 from tessera.bundles.protocol import protocols
 from tessera.core.units import PAGE_1GB, PAGE_2MB, PAGE_4KB
+from tessera.layouts.model import Layout
 from tessera.layouts.names import ALL_1GB, ALL_2MB, ALL_4KB
 from tessera.results.schema.cells import CELLS
 from tessera.results.status import is_ok
@@ -22,21 +23,26 @@ PAGES_SHARE, PAGES_COUNT = 0.01, 16
 def rounds(bundle: Bundle) -> Iterator[str]:
     """Rounds count from 0, and in each round every layout that still runs has all passes."""
     passes = set(bundle.passes())
-    for workload in bundle.workloads:
-        layouts = {w_l: by for w_l, by in bundle.rounds.items() if w_l[0] == workload}
-        last = max((number for by in layouts.values() for number in by), default=-1)
-        for (_, layout), by_round in layouts.items():
-            ended = False  # after a run that is not ok, a layout is not run again
-            for number in range(last + 1):
-                runs = by_round.get(number, [])
-                if ended:
-                    if runs:
-                        yield f"{workload}, {layout}: round {number} comes after a run that is not ok"
-                    continue
-                ended = any(not run.good for run in runs)
+    for workload, layouts in bundle.by_workload.items():
+        last = max((len(by_round) for by_round in layouts.values()), default=0)
+        for layout, by_round in layouts.items():
+            place = f"{workload}, {layout}"
+            # links.check: rounds of a layout are 0 to n - 1
+            ended = [number for number, runs in by_round.items() if not all(run.good for run in runs)]
+            for number in by_round if ended else ():
+                if number > ended[0]:
+                    yield f"{place}: round {number} comes after a run that is not ok"
+            for number, runs in by_round.items():
                 missing = passes - {run.pass_name for run in runs}
-                if missing and not ended:
-                    yield f"{workload}, {layout}, round {number}: no run of {', '.join(sorted(missing))}"
+                if missing and not (ended and number >= ended[0]):
+                    yield f"{place}, round {number}: no run of {_some(missing)}"
+            if not ended and len(by_round) < last:
+                yield f"{place}: {len(by_round)} rounds; another layout of {workload} has {last}"
+
+
+def _some(words: set[str]) -> str:
+    few = sorted(words)[:5]
+    return ", ".join(few) + (f" and {len(words) - len(few)} more" if len(words) > len(few) else "")
 
 
 def workloads(bundle: Bundle) -> Iterator[str]:
@@ -73,7 +79,7 @@ def pages(bundle: Bundle) -> Iterator[str]:
                 yield f"{place}: {run.pages_4kb} pages of 4KB; run {good[0].run} had {first}"
 
 
-def _room(layout) -> int | None:
+def _room(layout: Layout) -> int | None:
     """4KB pages in all pools outside of huge windows; None if a pool has no size."""
     if not {window.pool for window in layout.windows} <= set(layout.pool_bytes) or not layout.pool_bytes:
         return None
@@ -83,8 +89,10 @@ def _room(layout) -> int | None:
 
 def layouts(bundle: Bundle) -> Iterator[str]:
     """Layouts of a workload have the same pools, and named ones the pages of their name."""
-    for workload in bundle.workloads:
-        mine = {name: layout for (w, name), layout in bundle.layouts.items() if w == workload}
+    by_workload: dict[str, dict[str, Layout]] = {}
+    for (workload, name), layout in bundle.layouts.items():
+        by_workload.setdefault(workload, {})[name] = layout
+    for workload, mine in by_workload.items():
         pools = {n: sorted(one.pool_bytes.items()) for n, one in mine.items() if n != ALL_1GB}
         first = min(pools, default="")
         yield from (
@@ -141,15 +149,15 @@ def cells(bundle: Bundle) -> Iterator[str]:
 def _difference(found: str, wanted: str) -> Iterator[str]:
     """The first cell that differs."""
     try:
-        tables = [list(csv.reader(io.StringIO(text))) for text in (found, wanted)]
+        tables = [csv.reader(io.StringIO(text)) for text in (found, wanted)]
+        for number, lines in enumerate(zip_longest(*tables, fillvalue=[]), start=1):
+            for column, (a, b) in enumerate(zip_longest(*lines, fillvalue="nothing")):
+                if a != b:
+                    name = CELLS.names[column] if column < len(CELLS.names) else f"cell {column + 1}"
+                    here, there = a[:80] or "nothing", b or "nothing"
+                    yield f"cells.csv line {number}, {name}: {here}; the counts give {there}"
+                    return
     except csv.Error as error:
         yield f"cells.csv is not CSV: {error}"
         return
-    for number, lines in enumerate(zip_longest(*tables, fillvalue=[]), start=1):
-        for column, (a, b) in enumerate(zip_longest(*lines, fillvalue="nothing")):
-            if a != b:
-                name = CELLS.names[column] if column < len(CELLS.names) else f"cell {column + 1}"
-                here, there = a[:80] or "nothing", b or "nothing"
-                yield f"cells.csv line {number}, {name}: {here}; the counts give {there}"
-                return
     yield "cells.csv has another form than Tessera writes"

@@ -11,7 +11,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tessera.bundles.model import Bundle, Count, Run
+from tessera.bundles.model import Bundle, Count, Counts, Run
 from tessera.core.units import PAGE_1GB
 from tessera.layouts.model import Layout
 from tessera.results.status import OK
@@ -21,11 +21,11 @@ _PARTS = {"loads": 0.75, "stores": 0.25, "any": 1.0}  #: share of a side in a co
 
 def stand_in(bundle: Bundle) -> Bundle:
     """``bundle`` with one round of every layout and pass, in the place of its runs."""
-    runs, counts = [], {}
+    runs, counts = [], []
     for run, made in _runs(bundle):
         runs.append(run)
-        counts[run.run] = made
-    return replace(bundle, runs=tuple(runs), counts=counts, cells=None)
+        counts += made
+    return replace(bundle, runs=tuple(runs), counts=Counts.of(counts), cells=None)
 
 
 def _runs(bundle: Bundle) -> Iterator[tuple[Run, tuple[Count, ...]]]:
