@@ -123,9 +123,10 @@ void on_syscall_return(qemu_plugin_id_t, unsigned vcpu, int64_t number, int64_t 
     follow_switch(vcpu);
 }
 
-void on_vcpu(qemu_plugin_id_t, unsigned) {
+void on_vcpu(qemu_plugin_id_t, unsigned vcpu) {
     const Settings& settings = recorder->settings();
-    if (++region.vcpus > 1 && region.was_reset && !region.child && (!settings.threads || settings.roi == Roi::control))
+    region.add_thread(vcpu);
+    if (region.created > 1 && region.was_reset && !region.child && (!settings.threads || settings.roi == Roi::control))
         die("record " + settings.program + ": it starts a thread" + (settings.threads ? " while the switch is on" : "") +
             "\n  what to do: " + (settings.threads ? "turn the switch on after it has started all threads" : "record it with --threads"));
 }
@@ -141,11 +142,11 @@ void on_exit(qemu_plugin_id_t, void*) {
              : settings.roi == Roi::skip  ? "skip fewer accesses than the program makes: " + std::to_string(region.skipped)
                                           : "call TESSERA_ROI_BEGIN(), or record with --roi whole"));
     if (!region.chosen)
-        die("record " + settings.program + ": the thread to record makes no accesses in the region of interest\n  what to do: "
-            "record with --thread first, or with another thread number");
+        die("record " + settings.program + ": the thread to record makes no accesses in the region of interest; the program created threads 0 to " +
+            std::to_string(region.created - 1) + "\n  what to do: record with --thread first, or with another thread number");
     if (region.inside) recorder->snapshot_pools();
     recorded_vcpu = nobody;
-    recorder->finish(region.threads_seen(), false, region_count(false));
+    recorder->finish([](uint64_t blocks) { return region.threads(blocks); }, false, region_count(false));
 }
 
 void register_callbacks() {
@@ -218,7 +219,8 @@ void on_program_start(unsigned vcpu, void* block) {
 }
 
 void on_end(unsigned vcpu, void*) {
-    if (is_followed(vcpu)) end_region(vcpu, false);
+    const bool began_it = region.inside && !region.child && region.number_of(vcpu) == region.beginner;
+    if (is_followed(vcpu) || began_it) end_region(vcpu, false);
 }
 
 }  // namespace tessera::tracer

@@ -42,6 +42,8 @@ bool Recorder::hand_over() {
     if (settings_.events) lock.lock();
     current_->count = static_cast<size_t>(cursor_.at - current_->events.get());
     current_->program_events.swap(pending_events_);
+    if (settings_.threads)
+        block_events_ += static_cast<uint64_t>(std::count_if(current_->events.get(), cursor_.at, [](Event event) { return event & block_flag; }));
     has_blocks_ |= current_->count != 0;
     if (settings_.max_accesses != 0) current_->pools = pools_now();
     buffers_.give_full(current_);
@@ -131,7 +133,7 @@ std::vector<trace::Pool> Recorder::pools_now() const {
 
 void Recorder::snapshot_pools() { pools_ = pools_now(); }
 
-void Recorder::finish(uint32_t threads, bool stopped, const trace::RegionCount& count) {
+void Recorder::finish(const std::function<Threads(uint64_t)>& threads, bool stopped, const trace::RegionCount& count) {
     hand_over();
     buffers_.close();
     builder_.join();
@@ -139,7 +141,9 @@ void Recorder::finish(uint32_t threads, bool stopped, const trace::RegionCount& 
     header.program = settings_.program;
     header.origin = "qemu";
     header.pools = limit_reached_ ? pools_at_limit_ : pools_;
-    header.threads = threads;
+    const Threads seen = threads(block_events_ - singles_);
+    header.threads = seen.count;
+    if (seen.count > 1) header.thread = {true, seen.number, seen.blocks, seen.all_blocks};
     header.complete_roi = !limit_reached_ && settings_.windows == 1;
     header.region = count;
     header.kernel_modelled = settings_.kernel_accesses;

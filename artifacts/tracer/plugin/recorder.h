@@ -2,6 +2,7 @@
 // recorder.h - one recording: buffers filled by the program, a thread that builds and compresses the trace.
 #pragma once
 
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -23,6 +24,14 @@ struct Cursor {
 };
 
 class StreamBuilder;
+
+/// Threads in the region of interest, and which one is recorded.
+struct Threads {
+    uint32_t count = 1;        ///< threads that ran in the region
+    unsigned number = 0;       ///< of the recorded one, by creation
+    uint64_t blocks = 0;       ///< that the recorded thread executed while it was recorded
+    uint64_t all_blocks = 0;   ///< that all threads executed in the region
+};
 
 class Recorder {
 public:
@@ -46,6 +55,7 @@ public:
     void single(const TranslatedBlock* block, Event access) {
         *cursor_.at++ = block_event(block);
         *cursor_.at++ = access;
+        ++singles_;
     }
 
     /// A call to memory management, by any thread. Its position is the next block of the recorded thread.
@@ -54,9 +64,9 @@ public:
     /// Remembers how far the pools are used now. The last call counts, unless the limit was reached: then it is the state at
     /// the end of the buffer that reached it. The program runs on until that buffer comes back.
     void snapshot_pools();
-    /// Completes the trace. `threads`: how many made accesses in the region of interest; `stopped`: the program
-    /// is ended because of the limit; `count`: of accesses of the whole region, if it was counted.
-    void finish(uint32_t threads, bool stopped, const trace::RegionCount& count);
+    /// Completes the trace. `threads` gets the number of recorded blocks, also of those behind the limit of accesses;
+    /// `stopped`: the program is ended because of the limit; `count`: of accesses of the whole region, if it was counted.
+    void finish(const std::function<Threads(uint64_t)>& threads, bool stopped, const trace::RegionCount& count);
     /// After fork, in the child: the compressing thread is not there.
     void abandon();
 
@@ -79,6 +89,7 @@ private:
     bool has_blocks_ = false;
     std::vector<trace::Event> placed_events_;  // of the thread, until it has ended
     uint64_t full_windows_ = 0, begun_windows_ = 0;  // behind the first window
+    uint64_t block_events_ = 0, singles_ = 0;        // of a program with threads
     std::thread builder_;
 };
 
