@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from decimal import Decimal
 
 from tessera.core.errors import TesseraError
 
 NOT_COUNTED, NOT_SUPPORTED = "not counted", "not supported"
+#: Keys of JSON that say whose count it is, if not the program's.
+PARTS = ("socket", "die", "cluster", "cache", "core", "node", "cpu", "thread")
+_THREAD = re.compile(r"\S.*-\d+", re.ASCII)
+_AREA = re.compile(r"CPU-?\d+$|(?:[SDN]-?\d+)(?:-[A-Z]{1,4}-?\d+)*$", re.ASCII)
+AGAIN = "record again with: LC_ALL=C perf stat -x\\; -o FILE ... (one file for each run)"
 #: perf's words in place of a number; older versions write them with a hyphen.
 WORDS = {
     "<not counted>": NOT_COUNTED,
@@ -27,11 +33,13 @@ class Row:
         value: the count, scaled by perf if ``percent`` is below 100.
         missing: :data:`NOT_COUNTED`, :data:`NOT_SUPPORTED` or empty.
         unit: of the value (``msec``, ``Joules``), empty for counts.
-        running_ns: time that the event had a counter.
+        running_ns: time that the event had a counter; None in the table for people, which does not have it.
         percent: of the time that it was enabled; perf writes 100.00 beside a missing value, too.
         spread_percent: of ``-r``: standard error of the mean, None without it.
         seconds: of ``-I``: end of the interval, None without it.
         part: CPU, socket, node or thread of the count (``-A``, ``--per-socket``, ...), empty for the program.
+        cgroup: control group of the count (``-G``, ``--for-each-cgroup``), empty for the program.
+        summary: perf marked it with its word ``summary``.
     """
 
     line: int
@@ -39,16 +47,33 @@ class Row:
     value: Decimal | None
     missing: str
     unit: str
-    running_ns: int
+    running_ns: int | None
     percent: Decimal
     spread_percent: Decimal | None = None
     seconds: Decimal | None = None
     part: str = ""
+    cgroup: str = ""
+    summary: bool = False
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What it counts: each run, and each interval of a run, has it once."""
+        return self.part, self.cgroup, self.event
+
+    @property
+    def of_thread(self) -> bool:
+        """Whether it counts a thread (``--per-thread``): perf leaves out those that have no count."""
+        kind = self.part.split(" ")[0]
+        return (
+            kind == "thread"
+            if kind in PARTS
+            else bool(_THREAD.fullmatch(self.part)) and not _AREA.match(self.part)
+        )
 
 
 def malformed(owner: str, line: int, found: str, remedy: str = "", code: str = "perf-row") -> TesseraError:
-    """The error of a line that no ``perf stat -x`` or ``-j`` writes."""
-    remedy = remedy or "record again with: LC_ALL=C perf stat -x\\; -o FILE ... (one file for each run)"
+    """The error of a line that perf did not write so."""
+    remedy = remedy or AGAIN
     return TesseraError(f"{owner} line {line}", found, remedy, code=code)
 
 

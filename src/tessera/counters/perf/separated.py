@@ -1,98 +1,197 @@
 """Rows of ``perf stat -x SEP``.
 
-``[seconds SEP] [part SEP [number SEP]] value SEP unit SEP event [SEP spread%] SEP running_ns SEP percent [SEP
-metric SEP unit]`` (man perf-stat, "CSV FORMAT"). Perf does not quote, so with ``-x,`` an event such as
-``cpu/event=0x08,umask=0x10/`` contains separators: its slashes show where it ends.
+``[seconds SEP | summary SEP] [part SEP [number SEP]] value SEP unit SEP event [SEP cgroup] [SEP spread%] SEP
+running_ns SEP percent [SEP metric SEP unit]`` (man perf-stat, "CSV FORMAT"). Perf does not quote, so with
+``-x,`` an event such as ``cpu/event=0x08,umask=0x10/`` contains separators: its slashes show where it ends.
+
+Perf writes the percentage with two decimals, and values with none, two or six. Some languages have a decimal
+comma: with ``-x,`` it can't be told from the separator, so such a row is refused.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from decimal import Decimal
 
-from tessera.counters.perf.row import WORDS, Row, malformed, shown
+from tessera.counters.perf.row import AGAIN, WORDS, Row, malformed, shown
 
-SEPARATORS = (";", ",", "|", "\t", ":", "!", "@", "#", "%", " ")
+SEPARATORS = (
+    ";", ",", "|", "\t", ":", "!", "@", "#", "%", " ", "^", "~", "$", "&", "::", ";;", ",,", "||", "; ", ", ",
+)  # fmt: skip
 
-_NUMBER = re.compile(r"\d{1,30}(\.\d{1,12})?", re.ASCII)
+_OF_TEXT = " \t,:"  #: separators that programs write, too
+_VALUE = re.compile(r"\d{1,30}(?:[.,](?:\d{2}|\d{6}))?", re.ASCII)
+_WHOLE = re.compile(r"\d{1,3}[.,]\d\d", re.ASCII)
+_PERCENT = re.compile(r"\d{1,5}[.,]\d{2}", re.ASCII)
+_SPREAD = re.compile(r"(\d{1,12}[.,]\d{2})%", re.ASCII)
+_RUNNING = re.compile(r"\d{1,20}", re.ASCII)
 _SECONDS = re.compile(r" *\d{1,12}\.\d{9}", re.ASCII)
 _CPU = re.compile(r"CPU-?\d+", re.ASCII)
-_GROUP = re.compile(r"(?:[SN]\d+)(?:-[A-Z]{1,4}\d+)*|(?:S\d+-)?D\d+(?:-[A-Z]{1,4}\d+)*", re.ASCII)
-_THREAD = re.compile(r".+-\d+", re.ASCII)
-_SPREAD = re.compile(r"(\d{1,12}(?:\.\d{1,6})?)%", re.ASCII)
+_GROUP = re.compile(r"(?:[SN]-?\d+)(?:-[A-Z]{1,4}-?\d+)*|(?:S\d+-)?D\d+(?:-[A-Z]{1,4}\d+)*", re.ASCII)
+_THREAD = re.compile(r"\S.*-\d+", re.ASCII)
+_UNIT = re.compile(r"[A-Za-z%/^]{0,12}", re.ASCII)
+_MODIFIER = re.compile(r"[ukhGHpPSDIWeb]{1,8}", re.ASCII)
+_MAYBE_ROW = re.compile(r"\d[.,]\d\d(?!\d)|<not")  #: every row has a percentage
+_HALVES = re.compile(r"\d{1,3}", re.ASCII), re.compile(r"\d\d", re.ASCII)
 
 
-def separator_of(line: str) -> str | None:
-    """The separator that makes this line a row; None if no usual one does."""
-    return next((sep for sep in SEPARATORS if sep in line and _parsed(line, sep)), None)
+def separators_of(line: str) -> list[str]:
+    """The separators with which this line is a row."""
+    if not _MAYBE_ROW.search(line):
+        return []
+    found = [sep for sep in SEPARATORS if sep in line and _fields(line, sep)]
+    return [sep for sep in found if not any(sep != other and sep in other for other in found)]
 
 
 def parse_line(owner: str, number: int, line: str, separator: str) -> Row | None:
-    """The row of a line; None for a line that has only a metric, or repeats intervals as their summary.
+    """The row of a line; None for a line of metrics and for lines of the program.
 
     Raises:
-        TesseraError: the line has another form.
+        TesseraError: the row has decimal commas between commas.
     """
-    fields = _parsed(line, separator)
+    fields = _fields(line, separator)
     if fields is None:
-        raise malformed(owner, number, _why(line, separator))
-    if not fields:
+        if "," in separator and _has_decimal_commas(line, separator):
+            found = f"'{shown(line)}' has decimal commas between commas: it was recorded in another locale"
+            raise malformed(owner, number, found, AGAIN)
         return None
     return Row(line=number, **fields)
 
 
-def _why(line: str, separator: str) -> str:
-    if re.match(r"\s*\d+,\d+" + re.escape(separator) + "msec", line):
-        return f"'{shown(line)}' has decimal commas: it was recorded in another locale"
-    return f"'{shown(line)}' is no row of `perf stat -x{separator}`"
+def refuse_near(owner: str, number: int, line: str, separator: str, events: Collection[str]) -> None:
+    """Refuse a line that is no row, but has the begin, the end or the event of one.
+
+    Such a line is a damaged row, a cut one, or one behind output of the program without a line end. Lines of
+    metrics have none of the three.
+
+    Raises:
+        TesseraError: it is so.
+    """
+    words = [word.strip() for word in _split(line, separator)]
+    found = _head(words)
+    at = found[2] if found else 0
+    if not (
+        (len(words) > 3 and any(word in events for word in words))
+        or _begins(words[at:], separator)
+        or _ends(words, at, separator)
+        or any(word in line for word in WORDS)
+    ):
+        return
+    raise malformed(
+        owner,
+        number,
+        f"'{shown(line)}' resembles a row of `perf stat -x{separator}`: it is damaged or cut, or output of"
+        " the program is on its line",
+        "write perf's rows to a file of their own: " + AGAIN,
+    )
 
 
-def _parsed(line: str, separator: str) -> dict | None:
-    """Fields of :class:`Row`; {} for a line to skip, None for another form."""
-    words = line.rstrip("\r\n").split(separator)
-    at, seconds, part = 0, None, ""
+def _begins(words: list[str], separator: str) -> bool:
+    """``value, unit, event``; between usual characters of text only with a unit of perf or none."""
+    if len(words) < 3 or not _is_value(words[0]) or not re.match("[A-Za-z]", words[2]):
+        return False
+    return words[1] in ("", "msec", "Joules") or (
+        separator not in _OF_TEXT and bool(_UNIT.fullmatch(words[1]))
+    )
+
+
+def _ends(words: list[str], at: int, separator: str) -> bool:
+    """``running_ns, percent`` behind an event, or behind a value; groups of metrics have neither."""
+    valued = at < len(words) and _is_value(words[at]) and separator not in _OF_TEXT
+    triples = zip(words, words[1:], words[2:], strict=False)
+    return any(
+        (valued or re.search("[A-Za-z]", a)) and _RUNNING.fullmatch(b) and _WHOLE.fullmatch(c)
+        for a, b, c in triples
+    )
+
+
+def _head(words: list[str]) -> tuple[dict, str, int] | None:
+    """(time or mark of a summary, part, place of the value); None for another form."""
+    at, mark, part = 0, {}, ""
     if _SECONDS.fullmatch(words[0]) and len(words) > 5:
-        seconds, at = Decimal(words[0].strip()), 1
-    if not _is_value(words[at]) and words[at].strip():
+        mark, at = {"seconds": Decimal(words[0].strip())}, 1
+    elif words[0].strip() == "summary":
+        mark, at = {"summary": True}, 1
+    if at < len(words) and not _is_value(words[at]) and words[at].strip():
         part = words[at].strip()
-        if part == "summary":  # of --summary: the intervals again, added up
-            return {}
         if not any(form.fullmatch(part) for form in (_CPU, _GROUP, _THREAD)):
             return None
         grouped = _GROUP.fullmatch(part) and len(words) > at + 1 and words[at + 1].strip().isdecimal()
         at += 2 if grouped else 1
-        if at >= len(words):
-            return None
+    return (mark, part, at) if at < len(words) else None
+
+
+def _fields(line: str, separator: str) -> dict | None:
+    """Fields of :class:`Row`; None for a line that is no row."""
+    words = _split(line, separator)
+    head = _head(words)
+    if head is None:
+        return None
+    mark, part, at = head
     value = words[at].strip()
-    if not value:
-        return {} if len(words) > at + 3 else None
-    if not _is_value(value) or len(words) < at + 4:
+    if not _is_value(value) or len(words) < at + 4 or not _UNIT.fullmatch(words[at + 1].strip()):
         return None
     event, rest = _event(words[at + 2 :], separator)
-    spread = None
-    if rest and (match := _SPREAD.fullmatch(rest[0].strip())):
-        spread, rest = Decimal(match[1]), rest[1:]
-    if not event or len(rest) < 2:
+    if not event or not re.search("[A-Za-z]", event) or not event.isprintable():
+        return None
+    cgroup, spread = "", None
+    if len(rest) > 2 and not _RUNNING.fullmatch(rest[0].strip()) and not _is_spread(rest, separator):
+        cgroup, rest = rest[0].strip(), rest[1:]
+        if separator == ":" and _MODIFIER.fullmatch(cgroup):
+            event, cgroup = f"{event}:{cgroup}", ""
+    if _is_spread(rest, separator):
+        spread = Decimal(rest[0].strip().rstrip("%").replace(",", "."))
+        rest = rest[2:] if separator == "%" else rest[1:]
+    if len(rest) < 2:
         return None
     running, percent = rest[0].strip(), rest[1].strip()
-    if not re.fullmatch(r"\d{1,20}", running, re.ASCII) or not _NUMBER.fullmatch(percent):
+    if not _RUNNING.fullmatch(running) or not _PERCENT.fullmatch(percent):
         return None
     missing = WORDS.get(value, "")
-    return {
+    if {",", "."} <= {c for text in (value, percent) for c in text}:
+        return None
+    return mark | {
         "event": event,
-        "value": None if missing else Decimal(value),
+        "value": None if missing else Decimal(value.replace(",", ".")),
         "missing": missing,
         "unit": words[at + 1].strip(),
         "running_ns": int(running),
-        "percent": Decimal(percent),
+        "percent": Decimal(percent.replace(",", ".")),
         "spread_percent": spread,
-        "seconds": seconds,
         "part": part,
+        "cgroup": cgroup,
     }
 
 
+def _is_spread(rest: list[str], separator: str) -> bool:
+    """Whether the first field is ``3.17%``; with ``-x%`` its sign splits it from an empty field."""
+    if separator == "%":
+        return len(rest) > 3 and rest[1] == "" and _PERCENT.fullmatch(rest[0].strip()) is not None
+    return bool(rest) and _SPREAD.fullmatch(rest[0].strip()) is not None
+
+
+def _has_decimal_commas(line: str, separator: str) -> bool:
+    """``100,00`` as the two last of at least four fields, after a whole number."""
+    words = [word.strip() for word in line.split(separator)]
+    triples = zip(words[3:], words[4:], words[5:], strict=False)
+    return any(
+        _RUNNING.fullmatch(one) and _HALVES[0].fullmatch(two) and _HALVES[1].fullmatch(three)
+        for one, two, three in triples
+    )
+
+
+def _split(line: str, separator: str) -> list[str]:
+    """Fields. Between blanks, the words of perf and the column of a time have blanks of their own."""
+    if separator == " ":
+        line = line.lstrip()
+        for word in WORDS:
+            line = line.replace(word, word.replace(" ", "-"))
+    return line.split(separator)
+
+
 def _is_value(text: str) -> bool:
-    return text.strip() in WORDS or _NUMBER.fullmatch(text.strip()) is not None
+    return text.strip() in WORDS or _VALUE.fullmatch(text.strip()) is not None
 
 
 def _event(words: list[str], separator: str) -> tuple[str, list[str]]:

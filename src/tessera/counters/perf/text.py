@@ -1,23 +1,36 @@
-"""Files with the text that perf prints."""
+"""Files with the text that perf prints, and their lines without what terminals and editors add."""
 
 from __future__ import annotations
 
+import codecs
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from tessera.core.errors import TesseraError
 
 _PERF_DATA = b"PERFILE2"
+#: The longer mark first: that of UTF-32 begins with that of UTF-16.
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+#: Colours and other orders of a terminal: ESC [ ..., ESC ] ... BEL, and ESC with one more character.
+_ORDERS = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[@-Z\\^_])")
 
 
 def read_text(path: Path | str, owner: str, again: str, code: str, errors: str = "strict") -> str:
-    """The text of a file.
+    """The text of a file in UTF-8, or in UTF-16 or UTF-32 with a byte order mark.
 
     Args:
         again: how perf prints such a text.
         errors: as of :meth:`bytes.decode`.
 
     Raises:
-        TesseraError: the file can't be read; or it is what ``perf record`` writes, or no UTF-8 (``code``).
+        TesseraError: the file can't be read; it is what ``perf record`` writes, or no such text (``code``).
     """
     try:
         data = Path(path).read_bytes()
@@ -25,7 +38,26 @@ def read_text(path: Path | str, owner: str, again: str, code: str, errors: str =
         raise TesseraError(owner, error.strerror or str(error), "check the path") from None
     if data.startswith(_PERF_DATA):
         raise TesseraError(owner, "this is what perf record wrote, not its text", again, code=code)
+    mark, name = next((pair for pair in _MARKS if data.startswith(pair[0])), (b"", "utf-8"))
+    if not mark and data.count(0) * 4 > len(data):
+        found = f"byte {data.index(0)} is zero: UTF-16 without its byte order mark, or no text"
+        raise TesseraError(owner, found, "save it in the encoding UTF-8", code=code)
     try:
-        return data.decode("utf-8", errors)
+        return data[len(mark) :].decode(name, errors if name == "utf-8" else "strict")
     except UnicodeDecodeError as error:
-        raise TesseraError(owner, f"no UTF-8 at byte {error.start}", again, code=code) from None
+        found = f"no {name.upper()} at byte {len(mark) + error.start}"
+        raise TesseraError(owner, found, again, code=code) from None
+
+
+def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
+    """(number from 1, line) without line ends, colours and empty lines.
+
+    A carriage return inside a line ends a part of it: programs write their progress so. Both parts have the
+    number of the line. In a text without line feeds, carriage returns are the line ends (old Macs).
+    """
+    old_mac = "\n" not in text
+    for number, whole in enumerate(text.split("\r" if old_mac else "\n"), start=1):
+        for line in whole.split("\r"):
+            plain = _ORDERS.sub("", line) if "\x1b" in line else line
+            if plain.strip():
+                yield number, plain

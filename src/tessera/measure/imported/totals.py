@@ -16,7 +16,7 @@ from tessera.counters.classes import CounterClass
 from tessera.counters.event import LATE_NS, LATE_SHARE
 from tessera.counters.perf.log import read_log
 from tessera.counters.perf.names import Named, resolve
-from tessera.counters.perf.row import NOT_SUPPORTED, Row
+from tessera.counters.perf.row import NOT_COUNTED, NOT_SUPPORTED, Row
 
 LARGEST_COUNT = 2**53
 
@@ -26,13 +26,14 @@ class Total:
     """One event of a log, added up over intervals (and parts, if asked).
 
     ``percent`` is the smallest of its rows, ``spread_percent`` the largest (of ``perf stat -r``).
+    ``running_ns`` is None for the table for people, which does not have it.
     """
 
     path: Path
     text: str
     named: Named
     value: Decimal
-    running_ns: int
+    running_ns: int | None
     percent: Decimal
     spread_percent: Decimal | None = None
 
@@ -53,34 +54,80 @@ class Total:
 def totals_of(
     path: Path, found: CounterClass, *, ignore: Collection[str] = (), sum_parts: bool = False
 ) -> list[Total]:
-    """Totals of a log, in its order; an event that was asked twice has two.
+    """Totals of a log, in its order. Intervals in which the program did not run at all count as zero.
 
     Args:
         ignore: events, as perf wrote them, to leave out.
         sum_parts: add up CPUs, sockets or threads (``-A``, ``--per-socket``, ``--per-thread``).
 
     Raises:
-        TesseraError: an event is unknown to the class, was not counted, or shared its counter; counts of both
-            types of cores; counts of CPUs without ``sum_parts``.
+        TesseraError: an event is unknown to the class, was not counted, is there twice, or shared its
+            counter; counts of both types of cores, or of a control group; counts of CPUs without
+            ``sum_parts``, or of other CPUs for one event than for another;
+            as :func:`tessera.counters.perf.log.read_log`.
     """
-    rows: dict[tuple[str, int], list[Row]] = {}
-    seen: dict[tuple, int] = {}
+    rows: dict[str, list[Row]] = {}
+    places: dict[tuple, Row] = {}
     names: dict[str, Named | None] = {}
-    for row in read_log(path):
-        if row.event in ignore:
-            continue
+    log = [row for row in read_log(path) if row.event not in ignore]
+    idle = _idle(log)
+    for row in log:
         if row.event not in names:
             names[row.event] = _resolved(path, row, found)
         named = names[row.event]
         if named is None or (named.software and row.missing):
             continue
-        _check(path, row, named, sum_parts)
-        place = (row.event, row.seconds, row.part)
-        seen[place] = seen.get(place, 0) + 1
-        rows.setdefault((row.event, seen[place]), []).append(row)
+        _check_part(path, row, sum_parts)
+        if row.missing == NOT_COUNTED and (row.seconds, row.part) in idle:
+            rows.setdefault(row.event, [])
+            continue
+        _check(path, row, named)
+        if (other := places.setdefault((row.seconds, *row.key), row)) is not row:
+            raise _twice(path, row, other)
+        rows.setdefault(row.event, []).append(row)
     if not rows:
         raise TesseraError(f"log {path}", "it has no event of the class", _LIST.format(found.name))
-    return [_total(path, names[event], group) for (event, _), group in rows.items()]
+    for event, group in rows.items():
+        if not group:
+            first = next(row for row in log if row.event == event)
+            raise _not_counted(f"log {path} line {first.line}: {event}")
+    _require_same_parts(path, rows)
+    return [_total(path, names[event], group) for event, group in rows.items()]
+
+
+def _idle(rows: Collection[Row]) -> set[tuple]:
+    """(seconds, part) in which perf counted no event at all: the program did not run there."""
+    found, counted = set(), set()
+    for row in rows:
+        place = row.seconds, row.part
+        (found if row.missing else counted).add(place)
+    return found - counted if counted else set()
+
+
+def _require_same_parts(path: Path, rows: dict[str, list[Row]]) -> None:
+    """Refuse a log in which a CPU, or another part, has one event but not the other.
+
+    Threads are not compared: perf leaves out those without a count.
+    """
+    parts = {event: {row.part for row in group if not row.of_thread} for event, group in rows.items()}
+    widest = max(parts, key=lambda event: len(parts[event]))
+    for event, group in rows.items():
+        if lacking := sorted(parts[widest] - parts[event]):
+            raise TesseraError(
+                f"log {path} line {group[-1].line}: {event}",
+                f"it has no row of {lacking[0]}, and {widest} has one: the log is cut or damaged",
+                "record again",
+                code="measure-parts-differ",
+            )
+
+
+def _twice(path: Path, row: Row, other: Row) -> TesseraError:
+    return TesseraError(
+        f"log {path} line {row.line}: {row.event}",
+        f"line {other.line} has it, too ({other.value}; here {row.value}): two runs, or asked twice",
+        "keep one run in each file, and ask each event once",
+        code="measure-counted-twice",
+    )
 
 
 _LIST = "tessera counters show {} prints the commands to record"
@@ -98,8 +145,15 @@ def _resolved(path: Path, row: Row, found: CounterClass) -> Named | None:
         ) from error
 
 
-def _check(path: Path, row: Row, named: Named, sum_parts: bool) -> None:
+def _check_part(path: Path, row: Row, sum_parts: bool) -> None:
     asked = f"log {path} line {row.line}: {row.event}"
+    if row.cgroup:
+        raise TesseraError(
+            asked,
+            f"it counts the control group {row.cgroup}, with every program in it; groups contain others",
+            "record the program alone: perf stat without -a, -G and --for-each-cgroup",
+            code="measure-cgroup",
+        )
     if row.part and not sum_parts:
         raise TesseraError(
             asked,
@@ -107,6 +161,20 @@ def _check(path: Path, row: Row, named: Named, sum_parts: bool) -> None:
             "record the program alone: perf stat without -a, -A and --per-...; or add up: --sum-parts",
             code="measure-parts",
         )
+
+
+def _not_counted(asked: str) -> TesseraError:
+    return TesseraError(
+        asked,
+        "its group was never on the counters: one member that does not fit empties all of it",
+        "record each pass of `tessera counters show CLASS` alone, with SMT and watchdog as they are",
+        exit_code=EXIT_FAILED,
+        code="measure-not-counted",
+    )
+
+
+def _check(path: Path, row: Row, named: Named) -> None:
+    asked = f"log {path} line {row.line}: {row.event}"
     if named.software:
         return
     if row.missing == NOT_SUPPORTED:
@@ -118,18 +186,12 @@ def _check(path: Path, row: Row, named: Named, sum_parts: bool) -> None:
             code="measure-not-supported",
         )
     if row.missing or row.running_ns == 0:
-        raise TesseraError(
-            asked,
-            "its group was never on the counters: one member that does not fit empties all of it",
-            "record each pass of `tessera counters show CLASS` alone, with SMT and watchdog as they are",
-            exit_code=EXIT_FAILED,
-            code="measure-not-counted",
-        )
+        raise _not_counted(asked)
     if row.percent > 100 or row.percent == 0:
         raise TesseraError(asked, f"percent {row.percent}", "record again", code="perf-row")
     share = 100 - row.percent
-    lost_ns = row.running_ns * share / row.percent
-    if share > 100 * Decimal(str(LATE_SHARE)) and lost_ns > LATE_NS:
+    lost_ns = None if row.running_ns is None else row.running_ns * share / row.percent
+    if share > 100 * Decimal(str(LATE_SHARE)) and (lost_ns is None or lost_ns > LATE_NS):
         raise TesseraError(
             asked,
             f"it was counted in {row.percent}% of the time, and perf scaled it: an estimate, not a count",
@@ -139,6 +201,9 @@ def _check(path: Path, row: Row, named: Named, sum_parts: bool) -> None:
         )
     if row.value >= LARGEST_COUNT:
         raise TesseraError(asked, f"{row.value} is not below 2^53", "record a shorter run")
+    if row.value != row.value.to_integral_value() or row.unit:
+        found = f"'{row.value} {row.unit}'".replace(" '", "'")
+        raise TesseraError(asked, f"{found} is no whole number of events", "record again", code="perf-row")
 
 
 def _total(path: Path, named: Named, rows: list[Row]) -> Total:
@@ -147,7 +212,7 @@ def _total(path: Path, named: Named, rows: list[Row]) -> Total:
         text=rows[0].event,
         named=named,
         value=sum((row.value for row in rows), Decimal(0)),
-        running_ns=sum(row.running_ns for row in rows),
+        running_ns=None if any(row.running_ns is None for row in rows) else sum(r.running_ns for r in rows),
         percent=min(row.percent for row in rows),
         spread_percent=max((r.spread_percent for r in rows if r.spread_percent is not None), default=None),
     )

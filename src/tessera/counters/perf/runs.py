@@ -1,0 +1,116 @@
+"""One run per log: intervals that fit together, a summary that equals their sum, and no second run."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from decimal import Decimal
+from itertools import groupby
+
+from tessera.core.errors import TesseraError
+from tessera.counters.perf.row import Row, malformed
+
+_ONE_FILE = "keep one run in each file: LC_ALL=C perf stat -x\\; -o FILE ..., without --append"
+_ROUNDED = Decimal(
+    "0.01"
+)  #: largest error of a value with two decimals, and of one that perf scaled (as share)
+
+
+def two_runs(owner: str, line: int, found: str) -> TesseraError:
+    """The error of a line where another run begins."""
+    return malformed(owner, line, f"{found}: another run begins here", _ONE_FILE, "perf-two-runs")
+
+
+def one_run(owner: str, rows: Sequence[Row]) -> list[Row]:
+    """The rows that count the run once: its intervals if it has some, without their summary.
+
+    A row without a time behind rows with times is of the summary, with the word ``summary`` or without.
+
+    Raises:
+        TesseraError: the rows are of two runs (``perf-two-runs``), an interval lacks a row or has one more
+            (``perf-interval``), or the summary is not the sum of the intervals (``perf-summary``).
+    """
+    timed = [row for row in rows if row.seconds is not None]
+    others = [row for row in rows if row.seconds is None]
+    for last, row in zip(rows, rows[1:], strict=False):
+        if last.seconds is None and row.seconds is not None:
+            raise two_runs(owner, row.line, "a row of an interval follows a row without a time")
+        if last.seconds is not None and row.seconds is not None and row.seconds < last.seconds:
+            raise two_runs(owner, row.line, f"the time goes back from {last.seconds} to {row.seconds} s")
+        if last.seconds is row.seconds is None and last.summary != row.summary:
+            raise two_runs(owner, row.line, "a summary and rows without its mark")
+    _refuse_repetition(owner, others)
+    if not timed:
+        return others
+    _require_equal_intervals(owner, timed)
+    if others:
+        _require_sum(owner, timed, others)
+    return timed
+
+
+def _refuse_repetition(owner: str, rows: Sequence[Row]) -> None:
+    """Refuse rows whose events come again in the same order."""
+    keys = [row.key for row in rows]
+    if keys and keys[0] in keys[1:]:
+        length = keys.index(keys[0], 1)
+        if length > 1 and all(key == keys[n % length] for n, key in enumerate(keys)):
+            raise two_runs(owner, rows[length].line, f"{keys[0][2]} and what follows it comes again")
+
+
+def _require_equal_intervals(owner: str, rows: Sequence[Row]) -> None:
+    first: list[tuple] = []
+    for seconds, group in groupby(rows, key=lambda row: row.seconds):
+        block = list(group)
+        if (spread := block[0].spread_percent) is not None:
+            found = f"an interval has a spread ({spread}%): -r with -I"
+            raise malformed(owner, block[0].line, found, "record with -r or with -I", "perf-interval")
+        _refuse_repetition(owner, block)
+        keys = [row.key for row in block if not row.of_thread]
+        first = first or keys
+        if keys != first:
+            place = next(
+                (n for n, pair in enumerate(zip(keys, first, strict=False)) if pair[0] != pair[1]), None
+            )
+            place = min(len(keys), len(first)) if place is None else place
+            wanted = " ".join(filter(None, first[place])) if place < len(first) else "none"
+            has = " ".join(filter(None, keys[place])) if place < len(keys) else "none"
+            found = f"the interval of {seconds} s has {len(keys)} rows, the first one has {len(first)}"
+            raise malformed(
+                owner,
+                block[min(place, len(block) - 1)].line,
+                f"{found}; row {place + 1} is of {has}, not of {wanted}: the log is cut or damaged",
+                code="perf-interval",
+            )
+
+
+def _require_sum(owner: str, timed: Sequence[Row], summary: Sequence[Row]) -> None:
+    totals: dict[tuple, Decimal] = defaultdict(Decimal)
+    numbers: dict[tuple, int] = defaultdict(int)
+    scaled = {row.key for row in (*timed, *summary) if row.percent != 100}
+    for row in timed:
+        totals[row.key] += row.value or 0
+        numbers[row.key] += 1
+    seen = set()
+    for row in summary:
+        if row.key not in totals or row.key in seen:
+            found = f"the summary has {row.event}{'' if row.key in seen else ', which no interval has'} twice"
+            if row.key not in seen:
+                found = f"the summary has {' '.join(filter(None, row.key))}, which no interval has"
+            raise malformed(owner, row.line, found, code="perf-summary")
+        seen.add(row.key)
+        exact = all(one == one.to_integral_value() for one in (totals[row.key], row.value or Decimal(0)))
+        allowed = Decimal(0) if exact else _ROUNDED * (numbers[row.key] + 1)
+        if row.key in scaled:
+            allowed = max(allowed, totals[row.key] * _ROUNDED)
+        if abs(totals[row.key] - (row.value or 0)) > allowed:
+            raise malformed(
+                owner,
+                row.line,
+                f"the summary of {row.event} is {row.value}, the sum of the intervals {totals[row.key]}:"
+                " an interval is missing, or the log has two runs",
+                code="perf-summary",
+            )
+    missing = [key for key in totals if key not in seen and totals[key]]
+    if missing:
+        found = f"it ends without {missing[0][2]}, which the intervals have: the summary is cut"
+        raise malformed(owner, summary[-1].line, found, code="perf-summary")

@@ -1,0 +1,172 @@
+"""Rows of the table for people: what ``perf stat`` writes without ``-x`` and ``-j``.
+
+Perf writes a value right-aligned in 18 columns, a unit, the event, and then metrics behind ``#``, the spread
+of ``-r`` and the percentage of the time on a counter, if it is not 100. Only two places have rows: lines
+between ``Performance counter stats for ...:`` and ``seconds time elapsed``, and with ``-I`` lines that begin
+with the time. So a line such as ``  100 iterations`` of the program is no row.
+
+Numbers follow the language of the user: a whole number may be grouped (``19.647``, ``19 647``, ``1,23,456``),
+and a value with a unit has a decimal mark and two decimals. One table has one language.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from tessera.core.errors import TesseraError
+from tessera.counters.perf.row import AGAIN, WORDS, Row, malformed, shown
+
+_HEAD = re.compile(r" ?Performance counter stats for (.*)")
+_HEAD_END = re.compile(r".*'(?: \((?P<runs>\d+) runs\))?: *")  #: of a command, which is quoted
+_TIMES = re.compile(r"# +time .*counts unit events *")
+_END = re.compile(r" *[\d.,'’\u00a0\u202f\u2009 ]+(?: \+- [\d.,]+)? +seconds time elapsed(?: .*)?")
+_CLOCK = re.compile(r" *\d+[.,]\d+ seconds (?:user|sys) *")
+_TIME = re.compile(r" *\d{1,12}\.\d{9}(?!\d)", re.ASCII)
+_PART = re.compile(r"(?:CPU\d+|[SN]\d+(?:-[A-Z]{1,4}\d+)*) +[\d<]|.{0,15}\S-\d+ +[\d<]", re.ASCII)
+_COLUMNS = 18  #: of a value
+UNITS = ("msec", "nsec", "ns", "us", "Joules", "MiB", "KiB", "GiB", "Bytes", "C", "CPU(s)")
+_MARKS = ".,'’\u00a0\u202f\u2009 "
+_GROUPED = re.compile(
+    rf"\d{{1,3}}(?P<group>[{_MARKS}])(?:\d{{2,3}}(?P=group))*\d{{3}}(?:(?P<point>[.,])\d\d)?", re.ASCII
+)
+_PLAIN = re.compile(r"\d{1,18}(?:(?P<point>[.,])(?:\d\d|\d{6}))?", re.ASCII)
+_REST = re.compile(
+    r"(?:(?P<unit>[A-Za-z%/()_]+) +|  +)(?P<event>\S+(?: \(msec\))?)"
+    r"(?: +(?P<cgroup>[^\s#(]\S*))? *(?: # .*?)??"
+    r"(?: *\( ?\+- *(?P<spread>\d{1,12}[.,]\d\d)% \))?(?: *\((?P<percent>\d{1,5}[.,]\d\d)%\))? *",
+    re.ASCII,
+)
+
+
+def is_head(line: str) -> bool:
+    """Whether the line begins a table, or the intervals of one."""
+    return bool(_HEAD.match(line) or _TIMES.fullmatch(line))
+
+
+@dataclass
+class Table:
+    """Reads the lines of one file in their order.
+
+    Attributes:
+        inside: number of the line that began a table which has no end yet, 0 elsewhere.
+        closed: number of the line that ended a table, 0 before.
+    """
+
+    owner: str
+    inside: int = 0
+    closed: int = 0
+    _command: bool = False
+    _runs: bool = False
+    _marks: dict[str, str] = field(default_factory=dict)
+
+    def parse_line(self, number: int, line: str) -> Row | None:
+        """The row of a line; None for lines of perf without a count, and for lines of the program.
+
+        Raises:
+            TesseraError: a line inside the table, or with a time, is no row; a number is of another language
+                than those before; a second table begins; it counts CPUs or other parts.
+        """
+        if self._command:  # the command of the head may have several lines
+            self._end_of_head(line)
+        elif found := _HEAD.match(line):
+            if self.inside or self.closed:
+                raise malformed(self.owner, number, "a second table begins: two runs", code="perf-two-runs")
+            self.inside, self._command = number, found[1].startswith("'")
+            self._end_of_head(found[1])
+        elif self.inside and _END.fullmatch(line):
+            self.inside, self.closed = 0, number
+        elif self.inside:
+            return self._row(number, line, None)
+        elif (found := _TIME.match(line)) and not _CLOCK.fullmatch(line):
+            return self._row(number, line[found.end() + 1 :], Decimal(found[0].strip()))
+        return None
+
+    def require_end(self) -> None:
+        """Refuse a table that is cut.
+
+        Raises:
+            TesseraError: it has no line ``seconds time elapsed``.
+        """
+        if self.inside:
+            found = "the table that begins here has no `seconds time elapsed`: it is cut"
+            raise malformed(self.owner, self.inside, found)
+
+    def _end_of_head(self, text: str) -> None:
+        if found := _HEAD_END.fullmatch(text):
+            self._command, self._runs = False, bool(found["runs"])
+
+    def _row(self, number: int, line: str, seconds: Decimal | None) -> Row | None:
+        if not line[:_COLUMNS].strip() and (not line.strip() or "#" in line):
+            return None  # a further metric of the event above, or a group of metrics
+        if line.lstrip().startswith("#"):
+            return None
+        if _PART.match(line.lstrip()):
+            found = f"'{shown(line.strip())}' counts a CPU, a thread or another part, in the table for people"
+            raise malformed(self.owner, number, found, code="perf-table-parts")
+        end = _end_of_value(line)
+        text, rest = (
+            line[:end].strip(),
+            _REST.fullmatch(line[end + 1 :] if line[end : end + 1] == " " else ""),
+        )
+        missing = WORDS.get(text, "")
+        if rest is None or (rest["unit"] and rest["unit"] not in UNITS and "clock" not in rest["event"]):
+            raise self._malformed(number, line)
+        value = (
+            None
+            if missing
+            else self._number(number, text, line, bool(rest["unit"]) or "clock" in rest["event"])
+        )
+        percent, spread = (
+            None if rest[key] is None else self._number(number, rest[key], line, True)
+            for key in ("percent", "spread")
+        )
+        return Row(
+            line=number,
+            event=rest["event"].removesuffix(" (msec)"),
+            value=value,
+            missing=missing,
+            unit=rest["unit"] or "",
+            running_ns=None,
+            percent=Decimal(100) if percent is None else percent,
+            spread_percent=Decimal(0) if spread is None and self._runs else spread,
+            seconds=seconds,
+            cgroup=rest["cgroup"] or "",
+        )
+
+    def _number(self, number: int, text: str, line: str, with_point: bool) -> Decimal:
+        """A number in the language of the table; a whole one if not ``with_point``."""
+        plain = _PLAIN.fullmatch(text)
+        found = plain or _GROUPED.fullmatch(text)
+        if found is None or (found["point"] and not with_point):
+            raise self._malformed(number, line)
+        marks = {"point": found["point"], "group": None if plain else found["group"]}
+        for kind, mark in marks.items():
+            if mark and self._marks.setdefault(kind, mark) != mark:
+                found_marks = f"'{mark}' in {text}, but '{self._marks[kind]}' before it"
+                raise malformed(self.owner, number, f"two languages: {found_marks}", code="perf-locale")
+        if self._marks.get("point") and self._marks.get("point") == self._marks.get("group"):
+            both = self._marks["point"]
+            raise malformed(
+                self.owner, number, f"'{both}' groups digits and is the decimal mark", code="perf-locale"
+            )
+        whole = text if not marks["group"] else text.replace(marks["group"], "")
+        return Decimal(whole.replace(",", "."))
+
+    def _malformed(self, number: int, line: str) -> TesseraError:
+        return malformed(
+            self.owner,
+            number,
+            f"'{shown(line.strip())}' is no row of the table that perf writes for people",
+            "write perf's rows to a file of their own: " + AGAIN,
+        )
+
+
+def _end_of_value(line: str) -> int:
+    """Where the value ends: after 18 characters, or 18 bytes of UTF-8 where C's library counts bytes."""
+    if line[_COLUMNS : _COLUMNS + 1] == " " and not line[_COLUMNS - 1 : _COLUMNS].isspace():
+        return _COLUMNS
+    return next(
+        (n for n in range(1, _COLUMNS) if len(line[:n].encode("utf-8", "replace")) >= _COLUMNS), _COLUMNS
+    )
