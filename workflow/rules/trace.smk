@@ -18,8 +18,12 @@ from tessera.record.workloads.run import VIPS
 INSTALLED_KINDS = ("debian", "server")
 MB = 1 << 20
 
+#: Memory of a cluster's job besides its work: Snakemake twice, and the step that checks what is free (docs/cluster.md).
+AROUND_MB = 1000
+
 # Recordings run in parallel if their memory fits. One that needs more memory than this limit runs alone, and fails
-# with a message if the machine has too little. A smaller limit given by --resources stays.
+# with a message if the machine, or the job or container that this is, has too little. A smaller limit given by
+# --resources stays.
 if "mem_mb" in workflow.global_resources:
     workflow.global_resources["mem_mb"] = min(
         workflow.global_resources["mem_mb"].value, int(0.9 * needs.total_memory_bytes()) // MB
@@ -45,9 +49,10 @@ def size_of(name):
     return workloads.load(name).size(label_of(name))
 
 
-def recording_mb(name):
-    """Memory that a recording needs, in MB of 2^20 bytes."""
-    return needs.memory_bytes(size_of(name)) // MB
+def job_mb(needed, attempt):
+    """Memory to ask for, in MB of 2^20 bytes, of a job that needs so many bytes. On a cluster it is the job's limit."""
+    around = 0 if workflow.local_exec else AROUND_MB
+    return needed // MB * (attempt + 1) // 2 + around
 
 
 def limit(name):
@@ -62,7 +67,7 @@ def most_accesses(name):
 
 
 def left_out():
-    """Rows without a recording that this machine has too little memory or disk for."""
+    """Rows without a recording that there is too little memory or disk for."""
     rows = {name: (size_of(name), most_accesses(name)) for name in RECORDED if not TREE.info(name).is_file()}
     return needs.left_out(rows, Path("."))
 
@@ -115,7 +120,7 @@ rule prepare:
     priority: 50  # below recordings, so that files are removed before others are built
     threads: 1  # it has a thread for each processor, but what takes all cores waits until nothing else runs
     resources:
-        mem_mb=lambda w, attempt: needs.preparing_bytes(size_of(rows_of(w.file)[0])) // MB * (attempt + 1) // 2,
+        mem_mb=lambda w, attempt: job_mb(needs.preparing_bytes(size_of(rows_of(w.file)[0])), attempt),
     message: "Building the prepared file {wildcards.file}"
     shell:
         "tessera pipeline prepare --workload {params.row} --size {params.size} --file {params.path}"
@@ -149,7 +154,7 @@ rule trace:
         code=code("tessera.pipeline.record", without=("tessera.layouts.", "tessera.platforms.")),
         files=lambda w: workload_files(w.workload),
     priority: 55  # all other jobs wait for traces, and large ones run one after another: they end late if they begin late
-    resources: mem_mb=lambda w, attempt: recording_mb(w.workload) * (attempt + 1) // 2
+    resources: mem_mb=lambda w, attempt: job_mb(needs.memory_bytes(size_of(w.workload)), attempt)
     message: "Recording the trace of {wildcards.workload} ({params.size})"
     shell:
         "tessera pipeline record --workload {wildcards.workload} --size {params.size} {params.limit}"
