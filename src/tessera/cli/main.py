@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import warnings
 
 import click
 
@@ -162,11 +163,22 @@ def cli() -> None:
     """
 
 
+def _warned(message, category, filename, lineno, file=None, line=None) -> None:
+    """A warning for the user as one line, any other as Python writes it."""
+    if (
+        category.__name__ == "SpellingWarning"
+    ):  # not imported: commands without tables start as fast as before
+        click.echo(f"tessera: {message}", err=True)
+    else:
+        sys.stderr.write(warnings.formatwarning(message, category, filename, lineno, line))
+
+
 def main() -> None:
     """Run the command line; turn a :class:`TesseraError` into a message and an exit status.
 
     Also turns an OSError on a file (missing, a folder, no permission, disk full) into such a message.
     """
+    warnings.showwarning = _warned
     try:
         cli(standalone_mode=True)
     except TesseraError as error:

@@ -59,7 +59,7 @@ def import_(
     from tessera.core.errors import TesseraError
     from tessera.core.files import check_target
     from tessera.counters.classes import named
-    from tessera.measure.imported.files import from_names, from_table
+    from tessera.measure.imported.files import from_names, from_table, notes
     from tessera.measure.imported.logs import Request, import_logs
     from tessera.results import cells
     from tessera.results.status import is_ok
@@ -88,7 +88,7 @@ def import_(
     cells.write_cells(done.rows, out)
     if counts_out:
         _write_counts(done.totals, counts_out)
-    for note in done.notes:
+    for note in [*notes(files), *done.notes]:
         click.echo(f"tessera measure import: {note}", err=True)
     for error in done.failures:
         click.echo(f"tessera measure import: {error}", err=True)

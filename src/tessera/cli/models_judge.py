@@ -85,6 +85,8 @@ def adaptive(samples, pool, count, out, model, seeds) -> None:
     Example: ./run tessera models adaptive --samples /tmp/cells.csv --out /tmp/fit --seeds 2
     """
     table = read_table(samples)
+    for note in table.notes:
+        click.echo(f"tessera models adaptive: {note}", err=True)
     if pool:
         _suggest(table.fitted, pool, count)
         return
@@ -143,6 +145,8 @@ def _suggest(known: Samples, pool: str, count: int) -> None:
     from tessera.layouts.model import canonical_name
 
     design = read_design(pool)
+    for note in design.notes:
+        click.echo(f"tessera models adaptive: {note}", err=True)
     names = [canonical_name(name) for name in design.names]
     if ALL_1GB in names:
         click.echo(f"tessera models adaptive: left out {ALL_1GB}: it only tests models", err=True)

@@ -55,7 +55,10 @@ def predict_design(
             code="design-or-counts",
         )  # fmt: skip
     if counts is not None:
-        found = answer_counts(results, read_design(counts), workload, platform, group, inputs)
+        points = read_design(counts)
+        for note in points.notes:
+            click.echo(f"tessera predict-design: {note}", err=True)
+        found = answer_counts(results, points, workload, platform, group, inputs)
     else:
         ticker = Ticker(f"{design.stem} on {platform}")
         found = answer_design(

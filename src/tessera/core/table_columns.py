@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,16 @@ class TableRefused(TesseraError):
         asked = owner if line is None else f"{owner} line {line}"
         super().__init__(asked, found, remedy, code=f"table-{code}")
         self.line = line
+
+
+class SpellingWarning(UserWarning):
+    """A name was read in another spelling than it was written in; the command line prints it as a line."""
+
+
+def warn_of_spelling(notes: Iterable[str]) -> None:
+    """Warn with each note, for readers that have no notes of their own."""
+    for note in notes:
+        warnings.warn(note, SpellingWarning, stacklevel=3)
 
 
 def known_names(
@@ -131,7 +142,7 @@ def numbers(
     """  # fmt: skip
     import numpy as np
 
-    values = _floats(frame[column])
+    values = floats(frame[column])
     good = values > 0 if above else values >= 0
     wrong = np.flatnonzero(~(good & np.isfinite(values)))
     for at in wrong:
@@ -154,7 +165,7 @@ def numbers(
     return values + 0.0  # no negative zero
 
 
-def _floats(cells: pd.Series) -> np.ndarray:
+def floats(cells: pd.Series) -> np.ndarray:
     """The numbers of cells, shape (rows,); NaN where a cell has another form."""
     import numpy as np
     from pandas.api.types import is_bool_dtype, is_numeric_dtype

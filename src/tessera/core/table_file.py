@@ -28,9 +28,17 @@ SAVE = "save it as a CSV file in UTF-8, with commas between cells and points in 
 
 _UTF8_MARK = b"\xef\xbb\xbf"
 _UTF32_MARKS = (b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff")
+#: the first bytes of files that are no text
+_PACKED = {
+    b"\x1f\x8b": "compressed by gzip", b"PK\x03\x04": "a workbook (.xlsx, .ods) or a zip file",
+    b"\xd0\xcf\x11\xe0": "an old workbook (.xls)", b"PAR1": "Parquet", b"\xfd7zXZ": "compressed by xz",
+    b"BZh": "compressed by bzip2", b"\x28\xb5\x2f\xfd": "compressed by zstd",
+}  # fmt: skip
 _UTF16 = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 #: no text has these: controls but tab and line feed, line separators, a mark inside, noncharacters
 _FOREIGN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_TEXT_BYTES = bytes([*range(0x20, 0x7F), *b"\t\n"])
+_PLAIN_BYTES = bytes(set(_TEXT_BYTES) - set(b'";\t'))
 _QUOTED = re.compile('"(?:[^"]|"")*"')
 #: Excel's own first line, which names the separator
 _SEP_LINE = re.compile(r'"?sep=(.)"?[,;\t]*', re.IGNORECASE)
@@ -150,7 +158,8 @@ def decoded(data: bytes, owner: str) -> str:
                 found = "a carriage return (CR) inside; other lines end with a line feed (LF)"
                 raise TableRefused(owner, found, f"let all lines end alike; {SAVE}", "line-end", line)
             text = text.replace("\r", "\n")
-    foreign = None if text.isascii() and text.isprintable() else _FOREIGN.search(text)
+    plain = text.isascii() and not text.encode().translate(None, _TEXT_BYTES)
+    foreign = None if plain else _FOREIGN.search(text)
     if foreign:
         line = text.count("\n", 0, foreign.start()) + 1
         found = f"the character U+{ord(foreign.group()):04X}, which no table has"
@@ -159,6 +168,8 @@ def decoded(data: bytes, owner: str) -> str:
 
 
 def _text(data: bytes, owner: str) -> str:
+    if packed := next((what for magic, what in _PACKED.items() if data.startswith(magic)), None):
+        raise TableRefused(owner, f"the file is {packed}, not text", SAVE, "encoding")
     if data.startswith(_UTF32_MARKS):
         raise TableRefused(owner, "its encoding is UTF-32, by its byte order mark", SAVE, "encoding")
     if encoding := _UTF16.get(data[:2]):
@@ -177,6 +188,21 @@ def _text(data: bytes, owner: str) -> str:
         line = body[: error.start].decode(encoding, errors="replace").count("\n") + 1
         found = f"byte {at} (0x{data[at]:02x}) is not {named}"
         raise TableRefused(owner, found, SAVE, "encoding", line) from None
+
+
+def is_plain(data: bytes) -> bool:
+    """Whether a file has the form that Tessera writes, so that it needs no other look.
+
+    ASCII; lines end with a line feed; commas, and as many in each line; no quotes and no empty rows.
+    """
+    if data.translate(None, _PLAIN_BYTES):
+        return False
+    lines = data.removesuffix(b"\n").split(b"\n")
+    commas = lines[0].count(b",")
+    empty = b"\n" + b"," * commas + b"\n"
+    return (
+        commas > 0 and {line.count(b",") for line in lines} == {commas} and empty not in b"\n" + data + b"\n"
+    )
 
 
 def regular(text: str, owner: str) -> Text:
@@ -227,8 +253,8 @@ def _rows(text: str) -> Iterator[tuple[int, str]]:
 def _separator(text: str, owner: str) -> tuple[str, int]:
     """The separator that the header shows, and how many lines stand before the header."""
     line = 0
-    for line, first in enumerate(io.StringIO(text, newline="\n"), start=1):
-        first = first.rstrip("\n")
+    for line, found in enumerate(re.finditer(r"[^\n]*\n?", text), start=1):
+        first = found.group().removesuffix("\n")
         if match := _SEP_LINE.fullmatch(first):
             if match[1] not in SEPARATORS:
                 raise TableRefused(

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
-from tessera.results.read import Unreadable, read_undeclared
+from tessera.core.table_columns import TableRefused, floats
+from tessera.core.table_file import read_table
 
 #: round: number of the repetition; idle_w: mean power of the socket before and after the round.
 COLUMNS = (
@@ -35,25 +36,27 @@ def read_runs(path: Path) -> pd.DataFrame:
         TesseraError: unreadable, columns missing, no number, negative energy or power, fewer than two numbers
             of threads.
     """
+    owner = f"runs {path}"
     try:
-        table = read_undeclared(Path(path))
-    except Unreadable as error:
+        table = read_table(path, owner, COLUMNS, _NUMBERS)
+    except TableRefused as error:
         raise TesseraError(
-            f"runs {path}", error.found, AGAIN, exit_code=EXIT_FAILED, code=error.code
+            error.asked, error.found, f"{error.remedy}; {AGAIN}", exit_code=EXIT_FAILED, code=error.code
         ) from None
-    return checked(table, f"runs {path}")
+    return checked(table.frame, owner)
 
 
 def checked(table: pd.DataFrame, owner: str) -> pd.DataFrame:
     """As :func:`read_runs`, from a table."""
     if missing := [name for name in COLUMNS if name not in table]:
         raise TesseraError(owner, f"columns missing: {', '.join(missing)}", AGAIN, code="runs-columns")
-    table = table[list(COLUMNS)].copy()
+    table, lines = table[list(COLUMNS)].copy(), list(table.index) if table.index.name == "line" else None
     for name in _NUMBERS:
-        table[name] = pd.to_numeric(table[name], errors="coerce").astype(float)
+        table[name] = floats(table[name])
+    table = table.reset_index(drop=True)
     if table.empty:
         raise TesseraError(owner, "it has no row", AGAIN, code="runs-empty")
-    for position, row in enumerate(table.itertuples(index=False), start=2):
+    for position, row in zip(lines or range(2, len(table) + 2), table.itertuples(index=False), strict=True):
         for name in _NUMBERS:
             value = getattr(row, name)
             low = value <= 0 if name in _POSITIVE else value < 0

@@ -10,7 +10,6 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 
 from tessera.core.errors import TesseraError
@@ -20,6 +19,7 @@ from tessera.layouts.names import ALL_1GB, ALL_2MB, ALL_4KB
 
 ALIASES = {"4kb": ALL_4KB, "2mb": ALL_2MB}
 _ALL = {("4", "k"): ALL_4KB, ("2", "m"): ALL_2MB, ("1", "g"): ALL_1GB}
+_FIRST = tuple("421gGrRsS")  #: of names that may have another spelling
 _PAGES = re.compile("([421])-?([kmg])(?:i?b)?")
 _HEURISTIC = re.compile("(?:growing|random|sliding)(?:-[0-9]+)+", re.ASCII)
 
@@ -52,7 +52,6 @@ class Layout:
         return sum(w.pages for w in self.windows if w.page_bytes == page_bytes)
 
 
-@lru_cache(maxsize=4096)
 def canonical_name(name: str) -> str:
     """The one spelling of a layout's name, without blanks around it.
 
@@ -60,6 +59,8 @@ def canonical_name(name: str) -> str:
     written in capitals, with blanks or with other units: ``4KB``, ``1 GiB``, ``Growing_3``.
     """
     text = name.strip()
+    if text.isascii() and text[:1] not in _FIRST:
+        return text
     form = re.sub(r"[\s_-]+", "-", unicodedata.normalize("NFKC", text).casefold())
     if one := _PAGES.fullmatch(form):
         return _ALL.get((one[1], one[2]), text)

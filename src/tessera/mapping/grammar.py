@@ -1,7 +1,7 @@
 """Parses the text of a mapping file into numpy arrays, or reports the first line that breaks a rule.
 
-A file is read in one of two ways with one result. X Else each line is read by itself, which names the first
-broken rule; line ends CR LF and leading zeros are read there.
+A file is read in one of two ways with one result. The form that :mod:`file` writes is read at once. Else each
+line is read by itself, which names the first broken rule; line ends CR LF and leading zeros are read there.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
+from tessera.core.table_columns import SEPARATORS, TableRefused
+from tessera.core.table_file import decoded, regular
 from tessera.mapping.columns import POOL_NUMBERS, columns
 from tessera.mapping.rows import POOLS, SIZES, UNMAPPED, Rows
 from tessera.mapping.rules import MappingRefused
@@ -45,10 +47,26 @@ def _by_line(path: Path | str, data: bytes) -> tuple[np.ndarray, Rows]:
     if lines[-1] == "":
         lines.pop()
     if not lines or lines[0].removesuffix("\r") != ",".join(HEADER):
-        raise MappingRefused(path, 1, "header", lines[0] if lines else "", "mapping/header")
+        first = lines[0] if lines else ""
+        raise MappingRefused(path, 1, "header", first, "mapping/header", _why(data[:4096]))
     table = [_row(path, at, line.removesuffix("\r")) for at, line in enumerate(lines[1:], start=2)]
     epoch, *rest = np.array(table, dtype=np.int64).reshape(-1, len(HEADER)).T
     return epoch, Rows(*rest)
+
+
+def _why(data: bytes) -> str:
+    """How a file was saved, if that explains its header; the simulator does not read these forms, either."""
+    if data.startswith(b"\xef\xbb\xbf"):
+        return "; the file begins with a byte order mark: save it as UTF-8 without one"
+    try:
+        found = regular(decoded(data, ""), "")
+    except TableRefused as error:
+        return f"; {error.found}" if data else ""
+    if found.separator != ",":
+        return f"; there are {SEPARATORS[found.separator]} between cells, not commas"
+    if b"\n" not in data and b"\r" in data:
+        return "; lines end with a carriage return (CR), not with a line feed"
+    return ""
 
 
 def _row(path: Path | str, at: int, line: str) -> tuple[int, ...]:

@@ -59,13 +59,16 @@ RULES = {
 
 
 class MappingRefused(TesseraError):
-    """The error for a file that breaks a rule; ``rule`` (also ``code``) names it, ``line`` counts from 1."""
+    """The error for a file that breaks a rule; ``rule`` (also ``code``) names it, ``line`` counts from 1.
 
-    def __init__(self, name: Path | str, line: int, column: str, value: object, rule: str):
+    ``why`` says more about this file.
+    """
+
+    def __init__(self, name: Path | str, line: int, column: str, value: object, rule: str, why: str = ""):
         words = RULES[rule]
         super().__init__(
             f"mapping {name} line {line}, column {column}",
-            f"'{_shown(str(value))}': {words.found} [{rule}]",
+            f"'{_shown(str(value))}': {words.found} [{rule}]{why}",
             words.remedy,
             code=rule,
         )

@@ -10,7 +10,8 @@ from pathlib import Path
 import pandas as pd
 
 from tessera.core.errors import TesseraError
-from tessera.layouts.model import canonical_name, read_layout
+from tessera.core.table_columns import warn_of_spelling
+from tessera.layouts.model import canonical_name, name_notes, read_layout
 from tessera.layouts.names import ALL_4KB
 from tessera.machine.reserve import HugePagesUnavailable, reserve_huge_pages
 from tessera.measure import identity, table
@@ -60,6 +61,7 @@ def run_host(request: Experiment, progress: Progress = lambda text: None) -> pd.
         TesseraError: the request is wrong (names, files, precision) or a component isn't built.
     """
     _check(request.rule)
+    warn_of_spelling(name_notes(path.stem for path in request.layouts))
     files = {canonical_name(path.stem): path.resolve() for path in request.layouts}
     layouts = {name: read_layout(path) for name, path in files.items()}
     where, workload = real(), workloads.load(request.workload)

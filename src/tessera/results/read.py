@@ -8,12 +8,17 @@ canonical names.
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
+from tessera.core import table_file
 from tessera.core.errors import EXIT_FAILED, TesseraError
-from tessera.layouts.model import canonical_name
+from tessera.core.table_columns import SEPARATORS, TableRefused, floats, known_names, warn_of_spelling
+from tessera.layouts.model import canonical_name, name_notes
 from tessera.results.schema.table import COUNT, NUMBER, STATUS, TEXT, TRUTH, Table
 from tessera.results.status import ok_rows
 from tessera.results.tree import Tree
@@ -21,6 +26,8 @@ from tessera.results.tree import Tree
 _TRUTH = {"True": True, "False": False, "1": True, "0": False, "1.0": True, "0.0": False}
 _LAYOUTS = ("layout", "duplicate_of")
 ABSENT, COLUMNS = "table-absent", "table-columns"  #: codes of :class:`Unreadable`
+_NOT_FINITE = ("nan", "inf", "-inf")  #: as pandas writes them
+_MOST_BYTES = 1 << 30  #: of a table of the results
 _AGAIN = "write it again with this version of Tessera"
 
 
@@ -49,15 +56,13 @@ def read_file(table: Table, path: Path, name: str = "") -> pd.DataFrame:
         Unreadable: no such file, missing columns, or a value of the wrong type.
     """
     name = name or str(path)
+    text = _text(path, name, f"run ./run reproduce, which writes it ({table.writer})")
     try:
         frame = pd.read_csv(
-            path, keep_default_na=False, dtype=dict.fromkeys(table.of_kind(TEXT), "object"),
-            na_values={column: [""] for column in table.of_kind(COUNT, NUMBER, TRUTH)},
+            text, keep_default_na=False, dtype=dict.fromkeys(table.of_kind(TEXT), "object"),
+            na_values={column: [""] for column in table.of_kind(COUNT, NUMBER, TRUTH)}, index_col=False,
         )  # fmt: skip
-    except FileNotFoundError:
-        remedy = f"run ./run reproduce, which writes it ({table.writer})"
-        raise Unreadable(name, "no such file", remedy, ABSENT) from None
-    except (OSError, ValueError) as error:  # ParserError and EmptyDataError are ValueErrors
+    except ValueError as error:  # ParserError and EmptyDataError are ValueErrors
         raise Unreadable(name, f"cannot be read: {error}") from None
     return checked(table, frame, name)
 
@@ -79,12 +84,37 @@ def read_undeclared(path: Path, name: str = "", **options) -> pd.DataFrame:
     Raises:
         Unreadable: no such file, or not CSV.
     """
+    name = name or str(path)
+    text = _text(path, name)
     try:
-        return pd.read_csv(path, **options)
-    except (FileNotFoundError, IsADirectoryError):
-        raise Unreadable(name or str(path), "no such file", code=ABSENT) from None
-    except (OSError, ValueError) as error:
-        raise Unreadable(name or str(path), f"cannot be read: {error}") from None
+        return pd.read_csv(text, **options)
+    except ValueError as error:
+        raise Unreadable(name, f"cannot be read: {error}") from None
+
+
+def _text(path: Path, name: str, make: str = "run ./run reproduce") -> io.StringIO | io.BytesIO:
+    """A file's text if its header and rows have one meaning: as many cells in each, no column twice.
+
+    Raises:
+        Unreadable: no such file, or :class:`tessera.core.table_columns.TableRefused` with its reason.
+    """
+    try:
+        data = table_file.read_bytes(path, name, _MOST_BYTES)
+        if table_file.is_plain(data):
+            header = data.split(b"\n", 1)[0].decode().split(",")
+            known_names(list(filter(None, header)), (), name, 1)
+            return io.BytesIO(data)
+        found = table_file.regular(table_file.decoded(data, name), name)
+        if found.separator != ",":  # numbers of such a table could have decimal commas
+            words = SEPARATORS[found.separator]
+            raise TableRefused(name, f"{words} between cells", table_file.SAVE, "separator", found.lines[0])
+        known_names([column for column in found.names() if column], (), name, found.lines[0])
+    except TableRefused as error:
+        if error.code == "table-absent" and error.found == "no such file":
+            raise Unreadable(name, error.found, make, ABSENT) from None
+        found = error.found if error.found.startswith("cannot be read") else f"cannot be read: {error.found}"
+        raise Unreadable(error.asked, found, error.remedy) from None
+    return io.StringIO(found.text)
 
 
 def read_texts(path: Path, name: str = "", table: Table | None = None) -> pd.DataFrame:
@@ -135,7 +165,9 @@ def _typed(table: Table, frame: pd.DataFrame) -> pd.DataFrame:
             frame[column.name] = _number(values, column.kind)
     for name in _LAYOUTS:
         if name in frame:
-            frame[name] = frame[name].map(canonical_name).astype("str")
+            given = frame[name]
+            frame[name] = given.map(canonical_name).astype("str")
+            warn_of_spelling(name_notes(given[given != frame[name]]))
     return frame
 
 
@@ -145,11 +177,12 @@ def texts(values: pd.Series) -> pd.Series:
 
 
 def _number(values: pd.Series, kind: str) -> pd.Series:
-    try:
-        doubles = values.astype("float64")
-    except (ValueError, TypeError):
-        wrong = values[pd.to_numeric(values, errors="coerce").isna() & values.notna()]
-        raise ValueError(f"column {values.name} holds '{wrong.iloc[0]}', which is not a number") from None
+    if not is_numeric_dtype(values):  # astype alone reads 1_000, which no table means as a number
+        text = values[[isinstance(value, str) for value in values]]
+        wrong = text[np.isnan(floats(text)) & ~text.isin(_NOT_FINITE)]
+        if len(wrong):
+            raise ValueError(f"column {values.name} holds '{wrong.iloc[0]}', which is not a number")
+    doubles = values.astype("float64")
     return doubles.astype("int64") if kind == COUNT and (doubles % 1 == 0).all() else doubles
 
 

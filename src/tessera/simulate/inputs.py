@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.table_columns import warn_of_spelling
 from tessera.layouts.folder import layout_files
-from tessera.layouts.model import canonical_name
+from tessera.layouts.model import canonical_name, name_notes
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,8 @@ def find_inputs(words: Iterable[str], kind: Kind) -> list[Path]:
             also = " (4kb is growing-0, 2mb is growing-8)" if kind == LAYOUT else ""
             found = f"two files have this name: {other} and {path}{also}"
             raise TesseraError(f"{kind.word} {name}", found, "give one of them")
+    if kind == LAYOUT:
+        warn_of_spelling(name_notes(path.stem for path in files))
     return files
 
 

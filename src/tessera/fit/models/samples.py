@@ -16,10 +16,11 @@ import pandas as pd
 
 from tessera.core import table_file
 from tessera.core.errors import TesseraError
-from tessera.core.table_columns import is_missing, numbers, rounding_note, spelled_names
+from tessera.core.table_columns import is_missing, numbers, rounding_note, spelled_names, warn_of_spelling
 from tessera.layouts.model import ALIASES, canonical_name, name_notes
 from tessera.layouts.names import ALL_1GB, ALL_2MB, ALL_4KB
 from tessera.results.status import ok_rows, other_rows
+from tessera.results.threads import note_in, notes_in
 
 COLUMNS = {"R": "runtime_cycles", "H": "stlb_hits", "M": "stlb_misses", "C": "walk_cycles"}
 _INTERVALS = ("runtime_cycles_ci95", "walk_cycles_ci95")  #: used by the error budget
@@ -79,6 +80,11 @@ class Table:
     frame: pd.DataFrame = field(default_factory=pd.DataFrame, compare=False)
 
     @property
+    def messages(self) -> tuple:
+        """The column `message` of the rows kept; empty if the table has none."""
+        return tuple(self.frame["message"]) if "message" in self.frame.columns else ()
+
+    @property
     def runtime_provenance(self) -> str:
         """Provenance of the runtimes: `measured`, `simulated`, `mixed`, or empty if the table has none."""
         if "runtime_provenance" not in self.frame.columns:
@@ -108,7 +114,9 @@ def check_table(frame: pd.DataFrame, owner: str = "samples") -> Table:
             twice or has no printable name; the table mixes workloads or platforms.
     """
     frame, notes = spelled_names(frame, _KNOWN, owner)
-    return _checked(frame, owner, notes)
+    table = _checked(frame, owner, notes)
+    warn_of_spelling([*notes, *name_notes(map(str, frame["layout"]))])
+    return table
 
 
 def _checked(frame: pd.DataFrame, owner: str, notes: list[str]) -> Table:
@@ -130,7 +138,11 @@ def _checked(frame: pd.DataFrame, owner: str, notes: list[str]) -> Table:
     frame, spelled = _one_spelling(frame, owner)
     _refuse_uncounted(frame, owner)
     counted = {name: _numbers(frame, column, owner) for name, column in COLUMNS.items()}
-    notes += [*spelled, *filter(None, (rounding_note(frame, column) for column in COLUMNS.values()))]
+    notes += [
+        *spelled,
+        *thread_notes(frame),
+        *filter(None, (rounding_note(frame, column) for column in COLUMNS.values())),
+    ]
     absent = [a for a in (ALL_4KB, ALL_2MB) if a not in set(frame["layout"])]
     if absent:
         raise _missing_anchors(absent, tuple(frame["layout"]), notes, owner)
@@ -142,6 +154,16 @@ def _checked(frame: pd.DataFrame, owner: str, notes: list[str]) -> Table:
     return Table(
         everything.subset(np.flatnonzero(~is_test)), test, notes, frame.set_index("layout", drop=False)
     )
+
+
+def thread_notes(frame: pd.DataFrame) -> list[str]:
+    """Which rows have H, M and C of one of several threads; a note for each different recording."""
+    messages = list(frame["message"]) if "message" in frame.columns else []
+    return [
+        f"{sum(note_in(message) == note for message in messages)} of {len(frame)} rows have {note}: "
+        "they are of this thread, not of the program"
+        for note in notes_in(messages)
+    ]
 
 
 def _one_spelling(frame: pd.DataFrame, owner: str) -> tuple[pd.DataFrame, list[str]]:

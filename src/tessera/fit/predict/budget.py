@@ -26,12 +26,15 @@ import numpy as np
 import pandas as pd
 
 from tessera.core.errors import TesseraError
+from tessera.core.table_columns import floats, is_missing, numbers
+from tessera.core.table_file import read_table
 from tessera.fit.models.base import CannotFit
 from tessera.fit.models.intervals import LEVEL
 from tessera.fit.models.samples import Samples
 from tessera.fit.predict.design import DesignCounts
 from tessera.fit.predict.prediction import Fitted
-from tessera.results.read import read_file, read_undeclared
+from tessera.layouts.model import canonical_name
+from tessera.results.read import read_file
 from tessera.results.schema.machine import MOSAICS
 from tessera.results.schema.models import OF_PAIR
 from tessera.results.status import ok_rows
@@ -39,6 +42,8 @@ from tessera.results.write import frame_of
 
 DRAWS = 200
 SEED = 0
+_CLOCKS = ("runtime_cycles", "runtime_ns")
+_REPEATS = ("layout", *_CLOCKS, "runtime_provenance", "status")
 PARTS = ("model", "simulator", "sampling", "noise", "total")
 NORMAL_95 = 1.959963984540054  #: half-width of 95% in standard deviations
 #: (share per design, NaN if unknown; provenance; message of all, or one per design)
@@ -162,7 +167,9 @@ def _ci95(fitted: Fitted) -> dict[str, np.ndarray] | None:
     for symbol, column in (("R", "runtime_cycles_ci95"), ("C", "walk_cycles_ci95")):
         if column not in frame.columns:
             return None
-        values = pd.to_numeric(frame[column], errors="coerce").reindex(list(fitted.table.fitted.layouts))
+        values = pd.Series(floats(frame[column]), index=frame.index).reindex(
+            list(fitted.table.fitted.layouts)
+        )
         if values.isna().any() or (values < 0).any():
             return None
         found[symbol] = values.to_numpy(dtype=float)
@@ -177,20 +184,21 @@ def _noise(fitted: Fitted, n: int, repeats: str | Path | None) -> Part:
         else:
             why = "no repeated runs are given"
         return unknown, "", f"unknown: {why}"
-    frame = ok_rows(read_undeclared(Path(repeats), f"error budget: {repeats}"))
+    owner = f"error budget: {repeats}"
+    frame = ok_rows(read_table(repeats, owner, _REPEATS, _CLOCKS).frame)
     if "layout" not in frame:
         found = ", ".join(frame)
         raise TesseraError(f"repeats {repeats}: column layout", f"found {found}", "see docs/models.md")
-    column = next(
-        (c for c in ("runtime_cycles", "runtime_ns") if c in frame and frame[c].notna().any()), None
-    )
+    column = next((c for c in _CLOCKS if c in frame and not frame[c].map(is_missing).all()), None)
     if column is None:
         raise TesseraError(
             f"repeats {repeats}",
             "it has neither runtime_cycles nor runtime_ns",
             "give one of them for each run",
         )
-    logs = np.log(frame[column].astype(float)).groupby(frame["layout"])
+    layouts = frame["layout"].map(canonical_name)
+    runtimes = numbers(frame, column, owner, layouts, above=True, may_lack=True)
+    logs = pd.Series(np.log(runtimes), index=frame.index).groupby(layouts)
     freedom = int((logs.count() - 1).clip(lower=0).sum())
     if freedom < 1:
         return unknown, "", "unknown: no layout has two runs"

@@ -15,8 +15,9 @@ import numpy as np
 import pandas as pd
 
 from tessera.core.errors import TesseraError
-from tessera.core.table_columns import numbers, refuse_twice, rounding_note, spelled_names
+from tessera.core.table_columns import numbers, refuse_twice, rounding_note, spelled_names, warn_of_spelling
 from tessera.core.table_file import read_table
+from tessera.fit.models.samples import thread_notes
 from tessera.layouts.model import canonical_name, name_notes
 from tessera.results.status import ok_rows, other_rows
 
@@ -24,7 +25,7 @@ COLUMNS = {"H": "stlb_hits", "M": "stlb_misses", "C": "walk_cycles"}
 INTERVAL = "walk_cycles_ci95"
 NAMES = ("design", "layout")
 _NUMBERS = (*COLUMNS.values(), INTERVAL)
-_KNOWN = (*NAMES, *_NUMBERS, "status", "tlb_provenance")
+_KNOWN = (*NAMES, *_NUMBERS, "status", "message", "tlb_provenance")
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class DesignCounts:
     C_ci95: np.ndarray
     provenance: tuple[str, ...]
     notes: list[str] = field(default_factory=list)
+    messages: tuple[str, ...] = ()  #: the column of cells, if there is one
 
     def __len__(self) -> int:
         return len(self.names)
@@ -53,6 +55,7 @@ def read_design(source: str | Path | pd.DataFrame, only: str | None = None) -> D
     if isinstance(source, pd.DataFrame):
         owner = "design"
         frame, notes = spelled_names(source, _KNOWN, owner)
+        warn_of_spelling(notes)
     else:
         owner = f"design {source}"
         table = read_table(source, owner, _KNOWN, _NUMBERS)
@@ -88,6 +91,7 @@ def read_design(source: str | Path | pd.DataFrame, only: str | None = None) -> D
     refuse_twice(owner, "design", list(frame["_name"]), lines, "give each design a name of its own")
     counted = {s: numbers(frame, column, owner, frame["_name"]) for s, column in COLUMNS.items()}
     notes += filter(None, (rounding_note(frame, column) for column in COLUMNS.values()))
+    notes += thread_notes(frame)
     known = None
     if INTERVAL in frame.columns:
         known = numbers(frame, INTERVAL, owner, frame["_name"], may_lack=True)
@@ -98,4 +102,5 @@ def read_design(source: str | Path | pd.DataFrame, only: str | None = None) -> D
         C_ci95=np.full(len(frame), np.nan) if known is None else known,
         provenance=tuple("" if pd.isna(text) else str(text) for text in provenance),
         notes=notes,
+        messages=tuple(frame["message"]) if "message" in frame.columns else (),
     )

@@ -15,6 +15,7 @@ from tessera.fit.models.samples import Table, check_table, read_table
 from tessera.fit.predict.design import DesignCounts, read_design
 from tessera.fit.predict.hull import describe
 from tessera.results.schema.models import OF_PAIR
+from tessera.results.threads import notes_in
 from tessera.results.write import frame_of
 
 
@@ -79,7 +80,8 @@ def table_of(
     known, model = fitted.table.fitted, fitted.model
     centres = model.predict(design.H, design.M, design.C)
     interval = fitted.interval(design, level)
-    general = [check_one_in_ten(model, len(known), "flag"), interval.message]
+    of_threads = notes_in(message for found in (fitted.table.messages, design.messages) for message in found)
+    general = [check_one_in_ten(model, len(known), "flag"), interval.message, *of_threads]
     rows = []
     for i, name in enumerate(design.names):
         point = float(design.H[i]), float(design.M[i]), float(design.C[i])

@@ -7,27 +7,33 @@ table ``file,layout[,repeat]`` names files of any other form.
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tessera.core.errors import TesseraError
-from tessera.layouts.model import canonical_name
+from tessera.core.table_file import read_table
+from tessera.layouts.model import canonical_name, name_notes
 
 _FORM = "name it LAYOUT.PASS.perf or LAYOUT.PASS.REPEAT.perf, or give --table with file,layout,repeat"
 _REPEAT = re.compile(r"\d{1,9}", re.ASCII)
-_HEADERS = (["file", "layout"], ["file", "layout", "repeat"])
+_COLUMNS = ("file", "layout", "repeat")
 
 
 @dataclass(frozen=True)
 class LogFile:
-    """A log, and the run that it was recorded in."""
+    """A log, and the run that it was recorded in; ``given`` is the name of the layout as it was written."""
 
     path: Path
     layout: str
     repeat: int = 0
+    given: str = field(default="", compare=False)
+
+
+def notes(files: Iterable[LogFile]) -> list[str]:
+    """A note for the user on each layout that was written in another spelling."""
+    return name_notes(log.given for log in files)
 
 
 def from_names(paths: Iterable[Path]) -> list[LogFile]:
@@ -57,7 +63,14 @@ def _from_name(path: Path) -> LogFile:
         raise TesseraError(f"log {path}", "its name does not say the layout", _FORM, code="log-name")
     if numbers and others[-2] != numbers[0]:
         raise TesseraError(f"log {path}", f"{numbers[0]} is not before the suffix", _FORM, code="log-name")
-    return LogFile(path, canonical_name(layout), int(numbers[0]) if numbers else 0)
+    return _log(path, layout, int(numbers[0]) if numbers else 0, f"log {path}")
+
+
+def _log(path: Path, layout: str, repeat: int, where: str) -> LogFile:
+    name = canonical_name(layout)
+    if not name or not name.isprintable():
+        raise TesseraError(where, f"the layout {layout!r} is no printable name", _FORM, code="log-name")
+    return LogFile(path, name, repeat, layout)
 
 
 def from_table(table: Path) -> list[LogFile]:
@@ -66,36 +79,27 @@ def from_table(table: Path) -> list[LogFile]:
     Raises:
         TesseraError: the header or a row has another form, a file is missing or listed twice.
     """
-    try:
-        with table.open(encoding="utf-8", newline="") as stream:
-            lines = [line for line in csv.reader(stream, strict=True) if line]
-    except OSError as error:
-        raise TesseraError(f"table {table}", error.strerror or str(error), "check the path") from error
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise TesseraError(f"table {table}", str(error), "give a CSV file in UTF-8") from error
-    header = [name.strip() for name in lines[0]] if lines else []
-    if header not in _HEADERS:
-        raise TesseraError(
-            f"table {table}", f"header {','.join(header) or 'missing'}", "use the header file,layout,repeat"
-        )
-    found = []
-    for number, cells in enumerate(lines[1:], start=2):
-        words = [cell.strip() for cell in cells]
+    owner = f"table {table}"
+    lines = read_table(table, owner, _COLUMNS).frame
+    header = [name for name in _COLUMNS if name in lines.columns]
+    if len(header) < len(lines.columns) or header[:2] != [*_COLUMNS[:2]]:
+        found = f"header {','.join(lines.columns)}"
+        raise TesseraError(owner, found, "use the header file,layout,repeat", code="table-header")
+    found: dict[Path, LogFile] = {}
+    for line, *words in lines[header].itertuples(name=None):
         repeat = words[2] if len(words) > 2 else "0"
-        good = len(words) == len(header) and all(words) and _REPEAT.fullmatch(repeat)
-        if not good:
-            raise TesseraError(
-                f"table {table} row {number}", f"'{','.join(words)}'", "give file,layout,repeat (from 0)"
-            )
+        where = f"{owner} line {line}"
+        if not all(words) or not _REPEAT.fullmatch(repeat):
+            raise TesseraError(where, f"'{','.join(words)}'", "give file,layout,repeat (from 0)")
         path = table.parent / words[0]
         if not _is(Path.is_file, path):
-            raise TesseraError(f"table {table} row {number}", f"{path}: no such file", "check the path")
-        if path in {log.path for log in found}:
-            raise TesseraError(f"table {table} row {number}", f"{path} is listed twice", "list it once")
-        found.append(LogFile(path, canonical_name(words[1]), int(repeat)))
+            raise TesseraError(where, f"{path}: no such file", "check the path")
+        log = _log(path, words[1], int(repeat), where)
+        if found.setdefault(path.resolve(), log) is not log:
+            raise TesseraError(where, f"{path} is listed twice", "list it once")
     if not found:
         raise TesseraError(f"table {table}", "it lists no file", "add rows file,layout,repeat")
-    return found
+    return list(found.values())
 
 
 def _is(kind: Callable[[Path], bool], path: Path) -> bool:
