@@ -20,7 +20,8 @@ def check(file: Path) -> None:
     """
     from tessera.core.units import PAGE_1GB, PAGE_2MB, format_bytes
     from tessera.layouts.model import read_layout
-    from tessera.machine.reserve import huge_pages_free, require_room, supported_sizes
+    from tessera.machine.reserve import require_room, supported_sizes
+    from tessera.machine.reserve.pools import free_in_pool
 
     layout = read_layout(file)
     _inside_default_pools(file, layout)
@@ -30,7 +31,7 @@ def check(file: Path) -> None:
         needed = layout.pages(page_bytes)
         if not needed:
             continue
-        free = huge_pages_free(page_bytes) if page_bytes in supported_sizes() else 0
+        free = free_in_pool(page_bytes) if page_bytes in supported_sizes() else 0
         click.echo(f"  {needed} pages of {format_bytes(page_bytes)} needed, {free} free on this machine")
         require_room(page_bytes, needed)
         if free < needed:
