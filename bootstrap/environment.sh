@@ -44,8 +44,8 @@ ensure_uv() {
     [[ -s $pinned ]] || fail "uv" "requirements.lock does not pin it" "git checkout -- requirements.lock"
     local version; version=$(sed -n 's/^uv==\([^ ]*\).*/\1/p' "$pinned")
     if [[ $("$venv/bin/uv" --version 2> /dev/null) != "uv $version"* ]]; then
-        "$python" -m venv "$venv"
-        "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes \
+        "$python" -P -m venv "$venv"
+        "$venv/bin/python" -P -m pip install --quiet --disable-pip-version-check --require-hashes \
             --requirement "$pinned" ||
             fail "installing uv $version" "pip failed (above)" "check the network and pip's settings"
     fi
@@ -79,7 +79,7 @@ pip_setting() { # name, as in pip's configuration file; the environment comes fi
     if [[ -n ${!variable:-} ]]; then
         echo "${!variable}"
     else
-        "$venv/bin/python" -m pip config get "global.$1" 2> /dev/null || true
+        "$venv/bin/python" -P -m pip config get "global.$1" 2> /dev/null || true
     fi
 }
 

@@ -89,12 +89,6 @@ def test_the_search_ends_in_time():
 
 #: Source of a program that fails, further flags, and what must be stated as found and in the remedy.
 FAILING = {
-    "avx512": (
-        'int main(void) { __asm__ volatile("vpxord %zmm0, %zmm0, %zmm0"); return 0; }',
-        (),
-        ("signal 4 (SIGILL", "AVX-512 (in main: vpxord %zmm0,%zmm0,%zmm0)"),
-        ("-march=x86-64-v3", "-mno-avx512f"),
-    ),
     "own trap": (
         MAIN + ROI + "__builtin_trap(); }",
         (),
@@ -107,14 +101,12 @@ FAILING = {
         ("did not start", "x86-64-v3"),
         ("-march=x86-64-v3",),
     ),
-    "abort": (MAIN + ROI + "abort(); }", (), ("signal 6 (SIGABRT",), ("without tracing",)),
     "full pool": (
         MAIN + ROI + "volatile char* p = (char*)malloc(100 << 20); p[0] = 1; return p[0] - 1; }",
         (),
         ("signal 11 (SIGSEGV",),
         ("--anon-pool 101MB",),
     ),
-    "status": (MAIN + ROI + "return 132; }", (), ("status 132",), ("without tracing",)),
 }
 
 
@@ -140,11 +132,13 @@ static float x[4096];
 
 
 @pytest.mark.toolchain
-def test_what_the_remedy_says_works(compiled, tmp_path):
+def test_avx_512_is_named_and_the_remedy_works(compiled, tmp_path):
     source = WIDE + MAIN + ROI + "x[argc] = 2; return (int)sum(x, 4096) - 2; }"
     wide = ("-O3", "-ffast-math", "-march=skylake-avx512", "-mprefer-vector-width=512", "-ftree-vectorize")
-    with pytest.raises(TesseraError, match="AVX-512"):
+    with pytest.raises(TesseraError) as caught:
         traces.record([compiled("wide", source, *wide)], tmp_path / "t.tst")
+    assert "signal 4 (SIGILL" in caught.value.found and "AVX-512 (in " in caught.value.found
+    assert "-march=x86-64-v3" in caught.value.remedy and "-mno-avx512f" in caught.value.remedy
     for name, flag in (("older", "-march=x86-64-v3"), ("less", "-mno-avx512f")):
         done = traces.record([compiled(name, source, *wide, flag)], tmp_path / "t.tst")
         assert done.returncode == 0

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import shlex
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.python import module_command
 from tessera.core.units import format_bytes
 from tessera.mosalloc.fragmenter import LEAST_AVAILABLE, end_with_parent
 
@@ -40,7 +40,7 @@ def fragmented(index: float | None) -> Iterator[int]:
     if index is None:
         yield 0
         return
-    argv = [sys.executable, "-m", "tessera.mosalloc.fragmenter", str(index)]
+    argv = module_command("tessera.mosalloc.fragmenter", str(index))
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:
             words = process.stdout.readline().split()

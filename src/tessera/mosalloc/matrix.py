@@ -19,7 +19,6 @@ import contextlib
 import csv
 import io
 import subprocess
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
@@ -29,6 +28,7 @@ import numpy as np
 
 from tessera.core.errors import TesseraError
 from tessera.core.files import write_text
+from tessera.core.python import module_command
 from tessera.machine.reserve.settings import changed_settings, chosen
 from tessera.mapping.chunks import Histogram
 from tessera.mapping.file import read_mapping
@@ -168,7 +168,7 @@ def median_chunk(histogram: Histogram) -> int:
 
 def _capture(asked: Asked, case: Case) -> str:
     """Run ``tessera mapping capture``; the empty text, or why it failed."""
-    argv = [sys.executable, "-m", "tessera", "mapping", "capture", "--out", str(_file(asked, case))]
+    argv = module_command("tessera", "mapping", "capture", "--out", str(_file(asked, case)))
     argv += ["--thp", case.thp, *asked.options, "--", *asked.program]
     with subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         try:

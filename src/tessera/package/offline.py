@@ -13,7 +13,6 @@ import hashlib
 import json
 import shutil
 import subprocess
-import sys
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ from pathlib import Path
 from tessera.core.errors import EXIT_FAILED, TesseraError, unknown_name
 from tessera.core.files import making, write_text
 from tessera.core.paths import build_dir, repo_root
+from tessera.core.python import module_command
 from tessera.core.units import MB
 from tessera.kernel.source import find_source, source
 from tessera.machine.container.command import docker_run
@@ -83,7 +83,7 @@ def wheels() -> list[Path]:
     if not folder.is_dir():
         half = folder.with_name(f"{folder.name}.tmp")
         shutil.rmtree(half, ignore_errors=True)
-        words = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes"]
+        words = module_command("pip", "download", "--quiet", "--no-deps", "--require-hashes")
         asked = [word for lock in locks for word in ("--requirement", str(lock))]
         _ran([*words, "--disable-pip-version-check", *asked, "--dest", str(half)])
         half.rename(folder)

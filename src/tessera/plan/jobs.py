@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.paths import repo_root
+from tessera.core.python import module_command
 
 #: Rules that make nothing: names for the user.
 TARGETS = frozenset({"reproduce", "smoke", "total"})
 #: All jobs count, also those whose results are there.
-COMMAND = (
-    sys.executable,
-    "-m",
+COMMAND = module_command(
     "snakemake",
-    "--dry-run",
-    "--forceall",
-    "--cores",
-    "2",
-    "--quiet",  # only the table of jobs: tessera.pipeline.counts
-    "progress",
-    "rules",
+    *("--dry-run", "--forceall", "--cores", "2"),
+    *("--quiet", "progress", "rules"),  # only the table of jobs: tessera.pipeline.counts
 )
 
 

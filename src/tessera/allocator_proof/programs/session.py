@@ -13,6 +13,7 @@ from pathlib import Path
 from tessera.allocator_proof.programs.model import FAIL, SKIP, Program, ProgramOutcome
 from tessera.allocator_proof.programs.mosaics import LAYOUTS, mosaic, pages_needed
 from tessera.core.paths import build_dir, built, repo_root
+from tessera.core.python import module_command
 from tessera.core.units import PAGE_1GB, PAGE_2MB
 from tessera.layouts.model import write_layout
 from tessera.machine.container.command import RunOptions
@@ -84,7 +85,9 @@ class Session:
         folder.mkdir(parents=True, exist_ok=True)
         for name in layouts:
             write_layout(mosaic(name, program, page_1gb=self._page_1gb), folder / f"{name}.csv")
-        argv = ["python3", "-m", "tessera.allocator_proof.programs.worker", program.name, "--folder", folder]
+        argv = module_command(
+            "tessera.allocator_proof.programs.worker", program.name, "--folder", folder, python="python3"
+        )
         paths = []
         if self.launcher is not None:
             argv += ["--launcher", self.launcher]

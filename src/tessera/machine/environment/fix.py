@@ -17,6 +17,7 @@ from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.interrupts import signals_raise
+from tessera.core.python import module_command
 from tessera.machine.environment.condition import DIFFERS, UNKNOWN, Condition
 from tessera.machine.environment.examine import RULES
 from tessera.machine.environment.pages import IRREVERSIBLE
@@ -96,7 +97,7 @@ def fixed(planned: Plan) -> Iterator[Guardian]:
     """
     with signals_raise():
         process = subprocess.Popen(
-            [sys.executable, "-m", "tessera.machine.environment.guardian"],
+            module_command("tessera.machine.environment.guardian"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,
