@@ -119,7 +119,7 @@ def test_test_runs_both_suites_and_keeps_a_failure(dry_checkout):
     done = run(dry_checkout, "test", "-x", "-k", "name")
     assert [line.split(" |")[0] for line in done.stdout.splitlines()] == [
         "tessera build --test",
-        "python -m pytest --durations=50 --durations-min=1 -x -k name",
+        "python -P -m pytest --durations=50 --durations-min=1 -x -k name",
     ]
     assert done.returncode == 1
 
