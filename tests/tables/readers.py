@@ -1,0 +1,89 @@
+"""The readers of tables under test, each with what the slow reader says about the same bytes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+from tessera.energy.runs import read_runs
+from tessera.fit.models.samples import read_table
+from tessera.fit.predict.design import read_design
+from tessera.measure.imported.files import from_table
+
+from . import slow
+from .slow import Refused
+
+
+@dataclass(frozen=True)
+class Reader:
+    """``fast``: path -> values, or TesseraError. ``slow``: (bytes, folder) -> values, or Refused."""
+
+    fast: object
+    slow: object
+
+
+def fast_samples(path: Path) -> dict:
+    table = read_table(path)
+    parts = [table.fitted, *([table.test] if table.test else [])]
+    return {
+        name: tuple(float(getattr(part, symbol)[at]) for symbol in "RHMC")
+        for part in parts
+        for at, name in enumerate(part.layouts)
+    }
+
+
+def fast_design(path: Path) -> dict:
+    found = read_design(path)
+    return {
+        name: tuple(map(float, one))
+        for name, *one in zip(found.names, found.H, found.M, found.C, strict=True)
+    }
+
+
+def fast_logs(path: Path) -> list:
+    return [(str(log.path.relative_to(path.parent)), log.layout, log.repeat) for log in from_table(path)]
+
+
+def slow_logs(data: bytes, folder: Path) -> list:
+    found = slow.logs(data)
+    for file, _, _ in found:
+        try:
+            there = (folder / file).is_file()
+        except (OSError, ValueError):
+            there = False
+        if not there:
+            raise Refused("no such file")
+    return [(str((folder / file).relative_to(folder)), layout, repeat) for file, layout, repeat in found]
+
+
+def fast_runs(path: Path) -> list:
+    return [tuple(map(float, one)) for one in read_runs(path)[list(slow.RUNS)].itertuples(index=False)]
+
+
+READERS = {
+    "samples": Reader(fast_samples, lambda data, folder: slow.samples(data)),
+    "design": Reader(fast_design, lambda data, folder: slow.design(data)),
+    "logs": Reader(fast_logs, slow_logs),
+    "runs": Reader(fast_runs, lambda data, folder: slow.runs(data)),
+}
+
+
+def same(one, other) -> bool:
+    """Equal names and equal doubles."""
+    if isinstance(one, dict):
+        return (
+            isinstance(other, dict)
+            and one.keys() == other.keys()
+            and all(same(one[k], other[k]) for k in one)
+        )
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    return one == other and not (isinstance(one, float) and math.isnan(one))
+
+
+def make_logs(folder: Path) -> None:
+    """The files that tables of logs name."""
+    (folder / "logs").mkdir(exist_ok=True)
+    for number in range(10):
+        (folder / "logs" / f"{number}.perf").touch()
