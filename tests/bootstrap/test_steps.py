@@ -117,7 +117,7 @@ def test_uv_learns_what_pip_knows(bash, name, tmp_path):
     variables, configured, expected = SETTINGS[name]
     programs = tmp_path / "venv" / "bin"
     programs.mkdir(parents=True)
-    (programs / "python").write_text(f'#!/bin/sh\n[ "$5" = global.index-url ] && echo {configured}\nexit 0\n')
+    (programs / "python").write_text(f'#!/bin/sh\n[ "$6" = global.index-url ] && echo {configured}\nexit 0\n')
     (programs / "python").chmod(0o755)
     done = bash(
         f"unset PIP_INDEX_URL UV_DEFAULT_INDEX UV_INDEX_URL\nexport {variables.replace('true', '')}\n"
