@@ -11,11 +11,10 @@ import csv
 import io
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tessera.bundles import rows
 from tessera.bundles.model import REGION, Bundle, Run, software_quantities
@@ -32,8 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """A count of a run, as :mod:`tessera.bundles.numbers` takes it."""
 
     quantity: str

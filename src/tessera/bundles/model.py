@@ -134,8 +134,10 @@ class Counts(Mapping[int, tuple[Count, ...]]):
             columns = [column[order] for column in columns]
         self.run, self.event, self.value, self.enabled_ns, self.running_ns = columns
         first = np.flatnonzero(np.diff(self.run, prepend=-1))
+        self.runs = self.run[first]  #: each run once
+        self.sizes = np.diff(first, append=len(self.run))  #: counts of each of them
         self._ends = np.append(first, len(self.run)).tolist()
-        self._at = dict(zip(self.run[first].tolist(), range(len(first)), strict=True))
+        self._at = dict(zip(self.runs.tolist(), range(len(first)), strict=True))
 
     @classmethod
     def of(cls, rows: Iterable[Count]) -> Counts:
@@ -247,14 +249,45 @@ class Bundle:
 
     def values_by_role(self, run: Run) -> dict[str, int]:
         """Quantity -> its count in this run."""
-        roles = self._roles_by_number[run.pass_name]
-        return {roles[event]: value for event, value in self.counts.values_of(run.run) if roles[event]}
+        known = self.counts.names
+        found = {(run.pass_name, known[event]): value for event, value in self.counts.values_of(run.run)}
+        return {self.roles[place]: value for place, value in found.items() if place[1] != REGION}
+
+    def column(self, role: str) -> np.ndarray:
+        """The counts of a quantity, one for each of ``runs``; -1 where its pass does not count it."""
+        place, quantity = self._quantities
+        found = np.full(len(self.runs), -1, np.int64)
+        if role in self._roles:
+            mine = quantity == self._roles.index(role)
+            found[place[mine]] = self.counts.value[mine]
+        return found
 
     @cached_property
-    def _roles_by_number(self) -> dict[str, list[str]]:
-        """Pass -> the quantity of each name of :class:`Counts`; empty if the pass does not count it."""
-        known = self.counts.names
-        return {one: [self.roles.get((one, name), "") for name in known] for one in self.passes_by_name}
+    def roi_ns(self) -> np.ndarray:
+        """``roi_ns`` of each of ``runs``; -1 for those that are not ok."""
+        return np.array([-1 if run.roi_ns is None else run.roi_ns for run in self.runs], np.int64)
+
+    @cached_property
+    def place_of_count(self) -> np.ndarray:
+        """For each count, the place of its run in ``runs``."""
+        return self._quantities[0]
+
+    @cached_property
+    def _roles(self) -> list[str]:
+        return sorted(set(self.roles.values()))
+
+    @cached_property
+    def _quantities(self) -> tuple[np.ndarray, np.ndarray]:
+        """For each count: the place of its run in ``runs``, and of its quantity in ``_roles`` (or -1)."""
+        passes = list(self.passes_by_name)
+        numbers = {name: at for at, name in enumerate(self._roles)}
+        table = [[numbers.get(self.roles.get((p, name)), -1) for name in self.counts.names] for p in passes]
+        at = {run.run: place for place, run in enumerate(self.runs)}
+        places = np.array([at[run] for run in self.counts.runs.tolist()], np.int32)
+        number = {name: at for at, name in enumerate(passes)}
+        kinds = np.array([number[self.runs[place].pass_name] for place in places.tolist()], np.int16)
+        rows, sizes = np.array(table, np.int16).reshape(len(passes), -1), self.counts.sizes
+        return np.repeat(places, sizes), rows[np.repeat(kinds, sizes), self.counts.event]
 
     @cached_property
     def counter_class(self) -> CounterClass | None:

@@ -17,7 +17,7 @@ from tessera.bundles import names
 from tessera.bundles.contents import contents
 from tessera.bundles.merge import write
 from tessera.bundles.model import Bundle
-from tessera.bundles.packed import unpack
+from tessera.bundles.packed import unpacked
 from tessera.bundles.reader import read
 from tessera.bundles.values import SHA256
 from tessera.bundles.verify import fails, verify_files
@@ -125,8 +125,10 @@ def described(entry: Entry) -> tuple[str, ...]:
 
 def _runs(files: dict[str, bytes]) -> str:
     """Digest of runs and counts; a bundle that was sealed again has the same one."""
-    counts = unpack(files[names.PACKED]) if names.PACKED in files else files.get(names.COUNTS, b"")
-    return hashlib.sha256(files.get(names.RUNS, b"") + counts).hexdigest()
+    found = hashlib.sha256(files.get(names.RUNS, b""))
+    for piece in unpacked(files[names.PACKED]) if names.PACKED in files else [files.get(names.COUNTS, b"")]:
+        found.update(piece)
+    return found.hexdigest()
 
 
 def _index(path: Path) -> list[tuple[int, list[str]]]:

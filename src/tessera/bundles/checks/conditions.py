@@ -63,24 +63,15 @@ def _level_of_heat(conditions: Mapping[str, Condition]) -> str:
 
 def of_runs(bundle: Bundle) -> list[Condition]:
     """The conditions that follow from runs and counts."""
-    facts = []
-    for run in bundle.runs:
-        if not run.good:
-            continue
-        counts = bundle.values_by_role(run)
-        facts.append(
-            RunFacts(
-                run=str(run.run),
-                workload=run.workload,
-                layout=run.layout,
-                roi_ns=run.roi_ns,
-                task_clock_ns=counts.get("R time"),
-                page_faults=counts.get("page faults"),
-                migrations=counts.get("migrations"),
-                cycles=counts.get("R cycles"),
-                ref_cycles=counts.get("R reference cycles"),
-            )
-        )
+    counts = [
+        [None if count < 0 else count for count in bundle.column(role).tolist()]
+        for role in ("R time", "page faults", "migrations", "R cycles", "R reference cycles")
+    ]
+    facts = [
+        RunFacts(str(run.run), run.workload, run.layout, run.roi_ns, *of_run)
+        for run, *of_run in zip(bundle.runs, *counts, strict=True)
+        if run.good
+    ]
     return judge(facts, None, None)
 
 

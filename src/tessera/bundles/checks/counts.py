@@ -28,7 +28,9 @@ def whole(bundle: Bundle) -> Iterator[str]:
     enabled, running, clock = counts.enabled_ns, counts.running_ns, _is_region(bundle)
     lost = enabled - running
     partly = (running > enabled) | ((lost > LATE_NS) & (lost > LATE_SHARE * enabled))
-    for run, count in _at(bundle, np.where(clock, (enabled != 0) | (running != 0), (enabled == 0) | partly)):
+    for run, count in _counts(
+        bundle, np.where(clock, (enabled != 0) | (running != 0), (enabled == 0) | partly)
+    ):
         place = _place(run, count.event)
         if count.event == REGION:
             yield f"{place}: a time has no enabled and running"
@@ -43,16 +45,15 @@ def whole(bundle: Bundle) -> Iterator[str]:
 def region(bundle: Bundle) -> Iterator[str]:
     """The launcher's clock, the program's clock and the time that counters were enabled agree."""
     counts, clock = bundle.counts, _is_region(bundle)
-    without = set(counts.run.tolist()) - set(counts.run[clock].tolist())
-    if without and clock.any():
-        yield f"run {min(without)}: {REGION} is missing, other runs have it"
+    without = np.setdiff1d(counts.runs, counts.run[clock])
+    if len(without) and clock.any():
+        yield f"run {without[0]}: {REGION} is missing, other runs have it"
     if bundle.about.region != "roi":
         return
-    of_run = {run.run: run.roi_ns for run in bundle.runs if run.good}
-    roi = np.array([of_run[run] for run in counts.run.tolist()], dtype=np.int64)
+    roi = bundle.roi_ns[bundle.place_of_count]
     most, least = roi * (1 + CLOCK_SHARE) + CLOCK_NS, roi * (1 - CLOCK_SHARE) - CLOCK_NS
     apart = (counts.value < least) | (counts.value > most)
-    for run, count in _at(bundle, np.where(clock, apart, counts.enabled_ns > most)):
+    for run, count in _counts(bundle, np.where(clock, apart, counts.enabled_ns > most)):
         if count.event == REGION:
             yield f"{_place(run, REGION)}: {count.value} ns, but roi_ns is {run.roi_ns}"
         else:
@@ -63,25 +64,24 @@ def bounds(bundle: Bundle) -> Iterator[str]:
     """C <= walkers x R; cycles with a walk <= R, <= C, and C <= walkers x these cycles."""
     found = bundle.counter_class
     walkers = found.walkers if found else None
-    for run in bundle.runs:
-        counts = bundle.values_by_role(run)
-        cycles = counts.get(R)
-        if cycles is None:
-            continue
-        walk = sum(counts.get(f"C {side}", 0) for side in SIDES)
-        if walkers and walk > walkers * cycles:
-            yield f"{_place(run, 'C')}: {walk} is more than {walkers} x R of {cycles}"
-        for side in SIDES:
-            active, total = counts.get(f"C active {side}"), counts.get(f"C {side}")
-            if active is None:
-                continue
+    cycles = bundle.column(R)
+    totals = {side: bundle.column(f"C {side}") for side in SIDES}
+    walk = sum(np.maximum(total, 0) for total in totals.values())
+    if walkers:
+        for run, at in _runs(bundle, (cycles >= 0) & (walk > walkers * cycles)):
+            yield f"{_place(run, 'C')}: {walk[at]} is more than {walkers} x R of {cycles[at]}"
+    for side, total in totals.items():
+        active = bundle.column(f"C active {side}")
+        counted = (cycles >= 0) & (active >= 0)
+        for run, at in _runs(bundle, counted & (active > cycles)):
+            yield f"{_place(run, f'C active {side}')}: {active[at]} is more than R of {cycles[at]}"
+        counted &= total >= 0
+        for run, at in _runs(bundle, counted & (active > total * (1 + SKEW_SHARE) + SKEW_COUNT)):
+            yield f"{_place(run, f'C active {side}')}: {active[at]} is more than C {side} of {total[at]}"
+        most = walkers * active * (1 + SKEW_SHARE) + SKEW_COUNT if walkers else np.inf
+        for run, at in _runs(bundle, counted & (total > most)):
             place = _place(run, f"C active {side}")
-            if active > cycles:
-                yield f"{place}: {active} is more than R of {cycles}"
-            if total is not None and active > total * (1 + SKEW_SHARE) + SKEW_COUNT:
-                yield f"{place}: {active} is more than C {side} of {total}"
-            if total is not None and walkers and total > walkers * active * (1 + SKEW_SHARE) + SKEW_COUNT:
-                yield f"{place}: C {side} of {total} is more than {walkers} x {active}"
+            yield f"{place}: C {side} of {total[at]} is more than {walkers} x {active[at]}"
 
 
 def sizes(bundle: Bundle) -> Iterator[str]:
@@ -92,9 +92,12 @@ def sizes(bundle: Bundle) -> Iterator[str]:
     usable = {event.quantity for event in found.events if event.usable}
     wholes = [f"{symbol} {side}" for symbol in "HM" for side in SIDES]
     split = {total: [f"{total} {size}" for size in _SIZES if f"{total} {size}" in usable] for total in wholes}
+    wanted = {role for total, parts in split.items() if parts for role in (total, *parts)}
+    useful = {name for (name, _), role in bundle.roles.items() if role in wanted}
     for (workload, layout), by_round in bundle.rounds.items():
         for number, runs in by_round.items():
-            counts = {role: value for run in runs for role, value in bundle.values_by_role(run).items()}
+            mine = [bundle.values_by_role(run) for run in runs if run.pass_name in useful]
+            counts = {role: value for values in mine for role, value in values.items()}
             for total, parts in split.items():
                 if not parts or total not in counts or not all(part in counts for part in parts):
                     continue
@@ -108,19 +111,21 @@ def sizes(bundle: Bundle) -> Iterator[str]:
 
 def rates(bundle: Bundle) -> Iterator[str]:
     """Clock rates, instructions in a cycle and the number of processors are possible."""
-    for run in bundle.runs:
-        counts = bundle.values_by_role(run)
-        clock, cycles = counts.get(TASK_CLOCK), counts.get(R)
-        if clock is not None and clock > run.roi_ns * (1 + CLOCK_SHARE) + CLOCK_NS:
-            if bundle.about.region == "roi":
-                yield f"{_place(run, TASK_CLOCK)}: {clock} ns in {run.roi_ns} ns: more than one thread"
-        for role in (R, REFERENCE):
-            if clock and role in counts and not LEAST_RATE <= counts[role] / clock <= MOST_RATE:
-                yield f"{_place(run, role)}: {counts[role]} in {clock} ns is no clock rate of a processor"
-        if cycles is not None and counts.get(INSTRUCTIONS, 0) > MOST_INSTRUCTIONS * cycles:
-            yield f"{_place(run, INSTRUCTIONS)}: {counts[INSTRUCTIONS]} in {cycles} cycles"
-        if clock == 0:
-            yield f"{_place(run, TASK_CLOCK)}: 0 ns"
+    clock, cycles, executed = (bundle.column(role) for role in (TASK_CLOCK, R, INSTRUCTIONS))
+    if bundle.about.region == "roi":
+        roi = bundle.roi_ns
+        for run, at in _runs(bundle, clock > roi * (1 + CLOCK_SHARE) + CLOCK_NS):
+            yield f"{_place(run, TASK_CLOCK)}: {clock[at]} ns in {roi[at]} ns: more than one thread"
+    for role in (R, REFERENCE):
+        counted = bundle.column(role)
+        rate = counted / np.maximum(clock, 1)
+        impossible = (clock > 0) & (counted >= 0) & ~((rate >= LEAST_RATE) & (rate <= MOST_RATE))
+        for run, at in _runs(bundle, impossible):
+            yield f"{_place(run, role)}: {counted[at]} in {clock[at]} ns is no clock rate of a processor"
+    for run, at in _runs(bundle, (cycles >= 0) & (executed > MOST_INSTRUCTIONS * cycles)):
+        yield f"{_place(run, INSTRUCTIONS)}: {executed[at]} in {cycles[at]} cycles"
+    for run, _ in _runs(bundle, clock == 0):
+        yield f"{_place(run, TASK_CLOCK)}: 0 ns"
 
 
 def instructions(bundle: Bundle) -> Iterator[str]:
@@ -128,16 +133,18 @@ def instructions(bundle: Bundle) -> Iterator[str]:
     rule = protocols().get(bundle.about.protocol)
     if rule is None:
         return
-    found: dict[str, list[tuple[int, Run]]] = {}
-    for run in bundle.runs:
-        if (value := bundle.values_by_role(run).get(INSTRUCTIONS)) is not None:
-            found.setdefault(run.workload, []).append((value, run))
-    for workload, values in found.items():
-        least, most = min(values, key=lambda v: v[0]), max(values, key=lambda v: v[0])
-        if most[0] - least[0] > rule.largest_instructions_spread * most[0]:
+    executed = bundle.column(INSTRUCTIONS)
+    numbers = {workload: at for at, workload in enumerate(bundle.workloads)}
+    of_run = np.array([numbers[run.workload] for run in bundle.runs], np.int32)
+    for workload, number in numbers.items():
+        mine = np.flatnonzero((of_run == number) & (executed >= 0))
+        if not len(mine):
+            continue
+        least, most = mine[executed[mine].argmin()], mine[executed[mine].argmax()]
+        if executed[most] - executed[least] > rule.largest_instructions_spread * executed[most]:
             yield (
-                f"{workload}: {least[0]} in run {least[1].run} and {most[0]} in run {most[1].run}, more than"
-                f" {rule.largest_instructions_spread:.1%} apart"
+                f"{workload}: {executed[least]} in run {bundle.runs[least].run} and {executed[most]} in run"
+                f" {bundle.runs[most].run}, more than {rule.largest_instructions_spread:.1%} apart"
             )
 
 
@@ -147,12 +154,16 @@ def _is_region(bundle: Bundle) -> np.ndarray:
     return bundle.counts.event == (names.index(REGION) if REGION in names else -1)
 
 
-def _at(bundle: Bundle, wrong: np.ndarray) -> Iterator[tuple[Run, Count]]:
+def _counts(bundle: Bundle, wrong: np.ndarray) -> Iterator[tuple[Run, Count]]:
     """The counts that a mask has, with their runs."""
-    counts, runs = bundle.counts, {}
     for at in np.flatnonzero(wrong):
-        runs = runs or {run.run: run for run in bundle.runs}
-        yield runs[int(counts.run[at])], counts.row(int(at))
+        yield bundle.runs[bundle.place_of_count[at]], bundle.counts.row(int(at))
+
+
+def _runs(bundle: Bundle, wrong: np.ndarray) -> Iterator[tuple[Run, int]]:
+    """The runs that a mask has, with their places."""
+    for at in np.flatnonzero(wrong):
+        yield bundle.runs[at], at
 
 
 def _place(run: Run, what: str) -> str:
