@@ -12,8 +12,10 @@ import json
 import re
 from decimal import Decimal, InvalidOperation
 
-from tessera.counters.perf.row import PARTS, WORDS, Row, malformed, shown
+from tessera.counters.perf.row import WORDS, Row, malformed, shown
 
+#: Keys that say whose count it is, if not the program's.
+PARTS = ("socket", "die", "cluster", "cache", "core", "node", "cpu", "thread")
 #: perf writes two decimals or six, and nine for times.
 _NUMBER = re.compile(r"\d{1,30}(?:\.\d{1,12})?", re.ASCII)
 _COUNT = re.compile(r"\d{1,30}(?:\.\d{6})?", re.ASCII)

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from decimal import Decimal
 
 from tessera.core.errors import TesseraError
 
 NOT_COUNTED, NOT_SUPPORTED = "not counted", "not supported"
-#: Keys of JSON that say whose count it is, if not the program's.
-PARTS = ("socket", "die", "cluster", "cache", "core", "node", "cpu", "thread")
-_THREAD = re.compile(r"\S.*-\d+", re.ASCII)
-_AREA = re.compile(r"CPU-?\d+$|(?:[SDN]-?\d+)(?:-[A-Z]{1,4}-?\d+)*$", re.ASCII)
 AGAIN = "record again with: LC_ALL=C perf stat -x\\; -o FILE ... (one file for each run)"
 #: perf's words in place of a number; older versions write them with a hyphen.
 WORDS = {
@@ -59,16 +54,6 @@ class Row:
     def key(self) -> tuple[str, str, str]:
         """What it counts: each run, and each interval of a run, has it once."""
         return self.part, self.cgroup, self.event
-
-    @property
-    def of_thread(self) -> bool:
-        """Whether it counts a thread (``--per-thread``): perf leaves out those that have no count."""
-        kind = self.part.split(" ")[0]
-        return (
-            kind == "thread"
-            if kind in PARTS
-            else bool(_THREAD.fullmatch(self.part)) and not _AREA.match(self.part)
-        )
 
 
 def malformed(owner: str, line: int, found: str, remedy: str = "", code: str = "perf-row") -> TesseraError:

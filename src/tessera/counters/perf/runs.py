@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from decimal import Decimal
 from itertools import groupby
@@ -49,36 +49,33 @@ def one_run(owner: str, rows: Sequence[Row]) -> list[Row]:
 
 
 def _refuse_repetition(owner: str, rows: Sequence[Row]) -> None:
-    """Refuse rows whose events come again in the same order."""
-    keys = [row.key for row in rows]
-    if keys and keys[0] in keys[1:]:
-        length = keys.index(keys[0], 1)
-        if length > 1 and all(key == keys[n % length] for n, key in enumerate(keys)):
-            raise two_runs(owner, rows[length].line, f"{keys[0][2]} and what follows it comes again")
+    """Refuse rows of which most come again: a shell appended another run."""
+    first: dict[tuple, Row] = {}
+    again = [row for row in rows if first.setdefault(row.key, row) is not row]
+    repeated = {row.key for row in again}
+    if len(repeated) > 1 and 2 * len(repeated) > len(first):
+        raise two_runs(owner, again[0].line, f"{again[0].event} and other events come again")
 
 
 def _require_equal_intervals(owner: str, rows: Sequence[Row]) -> None:
-    first: list[tuple] = []
+    first: Counter[tuple] = Counter()
     for seconds, group in groupby(rows, key=lambda row: row.seconds):
         block = list(group)
-        if (spread := block[0].spread_percent) is not None:
-            found = f"an interval has a spread ({spread}%): -r with -I"
+        spreads = [row.spread_percent for row in block if row.spread_percent is not None]
+        if spreads:
+            found = f"an interval has a spread ({spreads[0]}%): -r with -I"
             raise malformed(owner, block[0].line, found, "record with -r or with -I", "perf-interval")
         _refuse_repetition(owner, block)
-        keys = [row.key for row in block if not row.of_thread]
+        keys = Counter(row.key for row in block)
         first = first or keys
         if keys != first:
-            place = next(
-                (n for n, pair in enumerate(zip(keys, first, strict=False)) if pair[0] != pair[1]), None
-            )
-            place = min(len(keys), len(first)) if place is None else place
-            wanted = " ".join(filter(None, first[place])) if place < len(first) else "none"
-            has = " ".join(filter(None, keys[place])) if place < len(keys) else "none"
-            found = f"the interval of {seconds} s has {len(keys)} rows, the first one has {len(first)}"
+            lacking, more = first - keys, keys - first
+            kind, key = ("lacks", next(iter(lacking))) if lacking else ("alone has", next(iter(more)))
             raise malformed(
                 owner,
-                block[min(place, len(block) - 1)].line,
-                f"{found}; row {place + 1} is of {has}, not of {wanted}: the log is cut or damaged",
+                block[-1].line,
+                f"the interval of {seconds} s {kind} {' '.join(filter(None, key))}: the log is cut or damaged"
+                " (or of --per-thread -a, which leaves out threads without a count)",
                 code="perf-interval",
             )
 

@@ -98,11 +98,13 @@ def _begins(words: list[str], separator: str) -> bool:
 
 def _ends(words: list[str], at: int, separator: str) -> bool:
     """``running_ns, percent`` behind an event, or behind a value; groups of metrics have neither."""
+    if separator in _OF_TEXT and len(words) < 5:
+        return False
     valued = at < len(words) and _is_value(words[at]) and separator not in _OF_TEXT
-    triples = zip(words, words[1:], words[2:], strict=False)
+    named = [bool(re.search("[A-Za-z]", word)) for word in words]
     return any(
-        (valued or re.search("[A-Za-z]", a)) and _RUNNING.fullmatch(b) and _WHOLE.fullmatch(c)
-        for a, b, c in triples
+        _RUNNING.fullmatch(words[n]) and _WHOLE.fullmatch(words[n + 1]) and (valued or any(named[:n]))
+        for n in range(1, len(words) - 1)
     )
 
 
@@ -136,10 +138,10 @@ def _fields(line: str, separator: str) -> dict | None:
     if not event or not re.search("[A-Za-z]", event) or not event.isprintable():
         return None
     cgroup, spread = "", None
+    if separator == ":" and rest and _MODIFIER.fullmatch(rest[0]):
+        event, rest = f"{event}:{rest[0]}", rest[1:]
     if len(rest) > 2 and not _RUNNING.fullmatch(rest[0].strip()) and not _is_spread(rest, separator):
         cgroup, rest = rest[0].strip(), rest[1:]
-        if separator == ":" and _MODIFIER.fullmatch(cgroup):
-            event, cgroup = f"{event}:{cgroup}", ""
     if _is_spread(rest, separator):
         spread = Decimal(rest[0].strip().rstrip("%").replace(",", "."))
         rest = rest[2:] if separator == "%" else rest[1:]

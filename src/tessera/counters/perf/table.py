@@ -20,7 +20,7 @@ from tessera.counters.perf.row import AGAIN, WORDS, Row, malformed, shown
 
 _HEAD = re.compile(r" ?Performance counter stats for (.*)")
 _HEAD_END = re.compile(r".*'(?: \((?P<runs>\d+) runs\))?: *")  #: of a command, which is quoted
-_TIMES = re.compile(r"# +time .*counts unit events *")
+_TIMES = re.compile(r"# {5,}time .*counts unit events *$")
 _END = re.compile(r" *[\d.,'’\u00a0\u202f\u2009 ]+(?: \+- [\d.,]+)? +seconds time elapsed(?: .*)?")
 _CLOCK = re.compile(r" *\d+[.,]\d+ seconds (?:user|sys) *")
 _TIME = re.compile(r" *\d{1,12}\.\d{9}(?!\d)", re.ASCII)
@@ -42,7 +42,7 @@ _REST = re.compile(
 
 def is_head(line: str) -> bool:
     """Whether the line begins a table, or the intervals of one."""
-    return bool(_HEAD.match(line) or _TIMES.fullmatch(line))
+    return bool(_HEAD.match(line) or _TIMES.search(line))
 
 
 @dataclass

@@ -19,6 +19,7 @@ from tessera.counters.perf.names import Named, resolve
 from tessera.counters.perf.row import NOT_COUNTED, NOT_SUPPORTED, Row
 
 LARGEST_COUNT = 2**53
+LARGEST_RATE = 10  #: of R, in cycles for each ns on a counter
 
 
 @dataclass(frozen=True)
@@ -105,17 +106,15 @@ def _idle(rows: Collection[Row]) -> set[tuple]:
 
 
 def _require_same_parts(path: Path, rows: dict[str, list[Row]]) -> None:
-    """Refuse a log in which a CPU, or another part, has one event but not the other.
-
-    Threads are not compared: perf leaves out those without a count.
-    """
-    parts = {event: {row.part for row in group if not row.of_thread} for event, group in rows.items()}
+    """Refuse a log in which a CPU, or another part, has one event but not the other."""
+    parts = {event: {row.part for row in group} for event, group in rows.items()}
     widest = max(parts, key=lambda event: len(parts[event]))
     for event, group in rows.items():
         if lacking := sorted(parts[widest] - parts[event]):
             raise TesseraError(
                 f"log {path} line {group[-1].line}: {event}",
-                f"it has no row of {lacking[0]}, and {widest} has one: the log is cut or damaged",
+                f"it has no row of {lacking[0]}, and {widest} has one: the log is cut or damaged"
+                " (or of --per-thread -a, which leaves out threads without a count)",
                 "record again",
                 code="measure-parts-differ",
             )
@@ -201,6 +200,14 @@ def _check(path: Path, row: Row, named: Named) -> None:
         )
     if row.value >= LARGEST_COUNT:
         raise TesseraError(asked, f"{row.value} is not below 2^53", "record a shorter run")
+    if named.event.quantity == "R cycles" and row.running_ns and row.value > LARGEST_RATE * row.running_ns:
+        raise TesseraError(
+            asked,
+            f"{row.value} cycles in {row.running_ns} ns are more than {LARGEST_RATE} GHz: a digit of the"
+            " program may precede the count on its line",
+            "write perf's rows to a file of their own: perf stat -o FILE",
+            code="measure-rate",
+        )
     if row.value != row.value.to_integral_value() or row.unit:
         found = f"'{row.value} {row.unit}'".replace(" '", "'")
         raise TesseraError(asked, f"{found} is no whole number of events", "record again", code="perf-row")
