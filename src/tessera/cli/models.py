@@ -169,6 +169,8 @@ def predict(
     """
     fitted, point = store.read_fit(folder), {"H": stlb_hits, "M": stlb_misses, "C": walk_cycles}
     runtime = float(fitted.predict(name, **point))
+    for note in fitted.notes:
+        click.echo(f"tessera models predict: samples: {note}", err=True)
     if not as_json:
         click.echo(repr(runtime))
         return
@@ -187,6 +189,7 @@ def predict(
         "walk_cycles": walk_cycles,
         "inside_fitted_range": not outside,
         "outside": outside,
+        "notes": list(fitted.notes),
     }
     click.echo(json.dumps(answer))
 

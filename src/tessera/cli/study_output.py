@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from tessera.results.status import FAILED
+from tessera.results.threads import note_of, sentence
 
 
 def names_of(text: str) -> list[str]:
@@ -29,6 +30,18 @@ class Log:
             return
         self.ticker.close()
         click.echo(line, err=True)
+
+
+def say_thread(trace: Path | None) -> None:
+    """A line on stderr if the trace (or that of an info.json) has one of several threads."""
+    from tessera.record import traces
+    from tessera.results.recordings import recorded
+
+    if trace is None:
+        return
+    found = recorded(trace)[0] if trace.suffix == ".json" else traces.info(trace)
+    if note := sentence(note_of(found)):
+        click.echo(f"note: {note}", err=True)
 
 
 def close(table, out: Path) -> None:

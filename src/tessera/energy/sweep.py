@@ -26,6 +26,7 @@ from tessera.platforms.change import with_values
 from tessera.record import traces
 from tessera.results.schema.energy import THREADS_SWEEP
 from tessera.results.status import FAILED, OK, is_ok
+from tessera.results.threads import note_in
 from tessera.results.write import frame_of
 from tessera.simulate.cache import CellCache
 from tessera.simulate.plan import Sampling
@@ -137,7 +138,7 @@ def _row(request: Request, threads: int, cell: dict) -> dict:
     # accesses / sampled is 1 if all accesses are simulated
     loads = round(int(cell["program_dram_loads"]) * accesses / sampled)
     counted = {"accesses": accesses, "dram_loads": loads, "hit_rate": 1 - loads / accesses}
-    return head | {"status": OK, "message": ""} | counted
+    return head | {"status": OK, "message": note_in(cell["message"])} | counted
 
 
 def _fitted(row: dict, fitted: Locality) -> dict:

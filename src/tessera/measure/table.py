@@ -14,6 +14,7 @@ from tessera.results.cells import read_cells
 from tessera.results.pair import Pair
 from tessera.results.schema.machine import COMPARISON
 from tessera.results.status import is_ok, ok_rows
+from tessera.results.threads import joined, note_in
 from tessera.results.write import frame_of
 
 PLATFORM = "host-sim"
@@ -44,7 +45,8 @@ def cell(
         return empty_row(workload, layout, "failed", failures[-1])
     values = list(times(runs, layout).values())
     found = mean_interval(values)
-    row = empty_row(workload, layout, "ok", note(layout, runs, rule, based))
+    of_thread = note_in(simulated.at[layout, "message"]) if layout in simulated.index else ""
+    row = empty_row(workload, layout, "ok", joined(note(layout, runs, rule, based), of_thread))
     row |= {"runtime_ns": found.value, "runtime_provenance": "measured"}
     if found.count > 1:
         row["runtime_ns_ci95"] = found.half_width

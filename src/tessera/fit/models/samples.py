@@ -233,7 +233,7 @@ def _numbers(frame: pd.DataFrame, column: str, owner: str) -> np.ndarray:
             f"it is empty in {len(empty)} of {len(frame)} rows; a model cannot be fitted to hybrid cells",
             "fit samples whose runtime is in cycles (simulated, or measured with a PMU)",
         )
-    return numbers(frame, column, owner, "layout " + frame["layout"], above=runtime)
+    return numbers(frame, column, owner, frame["layout"], above=runtime, kind="layout ")
 
 
 def _left_out(row: pd.Series) -> str:

@@ -28,6 +28,7 @@ class StoredFit:
     models: dict[str, RuntimeModel]
     failures: dict[str, str]
     ranges: dict[str, tuple[float, float]]
+    notes: tuple[str, ...] = ()  #: what was said of the samples
 
     @property
     def coefficients(self) -> dict[str, dict[str, float]]:
@@ -107,7 +108,7 @@ def read_fit(folder: str | Path) -> StoredFit:
         if unknown:
             raise ValueError(f"terms {sorted(unknown)}")
         ranges = {symbol: tuple(extent) for symbol, extent in document["ranges"].items()}
-        return StoredFit(path, models, document["failures"], ranges)
+        return StoredFit(path, models, document["failures"], ranges, tuple(document["notes"]))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise TesseraError(f"fit {path}", f"damaged: {type(error).__name__} {error}", "fit again") from error
 

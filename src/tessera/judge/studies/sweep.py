@@ -23,6 +23,7 @@ from tessera.judge.studies.variants import BASELINE, varied
 from tessera.platforms import Platform
 from tessera.results.schema.studies import SWEEP
 from tessera.results.status import is_ok, ok_rows
+from tessera.results.threads import notes_in
 from tessera.results.write import frame_of
 from tessera.simulate.cache import CellCache
 from tessera.simulate.plan import Sampling
@@ -63,6 +64,7 @@ def sweep(
     cost |= {"timed_instructions": cells[0].get("timed_instructions")}
     truth = judged(fitted(pd.DataFrame(cells)))
     base = {row["conclusion"]: row for row in truth}
+    cost["message"] = ", ".join(notes_in(cell["message"] for cell in cells))
     rows = [_row(request, BASELINE, "", {}) | cost | row | _against(row, base) for row in truth]
     done = 0
 
@@ -70,6 +72,7 @@ def sweep(
         nonlocal done
         head = _row(request, point.key, point.alternative, point.changes)
         try:
+            head |= {"message": cost["message"]}
             found = [head | row | _against(row, base) for row in judged(_fit(cells_of[point.name]))]
         except TesseraError as error:
             found = [head | {"status": "refused", "message": f"{error.asked}: {error.found}"}]

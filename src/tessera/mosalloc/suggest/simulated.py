@@ -17,6 +17,7 @@ from tessera.mosalloc.suggest.profile import Profile, page_of
 from tessera.mosalloc.suggest.verify import count_misses
 from tessera.platforms import Platform
 from tessera.record import traces
+from tessera.results.threads import note_of, sentence
 from tessera.simulate.runner import miss_profile
 
 HOST = "host-sim"
@@ -111,7 +112,7 @@ def profile(trace: Path, platform: Platform, folder: Path) -> Profile:
             f"recording stopped after {accesses}: --max-accesses gives more, "
             "--roi skip:N leaves out the first accesses"
         )
-    if info["threads"] > 1:
-        notes.append(f"{info['threads']} threads ran; the accesses of the first are in the profile")
+    if note := sentence(note_of(info)):
+        notes.append(note)
     method = f"{accesses} recorded under QEMU, TLB misses simulated on {platform.name}"
     return Profile("simulated", method, misses, total, pool_bytes, tuple(notes), trace)

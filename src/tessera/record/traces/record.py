@@ -34,6 +34,7 @@ from tessera.record.traces.options import Options
 from tessera.record.traces.passing import communicate
 from tessera.record.traces.place import Place
 from tessera.record.traces.windows import check_region
+from tessera.results.threads import note_of, sentence
 
 #: QEMU keeps a table over reserved pages, touched or not: 64GB cost it 400MB.
 MAX_POOL_BYTES = 64 * GB
@@ -164,12 +165,8 @@ def record(
         _check(command_line, place, guest, partial, status, stdout, stderr)
         check_region(command_line, region_accesses, window_span, info(partial))
         partial.rename(out)
-    seen = info(out)["threads"]
-    if seen > 1:
-        click.echo(
-            f"warning: {seen} threads ran in the region of interest; one ({options.thread}) is recorded",
-            err=True,
-        )
+    if note := sentence(note_of(info(out))):
+        click.echo(f"warning: {note} (--thread {options.thread})", err=True)
     return Recorded(status, stdout, out, stopped, stderr)
 
 

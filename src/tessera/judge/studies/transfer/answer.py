@@ -24,10 +24,12 @@ from tessera.judge.studies.transfer.hull import Hull, inputs_used
 from tessera.judge.studies.transfer.own_design import OwnDesign, Progress, Window
 from tessera.judge.studies.transfer.trusted import Decision, decide
 from tessera.results.read import read_file
+from tessera.results.recordings import recorded
 from tessera.results.schema import transfer as schema
 from tessera.results.schema.table import NUMBER
 from tessera.results.schema.transfer import ANSWERS, ASKED
 from tessera.results.status import ok_rows
+from tessera.results.threads import joined, note_of
 from tessera.results.tree import Tree
 from tessera.results.write import frame_of
 
@@ -48,6 +50,12 @@ class Study:
 
     def _table(self, table) -> pd.DataFrame:
         return read_file(table, table.place(self.tree), "predict-design: the study of transfer")
+
+    @cached_property
+    def note(self) -> str:
+        """The note on a recording of one of several threads; empty for others, and without an info.json."""
+        info = self.tree.info(self.workload)
+        return note_of(recorded(info)[0]) if info.is_file() else ""
 
     @cached_property
     def samples_table(self) -> pd.DataFrame:
@@ -143,7 +151,9 @@ def _answers(study: Study, rows: list, groups: Sequence[str]) -> Answers:
     pair = {"workload": study.workload, "platform": study.platform, "provenance": "simulated"}
     answers, asked = [], []
     for head, x, decision, runtime, base in rows:
-        answers.append(pair | head | _answer(study, x, decision, runtime) | {"base_runtime_cycles": base})
+        answer = _answer(study, x, decision, runtime)
+        answer |= {"base_runtime_cycles": base, "message": joined(answer["message"], study.note)}
+        answers.append(pair | head | answer)
         asked += [pair | {"design": head["design"]} | row for row in _asked(study, x, groups)]
     table = frame_of(ANSWERS, answers)
     table = table.astype(dict.fromkeys(ANSWERS.of_kind(NUMBER), float))  # None in a whole column is NaN, too
