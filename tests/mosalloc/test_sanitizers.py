@@ -77,6 +77,17 @@ def test_a_sanitizer_is_named_before_the_start_or_the_program_runs(launch, layou
         assert pools["brk"]["used_bytes"] >= 100000
 
 
+def test_the_launcher_tells_which_sanitizer_a_file_has(launch, tmp_path):
+    """The recorder asks it, before QEMU starts the program."""
+    files = {"plain": "", "leak": "LeakSanitizer"}
+    for kind, name in files.items():
+        program = compiled(tmp_path, "gcc", *([f"-fsanitize={kind}"] if name else []), name=kind)
+        done = launch("--sanitizer", program)
+        assert (done.returncode, done.stdout) == (0, f"{name}\n")
+    assert launch("--sanitizer", tmp_path / "source.c").stdout == "\n"
+    assert launch("--sanitizer").returncode == 2
+
+
 @pytest.mark.parametrize("how", ["behind a starter", "by the name of the target"])
 @pytest.mark.parametrize(("kind", "status"), [("address", 1), ("thread", 1)])
 def test_what_could_not_be_seen_before_is_named_at_the_end(
