@@ -10,20 +10,21 @@ import json
 import re
 from decimal import Decimal
 
-from .stat_text import KEYS, LANGUAGES, PARTS, Options
+from .stat_text import KEYS, LANGUAGES, Options
 
 
 def meaning(options: Options, data: bytes) -> dict[str, Decimal] | None:
     """Sums by event (over intervals and parts; clocks in msec), or None."""
     text = data.decode(options.encoding, "replace").replace("\r\n", "\n").replace("\r", "\n")
-    rows, order = [], []
+    rows, order, inside = [], [], False
     for line in re.sub("\x1b\\[[0-9;]*m", "", text).split("\n"):
         if line.startswith("# started on ") and rows:
             return None
+        inside = inside or line.startswith(" Performance counter stats for ")
         found = (_json if options.form == "-j" else _table if options.form == "table" else _separated)(
             options, line
         )
-        if found is not None:
+        if found is not None and (options.form != "table" or found[0] or inside):
             rows.append(found)
             order.append(found[0])
     times = [time for time in order if time not in ("", "summary")]
@@ -43,7 +44,7 @@ def meaning(options: Options, data: bytes) -> dict[str, Decimal] | None:
 
 def _plain(text: str, point: str, places: tuple[int, ...]) -> Decimal | None:
     whole, mark, rest = text.partition(point)
-    if not (whole.isascii() and whole.isdigit() and len(rest) == (len(rest) if not mark else len(rest))):
+    if not (whole.isascii() and whole.isdigit()):
         return None
     if (
         (mark and len(rest) not in places)
@@ -68,6 +69,7 @@ def _time(text: str) -> bool:
 def _separated(options: Options, line: str) -> tuple | None:
     point, sep = LANGUAGES[options.language][0], options.form
     if sep == " ":
+        line = line.removeprefix(options.glued) if options.intervals else line
         line = line.lstrip(" ").replace("<not counted>", "<not_counted>")
     words = [word.replace("_counted>", " counted>") for word in line.split(sep)]
     time = part = ""
@@ -141,6 +143,3 @@ def _table(options: Options, line: str) -> tuple | None:
     value = _value(text, point, clock)
     event = words[1] if clock and len(words) > 1 else words[0]
     return None if value is None or "seconds" in words[:2] else (time, "", event, value)
-
-
-assert PARTS

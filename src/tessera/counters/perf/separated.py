@@ -29,6 +29,7 @@ _RUNNING = re.compile(r"\d{1,20}", re.ASCII)
 _SECONDS = re.compile(r" *\d{1,12}\.\d{9}", re.ASCII)
 _CPU = re.compile(r"CPU-?\d+", re.ASCII)
 _GROUP = re.compile(r"(?:[SN]-?\d+)(?:-[A-Z]{1,4}-?\d+)*|(?:S\d+-)?D\d+(?:-[A-Z]{1,4}\d+)*", re.ASCII)
+_NUMBER = re.compile(r"\d{1,6}", re.ASCII)  #: of CPUs in a group
 _THREAD = re.compile(r"\S.*-\d+", re.ASCII)
 _UNIT = re.compile(r"[A-Za-z%/^]{0,12}", re.ASCII)
 _MODIFIER = re.compile(r"[ukhGHpPSDIWeb]{1,8}", re.ASCII)
@@ -119,7 +120,9 @@ def _head(words: list[str]) -> tuple[dict, str, int] | None:
         part = words[at].strip()
         if not any(form.fullmatch(part) for form in (_CPU, _GROUP, _THREAD)):
             return None
-        grouped = _GROUP.fullmatch(part) and len(words) > at + 1 and words[at + 1].strip().isdecimal()
+        grouped = _GROUP.fullmatch(part) is not None
+        if grouped and not (len(words) > at + 1 and _NUMBER.fullmatch(words[at + 1].strip())):
+            return None
         at += 2 if grouped else 1
     return (mark, part, at) if at < len(words) else None
 
