@@ -79,7 +79,8 @@ def _from_time(line: str) -> str:
     Perf writes the time, or its word ``summary``, right-aligned in 16 columns, so that blanks precede it.
     """
     found = _TIMED.search(line)
-    return line if found is None or len(found[1]) < _TIME_COLUMNS else line[found.start(1) :]
+    alone = found is None or len(found[1]) < _TIME_COLUMNS or _TIMED.match("." + line)
+    return line if alone else line[found.start(1) :]
 
 
 def _form(owner: str, lines: list[tuple[int, str]]) -> str:

@@ -75,6 +75,7 @@ def refuse_near(owner: str, number: int, line: str, separator: str, events: Coll
     if not (
         (len(words) > 3 and any(word in events for word in words))
         or _begins(words[at:], separator)
+        or (_SECONDS.fullmatch(words[0]) and len(words) > 1 and words[at : at + 1] != [""])
         or _ends(words, at, separator)
         or any(word in line for word in WORDS)
     ):

@@ -98,7 +98,7 @@ class Table:
             self._command, self._runs = False, bool(found["runs"])
 
     def _row(self, number: int, line: str, seconds: Decimal | None) -> Row | None:
-        if not line[:_COLUMNS].strip() and (not line.strip() or "#" in line):
+        if not line[:_COLUMNS].strip() and ("#" in line or seconds is None and not line.strip()):
             return None  # a further metric of the event above, or a group of metrics
         if line.lstrip().startswith("#"):
             return None
