@@ -25,7 +25,6 @@ from tessera.core.stats import mean_interval
 from tessera.counters.classes import CounterClass
 from tessera.results.pair import workload_order
 from tessera.results.schema.cells import CELLS
-from tessera.results.write import frame_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,6 +45,8 @@ def compute(bundle: Bundle) -> pd.DataFrame:
     Raises:
         TesseraError: the class that the bundle names is not that of its processor.
     """
+    from tessera.results.write import frame_of  # pandas: half of the memory that checks need
+
     return frame_of(CELLS, list(rows_of(bundle)))
 
 

@@ -20,10 +20,9 @@ def check(bundle: Bundle) -> None:
         if any(event.name == REGION for event in events):
             raise wrong(f"{names.EVENTS}, pass {name}", f"no event has the name {REGION}", "link")
     _once(names.RUNS, (run.run for run in bundle.runs))
-    _once(names.RUNS, ((r.workload, r.layout, r.round, r.pass_name) for r in bundle.runs))
+    _check_rounds(bundle)
     for run in bundle.runs:
         _check_run(bundle, run)
-    _check_rounds(bundle)
     known = {run.run: run for run in bundle.runs}
     for number in bundle.counts:
         if number not in known:
@@ -63,6 +62,7 @@ def _check_rounds(bundle: Bundle) -> None:
     """The n rounds of a layout are 0 to n - 1, so nothing that comes later counts to a number of the file."""
     for (workload, layout), by_round in bundle.rounds.items():
         for wanted, (number, runs) in enumerate(by_round.items()):
+            _once(f"{names.RUNS}, {workload}, {layout}, round {number}", [run.pass_name for run in runs])
             if number != wanted:
                 found = f"round {number} of {workload}, {layout}, which has no run of round {wanted}"
                 raise wrong(f"{names.RUNS}, run {runs[0].run}", found, "value")
@@ -87,6 +87,5 @@ def _once(place: str, values: Iterable) -> None:
     seen = set()
     for value in values:
         if value in seen:
-            text = " ".join(map(str, value)) if isinstance(value, tuple) else value
-            raise wrong(place, f"{shown(text)} stands twice", "twice")
+            raise wrong(place, f"{shown(value)} stands twice", "twice")
         seen.add(value)

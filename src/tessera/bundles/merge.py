@@ -5,12 +5,13 @@ Parts have different workloads, or further rounds of the same layouts of a workl
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import fields, replace
 from pathlib import Path
 
 from tessera.bundles import names, shapes, sums, writer
 from tessera.bundles.checks.conditions import with_runs
-from tessera.bundles.model import Bundle, Run
+from tessera.bundles.model import Bundle, Count, Run
 from tessera.bundles.reader import parse
 from tessera.bundles.sealing import sealed
 from tessera.core.errors import TesseraError
@@ -37,12 +38,12 @@ def merged(first: Bundle, second: Bundle) -> dict[str, bytes]:
             "merge parts of one machine, kernel, protocol and mode; keep other bundles apart",
             code="bundle-merge",
         )
-    runs, counts = list(first.runs), [count for rows in first.counts.values() for count in rows]
+    runs = list(first.runs)
     start = max((run.run for run in runs), default=-1) + 1
-    after = _rounds(first)
+    after, numbers = _rounds(first), {}
     for number, run in enumerate(sorted(second.runs, key=lambda run: run.run), start=start):
         runs.append(replace(run, run=number, round=run.round + after.get(run.workload, 0)))
-        counts += [replace(count, run=number) for count in second.counts.get(run.run, ())]
+        numbers[run.run] = number
     about = replace(first.about, created=max(first.about.created, second.about.created))
     worse = worse_of(first.environment, second.environment)
     texts = writer.heads(
@@ -50,11 +51,19 @@ def merged(first: Bundle, second: Bundle) -> dict[str, bytes]:
         first.layouts | second.layouts,
     )  # fmt: skip
     texts[names.RUNS] = shapes.text(shapes.RUNS, runs)
-    texts[names.COUNTS] = shapes.text(shapes.COUNTS, counts)
+    texts[names.COUNTS] = shapes.text(shapes.COUNTS, _joined(first, second, numbers))
     files = {name: text.encode() for name, text in texts.items()}
     both = parse(f"{first.name} + {second.name}", files)
     files[names.ENVIRONMENT] = writer.environment_text(with_runs(both, worse)).encode()
     return sealed(both.name, files)
+
+
+def _joined(first: Bundle, second: Bundle, numbers: dict[int, int]) -> Iterator[Count]:
+    """The counts of both; ``numbers``: of the second's runs, in their order."""
+    for rows in first.counts.values():
+        yield from rows
+    for run, number in numbers.items():
+        yield from (replace(count, run=number) for count in second.counts.get(run, ()))
 
 
 def write(files: dict[str, bytes], folder: Path) -> None:
@@ -93,8 +102,7 @@ def _conflicts(first: Bundle, second: Bundle) -> list[str]:
     for name in sorted(set(first.workloads) & set(second.workloads)):
         if first.workloads[name] != second.workloads[name]:
             found.append(f"{name}: size, arguments or program differ")
-        here, there = ({n: one for (w, n), one in b.layouts.items() if w == name} for b in (first, second))
-        if here != there:
+        if first.layouts_by_workload[name] != second.layouts_by_workload[name]:
             found.append(f"{name}: layouts differ, so their rounds can't be joined")
         if _runs(first, name) == _runs(second, name):
             found.append(f"{name}: both parts have the same runs")
@@ -112,7 +120,8 @@ def _runs(bundle: Bundle, workload: str) -> set[tuple]:
         counts = tuple((c.event, c.value, c.enabled_ns, c.running_ns) for c in bundle.counts.get(run.run, ()))
         return run.layout, run.pass_name, run.roi_ns, counts
 
-    return {one(run) for run in bundle.runs if run.workload == workload}
+    rounds = (by_round.values() for by_round in bundle.by_workload[workload].values())
+    return {one(run) for each in rounds for runs in each for run in runs}
 
 
 def _rounds(bundle: Bundle) -> dict[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -106,10 +107,10 @@ class Count:
 
 
 class Counts(Mapping[int, tuple[Count, ...]]):
-    """Run -> its counts, in the order of the file. They are kept as columns, 36 bytes a count.
+    """Run -> its counts, in the order of the file. They are kept as columns, 28 bytes a count.
 
-    ``run``, ``event``, ``value``, ``enabled_ns`` and ``running_ns`` have a number for each count, sorted by
-    run. ``names[event]`` is the name of an event.
+    ``runs`` has each run once, in order, and ``sizes`` how many counts it has. ``event``, ``value``,
+    ``enabled_ns`` and ``running_ns`` have a number for each count, by run. ``names[event]`` is a name.
 
     Args:
         blocks: blocks of rows, each a list for each column of ``counts.csv``.
@@ -128,16 +129,15 @@ class Counts(Mapping[int, tuple[Count, ...]]):
             if len(numbers) > limits.EVENTS:
                 raise limits.too_large(names.COUNTS, f"more than {limits.EVENTS} names of events")
         self.names = list(numbers)
-        columns = [np.frombuffer(column, column.typecode) for column in (run, event, value, enabled, running)]
-        if (columns[0][1:] < columns[0][:-1]).any():
-            order = np.argsort(columns[0], kind="stable")
-            columns = [column[order] for column in columns]
-        self.run, self.event, self.value, self.enabled_ns, self.running_ns = columns
-        first = np.flatnonzero(np.diff(self.run, prepend=-1))
-        self.runs = self.run[first]  #: each run once
-        self.sizes = np.diff(first, append=len(self.run))  #: counts of each of them
-        self._ends = np.append(first, len(self.run)).tolist()
-        self._at = dict(zip(self.runs.tolist(), range(len(first)), strict=True))
+        of_run, *columns = (np.frombuffer(one, one.typecode) for one in (run, event, value, enabled, running))
+        if (of_run[1:] < of_run[:-1]).any():
+            order = np.argsort(of_run, kind="stable")
+            of_run, *columns = (column[order] for column in (of_run, *columns))
+        self.event, self.value, self.enabled_ns, self.running_ns = columns
+        first = np.flatnonzero(np.diff(of_run, prepend=-1))
+        self.runs = array("q", of_run[first].tobytes())
+        self.sizes = np.diff(first, append=len(of_run))
+        self._ends = array("q", np.append(first, len(of_run)).astype(np.int64).tobytes())
 
     @classmethod
     def of(cls, rows: Iterable[Count]) -> Counts:
@@ -147,37 +147,35 @@ class Counts(Mapping[int, tuple[Count, ...]]):
 
     def __getitem__(self, run: int) -> tuple[Count, ...]:
         here = self._here(run)
-        return tuple(self.row(at) for at in range(here.start, here.stop))
+        if here.start == here.stop:
+            raise KeyError(run)
+        return tuple(self.row(run, at) for at in range(here.start, here.stop))
 
     def __iter__(self) -> Iterator[int]:
-        return iter(self._at)
+        return iter(self.runs)
 
     def __len__(self) -> int:
-        return len(self._at)
+        return len(self.runs)
 
     def values_of(self, run: int) -> Iterable[tuple[int, int]]:
         """(number of the event, value) of each count of a run; nothing for a run without counts."""
-        if run not in self._at:
-            return ()
         here = self._here(run)
         return zip(self.event[here].tolist(), self.value[here].tolist(), strict=True)
 
     def events_of(self, run: int, most: int) -> list[str]:
         """Names of the first events of a run, at most ``most``."""
-        if run not in self._at:
-            return []
         return [self.names[event] for event in self.event[self._here(run)][:most].tolist()]
 
-    def row(self, at: int) -> Count:
-        """The count in this row of the columns."""
-        run, value, enabled, running = (
-            int(column[at]) for column in (self.run, self.value, self.enabled_ns, self.running_ns)
-        )
+    def row(self, run: int, at: int) -> Count:
+        """The count in row ``at`` of the columns, which is one of ``run``."""
+        value, enabled, running = (int(one[at]) for one in (self.value, self.enabled_ns, self.running_ns))
         return Count(run, self.names[self.event[at]], value, enabled, running)
 
     def _here(self, run: int) -> slice:
-        at = self._at[run]
-        return slice(self._ends[at], self._ends[at + 1])
+        """The rows of a run; none if it has no counts."""
+        at = bisect_left(self.runs, run)
+        known = at < len(self.runs) and self.runs[at] == run
+        return slice(self._ends[at], self._ends[at + 1]) if known else slice(0, 0)
 
 
 @dataclass(frozen=True)
@@ -247,6 +245,14 @@ class Bundle:
             found.setdefault(workload, {})[layout] = by_round
         return found
 
+    @cached_property
+    def layouts_by_workload(self) -> dict[str, dict[str, Layout]]:
+        """workload -> name of a layout -> layout."""
+        found: dict[str, dict[str, Layout]] = {name: {} for name in self.workloads}
+        for (workload, name), layout in self.layouts.items():
+            found.setdefault(workload, {})[name] = layout
+        return found
+
     def values_by_role(self, run: Run) -> dict[str, int]:
         """Quantity -> its count in this run."""
         known = self.counts.names
@@ -283,7 +289,7 @@ class Bundle:
         numbers = {name: at for at, name in enumerate(self._roles)}
         table = [[numbers.get(self.roles.get((p, name)), -1) for name in self.counts.names] for p in passes]
         at = {run.run: place for place, run in enumerate(self.runs)}
-        places = np.array([at[run] for run in self.counts.runs.tolist()], np.int32)
+        places = np.array([at[run] for run in self.counts.runs], np.int32)
         number = {name: at for at, name in enumerate(passes)}
         kinds = np.array([number[self.runs[place].pass_name] for place in places.tolist()], np.int16)
         rows, sizes = np.array(table, np.int16).reshape(len(passes), -1), self.counts.sizes

@@ -20,7 +20,7 @@ def counts(block: bytes, columns: int) -> list | None:
     """The columns of whole lines without a header; None if a cell is not plain or not of its kind."""
     data = np.frombuffer(block, np.uint8)
     ends = np.flatnonzero((data == _COMMA) | (data == _END))
-    if len(ends) % columns:
+    if not len(ends) or len(ends) % columns:
         return None
     starts = np.concatenate(([0], ends[:-1] + 1)).reshape(-1, columns)
     ends = ends.reshape(-1, columns)

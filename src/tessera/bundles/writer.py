@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from tessera.bundles import documents, names, private, shapes
+from tessera.bundles import documents, limits, names, private, shapes
 from tessera.bundles.model import About, Bundle, Count, CountedEvent, Machine, Run, Workload
 from tessera.bundles.reader import read
 from tessera.bundles.wrong import wrong
@@ -22,17 +22,28 @@ from tessera.machine.environment.condition import Condition
 
 
 class Writer:
-    """The runs of a bundle that is not sealed; made by :func:`create` or :func:`resume`."""
+    """The runs of a bundle that is not sealed; made by :func:`create` or :func:`resume`.
 
-    def __init__(self, folder: Path):
-        self.folder = folder
+    Args:
+        folder: the bundle.
+        runs, counts: rows that it has.
+    """
+
+    def __init__(self, folder: Path, runs: int = 0, counts: int = 0):
+        self.folder, self.runs, self.counts = folder, runs, counts
 
     def append(self, run: Run, counts: Iterable[Count] = ()) -> None:
         """Add a run with its counts; both are on the disk when this returns. Its message is cleaned.
 
         Raises:
-            TesseraError: a value is not of its kind, or the disk is full.
+            TesseraError: a value is not of its kind, the bundle has as many rows as one may have
+                (``bundle-full``), or the disk is full.
         """
+        counts = list(counts)
+        self.runs, self.counts = self.runs + 1, self.counts + len(counts)
+        if self.runs > limits.RUNS or self.counts > limits.COUNTS:
+            found = f"it is full: a bundle has at most {limits.RUNS} runs and {limits.COUNTS} counts"
+            raise wrong(str(self.folder), found, "full", "measure the other workloads into another folder")
         run = replace(run, message=private.clean(run.message))
         lines = shapes.text(shapes.COUNTS, counts, header=False)
         row = shapes.text(shapes.RUNS, [run], header=False)
@@ -111,7 +122,8 @@ def resume(folder: Path) -> tuple[Writer, Bundle]:
     elif (folder / names.PACKED).exists():
         raise wrong(str(folder), "its counts are packed already", "sealed", "seal it")
     _drop_torn(folder)
-    return Writer(folder), read(folder)
+    bundle = read(folder)
+    return Writer(folder, len(bundle.runs), int(bundle.counts.sizes.sum())), bundle
 
 
 def _drop_torn(folder: Path) -> None:

@@ -63,16 +63,18 @@ def _level_of_heat(conditions: Mapping[str, Condition]) -> str:
 
 def of_runs(bundle: Bundle) -> list[Condition]:
     """The conditions that follow from runs and counts."""
-    counts = [
-        [None if count < 0 else count for count in bundle.column(role).tolist()]
-        for role in ("R time", "page faults", "migrations", "R cycles", "R reference cycles")
-    ]
+    roles = ("R time", "page faults", "migrations", "R cycles", "R reference cycles")
+    counts = zip(*(bundle.column(role) for role in roles), strict=True)
     facts = [
-        RunFacts(str(run.run), run.workload, run.layout, run.roi_ns, *of_run)
-        for run, *of_run in zip(bundle.runs, *counts, strict=True)
+        RunFacts(str(run.run), run.workload, run.layout, run.roi_ns, *map(_counted, of_run))
+        for run, of_run in zip(bundle.runs, counts, strict=True)
         if run.good
     ]
     return judge(facts, None, None)
+
+
+def _counted(value: int) -> int | None:
+    return None if value < 0 else int(value)
 
 
 def with_runs(bundle: Bundle, conditions: Iterable[Condition]) -> list[Condition]:

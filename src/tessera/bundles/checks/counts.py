@@ -45,7 +45,7 @@ def whole(bundle: Bundle) -> Iterator[str]:
 def region(bundle: Bundle) -> Iterator[str]:
     """The launcher's clock, the program's clock and the time that counters were enabled agree."""
     counts, clock = bundle.counts, _is_region(bundle)
-    without = np.setdiff1d(counts.runs, counts.run[clock])
+    without = np.setdiff1d(counts.runs, np.repeat(counts.runs, counts.sizes)[clock])
     if len(without) and clock.any():
         yield f"run {without[0]}: {REGION} is missing, other runs have it"
     if bundle.about.region != "roi":
@@ -157,7 +157,8 @@ def _is_region(bundle: Bundle) -> np.ndarray:
 def _counts(bundle: Bundle, wrong: np.ndarray) -> Iterator[tuple[Run, Count]]:
     """The counts that a mask has, with their runs."""
     for at in np.flatnonzero(wrong):
-        yield bundle.runs[bundle.place_of_count[at]], bundle.counts.row(int(at))
+        run = bundle.runs[bundle.place_of_count[at]]
+        yield run, bundle.counts.row(run.run, int(at))
 
 
 def _runs(bundle: Bundle, wrong: np.ndarray) -> Iterator[tuple[Run, int]]:

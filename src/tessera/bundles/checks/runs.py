@@ -89,10 +89,7 @@ def _room(layout: Layout) -> int | None:
 
 def layouts(bundle: Bundle) -> Iterator[str]:
     """Layouts of a workload have the same pools, and named ones the pages of their name."""
-    by_workload: dict[str, dict[str, Layout]] = {}
-    for (workload, name), layout in bundle.layouts.items():
-        by_workload.setdefault(workload, {})[name] = layout
-    for workload, mine in by_workload.items():
+    for workload, mine in bundle.layouts_by_workload.items():
         pools = {n: sorted(one.pool_bytes.items()) for n, one in mine.items() if n != ALL_1GB}
         first = min(pools, default="")
         yield from (

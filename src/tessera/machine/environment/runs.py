@@ -16,7 +16,7 @@ NO_THROTTLE_COUNTS = "the kernel has no counts of thermal_throttle"
 MOST_SPREAD = 0.01  #: of cycles over reference cycles or task-clock, between the layouts of a workload
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class RunFacts:
     """Numbers of one run, all of the region that was counted; None: not counted.
 
