@@ -9,7 +9,11 @@ from pathlib import Path
 from tessera.energy.runs import read_runs
 from tessera.fit.models.samples import read_table
 from tessera.fit.predict.design import read_design
+from tessera.mapping.grammar import parse
+from tessera.mapping.rows import POOLS, SIZE_NAMES
 from tessera.measure.imported.files import from_table
+from tessera.results.cells import read_cells
+from tessera.results.schema.cells import CELLS
 
 from . import slow
 from .slow import Refused
@@ -61,11 +65,59 @@ def fast_runs(path: Path) -> list:
     return [tuple(map(float, one)) for one in read_runs(path)[list(slow.RUNS)].itertuples(index=False)]
 
 
+def fast_mapping(path: Path) -> list:
+    epochs, rows = parse(path, path.read_bytes())
+    return [(int(epoch), *row) for epoch, row in zip(epochs, _mapping_rows(rows), strict=True)]
+
+
+def _mapping_rows(rows) -> list:
+    pools, pages, frames, counts, sizes = (column.tolist() for column in rows.columns())
+    return [
+        (POOLS[pool], page, max(frame, -1), count, SIZE_NAMES[size])
+        for pool, page, frame, count, size in zip(pools, pages, frames, counts, sizes, strict=True)
+    ]
+
+
+COUNTS = ("runtime_cycles", "stlb_hits", "stlb_misses", "walk_cycles")
+
+
+def fast_cells(path: Path) -> list:
+    table = read_cells(path)
+    cells = zip(*(table[name] for name in ("workload", "layout", "status", *COUNTS)), strict=True)
+    return [(*(text.strip() for text in one[:3]), *(_rounded(value) for value in one[3:])) for one in cells]
+
+
+def slow_cells(data: bytes, folder: Path) -> list:
+    names, body = slow.table(data, (), strict=True)
+    if not set(CELLS.names) - set(CELLS.added) <= set(names):
+        raise Refused("columns")
+    found = []
+    for cells in body:
+        row = dict(zip(names, cells, strict=True))
+        values = [None if row[name] == "" else slow.number(row[name]) for name in COUNTS]
+        found.append(
+            (
+                row["workload"].strip(),
+                slow.layout(row["layout"]),
+                row["status"].strip(),
+                *map(_rounded, values),
+            )
+        )
+    return found
+
+
+def _rounded(value) -> str:
+    """15 digits: pandas reads the last bit of a double in its own way."""
+    return "" if value is None or value != value else f"{float(value):.14e}"
+
+
 READERS = {
     "samples": Reader(fast_samples, lambda data, folder: slow.samples(data)),
     "design": Reader(fast_design, lambda data, folder: slow.design(data)),
     "logs": Reader(fast_logs, slow_logs),
     "runs": Reader(fast_runs, lambda data, folder: slow.runs(data)),
+    "cells": Reader(fast_cells, slow_cells),
+    "mapping": Reader(fast_mapping, lambda data, folder: slow.mapping(data)),
 }
 
 

@@ -113,9 +113,12 @@ def cells_of(text: str, separator: str) -> list[tuple[int, list[str]]]:
 
 
 def table(
-    data: bytes, known: tuple[str, ...], numbers: tuple[str, ...] = ()
+    data: bytes, known: tuple[str, ...], numbers: tuple[str, ...] = (), strict: bool = False
 ) -> tuple[list[str], list[list[str]]]:
-    """Names of the columns, in the spelling of ``known``, and the rows that have a value."""
+    """Names of the columns, in the spelling of ``known``, and the rows that have a value.
+
+    ``strict``: commas only, as tables of the results have.
+    """
     text = text_of(data)
     separator, skipped = separator_of(text)
     rows = [cells for line, cells in cells_of(text, separator) if line > skipped and any(cells)]
@@ -135,6 +138,8 @@ def table(
     if len(set(names)) < len(names):
         raise Refused("a column twice")
     body = [[cells[at] for at in kept] for cells in body]
+    if separator != "," and strict:
+        raise Refused("separator")
     if separator != ",":
         for name in numbers:
             if name in names and any(_is_grouped(cells[names.index(name)]) for cells in body):

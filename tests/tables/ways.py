@@ -10,6 +10,8 @@ import io
 
 import pandas as pd
 
+from tessera.results.schema.cells import CELLS
+
 H, M, C, R = "stlb_hits", "stlb_misses", "walk_cycles", "runtime_cycles"
 
 
@@ -47,7 +49,34 @@ def runs_rows() -> list[list[str]]:
     ]  # fmt: skip
 
 
+def cells_rows() -> list[list[str]]:
+    """All columns of a cells file; one row failed."""
+    rows = [list(CELLS.names)]
+    for at in range(6):
+        row = dict.fromkeys(CELLS.names, "")
+        row |= {
+            "workload": "gups",
+            "platform": "haswell-sim",
+            "layout": f"growing-{at}",
+            "repeat": "0",
+            "status": "ok",
+        }
+        row |= {R: str(8_385_843_123 + at), H: str(12_988 + at), M: "59985140", C: f"{7_483_778_244 + at}"}
+        rows.append(list(row.values()))
+    rows[3] = [*rows[3][:4], "failed", 'out of "memory", again', *[""] * (len(rows[0]) - 6)]
+    return rows
+
+
+def mapping_rows() -> list[list[str]]:
+    rows = [["epoch", "pool", "page", "frame", "pages", "page_size"]]
+    rows += [["0", "brk", str(at), str(100 + 2 * at), "1", "4KB"] for at in range(4)]
+    rows += [["0", "mmap", "0", "1024", "1024", "2MB"], ["50", "brk", "2", "", "1", "4KB"]]
+    return rows
+
+
 KINDS = {"samples": samples_rows, "design": design_rows, "logs": logs_rows, "runs": runs_rows}
+#: kinds that only a few ways fit: programs write them
+STRICT = {"cells": cells_rows, "mapping": mapping_rows}
 
 
 def joined(rows, sep=",", end="\n", last=True) -> str:

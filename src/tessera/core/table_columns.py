@@ -130,11 +130,12 @@ def numbers(
     *,
     above: bool = False,
     may_lack: bool = False,
+    kind: str = "",
 ) -> np.ndarray:
     """A column as floats, shape (rows,): finite, and 0 or more (``above``: more than 0).
 
     Args:
-        names: what messages call each row.
+        names: what messages call each row, behind ``kind``.
         may_lack: a missing value is NaN, not an error.
 
     Raises:
@@ -157,7 +158,7 @@ def numbers(
         where = owner if line is None else f"{owner} line {line}"
         rule = "greater than 0" if above else "0 or more"
         raise TableRefused(
-            f"{where}: {column} of {list(names)[at]}",
+            f"{where}: {column} of {kind}{list(names)[at]}",
             f"'{found}'; it must be a finite number, {rule}{_reason(cell)}",
             f"{_PLAIN_FORM}; or mark the row status=failed to leave it out",
             "number",

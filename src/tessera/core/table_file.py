@@ -105,8 +105,8 @@ def read_table(
     ).set_axis(pd.Index(table.lines[1:], name="line", dtype="int64"))  # fmt: skip
     blanks = BLANKS.replace(table.separator, "")
     if any(edge in table.text for blank in blanks for edge in _edges(blank, table.separator)):
-        frame = frame.apply(lambda column: [cell.strip(blanks) for cell in column])
-    _no_comments([*names[:1], *frame[0]], table.lines, owner)
+        for column in frame:
+            frame[column] = [cell.strip(blanks) for cell in frame[column]]
     frame = _without_unnamed(frame, names, owner)
     columns, notes = known_names([name for name in names if name], known, owner, table.lines[0])
     frame = frame.set_axis(columns, axis=1)
@@ -193,16 +193,16 @@ def _text(data: bytes, owner: str) -> str:
 def is_plain(data: bytes) -> bool:
     """Whether a file has the form that Tessera writes, so that it needs no other look.
 
-    ASCII; lines end with a line feed; commas, and as many in each line; no quotes and no empty rows.
+    ASCII; lines end with a line feed; commas, and as many in each line; no quotes, comments or empty rows.
     """
     if data.translate(None, _PLAIN_BYTES):
         return False
     lines = data.removesuffix(b"\n").split(b"\n")
     commas = lines[0].count(b",")
-    empty = b"\n" + b"," * commas + b"\n"
-    return (
-        commas > 0 and {line.count(b",") for line in lines} == {commas} and empty not in b"\n" + data + b"\n"
-    )
+    if commas == 0 or {line.count(b",") for line in lines} != {commas}:
+        return False
+    rows = b"\n" + data + b"\n"
+    return b"\n#" not in rows and b"\n" + b"," * commas + b"\n" not in rows
 
 
 def regular(text: str, owner: str) -> Text:
@@ -229,6 +229,9 @@ def regular(text: str, owner: str) -> Text:
         width = count if width is None else width
         if count != width:
             raise _wrong_fields(row, count + 1, width + 1, owner, line)
+        if row.lstrip(BLANKS + '"').startswith("#"):
+            remedy = "remove the line, or the # of the header; status=failed leaves out a row"
+            raise TableRefused(owner, f"a comment: '{shown(row)}'", remedy, "comment", line)
         rows.append(row)
         lines.append(line)
     return Text("\n".join(rows) + "\n", separator, lines, quoted)
@@ -307,14 +310,6 @@ def _wrong_fields(row: str, count: int, width: int, owner: str, line: int) -> Ta
     else:
         remedy = "add the missing fields, or the commas of empty ones"
     return TableRefused(owner, found, remedy, "fields", line)
-
-
-def _no_comments(cells: list[str], lines: list[int], owner: str) -> None:
-    """No row begins with ``#``: a row that was commented out would be read as one of another name."""
-    for line, cell in zip(lines, cells, strict=True):
-        if cell.startswith("#"):
-            remedy = "remove the line, or the # of the header; status=failed leaves out a row"
-            raise TableRefused(owner, f"a comment: '{shown(cell)}'", remedy, "comment", line)
 
 
 def _without_unnamed(frame: pd.DataFrame, names: list[str], owner: str) -> pd.DataFrame:

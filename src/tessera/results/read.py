@@ -9,11 +9,12 @@ canonical names.
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_numeric_dtype
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from tessera.core import table_file
 from tessera.core.errors import EXIT_FAILED, TesseraError
@@ -62,6 +63,9 @@ def read_file(table: Table, path: Path, name: str = "") -> pd.DataFrame:
             text, keep_default_na=False, dtype=dict.fromkeys(table.of_kind(TEXT), "object"),
             na_values={column: [""] for column in table.of_kind(COUNT, NUMBER, TRUTH)}, index_col=False,
         )  # fmt: skip
+        unnamed = frame[[column for column in frame if re.fullmatch("Unnamed: [1-9][0-9]*", column)]]
+        if (unnamed.notna() & (unnamed != "")).any(axis=None):
+            raise ValueError("a column without a name has values")
     except ValueError as error:  # ParserError and EmptyDataError are ValueErrors
         raise Unreadable(name, f"cannot be read: {error}") from None
     return checked(table, frame, name)
@@ -177,12 +181,16 @@ def texts(values: pd.Series) -> pd.Series:
 
 
 def _number(values: pd.Series, kind: str) -> pd.Series:
+    if is_bool_dtype(values):
+        raise ValueError(f"column {values.name} holds '{values.iloc[0]}', which is not a number")
     if not is_numeric_dtype(values):  # astype alone reads 1_000, which no table means as a number
         text = values[[isinstance(value, str) for value in values]]
         wrong = text[np.isnan(floats(text)) & ~text.isin(_NOT_FINITE)]
         if len(wrong):
             raise ValueError(f"column {values.name} holds '{wrong.iloc[0]}', which is not a number")
     doubles = values.astype("float64")
+    if kind == COUNT and np.isinf(doubles).any():
+        raise ValueError(f"column {values.name} holds an infinite count")
     return doubles.astype("int64") if kind == COUNT and (doubles % 1 == 0).all() else doubles
 
 
