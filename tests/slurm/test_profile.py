@@ -60,6 +60,14 @@ def test_a_second_try_has_more_memory(profile, rules, local):
     assert len(computed) == 2 and all("lambda w, attempt" in text for text in computed)
 
 
+def test_a_recording_does_not_take_the_memory_of_what_runs_around_it(root, rules):
+    """Snakemake twice and `tessera`, 250 MB each: with less, the step finds less free than it needs, and fails."""
+    text = (root / "workflow" / "rules" / "trace.smk").read_text()
+    around = int(re.search(r"^AROUND_MB = (\d+)$", text, re.MULTILINE)[1])
+    assert around >= 3 * 250 and f"{around} MB for Snakemake" in (root / "docs" / "cluster.md").read_text()
+    assert [name for name, rule in rules.items() if "job_mb(" in rule] == ["prepare", "trace"]
+
+
 def test_measurements_have_their_node_alone(profile, rules):
     """What takes every core of a machine because it reads a clock."""
     builds = {"images", "component"}
