@@ -18,6 +18,7 @@ from tessera.results.read import read
 from tessera.results.schema.cells import CELLS
 from tessera.results.schema.table import COUNT, NUMBER, Table
 from tessera.results.status import ok_rows, other_rows
+from tessera.results.threads import notes_in
 from tessera.results.tree import Tree
 
 #: Cells that agree in all of these columns are repeats of each other.
@@ -52,6 +53,13 @@ class Loader:
     def gaps(self) -> pd.DataFrame:
         """Cells that failed or were skipped."""
         return other_rows(self.cells).reset_index(drop=True)
+
+    @cached_property
+    def thread_notes(self) -> dict[str, str]:
+        """Workload -> the note of its good cells, if their traces have one of several threads."""
+        rows = self.good.groupby("workload", sort=False)["message"]
+        found = {str(workload): ", ".join(notes_in(messages)) for workload, messages in rows}
+        return {workload: note for workload, note in found.items() if note}
 
     @cached_property
     def averaged(self) -> pd.DataFrame:

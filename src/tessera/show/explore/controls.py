@@ -29,7 +29,7 @@ class Controls(Followed):
         pair = self.source.pair(self.chosen["workload"], self.chosen["platform"])
         chosen = self.chosen["models"], self.chosen["layouts"], self.chosen["training"]
         fitted, (trains, held_out), table = fit_on(pair, *chosen)
-        title = f"{pair.workload} on {pair.platform}, trained on {self.chosen['training']}"
+        title = f"{pair.title}, trained on {self.chosen['training']}"
         return draw_fits(title, pair.provenance, fitted, trains, held_out), table
 
     def changed(self, name: str, value) -> None:

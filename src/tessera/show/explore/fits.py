@@ -41,7 +41,7 @@ def draw_inputs(pair: Pair):
             panel.plot(values / divisor, known.R / scale, "o", color=style.BLUE, markersize=4.5)
             panel.set_xlabel(f"{symbol}, {words} ({of})")
         axes[0].set_ylabel(f"R (cycles, {unit})")
-        style.headline(figure, f"{pair.workload} on {pair.platform}", pair.provenance)
+        style.headline(figure, pair.title, pair.provenance)
     return figure
 
 

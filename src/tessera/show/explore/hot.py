@@ -109,7 +109,7 @@ def draw_heat(pair: Pair, space: Space, misses: pd.DataFrame):
             "position in the address space (MB); smallest region with that share of the misses"
         )
         _pools(regions, space)
-        title = f"TLB misses of {pair.workload} on {pair.platform}, each cell {2 * piece} MB"
+        title = f"TLB misses of {pair.title}, each cell {2 * piece} MB"
         style.headline(figure, title, "simulated")
     return figure
 
@@ -143,7 +143,7 @@ def draw_windows(pair: Pair, space: Space, layouts: list[Layout]):
         shown = [runtimes.get(name, np.nan) / runtimes[ALL_4KB] for name in names]
         right.plot(shown, range(len(names)), "o", color=style.INK, markersize=4)
         right.set_xlabel("R / R with 4KB pages")
-        style.headline(figure, f"Layouts of {pair.workload}", pair.provenance)
+        style.headline(figure, f"Layouts of {pair.name}", pair.provenance)
     return figure
 
 

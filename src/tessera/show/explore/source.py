@@ -14,8 +14,10 @@ from tessera.fit.models.fitting import fit_all
 from tessera.fit.models.result import FitResult
 from tessera.fit.models.samples import Table, check_table
 from tessera.results.pair import platform_order, workload_order
+from tessera.results.threads import MARK, sentence
 from tessera.results.tree import Tree
 from tessera.show.results import Results
+from tessera.show.threads import footnote
 
 ARCHIVE = "notebooks/data"
 #: Looked for in this order where no folder is named.
@@ -35,11 +37,21 @@ class Pair:
     platform: str
     samples: pd.DataFrame = field(repr=False)
     tree: Tree = field(repr=False)
+    note: str = ""  #: which of several threads the trace has; empty for a program with one thread
 
     @cached_property
     def table(self) -> Table:
         """The samples, checked; TesseraError if models can't be fitted to them."""
         return check_table(self.samples, f"{self.workload} on {self.platform}")
+
+    @property
+    def name(self) -> str:
+        """The workload in titles; a mark says that its numbers are those of one of several threads."""
+        return self.workload + (MARK if self.note else "")
+
+    @property
+    def title(self) -> str:
+        return f"{self.name} on {self.platform}"
 
     @property
     def provenance(self) -> str:
@@ -56,7 +68,8 @@ class Pair:
         return {symbol: float(row[column]) for symbol, column in names.items()}
 
     def __str__(self) -> str:
-        return f"{self.workload} on {self.platform}: {len(self.samples)} layouts, runtimes {self.provenance}"
+        text = f"{self.title}: {len(self.samples)} layouts, runtimes {self.provenance}"
+        return f"{text}\n({MARK} {sentence(self.note)})" if self.note else text
 
 
 class Source:
@@ -94,7 +107,8 @@ class Source:
                 "name one of these, or simulate the pair: ./run reproduce",
             )
         workload, platform = found[0]
-        return Pair(workload, platform, self.results.samples(workload, platform), self.results.tree)
+        note = self.results.thread_notes.get(workload, "")
+        return Pair(workload, platform, self.results.samples(workload, platform), self.results.tree, note)
 
     def __str__(self) -> str:
         rows = self.results.simulated
@@ -103,7 +117,9 @@ class Source:
             f"Data: {self.where}: {len(rows):,} cells of {rows['workload'].nunique()} workloads on"
             f" {rows['platform'].nunique()} platforms; runtimes {kinds}"
         )
-        return f"{text}\n({NOTES[self.where]})" if self.where in NOTES else text
+        more = [f"({NOTES[self.where]})"] if self.where in NOTES else []
+        more += filter(None, [footnote(self.results.thread_notes)])
+        return "\n".join([text, *more])
 
 
 def open_results(results_dir: Path | str = "") -> Source:

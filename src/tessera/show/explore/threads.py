@@ -128,7 +128,7 @@ def draw_energy(pair: Pair):
     axes.set_xlabel("runtime over the 4KB run")
     axes.set_ylabel("energy over the 4KB run")
     style.legend_below(figure, [axes], columns=2)
-    style.headline(figure, f"{pair.workload} on {pair.platform}", pair.provenance)
+    style.headline(figure, pair.title, pair.provenance)
     return figure
 
 

@@ -19,6 +19,7 @@ from tessera.show.report.facts import Facts, shown_path
 from tessera.show.report.pages import PAGES, Page, kernel, workload, workloads
 from tessera.show.results import Results
 from tessera.show.templates import copy_assets, environment
+from tessera.show.threads import mark_page
 
 
 def render(
@@ -120,15 +121,17 @@ def _write(facts: Facts, env: jinja2.Environment, common: dict, out: Path) -> No
         stale.unlink()
     for page in PAGES:
         if page.exists(facts):
-            _page(env, out, page, common, page.fill(facts))
+            _page(env, out, page, common, page.fill(facts), facts.results.thread_notes)
     for name in sorted({pair[0] for pair in facts.results.pairs()}):
         page = Page(workloads.href(name), "workload.html", name, workload.page)
-        _page(env, out, page, common, page.fill(facts, name))
+        _page(env, out, page, common, page.fill(facts, name), facts.results.thread_notes)
 
 
-def _page(env: jinja2.Environment, out: Path, page: Page, common: dict, content: dict) -> None:
+def _page(
+    env: jinja2.Environment, out: Path, page: Page, common: dict, content: dict, notes: dict[str, str]
+) -> None:
     text = env.get_template(page.template).render(**{**common, "page": page.href, **content})
-    (out / page.href).write_text(text)
+    (out / page.href).write_text(mark_page(text, notes))
 
 
 __all__ = ["render", "shared", "shown_path"]

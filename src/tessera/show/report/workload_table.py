@@ -17,6 +17,7 @@ from tessera import platforms
 from tessera.core.errors import TesseraError
 from tessera.record import workloads
 from tessera.results.schema.shown import WORKLOADS
+from tessera.results.threads import note_of
 from tessera.results.tree import Tree
 from tessera.results.write import frame_of
 from tessera.show import recorded
@@ -72,7 +73,7 @@ def _recording(tree: Tree, name: str) -> dict:
     row |= {key: info.get(key) for key in ("size", "status", "message", *_TRACE)}
     row |= {f"recording_{key}": info.get("recording", {}).get(key) for key in _RECORDING}
     known = _workload(name)
-    row |= recorded.extent(info, known)
+    row |= recorded.extent(info, known) | {"one_thread": note_of(info)}
     if known and info.get("size") in known.sizes:
         row["footprint_bytes"] = known.size(info["size"]).footprint
     return row
