@@ -140,6 +140,11 @@ MEMORY = {
     ),
     "not a number": (IN_V2, V2, {f"{OWN}/memory.max": "2G", f"{SLICE}/memory.max": GB},
                      (GB, GB), ("memory.max", "/system.slice")),
+    "5000 digits": (
+        IN_V2, V2, {f"{OWN}/memory.max": "9" * 5000, f"{SLICE}/memory.max": 2 * GB,
+                    f"{SLICE}/memory.stat": f"inactive_file {'9' * 5000}"},
+        (2 * GB, 2 * GB), ("memory.max", "/system.slice"),
+    ),
     "negative": (IN_V2, V2, {f"{OWN}/memory.max": "-5"}, (TOTAL, AVAILABLE), None),
     "empty": (IN_V2, V2, {f"{OWN}/memory.max": ""}, (TOTAL, AVAILABLE), None),
     "unreadable limit": (IN_V2, V2, {f"{OWN}/memory.max": None}, (TOTAL, AVAILABLE), None),
@@ -158,7 +163,8 @@ MEMORY = {
 
 #: Rows of MEMORY that leave a limit unknown, with a word of the note.
 UNKNOWN = {
-    "v2, beside the namespace": "/../other", "not a number": "2G", "negative": "-5", "empty": "memory.max",
+    "v2, beside the namespace": "/../other", "not a number": "2G", "5000 digits": "999",
+    "negative": "-5", "empty": "memory.max",
     "unreadable limit": "memory.max", "unreadable usage": "memory.current", "no text": "not text",
     "damaged /proc/self/cgroup": "what", "not mounted": "mountinfo",
 }  # fmt: skip
@@ -284,7 +290,9 @@ QUOTA = {
     "v2, the parent": (
         IN_V2, V2, {f"{OWN}/cpu.max": "400000 100000", f"{SLICE}/cpu.max": "50000 100000"}, 0.5,
     ),
-    "v2, damaged": (IN_V2, V2, {f"{OWN}/cpu.max": "a b", f"{SLICE}/cpu.max": "1 0"}, None),
+    "v2, damaged": (
+        IN_V2, V2, {f"{OWN}/cpu.max": "a b", f"{SLICE}/cpu.max": "1 0", "cpu.max": f"1 {'9' * 5000}"}, None,
+    ),
     "v1, none": (IN_V1, V1, {f"cpu,cpuacct/{OWN}/cpu.cfs_quota_us": -1}, None),
     "v1, own": (
         IN_V1, V1, {f"cpu,cpuacct/{OWN}/cpu.cfs_quota_us": 200000,

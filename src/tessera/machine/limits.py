@@ -203,7 +203,7 @@ class Cgroups:
 
     def _quota(self, level: _Level, name: str, quota: str, period: str) -> Quota | None:
         file = level.folder / name
-        if not (quota.isdecimal() and period.isdecimal() and int(period)):
+        if not (_is_number(quota) and _is_number(period) and int(period)):
             self._unknown(file, f"'{quota} {period}' are not two numbers of microseconds")
             return None
         return Quota(level.path, file, int(quota) / int(period))
@@ -221,7 +221,7 @@ class Cgroups:
 
     def _stat(self, level: _Level) -> dict[str, int]:
         pairs = [line.split() for line in (self._text(level.folder / "memory.stat") or "").splitlines()]
-        return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].isdecimal()}
+        return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and _is_number(pair[1])}
 
     def _above(self, levels: list[_Level], visible: list[Limit]) -> Iterator[Limit]:
         """The limit of an ancestor above the mount, of version 1: smaller than all that can be seen."""
@@ -245,7 +245,7 @@ class Cgroups:
             and (version == _VERSION_2 or controller in mount.options)
             and names[: len(mount.root)] == mount.root
             and ".." not in names[len(mount.root) :]
-            and mount.folder.is_dir()
+            and os.path.isdir(mount.folder)  # False also where the user may not look
         ]
         if not shown:
             if version == _VERSION_1 or self._membership(controller, _VERSION_1) is None:
@@ -302,7 +302,7 @@ class Cgroups:
         text = self._text(path)
         if text is None or (text := text.strip()) in ("max", "-1"):
             return None
-        if not re.fullmatch(r"[0-9]{1,20}", text):
+        if not _is_number(text):
             self._unknown(path, f"'{text[:40]}' is not a number of bytes")
             return None
         return int(text)
@@ -313,7 +313,7 @@ class Cgroups:
             return path.read_text()
         except (FileNotFoundError, NotADirectoryError):
             return None
-        except (OSError, UnicodeDecodeError) as error:
+        except (OSError, ValueError) as error:
             self._unknown(path, getattr(error, "strerror", None) or "it is not text")
             return None
 
@@ -394,6 +394,11 @@ def readable(count: int) -> str:
     if count % MB == 0 or count < MB:
         return format_bytes(count)
     return f"{count / GB:.2f}GB" if count >= GB else f"{count / MB:.1f}MB"
+
+
+def _is_number(text: str) -> bool:
+    """Whether the kernel can have written it: 64 bits have at most 20 digits."""
+    return re.fullmatch(r"[0-9]{1,20}", text) is not None
 
 
 def _names(path: str) -> tuple[str, ...]:
