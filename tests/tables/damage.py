@@ -77,22 +77,16 @@ def _of_cells(rng: random.Random, rows: list[list[str]]) -> list[list[str]]:
         for cells in rows:
             cells.insert(column, rng.choice([*cells, ""]))
     elif change == 7:
-        rows.append(
-            [
-                rng.choice(rows)[at : at + 1][0] if rng.choice(rows)[at : at + 1] else ""
-                for at in range(len(rows[0]))
-            ]
-        )
+        rows.append([(rng.choice(rows)[at : at + 1] or [""])[0] for at in range(len(rows[0]))])
     elif change == 8:
-        rows[0][column] = rng.choice([str.upper, str.title, str.strip, lambda n: n + " ", lambda n: ""])(
-            rows[0][column]
-        )
+        form = rng.choice([str.upper, str.title, lambda name: f"{name} ", lambda name: ""])
+        rows[0][column : column + 1] = [form(name) for name in rows[0][column : column + 1]]
     else:
         spelled = rng.choice(
             [str.upper, str.title, lambda n: n.replace("-", "_"), lambda n: f" {n}", lambda n: "1GB"]
         )
         for cells in [row] if rng.random() < 0.5 else rows[1:]:
-            cells[column] = spelled(cells[column])
+            cells[column : column + 1] = [spelled(cell) for cell in cells[column : column + 1]]
     return rows
 
 
