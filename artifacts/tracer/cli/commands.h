@@ -27,7 +27,8 @@ struct ImportOptions {
     std::string program;             ///< name in the header; empty: the path
     uint64_t max_accesses = 0;       ///< read no further; 0: all
 };
-void import_champsim(const std::string& in, const std::string& out, const ImportOptions& options);
+/// Returns what to tell the user: which share of accesses and pages is outside the pools, and where these pages lie.
+std::string import_champsim(const std::string& in, const std::string& out, const ImportOptions& options);
 void export_champsim(const std::string& in, const std::string& out);
 /// Prints the program's calls to memory management, as text or as CSV.
 void events(const std::string& in, bool csv);

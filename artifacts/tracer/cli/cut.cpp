@@ -8,6 +8,7 @@
 
 #include "commands.h"
 #include "tessera/trace/areas.h"
+#include "tessera/trace/pools.h"
 
 namespace tessera::trace::cli {
 
@@ -43,7 +44,7 @@ void cut(const std::string& in, const std::string& out, uint64_t start_access, u
     Writer writer = Writer::create(out);
     for (const StaticBlock& block : reader.blocks()) writer.add_block(block);
     Frame frame;
-    uint64_t written = 0, execution = 0, begin = 0;
+    uint64_t written = 0, execution = 0, begin = 0, outside = 0;
     while (written < accesses && reader.next(frame)) {
         if (frame.first_access + frame.addresses.size() < start_access) {
             execution += frame.block_ids.size();
@@ -54,6 +55,7 @@ void cut(const std::string& in, const std::string& out, uint64_t start_access, u
             const uint16_t count = frame.access_counts[e];
             if (frame.first_access + at >= start_access) {
                 if (writer.block_executions() == 0) begin = execution;
+                for (uint16_t i = 0; i < count; ++i) outside += !is_in_a_pool(reader.header().pools, frame.addresses[at + i]);
                 writer.append(frame.block_ids[e], frame.addresses.data() + at, frame.is_store.data() + at, count);
                 written += count;
             }
@@ -62,6 +64,7 @@ void cut(const std::string& in, const std::string& out, uint64_t start_access, u
     }
     if (reader.has_events()) writer.set_events(part_of(reader.events(), begin, begin + writer.block_executions()));
     Header header = reader.header();
+    if (header.outside_accesses) header.outside_accesses = outside;
     header.complete_roi = header.complete_roi && written == available;
     header.region = {};  // the windows are those of the whole trace
     writer.finish(header);

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "commands.h"
+#include "tessera/trace/printable.h"
 
 namespace tessera::trace::cli {
 namespace {
@@ -45,7 +46,7 @@ void print_text(const Events& events) {
         if (e.kind == EventKind::map || e.kind == EventKind::protect) std::printf(" %s", rights(e.protection).c_str());
         if (e.kind == EventKind::advise) std::printf(" advice %u", e.flags);
         else if (e.flags) std::printf(" flags 0x%x", e.flags);
-        if (e.file != 0) std::printf(" file %u %s offset 0x%" PRIx64, e.file, events.files[e.file - 1].name.c_str(), e.file_offset_bytes);
+        if (e.file != 0) std::printf(" file %u %s offset 0x%" PRIx64, e.file, printable(events.files[e.file - 1].name).c_str(), e.file_offset_bytes);
         std::printf("\n");
     }
 }

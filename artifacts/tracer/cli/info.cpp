@@ -5,6 +5,8 @@
 #include <filesystem>
 
 #include "commands.h"
+#include "tessera/trace/pools.h"
+#include "tessera/trace/printable.h"
 
 namespace tessera::trace::cli {
 namespace {
@@ -22,13 +24,20 @@ std::string json_string(const std::string& text) {
     return out + '"';
 }
 
+uint64_t outside_pages(const Header& h) {
+    uint64_t pages = h.distinct_4kb_pages;
+    for (const Pool& pool : h.pools) pages -= pool.distinct_4kb_pages;
+    return pages;
+}
+
 /// Events of a kind while the program was recorded.
 size_t later_of(const Events& events, EventKind kind) {
     const auto first = events.list.begin() + static_cast<ptrdiff_t>(events.at_start);
     return static_cast<size_t>(std::count_if(first, events.list.end(), [&](const Event& e) { return e.kind == kind; }));
 }
 
-void print_json(const Header& h, const Events* events, const std::vector<StaticBlock>& blocks, size_t frames, uint64_t file_bytes) {
+void print_json(const Header& h, const Events* events, const std::vector<StaticBlock>& blocks, size_t frames, uint64_t file_bytes,
+                uint64_t outside_accesses) {
     std::printf("{\"program\": %s, \"origin\": %s, \"accesses\": %" PRIu64 ", \"stores\": %" PRIu64
                 ", \"instructions\": %" PRIu64 ", \"block_executions\": %" PRIu64 ", \"distinct_4kb_pages\": %" PRIu64
                 ", \"threads\": %u, \"complete_roi\": %s, \"checksum\": \"%s\", \"checksum_verified\": true, \"file_bytes\": %" PRIu64
@@ -41,11 +50,14 @@ void print_json(const Header& h, const Events* events, const std::vector<StaticB
                     ", \"region_instructions_seen\": %" PRIu64 ", \"region_ended\": %s, ",
                     region.windows, region.window_accesses, region.gap_accesses, region.accesses_seen, region.instructions_seen,
                     region.ended ? "true" : "false");
+    if (const OneThread& thread = h.thread; thread.known)
+        std::printf("\"thread\": {\"number\": %u, \"blocks\": %" PRIu64 ", \"all_blocks\": %" PRIu64 "}, ", thread.number, thread.blocks, thread.all_blocks);
     if (events) {
         std::printf("\"events\": {\"at_start\": %" PRIu64, events->at_start);
         for (uint8_t kind = 0; kind < event_kinds; ++kind) std::printf(", \"%s\": %zu", name_of(static_cast<EventKind>(kind)), later_of(*events, static_cast<EventKind>(kind)));
         std::printf("}, ");
     }
+    std::printf("\"outside_accesses\": %" PRIu64 ", \"outside_4kb_pages\": %" PRIu64 ", ", outside_accesses, outside_pages(h));
     std::printf("\"pools\": [");
     for (size_t i = 0; i < h.pools.size(); ++i)
         std::printf("%s{\"kind\": \"%s\", \"base\": %" PRIu64 ", \"size_bytes\": %" PRIu64 ", \"used_bytes\": %" PRIu64
@@ -61,19 +73,27 @@ double share(uint64_t part, uint64_t whole) { return whole ? 100.0 * static_cast
 
 void info(const std::string& path, bool json) {
     Reader reader = Reader::open(path);
-    reader.verify();
     const Header& h = reader.header();
+    uint64_t outside = 0;
+    reader.verify([&](const Frame& frame) {
+        for (const uint64_t address : frame.addresses) outside += !is_in_a_pool(h.pools, address);
+    });
     const uint64_t file_bytes = std::filesystem::file_size(path);
     const Events* const events = reader.has_events() ? &reader.events() : nullptr;
-    if (json) return print_json(h, events, reader.blocks(), reader.frame_count(), file_bytes);
-    std::printf("program             %s\n", h.program.c_str());
-    std::printf("origin              %s%s\n", h.origin.c_str(), h.complete_roi ? "" : h.region.windows > 1 ? " (windows of an incomplete region of interest)" : " (stopped at the limit of accesses: incomplete region of interest)");
+    if (json) return print_json(h, events, reader.blocks(), reader.frame_count(), file_bytes, outside);
+    std::printf("program             %s\n", printable(h.program).c_str());
+    std::printf("origin              %s%s\n", printable(h.origin).c_str(), h.complete_roi ? "" : h.region.windows > 1 ? " (windows of an incomplete region of interest)" : " (stopped at the limit of accesses: incomplete region of interest)");
     std::printf("accesses            %" PRIu64 " (%.1f%% loads, %.1f%% stores)\n", h.accesses, share(h.accesses - h.stores, h.accesses), share(h.stores, h.accesses));
     std::printf("instructions        %" PRIu64 " in %" PRIu64 " executions of %zu blocks\n", h.instructions, h.block_executions, reader.blocks().size());
     if (const RegionCount& region = h.region; region.counted)
         std::printf("region              %" PRIu64 " accesses, %" PRIu64 " instructions%s; recorded: %" PRIu64 " windows, %.2f%% of the accesses\n",
                     region.accesses_seen, region.instructions_seen, region.ended ? "" : " up to the limit", region.windows, share(h.accesses, region.accesses_seen));
-    std::printf("threads             %u%s\n", h.threads, h.threads > 1 ? " (one of them is recorded)" : "");
+    std::printf("threads             %u", h.threads);
+    if (h.thread.known)
+        std::printf(": the trace has one of them, thread %u by creation, with %.2f%% of the blocks of all threads", h.thread.number,
+                    share(h.thread.blocks, h.thread.all_blocks));
+    else if (h.threads > 1) std::printf(": the trace has one of them");
+    std::printf("\n");
     if (h.kernel_modelled) std::printf("system calls        %" PRIu64 " accesses of 64 bytes, modelled from their arguments\n", h.kernel_accesses);
     if (h.stopped) std::printf("result              unverified: the program was stopped at the limit\n");
     if (events) {
@@ -86,9 +106,11 @@ void info(const std::string& path, bool json) {
     for (const Pool& pool : h.pools)
         std::printf("pool %-14s base 0x%" PRIx64 ", %" PRIu64 " bytes, %" PRIu64 " used, %" PRIu64 " distinct 4KB pages\n",
                     kind_name(pool.kind), pool.base, pool.size_bytes, pool.used_bytes, pool.distinct_4kb_pages);
+    std::printf("outside the pools   %" PRIu64 " accesses (%.1f%%), %" PRIu64 " distinct 4KB pages (%.1f%%): 4KB pages under every layout\n", outside,
+                share(outside, h.accesses), outside_pages(h), share(outside_pages(h), h.distinct_4kb_pages));
     std::printf("file                %" PRIu64 " bytes, %.2f per access, %zu frames\n", file_bytes,
                 h.accesses ? static_cast<double>(file_bytes) / static_cast<double>(h.accesses) : 0.0, reader.frame_count());
-    std::printf("checksum            %s (verified)\n", h.checksum.c_str());
+    std::printf("checksum            %s (verified)\n", printable(h.checksum).c_str());
 }
 
 void verify(const std::string& path) {

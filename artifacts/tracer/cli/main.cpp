@@ -53,7 +53,7 @@ int run(const std::vector<std::string>& words) {
             else refuse("import-champsim", "unknown option '" + option + "', or its value is missing");
         }
         check_apart(options);
-        return import_champsim(words[1], words[2], options), 0;
+        return std::fputs(import_champsim(words[1], words[2], options).c_str(), stdout), 0;
     }
     refuse(command.empty() ? "command" : "command '" + command + "'", "no such command, or wrong arguments");
 }

@@ -10,18 +10,17 @@
 #include <set>
 #include <vector>
 
-#include "tessera/trace/trace.h"
+#include "tessera/trace/pools.h"
 
 namespace tessera::trace::cli {
 
 constexpr uint64_t one_gigabyte = uint64_t{1} << 30;
 
-/// x86-64 programs have addresses below this limit. The simulator rejects pools above it.
-constexpr uint64_t address_limit = uint64_t{1} << 48;
-
 struct Span {
     uint64_t begin, end;  ///< bytes, end exclusive
     uint64_t pages;
+
+    bool operator==(const Span&) const = default;
 };
 
 std::vector<Span> spans_of_pages(const std::set<uint64_t>& page_numbers);

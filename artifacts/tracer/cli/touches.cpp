@@ -1,7 +1,7 @@
 // touches.cpp - writes the order in which a trace first touches the 4KB pages of its pools, as CSV.
 //
 // A row is the first access to a page: the pool, the page's number from the start of the pool, and the number of the access in the
-// whole trace. Pages outside the pools (stack, program, libraries) are left out. A pool has one bit for each page.
+// whole trace. Pages outside the pools (stack, program, libraries) are left out.
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -10,26 +10,15 @@
 #include <vector>
 
 #include "commands.h"
+#include "tessera/trace/page_set.h"
+#include "tessera/trace/pools.h"
 #include "tessera/trace/replacement.h"
 
 namespace tessera::trace::cli {
 
-namespace {
-
-struct Pages {
-    const char* name;
-    uint64_t base, size_bytes;
-    std::vector<bool> seen;
-
-    explicit Pages(const Pool& pool)
-        : name(pool.kind == PoolKind::heap ? "brk" : "mmap"), base(pool.base), size_bytes(pool.size_bytes), seen((pool.size_bytes + 4095) >> 12) {}
-};
-
-}  // namespace
-
 void touches(const std::string& in, const std::string& out) {
     Reader reader = Reader::open(in);
-    std::vector<Pages> pools(reader.header().pools.begin(), reader.header().pools.end());
+    PageSet seen;  // of all pools: they begin at 4KB pages and do not overlap, so no page is of two
     Replacement replacement(out);
     const auto fail = [&] {
         throw TraceError("write first touches " + out + ": " + std::strerror(errno) + "\n  what to do: free disk space, or write elsewhere");
@@ -40,17 +29,11 @@ void touches(const std::string& in, const std::string& out) {
     Frame frame;
     while (reader.next(frame)) {
         for (size_t i = 0; i < frame.addresses.size(); ++i) {
-            for (Pages& pool : pools) {
-                const uint64_t offset = frame.addresses[i] - pool.base;
-                if (offset >= pool.size_bytes) continue;
-                const uint64_t page = offset >> 12;
-                if (!pool.seen[page]) {
-                    pool.seen[page] = true;
-                    std::fprintf(file.get(), "%s,%llu,%llu\n", pool.name, static_cast<unsigned long long>(page),
-                                 static_cast<unsigned long long>(frame.first_access + i));
-                }
-                break;
-            }
+            const uint64_t address = frame.addresses[i];
+            const Pool* const pool = pool_at(reader.header().pools, address);
+            if (pool == nullptr || !seen.add(address)) continue;
+            std::fprintf(file.get(), "%s,%llu,%llu\n", pool->kind == PoolKind::heap ? "brk" : "mmap",
+                         static_cast<unsigned long long>((address - pool->base) / 4096), static_cast<unsigned long long>(frame.first_access + i));
         }
     }
     if (std::fflush(file.get()) != 0 || std::ferror(file.get())) fail();

@@ -1,10 +1,7 @@
 // trace_fuzz.cpp - runs the trace reader on files with a changed preamble, header, block table, frames or index and with
 // matching checksums: random damage cannot produce such files, but a buggy or hostile writer can.
-#include "container.h"
-#include "fuzz.h"
-#include "lib/sha256.h"
-#include "tests/random_events.h"
 #include "tessera/trace/areas.h"
+#include "traces.h"
 
 using namespace tessera;
 
@@ -12,7 +9,7 @@ namespace {
 
 const std::vector<std::string_view> header_words = {
     "\n", "=", "pool=", "brk ", "mmap ", "accesses=", "sha256=", "checksum=", "threads=4294967297", "-1",
-    "18446744073709551616", " ", "%0A", "complete_roi=2", "events=3 ", "events="};
+    "18446744073709551616", "18446744073709551615", "281474976710656", "outside_accesses=", "thread=", " ", "%0A", "complete_roi=2", "events=3 ", "events="};
 
 std::string changed(const fuzz::Parts& good, fuzz::Random& rng) {
     fuzz::Parts parts = good;
@@ -101,28 +98,14 @@ const char* broken_rule(trace::Reader& reader) {
         if (reader.events().at_start > reader.events().list.size()) return "events at the start are events";
         areas.events();
     }
-    for (const trace::Pool& pool : reader.header().pools)
-        if (pool.size_bytes > UINT64_MAX - pool.base) return "pools end within the address space";
-    return nullptr;
+    return fuzz::broken_pools(reader.header());
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
     fuzz::Run run("trace_fuzz", count, arguments);
-    std::vector<fuzz::Parts> good;
-    for (uint64_t seed = 0; seed < 4; ++seed) {
-        fuzz::MemoryFile file;
-        const std::string path = trace::testing::temporary_path("fuzz");
-        trace::Header header = trace::testing::plain_header();
-        if (seed == 3) header.region = {true, 2, 300, 900, 5000, 9000, false};
-        const size_t executions = seed == 0 ? 20 : 700;
-        const trace::testing::Stream stream = trace::testing::random_stream(seed, executions, 1 + static_cast<int>(seed) * 5);
-        if (seed % 2 == 0) trace::testing::write_stream(path, stream, header);
-        else trace::testing::write_stream(path, stream, trace::testing::random_events(seed, 30 * seed, executions), header);
-        good.push_back(fuzz::take_apart(trace::testing::read_bytes(path)));
-        std::remove(path.c_str());
-    }
+    const std::vector<fuzz::Parts> good = fuzz::good_traces();
     fuzz::MemoryFile file;
     while (run.more()) {
         const std::string bytes = changed(good[run.rng() % good.size()], run.rng);

@@ -3,6 +3,7 @@
 #include "event_text.h"
 
 #include "bytes.h"
+#include "tessera/trace/pools.h"
 
 namespace tessera::trace {
 namespace {
@@ -13,7 +14,7 @@ constexpr size_t least_event_bytes = 10, least_file_bytes = 2;
 std::string wrong_range(uint64_t offset, uint64_t bytes, EventPool pool, const Events& events, const Header& header) {
     if (bytes > UINT64_MAX - offset) return "its range ends beyond the address space";
     if (offset % page_bytes != 0 || bytes % page_bytes != 0) return "its range does not begin and end at 4KB pages";
-    uint64_t size = pool == EventPool::file ? events.file_pool_bytes : UINT64_MAX;
+    uint64_t size = pool == EventPool::file ? events.file_pool_bytes : pool == EventPool::outside ? UINT64_MAX : address_limit;
     for (const Pool& known : header.pools)
         if (static_cast<uint8_t>(known.kind) == static_cast<uint8_t>(pool)) size = known.size_bytes;
     return offset + bytes > size ? std::string("its range ends behind the pool ") + name_of(pool) : std::string();
@@ -24,8 +25,10 @@ std::string wrong_event(const Event& e, const Events& events, const Header& head
     const bool maps = kind == EventKind::map, moves = kind == EventKind::remap;
     if (kind == EventKind::brk) {
         if (e.pool != EventPool::heap || e.offset_bytes != 0) return "a brk must begin at offset 0 of the pool brk";
+        uint64_t size = address_limit;
         for (const Pool& pool : header.pools)
-            if (pool.kind == PoolKind::heap && e.length_bytes > pool.size_bytes) return "its break lies behind the pool brk";
+            if (pool.kind == PoolKind::heap) size = pool.size_bytes;
+        if (e.length_bytes > size) return "its break lies behind the pool brk";
     } else if (std::string wrong = wrong_range(e.offset_bytes, moves && e.length_bytes == 0 ? page_bytes : e.length_bytes, e.pool, events, header); !wrong.empty()) {
         return wrong;
     }
@@ -121,7 +124,9 @@ bool events_from_text(const std::string& text, Events& events) {
 
 std::string wrong_events(const Events& events, const Header& header) {
     if (events.at_start > events.list.size()) return "more events are said to be at the start than there are";
-    if (events.file_pool_bytes > UINT64_MAX - events.file_pool_base) return "the file pool ends beyond the address space";
+    if (events.file_pool_base % page_bytes != 0) return "the file pool does not begin at a 4KB page";
+    if (events.file_pool_base > address_limit || events.file_pool_bytes > address_limit - events.file_pool_base)
+        return "the file pool ends above 2^48, the limit of addresses";
     uint64_t block = 0;
     for (size_t i = 0; i < events.list.size(); ++i) {
         const Event& e = events.list[i];

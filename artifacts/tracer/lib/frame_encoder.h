@@ -20,7 +20,7 @@
 #include "container.h"
 #include "file.h"
 #include "frame_codec.h"
-#include "page_set.h"
+#include "tessera/trace/page_set.h"
 
 namespace tessera::trace {
 

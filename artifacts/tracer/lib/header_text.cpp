@@ -4,7 +4,8 @@
 // and line breaks are written %25 and %0A. The last line is `sha256=<of the lines before it>`, for readers
 // in languages without this library's digest. A reader takes each key once, and no header without all of
 // them. The keys of the region's count (windows ... region_ended) are there together or not at all. A trace with events
-// has `events=<count> <stored_bytes> <text_bytes>`.
+// has `events=<count> <stored_bytes> <text_bytes>`. A recording of one thread of several can have `thread=<number> <its blocks>
+// <blocks of all threads>`, and an imported trace has `outside_accesses=<accesses in no pool>`. Numbers have digits only.
 #include <charconv>
 #include <map>
 #include <set>
@@ -12,6 +13,8 @@
 
 #include "container.h"
 #include "sha256.h"
+#include "tessera/trace/pools.h"
+#include "tessera/trace/printable.h"
 
 namespace tessera::trace {
 namespace {
@@ -36,44 +39,47 @@ std::string unescape(const std::string& value) {
     return out;
 }
 
-bool to_number(const std::string& text, uint64_t& out) {
+constexpr size_t most_digits = 20;  // of a 64-bit number
+
+/// Digits and nothing else: no sign, no space.
+bool to_number(std::string_view text, uint64_t& out) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-    return error == std::errc{} && end == text.data() + text.size();
+    return error == std::errc{} && end == text.data() + text.size() && text.size() <= most_digits;
 }
 
-bool to_pool(const std::string& text, Pool& pool) {
-    std::istringstream words(text);
-    std::string kind;
-    words >> kind >> pool.base >> pool.size_bytes >> pool.used_bytes >> pool.distinct_4kb_pages;
-    pool.kind = kind == "brk" ? PoolKind::heap : PoolKind::anon;
-    return !words.fail() && words.eof() && (kind == "brk" || kind == "mmap");
-}
-
-bool to_sizes(const std::string& text, std::optional<EventSizes>& sizes) {
-    std::istringstream words(text);
-    EventSizes found;
-    words >> found.count >> found.stored_bytes >> found.text_bytes;
-    sizes = found;
-    return !words.fail() && words.eof() && text.find('-') == std::string::npos && found.text_bytes <= max_event_text_bytes;
-}
-
-/// What layouts rely on: one pool of a kind, inside the address space. Empty when it holds.
-std::string wrong_pools(const std::vector<Pool>& pools) {
-    for (const Pool& pool : pools) {
-        if (pool.size_bytes > UINT64_MAX - pool.base) return "a pool ends beyond the address space";
-        for (const Pool& other : pools)
-            if (&other != &pool && other.kind == pool.kind) return "two pools have the same kind";
+/// As many numbers as `out` has, one space between two of them.
+bool to_numbers(std::string_view text, std::initializer_list<uint64_t*> out) {
+    size_t left = out.size();
+    for (uint64_t* const number : out) {
+        const size_t space = text.find(' ');
+        if ((--left == 0) != (space == std::string_view::npos) || !to_number(text.substr(0, space), *number)) return false;
+        text.remove_prefix(left == 0 ? text.size() : space + 1);
     }
-    return {};
+    return true;
+}
+
+bool to_pool(std::string_view text, Pool& pool) {
+    const bool heap = text.starts_with("brk ");
+    if (!heap && !text.starts_with("mmap ")) return false;
+    pool.kind = heap ? PoolKind::heap : PoolKind::anon;
+    return to_numbers(text.substr(text.find(' ') + 1), {&pool.base, &pool.size_bytes, &pool.used_bytes, &pool.distinct_4kb_pages});
+}
+
+bool to_sizes(std::string_view text, std::optional<EventSizes>& sizes) {
+    EventSizes& found = sizes.emplace();
+    return to_numbers(text, {&found.count, &found.stored_bytes, &found.text_bytes}) && found.text_bytes <= max_event_text_bytes;
+}
+
+bool to_thread(std::string_view text, OneThread& thread) {
+    uint64_t number = 0;
+    if (!to_numbers(text, {&number, &thread.blocks, &thread.all_blocks}) || number > UINT32_MAX) return false;
+    thread.known = true;
+    thread.number = static_cast<uint32_t>(number);
+    return thread.blocks <= thread.all_blocks;
 }
 
 /// Of a damaged line, what a message can hold.
-std::string shown(const std::string& text) {
-    std::string out = text.substr(0, 80);
-    for (char& c : out)
-        if (c < ' ' || c > '~') c = '?';
-    return text.size() > 80 ? out + "..." : out;
-}
+std::string shown(const std::string& text) { return printable(text.substr(0, 80)) + (text.size() > 80 ? "..." : ""); }
 
 }  // namespace
 
@@ -89,6 +95,9 @@ std::string header_to_text(const Header& h, const std::optional<EventSizes>& eve
         out << "windows=" << region.windows << "\nwindow_accesses=" << region.window_accesses << "\ngap_accesses=" << region.gap_accesses
             << "\nregion_accesses_seen=" << region.accesses_seen << "\nregion_instructions_seen=" << region.instructions_seen
             << "\nregion_ended=" << (region.ended ? 1 : 0) << '\n';
+    if (const OneThread& thread = h.thread; thread.known)
+        out << "thread=" << thread.number << ' ' << thread.blocks << ' ' << thread.all_blocks << '\n';
+    if (h.outside_accesses) out << "outside_accesses=" << *h.outside_accesses << '\n';
     if (events) out << "events=" << events->count << ' ' << events->stored_bytes << ' ' << events->text_bytes << '\n';
     for (const Pool& pool : h.pools)
         out << "pool=" << (pool.kind == PoolKind::heap ? "brk" : "mmap") << ' ' << pool.base << ' '
@@ -106,7 +115,7 @@ uint64_t event_bytes_of(const std::string& header_text) {
 
 std::string header_from_text(const std::string& text, Header& h, std::optional<EventSizes>& events) {
     const size_t sum_at = text.rfind("sha256=");
-    if (sum_at == std::string::npos || text.substr(sum_at) != "sha256=" + sha256_hex(text.substr(0, sum_at)) + '\n')
+    if (sum_at == std::string::npos || (sum_at > 0 && text[sum_at - 1] != '\n') || text.substr(sum_at) != "sha256=" + sha256_hex(text.substr(0, sum_at)) + '\n')
         return "its last line is not the sha256 of the lines before it";
     uint64_t threads = 0, complete_roi = 0, kernel_modelled = 0, stopped = 0, ended = 0;
     const std::map<std::string, uint64_t*> numbers = {
@@ -129,6 +138,10 @@ std::string header_from_text(const std::string& text, Header& h, std::optional<E
         const auto count = counts.find(key);
         bool ok = true;
         if (key == "pool") ok = to_pool(value, h.pools.emplace_back());
+        else if (key == "thread" && h.thread.known) return "header key 'thread' is given twice";
+        else if (key == "thread") ok = to_thread(value, h.thread);
+        else if (key == "outside_accesses" && h.outside_accesses) return "header key 'outside_accesses' is given twice";
+        else if (key == "outside_accesses") ok = to_number(value, h.outside_accesses.emplace());
         else if (key == "events" && events) return "header key 'events' is given twice";
         else if (key == "events") ok = to_sizes(value, events);
         else if (!seen.insert(key).second) return "header key '" + shown(key) + "' is given twice";
@@ -142,12 +155,14 @@ std::string header_from_text(const std::string& text, Header& h, std::optional<E
     if (seen.size() != keys) return "header keys are missing: it has " + std::to_string(seen.size()) + " of " + std::to_string(keys);
     if (threads > UINT32_MAX || complete_roi > 1 || kernel_modelled > 1 || stopped > 1 || ended > 1)
         return "header numbers threads, complete_roi, kernel_modelled, stopped and region_ended are out of range";
+    if (h.thread.known && threads < 2) return "header line 'thread=' belongs to recordings of one of several threads";
+    if (h.outside_accesses.value_or(0) > h.accesses) return "more accesses are outside the pools than the trace has";
     h.threads = static_cast<uint32_t>(threads);
     h.complete_roi = complete_roi != 0;
     h.kernel_modelled = kernel_modelled != 0;
     h.stopped = stopped != 0;
     h.region.ended = ended != 0;
-    return wrong_pools(h.pools);
+    return wrong_pools(h.pools, h.distinct_4kb_pages);
 }
 
 }  // namespace tessera::trace

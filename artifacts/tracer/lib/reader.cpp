@@ -170,11 +170,12 @@ void Reader::seek(size_t index) {
     impl_->at = index;
 }
 
-void Reader::verify() {
+void Reader::verify(const std::function<void(const Frame&)>& each) {
     Frame frame;
     for (size_t i = 0; i < frame_count(); ++i) {
         impl_->decode(i, frame);
         if (frame_digest(content_of(frame)) != impl_->index[i].content_digest) impl_->refuse_frame(i, "its decoded content differs from the recorded content");
+        if (each) each(frame);
     }
     if (content_checksum(impl_->table_text, impl_->index, impl_->events_text) != impl_->header.checksum)
         impl_->refuse("header", 0, "the trace's checksum differs from its content");

@@ -7,6 +7,7 @@
 #include "container.h"
 #include "file.h"
 #include "frame_encoder.h"
+#include "tessera/trace/pools.h"
 #include "tessera/trace/replacement.h"
 #include "tessera/trace/trace.h"
 
@@ -109,6 +110,8 @@ void Writer::finish(Header header) {
     header.kernel_accesses = totals.kernel_accesses;
     header.distinct_4kb_pages = totals.pages.count();
     for (Pool& pool : header.pools) pool.distinct_4kb_pages = totals.pages.count(pool.base, pool.base + pool.size_bytes);
+    if (const std::string wrong = wrong_pools(header.pools, header.distinct_4kb_pages); !wrong.empty())
+        throw TraceError("pools of trace " + w.path + ": " + wrong + "\n  what to do: correct the program that writes this trace");
     std::optional<std::string> events_text;
     if (w.events) {
         if (const std::string wrong = wrong_events(*w.events, header); !wrong.empty())

@@ -1,6 +1,8 @@
 // A trace that goes to ChampSim's format and back keeps addresses, kinds and registers.
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "cli/champsim_record.h"
 #include "cli/commands.h"
 #include "cli/pool_options.h"
@@ -136,17 +138,140 @@ TEST(Champsim, RegistersWithAMeaningKeepItAndNoneIsLost) {
     for (int bit = 0; bit < 33; ++bit) EXPECT_EQ(bit_of_register(register_of_bit(bit)), uint64_t{1} << bit);
 }
 
-TEST(Champsim, CutRecordsAreRefusedWithTheirPosition) {
-    const std::string path = temporary_path("cut"), out = temporary_path("cut-out");
-    write_bytes(path, std::string(64 * 3 + 10, '\0'));
+ChampsimRecord good_record(uint64_t n) {
+    ChampsimRecord record{};
+    record.ip = 0x401000 + 4 * (n % 8);
+    record.source_memory[0] = 0x7f0000000000 + 64 * n;
+    return record;
+}
+
+std::string bytes_of(const std::vector<ChampsimRecord>& records) {
+    return {reinterpret_cast<const char*>(records.data()), records.size() * sizeof(ChampsimRecord)};
+}
+
+/// The error of an import, "" for none; a refused import leaves no file.
+std::string error_of(const std::string& bytes, ImportOptions options = {}) {
+    const std::string path = temporary_path("refused"), out = temporary_path("refused-out");
+    write_bytes(path, bytes);
+    std::string message;
     try {
-        import_champsim(path, out, {});
-        FAIL();
+        import_champsim(path, out, options);
     } catch (const TraceError& error) {
-        EXPECT_NE(std::string(error.what()).find("record 3 at byte 192"), std::string::npos) << error.what();
+        message = error.what();
+        EXPECT_FALSE(std::filesystem::exists(out));
     }
-    EXPECT_FALSE(std::filesystem::exists(out));
     std::remove(path.c_str());
+    std::remove(out.c_str());
+    return message;
+}
+
+void expect_words(const std::string& message, const std::vector<std::string>& words) {
+    for (const std::string& word : words) EXPECT_NE(message.find(word), std::string::npos) << word << " in: " << message;
+}
+
+TEST(Champsim, ImpossibleFieldsAreRefusedWithRecordByteFieldAndValue) {
+    using Change = void (*)(ChampsimRecord&);
+    const struct {
+        Change change;
+        std::vector<std::string> words;
+    } rows[] = {
+        {[](ChampsimRecord& r) { r = {}; }, {"ip at byte 320", "0x0"}},
+        {[](ChampsimRecord& r) { r.ip = 0; }, {"ip at byte 320", "0x0"}},
+        {[](ChampsimRecord& r) { r.is_branch = 2; }, {"is_branch at byte 328", "0x2"}},
+        {[](ChampsimRecord& r) { r.is_branch = 1, r.branch_taken = 255; }, {"branch_taken at byte 329", "0xff"}},
+        {[](ChampsimRecord& r) { r.branch_taken = 1; }, {"branch_taken at byte 329", "0x1", "is_branch is 0"}},
+        {[](ChampsimRecord& r) { r.ip = uint64_t{1} << 48; }, {"ip at byte 320", "0x1000000000000", "more than 48 bits"}},
+        {[](ChampsimRecord& r) { r.destination_memory[1] = uint64_t{1} << 48; }, {"destination_memory[1] at byte 344", "0x1000000000000", "2^48"}},
+        {[](ChampsimRecord& r) { r.source_memory[0] = (uint64_t{1} << 56) - 8; }, {"source_memory[0] at byte 352", "0xfffffffffffff8", "more than 48 bits"}},
+        {[](ChampsimRecord& r) { r.source_memory[3] = uint64_t{1} << 56; }, {"source_memory[3] at byte 376", "0x100000000000000", "no x86-64 address"}},
+        {[](ChampsimRecord& r) { r.source_memory[3] = 0xfeffffffffffffff; }, {"source_memory[3] at byte 376", "no x86-64 address"}},
+        {[](ChampsimRecord& r) { r.source_memory[1] = 0xffffffffff600000; }, {"source_memory[1] at byte 360", "0xffffffffff600000", "kernel"}},
+        {[](ChampsimRecord& r) { r.source_memory[1] = 0xff00000000000000; }, {"source_memory[1] at byte 360", "kernel"}},
+    };
+    for (const auto& row : rows) {
+        std::vector<ChampsimRecord> records;
+        for (uint64_t n = 0; n < 9; ++n) records.push_back(good_record(n));
+        row.change(records[5]);
+        const std::string message = error_of(bytes_of(records));
+        expect_words(message, {"record 5 at byte 320", "what to do: ", "--max-accesses 5"});
+        expect_words(message, row.words);
+        ImportOptions before;
+        before.max_accesses = 5;
+        EXPECT_EQ(error_of(bytes_of(records), before), "") << "the part before it is whole";
+    }
+}
+
+/// What Pin writes for programs: every register, prefetches of small and of unusual numbers, a branch to itself.
+TEST(Champsim, PossibleRecordsAreTaken) {
+    std::vector<ChampsimRecord> records;
+    for (unsigned n = 0; n < 256; ++n) {
+        ChampsimRecord record{};
+        record.ip = n == 0 ? 1 : n == 1 ? (uint64_t{1} << 48) - 1 : n == 2 ? 0x7ffffffff000 : 0x400000 + n;
+        record.is_branch = n % 2, record.branch_taken = n % 4 == 1;
+        for (uint8_t& number : record.destination_registers) number = static_cast<uint8_t>(n);
+        for (uint8_t& number : record.source_registers) number = static_cast<uint8_t>(255 - n);
+        record.source_memory[n % 4] = n % 3 == 0 ? 8 : (uint64_t{1} << 48) - 1 - n;
+        record.destination_memory[n % 2] = 0x7f0000000000 + n;
+        records.push_back(record);
+    }
+    EXPECT_EQ(error_of(bytes_of(records)), "");
+}
+
+TEST(Champsim, RecordsThatLoseBytesInTheMiddleAreRefused) {
+    std::vector<ChampsimRecord> records;
+    for (uint64_t n = 0; n < 200; ++n) records.push_back(good_record(n));
+    const std::string whole = bytes_of(records);
+    for (size_t lost = 1; lost < 64; ++lost)
+        EXPECT_NE(error_of(whole.substr(0, 64 * 100) + whole.substr(64 * 100 + lost)), "") << lost;
+    EXPECT_NE(error_of(whole.substr(0, 64 * 100) + std::string(4096, '\0') + whole.substr(64 * 100)), "") << "a hole of zeros";
+}
+
+TEST(Champsim, CutRecordsAreRefusedWithTheirPosition) {
+    const std::string whole = bytes_of({good_record(0), good_record(1), good_record(2), good_record(3)});
+    expect_words(error_of(whole.substr(0, 64 * 3 + 10)), {"record 3 at byte 192", "10 of its 64 bytes"});
+}
+
+/// 96 bytes: two more destination registers, two more stores, the address space.
+TEST(Champsim, CloudsuitesRecordsAreNamed) {
+    for (const bool with_stores : {false, true}) {
+        std::string bytes;
+        for (uint64_t n = 0; n < 40; ++n) {
+            std::string record(96, '\0');
+            const uint64_t ip = 0x401000 + 4 * n, load = 0x7f0000000000 + 64 * n;
+            std::memcpy(record.data(), &ip, 8);
+            record[10] = 70, record[14] = 71;
+            for (int i = 0; i < (with_stores ? 4 : 0); ++i) std::memcpy(record.data() + 24 + 8 * i, &load, 8);
+            for (int i = 0; i < (with_stores ? 4 : 1); ++i) std::memcpy(record.data() + 56 + 8 * i, &load, 8);
+            record[88] = record[89] = 1;
+            bytes += record;
+        }
+        expect_words(error_of(bytes), {"CloudSuite", "96-byte", "64-byte", "record "});
+        expect_words(error_of(bytes.substr(0, 96 * 2)), {"CloudSuite"});
+    }
+    const std::string message = error_of(bytes_of({good_record(0), {}, good_record(2), good_record(3), good_record(4)}));
+    EXPECT_EQ(message.find("CloudSuite"), std::string::npos) << message;
+}
+
+TEST(Champsim, TheShareOutsideThePoolsIsReportedAndKept) {
+    const std::string path = temporary_path("far"), out = temporary_path("far-out"), part = temporary_path("far-part");
+    std::vector<ChampsimRecord> records;
+    for (uint64_t n = 0; n < 100; ++n) {
+        records.push_back(good_record(n));
+        records.back().source_memory[0] = (n % 4 << 40) + (uint64_t{16} << 40) + 4096 * (n / 4);  // four arrays of 25 pages
+    }
+    write_bytes(path, bytes_of(records));
+    expect_words(import_champsim(path, out, {}), {"75 (75.0%) of the accesses", "75 (75.0%) of the 4KB pages", "0x110000000000:0x110000019000, 25 pages: outside",
+                                                 "at least 1% of the pages: --brk-pool 0x100000000000:0x100000019000 --mmap-pool 0x110000000000:0x130000019000\n"});
+    EXPECT_EQ(Reader::open(out).header().outside_accesses, 75u);
+    cut(out, part, 0, 10);
+    EXPECT_EQ(Reader::open(part).header().outside_accesses, 7u);
+    ImportOptions all;
+    all.heap = pool_option("--brk-pool", PoolKind::heap, "0x100000000000:0x100000019000");
+    all.anon = pool_option("--mmap-pool", PoolKind::anon, "0x110000000000:0x130000019000");
+    EXPECT_EQ(import_champsim(path, out, all).find("to cover"), std::string::npos);
+    expect_words(import_champsim(path, out, all), {"0 (0.0%) of the accesses", "0 (0.0%) of the 4KB pages"});
+    EXPECT_EQ(Reader::open(out).header().outside_accesses, 0u);
+    for (const auto& file : {path, out, part}) std::remove(file.c_str());
 }
 
 TEST(Champsim, AnEmptyTraceIsNone) {

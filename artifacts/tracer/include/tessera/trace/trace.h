@@ -13,7 +13,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -28,7 +30,7 @@ enum class PoolKind : uint8_t { heap = 0, anon = 1 };
 /// One pool of libmosalloc in the traced process.
 struct Pool {
     PoolKind kind;
-    uint64_t base;        ///< virtual address of pool offset 0 (aligned to 1GB)
+    uint64_t base;        ///< virtual address of pool offset 0 (of libmosalloc and imports: aligned to 1GB)
     uint64_t size_bytes;  ///< reserved span
     uint64_t used_bytes;  ///< high-water mark when the recording ended
     uint64_t distinct_4kb_pages = 0;  ///< pages of this pool that the stream touches; filled in by the writer
@@ -95,7 +97,7 @@ inline std::vector<uint32_t> instruction_counts(const std::vector<StaticBlock>& 
 /// Blocks that stand for the kernel's copies to and from the program (system calls) have their pc in this page, the
 /// last below 2^47, which Linux never gives to a program.
 constexpr uint64_t kernel_page = 0x7ffffffff000;
-inline bool is_kernel_block(const StaticBlock& block) { return block.pc >= kernel_page; }
+inline bool is_kernel_block(const StaticBlock& block) { return block.pc >> 12 == kernel_page >> 12; }
 
 /// How much of the region of interest the trace has, of a recording that counted the region.
 struct RegionCount {
@@ -108,6 +110,14 @@ struct RegionCount {
     bool ended = false;              ///< the region was counted to its end: both are whole
 };
 
+/// Which thread of several a recording has. Blocks are QEMU's, of which a trace has some as several blocks.
+struct OneThread {
+    bool known = false;        ///< false: one thread only, or the recording does not say
+    uint32_t number = 0;       ///< by creation; 0 is the main thread
+    uint64_t blocks = 0;       ///< executed by it in the region while it was recorded
+    uint64_t all_blocks = 0;   ///< executed by all threads in the region
+};
+
 struct Header {
     std::string program;          ///< command line of the traced program
     std::string origin;           ///< "qemu" or "champsim"
@@ -117,12 +127,14 @@ struct Header {
     uint64_t instructions = 0;
     uint64_t block_executions = 0;
     uint64_t distinct_4kb_pages = 0;
-    uint32_t threads = 1;
+    uint32_t threads = 1;         ///< that ran in the region; one of them is in the trace
+    OneThread thread;             ///< only if there are several
     bool complete_roi = true;     ///< false: stopped at --max-accesses before the ROI ended
     bool kernel_modelled = false; ///< the stream has the accesses of system calls to the program's memory
     uint64_t kernel_accesses = 0; ///< accesses of such blocks, filled in by the writer
     bool stopped = false;         ///< the program was stopped at the limit, so its verifier did not run
     RegionCount region;
+    std::optional<uint64_t> outside_accesses;  ///< data accesses in no pool; only imported traces have the number
     std::string checksum;         ///< sha256 (hex) of the content (README: Checksum), independent of compression
 };
 
@@ -171,7 +183,8 @@ public:
     void seek(size_t index);
     /// Decodes every frame and compares its content, and the whole, with the checksums; throws TraceError.
     /// next() checks only the digest of the stored bytes, which detects damage.
-    void verify();
+    /// `each` gets every frame.
+    void verify(const std::function<void(const Frame&)>& each = {});
 
 private:
     struct Impl;

@@ -13,12 +13,17 @@ namespace tessera::trace {
 
 class PageSet {
 public:
-    void add(uint64_t address) {
+    /// Whether the page is new.
+    bool add(uint64_t address) {
         const uint64_t gigabyte = address >> 30;
         Recent& recent = recent_[gigabyte % recent_.size()];
         if (gigabyte != recent.gigabyte) [[unlikely]] recent = {gigabyte, bits_of(gigabyte)};
         const uint64_t page = address >> 12 & (pages_per_gigabyte - 1);
-        recent.bits[page / 64] |= uint64_t{1} << page % 64;
+        uint64_t& word = recent.bits[page / 64];
+        const uint64_t bit = uint64_t{1} << page % 64;
+        const bool is_new = (word & bit) == 0;
+        word |= bit;
+        return is_new;
     }
 
     void add_all(const PageSet& other) {

@@ -1,0 +1,13 @@
+// printable.h - texts of a file as a terminal can show them: nothing in them moves the cursor or reverses the line.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tessera::trace {
+
+/// Printable characters of UTF-8 as they are; each byte of all others (control characters, marks of direction and of no
+/// width, malformed bytes) as \xNN.
+std::string printable(std::string_view text);
+
+}  // namespace tessera::trace
