@@ -175,7 +175,7 @@ def test_an_output_that_cannot_be_written_is_named_and_refused(line, kind, tmp_p
     path = unwritable(tmp_path, kind)
     lines = CELLS.read_text().splitlines(keepends=True)
     (tmp_path / "small.csv").write_text("".join(lines[:1] + [row for row in lines if row.startswith(PAIR)]))
-    (tmp_path / "records").write_bytes(bytes(64))
+    (tmp_path / "records").write_bytes((0x401000).to_bytes(8, "little").ljust(64, b"\0"))
     places = {"out": path, "cells": CELLS, "design": DESIGN} | {
         name: tmp_path / found for name, found in (("small", "small.csv"), ("records", "records"))
     }

@@ -285,7 +285,7 @@ def test_the_log_notes_memory_from_before_the_recording(trace, logs, tmp_path):
 def test_a_trace_without_events_is_named(trace, tmp_path):
     """An imported trace has no calls."""
     other, records = tmp_path / "other.tst", tmp_path / "other.champsim"
-    records.write_bytes(bytes(64 * 10))
+    records.write_bytes((0x401000).to_bytes(8, "little").ljust(64, b"\0") * 10)
     tool = build_dir("tracer") / "tessera-trace"
     assert subprocess.run([tool, "import-champsim", records, other], capture_output=True).returncode == 0
     done = tessera("os", "run", "--trace", other, "--scenario", "thp-always", "--out", tmp_path / "x.oslog")

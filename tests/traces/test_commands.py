@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import lzma
+import re
+import struct
 from pathlib import Path
 
 import pytest
@@ -27,6 +30,11 @@ def test_record_info_verify_export_import(components, tmp_path: Path):
     assert described["accesses"] <= 5000
     assert not described["complete_roi"]
     assert "incomplete" in tessera("info", trace).output
+    pages = described["outside_4kb_pages"]
+    assert (
+        f"{pages} distinct 4KB pages" in tessera("info", trace).output
+        and described["outside_accesses"] is None
+    )
     assert "intact" in tessera("verify", trace).output
     assert tessera("export", trace, "--to", "champsim", "--out", records).exit_code == 0
     packed = tmp_path / "t.champsim.xz"
@@ -37,6 +45,7 @@ def test_record_info_verify_export_import(components, tmp_path: Path):
     assert found["stores"] == described["stores"]
     assert found["distinct_4kb_pages"] == described["distinct_4kb_pages"]
     assert found["program"] == "t.champsim.xz"
+    assert 0 < found["outside_accesses"] <= found["accesses"]
 
 
 @pytest.mark.toolchain
@@ -74,6 +83,40 @@ def test_import_takes_pools_and_refuses_bad_ones(components, tmp_path: Path):
     with pytest.raises(TesseraError, match="64-byte record"):
         traces.import_champsim(_truncated(plain), tmp_path / "q.tst")
     assert not (tmp_path / "q.tst").exists()
+
+
+@pytest.mark.toolchain
+def test_arrays_outside_the_pools_are_said_by_every_command(components, tmp_path: Path):
+    record = struct.Struct("<QBB2B4B2Q4Q")
+    bases = [16 << 40, 17 << 40, 18 << 40]
+    loads = (bases[n % 3] + 4096 * (n // 3) for n in range(3 * 512))
+    far = tmp_path / "far.champsim"
+    far.write_bytes(
+        b"".join(record.pack(0x401000, 0, 0, 1, 0, 2, 0, 0, 0, 0, 0, load, 0, 0, 0) for load in loads)
+    )
+    trace, layouts = tmp_path / "far.tst", tmp_path / "layouts"
+    said = tessera("import", "--from", "champsim", far, "--out", trace).output
+    assert "512 (33.3%) of the accesses, 512 (33.3%) of the 4KB pages" in said
+    ranges = re.search(r"(--brk-pool) (\S+) (--mmap-pool) (\S+)$", said.strip())
+    assert "512 accesses (33.3%), 512 distinct 4KB pages (33.3%)" in tessera("info", trace).output
+    described = json.loads(tessera("info", trace, "--json").output)
+    assert (described["outside_accesses"], described["outside_4kb_pages"]) == (512, 512)
+    options = ["--trace", str(trace), "--platform", "haswell-sim"]
+    note = "512 of 1536 touched 4KB pages (33.3%), 512 of 1536 accesses (33.3%)"
+    made = CliRunner().invoke(cli, ["layouts", "generate", *options, "--out", str(layouts)])
+    assert made.exit_code == 0 and note in made.output
+    run = ["simulate", *options, "--sampling", "tlbs", "--layouts", str(layouts / "growing-[08].csv")]
+    done = CliRunner().invoke(cli, [*run, "--out", str(tmp_path / "cells.csv")])
+    assert done.exit_code == 0 and note in done.output
+    # With the pools that the import proposes, every array is in one: two pools that span terabytes.
+    said = tessera("import", "--from", "champsim", far, "--out", trace, *ranges.groups()).output
+    assert "0 (0.0%) of the accesses" in said and "--mmap-pool" not in said
+    made = CliRunner().invoke(cli, ["layouts", "generate", *options, "--out", str(layouts)])
+    assert made.exit_code == 0 and "outside" not in made.output
+    done = CliRunner().invoke(cli, [*run, "--out", str(tmp_path / "cells.csv")])
+    assert done.exit_code == 0 and "outside" not in done.output
+    misses = {row["layout"]: row for row in csv.DictReader((tmp_path / "cells.csv").open())}
+    assert int(misses["growing-8"]["stlb_misses"]) * 100 < int(misses["growing-0"]["stlb_misses"])
 
 
 @pytest.mark.toolchain

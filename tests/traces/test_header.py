@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from tessera.core.errors import TesseraError
+from tessera.core.paths import repo_root
 from tessera.record import traces
+from tessera.record.traces.header import outside_note
 
 LINES = (
     "program=a%0Ab 100%25\norigin=qemu\naccesses=3\nstores=1\ninstructions=9\nblock_executions=2\n"
@@ -106,3 +108,62 @@ def test_an_older_version_is_named(tmp_path: Path, version: str):
         traces.info(path)
     assert caught.value.code == "trace-version"
     assert "tessera trace record" in caught.value.remedy
+
+
+def table() -> list[tuple[str, str, str]]:
+    """Verdict, what, and lines of a header, of each row that the C++ reader is tested with, too."""
+    base, rows = [], []
+    for line in (repo_root() / "artifacts/tracer/tests/headers.txt").read_text().splitlines():
+        if line.startswith("#"):
+            continue
+        verdict, what, *changes = line.split(" | ")
+        if verdict == "base":
+            base.append(what)
+            continue
+        lines = list(base)
+        for change in changes[0].split(" ; ") if changes[0] else []:
+            key = change.lstrip("+-").partition("=")[0] + "="
+            at = next((i for i, old in enumerate(lines) if old.startswith(key)), None)
+            if change.startswith("-"):
+                del lines[at]
+            elif change.startswith("+") or key == "pool=" or at is None:
+                lines.append(change.removeprefix("+").replace("\\t", "\t"))
+            else:
+                lines[at] = change
+        rows.append((verdict, what, "".join(line + "\n" for line in lines)))
+    return rows
+
+
+def test_headers_are_accepted_and_refused_as_the_shared_table_says(tmp_path: Path):
+    verdicts = []
+    for verdict, what, lines in table():
+        path = write_trace(tmp_path / "t.tst", lines, b"01234" if "events=" in lines else b"")
+        try:
+            traces.info(path)
+            verdicts.append("accepted")
+        except TesseraError as refused:
+            verdicts.append("refused")
+            assert str(path) in refused.asked and "byte" in refused.asked, what
+            assert refused.code in ("trace-header", "trace-length"), what
+        assert verdicts[-1] == verdict, what
+    assert verdicts.count("accepted") >= 15 and verdicts.count("refused") >= 50
+
+
+def test_what_is_outside_the_pools_is_a_number_and_a_sentence(tmp_path: Path):
+    lines = LINES.replace("distinct_4kb_pages=2", "distinct_4kb_pages=4")
+    found = traces.info(write_trace(tmp_path / "recorded.tst", lines))
+    assert (found["outside_4kb_pages"], found["outside_accesses"]) == (3, None)
+    assert "3 of 4 touched 4KB pages (75.0%)" in outside_note(found)
+    found = traces.info(write_trace(tmp_path / "imported.tst", lines + "outside_accesses=2\n"))
+    assert "2 of 3 accesses (66.7%)" in outside_note(found)
+    few = {"distinct_4kb_pages": 1000, "accesses": 1000}
+    for pages, accesses, said in (
+        (9, 9, False),
+        (10, 0, True),
+        (0, 10, True),
+        (9, None, False),
+        (0, 0, False),
+    ):
+        assert bool(outside_note(few | {"outside_4kb_pages": pages, "outside_accesses": accesses})) == said
+    nothing = {"distinct_4kb_pages": 0, "accesses": 0, "outside_4kb_pages": 0, "outside_accesses": 0}
+    assert outside_note(nothing) == ""

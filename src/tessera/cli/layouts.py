@@ -57,11 +57,13 @@ def generate(trace: Path, platform: str, out: Path, seed: int, random_count: int
     from tessera import platforms
     from tessera.layouts.generate import distinct
     from tessera.record import traces
+    from tessera.results import threads
     from tessera.simulate.choose_layouts import make_layouts
 
+    found = traces.info(trace)
     made = make_layouts(
         trace,
-        traces.info(trace),
+        found,
         platforms.load(platform),
         out,
         seed=seed,
@@ -71,8 +73,9 @@ def generate(trace: Path, platform: str, out: Path, seed: int, random_count: int
     total, count, size = len(made.manifest), distinct(made.manifest), format_bytes(made.space.size)
     places = f"{made.space.places} {windows} pages of 2MB"
     click.echo(f"{total} layouts, {count} distinct (1gb not counted), over {size}, {places} -> {out}")
-    if made.reason:
-        click.echo(f"note: {made.reason}", err=True)
+    of_thread = threads.sentence(threads.note_of(found))
+    for note in filter(None, (made.reason, of_thread, traces.outside_note(found))):
+        click.echo(f"note: {note}", err=True)
 
 
 @layouts.command()

@@ -166,7 +166,9 @@ def simulate(trace, platform_names, layout_words, mapping_words, log_words, chan
           --kernel-out /tmp/os/kernel.csv --fault-times-out /tmp/os/times.csv --out /tmp/os/woven.csv
     """
     from tessera.record.traces import info as trace_info
+    from tessera.record.traces import outside_note
     from tessera.results import cells
+    from tessera.results import threads as of_threads
     from tessera.scenarios.faults import write_faults
     from tessera.scenarios.model import check_name
     from tessera.simulate.each import write_table
@@ -205,7 +207,7 @@ def simulate(trace, platform_names, layout_words, mapping_words, log_words, chan
         "--kernel-out": kernel_out, "--fault-times-out": fault_times_out, "--check-tables": check_tables
     }  # fmt: skip
     templates = _templates(weave, [name for name, given in only_woven.items() if given], kind)
-    trace_info(trace)
+    found = trace_info(trace)
     layouts = find_inputs(pages, kind)
     if kind == LOG:
         for path in layouts:
@@ -236,7 +238,8 @@ def simulate(trace, platform_names, layout_words, mapping_words, log_words, chan
     )  # fmt: skip
     for row in rows:
         made = [*changes, *(f"{key}={row[key]}" for key in keys)]
-        row["message"] = row["message"] or (f"set: {', '.join(made)}" if made else "")
+        if made and (is_ok(row) or not row["message"]):
+            row["message"] = of_threads.joined(row["message"], f"set: {', '.join(made)}")
     write_table(rows, keys, out) if keys else cells.write_cells(rows, out)
     if units is not None:
         write_parts(units, UNIT_COLUMNS, interval_out, keys)
@@ -250,6 +253,9 @@ def simulate(trace, platform_names, layout_words, mapping_words, log_words, chan
         write_faults(layouts, faults_out)
     failed = [row for row in rows if not is_ok(row)]
     click.echo(f"{len(rows) - len(failed)} cells ok, {len(failed)} failed -> {out}")
+    outside = "" if kind == LOG else outside_note(found)
+    for note in filter(None, (of_threads.sentence(of_threads.note_of(found)), outside)):
+        click.echo(f"note: {note}", err=True)
     for row in failed:
         where = ", ".join([row["platform"], *(f"{key}={row[key]}" for key in keys), row["layout"]])
         click.echo(f"failed: {where}: {row['message']}", err=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from tessera.cli.study_output import say_thread
 from tessera.core.units import format_bytes
 from tessera.record import traces
 from tessera.record.traces.convert import describe
@@ -167,13 +168,19 @@ def verify(path: Path) -> None:
 @click.option("--brk-pool", metavar="START:END", help="Addresses of the heap pool.")
 @click.option("--max-accesses", type=int, help="Stop after this many accesses.  [default: read all]")
 def import_(source: Path, kind: str, out: Path, mmap_pool, brk_pool, max_accesses) -> None:
-    """Convert SOURCE, a trace of another simulator (.xz, .gz, .bz2 or plain), to a trace of Tessera.
+    """Convert SOURCE, a trace of another simulator, to a trace of Tessera.
+
+    SOURCE is plain or compressed with xz, gzip, bzip2 or lzma; unpack archives before. The command prints
+    which share of accesses and pages lies outside the pools, where every layout has 4KB pages.
 
     \b
     Example (the file: tessera trace export --help):
       ./run tessera trace import --from champsim /tmp/gups.champsim --out /tmp/gups2.tst
     """
-    traces.import_champsim(source, out, mmap_pool=mmap_pool, brk_pool=brk_pool, max_accesses=max_accesses)
+    said = traces.import_champsim(
+        source, out, mmap_pool=mmap_pool, brk_pool=brk_pool, max_accesses=max_accesses
+    )
+    click.echo(said, nl=False)
 
 
 @trace.command("export")
@@ -186,6 +193,7 @@ def export(path: Path, kind: str, out: Path) -> None:
     Example: ./run tessera trace export --to champsim /tmp/gups.tst --out /tmp/gups.champsim
     """
     traces.export_champsim(path, out)
+    say_thread(path)
 
 
 @trace.command()
@@ -199,6 +207,7 @@ def touches(path: Path, out: Path) -> None:
     Example (after: tessera trace record): ./run tessera trace touches /tmp/gups.tst --out /tmp/touches.csv
     """
     traces.touches(path, out)
+    say_thread(path)
 
 
 @trace.command()

@@ -11,7 +11,7 @@ from tessera.record.traces.convert import export_champsim, import_champsim, veri
 from tessera.record.traces.count import Counted, count
 from tessera.record.traces.cut import cut
 from tessera.record.traces.events import events
-from tessera.record.traces.header import info
+from tessera.record.traces.header import info, outside_note
 from tessera.record.traces.record import Recorded, record
 from tessera.record.traces.switch import Switch
 from tessera.record.traces.touches import touches
@@ -26,6 +26,7 @@ __all__ = [
     "export_champsim",
     "import_champsim",
     "info",
+    "outside_note",
     "record",
     "touches",
     "verify",

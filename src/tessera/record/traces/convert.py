@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import bz2
 import contextlib
-import gzip
-import lzma
 import os
 import tempfile
 import threading
@@ -16,8 +13,7 @@ from tessera.core.errors import EXIT_FAILED, EXIT_USAGE, TesseraError
 from tessera.core.files import check_target, with_names
 from tessera.core.paths import built
 from tessera.machine.container import toolchain
-
-_OPENERS = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}
+from tessera.record.traces.packed import DAMAGED, packing_of
 
 
 def _tool(arguments: list[str | Path], paths: list[Path], names: dict[Path, Path] | None = None) -> str:
@@ -56,13 +52,19 @@ def import_champsim(
     mmap_pool: str | None = None,
     brk_pool: str | None = None,
     max_accesses: int | None = None,
-) -> None:
-    """Convert a ChampSim trace (``.xz``, ``.gz``, ``.bz2`` or plain) to ``out``.
+) -> str:
+    """Convert a ChampSim trace (xz, gzip, bzip2, lzma or plain, by its content) to ``out``.
+
+    Returns the shares of accesses and pages outside the pools, and where the pages lie, as text.
 
     Args:
         mmap_pool, brk_pool: ``START:END`` addresses of the pools; by default the span with most pages is
             the mmap pool and the next lower one the brk pool.
         max_accesses: read no further than this many accesses.
+
+    Raises:
+        TesseraError: an archive or an unknown compressor (``trace-packed``), damaged or foreign records, or a
+            wrong option.
     """
     path, target = _existing(source), _writable(out)
     options = {"--mmap-pool": mmap_pool, "--brk-pool": brk_pool, "--max-accesses": max_accesses}
@@ -73,8 +75,9 @@ def import_champsim(
         made = Path(name) / "trace.tst"
         with _decompressed(path, Path(name)) as plain:
             names = {made: target, plain: path}
-            _tool(["import-champsim", plain, made, *extra], [plain.parent, target.parent], names)
+            said = _tool(["import-champsim", plain, made, *extra], [plain.parent, target.parent], names)
         made.replace(target)
+    return said
 
 
 def export_champsim(trace: Path | str, out: Path | str) -> None:
@@ -101,22 +104,22 @@ def _writable(path: Path | str) -> Path:
 @contextlib.contextmanager
 def _decompressed(path: Path, scratch: Path) -> Iterator[Path]:
     """A path to read the plain trace from: a pipe for compressed files, which can unpack to terabytes."""
-    opener = _OPENERS.get(path.suffix)
-    if opener is None:
+    packing = packing_of(path)
+    if packing is None:
         yield path
         return
-    pipe = scratch / path.stem
+    pipe = scratch / "records"
     os.mkfifo(pipe)
     failure: list[Exception] = []
 
     def feed() -> None:
         try:
-            with opener(path, "rb") as source, pipe.open("wb") as sink:
+            with packing.opener(path, "rb") as source, pipe.open("wb") as sink:
                 while chunk := source.read(1 << 20):
                     sink.write(chunk)
         except BrokenPipeError:
             pass  # the importer has read enough
-        except (OSError, EOFError, lzma.LZMAError) as error:
+        except DAMAGED as error:
             failure.append(error)
 
     feeder = threading.Thread(target=feed, daemon=True)
@@ -128,10 +131,8 @@ def _decompressed(path: Path, scratch: Path) -> Iterator[Path]:
         with contextlib.suppress(OSError):
             os.close(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK))
         feeder.join(timeout=60)
-    if failure:
-        raise TesseraError(
-            f"decompress {path}",
-            str(failure[0]),
-            "copy the file from its source again",
-            exit_code=EXIT_FAILED,
-        )
+        if failure:  # in place of the importer's error: a damaged archive also looks like a short trace
+            found = f"{failure[0]} ({packing.name} data: damaged or cut)"
+            raise TesseraError(
+                f"decompress {path}", found, "copy the file from its source again", exit_code=EXIT_FAILED
+            ) from None

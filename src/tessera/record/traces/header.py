@@ -12,6 +12,7 @@ import struct
 from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
+from tessera.core.units import PAGE_4KB
 
 MAGIC = b"TESSTRC3"
 #: Formats without lines of string instructions and kinds of branches. The simulator's clock needs these.
@@ -35,6 +36,11 @@ _COUNTS = ("windows", "window_accesses", "gap_accesses", "region_accesses_seen",
 _ENDED = "region_ended"
 #: Of a trace with events: their number, and sizes that only the C++ reader needs.
 _EVENTS = "events"
+#: Only imported traces have it.
+_OUTSIDE = "outside_accesses"
+_POOL_NUMBERS = ("base", "size_bytes", "used_bytes", "distinct_4kb_pages")
+_MOST_64, _MOST_32, _MOST_EVENT_BYTES = (1 << 64) - 1, (1 << 32) - 1, 1 << 32
+ADDRESS_LIMIT = 1 << 48  #: of pools; the simulator rejects addresses at and above it
 
 
 def info(path: Path | str) -> dict:
@@ -46,7 +52,10 @@ def info(path: Path | str) -> dict:
     If the recording counted its region: ``windows`` of the trace (0: it was only counted),
     ``window_accesses``, ``gap_accesses``, ``region_accesses_seen`` and ``region_instructions_seen`` (recorded
     or not), ``region_ended`` (they are those of the whole region). Else these are None.
-    Only of a trace with events: ``events``, their number.
+    Only of a trace with events: ``events``, their number. Only of one thread of several, if the recording
+    says which: ``thread`` with its ``number`` by creation, its ``blocks`` and ``all_blocks``.
+    ``outside_4kb_pages`` lie in no pool, so no layout acts on them; ``outside_accesses`` is the number of
+    accesses to them, and None if the trace was not imported.
 
     Raises:
         TesseraError: the file is missing, not a trace, truncated, or its header is damaged; ``code`` is
@@ -73,7 +82,7 @@ def info(path: Path | str) -> dict:
         if expected < size:
             file.seek(tail_offset)
             expected += _stored_event_bytes(file.read(header_bytes))
-        if size != expected:
+        if size != expected or tail_offset < _PREAMBLE_BYTES:
             found = f"the file must have {expected} bytes: it was truncated or extended"
             raise _refused(path, f"byte {size}", found, "trace-length")
         file.seek(tail_offset)
@@ -81,38 +90,159 @@ def info(path: Path | str) -> dict:
     return _parse(path, tail_offset, text) | {"file_bytes": size}
 
 
+def outside_note(found: dict) -> str:
+    """Which share of a trace no layout acts on, of :func:`info`'s result; empty if it is below 1%.
+
+    Pages that lie in no pool have 4KB pages under every layout: stack, program, libraries, and arrays of an
+    imported trace that its pools do not reach.
+    """
+    parts = (
+        (found["outside_4kb_pages"], found["distinct_4kb_pages"], "touched 4KB pages"),
+        (found["outside_accesses"], found["accesses"], "accesses"),
+    )
+    if not any(part and 100 * part >= whole for part, whole, _ in parts):
+        return ""
+    shares = (
+        f"{part} of {whole} {name} ({100 * part / whole:.1f}%)"
+        for part, whole, name in parts
+        if part is not None
+    )
+    return f"outside the pools of the trace: {', '.join(shares)}; they have 4KB pages under every layout"
+
+
 def _stored_event_bytes(text: bytes) -> int:
     """Bytes of the section of events, by the line ``events=<count> <stored_bytes> <text_bytes>``."""
-    line = re.search(rb"^events=\d+ (\d+) \d+$", text, re.MULTILINE)
+    line = re.search(rb"^events=\d{1,20} (\d{1,20}) \d{1,20}$", text, re.MULTILINE)
     return int(line[1]) if line else 0
 
 
 def _parse(path: Path, offset: int, text: bytes) -> dict:
     body, _, checksum = text.rpartition(b"sha256=")
-    if hashlib.sha256(body).hexdigest().encode() != checksum.strip():
+    whole = not body or body.endswith(b"\n")
+    if not whole or checksum != hashlib.sha256(body).hexdigest().encode() + b"\n":
         raise _refused(path, f"header at byte {offset}", "the checksum differs: damaged", "trace-checksum")
+    try:
+        return parse(body.decode(errors="surrogateescape"))
+    except _WrongError as wrong:
+        raise _refused(path, f"header at byte {offset}", str(wrong), "trace-header") from None
+
+
+class _WrongError(ValueError):
+    """A broken rule of the header; its text says which."""
+
+
+def parse(text: str) -> dict:
+    """The keys of :func:`info`, without ``file_bytes``, from the header's lines without ``sha256=``."""
     found: dict = {"pools": []}
-    for line in body.decode(errors="surrogateescape").split("\n")[:-1]:
-        key, _, value = line.partition("=")
-        if key == "pool":
-            kind, *numbers = value.split()
-            names = ("base", "size_bytes", "used_bytes", "distinct_4kb_pages")
-            found["pools"].append({"kind": kind} | dict(zip(names, map(int, numbers), strict=True)))
-        elif key == _EVENTS:
-            found[key] = int(value.split()[0])
-        elif key in (*_FLAGS, _ENDED):
-            found[key] = value == "1"
-        else:
-            found[key] = int(value) if key in _NUMBERS + _COUNTS else _unescape(value)
+    for line in text.split("\n")[:-1]:
+        key, equals, value = line.partition("=")
+        if not equals:
+            raise _WrongError(f"the line {line[:80]!r} has no '='")
+        if key in found:
+            raise _WrongError(f"the key {key[:80]!r} is given twice")
+        try:
+            if key == "pool":
+                found["pools"].append(_pool(value))
+            else:
+                found[key] = _VALUES[key](value)
+        except KeyError:
+            raise _WrongError(f"the key {key[:80]!r} is unknown") from None
+        except ValueError as wrong:
+            raise _WrongError(f"the line {line[:80]!r}: {wrong}") from None
     counted = {*_COUNTS, _ENDED}
     if missing := sorted((_REQUIRED | (counted if counted & found.keys() else set())) - found.keys()):
-        found = f"the header has no {', '.join(missing)}"
-        raise _refused(path, f"header at byte {offset}", found, "trace-header")
-    return dict.fromkeys(sorted(counted)) | found
+        raise _WrongError(f"the header has no {', '.join(missing)}")
+    _check(found)
+    outside = found["distinct_4kb_pages"] - sum(pool["distinct_4kb_pages"] for pool in found["pools"])
+    return dict.fromkeys((*sorted(counted), _OUTSIDE)) | found | {"outside_4kb_pages": outside}
+
+
+def _check(found: dict) -> None:
+    """Rules between keys."""
+    if found["threads"] > _MOST_32:
+        raise _WrongError(f"threads is {found['threads']}, above 2^32 - 1")
+    if "thread" in found and found["threads"] < 2:
+        raise _WrongError("the line 'thread=' belongs to recordings of one of several threads")
+    if found.get(_OUTSIDE, 0) > found["accesses"]:
+        raise _WrongError("more accesses are outside the pools than the trace has")
+    pools = found["pools"]
+    for i, pool in enumerate(pools):
+        for other in pools[:i]:
+            if pool["kind"] == other["kind"]:
+                raise _WrongError(f"two pools are of the kind {pool['kind']}")
+            if pool["base"] < _end(other) and other["base"] < _end(pool):
+                raise _WrongError("the pools overlap")
+    inside = sum(pool["distinct_4kb_pages"] for pool in pools)
+    if inside > found["distinct_4kb_pages"]:
+        raise _WrongError(
+            f"the pools have {inside} touched pages, and the trace has {found['distinct_4kb_pages']}"
+        )
+
+
+def _end(pool: dict) -> int:
+    return pool["base"] + pool["size_bytes"]
+
+
+def _pool(value: str) -> dict:
+    """The rule of one pool; ``artifacts/tracer/lib/pools.cpp`` has the same."""
+    kind, _, rest = value.partition(" ")
+    if kind not in ("brk", "mmap"):
+        raise ValueError("a pool is brk or mmap")
+    pool: dict = dict(zip(_POOL_NUMBERS, _numbers(rest, len(_POOL_NUMBERS)), strict=True))
+    if pool["base"] % PAGE_4KB:
+        raise ValueError("a pool begins at a 4KB page")
+    if _end(pool) > ADDRESS_LIMIT:
+        raise ValueError("a pool ends at or below 2^48, the limit of addresses")
+    if pool["used_bytes"] > pool["size_bytes"]:
+        raise ValueError("a pool has at most its size in use")
+    if pool["distinct_4kb_pages"] > -(-pool["size_bytes"] // PAGE_4KB):
+        raise ValueError("a pool has no more touched pages than it has pages")
+    return {"kind": kind} | pool
+
+
+def _number(value: str) -> int:
+    if not re.fullmatch("[0-9]{1,20}", value) or int(value) > _MOST_64:
+        raise ValueError("a number has digits only and is below 2^64")
+    return int(value)
+
+
+def _numbers(value: str, count: int) -> list[int]:
+    words = value.split(" ")
+    if len(words) != count:
+        raise ValueError(f"it has {len(words)} numbers, not {count}, one space apart")
+    return [_number(word) for word in words]
+
+
+def _flag(value: str) -> bool:
+    if (number := _number(value)) > 1:
+        raise ValueError("a flag is 0 or 1")
+    return number == 1
+
+
+def _events(value: str) -> int:
+    count, _, text_bytes = _numbers(value, 3)
+    if text_bytes > _MOST_EVENT_BYTES:
+        raise ValueError("events take at most 2^32 bytes")
+    return count
+
+
+def _thread(value: str) -> dict:
+    number, blocks, all_blocks = _numbers(value, 3)
+    if number > _MOST_32 or blocks > all_blocks:
+        raise ValueError("a thread has a 32-bit number and a part of all blocks")
+    return {"number": number, "blocks": blocks, "all_blocks": all_blocks}
 
 
 def _unescape(value: str) -> str:
     return value.replace("%0A", "\n").replace("%25", "%")
+
+
+#: How the value of each key but ``pool`` is read.
+_VALUES = (
+    {"program": _unescape, "origin": _unescape, "checksum": str, "thread": _thread, _EVENTS: _events}
+    | dict.fromkeys((*_NUMBERS, *_COUNTS, _OUTSIDE), _number)
+    | dict.fromkeys((*_FLAGS, _ENDED), _flag)
+)
 
 
 def _refused(path: Path, where: str, found: str, code: str) -> TesseraError:
