@@ -11,8 +11,12 @@
 
 #include "driver/kernel.h"
 #include "driver/refusal.h"
+#include "tessera/trace/pools.h"
 
 namespace tessera::os {
+
+using trace::pages_in;
+
 namespace {
 
 constexpr uint32_t map_type = 0x0f, map_populate = 0x8000, map_locked = 0x2000, map_noreserve = 0x4000, map_stack = 0x20000,
@@ -25,8 +29,6 @@ std::string shown(const trace::Event& event) {
     return std::string(trace::name_of(event.kind)) + " at block " + std::to_string(event.block) + ", pool " + trace::name_of(event.pool) +
            ", offset " + std::to_string(event.offset_bytes) + ", length " + std::to_string(event.length_bytes);
 }
-
-uint64_t pages_in(uint64_t bytes) { return (bytes + 4095) >> 12; }
 
 }  // namespace
 

@@ -4,14 +4,13 @@
 #include <map>
 
 #include "driver/refusal.h"
+#include "tessera/trace/pools.h"
 
 namespace tessera::os {
 namespace {
 
 constexpr uint32_t map_hugetlb = 0x40000, size_shift = 26, size_mask = 63, log2_of_1gb = 30;  // include/uapi/asm-generic/hugetlb_encode.h
 constexpr uint64_t huge_pages = 512;
-
-uint64_t pages_in(uint64_t bytes) { return (bytes + 4095) >> 12; }
 
 }  // namespace
 
@@ -22,22 +21,18 @@ hugetlb_size huge_page_size(const trace::Event& event) {
 }
 
 uint64_t mapped_pages(const trace::Event& event) {
-    const uint64_t pages = pages_in(event.length_bytes);
+    const uint64_t pages = trace::pages_in(event.length_bytes);
     if (!wants_huge_pages(event)) return pages;
     const uint64_t unit = uint64_t{1} << hugetlb_order(huge_page_size(event));
     return (pages + unit - 1) / unit * unit;
 }
 
 Places::Places(const std::vector<trace::Pool>& pools, const trace::Events& events) {
-    for (const trace::Pool& pool : pools) {
-        if (pool.base % 4096 != 0)
-            throw Refusal("pools of the trace", "a pool does not begin with a page [os/pool]", "record the program with `tessera trace record`");
-        places_.push_back({pool.base >> 12, pages_in(pool.size_bytes), static_cast<uint8_t>(pool.kind), pool.size_bytes});
-    }
+    for (const trace::Pool& pool : pools) places_.push_back({pool.base >> 12, trace::pages_in(pool.size_bytes), static_cast<uint8_t>(pool.kind), pool.size_bytes});
     file_base_page_ = events.file_pool_base >> 12;
     const bool has_files = std::any_of(events.list.begin(), events.list.end(),
                                        [](const trace::Event& e) { return e.pool == trace::EventPool::file && e.file != 0; });
-    if (has_files && events.file_pool_bytes > 0) places_.push_back({file_base_page_, pages_in(events.file_pool_bytes), file_pool, events.file_pool_bytes});
+    if (has_files && events.file_pool_bytes > 0) places_.push_back({file_base_page_, trace::pages_in(events.file_pool_bytes), file_pool, events.file_pool_bytes});
     add_outside(events);
 }
 
@@ -46,6 +41,8 @@ void Places::add_outside(const trace::Events& events) {
     std::map<uint64_t, uint64_t> ranges;  // first page -> end
     for (const trace::Event& event : events.list) {
         if (event.pool != trace::EventPool::outside || !wants_huge_pages(event)) continue;
+        if (event.offset_bytes > trace::address_limit || mapped_pages(event) > trace::pages_in(trace::address_limit - event.offset_bytes))
+            throw Refusal("events of the trace", "huge pages (MAP_HUGETLB) at or above 2^48 [os/not-modelled]", "record a program with 48-bit addresses", 1);
         uint64_t first = (event.offset_bytes >> 12) / huge_pages * huge_pages, end = (event.offset_bytes >> 12) + mapped_pages(event);
         for (auto at = ranges.begin(); at != ranges.end();) {
             const bool touches = at->first <= end && first <= at->second;
@@ -92,7 +89,7 @@ std::vector<KnownFile> Places::files(const trace::Events& events) const {
     for (size_t i = 0; i < events.files.size(); ++i) {
         const auto mapped = [&](const trace::Event& event) {
             uint64_t page = 0;
-            return event.file == i + 1 && event.kind == trace::EventKind::map && find(event.pool, event.offset_bytes, pages_in(event.length_bytes), page);
+            return event.file == i + 1 && event.kind == trace::EventKind::map && find(event.pool, event.offset_bytes, trace::pages_in(event.length_bytes), page);
         };
         if (std::any_of(events.list.begin(), events.list.end(), mapped)) found.push_back({static_cast<uint32_t>(i + 1), events.files[i].size_bytes});
     }

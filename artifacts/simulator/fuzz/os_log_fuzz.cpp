@@ -9,6 +9,7 @@
 #include "fuzz.h"
 #include "os/live_pages.h"
 #include "os/os_log.h"
+#include "tessera/trace/pools.h"
 
 using namespace tessera;
 using namespace tessera::sim;
@@ -26,6 +27,12 @@ void mend_checksum(std::string& log) {
 trace::Header random_header(fuzz::Random& rng) {
     trace::Header header;
     header.checksum = "0123456789abcdef";
+    if (rng() % 8 == 0) {  // pools at the borders of what a reader of traces accepts
+        const uint64_t all = uint64_t{1} << 48, size = rng() % 2 ? all : 1 + rng() % 5000;
+        header.pools.push_back({trace::PoolKind::anon, rng() % 2 ? 0 : all - size / 4096 * 4096, size / (rng() % 2 + 1), 0});
+        if (trace::wrong_pools(header.pools, 0).empty()) return header;
+        header.pools.clear();
+    }
     for (const auto kind : {trace::PoolKind::heap, trace::PoolKind::anon})
         if (rng() % 8) header.pools.push_back({kind, (1 + static_cast<uint64_t>(kind) * 64 + rng() % 4) * gib, (1 + rng() % 64) * mib + rng() % 2 * 4096, 0});
     return header;

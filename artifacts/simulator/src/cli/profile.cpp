@@ -1,7 +1,9 @@
 // profile.cpp - `tessera-sim profile`: counts the STLB misses of the 4KB layout by 2MB region of the pools.
 //
 // Input of the sliding-window layouts (MICRO'20 section VI-B), in place of a PEBS miss trace.
+#include <array>
 #include <cstdio>
+#include <memory>
 #include <vector>
 
 #include "base/error.h"
@@ -17,15 +19,26 @@ namespace tessera::sim {
 
 namespace {
 
-/// Misses of one pool by 2MB region, and which regions the design knows.
+/// Misses of one pool by 2MB region, and which regions the design knows. Memory grows with the gigabytes that are touched, not with the
+/// pool, which can be all addresses.
 struct PoolMisses {
-    trace::Pool pool;
-    std::vector<uint64_t> misses;
-    std::vector<bool> touched;
+    struct Region {
+        uint64_t misses = 0;
+        bool touched = false;
+    };
+    using Gigabyte = std::array<Region, 512>;
 
-    explicit PoolMisses(const trace::Pool& p) : pool(p), misses((p.size_bytes >> 21) + 1), touched(misses.size()) {}
+    trace::Pool pool;
+    std::vector<std::unique_ptr<Gigabyte>> gigabytes;
+
+    explicit PoolMisses(const trace::Pool& p) : pool(p), gigabytes((p.size_bytes >> 30) + 1) {}
     bool holds(uint64_t address) const { return address - pool.base < pool.size_bytes; }
-    size_t region(uint64_t address) const { return (address - pool.base) >> 21; }
+    Region& region(uint64_t address) {
+        const uint64_t offset = address - pool.base;
+        std::unique_ptr<Gigabyte>& gigabyte = gigabytes[offset >> 30];
+        if (!gigabyte) [[unlikely]] gigabyte = std::make_unique<Gigabyte>();
+        return (*gigabyte)[offset >> 21 & 511];
+    }
 };
 
 /// Whether a reference to the page that was referenced last changes nothing: it hits the entry of L1 that was touched last, which
@@ -38,10 +51,11 @@ void write(OutputFile& file, const std::vector<PoolMisses>& pools) {
     std::FILE* out = file.stream();
     std::fputs("pool,offset_bytes,stlb_misses\n", out);
     for (const PoolMisses& p : pools)
-        for (size_t region = 0; region < p.misses.size(); ++region)
-            if (p.misses[region] != 0)
-                std::fprintf(out, "%s,%llu,%llu\n", pool_name(p.pool.kind), static_cast<unsigned long long>(region) << 21,
-                             static_cast<unsigned long long>(p.misses[region]));
+        for (size_t gigabyte = 0; gigabyte < p.gigabytes.size(); ++gigabyte)
+            for (size_t region = 0; p.gigabytes[gigabyte] && region < 512; ++region)
+                if (const uint64_t misses = (*p.gigabytes[gigabyte])[region].misses)
+                    std::fprintf(out, "%s,%llu,%llu\n", pool_name(p.pool.kind), static_cast<unsigned long long>(gigabyte << 30 | region << 21),
+                                 static_cast<unsigned long long>(misses));
     file.close();
 }
 
@@ -76,22 +90,24 @@ int profile_command(int argc, char** argv) {
         design->touch(address);
     };
     const bool skip = repeats_change_nothing(platform);
-    PoolMisses* last = pools.data();
+    PoolMisses* last = nullptr;
     const auto access = [&](VirtAddr address) {
-        if (!last->holds(address.value))
+        if (last == nullptr || !last->holds(address.value)) {
+            last = nullptr;
             for (PoolMisses& p : pools)
                 if (p.holds(address.value)) last = &p;
-        if (!last->holds(address.value)) {  // stack, code's data, mappings of files
+        }
+        if (last == nullptr) {  // stack, code's data, mappings of files
             touch(address);
             design->access_tlb_only({address});
             return;
         }
-        const size_t region = last->region(address.value);
-        if (!last->touched[region]) {
+        PoolMisses::Region& region = last->region(address.value);
+        if (!region.touched) {
             touch(address);
-            last->touched[region] = true;
+            region.touched = true;
         }
-        last->misses[region] += design->access_tlb_only({address}) == Translation::miss;
+        region.misses += design->access_tlb_only({address}) == Translation::miss;
     };
     uint64_t previous_page = ~uint64_t{0};
     trace::Frame frame;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "tessera/trace/pools.h"
 
 namespace tessera::sim {
 namespace {
@@ -25,7 +26,7 @@ void check_trace(const std::string& path, const os::Header& log, const trace::He
 const os::Pool& pool_of(const std::string& path, const os::Record& record, const std::vector<os::Pool>& pools) {
     for (const os::Pool& pool : pools)
         if (pool.kind == record.pool) {
-            const uint64_t pages = (pool.size_bytes + 4095) / 4096;
+            const uint64_t pages = trace::pages_in(pool.size_bytes);
             if (record.pages == 0 || record.pages > pages || record.page > pages - record.pages)
                 refuse(path, "record at block " + std::to_string(record.block) + ": page " + std::to_string(record.page) + " is outside its pool [os/log-range]");
             return pool;
