@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 
 #include "core/sys.h"
@@ -93,8 +92,6 @@ void count_other_program(const char* path, const char* program) {
     if (map == nullptr) return;
     if (__atomic_fetch_add(&map->other_programs, 1, __ATOMIC_ACQ_REL) == 0)
         Text(map->other_program, sizeof map->other_program).add(program);
-    // The target runs without transparent huge pages; the kernel keeps that over exec, and the layout is not for this program.
-    if (map->thp_off != 0) sys::call(SYS_prctl, PR_SET_THP_DISABLE, 0);
     sys::munmap(reinterpret_cast<uint64_t>(map), sizeof *map);
 }
 

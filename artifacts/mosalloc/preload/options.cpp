@@ -20,6 +20,7 @@ constexpr struct {
     {"MOSALLOC_POOL_MAP", &Options::pool_map, kAny},
     {"MOSALLOC_PREFAULT", &Options::prefault, "0 1"},
     {"MOSALLOC_ALLOW_FALLBACK", &Options::fallback, "0 1"},
+    {"MOSALLOC_RESERVATIONS", &Options::reservations, "kernel refuse"},
     {"MOSALLOC_THP", &Options::thp, "kernel off"},
     {"MOSALLOC_VERBOSE", &Options::verbose, "0 1"},
     {"MOSALLOC_HINTS", &Options::hints, "kernel pool"},

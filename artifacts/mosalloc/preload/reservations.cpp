@@ -6,6 +6,7 @@
 
 namespace mosalloc {
 namespace {
+constexpr uint64_t kMostRecorded = 64 * kPage1G;  // the recorder allows no larger pool
 constexpr size_t kCapacity = 1 << 14;  // then pages that are opened several times count several times
 }
 
@@ -24,12 +25,15 @@ bool Reservations::may_leave(uint64_t bytes, uint64_t used_bytes) {
     refused_ = true;
     char line[640];
     Text text(line);
-    const uint64_t enough = align_up(used_bytes + bytes, kPage1G) + kPage1G;
-    text.add("mosalloc: mmap of ").size(bytes).add(" without access (PROT_NONE): the anonymous pool has no room for this reservation, and "
-        "this emulator (QEMU) needs memory for each reserved page, so the call returned ENOMEM\n"
-        "  what to do: make the program reserve less (.NET: DOTNET_GCHeapHardLimit=0x10000000); or give the pool ").size(enough)
-        .add(", which needs about ").size(align_up(enough / kPage4K * 16, 1 << 20)).add(" of memory: --anon-pool ").size(enough)
-        .add(", in a layout: mmap,-1,0,").size(enough).add("\n");
+    text.add("mosalloc: mmap of ").number((bytes + (1 << 20) - 1) >> 20).add("MB without access (PROT_NONE): the anonymous pool has no room for this reservation, and a "
+        "recording has no memory outside its pools (ENOMEM)\n  what to do: ");
+    const uint64_t enough = align_up(used_bytes + bytes, kPage1G);
+    if (enough <= kMostRecorded)
+        text.add("record with --anon-pool ").size(enough);
+    else
+        text.add("let the program reserve less than ").size(kMostRecorded).add(" (.NET: DOTNET_GCHeapHardLimit=0x40000000), and record with "
+            "--anon-pool ").size(kMostRecorded);
+    text.add("; without a recording it works as it is\n");
     sys::write(2, line, text.length());
     return false;
 }

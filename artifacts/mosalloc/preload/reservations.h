@@ -18,7 +18,8 @@ constexpr uint64_t kReservation = kPage1G;
 
 class Reservations {
 public:
-    /// `allowed`: false under an emulator that needs memory for each reserved page.
+    /// `allowed`: false while a program is recorded. QEMU needs memory for each reserved page (1.6GB for 256GB), and accesses
+    /// outside the pools would have 4KB pages under every layout.
     bool init(mosalloc_pool_map* map, bool allowed);
     void set_map(mosalloc_pool_map* map) { map_ = map; }
     bool empty() const { return closed_.count() == 0; }

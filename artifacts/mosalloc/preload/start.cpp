@@ -153,8 +153,7 @@ void back_windows(const Options& options) {
 
 void build_space(const Options& options) {
     Policy policy = options.policy();
-    const bool emulated = !drops_contents();
-    policy.remap_released = strict_overcommit() || emulated;
+    policy.remap_released = strict_overcommit() || !drops_contents();
     policy.most_holes = mapping_limit() / 4;
     policy.most_bytes = always_overcommits() ? ~uint64_t{0} : memory_and_swap();
     policy.touch_present = huge_allowance(kPage2M).limited() || huge_allowance(kPage1G).limited();
@@ -171,7 +170,7 @@ void build_space(const Options& options) {
         at += span;
     }
     Runtime& here = runtime();
-    if (!good || !here.space.init(bases, g_layout, policy, here.map) || !here.outside.init(here.map) || !here.reservations.init(here.map, !emulated)) {
+    if (!good || !here.space.init(bases, g_layout, policy, here.map) || !here.outside.init(here.map) || !here.reservations.init(here.map, options.is(&Options::reservations, "kernel"))) {
         Text(g_message).add("tables for pools of ").size(total).add(": not enough memory");
         refuse("lower the pool sizes (rows with pageSize -1), or raise the limits: ulimit -v unlimited; ulimit -d unlimited");
     }
@@ -189,7 +188,7 @@ void tell(const Options& options) {
     Text text(line);
     text.add("mosalloc: layout ").add(options.layout).add(", prefault ").add(options.prefault).add(", allow fallback ")
         .add(options.fallback).add(", hints ").add(options.hints).add(", stacks ").add(options.stacks).add(", protections ")
-        .add(options.protections).add(", keep bytes ").add(options.keep).add(", thp ").add(options.thp).add(", windows ").number(g_layout.window_count);
+        .add(options.protections).add(", keep bytes ").add(options.keep).add(", reservations ").add(options.reservations).add(", thp ").add(options.thp).add(", windows ").number(g_layout.window_count);
     for (uint64_t kind = 0; kind < MOSALLOC_POOL_COUNT; ++kind)
         text.add(", ").add(kPoolNames[kind]).add(" pool at ").hex(runtime().map->pools[kind].base).add(" of ")
             .size(runtime().map->pools[kind].size_bytes);
@@ -208,10 +207,10 @@ const char* huge_malloc(char** environment) {
     return nullptr;
 }
 
-/// In this process, and in what it starts: a program that is not the target undoes it (count_other_program).
-void switch_large_pages_off() {
-    if (sys::call(SYS_prctl, PR_GET_THP_DISABLE) == 0 && !sys::failed(sys::call(SYS_prctl, PR_SET_THP_DISABLE, 1)))
-        runtime().map->thp_off = 1;
+/// The launcher runs the target without transparent huge pages. The kernel keeps that over fork and exec, and other programs
+/// get them back here. If the call fails, the launcher finds the pages.
+void set_large_pages(const Options& options, bool target) {
+    if (options.is(&Options::thp, "off")) sys::call(SYS_prctl, PR_SET_THP_DISABLE, target ? 1 : 0);
 }
 
 /// A starter is skipped, then the first program is the target. A shell would start many.
@@ -237,7 +236,7 @@ __attribute__((constructor)) void start(int, char** arguments, char** environmen
     const char *bad = nullptr, *allowed = nullptr;
     const bool glibc = has_glibc();
     const bool good = read_options(glibc ? environment : environ, &options, &bad, &allowed);
-    if (!gets_the_layout(options, glibc ? arguments[0] : nullptr)) return;
+    if (!gets_the_layout(options, glibc ? arguments[0] : nullptr)) return set_large_pages(options, false);
     runtime().map = open_map(options.pool_map, g_message, sizeof g_message);
     if (runtime().map == nullptr) refuse("give MOSALLOC_POOL_MAP a file in a folder that can be written");
     if (!glibc) {
@@ -266,7 +265,7 @@ __attribute__((constructor)) void start(int, char** arguments, char** environmen
                "pages are (mosalloc-run removes it from its own environment)");
     }
     build_space(options);
-    if (options.is(&Options::thp, "off")) switch_large_pages_off();
+    set_large_pages(options, true);
     prepare_any_call();
     if constexpr (kTellsEvents) tell_first_areas();
     Text error(g_message), skipped(g_skipped);

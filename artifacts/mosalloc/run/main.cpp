@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "counters/counting.h"
@@ -39,6 +40,10 @@ std::string beside_launcher(const char* name) {
     return self.substr(0, self.rfind('/') + 1) + name;
 }
 
+/// The target and all before it run without transparent huge pages, which would be pages that the layout does not have.
+/// False if the user has done the same: then other programs do not get them back either.
+bool without_large_pages() { return prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) == 0 && prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) == 0; }
+
 /// GLIBC_TUNABLES=... without the tunables that would take malloc out of the pools; these go to `removed`.
 std::string without_huge_malloc(const char* variable, std::string* removed) {
     using namespace mosalloc_tunables;
@@ -63,7 +68,7 @@ std::vector<std::string> environment(const Options& options, const std::string& 
         {"MOSALLOC_POOL_MAP", map_path},
         {"MOSALLOC_PREFAULT", options.prefault ? "1" : "0"},
         {"MOSALLOC_ALLOW_FALLBACK", options.allow_fallback ? "1" : "0"},
-        {"MOSALLOC_THP", "off"},
+        {"MOSALLOC_THP", without_large_pages() ? "off" : "kernel"},
         {"MOSALLOC_VERBOSE", options.verbose ? "1" : "0"},
         {"MOSALLOC_HINTS", options.hints},
         {"MOSALLOC_STACKS", options.stacks},

@@ -78,7 +78,8 @@ TEST(FreeList, AgreesWithTheOracleAndAlwaysCoalesces) {
             switch (rng() % 3) {
                 case 0: {
                     const uint64_t bytes = 1 + rng() % 9;
-                    const bool found = oracle.take_first_fit(bytes, &b);
+                    const bool fits = list.fits(bytes), found = oracle.take_first_fit(bytes, &b);
+                    ASSERT_EQ(fits, found);
                     ASSERT_EQ(list.take_first_fit(bytes, &a), found);
                     ASSERT_EQ(a, b);
                     break;

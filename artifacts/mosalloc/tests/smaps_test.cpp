@@ -53,6 +53,36 @@ TEST(Smaps, MissingTransparentSplinteredAndWrongPagesAreMismatches) {
     EXPECT_EQ(judge(area(0, 2 * k2M, 2048, 2048, 0) + area(2 * k2M, 4 * k2M, 2048, 2048, 0)).wrong_page_bytes, 2 * k2M);
 }
 
+TEST(Smaps, HugePagesOutsideThePoolsAreAMismatch) {
+    const std::string good = kBelow + area(2 * k2M, 4 * k2M, 2048, 2048, 0) + kAbove;
+    const std::string shared = area(9 * k2M, 10 * k2M, 4, 4, 0);
+    const struct {
+        const char* name;
+        std::string text;
+        uint64_t bytes;
+    } kRows[] = {
+        {"small pages", area(9 * k2M, 20 * k2M, 4, 4, 0), 0},
+        {"hugetlb", area(9 * k2M, 11 * k2M, 2048, 2048, 0), 2 * k2M},
+        {"1GB pages", area(1024 * k2M, 1536 * k2M, 1048576, 1048576, 0), 512 * k2M},
+        {"directly behind a pool", area(8 * k2M, 9 * k2M, 2048, 2048, 0), k2M},
+        {"transparent", area(9 * k2M, 20 * k2M, 4, 4, 4096), 2 * k2M},
+        {"transparent, of shared memory", shared + "ShmemPmdMapped:   2048 kB\n", k2M},
+        {"transparent, of a file", shared + "FilePmdMapped:     2048 kB\n", k2M},
+        {"both kinds", area(9 * k2M, 11 * k2M, 2048, 2048, 0) + area(11 * k2M, 20 * k2M, 4, 4, 2048), 3 * k2M},
+    };
+    for (const auto& row : kRows) {
+        const Findings found = judge(good + row.text);
+        EXPECT_EQ(found.outside_huge_bytes, row.bytes) << row.name;
+        EXPECT_EQ(found.confirmed(), row.bytes == 0) << row.name;
+    }
+}
+
+TEST(Smaps, TheFirstMappingWithHugePagesOutsideIsNamed) {
+    std::string text = area(9 * k2M, 11 * k2M, 2048, 2048, 0);
+    text.insert(text.find("\n"), "/dev/hugepages/x");
+    EXPECT_EQ(judge(text + area(20 * k2M, 21 * k2M, 2048, 2048, 0)).outside_huge_name, "/dev/hugepages/x");
+}
+
 TEST(Smaps, OnDemandAWindowMayBeEmptyButNotSmall) {
     std::string untouched = area(2 * k2M, 4 * k2M, 4, 4, 0);
     EXPECT_FALSE(judge(kBelow + untouched + kAbove, true).confirmed());

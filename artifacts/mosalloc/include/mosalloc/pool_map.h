@@ -135,7 +135,6 @@ struct mosalloc_pool_map {
     uint64_t reserved_bytes;  /* their bytes */
     uint64_t opened_bytes;    /* of these, what became accessible: memory that the layout does not reach */
     uint64_t own_huge_bytes;  /* huge pages that the program mapped itself: MAP_HUGETLB, files of hugetlbfs */
-    uint64_t thp_off;         /* 1: the library switched transparent huge pages off for the process (PR_SET_THP_DISABLE) */
     uint64_t other_programs;  /* dynamic programs that inherited the library and are not the target */
     char other_program[256];  /* path of the first of them, cut */
     struct mosalloc_children children;

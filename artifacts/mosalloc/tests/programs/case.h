@@ -54,5 +54,6 @@ void case_wipe_on_fork(void);
 void case_locked(void);
 void case_dlopen(void);
 void case_realloc_sizes(void);
+void case_reservation(void);
 
 #endif

@@ -106,6 +106,22 @@ void case_prot_none(void) { /* how malloc's arenas and many runtimes reserve, th
     REQUIRE(all_bytes(at, 4 << 20, 'x'));
 }
 
+void case_reservation(void) { /* more than any pool of the tests has: as .NET and snmalloc start */
+    const size_t bytes = (size_t)3 << 30, part = 64 * PAGE;
+    char* at = anonymous(bytes, PROT_NONE);
+    REQUIRE(faults(at, 0) && faults(at + bytes - 1, 1));
+    char* middle = at + bytes / 2;
+    REQUIRE(mprotect(middle, part, RW) == 0 && all_bytes(middle, part, 0));
+    memset(middle, 'x', part);
+    REQUIRE(faults(middle - 1, 0) && faults(middle + part, 0));
+    REQUIRE(mmap(middle + PAGE, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == middle + PAGE);
+    REQUIRE(mmap(middle + PAGE, PAGE, RW, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == middle + PAGE);
+    REQUIRE(all_bytes(middle + PAGE, PAGE, 0) && all_bytes(middle + 2 * PAGE, part - 2 * PAGE, 'x'));
+    char* other = anonymous(bytes, PROT_NONE);
+    REQUIRE(other + bytes <= at || at + bytes <= other);
+    REQUIRE(munmap(at, bytes) == 0 && munmap(other, bytes) == 0 && faults(middle, 0));
+}
+
 void case_mprotect(void) {
     char* at = anonymous(8 * PAGE, RW);
     memset(at, 'x', 8 * PAGE);

@@ -66,6 +66,7 @@ static const struct test_case kCases[] = {
     {"locked", case_locked},
     {"dlopen", case_dlopen},
     {"realloc_sizes", case_realloc_sizes},
+    {"reservation", case_reservation},
 };
 
 int main(int count, char** names) {

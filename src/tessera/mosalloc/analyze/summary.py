@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tessera.core.tables import table_text
-from tessera.core.units import KB, MB, PAGE_2MB, format_bytes, round_up
+from tessera.core.units import GB, KB, MB, PAGE_2MB, format_bytes, round_up
 from tessera.mosalloc.analyze.model import POOLS, Analysis
 from tessera.mosalloc.report import PoolReport
 
@@ -61,6 +61,8 @@ def advice(found: Analysis) -> list[str]:
     lines = []
     if counters.get("pool_full_calls"):
         lines.append(_full(found))
+    if counters.get("reservation_calls"):
+        lines.append(_reservations(found))
     if outside.get("second_libc"):
         lines.append("a second copy of libc is loaded (dlmopen?): its memory is not in the pools")
     reached = sum(found.peak_live_bytes(pool) for pool in found.pools)
@@ -93,6 +95,17 @@ def _fit(pool: PoolReport) -> str:
     row = f"{pool.pool},-1,0,{format_bytes(size)}"
     pages = f"{size // PAGE_2MB} x 2MB if all of it were huge"
     return f"the {name} would fit in {about(size)} (row `{row}`), {pages}"
+
+
+def _reservations(found: Analysis) -> str:
+    """Reservations that had no room in the anonymous pool, and the size row that has room for all of them."""
+    counters = found.counters
+    size = next(pool.used_bytes for pool in found.pools if pool.pool == "mmap") + counters["reserved_bytes"]
+    return (
+        f"{counters['reservation_calls']} reservations without access ({about(counters['reserved_bytes'])}) have no "
+        f"room in the anonymous pool; {about(counters['opened_bytes'])} of them were used, with 4KB pages under "
+        f"every layout: to have them in the pool, give row `mmap,-1,0,{format_bytes(round_up(size, GB))}`"
+    )
 
 
 def _full(found: Analysis) -> str:

@@ -80,6 +80,7 @@ class Guest:
             "MOSALLOC_LAYOUT": self.folder / "growing-0.csv",
             "MOSALLOC_TARGET": self.program,
             "MOSALLOC_POOL_MAP": self.pool_map,
+            "MOSALLOC_RESERVATIONS": "refuse",  # what no pool holds would be outside every layout
             "GLIBC_TUNABLES": PINNED_TUNABLES,
         }
         return self.variables | {name: str(value) for name, value in ours.items()}
