@@ -96,7 +96,7 @@ def test_arrays_outside_the_pools_are_said_by_every_command(components, tmp_path
     )
     trace, layouts = tmp_path / "far.tst", tmp_path / "layouts"
     said = tessera("import", "--from", "champsim", far, "--out", trace).output
-    assert "512 (33.3%) of the accesses, 512 (33.3%) of the 4KB pages" in said
+    assert said.count("512 (33.3%)") == 2
     ranges = re.search(r"(--brk-pool) (\S+) (--mmap-pool) (\S+)$", said.strip())
     assert "512 accesses (33.3%), 512 distinct 4KB pages (33.3%)" in tessera("info", trace).output
     described = json.loads(tessera("info", trace, "--json").output)
@@ -110,7 +110,7 @@ def test_arrays_outside_the_pools_are_said_by_every_command(components, tmp_path
     assert done.exit_code == 0 and note in done.output
     # With the pools that the import proposes, every array is in one: two pools that span terabytes.
     said = tessera("import", "--from", "champsim", far, "--out", trace, *ranges.groups()).output
-    assert "0 (0.0%) of the accesses" in said and "--mmap-pool" not in said
+    assert said.count("0 (0.0%)") == 2 and "--mmap-pool" not in said
     made = CliRunner().invoke(cli, ["layouts", "generate", *options, "--out", str(layouts)])
     assert made.exit_code == 0 and "outside" not in made.output
     done = CliRunner().invoke(cli, [*run, "--out", str(tmp_path / "cells.csv")])

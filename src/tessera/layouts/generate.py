@@ -22,22 +22,28 @@ TOUCHED, ALLOCATED = "touched", "allocated"
 
 def on_touched(space: Space, profile: pd.DataFrame) -> Space:
     """S with the pages of the profile as places: the first access to a page misses, so these are touched."""
-    return space.on_touched(np.flatnonzero(_by_page(space, profile)).tolist())
+    return space.on_touched(page for page, misses in _by_page(space, profile).items() if misses)
 
 
 def miss_vector(space: Space, profile: pd.DataFrame) -> np.ndarray:
     """Misses of each place of S from the simulator's profile (``pool,offset_bytes,stlb_misses``)."""
-    misses = _by_page(space, profile)
-    return misses[list(space.touched)] if space.touched else misses
-
-
-def _by_page(space: Space, profile: pd.DataFrame) -> np.ndarray:
-    """Misses per 2MB of S, shape (S / 2MB,)."""
+    by_page = _by_page(space, profile)
+    if space.touched:
+        return np.array([by_page.get(page, 0) for page in space.touched], dtype=float)
     misses = np.zeros(space.size // PAGE_2MB)
+    for page, count in by_page.items():
+        misses[page] = count
+    return misses
+
+
+def _by_page(space: Space, profile: pd.DataFrame) -> dict[int, int]:
+    """Misses by page of 2MB of S. Pools can span terabytes, so only pages of the profile are in it."""
+    misses: dict[int, int] = {}
     for row in profile.itertuples(index=False):
         span = space.used_bytes.get(row.pool, 0)
         if row.offset_bytes < span:
-            misses[space.position(row.pool, row.offset_bytes) // PAGE_2MB] += row.stlb_misses
+            page = space.position(row.pool, row.offset_bytes) // PAGE_2MB
+            misses[page] = misses.get(page, 0) + row.stlb_misses
     return misses
 
 

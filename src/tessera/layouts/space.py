@@ -39,7 +39,7 @@ class Space:
             sizes[pool["kind"]] = pool["size_bytes"]
         if not sum(used.values()):
             raise TesseraError(
-                f"address space of '{info.get('program', 'trace')}'",
+                f"address space of {info.get('program', 'trace')!r}",
                 "the program allocated nothing from the heap or the anonymous pool",
                 "record a program that allocates memory, or import with --mmap-pool START:END",
             )

@@ -63,8 +63,8 @@ def import_champsim(
         max_accesses: read no further than this many accesses.
 
     Raises:
-        TesseraError: an archive or an unknown compressor (``trace-packed``), damaged or foreign records, or a
-            wrong option.
+        TesseraError: an archive or an unknown compressor (``trace-packed``), a damaged stream
+            (``trace-stream``), damaged or foreign records, or a wrong option.
     """
     path, target = _existing(source), _writable(out)
     options = {"--mmap-pool": mmap_pool, "--brk-pool": brk_pool, "--max-accesses": max_accesses}
@@ -134,5 +134,9 @@ def _decompressed(path: Path, scratch: Path) -> Iterator[Path]:
         if failure:  # in place of the importer's error: a damaged archive also looks like a short trace
             found = f"{failure[0]} ({packing.name} data: damaged or cut)"
             raise TesseraError(
-                f"decompress {path}", found, "copy the file from its source again", exit_code=EXIT_FAILED
+                f"decompress {path}",
+                found,
+                "copy the file from its source again",
+                exit_code=EXIT_FAILED,
+                code="trace-stream",
             ) from None

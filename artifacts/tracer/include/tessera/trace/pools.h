@@ -1,7 +1,7 @@
 // pools.h - the rule that pools of a trace keep, and arithmetic on their pages that cannot overflow.
 //
-// Reader and Writer check the rule, so a program that uses an opened trace may rely on it. Python has the same rule in
-// src/tessera/record/traces/header.py; artifacts/tracer/tests/headers.txt is the table of examples of both.
+// Reader and Writer check the rule, so a program that uses an opened trace may rely on it. Readers in other languages have the same rule;
+// tests/headers.txt is their table of examples.
 #pragma once
 
 #include <string>
