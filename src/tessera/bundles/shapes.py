@@ -11,10 +11,12 @@ from tessera.bundles import limits, names, plain
 from tessera.bundles.model import Count, CountedEvent, Run
 from tessera.bundles.values import HEX, NAME, TEXT, WHOLE, Kind, maybe, one_of
 from tessera.bundles.wrong import shown, wrong
-from tessera.core.units import MB
+from tessera.core.units import KB
 from tessera.machine.environment.condition import LEVELS, Condition
 from tessera.machine.environment.condition import STATUSES as ANSWERS
 from tessera.results.status import STATUSES
+
+_BLOCK = 256 * KB  #: bytes that are parsed at a time; no line is longer
 
 
 @dataclass(frozen=True)
@@ -115,17 +117,17 @@ def _values(kind: Kind, cells: Iterable[str]) -> list:
 
 
 def _blocks(shape: Shape, pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Whole lines, about 1MB at a time."""
+    """Whole lines, some thousand at a time."""
     rest = b""
     for piece in pieces:
-        for start in range(0, len(piece), MB):
-            rest += piece[start : start + MB]
+        for start in range(0, len(piece), _BLOCK):
+            rest += piece[start : start + _BLOCK]
             end = rest.rfind(b"\n") + 1
             if end:
                 yield rest[:end]
             rest = rest[end:]
-            if len(rest) > MB:
-                raise limits.too_large(shape.file, f"a line of more than {MB} bytes")
+            if len(rest) > _BLOCK:
+                raise limits.too_large(shape.file, f"a line of more than {_BLOCK} bytes")
     if rest:
         raise wrong(shape.file, "its last line has no end: the file is cut off", "cut-off")
 

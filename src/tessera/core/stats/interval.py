@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy import stats
@@ -45,9 +46,14 @@ def mean_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> In
         return Interval(float(data[0]), math.inf, 1)
     if np.ptp(data) == 0:  # np.std of equal values can be a rounding error instead of 0
         return Interval(float(data[0]), 0.0, data.size)
-    quantile = stats.t.ppf((1 + confidence) / 2, data.size - 1)
-    half_width = quantile * data.std(ddof=1) / math.sqrt(data.size)
+    half_width = _quantile(confidence, data.size - 1) * data.std(ddof=1) / math.sqrt(data.size)
     return Interval(float(data.mean()), float(half_width), data.size)
+
+
+@lru_cache(maxsize=1000)
+def _quantile(confidence: float, freedom: int) -> float:
+    """Of Student's t, two-sided; thousands of means have the same count."""
+    return stats.t.ppf((1 + confidence) / 2, freedom)
 
 
 def paired_ratio_interval(
