@@ -125,6 +125,12 @@ def test_the_size_that_would_do(analysis):
             "a pool was full 2 times (largest refused: 1GB): give sizes such as heap pool 5GB, "
             "anonymous pool 13GB",
         ),
+        (
+            "counters",
+            {"reservation_calls": 1, "reserved_bytes": 256 * GB + 4096, "opened_bytes": 2 * MB},
+            "1 reservations without access (256GB) have no room in the anonymous pool; 2MB of them were "
+            "used, with 4KB pages under every layout: to have them in the pool, give row `mmap,-1,0,258GB`",
+        ),
     ],
 )
 def test_advice(analysis, section, values, expected):

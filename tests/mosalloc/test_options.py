@@ -44,7 +44,10 @@ def test_wrong_values_stop_the_program_and_name_the_right_ones(build, layout, va
 def test_verbose_shows_every_option_in_effect(build, layout):
     done = run(build, layout, MOSALLOC_VERBOSE="1", MOSALLOC_PROTECTIONS="exact", MOSALLOC_KEEP_BYTES="4096")
     assert (done.returncode, done.stdout) == (0, "ran\n")
-    said = "prefault 1, allow fallback 0, hints kernel, stacks kernel, protections exact, keep bytes 4096"
+    said = (
+        "prefault 1, allow fallback 0, hints kernel, stacks kernel, protections exact, keep bytes 4096, "
+        "reservations kernel, thp kernel"
+    )
     assert said in done.stderr
     assert len(re.findall(r"pool at 0x[0-9a-f]+ of ", done.stderr)) == 2
 

@@ -27,7 +27,7 @@ bool Reservations::may_leave(uint64_t bytes, uint64_t used_bytes) {
     Text text(line);
     text.add("mosalloc: mmap of ").number((bytes + (1 << 20) - 1) >> 20).add("MB without access (PROT_NONE): the anonymous pool has no room for this reservation, and a "
         "recording has no memory outside its pools (ENOMEM)\n  what to do: ");
-    const uint64_t enough = align_up(used_bytes + bytes, kPage1G);
+    const uint64_t enough = align_up(used_bytes + bytes + 32 * kPage2M, kPage1G);  // and what comes later
     if (enough <= kMostRecorded)
         text.add("record with --anon-pool ").size(enough);
     else
