@@ -78,7 +78,7 @@ def test_no_driver_of_frequencies_is_no_governor(tmp_path):
 def test_a_machine_without_meminfo(tmp_path):
     with pytest.raises(TesseraError) as error:
         environment(tree(tmp_path, proc__meminfo="MemTotal: 1 kB\n"), 1)
-    assert error.value.code == "meminfo" and "meminfo" in error.value.found
+    assert error.value.code == "meminfo" and "MemAvailable" in error.value.found
 
 
 def test_a_processor_that_may_not_be_used(monkeypatch):
