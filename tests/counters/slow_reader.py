@@ -77,7 +77,7 @@ def _separated(options: Options, line: str) -> tuple | None:
         head = words[0][-16:].strip(" ")
         if _time(head) or head == "summary":
             time, words = head, words[1:]
-    if options.parts:
+    if options.parts and words:
         part, words = words[0], words[1:]
         if options.parts not in ("-A", "--per-thread"):
             words = words[1:]

@@ -34,7 +34,7 @@ def json_rows(counts: dict, time: str = "") -> list[str]:
     head = f'"interval" : {time}, ' if time else ""
     return [
         f'{{{head}"counter-value" : "{value}.000000", "unit" : "", "event" : "{event}", '
-        '"event-runtime" : 1000000000, "pcnt-running" : 100.00, "metric-value" : 0.000000, "metric-unit" : ""}'
+        '"event-runtime" : 1000000000, "pcnt-running" : 100.00, "metric-value" : 0.0, "metric-unit" : ""}'
         for event, value in counts.items()
     ]  # fmt: skip
 

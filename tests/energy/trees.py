@@ -17,8 +17,8 @@ threads = next((int(word) for word in reversed(program) if word.isdigit()), 1)
 with log.open("w") as out:
     for event in events:
         if energy:
-            out.write(f"S0;1;{{30.0 + threads}};Joules;{{event}};1000;100.00;;\\n")
-            out.write(f"S1;1;7.0;Joules;{{event}};1000;100.00;;\\n")
+            out.write(f"S0;1;{{30.0 + threads:.2f}};Joules;{{event}};1000;100.00;;\\n")
+            out.write(f"S1;1;7.00;Joules;{{event}};1000;100.00;;\\n")
         else:
             out.write(f"{{value(event, threads)}};;{{event}}:u;1000;100.00;;\\n")
 sys.exit(done.returncode)

@@ -89,7 +89,7 @@ def test_counts_of_a_log(tmp_path):
         ("17;;H_loads_u;496020;100.00;;\n", "", "H_loads_u"),
         ("H_loads_u", "M_loads_u", "M_loads_u"),
         (";msec;", ";Joules;", "Joules"),
-        ("2000;;", "2000.5;;", "2000.5"),
+        ("2000;;", "2000.50;;", "2000.50"),
         ("7292427;ns;duration_time;7292427", "3196;ns;duration_time;3196", "3196 ns"),  # seen with perf 6.1
     ],
 )
