@@ -4,6 +4,7 @@ import gzip
 import io
 import random
 import stat
+import struct
 import zipfile
 
 import pytest
@@ -194,6 +195,69 @@ def test_a_zip_file_that_is_damaged_or_none(good, tmp_path):
     with pytest.raises(TesseraError) as error:
         verify(tmp_path / "nothing")
     assert error.value.code == "bundle-absent"
+
+
+def refused(path):
+    with pytest.raises(TesseraError) as error:
+        read(path)
+    assert not verify(path).passed
+    return error.value.code
+
+
+def test_a_zip_file_with_too_many_entries_is_refused_before_they_are_listed(good, tmp_path, monkeypatch):
+    entries = [*good.items(), *((f"folder-{at}/", b"") for at in range(limits.ENTRIES))]
+    path = zipped(tmp_path / "b.zip", entries)
+    with monkeypatch.context() as patched:
+        patched.setattr(zipfile, "ZipFile", None)
+        assert refused(path) == "bundle-size"
+    data = path.read_bytes()
+    at = data.rfind(b"PK\x05\x06")
+    path.write_bytes(data[: at + 8] + b"\1\0\1\0" + data[at + 12 :])  # it says that there is one
+    assert refused(path) == "bundle-size"
+    whole = struct.pack("<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, 10**6, 10**6, 46 * 10**6, 0)
+    path.write_bytes(data[:at] + whole + b"PK\x06\x07" + bytes(12) + b"\1\0\0\0" + data[at:])
+    assert refused(path) == "bundle-size"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in entries[: limits.ENTRIES]:
+            archive.writestr(name, content)
+        archive.comment = b"a comment"
+    assert verify(path).passed  # as many as there may be
+
+
+def test_a_zip_file_that_unpacks_to_a_huge_one(good, tmp_path):
+    for name, size in ((names.RUNS, 8 << 20), (names.RUNS, 33 << 20), (names.ABOUT, 2 << 20)):
+        with zipfile.ZipFile(tmp_path / "b.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+            for other, data in (good | {name: bytes(size)}).items():
+                archive.writestr(f"top/{other}", data)
+        assert refused(tmp_path / "b.zip") == "bundle-size"
+
+
+def test_files_that_are_larger_than_any_of_a_bundle(good, tmp_path):
+    put(good, tmp_path / "b")
+    layout = names.layout_file("gups-16gb", "growing-8")
+    for name in (names.ABOUT, names.RUNS, names.PACKED, names.CELLS, names.SUMS, layout):
+        size = limits.FILES.get(name, limits.SMALL)
+        with (tmp_path / "b" / name).open("r+b") as stream:
+            stream.truncate(size + 1)  # takes no space
+        assert refused(tmp_path / "b") == "bundle-size"
+        (tmp_path / "b" / name).write_bytes(good[name])
+    with (tmp_path / "b.zip").open("wb") as stream:
+        stream.truncate(limits.ZIP + 1)
+    assert refused(tmp_path / "b.zip") == "bundle-size"
+    for at in range(9):
+        (tmp_path / "b" / names.LAYOUTS / f"{at}.csv").write_bytes(b"x" * limits.SMALL)
+    assert refused(tmp_path / "b") == "bundle-size"
+
+
+def test_folders_with_too_many_entries_or_levels(good, tmp_path):
+    put(good, tmp_path / "b")
+    (tmp_path / "b" / "layouts" / "gups-16gb" / "deeper").mkdir()
+    assert refused(tmp_path / "b") == "bundle-file-unknown"
+    for at in range(limits.ENTRIES):
+        (tmp_path / "b" / f"folder-{at}").mkdir()
+    assert refused(tmp_path / "b") in ("bundle-size", "bundle-file-unknown")
+    (tmp_path / "b" / "layouts" / "gups-16gb" / "deeper").rmdir()
+    assert refused(tmp_path / "b") == "bundle-size"
 
 
 def test_a_folder_with_a_link(good, tmp_path):

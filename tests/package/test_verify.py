@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import stat
+import sys
 import zipfile
 
 import pytest
@@ -82,6 +84,23 @@ def test_entries_that_nobody_listed(made, extra):
         archive.writestr(extra, b"x")
     with pytest.raises(TesseraError, match=f"{TOP}, evil.txt|evil.txt, {TOP}|SHA256SUMS: evil.txt|outside"):
         verify(made)
+
+
+def test_a_package_with_links_or_of_sizes_that_none_has(made, monkeypatch):
+    def code():
+        with pytest.raises(TesseraError) as caught:
+            verify(made)
+        return caught.value.code
+
+    for name, most in (("MOST_ENTRIES", 3), ("MOST_BYTES", 100), ("MOST_TABLE_BYTES", 100)):
+        with monkeypatch.context() as patched:
+            patched.setattr(sys.modules[verify.__module__], name, most)
+            assert code() == "package-too-large", name
+    link = zipfile.ZipInfo(f"{TOP}/link")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    with zipfile.ZipFile(made, "a") as archive:
+        archive.writestr(link, "/etc/passwd")
+    assert code() == "package-file-kind"
 
 
 def test_no_package(tmp_path, made):

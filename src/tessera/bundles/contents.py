@@ -8,21 +8,16 @@ from __future__ import annotations
 
 import os
 import stat
-import struct
 import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
 
 from tessera.bundles.limits import DEPTH, ENTRIES, ZIP, Budget, too_large
 from tessera.bundles.wrong import shown, wrong
+from tessera.core import zip_directory
 from tessera.core.errors import TesseraError
 
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  #: of others, damage raises errors of their own
-#: End of the directory (APPNOTE.TXT 4.3.16): signature, disks, entries, size, offset, length of a comment.
-_END = struct.Struct("<4s4H2LH")
-_END_SIGNATURE, _END64_LOCATOR = b"PK\x05\x06", b"PK\x06\x07"
-_LOCATOR_BYTES, _LONGEST_COMMENT = 20, (1 << 16) - 1
-_MOST_ENTRY_BYTES = 400  #: of an entry in the central directory, with its name and times
 
 
 def contents(path: Path) -> dict[str, bytes]:
@@ -77,33 +72,12 @@ def _zip(path: Path) -> dict[str, bytes]:
         raise too_large(str(path), f"{size} bytes; a zip file has at most {ZIP}")
     try:
         with path.open("rb") as stream:
-            _check_directory(path, stream, size)
+            if found := zip_directory.too_large(stream, ENTRIES):
+                raise too_large(str(path), found)
             with zipfile.ZipFile(stream) as archive:
                 return _unpacked(archive, _checked(archive.infolist()))
     except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, RuntimeError) as error:
         raise wrong(str(path), f"not a zip file that can be read: {error}", "zip") from None
-
-
-def _check_directory(path: Path, stream, size: int) -> None:
-    """The central directory is small, before ``zipfile`` makes an object of each entry.
-
-    The end record is found as ``zipfile`` finds it: without a comment, else by its last signature. A record
-    of zip64 would replace its numbers; no bundle is so large.
-    """
-    start = max(0, size - _END.size - _LONGEST_COMMENT - _LOCATOR_BYTES)
-    stream.seek(start)
-    tail = stream.read()
-    at = len(tail) - _END.size
-    if at < 0 or tail[at : at + 4] != _END_SIGNATURE or tail[-2:] != b"\0\0":
-        at = tail.rfind(_END_SIGNATURE)
-    if at < 0 or len(tail) < at + _END.size:
-        return  # zipfile has the error
-    if tail[max(0, at - _LOCATOR_BYTES) : at].startswith(_END64_LOCATOR):
-        raise too_large(str(path), "a directory of zip64")
-    entries, directory = _END.unpack_from(tail, at)[4:6]
-    if entries > ENTRIES or directory > ENTRIES * _MOST_ENTRY_BYTES:
-        found = f"{entries} files and folders, in a directory of {directory} bytes; at most {ENTRIES}"
-        raise too_large(str(path), found)
 
 
 def _checked(entries: list[zipfile.ZipInfo]) -> dict[str, zipfile.ZipInfo]:

@@ -5,13 +5,19 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import stat
 import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
 
+from tessera.core import zip_directory
 from tessera.core.errors import EXIT_FAILED, TesseraError
-from tessera.core.units import MB
+from tessera.core.units import GB, MB
 from tessera.package.make import ABOUT, MANIFEST, MANIFEST_COLUMNS, SUMS
+
+MOST_ENTRIES = 200_000  #: a package of the paper's configuration has some thousand files
+MOST_BYTES = 1024 * GB  #: unpacked; with recordings it has some 100GB
+MOST_TABLE_BYTES = 64 * MB  #: of the lists of files: about 300 bytes a file
 
 
 def verify(path: Path) -> dict[str, int]:
@@ -21,19 +27,27 @@ def verify(path: Path) -> dict[str, int]:
         TesseraError: the file is not a package, is damaged or incomplete, or has files that it does not list.
     """
     try:
-        with zipfile.ZipFile(path) as archive:
-            return _check(path, archive)
-    except (OSError, zipfile.BadZipFile, zlib.error, EOFError, UnicodeDecodeError) as error:
+        with path.open("rb") as stream:
+            if found := zip_directory.too_large(stream, MOST_ENTRIES):
+                raise _wrong(path, found, "package-too-large")
+            with zipfile.ZipFile(stream) as archive:
+                return _check(path, archive)
+    # ValueError: text that is not UTF-8; RuntimeError: an encrypted entry
+    except (OSError, zipfile.BadZipFile, zlib.error, EOFError, ValueError, RuntimeError, csv.Error) as error:
         raise _wrong(path, f"the file can't be read: {error}", "package-unreadable") from None
 
 
 def _check(path: Path, archive: zipfile.ZipFile) -> dict[str, int]:
-    names = [info.filename for info in archive.infolist() if not info.is_dir()]
-    tops = {PurePosixPath(name).parts[0] for name in names}
+    entries = [info for info in archive.infolist() if not info.is_dir()]
+    names = [info.filename for info in entries]
+    if any(stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG) for info in entries):
+        raise _wrong(path, "an entry is a link or a device", "package-file-kind")
+    if (unpacked := sum(info.file_size for info in entries)) > MOST_BYTES:
+        raise _wrong(path, f"{unpacked} bytes when unpacked; at most {MOST_BYTES}", "package-too-large")
+    tops = {name.split("/")[0] for name in names}
     if len(tops) != 1 or len(set(names)) != len(names):
-        raise _wrong(
-            path, f"entries must be unique and in one folder, but are in: {', '.join(sorted(tops)) or 'none'}"
-        )
+        some = ", ".join(sorted(tops)[:5]) or "none"
+        raise _wrong(path, f"entries must be unique and in one folder, but are in: {some}")
     top = tops.pop()
     if any(name.startswith("/") or ".." in PurePosixPath(name).parts for name in names):
         raise _wrong(path, "an entry would be unpacked outside of the package's folder")
@@ -41,7 +55,7 @@ def _check(path: Path, archive: zipfile.ZipFile) -> dict[str, int]:
     for needed in (SUMS, MANIFEST, ABOUT):
         if needed not in inside:
             raise _wrong(path, f"{needed} is missing")
-    lines = archive.read(inside[SUMS]).decode().splitlines()
+    lines = _text(path, archive, inside[SUMS]).splitlines()
     sums = {line[66:]: line[:64] for line in lines if line[64:66] == "  "}
     if len(sums) != len(lines):
         raise _wrong(path, f"{SUMS} has lines without a checksum")
@@ -50,8 +64,14 @@ def _check(path: Path, archive: zipfile.ZipFile) -> dict[str, int]:
     if missing := sorted(set(sums) - set(inside)):
         raise _wrong(path, f"{SUMS} lists files that are missing: {', '.join(missing[:5])}")
     sizes = {name: _size(path, archive, inside[name], sums[name]) for name in sorted(sums)}
-    _check_manifest(path, archive.read(inside[MANIFEST]).decode(), sums, sizes)
+    _check_manifest(path, _text(path, archive, inside[MANIFEST]), sums, sizes)
     return {"files": len(sizes), "bytes": sum(sizes.values())}
+
+
+def _text(path: Path, archive: zipfile.ZipFile, name: str) -> str:
+    if (size := archive.getinfo(name).file_size) > MOST_TABLE_BYTES:
+        raise _wrong(path, f"{name} has {size} bytes; at most {MOST_TABLE_BYTES}", "package-too-large")
+    return archive.read(name).decode()
 
 
 def _size(path: Path, archive: zipfile.ZipFile, name: str, wanted: str) -> int:

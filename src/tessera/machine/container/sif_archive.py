@@ -38,7 +38,7 @@ def single_image(archive: Path, tag: str, folder: Path) -> Iterator[Path]:
                 return
             out = folder / "image.tar"
             _copy(images, found, out)
-    except (tarfile.TarError, EOFError, KeyError, ValueError) as error:
+    except (tarfile.TarError, EOFError, KeyError, IndexError, ValueError) as error:
         raise _failed(archive, tag, f"it is no archive of docker save: {error}") from error
     try:
         yield out
@@ -64,7 +64,7 @@ def _add(alone: tarfile.TarFile, name: str, stream, size: int) -> None:
 
 def _followed(images: tarfile.TarFile, name: str) -> tarfile.TarInfo:
     """The file of this name, links followed."""
-    member = images.getmember(name)
+    member, seen = images.getmember(name), {name}
     while member.issym():
         parts: list[str] = []
         for part in Path(member.name).parent.joinpath(member.linkname).parts:
@@ -73,6 +73,9 @@ def _followed(images: tarfile.TarFile, name: str) -> tarfile.TarInfo:
             else:
                 parts.append(part)
         member = images.getmember("/".join(parts))
+        if member.name in seen:
+            raise KeyError(f"the links of {name} never end")
+        seen.add(member.name)
     return member
 
 

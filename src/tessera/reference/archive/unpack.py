@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO
 
+from tessera.core import zip_directory
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.units import GB, MB
 
@@ -90,7 +91,7 @@ def unpack(
 def _entries(archive: Path, limits: Limits) -> Iterator[tuple[PurePosixPath, bool, Callable[[], IO[bytes]]]]:
     """Name, is it a plain file, how to open it."""
     if archive.name.lower().endswith(".zip"):
-        with zipfile.ZipFile(archive) as file:
+        with archive.open("rb") as stream, zipfile.ZipFile(_listed(archive, stream, limits)) as file:
             infos = file.infolist()
             if len(infos) > limits.entries:
                 found = f"it has {len(infos)} entries, more than {limits.entries}"
@@ -112,6 +113,13 @@ def _entries(archive: Path, limits: Limits) -> Iterator[tuple[PurePosixPath, boo
                 raise _refused(archive, found, "too-large")
             if not info.isdir():
                 yield PurePosixPath(info.name), info.isreg(), lambda info=info: file.extractfile(info)
+
+
+def _listed(archive: Path, stream: IO[bytes], limits: Limits) -> IO[bytes]:
+    """The zip file, if its directory is not too large to be listed."""
+    if found := zip_directory.too_large(stream, limits.entries):
+        raise _refused(archive, found, "too-large")
+    return stream
 
 
 def _refused(archive: Path, found: str, code: str) -> TesseraError:
