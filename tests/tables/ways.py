@@ -24,7 +24,7 @@ def samples_rows(n: int = 14) -> list[list[str]]:
     for at, name in enumerate(names):
         walks = 7_483_778_244 - at * 512_345_677
         cycles = f"{max(walks, 0)}.25" if at % 3 == 1 else str(max(walks, 0))
-        counts = (8_385_843_123 - at * 300_000_001, 12_988 + at, 59_985_140 - at * 4_000_003)
+        counts = (8_385_843_123 - at * 200_000_001, 12_988 + at, 59_985_140 - at * 2_000_003)
         rows.append([name, *map(str, counts), cycles])
     return rows
 

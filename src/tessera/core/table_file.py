@@ -39,12 +39,12 @@ _UTF16 = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 _FOREIGN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _TEXT_BYTES = bytes([*range(0x20, 0x7F), *b"\t\n"])
 _PLAIN_BYTES = bytes(set(_TEXT_BYTES) - set(b'";\t'))
-_QUOTED = re.compile('"(?:[^"]|"")*"')
+_QUOTED = re.compile('"[^"]*(?:""[^"]*)*"')
 #: Excel's own first line, which names the separator
 _SEP_LINE = re.compile(r'"?sep=(.)"?[,;\t]*', re.IGNORECASE)
-#: cells with correct quotes, each with the separator or line end behind it
-_GRAMMAR = {
-    sep: re.compile(rf'(?:(?: *"(?:[^"]|"")*+"|[^"\n{sep}]*+)(?:[\n{sep}]|\Z))*+') for sep in SEPARATORS
+#: a quoted cell, between separators or line ends
+_CELL = {
+    sep: re.compile(rf'(?:(?<=[\n{sep}])|\A) *"[^"]*(?:""[^"]*)*"(?=[\n{sep}]|\Z)') for sep in SEPARATORS
 }
 
 
@@ -217,9 +217,7 @@ def regular(text: str, owner: str) -> Text:
         found = f"more than {MOST_CELLS:,} cells"
         raise TableRefused(owner, found, "keep the rows and columns that are needed", "size")
     if quoted := '"' in text:
-        right = _GRAMMAR[separator].match(text).end()
-        if right < len(text):
-            raise _wrong_quote(text, right, owner)
+        _right_quotes(text, separator, owner)
     empty = BLANKS + separator + '"'
     rows, lines, width = [], [], None
     for line, row in _rows(text):
@@ -227,13 +225,15 @@ def regular(text: str, owner: str) -> Text:
             continue
         count = (_QUOTED.sub("", row) if quoted and '"' in row else row).count(separator)
         width = count if width is None else width
+        _no_comment(row, owner, line)
         if count != width:
             raise _wrong_fields(row, count + 1, width + 1, owner, line)
-        if row.lstrip(BLANKS + '"').startswith("#"):
-            remedy = "remove the line, or the # of the header; status=failed leaves out a row"
-            raise TableRefused(owner, f"a comment: '{shown(row)}'", remedy, "comment", line)
         rows.append(row)
         lines.append(line)
+    if not rows:
+        raise TableRefused(
+            owner, "cannot be read: no line has a name", "give a CSV file with a header", "header"
+        )
     return Text("\n".join(rows) + "\n", separator, lines, quoted)
 
 
@@ -266,6 +266,7 @@ def _separator(text: str, owner: str) -> tuple[str, int]:
             return match[1], line
         if not first.strip(BLANKS + ',;"'):
             continue
+        _no_comment(first, owner, line)
         if first.count('"') % 2:
             found = f"the header has a quote that is not closed on its line: '{shown(first)}'"
             raise TableRefused(owner, found, SAVE, "quote", line)
@@ -288,14 +289,22 @@ def _separator(text: str, owner: str) -> tuple[str, int]:
     )
 
 
-def _wrong_quote(text: str, at: int, owner: str) -> TableRefused:
-    """``at``: the end of the part whose quotes are right, where a cell begins."""
-    line = text.count("\n", 0, at) + 1
-    cell = text[at:].split("\n", 1)[0]
-    found = f"a quote inside of a cell, or one that is not closed: '{shown(cell)}'"
-    return TableRefused(
-        owner, found, 'put quotes around whole cells, and write "" for a quote inside of one', "quote", line
+def _right_quotes(text: str, separator: str, owner: str) -> None:
+    """Quotes are around whole cells, each is closed, and a quote inside of such a cell is doubled."""
+    if '"' not in _CELL[separator].sub("", text):
+        return
+    end = 0
+    for cell in _CELL[separator].finditer(text):
+        if '"' in text[end : cell.start()]:
+            break
+        end = cell.end()
+    at = text.index('"', end)
+    start = max(text.rfind(separator, 0, at), text.rfind("\n", 0, at)) + 1
+    found = (
+        f"a quote inside of a cell, or one that is not closed: '{shown(text[start:].split(chr(10), 1)[0])}'"
     )
+    remedy = 'put quotes around whole cells, and write "" for a quote inside of one'
+    raise TableRefused(owner, found, remedy, "quote", text.count("\n", 0, at) + 1)
 
 
 def _wrong_fields(row: str, count: int, width: int, owner: str, line: int) -> TableRefused:
@@ -310,6 +319,13 @@ def _wrong_fields(row: str, count: int, width: int, owner: str, line: int) -> Ta
     else:
         remedy = "add the missing fields, or the commas of empty ones"
     return TableRefused(owner, found, remedy, "fields", line)
+
+
+def _no_comment(row: str, owner: str, line: int) -> None:
+    """A row that was commented out would be read as one of another name."""
+    if row.lstrip(BLANKS + '"').startswith("#"):
+        remedy = "remove the line, or the # of the header; status=failed leaves out a row"
+        raise TableRefused(owner, f"a comment: '{shown(row)}'", remedy, "comment", line)
 
 
 def _without_unnamed(frame: pd.DataFrame, names: list[str], owner: str) -> pd.DataFrame:

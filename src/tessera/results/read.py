@@ -78,7 +78,7 @@ def checked(table: Table, frame: pd.DataFrame, name: str) -> pd.DataFrame:
         raise Unreadable(name, f"lacks {', '.join(missing)}", _AGAIN, COLUMNS)
     try:
         return _typed(table, frame.reindex(columns=list(table.names)))
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         raise Unreadable(name, f"cannot be read: {error}", _AGAIN) from None
 
 
