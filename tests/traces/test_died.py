@@ -42,6 +42,11 @@ def test_signals_have_names():
     assert named(40) == f"signal 40 (SIGRTMIN+{40 - signal.SIGRTMIN})"
 
 
+def test_a_status_of_a_container_names_the_signal_that_it_may_stand_for():
+    assert "SIGTERM" in died._as_after(143)
+    assert [died._as_after(status) for status in (1, 128, 255)] == ["", "", ""]
+
+
 def listing(code: str) -> list[str]:
     """Lines as ``objdump -dw`` writes them; in ``code``, bytes and text are divided by a bar."""
     bytes_, text = code.split("|")

@@ -54,7 +54,7 @@ def why(place: Place, guest: Guest, status: int, stderr: str) -> tuple[str, str]
         level = "a newer level of x86-64 than the emulated processor has (x86-64-v3, without AVX-512)"
         return f"the program did not start: it, or a library, is built for {level}", _OLDER
     number = signal_of(status, stderr)
-    found = f"was ended by {named(number)}" if number else f"exited with status {status}"
+    found = f"was ended by {named(number)}" if number else f"exited with status {status}{_as_after(status)}"
     found = f"the program {found}{pool_usage(guest.pool_map)}"
     if number == signal.SIGILL:
         lacks = f"the processor that QEMU emulates has no {', '.join(LACKING)}"
@@ -88,6 +88,11 @@ def named(number: int) -> str:
     name = signal.Signals(number).name if known else f"SIGRTMIN+{number - signal.SIGRTMIN}"
     text = signal.strsignal(number)
     return f"signal {number} ({name}{', ' + text.lower() if known and text else ''})"
+
+
+def _as_after(status: int) -> str:
+    """Of a status that the program or the container may have: `` (as after signal 15 (SIGTERM, ...))``."""
+    return f" (as after {named(status - 128)})" if status - 128 in set(signal.Signals) else ""
 
 
 def lacking_instruction(place: Place, program: Path) -> str | None:
