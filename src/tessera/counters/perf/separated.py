@@ -33,13 +33,15 @@ _NUMBER = re.compile(r"\d{1,6}", re.ASCII)  #: of CPUs in a group
 _THREAD = re.compile(r"\S.*-\d+", re.ASCII)
 _UNIT = re.compile(r"[A-Za-z%/^]{0,12}", re.ASCII)
 _MODIFIER = re.compile(r"[ukhGHpPSDIWeb]{1,8}", re.ASCII)
-_MAYBE_ROW = re.compile(r"\d[.,]\d\d(?!\d)|<not")  #: every row has a percentage
+#: Every row has running_ns, a separator and a percentage.
+_MAYBE_ROW = re.compile(r"\d[^\w.<>]{1,2}\d{1,5}[.,]\d\d(?!\d)", re.ASCII)
+MAX_LINE = 10_000  #: no row is as long
 _HALVES = re.compile(r"\d{1,3}", re.ASCII), re.compile(r"\d\d", re.ASCII)
 
 
 def separators_of(line: str) -> list[str]:
     """The separators with which this line is a row."""
-    if not _MAYBE_ROW.search(line):
+    if len(line) > MAX_LINE or not _MAYBE_ROW.search(line):
         return []
     found = [sep for sep in SEPARATORS if sep in line and _fields(line, sep)]
     return [sep for sep in found if not any(sep != other and sep in other for other in found)]
@@ -69,6 +71,8 @@ def refuse_near(owner: str, number: int, line: str, separator: str, events: Coll
     Raises:
         TesseraError: it is so.
     """
+    if len(line) > MAX_LINE:
+        return
     words = [word.strip() for word in _split(line, separator)]
     found = _head(words)
     at = found[2] if found else 0
@@ -93,7 +97,7 @@ def _begins(words: list[str], separator: str) -> bool:
     """``value, unit, event``; between usual characters of text only with a unit of perf or none."""
     if len(words) < 3 or not _is_value(words[0]) or not re.match("[A-Za-z]", words[2]):
         return False
-    return words[1] in ("", "msec", "Joules") or (
+    return words[1] in ("", "msec", "ns", "Joules") or (
         separator not in _OF_TEXT and bool(_UNIT.fullmatch(words[1]))
     )
 
@@ -130,8 +134,8 @@ def _head(words: list[str]) -> tuple[dict, str, int] | None:
 
 def _fields(line: str, separator: str) -> dict | None:
     """Fields of :class:`Row`; None for a line that is no row."""
-    words = _split(line, separator)
-    head = _head(words)
+    words = _split(line, separator) if len(line) <= MAX_LINE else []
+    head = _head(words) if len(words) > 4 else None
     if head is None:
         return None
     mark, part, at = head
