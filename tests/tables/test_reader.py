@@ -175,7 +175,7 @@ NAMES = {
     "Growing-0": "growing-0", "growing_3": "growing-3", "RANDOM 7": "random-7",
     "Sliding-20-3": "sliding-20-3", "growing-8": "growing-8", "1gb": "1gb", "Hot": "Hot", "2gb": "2gb",
     "4gb": "4gb", "growing": "growing",
-    "growing-0x": "growing-0x", "1gb-hot": "1gb-hot", "été": "été",
+    "growing-_4": "growing-_4", "growing-0x": "growing-0x", "1gb-hot": "1gb-hot", "été": "été",
 }  # fmt: skip
 
 

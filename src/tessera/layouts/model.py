@@ -61,7 +61,7 @@ def canonical_name(name: str) -> str:
     text = name.strip()
     if text.isascii() and text[:1] not in _FIRST:
         return text
-    form = re.sub(r"[\s_-]+", "-", unicodedata.normalize("NFKC", text).casefold())
+    form = re.sub(r"[\s_-]", "-", unicodedata.normalize("NFKC", text).casefold())
     if one := _PAGES.fullmatch(form):
         return _ALL.get((one[1], one[2]), text)
     return form if _HEURISTIC.fullmatch(form) else text
