@@ -20,6 +20,7 @@ from tessera.machine.doctor.check import PASS, SKIP
 from tessera.machine.environment import Needs, examine
 from tessera.machine.environment.tree import Tree
 from tessera.machine.reserve import HugePagesUnavailable, pools, reserve_huge_pages
+from tessera.measure.program.variants import variant
 from tessera.mosalloc import fragmenter
 from tessera.pipeline import needs
 from tessera.record.workloads import Size, prepared
@@ -227,6 +228,13 @@ def test_mosalloc_check_names_the_limit(limited, pool, tmp_path):
     assert CliRunner().invoke(mosalloc, ["check", str(layout(tmp_path, 4))]).exit_code == 0
     done = CliRunner().invoke(mosalloc, ["check", str(layout(tmp_path, 5))])
     assert isinstance(done.exception, HugePagesUnavailable) and done.exception.code == "reserve/limit"
+
+
+def test_hugetlb_without_a_page_names_the_limit(limited, pool):
+    limited(hugetlb__2MB__max=0)
+    with pytest.raises(HugePagesUnavailable) as refused:
+        variant("hugetlb")
+    assert refused.value.code == "reserve/limit"
 
 
 @pytest.mark.parametrize(("wanted", "status"), [(0, "ok"), (4, "ok"), (5, "differs")])

@@ -12,7 +12,7 @@ from pathlib import Path
 from tessera.core.errors import TesseraError
 from tessera.core.units import PAGE_1GB, PAGE_2MB, format_bytes
 from tessera.layouts.model import read_layout
-from tessera.machine.reserve import huge_pages_free, reserve_huge_pages
+from tessera.machine.reserve import huge_pages_free, require_room, reserve_huge_pages
 from tessera.measure.program.started import Usage, start
 from tessera.mosalloc.large_pages import SYSFS, settings
 from tessera.mosalloc.runner import command
@@ -85,6 +85,7 @@ def variant(name: str, sysfs: Path = SYSFS) -> Variant:
         return _thp(settings(sysfs).get("enabled", "never"), sysfs)
     if name == HUGETLB:
         _require_glibc(name)
+        require_room(PAGE_2MB, 1)
         if not huge_pages_free(PAGE_2MB):
             raise TesseraError(
                 f"--try {name}", "no 2MB page is free", "reserve some: tessera mosalloc reserve --help",
