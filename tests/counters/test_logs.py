@@ -171,6 +171,7 @@ GOOD = '{"counter-value": "1.000000", "event": "instructions", "event-runtime": 
         '{"counter-value": 1',
         '{"counter-value": "1", "event": "cycles", "event-runtime": 5}',
         '{"counter-value": "x", "event": "cycles", "event-runtime": 5, "pcnt-running": 100}',
+        '{"counter-value": "1", "event": "cycles", "event-runtime": 5, "pcnt-running": 100}',
         '{"counter-value": "1.5", "event": "cycles", "event-runtime": 5, "pcnt-running": 100}',
         '{"counter-value": "1", "event": "", "event-runtime": 5, "pcnt-running": 100}',
         '{"counter-value": NaN, "event": "cycles", "event-runtime": 5, "pcnt-running": 100}',

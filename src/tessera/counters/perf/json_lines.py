@@ -16,9 +16,9 @@ from tessera.counters.perf.row import WORDS, Row, malformed, shown
 
 #: Keys that say whose count it is, if not the program's.
 PARTS = ("socket", "die", "cluster", "cache", "core", "node", "cpu", "thread")
-#: perf writes two decimals or six, and nine for times.
+#: perf writes counts with six decimals, percentages with two and times with nine.
 _NUMBER = re.compile(r"\d{1,30}(?:\.\d{1,12})?", re.ASCII)
-_COUNT = re.compile(r"\d{1,30}(?:\.\d{6})?", re.ASCII)
+_COUNT = re.compile(r"\d{1,30}\.\d{6}", re.ASCII)
 _RUNNING = re.compile(r"\d{1,20}", re.ASCII)
 _COMMA = re.compile(r"(?<=: )(\"?)(\d+),(\d+)\1(?=\s*[,}])", re.ASCII)
 #: A line with one of these words is perf's, or is refused.
