@@ -116,7 +116,7 @@ def test_memory_and_time_of_large_bundles(good, root, tmp_path):
     command = [sys.executable, "-P", "-c", CHILD.replace("SECONDS", str(SECONDS))]
     done = subprocess.run(
         [*command, *(str(tmp_path / f"{name}.zip") for name in made)], capture_output=True, text=True,
-        env={"PYTHONPATH": str(root), "OPENBLAS_NUM_THREADS": "1"}, timeout=120,
+        env={"PYTHONPATH": f"{root / 'src'}:{root}", "OPENBLAS_NUM_THREADS": "1"}, timeout=120,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     lines = [line.split("|") for line in done.stdout.splitlines()]
