@@ -3,7 +3,6 @@
 
 #include <cerrno>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 
 #include "core/later.h"
 #include "core/sys.h"
@@ -12,6 +11,7 @@
 #include "preload/faults.h"
 #include "preload/forks.h"
 #include "preload/marks.h"
+#include "preload/own_memory.h"
 
 namespace mosalloc {
 namespace {
@@ -62,18 +62,6 @@ Space::Request request(int prot, int flags) {
     return {prot, (flags & MAP_POPULATE) != 0, (flags & MAP_NORESERVE) != 0, (flags & MAP_LOCKED) != 0};
 }
 
-/// Memory of the program with huge pages that the layout does not have. Asked only where a mapping may have them: it costs a system call.
-bool asks_huge_pages(int flags, int fd) {
-    if ((flags & MAP_ANONYMOUS) != 0) return (flags & MAP_HUGETLB) != 0;
-    struct statfs file = {};
-    constexpr long kHugetlbfs = 0x958458f6;
-    return !sys::failed(sys::call(SYS_fstatfs, fd, reinterpret_cast<long>(&file))) && file.f_type == kHugetlbfs;
-}
-
-void count_own_huge_pages(uint64_t bytes, int flags, int fd) {
-    if (asks_huge_pages(flags, fd)) __atomic_fetch_add(&runtime().map->own_huge_bytes, bytes, __ATOMIC_RELAXED);
-}
-
 /// Devices choose their own addresses; only plain files and shared memory go to the file pool.
 bool is_file_pools(uint64_t addr, int prot, int flags, int fd) {
     if (addr != 0 || (flags & ~kFileFlags) != 0 || (prot & ~kProtections) != 0) return false;
@@ -82,18 +70,6 @@ bool is_file_pools(uint64_t addr, int prot, int flags, int fd) {
     // Files of hugetlbfs have huge pages, and the pool has 4KB pages only.
     return !sys::failed(sys::call(SYS_fstat, fd, reinterpret_cast<long>(&status))) && S_ISREG(status.st_mode) &&
            (status.st_blksize < static_cast<long>(kPage2M) || !asks_huge_pages(flags, fd));
-}
-
-/// What happened to a part of a reservation, beside a new protection.
-constexpr int kReplaced = -1;
-
-/// After a call of the kernel's: a part of a reservation outside the pools is accessible, or gone.
-void change_reservation(uint64_t addr, uint64_t bytes, int prot) {
-    if (runtime().reservations.empty() || prot == PROT_NONE) return;
-    const Range range{align_down(addr, kPage4K), align_up(addr + bytes, kPage4K)};
-    const Entry entry;
-    if (prot == kReplaced) runtime().reservations.gone(range);
-    else runtime().reservations.opened(range);
 }
 
 long map_over_pool(uint64_t addr, uint64_t bytes, int prot, int flags, int fd, uint64_t offset, Later* later) {
@@ -112,7 +88,7 @@ long map_outside(uint64_t addr, uint64_t bytes, int prot, int flags, int fd, uin
     if (!sys::failed(result)) tell_map(static_cast<uint64_t>(result), bytes, prot, flags, fd, offset);
     if (sys::failed(result)) return result;
     count_own_huge_pages(bytes, flags, fd);
-    if ((flags & MAP_FIXED) != 0) change_reservation(addr, bytes, is_anonymous(flags) ? prot : kReplaced);
+    if ((flags & MAP_FIXED) != 0) change_reservation(result, addr, bytes, is_anonymous(flags) ? prot : kReplaced);
     if (!is_anonymous(flags)) return result;
     const uint64_t at = static_cast<uint64_t>(result), size = align_up(bytes, kPage4K);
     const Entry entry;
@@ -226,7 +202,7 @@ HOOK int hook_munmap(void* start, size_t bytes) {
         [=] {
             const uint64_t addr = reinterpret_cast<uint64_t>(start);
             const long result = told(sys::munmap(addr, bytes), MOSALLOC_CALL_MUNMAP, {addr, addr + bytes});
-            if (!sys::failed(result)) change_reservation(addr, bytes, kReplaced);
+            change_reservation(result, addr, bytes, kReplaced);
             if (sys::failed(result) || runtime().outside.empty()) return result;
             const Entry entry;
             runtime().outside.unmapped({addr, addr + align_up(bytes, kPage4K)});
@@ -243,8 +219,7 @@ HOOK int hook_mprotect(void* start, size_t bytes, int prot) {
         [=] {
             const uint64_t addr = reinterpret_cast<uint64_t>(start);
             const long result = told(sys::mprotect(addr, bytes, prot), MOSALLOC_CALL_MPROTECT, {addr, addr + bytes}, prot);
-            if (!sys::failed(result)) change_reservation(addr, bytes, prot);
-            return result;
+            return change_reservation(result, addr, bytes, prot);
         }));
 }
 
@@ -259,8 +234,7 @@ HOOK int hook_pkey_mprotect(void* start, size_t bytes, int prot, int key) {
             const uint64_t addr = reinterpret_cast<uint64_t>(start);
             const long result = told(sys::call(SYS_pkey_mprotect, static_cast<long>(addr), static_cast<long>(bytes), prot, key),
                                      MOSALLOC_CALL_PKEY_MPROTECT, {addr, addr + bytes}, prot);
-            if (!sys::failed(result)) change_reservation(addr, bytes, prot);
-            return result;
+            return change_reservation(result, addr, bytes, prot);
         }));
 }
 

@@ -45,6 +45,7 @@ constexpr struct {
     {"close", SYS_close, -1, 0, 0},
     {"stat", SYS_stat, 0, 0, 0},
     {"fstat", SYS_fstat, -1, 0, 0},
+    {"fstatfs", SYS_fstatfs, -1, 0, 0},
     {"readlinkat", SYS_readlinkat, -1, 0, 0},
     {"getdents64", SYS_getdents64, -1, 0, 0},
     {"ftruncate", SYS_ftruncate, -1, 0, 0},

@@ -56,7 +56,7 @@ def test_a_program_that_sets_it_for_the_target_is_refused(launch, layout, build)
     ("kind", "reason"),
     [
         ("small", None),
-        ("anonymous", "outside the pools have huge pages, first in /anon_hugepage"),
+        ("anonymous", "8388608 bytes outside the pools have huge pages, first in /anon_hugepage"),
         ("unmapped", "mapped 8388608 bytes of huge pages itself"),
         ("file", "outside the pools have huge pages, first in /memfd:own"),
         ("unmapped_file", "mapped 8388608 bytes of huge pages itself"),
@@ -97,7 +97,8 @@ def test_transparent_huge_pages_outside_the_pools(
     if huge and found.confirmed:
         pytest.skip("this machine found no memory for transparent huge pages")
     assert (done.returncode, found.verdict) == ((1, "mismatch") if huge else (0, "confirmed")), done.stderr
-    assert ("outside the pools have huge pages" in found.reason) == huge
+    outside = json.loads(report.read_text())["small_pages"]["outside_huge_bytes"]
+    assert (outside > 0) == huge and (str(outside) in found.reason) == huge
 
 
 def test_other_programs_keep_transparent_huge_pages(launch, layout):
