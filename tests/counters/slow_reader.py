@@ -68,8 +68,8 @@ def _time(text: str) -> bool:
 
 def _separated(options: Options, line: str) -> tuple | None:
     point, sep = LANGUAGES[options.language][0], options.form
+    line = line.removeprefix(options.glued) if options.intervals else line
     if sep == " ":
-        line = line.removeprefix(options.glued) if options.intervals else line
         line = line.lstrip(" ").replace("<not counted>", "<not_counted>")
     words = [word.replace("_counted>", " counted>") for word in line.split(sep)]
     time = part = ""
