@@ -13,7 +13,7 @@ using namespace tessera;
 namespace {
 
 std::string flat_haswell() {
-    const sim::Platform platform = sim::testing::haswell();
+    sim::Platform platform = sim::testing::haswell();
     std::string text;
     for (const sim::PlatformKey& row : sim::platform_keys())
         text += std::string(row.key) + " = " + (row.word ? row.word(platform).name : std::to_string(row.field(platform))) + "\n";
