@@ -12,12 +12,12 @@ import pytest
 
 from tessera.core.paths import repo_root
 from tessera.results.cells import read_cells, write_cells
-from tessera.results.threads import MARK, joined
+from tessera.results.trace_notes import MARK, joined
 from tessera.show.explore.source import open_results
 from tessera.show.figures.render import render
 from tessera.show.report import site, workload_table
 from tessera.show.results import Results
-from tessera.show.threads import footnote, mark_page, marked, noted
+from tessera.show.trace_marks import footnote, mark_page, marked, noted
 
 NOTE = "one of 4 threads (thread 1, 31.25% of their blocks)"
 NOTES = {"graph500": NOTE}
@@ -46,7 +46,7 @@ def tree(tmp_path_factory):
 
 def test_the_notes_come_from_the_cells_and_from_the_recording(tree):
     results = Results(tree)
-    assert results.thread_notes == NOTES
+    assert results.trace_notes == NOTES
     table = workload_table.table(results, ["gups", "graph500"], list(PLATFORMS)).set_index("workload")
     assert set(table.loc["graph500", "one_thread"]) == {NOTE}
     assert not any(table.loc["gups", "one_thread"].fillna(""))

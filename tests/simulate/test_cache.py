@@ -44,7 +44,7 @@ def setting(tmp_path, monkeypatch):
     monkeypatch.setattr(runner, "_run", fake)
     monkeypatch.setattr(runner, "built", lambda *_: simulator)
     monkeypatch.setattr(runner, "trace_identity", lambda trace: trace.read_text())
-    monkeypatch.setattr(runner, "thread_note", lambda trace: "")
+    monkeypatch.setattr(runner, "trace_note", lambda trace: "")
     (tmp_path / "t.tst").write_text("trace 1")
 
     def run(**changes):
@@ -269,7 +269,7 @@ def test_the_note_on_threads_is_that_of_the_trace_also_in_cells_of_the_cache(set
     run, calls, folder = setting
     assert {row["message"] for row in run()} == {""}
     note = "one of 8 threads (thread 3, 12.50% of their blocks)"
-    monkeypatch.setattr(runner, "thread_note", lambda trace: note)
+    monkeypatch.setattr(runner, "trace_note", lambda trace: note)
     assert {row["message"] for row in run()} == {note} and len(calls) == 1
     (folder / "layouts" / "growing-0.csv").unlink()
     (folder / "layouts" / "growing-0.csv").mkdir()  # a row that failed keeps its reason alone

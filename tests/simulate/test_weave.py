@@ -76,7 +76,7 @@ def test_cells_with_and_without_kernel_work_are_different_cells(tmp_path, monkey
     monkeypatch.setattr(runner, "_run", fake)
     monkeypatch.setattr(runner, "built", lambda *_: tmp_path / "tessera-sim")
     monkeypatch.setattr(runner, "trace_identity", lambda trace: "trace")
-    monkeypatch.setattr(runner, "thread_note", lambda trace: "")
+    monkeypatch.setattr(runner, "trace_note", lambda trace: "")
     platform = Platform("p", "test", "none", {"tlb.entries": Value(64, "assumed: test")})
 
     def run(weave, check=False, times=None):

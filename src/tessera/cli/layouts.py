@@ -57,7 +57,7 @@ def generate(trace: Path, platform: str, out: Path, seed: int, random_count: int
     from tessera import platforms
     from tessera.layouts.generate import distinct
     from tessera.record import traces
-    from tessera.results import threads
+    from tessera.results import trace_notes
     from tessera.simulate.choose_layouts import make_layouts
 
     found = traces.info(trace)
@@ -73,7 +73,7 @@ def generate(trace: Path, platform: str, out: Path, seed: int, random_count: int
     total, count, size = len(made.manifest), distinct(made.manifest), format_bytes(made.space.size)
     places = f"{made.space.places} {windows} pages of 2MB"
     click.echo(f"{total} layouts, {count} distinct (1gb not counted), over {size}, {places} -> {out}")
-    of_thread = threads.sentence(threads.note_of(found))
+    of_thread = trace_notes.sentence(trace_notes.thread_note(found))
     for note in filter(None, (made.reason, of_thread, traces.outside_note(found))):
         click.echo(f"note: {note}", err=True)
 

@@ -80,7 +80,7 @@ def generate(trace, pools, kind, out, seed, alignment, free, touches) -> None:
       ./run tessera mapping generate --trace /tmp/gups.tst --kind demand --out /tmp/demand.csv
       ./run tessera mapping generate --pool mmap=1GB --kind high-over-low --out /tmp/nested.csv
     """
-    from tessera.cli.study_output import say_thread
+    from tessera.cli.study_output import say_trace_notes
     from tessera.core.files import check_target
     from tessera.mapping import kinds, nested, regions
     from tessera.mapping.file import write_mapping
@@ -109,7 +109,7 @@ def generate(trace, pools, kind, out, seed, alignment, free, touches) -> None:
     )
     for name, value in made.report.items():
         click.echo(f"{name}: {value}")
-    say_thread(trace)
+    say_trace_notes(trace)
 
 
 def _touches(trace: Path | None, kind: str):

@@ -90,7 +90,7 @@ def expect(touches, rule, sockets, how, begin, trace, captured, out) -> None:
     Example (after: tessera trace touches):
       ./run tessera numa map expect --touches /tmp/touches.csv --config RP-LD --out /tmp/expected.csv
     """
-    from tessera.cli.study_output import say_thread
+    from tessera.cli.study_output import say_trace_notes
     from tessera.core.errors import unknown_name
     from tessera.mapping.touches import read_touches
     from tessera.numa.expected import Reach, as_far_as, behind, expected
@@ -108,7 +108,7 @@ def expect(touches, rule, sockets, how, begin, trace, captured, out) -> None:
     write_map(found, out)
     _print(found)
     click.echo(f"first {len(chosen.page)} of {len(order.page)} touches -> {out}")
-    say_thread(trace)
+    say_trace_notes(trace)
 
 
 @numa_map.command()

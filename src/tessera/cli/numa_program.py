@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from tessera.cli.study_output import Log, close, say_thread
+from tessera.cli.study_output import Log, close, say_trace_notes
 
 PATH = click.Path(path_type=Path)
 PLAN = "units=20,warmup_accesses=2500000,timed_instructions=1000000"
@@ -82,4 +82,4 @@ def program(
     asked = Program(info, platform, scale, sampling, cache, out, engine, jobs)
     table = program_study(asked, Log(f"placements of {info.parent.name}"))
     show_ratios(table, out)
-    say_thread(info)
+    say_trace_notes(info)

@@ -38,7 +38,7 @@ def run(trace: Path, scenario: str, out: Path) -> None:
     Example:
       ./run tessera os run --trace /tmp/os/gups.tst --scenario fragmented-90 --out /tmp/os/fragmented-90.oslog
     """
-    from tessera.cli.study_output import say_thread
+    from tessera.cli.study_output import say_trace_notes
     from tessera.core.errors import TesseraError
     from tessera.record.traces import info
     from tessera.scenarios import imitated, model
@@ -55,7 +55,7 @@ def run(trace: Path, scenario: str, out: Path) -> None:
         shown.close()
     click.echo(text, nl=False)
     click.echo(f"log -> {out}")
-    say_thread(trace)
+    say_trace_notes(trace)
 
 
 @os_group.command()

@@ -167,8 +167,7 @@ def simulate(trace, platform_names, layout_words, mapping_words, log_words, chan
     """
     from tessera.record.traces import info as trace_info
     from tessera.record.traces import outside_note
-    from tessera.results import cells
-    from tessera.results import threads as of_threads
+    from tessera.results import cells, trace_notes
     from tessera.scenarios.faults import write_faults
     from tessera.scenarios.model import check_name
     from tessera.simulate.each import write_table
@@ -239,7 +238,7 @@ def simulate(trace, platform_names, layout_words, mapping_words, log_words, chan
     for row in rows:
         made = [*changes, *(f"{key}={row[key]}" for key in keys)]
         if made and (is_ok(row) or not row["message"]):
-            row["message"] = of_threads.joined(row["message"], f"set: {', '.join(made)}")
+            row["message"] = trace_notes.joined(row["message"], f"set: {', '.join(made)}")
     write_table(rows, keys, out) if keys else cells.write_cells(rows, out)
     if units is not None:
         write_parts(units, UNIT_COLUMNS, interval_out, keys)
@@ -254,7 +253,7 @@ def simulate(trace, platform_names, layout_words, mapping_words, log_words, chan
     failed = [row for row in rows if not is_ok(row)]
     click.echo(f"{len(rows) - len(failed)} cells ok, {len(failed)} failed -> {out}")
     outside = "" if kind == LOG else outside_note(found)
-    for note in filter(None, (of_threads.sentence(of_threads.note_of(found)), outside)):
+    for note in filter(None, (trace_notes.sentence(trace_notes.thread_note(found)), outside)):
         click.echo(f"note: {note}", err=True)
     for row in failed:
         where = ", ".join([row["platform"], *(f"{key}={row[key]}" for key in keys), row["layout"]])

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from tessera.cli.study_designs import designs
-from tessera.cli.study_output import Log, close, names_of, say_thread
+from tessera.cli.study_output import Log, close, names_of, say_trace_notes
 from tessera.cli.study_probes import probes
 from tessera.cli.study_recording import recording
 from tessera.cli.study_scenarios import scenarios
@@ -129,7 +129,7 @@ def sampling(info, manifest, platform, cache, out, names, plans, seed) -> None:
 
     job = _job(info, manifest, platform, names, cache, out)
     close(sampling_study(job, plans, seed), out)
-    say_thread(info)
+    say_trace_notes(info)
 
 
 @study.command()
@@ -154,7 +154,7 @@ def ablations(info, manifest, platform, cache, out, names, plan, only) -> None:
 
     named(only)
     close(ablation_study(_job(info, manifest, platform, names, cache, out), plan, only), out)
-    say_thread(info)
+    say_trace_notes(info)
 
 
 @study.command()
@@ -189,7 +189,7 @@ def sweep(info, manifest, platform, cache, out, names, plan, jobs, only) -> None
 
     job = _job(info, manifest, platform, names, cache, out)
     close(sweep_study(job, plan, jobs, only), out)
-    say_thread(info)
+    say_trace_notes(info)
 
 
 @study.command("walk-cost")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from tessera.cli.study_output import Log, close, names_of, say_thread
+from tessera.cli.study_output import Log, close, names_of, say_trace_notes
 from tessera.results.status import is_ok
 
 _PATH = click.Path(path_type=Path)
@@ -75,7 +75,7 @@ def designs(trace, platform, out, names, kinds, also, window_accesses, seed, thr
             click.echo(f"{row.status}: {row.design} under {row.mapping}: {row.message}", err=True)
     _print(table)
     close(table, out)
-    say_thread(trace)
+    say_trace_notes(trace)
 
 
 def _more(text: str) -> tuple[list[str], list[str]]:

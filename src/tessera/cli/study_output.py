@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from tessera.results.status import FAILED
-from tessera.results.threads import note_of, sentence
+from tessera.results.trace_notes import note_of, sentence
 
 
 def names_of(text: str) -> list[str]:
@@ -32,8 +32,8 @@ class Log:
         click.echo(line, err=True)
 
 
-def say_thread(trace: Path | None) -> None:
-    """A line on stderr if the trace (or that of an info.json) has one of several threads."""
+def say_trace_notes(trace: Path | None) -> None:
+    """A line on stderr if the trace (or that of an info.json) lacks a part of its program."""
     from tessera.record import traces
     from tessera.results.recordings import recorded
 

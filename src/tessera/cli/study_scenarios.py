@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from tessera.cli.study_output import Log, close, names_of, say_thread
+from tessera.cli.study_output import Log, close, names_of, say_trace_notes
 from tessera.results.status import is_ok
 
 _PATH = click.Path(path_type=Path)
@@ -58,7 +58,7 @@ def scenarios(trace, platform, names, sampling, threads, cache, out) -> None:
     table = scenarios_study(job)
     _print(table)
     close(table, out)
-    say_thread(trace)
+    say_trace_notes(trace)
 
 
 def _print(table) -> None:

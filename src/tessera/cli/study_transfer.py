@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from tessera.cli.study_output import Log, close, names_of, say_thread
+from tessera.cli.study_output import Log, close, names_of, say_trace_notes
 from tessera.results.status import is_ok
 
 _PATH = click.Path(path_type=Path)
@@ -94,7 +94,7 @@ def transfer(infos, manifests, parts, platform, settings, out, classes, names, k
             if not is_ok(row.status) and row.variant:
                 click.echo(f"{row.status}: {row.variant} under {row.layout}: {row.message}", err=True)
         close(points, folder)
-        say_thread(info)
+        say_trace_notes(info)
         folders.append(folder)
     if not parts_only:
         _report(collect(folders, out), out)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from tessera.cli.study_output import Log, say_thread
+from tessera.cli.study_output import Log, say_trace_notes
 from tessera.cli.threads_measure import fit, measure
 
 PATH = click.Path(path_type=Path)
@@ -126,7 +126,7 @@ def sweep(trace, platform, threads_text, sampling, jobs, cache, out) -> None:
         print_table(["threads", "l3_bytes", "hit rate", "fitted"], rows, right=range(4))
         first = good.iloc[0]
         click.echo(f"a = {first['locality_exponent']:.4g}, w = {first['locality_bytes']:.4g} bytes")
-    say_thread(trace)
+    say_trace_notes(trace)
     for message in other_rows(table)["message"].drop_duplicates():
         click.echo(f"failed: {message}", err=True)
     click.echo(f"{len(table)} rows -> {out}")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from tessera.cli.study_output import say_thread
+from tessera.cli.study_output import say_trace_notes
 from tessera.core.units import format_bytes
 from tessera.record import traces
 from tessera.record.traces.convert import describe
@@ -193,7 +193,7 @@ def export(path: Path, kind: str, out: Path) -> None:
     Example: ./run tessera trace export --to champsim /tmp/gups.tst --out /tmp/gups.champsim
     """
     traces.export_champsim(path, out)
-    say_thread(path)
+    say_trace_notes(path)
 
 
 @trace.command()
@@ -207,7 +207,7 @@ def touches(path: Path, out: Path) -> None:
     Example (after: tessera trace record): ./run tessera trace touches /tmp/gups.tst --out /tmp/touches.csv
     """
     traces.touches(path, out)
-    say_thread(path)
+    say_trace_notes(path)
 
 
 @trace.command()

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from tessera.cli.faults import RECORDING
-from tessera.cli.study_output import Log, close, names_of, say_thread
+from tessera.cli.study_output import Log, close, names_of, say_trace_notes
 from tessera.results.status import is_ok
 
 _PATH = click.Path(path_type=Path)
@@ -69,7 +69,7 @@ def program(trace, platform, names, faults, sampling, threads, cache, out) -> No
     table = program_study(job)
     _print(table)
     close(table, out)
-    say_thread(trace)
+    say_trace_notes(trace)
 
 
 @virtuoso.command()

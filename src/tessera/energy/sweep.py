@@ -26,7 +26,7 @@ from tessera.platforms.change import with_values
 from tessera.record import traces
 from tessera.results.schema.energy import THREADS_SWEEP
 from tessera.results.status import FAILED, OK, is_ok
-from tessera.results.threads import note_in
+from tessera.results.trace_notes import note_in
 from tessera.results.write import frame_of
 from tessera.simulate.cache import CellCache
 from tessera.simulate.plan import Sampling

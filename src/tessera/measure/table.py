@@ -14,7 +14,7 @@ from tessera.results.cells import read_cells
 from tessera.results.pair import Pair
 from tessera.results.schema.machine import COMPARISON
 from tessera.results.status import is_ok, ok_rows
-from tessera.results.threads import joined, note_in
+from tessera.results.trace_notes import joined, note_in
 from tessera.results.write import frame_of
 
 PLATFORM = "host-sim"

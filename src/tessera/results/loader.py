@@ -18,7 +18,7 @@ from tessera.results.read import read
 from tessera.results.schema.cells import CELLS
 from tessera.results.schema.table import COUNT, NUMBER, Table
 from tessera.results.status import ok_rows, other_rows
-from tessera.results.threads import notes_in
+from tessera.results.trace_notes import notes_in
 from tessera.results.tree import Tree
 
 #: Cells that agree in all of these columns are repeats of each other.
@@ -55,8 +55,8 @@ class Loader:
         return other_rows(self.cells).reset_index(drop=True)
 
     @cached_property
-    def thread_notes(self) -> dict[str, str]:
-        """Workload -> the note of its good cells, if their traces have one of several threads."""
+    def trace_notes(self) -> dict[str, str]:
+        """Workload -> the note of its good cells, if their traces lack a part of the program."""
         rows = self.good.groupby("workload", sort=False)["message"]
         found = {str(workload): ", ".join(notes_in(messages)) for workload, messages in rows}
         return {workload: note for workload, note in found.items() if note}

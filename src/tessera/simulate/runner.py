@@ -14,8 +14,7 @@ from tessera.core.files import making, sha256_of, with_names
 from tessera.core.paths import built
 from tessera.machine.container import toolchain
 from tessera.platforms import Platform
-from tessera.results import cells
-from tessera.results import threads as of_threads
+from tessera.results import cells, trace_notes
 from tessera.results.status import is_ok
 from tessera.simulate.cache import CellCache, content_key
 from tessera.simulate.inputs import LAYOUT, Kind, file_bytes
@@ -97,8 +96,8 @@ def simulate_all(
     "Several designs in one run"); the rows are those of each platform alone. Finished cells of ``cache`` are
     not simulated again; new ones are put there one by one as their pass ends. A layout that can't be read, or
     that the simulator refuses, is a ``failed`` row. So are all rows of a platform that it refuses, if there
-    are several. The ``message`` of an ok row says so if the trace has one of several threads
-    (:mod:`tessera.results.threads`); the cache does not keep this.
+    are several. The ``message`` of an ok row says so if the trace has one of several threads, or
+    accesses outside its pools (:mod:`tessera.results.trace_notes`); the cache does not keep this.
 
     Args:
         threads: threads of the simulator; the result does not depend on it.
@@ -161,7 +160,7 @@ def simulate_all(
         _say_what_is_kept(stop, f"{done} of {cells_asked} {what}", done, cache)
         raise
     names = {path: kind.name_of(path) for path in layouts}
-    note = thread_note(trace)
+    note = trace_note(trace)
     tables = []
     for platform, of_platform in zip(platforms, keys, strict=True):
         made = {path: _named(found[key], simulated.get(key), path) for path, key in of_platform.items()}
@@ -198,11 +197,11 @@ def trace_identity(trace: Path) -> str:
     return json.dumps([info["checksum"], info["pools"]], sort_keys=True)
 
 
-def thread_note(trace: Path) -> str:
-    """The note on a trace that has one of several threads; empty for a program with one thread."""
+def trace_note(trace: Path) -> str:
+    """The notes on a trace (:mod:`tessera.results.trace_notes`); empty if it has all of its program."""
     from tessera.record import traces
 
-    return of_threads.note_of(traces.info(trace))
+    return trace_notes.note_of(traces.info(trace))
 
 
 #: The simulator itself; tests put a recorder of calls in its place.
@@ -279,7 +278,7 @@ def _cell(row: dict, workload: str, platform: str, layout: str, engine: str, not
     cell.update({key: value for key, value in row.items() if key not in PARTS})
     cell.update(workload=workload, platform=platform, layout=layout, repeat=0, engine=engine)
     if ok:
-        cell["message"] = of_threads.joined(note, row["message"])
+        cell["message"] = trace_notes.joined(note, row["message"])
     cell["tlb_provenance"] = "simulated" if ok else ""
     cell["runtime_provenance"] = "simulated" if timed else ""
     return cell

@@ -20,7 +20,7 @@ from tessera.core.table_columns import is_missing, numbers, rounding_note, spell
 from tessera.layouts.model import ALIASES, canonical_name, name_notes
 from tessera.layouts.names import ALL_1GB, ALL_2MB, ALL_4KB
 from tessera.results.status import ok_rows, other_rows
-from tessera.results.threads import note_in, notes_in
+from tessera.results.trace_notes import note_in, notes_in, sentence
 
 COLUMNS = {"R": "runtime_cycles", "H": "stlb_hits", "M": "stlb_misses", "C": "walk_cycles"}
 _INTERVALS = ("runtime_cycles_ci95", "walk_cycles_ci95")  #: used by the error budget
@@ -140,7 +140,7 @@ def _checked(frame: pd.DataFrame, owner: str, notes: list[str]) -> Table:
     counted = {name: _numbers(frame, column, owner) for name, column in COLUMNS.items()}
     notes += [
         *spelled,
-        *thread_notes(frame),
+        *trace_notes(frame),
         *filter(None, (rounding_note(frame, column) for column in COLUMNS.values())),
     ]
     absent = [a for a in (ALL_4KB, ALL_2MB) if a not in set(frame["layout"])]
@@ -156,12 +156,11 @@ def _checked(frame: pd.DataFrame, owner: str, notes: list[str]) -> Table:
     )
 
 
-def thread_notes(frame: pd.DataFrame) -> list[str]:
-    """Which rows have H, M and C of one of several threads; a note for each different recording."""
+def trace_notes(frame: pd.DataFrame) -> list[str]:
+    """Which rows have counts of a trace with one of several threads, or with accesses outside its pools."""
     messages = list(frame["message"]) if "message" in frame.columns else []
     return [
-        f"{sum(note_in(message) == note for message in messages)} of {len(frame)} rows have {note}: "
-        "they are of this thread, not of the program"
+        f"{sum(note_in(message) == note for message in messages)} of {len(frame)} rows: {sentence(note)}"
         for note in notes_in(messages)
     ]
 

@@ -17,7 +17,7 @@ import pandas as pd
 from tessera.core.errors import TesseraError
 from tessera.core.table_columns import numbers, refuse_twice, rounding_note, spelled_names, warn_of_spelling
 from tessera.core.table_file import read_table
-from tessera.fit.models.samples import thread_notes
+from tessera.fit.models.samples import trace_notes
 from tessera.layouts.model import canonical_name, name_notes
 from tessera.results.status import ok_rows, other_rows
 
@@ -91,7 +91,7 @@ def read_design(source: str | Path | pd.DataFrame, only: str | None = None) -> D
     refuse_twice(owner, "design", list(frame["_name"]), lines, "give each design a name of its own")
     counted = {s: numbers(frame, column, owner, frame["_name"]) for s, column in COLUMNS.items()}
     notes += filter(None, (rounding_note(frame, column) for column in COLUMNS.values()))
-    notes += thread_notes(frame)
+    notes += trace_notes(frame)
     known = None
     if INTERVAL in frame.columns:
         known = numbers(frame, INTERVAL, owner, frame["_name"], may_lack=True)

@@ -15,7 +15,7 @@ from tessera.fit.models.samples import Table, check_table, read_table
 from tessera.fit.predict.design import DesignCounts, read_design
 from tessera.fit.predict.hull import describe
 from tessera.results.schema.models import OF_PAIR
-from tessera.results.threads import notes_in
+from tessera.results.trace_notes import notes_in
 from tessera.results.write import frame_of
 
 

@@ -20,7 +20,7 @@ from tessera.layouts.names import ALL_2MB, ALL_4KB
 from tessera.platforms import Platform
 from tessera.results.schema.studies import SHAPES, VARIANTS
 from tessera.results.status import is_ok, other_rows
-from tessera.results.threads import notes_in
+from tessera.results.trace_notes import notes_in
 from tessera.results.write import frame_of
 from tessera.simulate.cache import CellCache
 from tessera.simulate.plan import Sampling

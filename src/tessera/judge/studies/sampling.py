@@ -29,7 +29,7 @@ from tessera.platforms import Platform
 from tessera.results.schema.studies import INTERVALS, SAMPLING
 from tessera.results.write import frame_of
 from tessera.simulate.plan import Plan, parse_sampling
-from tessera.simulate.runner import thread_note
+from tessera.simulate.runner import trace_note
 
 Progress = Callable[[str], None]
 
@@ -82,7 +82,7 @@ def study(
         rows += from_plan(_simulated(request, plan, progress), truth, plan.warmup_accesses)
     about = {
         "workload": request.workload, "platform": request.platform.name, "status": "ok",
-        "message": thread_note(request.trace), "window_accesses": int(vectors.accesses.sum()),
+        "message": trace_note(request.trace), "window_accesses": int(vectors.accesses.sum()),
         "window_instructions": int(vectors.instructions.sum()), "provenance": "simulated",
     }  # fmt: skip
     errors = frame_of(SAMPLING, [about | row for row in rows])

@@ -23,7 +23,7 @@ from tessera.judge.studies.variants import BASELINE, varied
 from tessera.platforms import Platform
 from tessera.results.schema.studies import SWEEP
 from tessera.results.status import is_ok, ok_rows
-from tessera.results.threads import notes_in
+from tessera.results.trace_notes import notes_in
 from tessera.results.write import frame_of
 from tessera.simulate.cache import CellCache
 from tessera.simulate.plan import Sampling

@@ -17,7 +17,7 @@ from tessera.mosalloc.suggest.profile import Profile, page_of
 from tessera.mosalloc.suggest.verify import count_misses
 from tessera.platforms import Platform
 from tessera.record import traces
-from tessera.results.threads import note_of, sentence
+from tessera.results.trace_notes import note_of, sentence
 from tessera.simulate.runner import miss_profile
 
 HOST = "host-sim"

@@ -34,7 +34,7 @@ from tessera.record.traces.options import Options
 from tessera.record.traces.passing import communicate
 from tessera.record.traces.place import Place
 from tessera.record.traces.windows import check_region
-from tessera.results.threads import note_of, sentence
+from tessera.results.trace_notes import note_of, sentence
 
 #: QEMU keeps a table over reserved pages, touched or not: 64GB cost it 400MB.
 MAX_POOL_BYTES = 64 * GB

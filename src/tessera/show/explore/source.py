@@ -14,10 +14,10 @@ from tessera.fit.models.fitting import fit_all
 from tessera.fit.models.result import FitResult
 from tessera.fit.models.samples import Table, check_table
 from tessera.results.pair import platform_order, workload_order
-from tessera.results.threads import MARK, sentence
+from tessera.results.trace_notes import MARK, sentence
 from tessera.results.tree import Tree
 from tessera.show.results import Results
-from tessera.show.threads import footnote
+from tessera.show.trace_marks import footnote
 
 ARCHIVE = "notebooks/data"
 #: Looked for in this order where no folder is named.
@@ -107,7 +107,7 @@ class Source:
                 "name one of these, or simulate the pair: ./run reproduce",
             )
         workload, platform = found[0]
-        note = self.results.thread_notes.get(workload, "")
+        note = self.results.trace_notes.get(workload, "")
         return Pair(workload, platform, self.results.samples(workload, platform), self.results.tree, note)
 
     def __str__(self) -> str:
@@ -118,7 +118,7 @@ class Source:
             f" {rows['platform'].nunique()} platforms; runtimes {kinds}"
         )
         more = [f"({NOTES[self.where]})"] if self.where in NOTES else []
-        more += filter(None, [footnote(self.results.thread_notes)])
+        more += filter(None, [footnote(self.results.trace_notes)])
         return "\n".join([text, *more])
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from tessera.core.errors import TesseraError
 from tessera.core.files import write_csv
-from tessera.show import threads
+from tessera.show import trace_marks
 from tessera.show.figures import registry, style
 from tessera.show.results import NotDrawn, Results
 
@@ -71,9 +71,9 @@ def _draw(entry, results, reference, out: Path, workload: str, platform: str) ->
         with warnings.catch_warnings(), style.context():
             warnings.simplefilter("ignore", category=UserWarning)  # matplotlib's layout hints
             figure, table = entry.load()(results, reference, *extra)
-            if notes := threads.noted(table, workload, results.thread_notes):
-                threads.mark_figure(figure, notes)
-                about["caption"] = f"{entry.caption} {threads.footnote(notes)}"
+            if notes := trace_marks.noted(table, workload, results.trace_notes):
+                trace_marks.mark_figure(figure, notes)
+                about["caption"] = f"{entry.caption} {trace_marks.footnote(notes)}"
             style.save_svg(figure, out / f"{stem}.svg", title=entry.title, description=about["caption"])
     except NotDrawn as error:
         for stale in (out / f"{stem}.svg", out / f"{stem}.csv"):

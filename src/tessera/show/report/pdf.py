@@ -20,7 +20,7 @@ from tessera.core.paths import repo_root
 from tessera.show.report.facts import Facts
 from tessera.show.report.navigation import PDF
 from tessera.show.report.pages import claims, index, machines, models, validation, workloads
-from tessera.show.threads import mark_page
+from tessera.show.trace_marks import mark_page
 
 _inherited: tuple[Facts, jinja2.Environment, dict, Path] | None = None  #: what the forked process writes
 REMEDY = (
@@ -68,7 +68,7 @@ def write(facts: Facts, env: jinja2.Environment, common: dict, out: Path) -> Non
     """Write ``report.pdf`` into the site's folder, here and now; :func:`problem` must be empty."""
     engine = _weasyprint()
     text = env.get_template("pdf.html").render(**{**common, **content(facts)})
-    text = mark_page(text, facts.results.thread_notes)
+    text = mark_page(text, facts.results.trace_notes)
     sheets = [
         engine.CSS(filename=repo_root() / "report" / "assets" / name) for name in ("style.css", "pdf.css")
     ]

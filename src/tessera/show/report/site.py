@@ -19,7 +19,7 @@ from tessera.show.report.facts import Facts, shown_path
 from tessera.show.report.pages import PAGES, Page, kernel, workload, workloads
 from tessera.show.results import Results
 from tessera.show.templates import copy_assets, environment
-from tessera.show.threads import mark_page
+from tessera.show.trace_marks import mark_page
 
 
 def render(
@@ -121,10 +121,10 @@ def _write(facts: Facts, env: jinja2.Environment, common: dict, out: Path) -> No
         stale.unlink()
     for page in PAGES:
         if page.exists(facts):
-            _page(env, out, page, common, page.fill(facts), facts.results.thread_notes)
+            _page(env, out, page, common, page.fill(facts), facts.results.trace_notes)
     for name in sorted({pair[0] for pair in facts.results.pairs()}):
         page = Page(workloads.href(name), "workload.html", name, workload.page)
-        _page(env, out, page, common, page.fill(facts, name), facts.results.thread_notes)
+        _page(env, out, page, common, page.fill(facts, name), facts.results.trace_notes)
 
 
 def _page(

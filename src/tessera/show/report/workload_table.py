@@ -17,7 +17,7 @@ from tessera import platforms
 from tessera.core.errors import TesseraError
 from tessera.record import workloads
 from tessera.results.schema.shown import WORKLOADS
-from tessera.results.threads import note_of
+from tessera.results.trace_notes import note_of
 from tessera.results.tree import Tree
 from tessera.results.write import frame_of
 from tessera.show import recorded

@@ -29,7 +29,7 @@ from tessera.results.schema import transfer as schema
 from tessera.results.schema.table import NUMBER
 from tessera.results.schema.transfer import ANSWERS, ASKED
 from tessera.results.status import ok_rows
-from tessera.results.threads import joined, note_of
+from tessera.results.trace_notes import joined, note_of
 from tessera.results.tree import Tree
 from tessera.results.write import frame_of
 

@@ -7,7 +7,7 @@ import pandas as pd
 from tessera.core.errors import TesseraError
 from tessera.layouts.names import ALL_1GB, ALL_2MB, ALL_4KB
 from tessera.results.pair import Pair
-from tessera.results.threads import sentence
+from tessera.results.trace_notes import sentence
 from tessera.show.figures import looks, style
 
 
@@ -17,7 +17,7 @@ def page(facts, workload: str) -> dict:
     platforms = [
         _platform(facts, workload, name) for name in facts.platforms() if (here["platform"] == name).any()
     ]
-    of_thread = sentence(facts.results.thread_notes.get(workload, ""))
+    of_thread = sentence(facts.results.trace_notes.get(workload, ""))
     return {
         "title": workload, "workload": workload, "about": _about(workload), "of_thread": of_thread,
         "platforms": platforms,

@@ -1,6 +1,6 @@
-"""Marks for workloads whose traces have one of several threads: in figures, captions, pages and notebooks.
+"""Marks for workloads whose traces lack a part of the program: in figures, captions, pages and notebooks.
 
-The notes come from the cells (:attr:`tessera.results.loader.Loader.thread_notes`). A mark stands behind each
+The notes come from the cells (:attr:`tessera.results.loader.Loader.trace_notes`). A mark stands behind each
 name of such a workload, and one sentence beside it gives the note.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
-from tessera.results.threads import MARK
+from tessera.results.trace_notes import MARK
 
 #: Numbers of whole programs: nobody simulated them from a trace.
 _OF_PROGRAMS = ("measured", "published")
@@ -30,7 +30,7 @@ def marked(text: str, names: Iterable[str]) -> str:
 def footnote(notes: Mapping[str, str]) -> str:
     """The sentence for marked workloads: name -> note."""
     each = "; ".join(f"the trace of {name} has {note}" for name, note in notes.items())
-    return each and f"{MARK} Numbers of one thread, not of the program: {each}."
+    return each and f"{MARK} Numbers of a part of the program: {each}."
 
 
 def noted(table: pd.DataFrame, workload: str, notes: Mapping[str, str]) -> dict[str, str]:

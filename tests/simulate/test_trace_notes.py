@@ -1,4 +1,4 @@
-"""The note on a recording of one of several threads: its text, its reader, and the command's lines."""
+"""The notes on a trace that lacks a part of its program: texts, their reader, lines of commands."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ import pytest
 from click.testing import CliRunner
 
 from tessera.cli.simulate import simulate
-from tessera.cli.study_output import say_thread
+from tessera.cli.study_output import say_trace_notes
 from tessera.results.cells import read_cells
-from tessera.results.threads import joined, note_in, note_of, notes_in, sentence
+from tessera.results.trace_notes import joined, note_in, note_of, notes_in, sentence
 from tessera.simulate import runner
 
 BARE = "one of 8 threads"
 FULL = "one of 8 threads (thread 3, 12.50% of their blocks)"
 THREAD = {"number": 3, "blocks": 125, "all_blocks": 1000}
+OUTSIDE = "33.6% of accesses outside the pools"
 
 
 @pytest.mark.parametrize(
@@ -34,6 +35,13 @@ THREAD = {"number": 3, "blocks": 125, "all_blocks": 1000}
          "one of 2 threads (thread 3, 0.00% of their blocks)"),
         ({"threads": 2, "thread": THREAD | {"blocks": 1000, "number": 0}},
          "one of 2 threads (thread 0, 100.00% of their blocks)"),
+        ({"threads": 1, "accesses": 1000, "outside_accesses": None}, ""),
+        ({"threads": 1, "accesses": 0, "outside_accesses": 0}, ""),
+        ({"threads": 1, "accesses": 1000, "outside_accesses": 9}, ""),
+        ({"threads": 1, "accesses": 1000, "outside_accesses": 10}, "1.0% of accesses outside the pools"),
+        ({"threads": 1, "accesses": 1000, "outside_accesses": 336}, OUTSIDE),
+        ({"threads": 8, "accesses": 1000, "outside_accesses": 1000},
+         f"{BARE}; 100.0% of accesses outside the pools"),
     ],
 )  # fmt: skip
 def test_what_is_written_is_read_beside_everything_else_that_a_message_has(info, note):
@@ -46,7 +54,8 @@ def test_what_is_written_is_read_beside_everything_else_that_a_message_has(info,
 @pytest.mark.parametrize(
     "message",
     ["", None, float("nan"), "one of threads", "one of 8 threads?", "set: one of 8 threads",
-     "None of 8 threads", "one of 8 threads (thread 3)", "all of 8 threads", "x one of 8 threads; y"],
+     "None of 8 threads",
+     "33% of accesses outside the pools", f"x {OUTSIDE}", "one of 8 threads (thread 3)", "all of 8 threads", "x one of 8 threads; y"],
 )  # fmt: skip
 def test_other_messages_have_no_note(message):
     assert note_in(message) == ""
@@ -54,6 +63,7 @@ def test_other_messages_have_no_note(message):
 
 def test_different_notes_are_listed_once_in_their_order():
     assert notes_in([BARE, "", FULL, joined(FULL, "set: x=1"), None, BARE]) == [BARE, FULL]
+    assert notes_in([f"{BARE}; {OUTSIDE}; set: x=1", OUTSIDE]) == [f"{BARE}; {OUTSIDE}", OUTSIDE]
     assert joined("", "") == "" and joined("a", "", "b") == "a; b"
 
 
@@ -96,13 +106,13 @@ def test_the_command_says_it_on_stderr_and_in_the_message_of_ok_rows(
 
 
 def test_other_commands_print_the_sentence_for_a_trace_and_for_its_info(tmp_path, capsys):
-    say_thread(write_trace(tmp_path / "one.tst", 1))
-    say_thread(None)
+    say_trace_notes(write_trace(tmp_path / "one.tst", 1))
+    say_trace_notes(None)
     assert capsys.readouterr().err == ""
-    say_thread(write_trace(tmp_path / "t.tst", 8, "thread=3 125 1000\n"))
+    say_trace_notes(write_trace(tmp_path / "t.tst", 8, "thread=3 125 1000\n"))
     assert sentence(FULL) in capsys.readouterr().err
     (tmp_path / "info.json").write_text('{"workload": "w", "threads": 8}')
-    say_thread(tmp_path / "info.json")
+    say_trace_notes(tmp_path / "info.json")
     assert sentence(BARE) in capsys.readouterr().err
 
 
