@@ -55,7 +55,8 @@ def test_what_is_written_is_read_beside_everything_else_that_a_message_has(info,
     "message",
     ["", None, float("nan"), "one of threads", "one of 8 threads?", "set: one of 8 threads",
      "None of 8 threads",
-     "33% of accesses outside the pools", f"x {OUTSIDE}", "one of 8 threads (thread 3)", "all of 8 threads", "x one of 8 threads; y"],
+     "33% of accesses outside the pools", f"x {OUTSIDE}", "one of 8 threads (thread 3)",
+     "all of 8 threads", "x one of 8 threads; y"],
 )  # fmt: skip
 def test_other_messages_have_no_note(message):
     assert note_in(message) == ""
