@@ -68,6 +68,7 @@ std::vector<std::string> environment(const Options& options, const std::string& 
         {"MOSALLOC_POOL_MAP", map_path},
         {"MOSALLOC_PREFAULT", options.prefault ? "1" : "0"},
         {"MOSALLOC_ALLOW_FALLBACK", options.allow_fallback ? "1" : "0"},
+        {"MOSALLOC_RESERVATIONS", "kernel"},
         {"MOSALLOC_THP", without_large_pages() ? "off" : "kernel"},
         {"MOSALLOC_VERBOSE", options.verbose ? "1" : "0"},
         {"MOSALLOC_HINTS", options.hints},

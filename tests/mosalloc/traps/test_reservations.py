@@ -81,11 +81,10 @@ def test_small_requests_stay_in_the_pools(program, launch, layout, tmp_path, byt
 
 
 def test_a_recording_refuses_it_and_names_a_size(program, build, layout):
-    """With MOSALLOC_RESERVATIONS=refuse, as the recorder sets it."""
+    """Without the launcher, as the recorder preloads the library."""
     environment = {
         "LD_PRELOAD": str(build / "libmosalloc.so"),
         "MOSALLOC_LAYOUT": str(layout()),
-        "MOSALLOC_RESERVATIONS": "refuse",
     }
     program = program("reserve")
     for bytes_, size in ((5 * GB, "6GB"), (DOTNET, "64GB")):
