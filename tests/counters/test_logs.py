@@ -252,6 +252,80 @@ def test_old_names_of_clocks_in_the_table():
     assert (row.event, row.value) == ("task-clock", Decimal("0.772345"))
 
 
+#: Perf's own formats: without a column of units before Linux 3.14, and with brackets before 4.1.
+WITH_PERCENTAGES = {
+    "3.13": """
+       1234.567890 task-clock                #    0.999 CPUs utilized
+     3,000,000,000 cycles                    #    2.430 GHz                     [33.34%]
+         1,000,000 instructions              #    0.33  insns per cycle
+                                             #    0.45  stalled cycles per insn [50.01%]
+        12,345,678 r1008                                                        [ 6.68%]
+     <not counted> r0408
+""",
+    "3.16": """
+       1234.567890      task-clock (msec)         #    0.999 CPUs utilized
+     3,000,000,000      cycles                    #    2.430 GHz                     [33.34%]
+         1,000,000      instructions              #    0.33  insns per cycle
+                                                  #    0.45  stalled cycles per insn [50.01%]
+        12,345,678      r1008                                                        [ 6.68%]
+     <not counted>      r0408
+""",
+    "5.10": """
+          1,234.57 msec task-clock                #    0.999 CPUs utilized
+     3,000,000,000      cycles                    #    2.430 GHz                      (33.34%)
+         1,000,000      instructions              #    0.33  insn per cycle
+                                                  #    0.45  stalled cycles per insn  (50.01%)
+        12,345,678      r1008                                                         (6.68%)
+                        TopdownL1                 #     26.5 %  tma_backend_bound
+                                                  #     31.7 %  tma_frontend_bound    (12.01%)
+     <not counted>      r0408                                                         (0.00%)
+""",
+}
+
+
+@pytest.mark.parametrize("version", WITH_PERCENTAGES)
+def test_percentages_of_all_versions_are_seen(version):
+    """Also behind the second metric of an event, where they stand on a line of their own."""
+    rows = parse_log("\n".join([TABLE[0], WITH_PERCENTAGES[version], TABLE[2]]))
+    assert [(row.event, row.value, str(row.percent)) for row in rows[1:4]] == [
+        ("cycles", 3 * 10**9, "33.34"), ("instructions", 10**6, "50.01"), ("r1008", 12345678, "6.68"),
+    ]  # fmt: skip
+    assert (rows[0].event, rows[0].percent) == ("task-clock", 100) and len(rows) == 5
+    assert (rows[4].event, rows[4].missing) == ("r0408", NOT_COUNTED)
+
+
+def test_the_spread_behind_a_second_metric_is_seen():
+    lines = [" Performance counter stats for 'true' (3 runs):",
+             "             4,000      cycles:u                  #  0.1 GHz",
+             "                                                  #  0.4 per insn  ( +-  2.30% )  (99.99%)",
+             TABLE[2]]  # fmt: skip
+    (row,) = parse_log("\n".join(lines))
+    assert (row.line, str(row.spread_percent), str(row.percent)) == (2, "2.30", "99.99")
+
+
+@pytest.mark.parametrize("whole", ["system wide", "CPU(s) 0-3,5"])
+def test_a_table_of_the_machine_is_of_a_part(whole):
+    """The import then takes it only with --sum-parts, as counts of every program."""
+    (row,) = parse_log("\n".join([f" Performance counter stats for '{whole}':", *TABLE[1:]]))
+    assert row.part == whole
+
+
+@pytest.mark.parametrize(
+    "text, line, word",
+    [
+        ("\n".join(f"    {line}" for line in TABLE), 1, "stand before"),
+        ("\n".join(f"2024-05-01T10:11:12.1234567Z {line}" for line in TABLE), 1, "stand before"),
+        ("hello\napp_1  | 1;;cycles;5;100.00;;", 2, "stand before"),
+        ("hello\n3000;cycles\n", 2, "Linux 4.1"),
+        ("hello\n3000,,cycles:u\n<not counted>,,r1008\n", 2, "Linux 4.1"),
+    ],
+)
+def test_an_empty_log_has_its_reason(text, line, word):
+    with pytest.raises(TesseraError, match=f"line {line} ") as error:
+        parse_log(text)
+    assert error.value.code == "perf-empty" and word in error.value.found
+
+
 @pytest.mark.parametrize("text", ["", "\n\n", "# started on Tue Nov 24 09:17:18 2026\n"])
 def test_a_log_without_rows(text):
     with pytest.raises(TesseraError) as error:

@@ -22,6 +22,8 @@ _METRICS_ONLY = re.compile(
 )
 _TIMED = re.compile(r"\S( +(?:\d{1,9}\.\d{9}|summary))(?![\w.])", re.ASCII)
 _TIME_COLUMNS = 16
+#: a row of -x before Linux 4.1: value, unit (since 3.14), event, and no time on a counter
+_UNTIMED = re.compile(r"(?:\d+(?:\.\d\d)?|<not.\w+>)([;,|\t])(?:\w{0,6}\1)?[A-Za-z][\w.:/=-]*", re.ASCII)
 JSON, TABLE = "-j", "the table for people"
 
 
@@ -61,6 +63,8 @@ def parse_log(text: str, owner: str = "log") -> list[Row]:
             row = separated.parse_line(owner, number, line, form)
         if row is None:
             others.append((number, line))
+        elif rows and rows[-1].line == row.line:
+            rows[-1] = row  # with the percentage that stands behind its last metric
         else:
             rows.append(row)
     table.require_end()
@@ -107,13 +111,29 @@ def _named(form: str) -> str:
 
 
 def _empty(owner: str, lines: list[tuple[int, str]]) -> TesseraError:
-    found = "it has no row of an event in a form of perf stat"
+    found, remedy = "it has no row of an event in a form of perf stat", AGAIN
     for number, line in lines:
         separated.parse_line(owner, number, line, ",")
+        if " Performance counter stats for " in line or _is_row_behind(line):
+            found = f"line {number} '{shown(line)}' is perf's, but other characters or blanks stand before it"
+            remedy = "remove what a terminal, a log or a web page put before each line; or " + AGAIN
+            break
+        if _UNTIMED.fullmatch(line):
+            found = (
+                f"line {number} '{shown(line)}' does not say how long the event was on a counter (perf -x"
+                " says it since Linux 4.1): it may be an estimate"
+            )
+            break
         if any(word in line for word in WORDS):
             found = f"line {number} '{shown(line.strip())}' has no separator of a usual kind, or is damaged"
             break
         if _METRICS_ONLY.search(line):
             found = f"line {number} has metrics, and no line has counts (--metric-only, --topdown)"
             break
-    return TesseraError(owner, found, AGAIN, code="perf-empty")
+    return TesseraError(owner, found, remedy, code="perf-empty")
+
+
+def _is_row_behind(line: str) -> bool:
+    """Whether the line has a row of ``-x`` behind one of its first blanks."""
+    words = line[: separated.MAX_LINE].split(" ")[:8]
+    return any(separated.separators_of(line[len(" ".join(words[:n])) + 1 :]) for n in range(1, len(words)))

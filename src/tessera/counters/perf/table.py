@@ -12,7 +12,7 @@ and a value with a unit has a decimal mark and two decimals. One table has one l
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from tessera.core.errors import TesseraError
@@ -20,6 +20,7 @@ from tessera.counters.perf.row import AGAIN, WORDS, Row, malformed, shown
 
 _HEAD = re.compile(r" ?Performance counter stats for (.*)")
 _HEAD_END = re.compile(r".*'(?: \((?P<runs>\d+) runs\))?: *")  #: of a command, which is quoted
+_EVERYTHING = re.compile(r"'(?P<part>system wide|CPU\(s\) [\d,-]+)'(?: \(\d+ runs\))?: *", re.ASCII)
 _TIMES = re.compile(r"# {5,}time .*counts unit events *$")
 _END = re.compile(r" *[\d.,'’\u00a0\u202f\u2009 ]+(?: \+- [\d.,]+)? +seconds time elapsed(?: .*)?")
 _CLOCK = re.compile(r" *\d+[.,]\d+ seconds (?:user|sys) *")
@@ -32,12 +33,16 @@ _GROUPED = re.compile(
     rf"\d{{1,3}}(?P<group>[{_MARKS}])(?:\d{{2,3}}(?P=group))*\d{{3}}(?:(?P<point>[.,])\d\d)?", re.ASCII
 )
 _PLAIN = re.compile(r"\d{1,18}(?:(?P<point>[.,])(?:\d\d|\d{6}))?", re.ASCII)
-_REST = re.compile(
-    r"(?:(?P<unit>[A-Za-z%/()_]+) +|  +)(?P<event>\S+(?: \(msec\))?)"
-    r"(?: +(?P<cgroup>[^\s#(]\S*))? *(?: # .*?)??"
-    r"(?: *\( ?\+- *(?P<spread>\d{1,12}[.,]\d\d)% \))?(?: *\((?P<percent>\d{1,5}[.,]\d\d)%\))? *",
-    re.ASCII,
+#: what perf writes at the end of the last line of an event; before Linux 4.1 the percentage is in brackets
+_TAIL = (
+    r"(?: *\( ?\+- *(?P<spread>\d{1,12}[.,]\d\d)% \))?"
+    r"(?: *(?:\((?P<percent>\d{1,5}[.,]\d\d)%\)|\[ *(?P<old_percent>\d{1,5}[.,]\d\d)%\]))? *"
 )
+_EVENT = r"(?P<event>\S+(?: \(msec\))?)(?: +(?P<cgroup>[^\s#(\[]\S*))? *(?: # .*?)??"
+_REST = re.compile(r"(?:(?P<unit>[A-Za-z%/()_]+) +|  +)" + _EVENT + _TAIL, re.ASCII)
+#: before Linux 3.14 the table has no column of units
+_OLD_REST = re.compile("(?P<unit>)" + _EVENT + _TAIL, re.ASCII)
+_FURTHER = re.compile(r" *# .*?" + _TAIL, re.ASCII)  #: a line with a further metric of the event above
 
 
 def is_head(line: str) -> bool:
@@ -59,10 +64,15 @@ class Table:
     closed: int = 0
     _command: bool = False
     _runs: bool = False
+    _part: str = ""
+    _last: Row | None = None
     _marks: dict[str, str] = field(default_factory=dict)
 
     def parse_line(self, number: int, line: str) -> Row | None:
         """The row of a line; None for lines of perf without a count, and for lines of the program.
+
+        An event with several metrics has its percentage and its spread behind the last of them. The line of
+        that metric gives the row once more (with the ``line`` of its count), now with both.
 
         Raises:
             TesseraError: a line inside the table, or with a time, is no row; a number is of another language
@@ -74,6 +84,8 @@ class Table:
             if self.inside or self.closed:
                 raise malformed(self.owner, number, "a second table begins: two runs", code="perf-two-runs")
             self.inside, self._command = number, found[1].startswith("'")
+            everything = _EVERYTHING.fullmatch(found[1])
+            self._part = everything["part"] if everything else ""
             self._end_of_head(found[1])
         elif self.inside and _END.fullmatch(line):
             self.inside, self.closed = 0, number
@@ -99,7 +111,7 @@ class Table:
 
     def _row(self, number: int, line: str, seconds: Decimal | None) -> Row | None:
         if not line[:_COLUMNS].strip() and ("#" in line or seconds is None and not line.strip()):
-            return None  # a further metric of the event above, or a group of metrics
+            return self._further(number, line, seconds)
         if line.lstrip().startswith("#"):
             return None
         if _PART.match(line.lstrip()):
@@ -111,18 +123,18 @@ class Table:
             _REST.fullmatch(line[end + 1 :] if line[end : end + 1] == " " else ""),
         )
         missing = WORDS.get(text, "")
-        if rest is None or (rest["unit"] and rest["unit"] not in UNITS and "clock" not in rest["event"]):
+        if not _has_unit(rest):
+            old = end == _COLUMNS and line[end - 1 : end + 1].strip() and line[end : end + 1] == " "
+            rest = _OLD_REST.fullmatch(line[end + 1 :]) if old else None
+        if rest is None:
             raise self._malformed(number, line)
         value = (
             None
             if missing
             else self._number(number, text, line, bool(rest["unit"]) or "clock" in rest["event"])
         )
-        percent, spread = (
-            None if rest[key] is None else self._number(number, rest[key], line, True)
-            for key in ("percent", "spread")
-        )
-        return Row(
+        percent, spread = self._tail(number, line, rest)
+        self._last = Row(
             line=number,
             event=rest["event"].removesuffix(" (msec)"),
             value=value,
@@ -132,8 +144,28 @@ class Table:
             percent=Decimal(100) if percent is None else percent,
             spread_percent=Decimal(0) if spread is None and self._runs else spread,
             seconds=seconds,
+            part=self._part,
             cgroup=rest["cgroup"] or "",
         )
+        return self._last
+
+    def _further(self, number: int, line: str, seconds: Decimal | None) -> Row | None:
+        """The row above with what stands behind its last metric; None for other metrics, and their groups."""
+        found = _FURTHER.fullmatch(line)
+        last, self._last = self._last, self._last if found else None
+        percent, spread = self._tail(number, line, found) if found else (None, None)
+        if last is None or last.seconds != seconds or percent is spread is None:
+            return None
+        return replace(
+            last,
+            percent=last.percent if percent is None else percent,
+            spread_percent=last.spread_percent if spread is None else spread,
+        )
+
+    def _tail(self, number: int, line: str, found: re.Match) -> tuple[Decimal | None, Decimal | None]:
+        """(percentage, spread) at the end of a line."""
+        texts = found["percent"] or found["old_percent"], found["spread"]
+        return tuple(None if text is None else self._number(number, text, line, True) for text in texts)
 
     def _number(self, number: int, text: str, line: str, with_point: bool) -> Decimal:
         """A number in the language of the table; a whole one if not ``with_point``."""
@@ -158,9 +190,15 @@ class Table:
         return malformed(
             self.owner,
             number,
-            f"'{shown(line.strip())}' is no row of the table that perf writes for people",
+            f"'{shown(line.strip())}' is no row of the table that perf writes for people, whose values end in"
+            " column 18: it is of the program, or its blanks were changed",
             "write perf's rows to a file of their own: " + AGAIN,
         )
+
+
+def _has_unit(rest: re.Match | None) -> bool:
+    """Whether the part behind the value has the column of units, with one of perf's or empty."""
+    return rest is not None and (not rest["unit"] or rest["unit"] in UNITS or "clock" in rest["event"])
 
 
 def _end_of_value(line: str) -> int:
