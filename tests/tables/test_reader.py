@@ -237,3 +237,42 @@ def test_designs_are_named_once(tmp_path):
     with pytest.raises(TableRefused) as refused:
         read_design(tmp_path / "d.csv")
     assert "mine" in refused.value.asked and "lines 2 and 4" in refused.value.found
+
+
+def few_samples() -> pd.DataFrame:
+    rows = [("growing-0", 10, 50, 900, 1000), ("growing-8", 1, 5, 90, 500), ("random-1", 5, 20, 400, 700)]
+    return pd.DataFrame(rows, columns=["layout", *samples.COLUMNS.values()])
+
+
+#: What pandas has in place of a value, and numbers that are none: column, its cells, what the message has.
+NO_VALUES = {
+    "NA of Int64": ("stlb_hits", pd.array([1, 2, pd.NA], dtype="Int64"), "empty"),
+    "NaN": ("stlb_hits", [1, 2, np.nan], "empty"),
+    "no time": ("stlb_hits", [1, 2, pd.NaT], "empty"),
+    "complex": ("stlb_hits", np.array([1, 2, 3 + 1j]), "not a number"),
+    "no layout": ("layout", ["growing-0", "growing-8", None], "no name"),
+    "NaN as layout": ("layout", ["growing-0", "growing-8", np.nan], "no name"),
+    "NA as layout": ("layout", pd.array(["growing-0", "growing-8", pd.NA], dtype="string"), "no name"),
+    "a workload for some rows": ("workload", ["gups", "gups", None], "several"),
+}
+
+
+@pytest.mark.parametrize("name", NO_VALUES)
+def test_missing_values_of_frames_are_refused(name):
+    column, cells, found = NO_VALUES[name]
+    with pytest.raises(TesseraError) as error:
+        samples.check_table(few_samples().assign(**{column: cells}))
+    assert found in str(error.value)
+
+
+@pytest.mark.parametrize("empty", [None, np.nan, pd.NA, " "])
+def test_a_design_without_a_name_is_refused(empty):
+    frame = few_samples().drop(columns="layout").assign(design=["a", empty, "b"])
+    with pytest.raises(TesseraError, match="1 rows have no name"):
+        read_design(frame)
+
+
+def test_an_index_called_line_may_hold_anything():
+    frame = few_samples().assign(stlb_hits=-1).set_axis(pd.Index(["a", "b", "c"], name="line"))
+    with pytest.raises(TableRefused, match="line a: .*stlb_hits of layout growing-0"):
+        samples.check_table(frame)

@@ -24,7 +24,7 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?
 #: 12.345 is twelve and a bit, or twelve thousand where a point groups digits
 _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:\.[0-9]{3})+")
 _ROUNDED = re.compile(r"[+-]?([0-9])\.([0-9]+)[eE]\+?([0-9]{1,3})")
-_MISSING = frozenset({"", "nan", "NaN", "NA", "N/A", "null", "NULL", "None", "<NA>"})
+_MISSING = frozenset({"", "nan", "NaN", "NA", "N/A", "null", "NULL", "None", "<NA>", "NaT"})
 #: digits that Excel (1.23457E+11), awk and %g leave of a long number
 _FEW_DIGITS = 6
 _PLAIN_FORM = "write plain digits with a point: 12000, 0.5, 1.2e9"
@@ -87,9 +87,7 @@ def _form(name: str) -> str:
 
 def is_missing(cell) -> bool:
     """Whether a cell says that there is no value: empty, or a word of pandas, R or a database for it."""
-    if isinstance(cell, str):
-        return cell.strip(BLANKS) in _MISSING
-    return cell is None or cell != cell or str(cell) in _MISSING
+    return (cell if isinstance(cell, str) else str(cell)).strip(BLANKS) in _MISSING
 
 
 def number(cell) -> float:
@@ -154,8 +152,7 @@ def numbers(
             found = "empty"
         else:
             found = shown(str(cell).strip(BLANKS), 40)
-        line = int(frame.index[at]) if frame.index.name == "line" else None
-        where = owner if line is None else f"{owner} line {line}"
+        where = f"{owner} line {frame.index[at]}" if frame.index.name == "line" else owner
         rule = "greater than 0" if above else "0 or more"
         raise TableRefused(
             f"{where}: {column} of {kind}{list(names)[at]}",
@@ -169,9 +166,9 @@ def numbers(
 def floats(cells: pd.Series) -> np.ndarray:
     """The numbers of cells, shape (rows,); NaN where a cell has another form."""
     import numpy as np
-    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+    from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
 
-    if is_numeric_dtype(cells) and not is_bool_dtype(cells):
+    if is_numeric_dtype(cells) and not is_bool_dtype(cells) and not is_complex_dtype(cells):
         return cells.to_numpy(dtype=float, na_value=math.nan)
     texts = cells.to_numpy(dtype=object)
     try:

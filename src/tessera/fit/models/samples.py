@@ -126,7 +126,7 @@ def _checked(frame: pd.DataFrame, owner: str, notes: list[str]) -> Table:
             f"{owner}: columns {', '.join(missing)}", f"found only {', '.join(map(str, frame))}", _HEADER
         )
     for column in ("workload", "platform"):
-        if column in frame.columns and frame[column].nunique() > 1:
+        if column in frame.columns and frame[column].nunique(dropna=False) > 1:
             names = ", ".join(sorted(map(str, frame[column].unique())))
             raise TesseraError(
                 f"{owner}: one {column}",
@@ -167,7 +167,7 @@ def trace_notes(frame: pd.DataFrame) -> list[str]:
 
 def _one_spelling(frame: pd.DataFrame, owner: str) -> tuple[pd.DataFrame, list[str]]:
     """The rows with the canonical names of their layouts, each once, and notes on other spellings."""
-    given = frame["layout"].astype(str).str.strip()
+    given = frame["layout"].astype(object).where(frame["layout"].notna(), "").astype(str).str.strip()
     unnamed = [name for name in given if not name or not name.isprintable()]
     if unnamed:
         raise TesseraError(

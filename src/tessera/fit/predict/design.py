@@ -70,7 +70,13 @@ def read_design(source: str | Path | pd.DataFrame, only: str | None = None) -> D
     label = next((name for name in NAMES if name in frame.columns), None)
     names = [f"row {i}" for i in range(1, len(frame) + 1)]
     if label is not None:
-        given = [str(name).strip() for name in frame[label]]
+        given = ["" if pd.isna(name) else str(name).strip() for name in frame[label]]
+        if "" in given:
+            raise TesseraError(
+                f"{owner}: {label}",
+                f"{given.count('')} rows have no name",
+                "name each design, or none of them",
+            )
         names, only = given, None if only is None else only.strip()
         if label == "layout":
             names, only = list(map(canonical_name, given)), None if only is None else canonical_name(only)
