@@ -75,7 +75,7 @@ def test_cells_are_designs_too():
 
 # name: (design, what the message must say)
 REFUSED = {
-    "not a number": (design(walk_cycles=[np.nan]), "walk_cycles of mine: 'empty'|walk_cycles of mine"),
+    "not a number": (design(walk_cycles=[np.nan]), "walk_cycles of mine: empty; it must"),
     "negative": (design(stlb_hits=[-1]), "stlb_hits of mine: '-1'"),
     "infinite": (design(stlb_misses=[np.inf]), "stlb_misses of mine: 'inf'"),
     "text": (design(stlb_misses=["many"]), "'many'"),

@@ -146,17 +146,15 @@ def numbers(
     wrong = np.flatnonzero(~(good & np.isfinite(values)))
     for at in wrong:
         cell = frame[column].iloc[at]
-        if is_missing(cell):
-            if may_lack:
-                continue
-            found = "empty"
-        else:
-            found = shown(str(cell).strip(BLANKS), 40)
+        missing = is_missing(cell)
+        if missing and may_lack:
+            continue
+        found = "empty" if missing else f"'{shown(str(cell).strip(BLANKS), 40)}'"
         where = f"{owner} line {frame.index[at]}" if frame.index.name == "line" else owner
         rule = "greater than 0" if above else "0 or more"
         raise TableRefused(
             f"{where}: {column} of {kind}{list(names)[at]}",
-            f"'{found}'; it must be a finite number, {rule}{_reason(cell)}",
+            f"{found}; it must be a finite number, {rule}{'' if missing else _reason(cell)}",
             f"{_PLAIN_FORM}; or mark the row status=failed to leave it out",
             "number",
         )

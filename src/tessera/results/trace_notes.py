@@ -77,7 +77,5 @@ def sentence(note: str) -> str:
         if _POOLS.fullmatch(part):
             meanings.append(f"the trace has {part}: they have 4KB pages under every layout")
         else:
-            meanings.append(
-                f"the trace has {part}: its numbers are those of this thread, not of the program"
-            )
+            meanings.append(f"the trace has {part}: its numbers are those of this thread, not of the program")
     return SEPARATOR.join(meanings)

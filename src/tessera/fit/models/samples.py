@@ -226,10 +226,10 @@ def _refuse_uncounted(frame: pd.DataFrame, owner: str) -> None:
 def _numbers(frame: pd.DataFrame, column: str, owner: str) -> np.ndarray:
     """A column as floats (n,): finite, not negative, and positive for the runtime."""
     runtime = column == COLUMNS["R"]
-    if runtime and (empty := frame["layout"][frame[column].map(is_missing)]).size:
+    if runtime and len(frame) and frame[column].map(is_missing).all():
         raise TesseraError(
-            f"{owner}: {column} of layout {empty.iloc[0]}",
-            f"it is empty in {len(empty)} of {len(frame)} rows; a model cannot be fitted to hybrid cells",
+            f"{owner}: {column}",
+            "empty in every row; a model cannot be fitted to hybrid cells",
             "fit samples whose runtime is in cycles (simulated, or measured with a PMU)",
         )
     return numbers(frame, column, owner, frame["layout"], above=runtime, kind="layout ")
