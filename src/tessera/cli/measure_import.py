@@ -45,7 +45,7 @@ def import_(
     keep_going,
     counts_out,
 ) -> None:
-    """Import LOGS of `perf stat -x` or `-j` as measured cells: R, H, M and C of each layout.
+    """Import LOGS of `perf stat` as measured cells: R, H, M and C of each layout.
 
     `tessera counters show CLASS` prints the commands that record them. LOGS are files LAYOUT.PASS.perf or
     LAYOUT.PASS.REPEAT.perf, or folders of them. Logs of one layout and repeat are passes of one run. 4kb and
