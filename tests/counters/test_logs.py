@@ -279,6 +279,8 @@ WITH_PERCENTAGES = {
                         TopdownL1                 #     26.5 %  tma_backend_bound
                                                   #     31.7 %  tma_frontend_bound    (12.01%)
      <not counted>      r0408                                                         (0.00%)
+             TopdownL1 (cpu_core)                 #     17.8 %  tma_backend_bound
+                                                  #     19.8 %  tma_bad_speculation   (66.66%)
 """,
 }
 

@@ -26,6 +26,8 @@ _END = re.compile(r" *[\d.,'’\u00a0\u202f\u2009 ]+(?: \+- [\d.,]+)? +seconds t
 _CLOCK = re.compile(r" *\d+[.,]\d+ seconds (?:user|sys) *")
 _TIME = re.compile(r" *\d{1,12}\.\d{9}(?!\d)", re.ASCII)
 _PART = re.compile(r"(?:CPU\d+|[SN]\d+(?:-[A-Z]{1,4}\d+)*) +[\d<]|.{0,15}\S-\d+ +[\d<]", re.ASCII)
+#: the first line of a group of metrics, its name right-aligned in 33 columns: TopdownL1 (cpu_core)
+_GROUP = re.compile(r"(?=.{33} +# ) +[A-Za-z]\w*(?: \(\w+\))? +# ", re.ASCII)
 _COLUMNS = 18  #: of a value
 UNITS = ("msec", "nsec", "ns", "us", "Joules", "MiB", "KiB", "GiB", "Bytes", "C", "CPU(s)")
 _MARKS = ".,'’\u00a0\u202f\u2009 "
@@ -113,6 +115,9 @@ class Table:
         if not line[:_COLUMNS].strip() and ("#" in line or seconds is None and not line.strip()):
             return self._further(number, line, seconds)
         if line.lstrip().startswith("#"):
+            return None
+        if _GROUP.match(line):
+            self._last = None
             return None
         if _PART.match(line.lstrip()):
             found = f"'{shown(line.strip())}' counts a CPU, a thread or another part, in the table for people"
