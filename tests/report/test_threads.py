@@ -48,8 +48,8 @@ def test_the_notes_come_from_the_cells_and_from_the_recording(tree):
     results = Results(tree)
     assert results.trace_notes == NOTES
     table = workload_table.table(results, ["gups", "graph500"], list(PLATFORMS)).set_index("workload")
-    assert set(table.loc["graph500", "one_thread"]) == {NOTE}
-    assert not any(table.loc["gups", "one_thread"].fillna(""))
+    assert set(table.loc["graph500", "trace_note"]) == {NOTE}
+    assert not any(table.loc["gups", "trace_note"].fillna(""))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from tessera.cli.simulate import simulate
 from tessera.cli.study_output import say_trace_notes
 from tessera.results.cells import read_cells
-from tessera.results.trace_notes import joined, note_in, note_of, notes_in, sentence
+from tessera.results.trace_notes import joined, note_in, note_of, note_of_all, notes_in, sentence
 from tessera.simulate import runner
 
 BARE = "one of 8 threads"
@@ -65,6 +65,11 @@ def test_other_messages_have_no_note(message):
 def test_different_notes_are_listed_once_in_their_order():
     assert notes_in([BARE, "", FULL, joined(FULL, "set: x=1"), None, BARE]) == [BARE, FULL]
     assert notes_in([f"{BARE}; {OUTSIDE}; set: x=1", OUTSIDE]) == [f"{BARE}; {OUTSIDE}", OUTSIDE]
+    both = note_of_all([f"{BARE}; {OUTSIDE}", OUTSIDE, FULL, "set: x=1"])
+    assert both == note_in(joined(both, "set: x=1")) == f"{BARE}; {OUTSIDE}; {FULL}" and not note_of_all(
+        ["", None]
+    )
+    assert sentence(both).count("the trace has") == 3 and sentence(both).count("4KB pages") == 1
     assert joined("", "") == "" and joined("a", "", "b") == "a; b"
 
 

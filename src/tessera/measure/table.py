@@ -45,8 +45,8 @@ def cell(
         return empty_row(workload, layout, "failed", failures[-1])
     values = list(times(runs, layout).values())
     found = mean_interval(values)
-    of_thread = note_in(simulated.at[layout, "message"]) if layout in simulated.index else ""
-    row = empty_row(workload, layout, "ok", joined(note(layout, runs, rule, based), of_thread))
+    of_trace = note_in(simulated.at[layout, "message"]) if layout in simulated.index else ""
+    row = empty_row(workload, layout, "ok", joined(note(layout, runs, rule, based), of_trace))
     row |= {"runtime_ns": found.value, "runtime_provenance": "measured"}
     if found.count > 1:
         row["runtime_ns_ci95"] = found.half_width

@@ -18,7 +18,7 @@ from tessera.results.read import read
 from tessera.results.schema.cells import CELLS
 from tessera.results.schema.table import COUNT, NUMBER, Table
 from tessera.results.status import ok_rows, other_rows
-from tessera.results.trace_notes import notes_in
+from tessera.results.trace_notes import note_of_all
 from tessera.results.tree import Tree
 
 #: Cells that agree in all of these columns are repeats of each other.
@@ -58,7 +58,7 @@ class Loader:
     def trace_notes(self) -> dict[str, str]:
         """Workload -> the note of its good cells, if their traces lack a part of the program."""
         rows = self.good.groupby("workload", sort=False)["message"]
-        found = {str(workload): ", ".join(notes_in(messages)) for workload, messages in rows}
+        found = {str(workload): note_of_all(messages) for workload, messages in rows}
         return {workload: note for workload, note in found.items() if note}
 
     @cached_property

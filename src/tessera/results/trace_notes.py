@@ -65,6 +65,12 @@ def notes_in(messages: Iterable) -> list[str]:
     return list(dict.fromkeys(filter(None, map(note_in, messages))))
 
 
+def note_of_all(messages: Iterable) -> str:
+    """The different notes in messages, as one part of a message."""
+    parts = SEPARATOR.join(notes_in(messages)).split(SEPARATOR)
+    return joined(*dict.fromkeys(parts))
+
+
 def joined(*parts: str) -> str:
     """One message of its parts; empty ones are left out."""
     return SEPARATOR.join(filter(None, parts))

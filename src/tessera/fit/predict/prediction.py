@@ -80,8 +80,8 @@ def table_of(
     known, model = fitted.table.fitted, fitted.model
     centres = model.predict(design.H, design.M, design.C)
     interval = fitted.interval(design, level)
-    of_threads = notes_in(message for found in (fitted.table.messages, design.messages) for message in found)
-    general = [check_one_in_ten(model, len(known), "flag"), interval.message, *of_threads]
+    of_traces = notes_in(message for found in (fitted.table.messages, design.messages) for message in found)
+    general = [check_one_in_ten(model, len(known), "flag"), interval.message, *of_traces]
     rows = []
     for i, name in enumerate(design.names):
         point = float(design.H[i]), float(design.M[i]), float(design.C[i])

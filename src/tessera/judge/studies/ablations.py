@@ -20,7 +20,7 @@ from tessera.layouts.names import ALL_2MB, ALL_4KB
 from tessera.platforms import Platform
 from tessera.results.schema.studies import SHAPES, VARIANTS
 from tessera.results.status import is_ok, other_rows
-from tessera.results.trace_notes import notes_in
+from tessera.results.trace_notes import note_of_all
 from tessera.results.write import frame_of
 from tessera.simulate.cache import CellCache
 from tessera.simulate.plan import Sampling
@@ -111,7 +111,7 @@ def _row(keys: tuple[str, str, str], part: pd.DataFrame) -> dict:
         found = shape.shape(check_table(part.drop(columns="variant")).fitted)
     except TesseraError as error:
         return row | {"status": "failed", "message": f"{error.asked}: {error.found}"}
-    note = ", ".join(notes_in(part["message"]))
+    note = note_of_all(part["message"])
     return row | {"status": "ok", "message": note} | asdict(found) | _extra(part.set_index("layout"))
 
 

@@ -23,7 +23,7 @@ from tessera.judge.studies.variants import BASELINE, varied
 from tessera.platforms import Platform
 from tessera.results.schema.studies import SWEEP
 from tessera.results.status import is_ok, ok_rows
-from tessera.results.trace_notes import notes_in
+from tessera.results.trace_notes import note_of_all
 from tessera.results.write import frame_of
 from tessera.simulate.cache import CellCache
 from tessera.simulate.plan import Sampling
@@ -64,7 +64,7 @@ def sweep(
     cost |= {"timed_instructions": cells[0].get("timed_instructions")}
     truth = judged(fitted(pd.DataFrame(cells)))
     base = {row["conclusion"]: row for row in truth}
-    cost["message"] = ", ".join(notes_in(cell["message"] for cell in cells))
+    cost["message"] = note_of_all(cell["message"] for cell in cells)
     rows = [_row(request, BASELINE, "", {}) | cost | row | _against(row, base) for row in truth]
     done = 0
 

@@ -67,7 +67,7 @@ WORKLOADS = Table(
     windows                         count   1             parts of the region that the trace has
     window_span_accesses            count   accesses      beginning of the region with all windows, or empty
     published_share                 number  1             footprint over the published one, or empty for 1
-    one_thread                      text    -             which of several threads the trace has, or empty
+    trace_note                      text    -             which part of the program the trace has, or empty
     file_bytes                      count   bytes         size of the trace
     complete_roi                    truth   -             whether it reaches the end of the region of interest
     recording_seconds               number  s             time to record
@@ -90,7 +90,7 @@ WORKLOADS = Table(
     layouts_seconds                 number  s             time to generate the layouts
     simulation_seconds              number  s             time to simulate the layouts
     """)),
-    added=(*_EXTENT, "one_thread", "touched_bytes", "touched_per_4kb_reach", "touched_per_2mb_reach"),
+    added=(*_EXTENT, "trace_note", "touched_bytes", "touched_per_4kb_reach", "touched_per_2mb_reach"),
     float_format="%.6g",
 )  # fmt: skip
 

@@ -37,7 +37,7 @@ class Pair:
     platform: str
     samples: pd.DataFrame = field(repr=False)
     tree: Tree = field(repr=False)
-    note: str = ""  #: which of several threads the trace has; empty for a program with one thread
+    note: str = ""  #: which part of the program the trace has; empty for all of it
 
     @cached_property
     def table(self) -> Table:
@@ -46,7 +46,7 @@ class Pair:
 
     @property
     def name(self) -> str:
-        """The workload in titles; a mark says that its numbers are those of one of several threads."""
+        """The workload in titles; a mark says that its numbers are those of a part of the program."""
         return self.workload + (MARK if self.note else "")
 
     @property

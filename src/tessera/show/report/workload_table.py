@@ -73,7 +73,7 @@ def _recording(tree: Tree, name: str) -> dict:
     row |= {key: info.get(key) for key in ("size", "status", "message", *_TRACE)}
     row |= {f"recording_{key}": info.get("recording", {}).get(key) for key in _RECORDING}
     known = _workload(name)
-    row |= recorded.extent(info, known) | {"one_thread": note_of(info)}
+    row |= recorded.extent(info, known) | {"trace_note": note_of(info)}
     if known and info.get("size") in known.sizes:
         row["footprint_bytes"] = known.size(info["size"]).footprint
     return row

@@ -53,7 +53,7 @@ class Study:
 
     @cached_property
     def note(self) -> str:
-        """The note on a recording of one of several threads; empty for others, and without an info.json."""
+        """The note on a recording that lacks a part of its program; else empty, as without an info.json."""
         info = self.tree.info(self.workload)
         return note_of(recorded(info)[0]) if info.is_file() else ""
 

@@ -17,9 +17,9 @@ def page(facts, workload: str) -> dict:
     platforms = [
         _platform(facts, workload, name) for name in facts.platforms() if (here["platform"] == name).any()
     ]
-    of_thread = sentence(facts.results.trace_notes.get(workload, ""))
+    trace_note = sentence(facts.results.trace_notes.get(workload, ""))
     return {
-        "title": workload, "workload": workload, "about": _about(workload), "of_thread": of_thread,
+        "title": workload, "workload": workload, "about": _about(workload), "trace_note": trace_note,
         "platforms": platforms,
     }  # fmt: skip
 
