@@ -268,7 +268,7 @@ def test_missing_values_of_frames_are_refused(name):
 @pytest.mark.parametrize("empty", [None, np.nan, pd.NA, " "])
 def test_a_design_without_a_name_is_refused(empty):
     frame = few_samples().drop(columns="layout").assign(design=["a", empty, "b"])
-    with pytest.raises(TesseraError, match="1 rows have no name"):
+    with pytest.raises(TesseraError, match="design: design: 1 rows"):
         read_design(frame)
 
 
