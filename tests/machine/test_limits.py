@@ -182,8 +182,8 @@ def test_memory(tmp_path, name):
     assert (available.because == "") == (binding is None)
     if binding:
         assert binding[0] in available.because and binding[1] in available.because
-    least = limits.memory_limit_bytes(root)
-    assert total.bytes == (TOTAL if least is None else min(TOTAL, least))
+    least = limits.memory_limit(root)
+    assert total.bytes == (TOTAL if least is None else min(TOTAL, least.bytes))
 
 
 @pytest.mark.parametrize("name", MEMORY)

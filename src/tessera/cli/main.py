@@ -165,9 +165,8 @@ def cli() -> None:
 
 def _warned(message, category, filename, lineno, file=None, line=None) -> None:
     """A warning for the user as one line, any other as Python writes it."""
-    if (
-        category.__name__ == "SpellingWarning"
-    ):  # not imported: commands without tables start as fast as before
+    # By its name: an import would delay the start of commands that read no table.
+    if category.__name__ == "SpellingWarning":
         click.echo(f"tessera: {message}", err=True)
     else:
         sys.stderr.write(warnings.formatwarning(message, category, filename, lineno, line))

@@ -340,11 +340,6 @@ def available_memory(root: Path | None = None) -> Memory:
     return Memory(tightest.free, tightest) if tightest and tightest.free < machine else Memory(machine)
 
 
-def memory_limit_bytes(root: Path | None = None) -> int | None:
-    """Bytes of :func:`memory_limit`."""
-    return limit.bytes if (limit := memory_limit(root)) else None
-
-
 def total_memory_bytes(root: Path | None = None) -> int:
     """Bytes of :func:`total_memory`."""
     return total_memory(root).bytes

@@ -11,9 +11,8 @@ from tessera.core.errors import TesseraError
 from tessera.counters.perf.row import Row, malformed
 
 _ONE_FILE = "keep one run in each file: LC_ALL=C perf stat -x\\; -o FILE ..., without --append"
-_ROUNDED = Decimal(
-    "0.01"
-)  #: largest error of a value with two decimals, and of one that perf scaled (as share)
+#: Largest error of a value with two decimals, and of one that perf scaled (as a share of it).
+_ROUNDED = Decimal("0.01")
 
 
 def two_runs(owner: str, line: int, found: str) -> TesseraError:
