@@ -128,8 +128,9 @@ def test_the_size_that_would_do(analysis):
         (
             "counters",
             {"reservation_calls": 1, "reserved_bytes": 256 * GB + 4096, "opened_bytes": 2 * MB},
-            "1 reservations without access (256GB) have no room in the anonymous pool; 2MB of them were "
-            "used, with 4KB pages under every layout: to have them in the pool, give row `mmap,-1,0,258GB`",
+            "1 reservations without access (256GB at a time) have no room in the anonymous pool; 2MB of them "
+            "were used, with 4KB pages under every layout: to have them in the pool, give row "
+            "`mmap,-1,0,258GB`",
         ),
     ],
 )

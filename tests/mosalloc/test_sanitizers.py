@@ -88,6 +88,18 @@ def test_the_launcher_tells_which_sanitizer_a_file_has(launch, tmp_path):
     assert launch("--sanitizer").returncode == 2
 
 
+def test_a_program_may_read_the_file_of_a_runtime(launch, layout, tmp_path):
+    """As linkers do: only code of the runtime is a sanitizer."""
+    runtime = tmp_path / "libasan.so.8"
+    runtime.write_bytes(bytes(8192))
+    source = (
+        "#include <fcntl.h>\n#include <sys/mman.h>\nint main(int n, char **words) {"
+        "return mmap(0, 8192, PROT_READ, MAP_PRIVATE, open(words[1], O_RDONLY), 0) == MAP_FAILED; }"
+    )
+    done = launch("--layout", layout(), "--", compiled(tmp_path, "gcc", source=source), runtime)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("how", ["behind a starter", "by the name of the target"])
 @pytest.mark.parametrize(("kind", "status"), [("address", 1), ("thread", 1)])
 def test_what_could_not_be_seen_before_is_named_at_the_end(

@@ -114,8 +114,11 @@ long Pool::make_present(Range part, uint64_t page_bytes) {
         }
         while (end < pages.end && absent(end)) end += page_bytes;
         long result = map_huge(base_ + at, end - at, page_bytes, PROT_READ | PROT_WRITE);
-        if (!sys::failed(result) && policy_.touch_present && sys::failed(sys::madvise(base_ + at, end - at, advice::kPopulateWrite)))
-            result = -ENOMEM;  // EFAULT: what would be SIGBUS later
+        if (!sys::failed(result) && policy_.touch_present) {
+            const long touched = sys::madvise(base_ + at, end - at, advice::kPopulateWrite);
+            // EFAULT: what would be SIGBUS later. EINVAL: before Linux 5.14.
+            if (sys::failed(touched) && touched != -EINVAL) result = -ENOMEM;
+        }
         if (sys::failed(result)) {
             counters_.missing_pages += (end - at) / page_bytes;
             reserve_span(base_ + at, end - at);

@@ -9,10 +9,6 @@
 #include "core/space.h"
 #include "core/sys.h"
 
-#ifndef MREMAP_DONTUNMAP
-#define MREMAP_DONTUNMAP 4
-#endif
-
 namespace mosalloc {
 namespace {
 constexpr int kReadWrite = PROT_READ | PROT_WRITE;

@@ -201,8 +201,7 @@ HOOK int hook_munmap(void* start, size_t bytes) {
         MOSALLOC_CALL_MUNMAP, start, bytes, [](Range r, Later*) { return told(runtime().space.unmap(r), MOSALLOC_CALL_MUNMAP, r); },
         [=] {
             const uint64_t addr = reinterpret_cast<uint64_t>(start);
-            const long result = told(sys::munmap(addr, bytes), MOSALLOC_CALL_MUNMAP, {addr, addr + bytes});
-            change_reservation(result, addr, bytes, kReplaced);
+            const long result = told(unmap_reservation(addr, bytes), MOSALLOC_CALL_MUNMAP, {addr, addr + bytes});
             if (sys::failed(result) || runtime().outside.empty()) return result;
             const Entry entry;
             runtime().outside.unmapped({addr, addr + align_up(bytes, kPage4K)});
@@ -318,13 +317,17 @@ HOOK int hook_msync(void* start, size_t bytes, int flags) {
 HOOK void* hook_mremap(void* old, size_t old_bytes, size_t bytes, int flags, void* to) {
     const uint64_t from = reinterpret_cast<uint64_t>(old), target = reinterpret_cast<uint64_t>(to);
     const bool fixed = (flags & MREMAP_FIXED) != 0;
-    const bool sane = old_bytes < kAddressEnd && bytes < kAddressEnd;
+    const bool sane = old_bytes < kAddressEnd && bytes < kAddressEnd, keeps = (flags & MREMAP_DONTUNMAP) != 0;
     const bool ours = sane && (in_pools(from, old_bytes == 0 ? 1 : old_bytes) || (fixed && in_pools(target, bytes)));
     long result;
     if (ours) {
         const Entry entry;
         result = runtime().space.remap(from, old_bytes, bytes, flags, target);
         if (!sys::failed(result)) tell_remap(from, old_bytes, static_cast<uint64_t>(result), bytes, flags);
+        if (!sys::failed(result) && fixed && !runtime().reservations.empty()) {  // between a pool and a reservation
+            if (!keeps) runtime().reservations.gone({from, from + align_up(old_bytes, kPage4K)});
+            runtime().reservations.opened({target, target + align_up(bytes, kPage4K)});
+        }
     } else {
         result = sys::mremap(from, old_bytes, bytes, flags, target);
         if (!sys::failed(result)) tell_remap(from, old_bytes, static_cast<uint64_t>(result), bytes, flags);
@@ -333,7 +336,7 @@ HOOK void* hook_mremap(void* old, size_t old_bytes, size_t bytes, int flags, voi
             const uint64_t at = static_cast<uint64_t>(result);
             const Range old_range{from, from + align_up(old_bytes, kPage4K)}, new_range{at, at + align_up(bytes, kPage4K)};
             runtime().outside.moved(old_range, new_range);
-            if (!runtime().reservations.empty()) runtime().reservations.moved(old_range, new_range);
+            if (!runtime().reservations.empty()) runtime().reservations.moved(old_range, new_range, keeps);
         }
     }
     return reinterpret_cast<void*>(done(MOSALLOC_CALL_MREMAP, ours ? By::pool : By::kernel, result));

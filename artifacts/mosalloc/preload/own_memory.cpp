@@ -22,9 +22,26 @@ void count_own_huge_pages(uint64_t bytes, int flags, int fd) {
 long change_reservation(long result, uint64_t addr, uint64_t bytes, int prot) {
     if (runtime().reservations.empty() || prot == PROT_NONE || sys::failed(result)) return result;
     const Range range{align_down(addr, kPage4K), align_up(addr + bytes, kPage4K)};
+    if (range.empty()) return result;
     const Entry entry;
     if (prot == kReplaced) runtime().reservations.gone(range);
     else runtime().reservations.opened(range);
+    return result;
+}
+
+long unmap_reservation(uint64_t addr, uint64_t bytes) {
+    const Range range{addr, align_up(addr + bytes, kPage4K)};
+    if (runtime().reservations.empty() || addr % kPage4K != 0 || range.end <= addr) return sys::munmap(addr, bytes);
+    uint64_t closed;
+    {
+        const Entry entry;
+        closed = runtime().reservations.gone(range);
+    }
+    const long result = sys::munmap(addr, bytes);
+    if (sys::failed(result) && closed != 0) {
+        const Entry entry;
+        runtime().reservations.back(range, closed);
+    }
     return result;
 }
 

@@ -10,9 +10,11 @@ namespace mosalloc {
 bool asks_huge_pages(int flags, int fd);
 void count_own_huge_pages(uint64_t bytes, int flags, int fd);
 
-/// A part of a reservation was unmapped, or replaced by a file.
+/// A part of a reservation was replaced by a file.
 constexpr int kReplaced = -1;
 /// After a call of the kernel's with this result: a part of a reservation has a new protection, or is gone. Returns it.
 long change_reservation(long result, uint64_t addr, uint64_t bytes, int prot);
+/// munmap by the kernel. Reservations learn of it before: then no other thread can have the addresses again.
+long unmap_reservation(uint64_t addr, uint64_t bytes);
 
 }  // namespace mosalloc

@@ -7,20 +7,21 @@
 namespace mosalloc {
 namespace {
 constexpr uint64_t kMostRecorded = 64 * kPage1G;  // the recorder allows no larger pool
-constexpr size_t kCapacity = 1 << 14;  // then pages that are opened several times count several times
+constexpr size_t kCapacity = 1 << 16;  // as many mappings as the kernel allows; then pages opened several times count several times
 }
 
 bool Reservations::init(mosalloc_pool_map* map, bool allowed) {
-    auto* table = static_cast<Range*>(make_table(kCapacity * sizeof(Range)));
+    auto* table = static_cast<Range*>(make_table(2 * kCapacity * sizeof(Range)));
     if (table == nullptr) return false;
-    closed_.init(table, kCapacity);
+    held_.init(table, kCapacity);
+    closed_.init(table + kCapacity, kCapacity);
     map_ = map;
     allowed_ = allowed;
     return true;
 }
 
 bool Reservations::may_leave(uint64_t bytes, uint64_t used_bytes) {
-    if (allowed_ && closed_.has_room()) return true;
+    if (allowed_ && held_.has_room() && closed_.has_room()) return true;
     if (allowed_ || refused_) return false;
     refused_ = true;
     char line[640];
@@ -40,8 +41,17 @@ bool Reservations::may_leave(uint64_t bytes, uint64_t used_bytes) {
 
 void Reservations::made(Range addresses) {
     ++map_->reservation_calls;
-    map_->reserved_bytes += addresses.bytes();
-    closed_.give(addresses);
+    hold(addresses);
+    if (closed_.has_room()) closed_.give(addresses);
+    else map_->opened_bytes += addresses.bytes();  // other threads took the room: what is used cannot be told
+}
+
+void Reservations::hold(Range addresses) {
+    if (!held_.has_room()) return;
+    const uint64_t now = held_bytes_ + addresses.bytes() - held_.bytes_in(addresses);
+    held_.give(addresses);
+    __atomic_store_n(&held_bytes_, now, __ATOMIC_RELAXED);
+    if (map_->reserved_bytes < now) map_->reserved_bytes = now;
 }
 
 void Reservations::opened(Range addresses) {
@@ -49,15 +59,36 @@ void Reservations::opened(Range addresses) {
     if (closed_.has_room()) closed_.take(addresses);
 }
 
-void Reservations::gone(Range addresses) {
+uint64_t Reservations::gone(Range addresses) {
+    const uint64_t held = held_.bytes_in(addresses), closed = closed_.bytes_in(addresses);
     if (closed_.has_room()) closed_.take(addresses);
+    if (held_.has_room()) {
+        held_.take(addresses);
+        __atomic_store_n(&held_bytes_, held_bytes_ - held, __ATOMIC_RELAXED);
+    }
+    return closed;
 }
 
-void Reservations::moved(Range from, Range to) {
-    const uint64_t closed = closed_.bytes_in(from);
-    gone(from);
-    if (closed == from.bytes() && closed_.has_room()) closed_.give(to);
+void Reservations::back(Range addresses, uint64_t closed) {
+    hold(addresses);
+    if (closed == addresses.bytes() && closed_.has_room()) closed_.give(addresses);
     else map_->opened_bytes += closed;
+}
+
+void Reservations::moved(Range from, Range to, bool keeps) {
+    const bool held = held_.bytes_in(from) != 0;
+    if (from.start == to.start && to.end < from.end) {
+        gone({to.end, from.end});
+        return;
+    }
+    const uint64_t closed = keeps ? closed_.bytes_in(from) : gone(from);
+    if (closed != 0 && closed == from.bytes() && closed_.has_room()) {
+        closed_.give(to);
+    } else {
+        map_->opened_bytes += keeps ? 0 : closed;
+        opened(to);  // accessible memory, over a reservation
+    }
+    if (held) hold(to);
 }
 
 }  // namespace mosalloc

@@ -113,7 +113,8 @@ void write_children(FILE* file, const mosalloc_children& c) {
                 {"refused_calls", c.refused_calls},
                 {"forks", c.forks},
                 {"fork_copied_bytes", c.fork_copied_bytes},
-                {"opened_bytes", c.opened_bytes}};
+                {"opened_bytes", c.opened_bytes},
+                {"own_huge_bytes", c.own_huge_bytes}};
     fputs("  \"children\": {", file);
     const char* separator = "";
     for (const auto& row : rows) {

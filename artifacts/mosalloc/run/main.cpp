@@ -51,7 +51,7 @@ std::string without_huge_malloc(const char* variable, std::string* removed) {
     for (const char* at = variable + strlen(kVariable);; ++at) {
         const char* end = end_of_pair(at);
         std::string* to = is_huge(at, end) ? removed : &kept;
-        if (!to->empty() && to->back() != '=' && to->back() != ':') *to += ':';
+        if (!to->empty() && *to != kVariable) *to += ':';
         to->append(at, end);
         if (*end == 0) return kept;
         at = end;

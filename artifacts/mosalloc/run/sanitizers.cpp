@@ -150,8 +150,8 @@ std::string sanitizer_of_process(int pid) {
     char line[4400];
     while (found.empty() && fgets(line, sizeof line, maps) != nullptr) {
         line[strcspn(line, "\n")] = 0;
-        const char* path = strchr(line, '/');
-        if (path == nullptr) continue;
+        const char *rights = strchr(line, ' '), *path = strchr(line, '/');
+        if (path == nullptr || rights == nullptr || strncmp(rights, " r-x", 4) != 0) continue;  // its code, not a file that is read
         if (const Kind* kind = kind_of_library(path)) found = kind->name;
     }
     fclose(maps);

@@ -7,6 +7,9 @@
 namespace mosalloc::run {
 namespace {
 
+/// Of the program and its forked children.
+uint64_t own_huge_bytes(const mosalloc_pool_map& map) { return map.own_huge_bytes + map.children.own_huge_bytes; }
+
 std::string reason_of(const mosalloc_pool_map& map, const Outcome& outcome) {
     const Findings& found = outcome.findings;
     if (map.state == 0 && WIFSIGNALED(outcome.wait_status) && WTERMSIG(outcome.wait_status) == SIGSYS)
@@ -27,11 +30,11 @@ std::string reason_of(const mosalloc_pool_map& map, const Outcome& outcome) {
     if (found.outside_huge_bytes != 0)
         return std::to_string(found.outside_huge_bytes) + " bytes outside the pools have huge pages, first in " +
                (found.outside_huge_name.empty() ? "anonymous memory" : found.outside_huge_name) + ": the layout does not have them";
-    if (map.own_huge_bytes != 0)
-        return "the program mapped " + std::to_string(map.own_huge_bytes) + " bytes of huge pages itself (MAP_HUGETLB, hugetlbfs), "
+    if (own_huge_bytes(map) != 0)
+        return "the program mapped " + std::to_string(own_huge_bytes(map)) + " bytes of huge pages itself (MAP_HUGETLB, hugetlbfs), "
                "outside the layout";
     if (misses_reservations(map))
-        return "the program uses " + std::to_string(map.opened_bytes) + " bytes of reservations that have no room in the anonymous pool of " +
+        return "the program uses " + std::to_string(map.opened_bytes + map.children.opened_bytes) + " bytes of reservations that have no room in the anonymous pool of " +
                std::to_string(map.pools[MOSALLOC_POOL_ANON].size_bytes) + " bytes: the windows do not reach them";
     for (const WindowFound& w : found.windows)
         if (!w.confirmed())
@@ -73,7 +76,7 @@ void inspect(int pid, const mosalloc_pool_map& map, Outcome* outcome) {
 
 void judge(const Options& options, const mosalloc_pool_map& map, Outcome* outcome) {
     if (outcome->checked && outcome->findings.confirmed() && map.fallback_windows == 0 && map.split_pages == 0 &&
-        map.own_huge_bytes == 0 && !misses_reservations(map)) {
+        own_huge_bytes(map) == 0 && !misses_reservations(map)) {
         outcome->verdict = "confirmed";
         return;
     }
@@ -96,7 +99,7 @@ int status_of(const Options& options, const mosalloc_pool_map& map, const Outcom
                             map.split_pages != 0
                                 ? "move the windows; or accept it with --allow-fallback; or, if the program does not "
                                   "rely on these page faults, keep huge pages with --protections soft"
-                            : outcome.findings.outside_huge_bytes != 0 || map.own_huge_bytes != 0
+                            : outcome.findings.outside_huge_bytes != 0 || own_huge_bytes(map) != 0
                                 ? "switch off the huge pages of the program or its allocator, and give them by windows of the layout; or "
                                   "accept and record them with --allow-fallback"
                             : misses_reservations(map)

@@ -42,11 +42,62 @@ TEST(Reservations, MoveWithWhatWasNeverAccessible) {
     Reservations reservations;
     ASSERT_TRUE(reservations.init(map.get(), true));
     reservations.made({0, 8 * kPage4K});
-    reservations.moved({0, 8 * kPage4K}, {100 * kPage4K, 116 * kPage4K});
+    reservations.moved({0, 8 * kPage4K}, {100 * kPage4K, 116 * kPage4K}, false);
     reservations.opened({0, 8 * kPage4K});
     EXPECT_EQ(map->opened_bytes, 0u);
     reservations.opened({114 * kPage4K, 116 * kPage4K});
     EXPECT_EQ(map->opened_bytes, 2 * kPage4K);
+}
+
+TEST(Reservations, OtherMovesBesideThem) {
+    auto map = std::make_unique<mosalloc_pool_map>();
+    Reservations reservations;
+    ASSERT_TRUE(reservations.init(map.get(), true));
+    const auto pages = [](uint64_t start, uint64_t end) { return Range{start * kPage4K, end * kPage4K}; };
+    reservations.made(pages(0, 64));
+    reservations.moved(pages(200, 200), pages(300, 308), false);  // a second mapping of shared memory
+    reservations.opened(pages(300, 308));
+    EXPECT_EQ(map->opened_bytes, 0u);
+    reservations.moved(pages(200, 204), pages(10, 14), false);  // the program's memory over a part
+    EXPECT_EQ(map->opened_bytes, 4 * kPage4K);
+    reservations.moved(pages(0, 64), pages(0, 32), false);  // shorter: what was never used is not used now
+    EXPECT_EQ(map->opened_bytes, 4 * kPage4K);
+    reservations.moved(pages(20, 28), pages(400, 408), true);  // both places stay reserved
+    reservations.opened(pages(20, 28));
+    reservations.opened(pages(400, 408));
+    EXPECT_EQ(map->opened_bytes, 20 * kPage4K);
+}
+
+TEST(Reservations, CountsTheMostAtATime) {
+    auto map = std::make_unique<mosalloc_pool_map>();
+    Reservations reservations;
+    ASSERT_TRUE(reservations.init(map.get(), true));
+    for (uint64_t i = 0; i < 100; ++i) {
+        const Range range{i * kPage1G, (i + 3) * kPage1G};
+        reservations.made(range);
+        reservations.opened({range.start, range.end});
+        EXPECT_FALSE(reservations.empty());  // open parts are reserved, too
+        EXPECT_EQ(reservations.gone(range), 0u);
+        EXPECT_TRUE(reservations.empty());
+    }
+    EXPECT_EQ(map->reservation_calls, 100u);
+    EXPECT_EQ(map->reserved_bytes, 3 * kPage1G);
+    reservations.made({0, kPage1G});
+    reservations.back({0, kPage1G}, reservations.gone({0, kPage1G}));  // munmap failed
+    EXPECT_FALSE(reservations.empty());
+    reservations.opened({0, kPage4K});
+    EXPECT_EQ(map->opened_bytes, 300 * kPage1G + kPage4K);
+}
+
+TEST(Reservations, AFullTableIsNeverWrittenBeyond) {
+    auto map = std::make_unique<mosalloc_pool_map>();
+    Reservations reservations;
+    ASSERT_TRUE(reservations.init(map.get(), true));
+    uint64_t at = 0;
+    for (; reservations.may_leave(kReservation, 0); at += 2) reservations.made({at * kPage4K, (at + 1) * kPage4K});
+    EXPECT_GT(at / 2, 65530u);  // vm.max_map_count of most machines
+    for (int i = 0; i < 3; ++i, at += 2) reservations.made({at * kPage4K, (at + 1) * kPage4K});  // asked by several threads before
+    EXPECT_EQ(map->opened_bytes, 3 * kPage4K);  // what cannot be followed counts as used
 }
 
 TEST(Reservations, OnlyWhereTheyAreAllowed) {

@@ -42,6 +42,7 @@ ROWS: tuple[Row, ...] = (
         "traps/test_other_huge_pages.py::test_the_launcher_removes_malloc_s_huge_pages",
         "traps/test_other_huge_pages.py::test_a_program_that_sets_it_for_the_target_is_refused",
         "traps/test_other_huge_pages.py::test_the_program_s_own_huge_pages_are_no_part_of_the_layout",
+        "traps/test_other_huge_pages.py::test_huge_pages_of_a_forked_child_count_too",
     ),
     trap(
         "limits_of_cgroups",
@@ -56,8 +57,10 @@ ROWS: tuple[Row, ...] = (
         "Runtimes reserve hundreds of gigabytes of addresses and use a small part.",
         *under("reservation"),
         "Reservations.CountsEachOpenedPageOnce",
+        "Reservations.AFullTableIsNeverWrittenBeyond",
         "traps/test_reservations.py::test_a_reservation_works_as_on_plain_linux",
         "traps/test_reservations.py::test_windows_that_do_not_reach_what_is_used_are_a_mismatch",
+        "traps/test_reservations.py::test_threads_that_get_the_same_addresses_again",
         "traps/test_reservations.py::test_small_requests_stay_in_the_pools",
         "traps/test_reservations.py::test_a_recording_refuses_it_and_names_a_size",
     ),

@@ -27,6 +27,7 @@ HUGETLB = "glibc.malloc.hugetlb"
         (f"{HUGETLB}=2:glibc.malloc.tcache_count=3", "glibc.malloc.tcache_count=3", f"{HUGETLB}=2"),
         (f"{HUGETLB}=0:{HUGETLB}=2", f"{HUGETLB}=0", f"{HUGETLB}=2"),
         ("glibc.malloc.tcache_count=3", "glibc.malloc.tcache_count=3", ""),
+        (f"glibc.malloc.check=:{HUGETLB}=2:a=1", "glibc.malloc.check=:a=1", f"{HUGETLB}=2"),
     ],
 )
 def test_the_launcher_removes_malloc_s_huge_pages(
@@ -73,6 +74,15 @@ def test_the_program_s_own_huge_pages_are_no_part_of_the_layout(
     assert (done.returncode, found.verdict) == ((1, "mismatch") if reason else (0, "confirmed")), done.stderr
     assert (reason or "") in found.reason and (reason or "") in done.stderr
     assert all(window.confirmed for window in found.windows)
+
+
+def test_huge_pages_of_a_forked_child_count_too(program, launch, layout, tmp_path):
+    report = tmp_path / "r.json"
+    done = launch("--layout", layout(), "--report", report, "--", program("own_pages"), "child")
+    found = read_report(report)
+    assert (done.returncode, found.verdict) == (1, "mismatch"), done.stderr
+    assert str(8 << 20) in found.reason
+    assert (found.counters["own_huge_bytes"], found.children["own_huge_bytes"]) == (0, 8 << 20)
 
 
 @pytest.mark.parametrize(

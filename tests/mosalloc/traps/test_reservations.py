@@ -69,6 +69,14 @@ def test_windows_that_do_not_reach_what_is_used_are_a_mismatch(reserve, huge_pag
     assert reserve(bytes_, how, "mmap,2MB,0,2MB", pools=pools) == (0, "", ("confirmed", 0, 0))
 
 
+def test_threads_that_get_the_same_addresses_again(reserve):
+    """Each use counts. The row has room for what is reserved at a time, 8 x 2GB, beside what the pool has."""
+    status, said, found = reserve(2 * GB, "threads")
+    assert (status, found) == (0, ("confirmed", 8000, 8000 * 4096)), said
+    size = int(re.search(r"mmap,-1,0,(\d+)GB$", said, re.MULTILINE)[1])
+    assert size <= 17
+
+
 @pytest.mark.parametrize(("bytes_", "stays"), [(GB - 4096, True), (GB, False)])
 def test_small_requests_stay_in_the_pools(program, launch, layout, tmp_path, bytes_, stays):
     """malloc reserves its arenas in the same way, and has another place for them: below 1GB it is ENOMEM."""

@@ -92,6 +92,7 @@ struct mosalloc_children {
     uint64_t forks;
     uint64_t fork_copied_bytes;
     uint64_t opened_bytes;
+    uint64_t own_huge_bytes;
 };
 
 struct mosalloc_pool_map {
@@ -132,7 +133,7 @@ struct mosalloc_pool_map {
     uint64_t refused_marks;   /* policies, registrations and advice that huge pages cannot keep; they returned an error */
     uint64_t stolen_locks;    /* times the lock's owner was killed inside the library */
     uint64_t reservation_calls; /* reservations without access that no pool has room for: the kernel gave the addresses */
-    uint64_t reserved_bytes;  /* their bytes */
+    uint64_t reserved_bytes;  /* the most bytes of them at a time */
     uint64_t opened_bytes;    /* of these, what became accessible: memory that the layout does not reach */
     uint64_t own_huge_bytes;  /* huge pages that the program mapped itself: MAP_HUGETLB, files of hugetlbfs */
     uint64_t other_programs;  /* dynamic programs that inherited the library and are not the target */

@@ -102,10 +102,10 @@ def _reservations(found: Analysis) -> str:
     counters = found.counters
     size = next(pool.used_bytes for pool in found.pools if pool.pool == "mmap") + counters["reserved_bytes"]
     return (
-        f"{counters['reservation_calls']} reservations without access ({about(counters['reserved_bytes'])}) "
-        f"have no room in the anonymous pool; {about(counters['opened_bytes'])} of them were used, with 4KB "
-        f"pages under every layout: to have them in the pool, give row "
-        f"`mmap,-1,0,{format_bytes(round_up(size, GB))}`"
+        f"{counters['reservation_calls']} reservations without access "
+        f"({about(counters['reserved_bytes'])} at a time) have no room in the anonymous pool; "
+        f"{about(counters['opened_bytes'])} of them were used, with 4KB pages under every layout: "
+        f"to have them in the pool, give row `mmap,-1,0,{format_bytes(round_up(size, GB))}`"
     )
 
 
