@@ -11,12 +11,13 @@ constexpr size_t kCapacity = 1 << 16;  // as many mappings as the kernel allows;
 }
 
 bool Reservations::init(mosalloc_pool_map* map, bool allowed) {
+    map_ = map;
+    allowed_ = allowed;
+    if (!allowed) return true;  // and no table: the addresses of what a recorded program maps later stay the same
     auto* table = static_cast<Range*>(make_table(2 * kCapacity * sizeof(Range)));
     if (table == nullptr) return false;
     held_.init(table, kCapacity);
     closed_.init(table + kCapacity, kCapacity);
-    map_ = map;
-    allowed_ = allowed;
     return true;
 }
 
