@@ -57,8 +57,9 @@ def _by_line(path: Path | str, data: bytes) -> tuple[np.ndarray, Rows]:
 
 def _why(data: bytes) -> str:
     """How a file was saved, if that explains its header; the simulator does not read these forms, either."""
-    if data.startswith(b"\xef\xbb\xbf"):
-        return "; the file begins with a byte order mark: save it as UTF-8 without one"
+    if data.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
+        encoding = "UTF-8" if data[0] == 0xEF else "UTF-16"
+        return f"; the file begins with a byte order mark ({encoding})"
     try:
         found = regular(decoded(data, ""), "")
     except TableRefused as error:

@@ -17,6 +17,9 @@ class Rule:
 
 
 _AGAIN = "correct the row, or make the file again: tessera mapping generate --help"
+_SAVE = (
+    "save it in UTF-8 without a byte order mark, with commas between cells (docs/table-files.md, Mappings)"
+)
 
 RULES = {
     "mapping/header": Rule(
@@ -61,7 +64,7 @@ RULES = {
 class MappingRefused(TesseraError):
     """The error for a file that breaks a rule; ``rule`` (also ``code``) names it, ``line`` counts from 1.
 
-    ``why`` says more about this file.
+    ``why`` says how the file was saved, if that is what is wrong.
     """
 
     def __init__(self, name: Path | str, line: int, column: str, value: object, rule: str, why: str = ""):
@@ -69,7 +72,7 @@ class MappingRefused(TesseraError):
         super().__init__(
             f"mapping {name} line {line}, column {column}",
             f"'{_shown(str(value))}': {words.found} [{rule}]{why}",
-            words.remedy,
+            f"{words.remedy}; {_SAVE}" if why else words.remedy,
             code=rule,
         )
         self.rule = rule
