@@ -230,6 +230,8 @@ def test_frames_in_python_get_the_same_checks():
             read(frame.assign(stlb_hits=[True, True, True]))
         with pytest.warns(SpellingWarning, match="STLB Hits"):
             read(frame.rename(columns={"stlb_hits": "STLB Hits"}))
+        with pytest.warns(SpellingWarning, match="'2 MB'"):
+            read(frame.replace({"layout": {"2mb": "2 MB"}}))
 
 
 def test_designs_are_named_once(tmp_path):

@@ -77,7 +77,7 @@ def columns(shape: Shape, pieces: Iterable[bytes]) -> Iterator[list[list]]:
         values = values or _by_cell(shape, block, line)
         count += len(values[0])
         if count > shape.most:
-            raise limits.too_large(f"{shape.file} line {line}", f"more than {shape.most} rows")
+            raise limits.too_large(shape.file, f"more than {shape.most} rows")
         yield values
         line += block.count(b"\n")
     if line == 1:

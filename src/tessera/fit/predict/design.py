@@ -80,7 +80,9 @@ def read_design(source: str | Path | pd.DataFrame, only: str | None = None) -> D
         names, only = given, None if only is None else only.strip()
         if label == "layout":
             names, only = list(map(canonical_name, given)), None if only is None else canonical_name(only)
-            notes = [*notes, *name_notes(given)]
+            notes = [*notes, *(spelled := name_notes(given))]
+            if isinstance(source, pd.DataFrame):
+                warn_of_spelling(spelled)
     frame = frame.assign(_name=names)
     notes += [f"left out {name}: status is not ok" for name in other_rows(frame)["_name"]]
     frame = ok_rows(frame)
