@@ -27,15 +27,15 @@ bool Reservations::may_leave(uint64_t bytes, uint64_t used_bytes) {
     refused_ = true;
     char line[640];
     Text text(line);
-    text.add("mosalloc: mmap of ").number((bytes + (1 << 20) - 1) >> 20).add("MB without access (PROT_NONE): the anonymous pool has no room for this reservation, and a "
-        "recording has no memory outside its pools (ENOMEM)\n  what to do: ");
+    text.add("mosalloc: mmap of ").number((bytes + (1 << 20) - 1) >> 20).add("MB without access (PROT_NONE): the anonymous pool has no room for this reservation, and "
+        "nothing may lie outside it, as in a recording (ENOMEM)\n  what to do: ");
     const uint64_t enough = align_up(used_bytes + bytes + 32 * kPage2M, kPage1G);  // and what comes later
     if (enough <= kMostRecorded)
         text.add("record with --anon-pool ").size(enough);
     else
         text.add("let the program reserve less than ").size(kMostRecorded).add(" (.NET: DOTNET_GCHeapHardLimit=0x40000000), and record with "
             "--anon-pool ").size(kMostRecorded);
-    text.add("; without a recording it works as it is\n");
+    text.add("; if this is no recording, set MOSALLOC_RESERVATIONS=kernel\n");
     sys::write(2, line, text.length());
     return false;
 }

@@ -102,3 +102,8 @@ def test_a_recording_refuses_it_and_names_a_size(program, build, layout):
         said = re.search(r"^mosalloc: (.*): (.*)\n\s*what to do: (.*)$", done.stderr, re.MULTILINE)
         assert said and f"{bytes_ // (1 << 20) + (bytes_ % (1 << 20) > 0)}MB" in said[1], done.stderr
         assert f"--anon-pool {size}" in said[3]
+        name, value = re.search(r"(MOSALLOC_RESERVATIONS)=(\w+)", said[3]).groups()
+        done = subprocess.run(
+            argv, env=environment | {name: value}, capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stdout) == (0, "good\n"), done.stderr
