@@ -65,7 +65,8 @@ bool is_cloudsuite(std::string_view begin) {
     for (size_t at = 0; at + sizeof(ChampsimRecord) <= begin.size(); at += sizeof(ChampsimRecord), ++narrow) {
         ChampsimRecord record;
         std::memcpy(&record, begin.data() + at, sizeof record);
-        impossible += wrong_field(record).has_value();
+        const auto wrong = wrong_field(record);
+        impossible += wrong && !wrong->is_wide;  // narrow ones can have wide addresses, too
     }
     return impossible * 4 >= narrow;
 }

@@ -250,6 +250,13 @@ TEST(Champsim, CloudsuitesRecordsAreNamed) {
     }
     const std::string message = error_of(bytes_of({good_record(0), {}, good_record(2), good_record(3), good_record(4)}));
     EXPECT_EQ(message.find("CloudSuite"), std::string::npos) << message;
+    for (const size_t count : {2, 200}) {  // ChampSim's records of a processor with 57-bit addresses
+        std::vector<ChampsimRecord> wide(count, good_record(0));
+        for (ChampsimRecord& record : wide) record.source_memory[0] = uint64_t{1} << 55, record.destination_memory[0] = uint64_t{1} << 53;
+        const std::string said = error_of(bytes_of(wide));
+        EXPECT_EQ(said.find("CloudSuite"), std::string::npos) << said;
+        expect_words(said, {"more than 48 bits"});
+    }
 }
 
 TEST(Champsim, TheShareOutsideThePoolsIsReportedAndKept) {
