@@ -42,3 +42,19 @@ def test_what_is_no_truth_value_is_refused_with_its_column(tmp_path):
     path.write_text("what,holds\na,perhaps\n")
     with pytest.raises(Unreadable, match="holds.*perhaps"):
         read_file(JUDGED, path)
+
+
+COUNTED = Table("counted", lambda tree: tree.root / "counted.csv", "a test", "none", "a test", columns("""
+cycles  count  cycles  what was counted
+"""))  # fmt: skip
+
+
+@pytest.mark.parametrize("large", ["1e19", "18446744073709551615", "9223372036854775808", "-1e20", "inf"])
+def test_a_count_that_no_whole_number_holds_is_refused(large, tmp_path):
+    """Turned into 64 bits, it would become another number without a word."""
+    path = tmp_path / "counted.csv"
+    path.write_text(f"cycles\n7\n{large}\n")
+    with pytest.raises(Unreadable, match="cycles.*(e[+]|inf)"):
+        read_file(COUNTED, path)
+    path.write_text("cycles\n7\n4611686018427387904\n")
+    assert list(read_file(COUNTED, path)["cycles"]) == [7, 2**62]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from decimal import Decimal
 
 import pytest
@@ -326,6 +327,17 @@ def test_an_empty_log_has_its_reason(text, line, word):
     with pytest.raises(TesseraError, match=f"line {line} ") as error:
         parse_log(text)
     assert error.value.code == "perf-empty" and word in error.value.found
+
+
+@pytest.mark.parametrize("line", [" " * 20_000 + "x", " " * 20_000 + "#", "1 " * 20_000, "1" * 20_000])
+def test_long_lines_of_blanks_and_digits_take_no_time(line):
+    start = time.process_time()
+    for lines in ([TABLE[0], line, TABLE[2]], [TABLE[0], TABLE[1] + line, TABLE[2]], [line]):
+        try:
+            parse_log("\n".join(lines))
+        except TesseraError:
+            pass
+    assert time.process_time() - start < 2
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# started on Tue Nov 24 09:17:18 2026\n"])

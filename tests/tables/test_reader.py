@@ -168,6 +168,14 @@ def test_odd_files_take_no_more_than_seconds(name, tmp_path):
     assert time.process_time() - start < 2
 
 
+def test_a_long_cell_of_digits_takes_no_time():
+    start = time.process_time()
+    for text in ("1" * 100_000 + "x", "1 " * 100_000, "0x" + "f" * 100_000 + "g"):
+        with pytest.raises(ValueError):
+            number(text)
+    assert time.process_time() - start < 2
+
+
 #: spelling -> name
 NAMES = {
     "4kb": "growing-0", "4KB": "growing-0", "4 KiB": "growing-0", "4k": "growing-0", "2MB": "growing-8",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 BLANKS = " \t"  #: left out around a cell
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 #: 12.345 is twelve and a bit, or twelve thousand where a point groups digits
 _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:\.[0-9]{3})+")
 _ROUNDED = re.compile(r"[+-]?([0-9])\.([0-9]+)[eE]\+?([0-9]{1,3})")

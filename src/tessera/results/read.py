@@ -28,6 +28,7 @@ _TRUTH = {"True": True, "False": False, "1": True, "0": False, "1.0": True, "0.0
 _LAYOUTS = ("layout", "duplicate_of")
 ABSENT, COLUMNS = "table-absent", "table-columns"  #: codes of :class:`Unreadable`
 _NOT_FINITE = ("nan", "inf", "-inf")  #: as pandas writes them
+_COUNT_END = 2.0**63  #: int64 ends below
 _MOST_BYTES = 1 << 30  #: of a table of the results
 _AGAIN = "write it again with this version of Tessera"
 
@@ -191,6 +192,8 @@ def _number(values: pd.Series, kind: str) -> pd.Series:
     doubles = values.astype("float64")
     if kind == COUNT and np.isinf(doubles).any():
         raise ValueError(f"column {values.name} holds an infinite count")
+    if kind == COUNT and (large := doubles[doubles.abs() >= _COUNT_END]).size:
+        raise ValueError(f"column {values.name} holds {large.iloc[0]:g}; a count is below 2^63")
     return doubles.astype("int64") if kind == COUNT and (doubles % 1 == 0).all() else doubles
 
 

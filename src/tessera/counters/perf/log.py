@@ -22,6 +22,7 @@ _METRICS_ONLY = re.compile(
 )
 _TIMED = re.compile(r"\S( +(?:\d{1,9}\.\d{9}|summary))(?![\w.])", re.ASCII)
 _TIME_COLUMNS = 16
+_FIRST = 2000  #: lines that are looked at more closely in a log without rows
 #: a row of -x before Linux 4.1: value, unit (since 3.14), event, and no time on a counter
 _UNTIMED = re.compile(r"(?:\d+(?:\.\d\d)?|<not.\w+>)([;,|\t])(?:\w{0,6}\1)?[A-Za-z][\w.:/=-]*", re.ASCII)
 JSON, TABLE = "-j", "the table for people"
@@ -114,7 +115,7 @@ def _empty(owner: str, lines: list[tuple[int, str]]) -> TesseraError:
     found, remedy = "it has no row of an event in a form of perf stat", AGAIN
     for number, line in lines:
         separated.parse_line(owner, number, line, ",")
-        if " Performance counter stats for " in line or _is_row_behind(line):
+        if " Performance counter stats for " in line or number < _FIRST and _is_row_behind(line):
             found = f"line {number} '{shown(line)}' is perf's, but other characters or blanks stand before it"
             remedy = "remove what a terminal, a log or a web page put before each line; or " + AGAIN
             break

@@ -22,13 +22,14 @@ _HEAD = re.compile(r" ?Performance counter stats for (.*)")
 _HEAD_END = re.compile(r".*'(?: \((?P<runs>\d+) runs\))?: *")  #: of a command, which is quoted
 _EVERYTHING = re.compile(r"'(?P<part>system wide|CPU\(s\) [\d,-]+)'(?: \(\d+ runs\))?: *", re.ASCII)
 _TIMES = re.compile(r"# {5,}time .*counts unit events *$")
-_END = re.compile(r" *[\d.,'’\u00a0\u202f\u2009 ]+(?: \+- [\d.,]+)? +seconds time elapsed(?: .*)?")
+_END = re.compile(r" *\d(?:[\d.,'’\u00a0\u202f\u2009 ]*\d)?(?: \+- [\d.,]+)? +seconds time elapsed(?: .*)?")
 _CLOCK = re.compile(r" *\d+[.,]\d+ seconds (?:user|sys) *")
 _TIME = re.compile(r" *\d{1,12}\.\d{9}(?!\d)", re.ASCII)
 _PART = re.compile(r"(?:CPU\d+|[SN]\d+(?:-[A-Z]{1,4}\d+)*) +[\d<]|.{0,15}\S-\d+ +[\d<]", re.ASCII)
 #: the first line of a group of metrics, its name right-aligned in 33 columns: TopdownL1 (cpu_core)
 _GROUP = re.compile(r"(?=.{33} +# ) +[A-Za-z]\w*(?: \(\w+\))? +# ", re.ASCII)
 _COLUMNS = 18  #: of a value
+MAX_LINE = 2_000  #: no row is as long
 UNITS = ("msec", "nsec", "ns", "us", "Joules", "MiB", "KiB", "GiB", "Bytes", "C", "CPU(s)")
 _MARKS = ".,'’\u00a0\u202f\u2009 "
 _GROUPED = re.compile(
@@ -112,6 +113,8 @@ class Table:
             self._command, self._runs = False, bool(found["runs"])
 
     def _row(self, number: int, line: str, seconds: Decimal | None) -> Row | None:
+        if len(line) > MAX_LINE:
+            raise self._malformed(number, line)
         if not line[:_COLUMNS].strip() and ("#" in line or seconds is None and not line.strip()):
             return self._further(number, line, seconds)
         if line.lstrip().startswith("#"):
