@@ -13,7 +13,7 @@ from tessera.core.errors import EXIT_FAILED, EXIT_USAGE, TesseraError
 from tessera.core.files import check_target, with_names
 from tessera.core.paths import built
 from tessera.machine.container import toolchain
-from tessera.record.traces.packed import DAMAGED, packing_of
+from tessera.record.traces.packed import DAMAGED, packing_of, unpacked
 
 
 def _tool(arguments: list[str | Path], paths: list[Path], names: dict[Path, Path] | None = None) -> str:
@@ -114,8 +114,8 @@ def _decompressed(path: Path, scratch: Path) -> Iterator[Path]:
 
     def feed() -> None:
         try:
-            with packing.opener(path, "rb") as source, pipe.open("wb") as sink:
-                while chunk := source.read(1 << 20):
+            with pipe.open("wb") as sink:
+                for chunk in unpacked(path, packing):
                     sink.write(chunk)
         except BrokenPipeError:
             pass  # the importer has read enough

@@ -12,34 +12,46 @@ import lzma
 import struct
 import tarfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from tessera.core.errors import TesseraError
 
 #: Errors of a damaged or cut stream.
 DAMAGED = (OSError, EOFError, lzma.LZMAError, zlib.error)
 _TAR_BYTES = 512  # its first block, which has a checksum of itself
+_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
 class Packing:
-    """A form of packing, and how its first bytes look; ``command`` unpacks FILE."""
+    """A form of packing, and how its first bytes look; ``command`` unpacks FILE.
+
+    ``decoder`` decompresses one stream; it is there where the opener ignores what follows and is no stream.
+    """
 
     name: str
     marks: tuple[bytes, ...]
     command: str
     opener: Callable[..., BinaryIO] | None = None  #: None: it is refused
+    decoder: Callable[[], Any] | None = None
 
 
 #: Read: their marks could also be the first bytes of plain records, so a trial decides.
 STREAMS = (
-    Packing("xz", (b"\xfd7zXZ\0",), "xz -dk FILE", lzma.open),
+    Packing("xz", (b"\xfd7zXZ\0",), "xz -dk FILE", lzma.open, partial(lzma.LZMADecompressor, lzma.FORMAT_XZ)),
     Packing("gzip", (b"\x1f\x8b\x08",), "gzip -dk FILE", gzip.open),
-    Packing("bzip2", (b"BZh",), "bzip2 -dk FILE", bz2.open),
-    Packing("lzma", (b"\x5d\0\0",), "xz -dk --format=lzma FILE", lzma.open),
+    Packing("bzip2", (b"BZh",), "bzip2 -dk FILE", bz2.open, bz2.BZ2Decompressor),
+    Packing(
+        "lzma",
+        (b"\x5d\0\0",),
+        "xz -dk --format=lzma FILE",
+        lzma.open,
+        partial(lzma.LZMADecompressor, lzma.FORMAT_ALONE),
+    ),
 )
 _ZIP = Packing("zip archive", (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08"), "unzip FILE")
 _TAR = Packing("tar archive", (), "tar -xf FILE")
@@ -77,14 +89,39 @@ def packing_of(path: Path) -> Packing | None:
         return None
     inner = _first_bytes(path, form)
     if refused := _refused_form(inner):
-        command = (
-            "tar -xf FILE" if refused is _TAR else f"{form.command}, then {refused.command} with the result"
-        )
+        second = refused.command.replace("FILE", "the result")
+        command = "tar -xf FILE" if refused is _TAR else f"{form.command}, then {second}"
         raise _refuse(path, f"the file is a {refused.name} in {form.name} compression", command)
     again = next((f for f in STREAMS if inner.startswith(f.marks) and not _is_record(inner)), None)
     if again is not None:
         raise _refuse(path, f"the file is compressed twice, {again.name} in {form.name}", form.command)
     return form
+
+
+def unpacked(path: Path, form: Packing) -> Iterator[bytes]:
+    """The content of all streams in ``path``, in parts; zeros between and behind streams are padding.
+
+    Raises:
+        One of DAMAGED: a stream is damaged or cut, or what follows a stream is none.
+    """
+    if form.decoder is None:
+        with form.opener(path, "rb") as stream:
+            while chunk := stream.read(_CHUNK):
+                yield chunk
+        return
+    decoder, data = form.decoder(), b""
+    with path.open("rb") as file:
+        while True:
+            if decoder.eof:
+                data = decoder.unused_data
+                while not (data := data.lstrip(b"\0")):
+                    if not (data := file.read(_CHUNK)):
+                        return
+                decoder = form.decoder()
+            elif decoder.needs_input and not (data := file.read(_CHUNK)):
+                raise EOFError("the file ended before the end of the stream")
+            yield decoder.decompress(data, _CHUNK)
+            data = b""
 
 
 def _refuse(path: Path, found: str, command: str) -> TesseraError:
@@ -108,9 +145,18 @@ def _is_tar(begin: bytes) -> bool:
     return True
 
 
+def _is_zip_member(begin: bytes) -> bool:
+    """A member's name has no control characters; records have the zeros of an address in its place."""
+    name = begin[30 : 30 + int.from_bytes(begin[26:28], "little")]
+    return begin.startswith(_ZIP.marks[0]) and name != b"" and min(name) >= ord(" ")
+
+
 def _is_record(begin: bytes) -> bool:
-    """Whether the first 64 bytes can be a record: flags of 0 or 1, an instruction's address below 2^48."""
-    if len(begin) < 64:
+    """Whether the first 64 bytes can be a record: flags of 0 or 1, an instruction's address below 2^48.
+
+    So can the head of an archive, by its first bytes: a short name, or a member that is only stored.
+    """
+    if len(begin) < 64 or _is_tar(begin) or _is_zip_member(begin):
         return False
     address, is_branch, taken = struct.unpack_from("<QBB", begin)
     return 0 < address < 1 << 48 and taken <= is_branch <= 1
