@@ -108,6 +108,16 @@ def test_noise_by_hand(tmp_path):
     assert found["provenance"] == "measured" and " 2 degrees" in found["message"]
 
 
+@pytest.mark.parametrize("column", ["workload", "Platform"])
+def test_repeats_of_several_workloads_are_not_pooled(column, tmp_path):
+    """The difference of two programs is no noise."""
+    path = tmp_path / "runs.csv"
+    rows = [("a", 100.0, "gups"), ("a", 900.0, "mcf"), ("b", 101.0, "gups")]
+    pd.DataFrame(rows, columns=["layout", "runtime_ns", column]).to_csv(path, index=False)
+    with pytest.raises(TesseraError, match="runs.csv.*gups, mcf"):
+        budget(repeats=path)
+
+
 def test_single_runs_tell_nothing_of_noise(tmp_path):
     path = tmp_path / "runs.csv"
     pd.DataFrame({"layout": ["a", "b"], "runtime_cycles": [1.0, 2.0]}).to_csv(path, index=False)

@@ -125,14 +125,7 @@ def _checked(frame: pd.DataFrame, owner: str, notes: list[str]) -> Table:
         raise TesseraError(
             f"{owner}: columns {', '.join(missing)}", f"found only {', '.join(map(str, frame))}", _HEADER
         )
-    for column in ("workload", "platform"):
-        if column in frame.columns and frame[column].nunique(dropna=False) > 1:
-            names = ", ".join(sorted(map(str, frame[column].unique())))
-            raise TesseraError(
-                f"{owner}: one {column}",
-                f"the rows have several: {names}",
-                f"keep the rows of a single {column}; a run has them in cells/<workload>/<platform>.csv",
-            )
+    require_one_pair(frame, owner)
     notes = [*notes, *(_left_out(row) for _, row in other_rows(frame).iterrows())]
     frame = ok_rows(frame)
     frame, spelled = _one_spelling(frame, owner)
@@ -154,6 +147,18 @@ def _checked(frame: pd.DataFrame, owner: str, notes: list[str]) -> Table:
     return Table(
         everything.subset(np.flatnonzero(~is_test)), test, notes, frame.set_index("layout", drop=False)
     )
+
+
+def require_one_pair(frame: pd.DataFrame, owner: str) -> None:
+    """Refuse rows of several workloads or platforms, if the columns are there."""
+    for column in ("workload", "platform"):
+        if column in frame.columns and frame[column].nunique(dropna=False) > 1:
+            names = ", ".join(sorted(map(str, frame[column].unique())))
+            raise TesseraError(
+                f"{owner}: one {column}",
+                f"the rows have several: {names}",
+                f"keep the rows of a single {column}; a run has them in cells/<workload>/<platform>.csv",
+            )
 
 
 def trace_notes(frame: pd.DataFrame) -> list[str]:

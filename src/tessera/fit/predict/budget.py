@@ -30,7 +30,7 @@ from tessera.core.table_columns import floats, is_missing, numbers
 from tessera.core.table_file import read_table
 from tessera.fit.models.base import CannotFit
 from tessera.fit.models.intervals import LEVEL
-from tessera.fit.models.samples import Samples
+from tessera.fit.models.samples import Samples, require_one_pair
 from tessera.fit.predict.design import DesignCounts
 from tessera.fit.predict.prediction import Fitted
 from tessera.layouts.model import canonical_name
@@ -43,7 +43,7 @@ from tessera.results.write import frame_of
 DRAWS = 200
 SEED = 0
 _CLOCKS = ("runtime_cycles", "runtime_ns")
-_REPEATS = ("layout", *_CLOCKS, "runtime_provenance", "status")
+_REPEATS = ("layout", *_CLOCKS, "runtime_provenance", "status", "workload", "platform")
 PARTS = ("model", "simulator", "sampling", "noise", "total")
 NORMAL_95 = 1.959963984540054  #: half-width of 95% in standard deviations
 #: (share per design, NaN if unknown; provenance; message of all, or one per design)
@@ -62,7 +62,8 @@ def error_budget(
 
     Args:
         mosaics: `validation/mosaics.csv`: real runs under mosaics beside simulated ones.
-        repeats: a CSV with `layout` and `runtime_cycles` or `runtime_ns`, several rows per layout.
+        repeats: a CSV with `layout` and `runtime_cycles` or `runtime_ns`, several rows per layout, of one
+            workload and platform.
     """
     centre = np.abs(fitted.model.predict(design.H, design.M, design.C))
     parts: dict[str, Part] = {
@@ -189,6 +190,7 @@ def _noise(fitted: Fitted, n: int, repeats: str | Path | None) -> Part:
     if "layout" not in frame:
         found = ", ".join(frame)
         raise TesseraError(f"repeats {repeats}: column layout", f"found {found}", "see docs/models.md")
+    require_one_pair(frame, owner)
     column = next((c for c in _CLOCKS if c in frame and not frame[c].map(is_missing).all()), None)
     if column is None:
         raise TesseraError(
