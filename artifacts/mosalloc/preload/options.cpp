@@ -72,6 +72,8 @@ bool read_options(char** environment, Options* out, const char** bad, const char
             }
             out->*row.value = *value == 0 ? nullptr : value;  // an empty path is no path
         }
+    // The recorder sets a pool map and no other option, because each variable moves the recorded stack.
+    if (out->reservations == nullptr) out->reservations = out->pool_map == nullptr ? "kernel" : "refuse";
     return true;
 }
 

@@ -13,7 +13,7 @@ struct Options {
     const char* pool_map = nullptr;    ///< MOSALLOC_POOL_MAP: file that shows the pools to other processes
     const char* prefault = "1";        ///< MOSALLOC_PREFAULT: 1 touches windows at start, 0 maps them on demand
     const char* fallback = "0";        ///< MOSALLOC_ALLOW_FALLBACK: 1 uses 4KB pages where huge pages are missing
-    const char* reservations = "refuse";  ///< MOSALLOC_RESERVATIONS: who serves those that the pool has no room for; the launcher sets kernel
+    const char* reservations = nullptr;  ///< MOSALLOC_RESERVATIONS: who serves those that the pool has no room for: kernel, or refuse
     const char* thp = "kernel";        ///< MOSALLOC_THP: off runs the target without transparent huge pages; the launcher sets it
     const char* verbose = "0";         ///< MOSALLOC_VERBOSE: 1 prints the effective options and the pools
     const char* hints = "kernel";      ///< MOSALLOC_HINTS: who serves mmap with an address hint: kernel, pool

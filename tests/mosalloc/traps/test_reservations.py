@@ -88,13 +88,14 @@ def test_small_requests_stay_in_the_pools(program, launch, layout, tmp_path, byt
     assert "mmap,-1,0," in done.stderr
 
 
-def test_a_recording_refuses_it_and_names_a_size(program, build, layout):
-    """Without the launcher, as the recorder preloads the library."""
-    environment = {
-        "LD_PRELOAD": str(build / "libmosalloc.so"),
-        "MOSALLOC_LAYOUT": str(layout()),
-    }
+def test_a_recording_refuses_it_and_names_a_size(program, build, layout, tmp_path):
+    """Without the launcher, and with a pool map as the recorder preloads the library."""
+    service = {"LD_PRELOAD": str(build / "libmosalloc.so"), "MOSALLOC_LAYOUT": str(layout())}
+    environment = service | {"MOSALLOC_POOL_MAP": str(tmp_path / "pool-map")}
     program = program("reserve")
+    argv = [program, str(DOTNET), "mprotect"]
+    done = subprocess.run(argv, env=service, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "good\n"), done.stderr
     for bytes_, size in ((5 * GB, "6GB"), (DOTNET, "64GB")):
         argv = [program, str(bytes_), "mprotect"]
         done = subprocess.run(argv, env=environment, capture_output=True, text=True, check=False)
