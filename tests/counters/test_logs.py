@@ -306,6 +306,18 @@ def test_the_spread_behind_a_second_metric_is_seen():
     assert (row.line, str(row.spread_percent), str(row.percent)) == (2, "2.30", "99.99")
 
 
+@pytest.mark.parametrize("mark", [",", ".", "\u202f"])
+@pytest.mark.parametrize("time", ["", "     1.000100200 "])
+def test_values_that_are_wider_than_their_column_are_read(mark, time):
+    """64 cores at 3 GHz count so many cycles in 9 minutes."""
+    values = 99_999_999_999_999, 100_000_000_000_000, 1_234_567_890_123_456
+    lines = [
+        f"{time}{f'{value:,}'.replace(',', mark):>18}      cycles:u{n}" for n, value in enumerate(values)
+    ]
+    head, end = ("#           time             counts unit events", "") if time else (TABLE[0], TABLE[2])
+    assert tuple(row.value for row in parse_log("\n".join([head, *lines, end]))) == values
+
+
 @pytest.mark.parametrize("whole", ["system wide", "CPU(s) 0-3,5"])
 def test_a_table_of_the_machine_is_of_a_part(whole):
     """The import then takes it only with --sum-parts, as counts of every program."""

@@ -29,6 +29,7 @@ _PART = re.compile(r"(?:CPU\d+|[SN]\d+(?:-[A-Z]{1,4}\d+)*) +[\d<]|.{0,15}\S-\d+ 
 #: the first line of a group of metrics, its name right-aligned in 33 columns: TopdownL1 (cpu_core)
 _GROUP = re.compile(r"(?=.{33} +# ) +[A-Za-z]\w*(?: \(\w+\))? +# ", re.ASCII)
 _COLUMNS = 18  #: of a value
+_LONG_VALUE = re.compile(r"\d[\d.,'’\u00a0\u202f\u2009]{18,}(?= )", re.ASCII)
 MAX_LINE = 2_000  #: no row is as long
 UNITS = ("msec", "nsec", "ns", "us", "Joules", "MiB", "KiB", "GiB", "Bytes", "C", "CPU(s)")
 _MARKS = ".,'’\u00a0\u202f\u2009 "
@@ -210,7 +211,12 @@ def _has_unit(rest: re.Match | None) -> bool:
 
 
 def _end_of_value(line: str) -> int:
-    """Where the value ends: after 18 characters, or 18 bytes of UTF-8 where C's library counts bytes."""
+    """Where the value ends: after 18 characters, or 18 bytes of UTF-8 where C's library counts bytes.
+
+    A longer value (100,000,000,000,000) begins the line and moves the rest.
+    """
+    if long := _LONG_VALUE.match(line):
+        return long.end()
     if line[_COLUMNS : _COLUMNS + 1] == " " and not line[_COLUMNS - 1 : _COLUMNS].isspace():
         return _COLUMNS
     return next(
