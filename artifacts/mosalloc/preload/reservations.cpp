@@ -78,8 +78,11 @@ void Reservations::back(Range addresses, uint64_t closed) {
 
 void Reservations::moved(Range from, Range to, bool keeps) {
     const bool held = held_.bytes_in(from) != 0;
-    if (from.start == to.start && to.end < from.end) {
-        gone({to.end, from.end});
+    if (from.start == to.start && !from.empty()) {  // no move
+        const Range more{from.end, to.end}, less{to.end, from.end};
+        if (!less.empty()) gone(less);
+        if (held && !more.empty()) hold(more);
+        if (closed_.bytes_in({from.end - kPage4K, from.end}) != 0 && closed_.has_room()) closed_.give(more);
         return;
     }
     const uint64_t closed = keeps ? closed_.bytes_in(from) : gone(from);

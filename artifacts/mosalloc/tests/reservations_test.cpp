@@ -61,12 +61,17 @@ TEST(Reservations, OtherMovesBesideThem) {
     EXPECT_EQ(map->opened_bytes, 0u);
     reservations.moved(pages(200, 204), pages(10, 14), false);  // the program's memory over a part
     EXPECT_EQ(map->opened_bytes, 4 * kPage4K);
-    reservations.moved(pages(0, 64), pages(0, 32), false);  // shorter: what was never used is not used now
+    reservations.moved(pages(0, 64), pages(0, 64), false);  // nothing: what was never used is not used now
+    reservations.moved(pages(0, 64), pages(0, 32), false);
     EXPECT_EQ(map->opened_bytes, 4 * kPage4K);
+    reservations.moved(pages(30, 32), pages(30, 34), false);
+    EXPECT_EQ(map->reserved_bytes, 64 * kPage4K);
+    reservations.opened(pages(30, 40));
+    EXPECT_EQ(map->opened_bytes, 8 * kPage4K);
     reservations.moved(pages(20, 28), pages(400, 408), true);  // both places stay reserved
     reservations.opened(pages(20, 28));
     reservations.opened(pages(400, 408));
-    EXPECT_EQ(map->opened_bytes, 20 * kPage4K);
+    EXPECT_EQ(map->opened_bytes, 24 * kPage4K);
 }
 
 TEST(Reservations, CountsTheMostAtATime) {
