@@ -306,14 +306,17 @@ def test_the_spread_behind_a_second_metric_is_seen():
     assert (row.line, str(row.spread_percent), str(row.percent)) == (2, "2.30", "99.99")
 
 
-@pytest.mark.parametrize("mark", [",", ".", "\u202f"])
+@pytest.mark.parametrize("mark", [",", ".", "\u202f", "\u00a0", "\u2019"])
 @pytest.mark.parametrize("time", ["", "     1.000100200 "])
-def test_values_that_are_wider_than_their_column_are_read(mark, time):
-    """64 cores at 3 GHz count so many cycles in 9 minutes."""
-    values = 99_999_999_999_999, 100_000_000_000_000, 1_234_567_890_123_456
-    lines = [
-        f"{time}{f'{value:,}'.replace(',', mark):>18}      cycles:u{n}" for n, value in enumerate(values)
-    ]
+@pytest.mark.parametrize("in_bytes", [False, True])
+def test_values_that_are_wider_than_their_column_are_read(mark, time, in_bytes):
+    """64 cores at 3 GHz count 15 digits in 9 minutes; in French, 10 digits have 19 bytes."""
+    values = 10**9 - 1, 3 * 10**9, 10**12, 10**14 - 1, 10**14, 1_234_567_890_123_456
+    lines = []
+    for n, value in enumerate(values):
+        text = f"{value:,}".replace(",", mark)
+        width = len(text.encode()) if in_bytes else len(text)
+        lines.append(f"{time}{' ' * (18 - width)}{text}      cycles:u{n}")
     head, end = ("#           time             counts unit events", "") if time else (TABLE[0], TABLE[2])
     assert tuple(row.value for row in parse_log("\n".join([head, *lines, end]))) == values
 

@@ -29,7 +29,7 @@ _PART = re.compile(r"(?:CPU\d+|[SN]\d+(?:-[A-Z]{1,4}\d+)*) +[\d<]|.{0,15}\S-\d+ 
 #: the first line of a group of metrics, its name right-aligned in 33 columns: TopdownL1 (cpu_core)
 _GROUP = re.compile(r"(?=.{33} +# ) +[A-Za-z]\w*(?: \(\w+\))? +# ", re.ASCII)
 _COLUMNS = 18  #: of a value
-_LONG_VALUE = re.compile(r"\d[\d.,'’\u00a0\u202f\u2009]{18,}(?= )", re.ASCII)
+_LONG_VALUE = re.compile(r"\d[\d.,'’\u00a0\u202f\u2009]+(?= )", re.ASCII)
 MAX_LINE = 2_000  #: no row is as long
 UNITS = ("msec", "nsec", "ns", "us", "Joules", "MiB", "KiB", "GiB", "Bytes", "C", "CPU(s)")
 _MARKS = ".,'’\u00a0\u202f\u2009 "
@@ -215,7 +215,7 @@ def _end_of_value(line: str) -> int:
 
     A longer value (100,000,000,000,000) begins the line and moves the rest.
     """
-    if long := _LONG_VALUE.match(line):
+    if (long := _LONG_VALUE.match(line)) and len(long[0].encode()) >= _COLUMNS:
         return long.end()
     if line[_COLUMNS : _COLUMNS + 1] == " " and not line[_COLUMNS - 1 : _COLUMNS].isspace():
         return _COLUMNS
