@@ -221,6 +221,14 @@ def test_names_that_do_not_say_the_layout(tmp_path, name):
     assert code_of([write(tmp_path / name)]) == "log-name"
 
 
+def test_layouts_that_differ_only_in_their_case_are_refused(tmp_path):
+    logs = [write(tmp_path / name) for name in ("Hot.data.perf", "hot.data.perf")]
+    assert code_of(logs) == "log-name" and len(imported(logs[:1]).rows) == 1
+    (tmp_path / "runs.csv").write_text("file,layout\nHot.data.perf,a\nhot.data.perf,A\n")
+    with pytest.raises(TesseraError, match="hot.data.perf.*layout A.*Hot.data.perf"):
+        from_table(tmp_path / "runs.csv")
+
+
 def test_a_table_names_the_logs(tmp_path):
     write(tmp_path / "logs" / "run 7.txt")
     write(tmp_path / "logs" / "run 8.txt")

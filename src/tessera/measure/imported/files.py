@@ -40,7 +40,7 @@ def from_names(paths: Iterable[Path]) -> list[LogFile]:
     """Logs by their names; a folder stands for its files, sorted, without hidden ones.
 
     Raises:
-        TesseraError: a file does not exist, or its name has another form.
+        TesseraError: a file does not exist, its name has another form, or two layouts differ only in case.
     """
     files = []
     for path in paths:
@@ -53,7 +53,7 @@ def from_names(paths: Iterable[Path]) -> list[LogFile]:
             files.append(path)
         else:
             raise TesseraError(f"log {path}", "no such file", "check the path")
-    return [_from_name(path) for path in files]
+    return _one_case([_from_name(path) for path in files])
 
 
 def _from_name(path: Path) -> LogFile:
@@ -99,7 +99,20 @@ def from_table(table: Path) -> list[LogFile]:
             raise TesseraError(where, f"{path} is listed twice", "list it once")
     if not found:
         raise TesseraError(f"table {table}", "it lists no file", "add rows file,layout,repeat")
-    return list(found.values())
+    return _one_case(list(found.values()))
+
+
+def _one_case(files: list[LogFile]) -> list[LogFile]:
+    """Refuse layouts whose names differ only in their case: no fit would take both."""
+    first: dict[str, LogFile] = {}
+    for log in files:
+        other = first.setdefault(log.layout.casefold(), log)
+        if other.layout != log.layout:
+            found = f"layout {log.layout}, and {other.layout} of {other.path}: they differ only in their case"
+            raise TesseraError(
+                f"log {log.path}", found, "write a layout's name alike in all logs", code="log-name"
+            )
+    return files
 
 
 def _is(kind: Callable[[Path], bool], path: Path) -> bool:
