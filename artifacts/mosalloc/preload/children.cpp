@@ -11,7 +11,8 @@ constexpr uint64_t mosalloc_children::*kFields[] = {
     &mosalloc_children::calls,          &mosalloc_children::failed_calls,  &mosalloc_children::softened_protections,
     &mosalloc_children::split_pages,    &mosalloc_children::unsplit_pages, &mosalloc_children::ignored_advice,
     &mosalloc_children::zeroed_bytes,   &mosalloc_children::refused_calls, &mosalloc_children::forks,
-    &mosalloc_children::fork_copied_bytes,   &mosalloc_children::opened_bytes,  &mosalloc_children::own_huge_bytes};
+    &mosalloc_children::fork_copied_bytes,   &mosalloc_children::opened_bytes,  &mosalloc_children::own_huge_bytes,
+    &mosalloc_children::reservation_calls,   &mosalloc_children::reserved_bytes};
 
 mosalloc_children counts_of(const mosalloc_pool_map& map) {
     mosalloc_children out = {};
@@ -28,6 +29,8 @@ mosalloc_children counts_of(const mosalloc_pool_map& map) {
     out.forks = map.forks;
     out.fork_copied_bytes = map.fork_copied_bytes;
     out.opened_bytes = map.opened_bytes;
+    out.reservation_calls = map.reservation_calls;
+    out.reserved_bytes = map.reserved_bytes;
     out.own_huge_bytes = __atomic_load_n(&map.own_huge_bytes, __ATOMIC_RELAXED);
     return out;
 }

@@ -114,7 +114,9 @@ void write_children(FILE* file, const mosalloc_children& c) {
                 {"forks", c.forks},
                 {"fork_copied_bytes", c.fork_copied_bytes},
                 {"opened_bytes", c.opened_bytes},
-                {"own_huge_bytes", c.own_huge_bytes}};
+                {"own_huge_bytes", c.own_huge_bytes},
+                {"reservation_calls", c.reservation_calls},
+                {"reserved_bytes", c.reserved_bytes}};
     fputs("  \"children\": {", file);
     const char* separator = "";
     for (const auto& row : rows) {

@@ -80,8 +80,8 @@ void print_notes(const Options& options, const mosalloc_pool_map& map, const Out
     if (!outcome.removed_tunables.empty())
         note("the program ran without " + outcome.removed_tunables + " of GLIBC_TUNABLES: malloc would take huge pages that the layout does not have",
              "nothing; the layout says where huge pages are");
-    if (map.reservation_calls != 0 && right_pages(outcome))
-        note(std::to_string(map.reservation_calls) + " reservations without access (PROT_NONE), up to " + in_mb(map.reserved_bytes) +
+    if (const uint64_t calls = map.reservation_calls + map.children.reservation_calls; calls != 0 && right_pages(outcome))
+        note(std::to_string(calls) + " reservations without access (PROT_NONE), up to " + in_mb(map.reserved_bytes + map.children.reserved_bytes) +
                  " at a time, have no room in the anonymous pool of " + in_mb(map.pools[MOSALLOC_POOL_ANON].size_bytes) +
                  " and lie outside it, with 4KB pages; the program uses " + in_mb(map.opened_bytes + map.children.opened_bytes) + " of them",
              "if they should have the layout, change the pool's size row: " + row_with_reservations(map));

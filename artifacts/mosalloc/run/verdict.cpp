@@ -52,7 +52,7 @@ bool misses_reservations(const mosalloc_pool_map& map) {
 }
 
 std::string row_with_reservations(const mosalloc_pool_map& map) {
-    return "mmap,-1,0," + std::to_string((map.pools[MOSALLOC_POOL_ANON].used_bytes + map.reserved_bytes + (1 << 30) - 1) >> 30) + "GB";
+    return "mmap,-1,0," + std::to_string((map.pools[MOSALLOC_POOL_ANON].used_bytes + map.reserved_bytes + map.children.reserved_bytes + (1 << 30) - 1) >> 30) + "GB";
 }
 
 std::string other_program(const mosalloc_pool_map& map) {

@@ -93,6 +93,8 @@ struct mosalloc_children {
     uint64_t fork_copied_bytes;
     uint64_t opened_bytes;
     uint64_t own_huge_bytes;
+    uint64_t reservation_calls;
+    uint64_t reserved_bytes;
 };
 
 struct mosalloc_pool_map {

@@ -1,6 +1,6 @@
 /* reserve BYTES HOW: reserves addresses without access, makes 2MB of them accessible in one of several ways, frees all.
  * HOW: none, mprotect, noreserve (and mprotect), fixed (a mapping over a part), child (of fork), twice (the same pages);
- * threads: 8 threads reserve BYTES, use one page and free all, 1000 times each. */
+ * own: a child of fork does all of it; threads: 8 threads reserve BYTES, use one page and free all, 1000 times each. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -46,6 +46,12 @@ int main(int count, char** words) {
     if (strcmp(how, "threads") == 0) {
         puts(in_threads(bytes) ? "good" : "bad");
         return 0;
+    }
+    if (strcmp(how, "own") == 0) {
+        const pid_t child = fork();
+        int status = 1;
+        if (child != 0) return waitpid(child, &status, 0) != child || status != 0;
+        how = "mprotect";
     }
     const int more = strcmp(how, "noreserve") == 0 ? MAP_NORESERVE : 0;
     char* at = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | more, -1, 0);
