@@ -42,7 +42,7 @@ def test_the_python_examples_run(tmp_path, monkeypatch, capsys):
     s = noisy()
     given = {"frame": pd.DataFrame({"H": s.H, "M": s.M, "C": s.C, "R": s.R})}
     examples = blocks("models.md", "python")
-    assert len(examples) == 2
+    assert len(examples) == 4
     for source in examples:
         exec(source, given)
     printed = capsys.readouterr().out

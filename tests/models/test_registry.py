@@ -13,7 +13,7 @@ from tessera.fit.models.registry import EVERY, MODELS, Registry, create, select
 from .builders import noisy
 
 NAMES = "basu gandhi pham alam yaniv poly1 poly2 poly3 mosmodel".split()
-EXTRA = "gandhi-opera pham-opera alam-scaled lasso minimax monotone gp".split()
+EXTRA = "gandhi-opera pham-opera alam-scaled lasso minimax monotone gp mosmodel-authors".split()
 
 
 def test_names_of_the_contract():

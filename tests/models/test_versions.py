@@ -5,7 +5,7 @@ from click.testing import CliRunner
 
 from tessera.cli.models import models
 from tessera.core.errors import TesseraError
-from tessera.fit.models.versions import VERSIONS, compare, judged
+from tessera.fit.models.versions import COMPARED, VERSIONS, compare, judged
 
 from .builders import make_frame, noisy
 from .test_mosmodel import five_terms
@@ -31,7 +31,7 @@ def test_the_third_version_counts_too():
 
 
 @pytest.mark.slow
-def test_one_mosmodel_under_three_versions(tmp_path):
+def test_both_mosmodels_under_three_versions(tmp_path):
     """Noisy samples, a cubic of five terms, and samples of which some are repeated; by the command."""
     assert len(VERSIONS) == 3
     five = five_terms(("C", "M", "C^2", "C M", "C^3"), 0)[0]
@@ -50,7 +50,9 @@ def test_one_mosmodel_under_three_versions(tmp_path):
             pytest.skip(f"no package index: {error.found[:200]}")
         raise
     assert done.exit_code == 0, done.output
-    assert f"3 of 3 equal within 1e-10 under scikit-learn {', '.join(VERSIONS)}" in done.output
+    for model in COMPARED:
+        assert done.output.count(f".csv {model}: ") == 3
+    assert f"6 of 6 equal within 1e-10 under scikit-learn {', '.join(VERSIONS)}" in done.output
 
 
 @pytest.mark.slow

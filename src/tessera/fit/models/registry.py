@@ -77,6 +77,7 @@ EXTRA = Registry(
     ("minimax", "minimax:Minimax"),
     ("monotone", "monotone:Monotone"),
     ("gp", "gaussian_process:GaussianProcess"),
+    ("mosmodel-authors", "mosmodel_authors:MosmodelAuthors"),
 )
 EVERY = Registry(*MODELS.rows(), *EXTRA.rows())
 

@@ -1,4 +1,6 @@
-"""Check that Mosmodel is the same model under several scikit-learn versions.
+"""Check that Mosmodel, ours and its authors', is the same model under several scikit-learn versions.
+
+Ours calls no function of scikit-learn; the selection of `mosmodel-authors` is scikit-learn's own.
 
 uv makes a separate environment for each version from the package index: that scikit-learn, and numpy, scipy
 and pandas in the versions used here. In it, this package fits the same samples. Equal means the same terms,
@@ -22,6 +24,7 @@ from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.fit.models.samples import read_table
 
 VERSIONS = ("1.5.2", "1.7.2", "1.9.1")
+COMPARED = ("mosmodel", "mosmodel-authors")
 TOLERANCE = 1e-10  #: relative difference of coefficients
 HELD = ("numpy", "scipy", "pandas")  #: the same in every environment
 
@@ -29,16 +32,18 @@ _FIT = """
 import json, sys, sklearn
 from tessera.fit.models.registry import create
 from tessera.fit.models.samples import read_table
-found = [create("mosmodel").fit(read_table(path).fitted).coefficients_ for path in sys.argv[1:]]
+models, paths = sys.argv[1].split(), sys.argv[2:]
+samples = [read_table(path).fitted for path in paths]
+found = [create(model).fit(each).coefficients_ for each in samples for model in models]
 json.dump({"version": sklearn.__version__, "coefficients": found}, sys.stdout)
 """
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One samples file: ``terms`` per version, and the largest relative difference of a coefficient.
+    """``terms`` per version, and the largest relative difference of a coefficient.
 
-    ``difference`` is infinite if the terms differ.
+    ``samples`` names the file and the model. ``difference`` is infinite if the terms differ.
     """
 
     samples: str
@@ -51,7 +56,7 @@ class Comparison:
 
 
 def compare(samples: Sequence[str | Path], versions: Sequence[str] = VERSIONS) -> list[Comparison]:
-    """Mosmodel of every samples file under every version, one comparison per file.
+    """The models of every samples file under every version, one comparison per file and model.
 
     Raises:
         TesseraError: a file is no table of samples; an environment cannot be made (no network, no such
@@ -62,14 +67,15 @@ def compare(samples: Sequence[str | Path], versions: Sequence[str] = VERSIONS) -
     paths = [Path(path).resolve() for path in samples]
     with tempfile.TemporaryDirectory(prefix="tessera-versions-") as folder:
         found = {name: fitted_with(name, paths, Path(folder) / name) for name in versions}
+    asked = [f"{path} {model}" for path in samples for model in COMPARED]
     return [
-        judged(str(path), {name: coefficients[i] for name, coefficients in found.items()})
-        for i, path in enumerate(samples)
+        judged(name, {version: coefficients[i] for version, coefficients in found.items()})
+        for i, name in enumerate(asked)
     ]
 
 
 def judged(samples: str, found: dict[str, dict[str, float]]) -> Comparison:
-    """The comparison of the coefficients {version: {term: coefficient}} of one samples file."""
+    """The comparison of the coefficients {version: {term: coefficient}} of one samples file and model."""
     first, *others = found.values()
     difference = 0.0
     for other in others:
@@ -82,7 +88,7 @@ def judged(samples: str, found: dict[str, dict[str, float]]) -> Comparison:
 
 
 def fitted_with(wanted: str, samples: Sequence[Path], folder: Path) -> list[dict[str, float]]:
-    """Coefficients per samples file, by scikit-learn ``wanted`` in a new environment in ``folder``."""
+    """Coefficients per samples file and model, by scikit-learn ``wanted`` in a new environment ``folder``."""
     from uv import find_uv_bin
 
     uv = [find_uv_bin(), "--quiet"]
@@ -92,7 +98,8 @@ def fitted_with(wanted: str, samples: Sequence[Path], folder: Path) -> list[dict
     _run([*uv, "pip", "install", "--python", str(python), f"scikit-learn=={wanted}", *pinned], wanted)
     source = str(Path(find_spec("tessera").origin).parents[1])
     # -P and PYTHONPATH alone: nothing of this process's environment is seen
-    answer = _run([str(python), "-P", "-c", _FIT, *map(str, samples)], wanted, PYTHONPATH=source)
+    words = [str(python), "-P", "-c", _FIT, " ".join(COMPARED), *map(str, samples)]
+    answer = _run(words, wanted, PYTHONPATH=source)
     report = json.loads(answer)
     if report["version"] != wanted:
         raise TesseraError(f"scikit-learn {wanted}", f"found version {report['version']}", "unset PYTHONPATH")
