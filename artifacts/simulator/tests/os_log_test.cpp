@@ -5,6 +5,7 @@
 #include "mmu/design.h"
 #include "os/os_log.h"
 #include "pagetable/format.h"
+#include "pagetable/layout_constants.h"
 #include "support/engines.h"
 #include "support/platforms.h"
 #include "support/random_log.h"

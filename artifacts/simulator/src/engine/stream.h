@@ -21,7 +21,7 @@ public:
 
 class FileStream final : public Stream {
 public:
-    /// Throws TraceError, and Refusal for pools that no 48-bit address space holds.
+    /// Throws TraceError.
     explicit FileStream(const std::string& path) : reader_(trace::Reader::open(path)) {}
     const trace::Header& header() const override { return reader_.header(); }
     const std::vector<trace::StaticBlock>& blocks() const override { return reader_.blocks(); }
