@@ -317,6 +317,7 @@ UNFIT = {
     "one C": (changed(C=np.full(19, 1e8), M=np.arange(19.0)), "equal-c"),
     "three C": (changed(C=np.arange(19) % 3 * 1e8 + 1e8, M=np.arange(19.0)), "equal-c"),
     "one C in both anchors": (changed(C=np.where(np.arange(19) == 8, TOP, samples(line()).C)), "equal-c"),
+    "C within rounding": (changed(C=1e9 + np.arange(19) * 2e-7, M=np.arange(19.0)), "no-cubic"),
     "C is NaN": (with_one("C", math.nan), "c-not-finite"),
     "H is NaN": (with_one("H", math.nan), "h-not-finite"),
     "M is negative": (with_one("M", -1.0), "m-negative"),

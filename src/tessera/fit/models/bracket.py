@@ -200,9 +200,13 @@ class Bracket:
                 found = f"{different} different values of C, and a cubic needs {LEAST_DIFFERENT}"
             raise CannotFit(SOURCE, found, "add layouts whose walks cost more or less", code="equal-c")
         low, high = float(samples.C.min()), float(samples.C.max())
+        try:
+            cubics = Poly3().fit(samples), Minimax().fit(samples)
+        except CannotFit as error:
+            raise CannotFit(SOURCE, f"{error.asked}: {error.found}", error.remedy, code="no-cubic") from error
         members = {
-            "cubic": StraightEnds(Poly3().fit(samples), low, high),
-            "minimax": StraightEnds(Minimax().fit(samples), low, high),
+            "cubic": StraightEnds(cubics[0], low, high),
+            "minimax": StraightEnds(cubics[1], low, high),
             "free": fit_lines(samples.C, samples.R, convex=False),
             "convex": fit_lines(samples.C, samples.R, convex=True),
         }
