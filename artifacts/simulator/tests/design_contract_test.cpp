@@ -8,6 +8,7 @@
 
 #include "mmu/walker.h"
 #include "os/mapping.h"
+#include "pagetable/layout_constants.h"
 #include "support/engines.h"
 #include "support/platforms.h"
 #include "support/random_inputs.h"
