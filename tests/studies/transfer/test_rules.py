@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -39,6 +40,7 @@ def test_s2_is_a_quarter_of_the_gain(runtime, predicted, holds):
 def test_a_point_passes_with_s1_and_with_s2_where_it_applies():
     assert rules.passes(True, None) and rules.passes(True, True)
     assert not rules.passes(True, False) and not rules.passes(False, True)
+    assert not rules.passes(np.bool_(True), np.bool_(False))
 
 
 def test_s3_counts_pairs_that_differ_by_more_than_two_percent_and_their_intervals():

@@ -35,7 +35,8 @@ def gain_holds(base: float, runtime: float, predicted: float) -> bool | None:
 
 
 def passes(bound: bool, gain: bool | None) -> bool:
-    return bound and gain is not False
+    """S1, and S2 where it applies. Numpy's False counts as False, too."""
+    return bool(bound and (gain is None or gain))
 
 
 def orders(points: Iterable[tuple[float, float, float]], base: float) -> tuple[int, int]:
