@@ -140,7 +140,7 @@ def test_platforms_of_no_generation_differ_too(monkeypatch):
 def test_a_new_model_needs_no_line_for_its_look(monkeypatch):
     before = {name: looks.look(name) for name in EVERY}
     assert before["yaniv"] == ("Yaniv", "#8d96a3", "s", "-.")
-    for n in range(17):  # with the extra ones 24
+    for n in range(16):  # with the extra ones 24
         name = f"mine-{n}"
         monkeypatch.setitem(EVERY, name, type("Mine", (RuntimeModel,), {"name": name, "label": f"Mine {n}"}))
     found = [looks.look(name) for name in EVERY]

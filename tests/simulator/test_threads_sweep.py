@@ -54,7 +54,8 @@ def test_samples_with_other_accesses_per_instruction_have_the_same_rate(tmp_path
     """Two of five accesses miss: P = 0.6, also if the samples have 2.2 times the accesses per instruction."""
     haswell = platforms.load("haswell-sim")
     request = sweep.Request("w", tmp_path, haswell, [1], Sampling(0), CellCache(None))
-    cell = {"status": "ok", "accesses": 1000, "program_l1d_loads": l1d, "program_dram_loads": dram}
+    cell = {"status": "ok", "message": "", "accesses": 1000}
+    cell |= {"program_l1d_loads": l1d, "program_dram_loads": dram}
     row = sweep._row(request, 1, cell)
     assert row.get("dram_loads") == loads and row["status"] == ("failed" if loads is None else "ok")
     assert loads is None or row["hit_rate"] == 0.6

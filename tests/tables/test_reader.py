@@ -53,6 +53,8 @@ REFUSED = {
     "R write.table": ("fields", 2, "4 fields", b"stlb_hits,stlb_misses,walk_cycles\n1,7,8,9\n"),
     "behind a cell of two lines": ("fields", 4, "2 fields", (HEAD + '"a\nb",1,2,3\nc,1\n').encode()),
     "behind empty lines": ("fields", 5, "2 fields", (HEAD + "\n,,,\n\nc,1\n").encode()),
+    "a long header": ("size", 1, "131,072", (HEAD.strip() + "9" * 131_072 + "\n" + ROW).encode()),
+    "a long row": ("size", 3, "131,073", (HEAD + ROW + "9" * 131_067 + ",1,2,3\n").encode()),
     "a comment": ("comment", 1, "# of", ("# of today\n" + HEAD + ROW).encode()),
     "a row as a comment": ("comment", 2, "#mine", (HEAD + "#" + ROW).encode()),
     "a header as a comment": ("comment", 1, "# design", ("# " + HEAD + ROW).encode()),

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_BYTES = 64 << 20  #: of a file; a row of cells.csv has about 300 bytes
+MOST_IN_ROW = 131_072  #: characters; no cell of Python's csv module may have more
 MOST_CELLS = 8_000_000  #: of a table; each takes about 65 bytes of memory
 SAVE = "save it as a CSV file in UTF-8, with commas between cells and points in numbers (docs/table-files.md)"
 
@@ -223,6 +224,9 @@ def regular(text: str, owner: str) -> Text:
     for line, row in _rows(text):
         if line <= skipped or not row.strip(empty):
             continue
+        if len(row) > MOST_IN_ROW:
+            found = f"a row of {len(row):,} characters; at most {MOST_IN_ROW:,} are read"
+            raise TableRefused(owner, found, f"shorten it, or end the line; {SAVE}", "size", line)
         count = (_QUOTED.sub("", row) if quoted and '"' in row else row).count(separator)
         width = count if width is None else width
         _no_comment(row, owner, line)

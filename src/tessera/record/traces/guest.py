@@ -77,7 +77,7 @@ class Guest:
     def environment(self) -> dict[str, str]:
         """Environment of QEMU and the program: its size places the stack, so a new variable moves addresses.
 
-        With a pool map and without MOSALLOC_RESERVATIONS, the library refuses reservations that no pool holds.
+        With a pool map, without MOSALLOC_RESERVATIONS, the library refuses reservations that no pool holds.
         """
         ours = {
             "MOSALLOC_LAYOUT": self.folder / "growing-0.csv",
