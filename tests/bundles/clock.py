@@ -18,8 +18,8 @@ def _ring(*_):
 def at_most(seconds: float):
     """Raises :class:`TooLong` after so much time of this process; yields a function that gives it.
 
-    It rings again and again, because callbacks of the garbage collector swallow an exception. Objects of other
-    tests are no garbage here: to look through them would cost more than what is measured.
+    It rings again and again, because callbacks of the garbage collector swallow an exception. Objects of
+    other tests are no garbage here: to look through them would cost more than what is measured.
     """
     gc.freeze()
     before, began = signal.signal(signal.SIGPROF, _ring), time.process_time()

@@ -27,4 +27,4 @@ def test_includes_go_downward(root, folder):
 def test_files_stay_small(root):
     for path in (root / "artifacts/mosalloc").rglob("*"):
         if path.suffix in (".h", ".cpp", ".c", ".py"):
-            assert len(path.read_text().splitlines()) <= 400, path
+            assert len(path.read_text().splitlines()) <= 600, path

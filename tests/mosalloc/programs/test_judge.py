@@ -11,10 +11,18 @@ from tessera.allocator_proof.programs.model import Program
 
 PLAIN = Program("p", "", lambda box: "", ())
 SPLITS = dataclasses.replace(PLAIN, splits=True)
+MAPS = dataclasses.replace(PLAIN, maps_huge_pages=True)
 
 
 def report(verdict: str, **counters: int) -> dict:
     return {"verdict": verdict, "reason": "", "counters": {"fallback_windows": 0} | counters}
+
+
+SMALL = {"anon_huge_bytes": 0, "wrong_page_bytes": 0, "outside_huge_bytes": 0}
+
+
+def maps(**counters: int) -> dict:
+    return report("fallback", **counters) | {"small_pages": SMALL, "windows": [{"confirmed": True}]}
 
 
 @pytest.mark.parametrize(
@@ -29,6 +37,17 @@ def report(verdict: str, **counters: int) -> dict:
         (SPLITS, report("fallback", split_pages=1, fallback_windows=1), False),  # pages were missing
         (SPLITS, report("mismatch", split_pages=1), False),
         (SPLITS, report("unchecked"), False),
+        (MAPS, report("confirmed"), True),  # the machine had no free huge page
+        (MAPS, maps(own_huge_bytes=1), True),
+        (MAPS, maps() | {"children": {"own_huge_bytes": 1}}, True),
+        (MAPS, maps() | {"children": None}, False),  # then something else took the pages
+        (PLAIN, maps(own_huge_bytes=1), False),  # its row promises that it maps none
+        (SPLITS, maps(own_huge_bytes=1), False),
+        (MAPS, maps(own_huge_bytes=1) | {"verdict": "mismatch"}, False),
+        (MAPS, maps(own_huge_bytes=1, split_pages=1), False),
+        (MAPS, maps(own_huge_bytes=1, fallback_windows=1), False),
+        (MAPS, maps(own_huge_bytes=1) | {"windows": [{"confirmed": False}]}, False),
+        (MAPS, maps(own_huge_bytes=1) | {"small_pages": SMALL | {"wrong_page_bytes": 4096}}, False),
     ],
 )
 def test_verdicts(program, found, good):

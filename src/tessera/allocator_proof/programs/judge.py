@@ -18,19 +18,31 @@ def read_reports(paths: list[Path]) -> list[dict]:
 def page_fault(program: Program, reports: list[dict], asked: int) -> str:
     """Why the pages differ from the layout; empty if they do not.
 
-    ``fallback`` passes only where the row says that it protects parts of huge pages, and only when splits are
-    the whole reason: a window that never got its pages is a failure for every program.
+    ``fallback`` passes only where the row says that it protects parts of huge pages, or maps some itself, and
+    only when this is the whole reason: a window that never got its pages is a failure for every program.
     """
     if len(reports) != asked:
         return f"{asked} runs wrote {len(reports)} reports"
     for report in reports:
         verdict, counters = report["verdict"], report["counters"]
         split = counters.get("split_pages", 0)
-        expected = program.splits and split > 0 and counters["fallback_windows"] == 0
+        splits = program.splits and split > 0
+        maps = program.maps_huge_pages and _maps_huge_pages(report) and split == 0
+        expected = (splits or maps) and counters["fallback_windows"] == 0
         if verdict == "confirmed" or (verdict == "fallback" and expected):
             continue
         return f"pages: {verdict} ({report['reason'] or 'no reason given'})"
     return ""
+
+
+def _maps_huge_pages(report: dict) -> bool:
+    """The program or a forked child mapped huge pages itself, and the pools have the pages of the layout."""
+    parts = (report["counters"], report.get("children") or {})
+    if not any(part.get("own_huge_bytes", 0) for part in parts):
+        return False
+    small = report["small_pages"]
+    wrong = small["anon_huge_bytes"] or small["wrong_page_bytes"]
+    return not wrong and all(window["confirmed"] for window in report["windows"])
 
 
 def answer_fault(found: str, plain: str) -> str:

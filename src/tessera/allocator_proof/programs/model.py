@@ -43,6 +43,8 @@ class Program:
         processes: processes with the layout that can be alive at the same time (children of the same
             executable count, forks don't); each needs its own huge pages.
         splits: it protects parts of huge pages, so that some are split; ``fallback`` is then expected.
+        maps_huge_pages: it maps huge pages itself (MAP_HUGETLB), where the machine has free ones; the layout
+            does not have them, so ``fallback`` is then expected.
         options: more options of mosalloc-run.
         timeout_seconds: for one run, all its steps together.
     """
@@ -55,6 +57,7 @@ class Program:
     anon_bytes: int = 64 * MB
     processes: int = 1
     splits: bool = False
+    maps_huge_pages: bool = False
     options: tuple[str, ...] = ()
     timeout_seconds: float = 60
 

@@ -60,7 +60,7 @@ def run_layout(
         layout=folder / f"{layout}.csv",
         timeout_seconds=program.timeout_seconds,
         options=program.options,
-        allow_fallback=program.splits,
+        allow_fallback=program.splits or program.maps_huge_pages,
         launcher=launcher,
     )
     started = time.monotonic()

@@ -51,6 +51,7 @@ def row(stressor: str) -> Program:
         needs=(Need("stress-ng", "stress-ng"),),
         heap_bytes=32 * MB,
         anon_bytes=64 * MB,
+        maps_huge_pages=stressor == "mmap",
         timeout_seconds=60,
     )
 
