@@ -168,9 +168,9 @@ ran library.4 0
 def judged(tmp_path):
     """``judged(...)``: names of the checks that fail."""
 
-    def run(output=GOOD, late_lock=0, split_pages=0, digest="digest 7"):
+    def run(output=GOOD, late_lock=0, split_pages=0, opened=0, digest="digest 7"):
         report = {
-            "counters": {"fork_late_lock": late_lock, "split_pages": split_pages},
+            "counters": {"fork_late_lock": late_lock, "split_pages": split_pages, "opened_bytes": opened},
             "verdict": "confirmed",
         }
         (tmp_path / "4kb.fork.json").write_text(json.dumps(report))
@@ -186,7 +186,7 @@ def judged(tmp_path):
 
 def test_failures_that_the_judge_finds(judged):
     assert judged() == []
-    assert judged(late_lock=1) == judged(split_pages=1) == ["2.41 4kb.fork"]
+    assert judged(late_lock=1) == judged(split_pages=1) == judged(opened=1) == ["2.41 4kb.fork"]
     assert judged(output=GOOD.replace("fork 0", "fork 124")) == ["2.41 4kb.fork"]
     assert judged(output=GOOD.replace("ran 4kb.fork 0\n", "")) == ["2.41 4kb.fork"]
     assert judged(output=GOOD.replace("2.41.\n", "2.36.\n")) == ["2.41 version"]
