@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping
 SEPARATOR = "; "
 #: Behind the name of a workload in figures and pages.
 MARK = "\u2020"
-#: A smaller share of accesses outside the pools is no note: a stack and the program's own data are there.
+#: A smaller share outside the pools is no note: a stack and the program's own data are there.
 LEAST_OUTSIDE = 0.01
 _THREADS = re.compile(r"one of \d+ threads( \(thread \d+, \d+\.\d\d% of their blocks\))?")
 _POOLS = re.compile(r"\d+\.\d% of accesses outside the pools")

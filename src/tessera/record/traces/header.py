@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tessera.core.errors import EXIT_FAILED, TesseraError
 from tessera.core.units import PAGE_4KB
+from tessera.results.trace_notes import LEAST_OUTSIDE
 
 MAGIC = b"TESSTRC3"
 #: Formats without lines of string instructions and kinds of branches. The simulator's clock needs these.
@@ -91,7 +92,7 @@ def info(path: Path | str) -> dict:
 
 
 def outside_note(found: dict) -> str:
-    """Which share of a trace no layout acts on, of :func:`info`'s result; empty if it is below 1%.
+    """Which share of a trace no layout acts on, of :func:`info`'s result; empty below LEAST_OUTSIDE.
 
     Pages that lie in no pool have 4KB pages under every layout: stack, program, libraries, and arrays of an
     imported trace that its pools do not reach.
@@ -100,7 +101,7 @@ def outside_note(found: dict) -> str:
         (found["outside_4kb_pages"], found["distinct_4kb_pages"], "touched 4KB pages"),
         (found["outside_accesses"], found["accesses"], "accesses"),
     )
-    if not any(part and 100 * part >= whole for part, whole, _ in parts):
+    if not any(part and part >= LEAST_OUTSIDE * whole for part, whole, _ in parts):
         return ""
     shares = (
         f"{part} of {whole} {name} ({100 * part / whole:.1f}%)"
