@@ -15,7 +15,7 @@ from tessera.platforms.change import set_values
 from tessera.platforms.model import Value
 
 SOURCE = "assumed: a variant of the study of transfer"
-HIT, DESIGN = "tlb.stlb.hit_cycles", "mmu.design"
+HIT, DESIGN, WALKERS = "tlb.stlb.hit_cycles", "mmu.design", "walker.count"
 THP, IDEAL, NOOP = "thp", "ideal", "noop"
 Changes = dict[str, int | str]
 
@@ -97,7 +97,7 @@ VARIANTS: tuple[Variant, ...] = (
     Variant("cluster-2mb-8", "K2", "clusters take one cycle more", _design("cluster-2mb", 1), MAPPINGS),
     Variant("anchor-8", "K2", "anchors take one cycle more", _design("anchor", 1), MAPPINGS),
     Variant("rmm-8", "K2", "ranges take one cycle more", _design("rmm", 1), MAPPINGS),
-    Variant("walkers-x2", "K3", "twice the walkers", _times("walker.count", 2)),
+    Variant("walkers-x2", "K3", "twice the walkers", _times(WALKERS, 2)),
     Variant(
         "mshrs-flipped", "K3", "walks hold MSHRs, or do not",
         lambda p: {"walker.uses_mshrs": 1 - _of(p, "walker.uses_mshrs")},
@@ -148,7 +148,7 @@ def text_of(changes: Mapping[str, int | str]) -> str:
 
 #: beginning of a key -> class of a design that changes it
 _KEYS = (
-    (HIT, "K2"), ("tlb.", "K1"), ("walker.count", "K3"), ("walker.uses_mshrs", "K3"),
+    (HIT, "K2"), ("tlb.", "K1"), (WALKERS, "K3"), ("walker.uses_mshrs", "K3"),
     ("walker.pollutes", "K3"), ("walker.serves_background", "K3"), ("walker.", "K4"),
     ("pwc.", "K4"), ("page_table.", "K4"),
     ("page_table_format.", "K4"), ("walk_cache.", "K4"), ("tlb_organisation.", "K1"),
