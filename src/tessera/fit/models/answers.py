@@ -89,12 +89,11 @@ def judged(answer: Answer, widest: float) -> Answer | Refused:
     source, low, high = answer.source, answer.low, answer.high
     if not all(map(math.isfinite, (answer.centre, low, high))):
         return Refused(source, (Reason("not-finite", "the interval is not finite: check the units"),))
-    ends = f"{low:.4g} to {high:.4g} cycles"
     if min(low, answer.centre) <= 0:
-        text = f"the interval is {ends}, and a runtime is above 0"
+        text = "the interval reaches down to 0 or below, and a runtime is above 0"
         return Refused(source, (Reason("not-positive", text),), low, high)
     if answer.half_width > widest:
-        text = f"the half-width is {answer.half_width:.1%}, more than {widest:.0%}: {ends}"
+        text = f"the half-width is {answer.half_width:.1%}, more than {widest:.0%}"
         return Refused(source, (Reason("wide", text),), low, high)
     return answer
 

@@ -20,6 +20,7 @@ they are exploratory; a later choice gets another name.
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -134,7 +135,9 @@ class Calibrated:
             text = f"the slope of R over S is {self.slope:.3g}, outside {LEAST_SLOPE} to {GREATEST_SLOPE}"
             found.append(Reason("slope", text))
         if not spread <= APART * abs(centre):
-            text = f"the three estimates differ by {spread:.4g} cycles, more than {APART:.0%} of {centre:.4g}"
+            share = spread / abs(centre) if centre else math.inf
+            differ = f"by {share:.2%} of their median, " if math.isfinite(share) else ""
+            text = f"the three estimates differ {differ}more than {APART:.0%}"
             found.append(Reason("apart", text))
         return found
 

@@ -1,0 +1,379 @@
+"""Which source answers for a design, and how far it can be trusted (docs/predict.md).
+
+One decision for the command, Python and notebooks. It is pure: the caller fits the sources and counts the
+design. Every source is asked, and what each said is kept.
+
+1. A design with keys outside the classes has the timing engine, or nothing.
+2. `calibrated`, if its gate lets it answer.
+3. Else `bracket`, if every class of the design is K0, K1, K2 or K4.
+4. Else `engine`, if P itself is simulated by it.
+5. Two sources that contradict each other are no answer: `calibrated` and `bracket` with disjoint intervals,
+   or the timing engine outside the bracket.
+
+A runtime here is above zero, finite, and has a source and a level. Nothing else is ever printed or written.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from tessera.fit.models import bracket as brackets
+from tessera.fit.models import calibrated as calibrations
+from tessera.fit.models.answers import LEAST_LAYOUTS, Answer, Reason, Refused, unusable
+from tessera.fit.models.base import CannotFit
+from tessera.fit.models.bracket import Base, Bracket, Design
+from tessera.fit.models.calibrated import Calibrated, Clocks
+
+CALIBRATED, BRACKET, ENGINE, NONE = calibrations.SOURCE, brackets.SOURCE, "engine", "none"
+SOURCES = (CALIBRATED, BRACKET, ENGINE)
+#: level -> what it means
+LEVELS = {
+    "A": "calibrated, and P is measured",
+    "B": "bracket, each class is open, and P is measured",
+    "C": "calibrated or bracket, but P is not measured or a class is not open",
+    "D": "timing engine alone: not checked against a processor",
+    NONE: "no answer",
+}
+OF_BRACKET = ("K0", "K1", "K2", "K4")  #: classes that it answers for
+EXIT_NO_ANSWER = 3  #: exit status, if a design has no runtime
+
+_WRONG = ("absent", "not-finite", "negative", "zero")
+#: code of a quantity -> what mends a number that is absent, not finite, negative or zero
+_QUANTITIES = {
+    "r": "give runtime_cycles above 0 for each layout of P",
+    "h": "give stlb_hits, 0 or more, in the samples of P and for the design",
+    "m": "give stlb_misses, 0 or more, in the samples of P and for the design",
+    "c": "give walk_cycles, 0 or more, in the samples of P and for the design",
+    "r0": "add a run of P under this layout to the samples, or ask about a layout that they have",
+    "h0": "as for R_0: its STLB hits",
+    "c0": "as for R_0: its busy walk cycles",
+    "s0": "give the simulator's runtime of P under this layout: --clock, or --results of a study that has it",
+    "s": "give runtime_cycles of the design by the same simulator as the clock S",
+    "walkers": "state how many page walkers the design has: --walkers N, or --platform",
+    "miss-cycles": "state the extra look-up cycles of misses as a finite number: --miss-cycles N",
+    "hit-cycles": "state the hit time of P's STLB: --hit-cycles N, or --platform",
+}
+#: code of a refusal -> what mends it (docs/predict.md has the same table)
+REMEDIES: dict[str, str] = {
+    f"{quantity}-{wrong}": text for quantity, text in _QUANTITIES.items() for wrong in _WRONG
+} | {
+    "few-layouts": f"run P under at least {LEAST_LAYOUTS} different mosaics: tessera layouts generate --help",
+    "equal-c": "add layouts of P whose walks cost more or less, and its 4KB and 2MB runs",
+    "no-cubic": "check the samples of P: the cubics cannot be fitted",
+    "no-walks": "no formula can tell: run the program with translation free, or simulate with time",
+    "far": "simulate with time; or measure P with more walk cycles (smaller pages, more memory)",
+    "wide": "add layouts of P, above all some with C near the design's",
+    "not-finite": "check the units: plain counts and cycles",
+    "not-positive": "check the units of counts and samples: plain counts and cycles",
+    "walkers-fraction": "give a whole number of walkers",
+    "error": "the simulator does not follow P over page sizes: mend its platform file, or use a bracket",
+    "slope": "the simulator's walks cost much more or less than P's: mend its platform file",
+    "apart": "the change is too large for this calibration: use a simulator closer to P",
+    "equal-s": "simulate layouts of P that differ",
+    "layouts-differ": "run and simulate P under the same layouts, with the same names",
+    "unclassed": "only a clock tells: ask with --design and a study of a simulated P (--results)",
+    "class": "give clocks of P and of the design (--clock, runtime_cycles), or simulate with time (--design)",
+    "class-absent": "state the class: --class K1 (docs/transfer.md, Classes)",
+    "no-samples": "give P: --results FOLDER with --workload and --platform, or --samples FILE",
+    "no-clock": "give a simulator's clock of P: --clock FILE, or --results beside --samples",
+    "no-engine": "ask with --design about a simulated P: --results FOLDER",
+    "disjoint": "do not choose: check the counts and the clock; one of the two is wrong here",
+    "engine-outside": "do not choose: the design changes something that H, M and C do not show",
+    "hits-unstated": "state it: --hits-are latency, if H is hits x their cycles / P's hit time",
+    "hits-accesses": (
+        "multiply the hits of each structure by its hit time, divide the sum by P's hit time, and state "
+        "--hits-are latency; if every hit takes P's hit time, the two are equal"
+    ),
+    "walk-cycles-unstated": "state it: --walk-cycles-are busy, if C has the cycles of all walks",
+    "walk-cycles-waited": (
+        "count the cycles of all walks, also those that no access waits for (C + B), and state "
+        "--walk-cycles-are busy; without background walks the two are equal"
+    ),
+}  # fmt: skip
+#: Codes of remarks beside an answer.
+REMARKS = ("simulated", "provenance", "not-open", "no-difference", "unchecked")
+
+
+@dataclass(frozen=True)
+class Question:
+    """A design, and all that is known of it.
+
+    Args:
+        groups: classes that it falls in (docs/transfer.md).
+        unknown: ``key=value`` of its changes that belong to no class.
+        base: P under the layout asked about; None if P has no such run.
+        asked: H' (by latency), busy C' and walkers of the design; None if nobody counted them.
+        clocks: R_0, S_0 and S', for `calibrated`.
+        engine: R of the timing engine in cycles, of a P that the same engine simulated.
+        simulated: R of P comes from a simulator.
+        measured: R of P was counted on a processor. Both are False if the samples do not say.
+        open: class -> (is it open for the bracket, the reason), of a study of transfer.
+        layout: layout or mapping asked about.
+    """
+
+    design: str
+    groups: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    base: Base | None = None
+    asked: Design | None = None
+    clocks: Clocks | None = None
+    engine: float | None = None
+    simulated: bool = False
+    measured: bool = False
+    open: Mapping[str, tuple[bool, str]] = field(default_factory=dict)
+    layout: str = ""
+
+    def __post_init__(self):
+        if self.simulated and self.measured:
+            raise ValueError(f"{self.design}: P is both simulated and measured")
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What may be said of a design.
+
+    Args:
+        answer: cycles; None if no source answers. The engine's ends are its centre: it has no interval.
+        reasons: remarks on an answer (:data:`REMARKS`), or why there is none (:data:`REMEDIES`).
+        others: what each source said, also the one that answers.
+    """
+
+    question: Question
+    answer: Answer | None
+    source: str
+    level: str
+    reasons: tuple[Reason, ...]
+    others: Mapping[str, Answer | Refused]
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        return tuple(reason.code for reason in self.reasons)
+
+    @property
+    def remedies(self) -> tuple[str, ...]:
+        """What would give an answer, each once; () if there is one."""
+        if self.answer is not None:
+            return ()
+        return tuple(dict.fromkeys(REMEDIES[code] for code in self.codes))
+
+    @property
+    def has_interval(self) -> bool:
+        return self.answer is not None and self.source != ENGINE
+
+    @property
+    def base_runtime(self) -> float | None:
+        """R_0 in cycles; None if it is not known."""
+        return _usable(None if self.question.base is None else self.question.base.runtime)
+
+    def share(self, cycles: float) -> float | None:
+        """How far a runtime is from R_0, as a share of R_0 (negative: faster); None without R_0."""
+        found = math.nan if self.base_runtime is None else cycles / self.base_runtime - 1
+        return found if math.isfinite(found) else None
+
+    def sentence(self) -> str:
+        """One line: change against P with its interval, cycles, source, level."""
+        name, answer = self.question.design, self.answer
+        if answer is None:
+            return f"{name}: no answer, source {NONE}"
+        parts = [_change(self, answer), f"{cycles(answer.centre)} cycles"]
+        parts += [f"source {self.source}", f"level {self.level}"]
+        return f"{name}: " + ", ".join(filter(None, parts))
+
+    def lines(self) -> list[str]:
+        """What follows the sentence: reasons, what the other sources said, what would help."""
+        found = [reason.text for reason in self.reasons] if self.answer is not None else []
+        for source, said in self.others.items():
+            if self.answer is None or source != self.source:
+                found.append(_said(self, source, said))
+        if not self.others:
+            found += [reason.text for reason in self.reasons]
+        return found + [f"what would help: {text}" for text in self.remedies]
+
+    def as_dict(self) -> dict:
+        """For JSON: no value in it is NaN, and no runtime is zero or negative."""
+        answer, ends = self.answer, self.has_interval
+        return {
+            "design": self.question.design,
+            "layout": self.question.layout,
+            "classes": list(self.question.groups),
+            "source": self.source,
+            "level": self.level,
+            "meaning": LEVELS[self.level],
+            "runtime_cycles": None if answer is None else answer.centre,
+            "low_cycles": answer.low if ends else None,
+            "high_cycles": answer.high if ends else None,
+            "base_runtime_cycles": self.base_runtime,
+            "change": None if answer is None else self.share(answer.centre),
+            "low_change": self.share(answer.low) if ends else None,
+            "high_change": self.share(answer.high) if ends else None,
+            "reasons": [reason._asdict() for reason in self.reasons],
+            "would_help": list(self.remedies),
+            "sources": {name: _as_dict(said) for name, said in self.others.items()},
+        }
+
+
+def decide(
+    question: Question,
+    bracket: Bracket | CannotFit | None,
+    calibrated: Calibrated | CannotFit | None,
+) -> Decision:
+    """The answer for a design, or none with its reasons.
+
+    Args:
+        bracket: fitted to P; CannotFit says why not; None if there are no samples of P.
+        calibrated: the same; None if no other simulator has a clock of P.
+    """
+    said = {
+        CALIBRATED: _of_calibrated(question, calibrated),
+        BRACKET: _of_bracket(question, bracket),
+        ENGINE: _of_engine(question),
+    }
+    found = {source: one for source, one in said.items() if isinstance(one, Answer)}
+    against = _contradiction(found)
+    if against is not None:
+        return Decision(question, None, NONE, NONE, (against,), said)
+    source = next((source for source in SOURCES if source in found), None)
+    if source is None:
+        return Decision(question, None, NONE, NONE, _unique(said.values()), said)
+    level, remarks = _level(question, source)
+    if not found[source].differs and _base(question).runtime is not None:
+        remarks.append(
+            Reason("no-difference", "the interval contains R of P: no difference from P can be told")
+        )
+    return Decision(question, found[source], source, level, tuple(remarks), said)
+
+
+def refused(question: Question, reasons: Iterable[Reason]) -> Decision:
+    """No answer, because of the question itself: no source was asked."""
+    return Decision(question, None, NONE, NONE, tuple(reasons), {})
+
+
+def cycles(value: float) -> str:
+    """A number of cycles above zero in three digits or more, such as 1.31e9."""
+    return f"{value:.4g}" if value < 9999.5 else re.sub(r"e\+0*", "e", f"{value:.2e}")
+
+
+def _of_calibrated(question: Question, source: Calibrated | CannotFit | None) -> Answer | Refused:
+    if question.unknown or not question.groups:
+        return Refused(CALIBRATED, (_no_class(question),))
+    if source is None:
+        text = "no simulator but the one that R of P comes from" if question.simulated else "no simulator"
+        return Refused(CALIBRATED, (Reason("no-clock", f"{text} gives a runtime of P and of the design"),))
+    if isinstance(source, CannotFit):
+        return Refused(CALIBRATED, (Reason(source.code, source.found),))
+    return source.answer(question.clocks or Clocks(_base(question).runtime, None, None))
+
+
+def _of_bracket(question: Question, source: Bracket | CannotFit | None) -> Answer | Refused:
+    if question.unknown or not question.groups:
+        return Refused(BRACKET, (_no_class(question),))
+    outside = [group for group in question.groups if group not in OF_BRACKET]
+    if outside:
+        text = f"the bracket answers for {', '.join(OF_BRACKET)}; the design is in {', '.join(outside)}"
+        return Refused(BRACKET, (Reason("class", text),))
+    if source is None:
+        return Refused(BRACKET, (Reason("no-samples", "there are no samples of P"),))
+    if isinstance(source, CannotFit):
+        return Refused(BRACKET, (Reason(source.code, source.found),))
+    return source.answer(_base(question), question.asked or Design(None, None))
+
+
+def _of_engine(question: Question) -> Answer | Refused:
+    if question.engine is None:
+        text = "the timing engine did not run the design"
+        if not question.simulated:
+            text = "P is not simulated, so the runtime of a simulator is not one of P"
+        return Refused(ENGINE, (Reason("no-engine", text),))
+    wrong = unusable("r", "R of the timing engine", question.engine, above=True)
+    if wrong:
+        return Refused(ENGINE, tuple(wrong))
+    R, base = float(question.engine), _usable(_base(question).runtime)
+    return Answer(ENGINE, R, R, R, math.nan if base is None else base, {ENGINE: R})
+
+
+def _no_class(question: Question) -> Reason:
+    if question.unknown:
+        return Reason("unclassed", f"in no class of the study of transfer: {', '.join(question.unknown)}")
+    return Reason("class-absent", "the class of the design is not stated")
+
+
+def _contradiction(found: Mapping[str, Answer]) -> Reason | None:
+    bracket, calibrated, engine = (found.get(source) for source in (BRACKET, CALIBRATED, ENGINE))
+    if bracket and calibrated and (bracket.low > calibrated.high or calibrated.low > bracket.high):
+        text = f"`calibrated` says {_ends(calibrated)}, and `bracket` {_ends(bracket)}"
+        return Reason("disjoint", text)
+    if bracket and engine and not bracket.low <= engine.centre <= bracket.high:
+        text = f"the timing engine says {cycles(engine.centre)} cycles, outside the bracket: {_ends(bracket)}"
+        return Reason("engine-outside", text)
+    return None
+
+
+def _level(question: Question, source: str) -> tuple[str, list[Reason]]:
+    """The level of an answer, and why it is not higher."""
+    if source == ENGINE:
+        return "D", [Reason("unchecked", "not checked against a processor")]
+    if not question.measured:
+        if question.simulated:
+            return "C", [Reason("simulated", "not above level C: P is simulated")]
+        return "C", [Reason("provenance", "not above level C: the samples do not say that R was measured")]
+    if source == CALIBRATED:
+        return "A", []
+    unstudied = (False, "no study of transfer was read (--results)")
+    closed = {group: question.open.get(group, unstudied) for group in question.groups}
+    closed = {group: why for group, (is_open, why) in closed.items() if not is_open}
+    if closed:
+        texts = (f"class {group} is not open: {why}" for group, why in closed.items())
+        return "C", [Reason("not-open", f"not above level C: {'; '.join(texts)}")]
+    return "B", []
+
+
+def _base(question: Question) -> Base:
+    return question.base or Base(None, None, None)
+
+
+def _usable(runtime: float | None) -> float | None:
+    """R_0 if it can be printed."""
+    return runtime if runtime is not None and math.isfinite(runtime) and runtime > 0 else None
+
+
+def _unique(said: Iterable[Answer | Refused]) -> tuple[Reason, ...]:
+    return tuple(dict.fromkeys(reason for one in said for reason in one.reasons))
+
+
+def _change(decision: Decision, answer: Answer) -> str:
+    centre, low, high = map(decision.share, (answer.centre, answer.low, answer.high))
+    if None in (centre, low, high):
+        return _ends(answer) if answer.high > answer.low else ""
+    ends = f" ({low:+.1%} to {high:+.1%})" if answer.high > answer.low else ""
+    return f"{centre:+.1%} of P{ends}"
+
+
+def _said(decision: Decision, source: str, said: Answer | Refused) -> str:
+    """A source beside the one that answers."""
+    if isinstance(said, Answer):
+        change = _change(decision, said)
+        return f"{source}: {f'{change}, ' if change else ''}{cycles(said.centre)} cycles"
+    text = f"{source}: no answer: " + "; ".join(reason.text for reason in said.reasons)
+    if _bounds(said):
+        text += f" (it would say {_ends(said)})"
+    return text
+
+
+def _bounds(said: Refused) -> bool:
+    """Whether the ends of a refusal can be printed."""
+    return math.isfinite(said.low) and math.isfinite(said.high) and 0 < said.low <= said.high
+
+
+def _ends(said: Answer | Refused) -> str:
+    return f"{cycles(said.low)} to {cycles(said.high)} cycles"
+
+
+def _as_dict(said: Answer | Refused) -> dict:
+    if isinstance(said, Answer):
+        ends = {"low_cycles": said.low, "high_cycles": said.high} if said.source != ENGINE else {}
+        return {"runtime_cycles": said.centre} | ends
+    ends = {"low_cycles": said.low, "high_cycles": said.high} if _bounds(said) else {}
+    return {"runtime_cycles": None, "reasons": [reason._asdict() for reason in said.reasons]} | ends
